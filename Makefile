@@ -12,17 +12,17 @@ SHARED_OUT = -n $$(($$(nproc) * 2)) --dist worksteal
 ONE_A_CORE = -n $$(nproc) --dist worksteal
 # The simulator's own tests have a run of their own: that the demo works is tried in tests/backends/test_demo.py, and by
 # every test of command line and screens that opens it.
-SIMULATOR := tests/backends/racks
+SIMULATOR := tests/backends/simulator
 # Values, widgets, parsers and simulated tools: nothing of the system is asked there, so it is the same who runs them
 # (tests/test_alike.py).
 ALIKE := tests/backends/bcache tests/backends/dm tests/backends/fusionio tests/backends/listed tests/backends/lvm \
-	tests/backends/mdraid tests/backends/nvme tests/backends/racks tests/backends/scsi tests/backends/smcli \
-	tests/backends/told tests/backends/zfs tests/engine/advisor tests/engine/arrays tests/engine/check \
-	tests/engine/desired tests/engine/history tests/engine/joint tests/engine/judge tests/engine/members \
-	tests/engine/past_runs tests/engine/picture tests/engine/sweep tests/engine/view tests/recordings \
+	tests/backends/mdraid tests/backends/nvme tests/backends/simulator tests/backends/scsi tests/backends/smcli \
+	tests/backends/told tests/backends/zfs tests/features/advice tests/core/changes/arrays tests/features/check \
+	tests/features/apply tests/features/history tests/features/fleet/multihost tests/core/analysis tests/core/benchmark/device_stats \
+	tests/core/past_runs tests/features/plots tests/features/sweep tests/core/presentation tests/recordings \
 	tests/screenshots tests/widgets
 # The first time both cores compile a part of the tests and of what they import: else every worker compiles all of it.
-APART := tests/backends tests/priv tests/tui tests/widgets
+APART := tests/backends tests/privsep tests/tui tests/widgets
 COMPILED = @[ -e .venv/.compiled ] || { \
 	$(PYTHON) -m pytest -q --collect-only $(APART) & \
 	$(PYTHON) -m pytest -q --collect-only tests $(APART:%=--ignore=%); \
@@ -54,7 +54,7 @@ test-quick: ## run those of engine, backends and widgets that start no program, 
 	$(SETUP) test
 	$(COMPILED)
 	@$(PYTHON) -m pytest -q $(ONE_A_CORE) -m "not (exhaustive or long or browser or prometheus or ansible or package or slow or fio or root)" \
-		--ignore=$(SIMULATOR) tests/engine tests/backends tests/widgets $(ARGS)
+		--ignore=$(SIMULATOR) tests/core tests/backends tests/widgets $(ARGS)
 
 test-exhaustive: ## run those that try everything: statistics, garbled answers, kills at any moment, whole programs
 	$(SETUP) test
@@ -70,7 +70,7 @@ test-simulator: ## run all tests of the simulator itself (ARGS="-k fio" for some
 
 browser: ## try the report in Chromium
 	$(SETUP) browser
-	@$(PYTHON) -m pytest -q -m browser tests/engine/report $(ARGS)
+	@$(PYTHON) -m pytest -q -m browser tests/features/report $(ARGS)
 
 metrics: ## try the metrics and the alerts in a real Prometheus, on 127.0.0.1
 	$(SETUP) test

@@ -39,11 +39,11 @@ def _main() -> int:
     if sys.argv[1:] == ["--version"] and told_version():
         return 0
     if wanted := os.environ.get("_RAIDBENCH_COMPLETE"):
-        from app.cli.completing import main as complete
+        from app.cli.completion import main as complete
 
         return complete(wanted)
     from app.cli.main import cli
-    from app.engine.session.paths import keep_private
+    from app.core.session.paths import keep_private
 
     keep_private()
     _interruptible()
@@ -69,7 +69,7 @@ def _alone() -> bool:
         return True
     if os.path.realpath(os.path.dirname(os.path.dirname(__file__))) not in strange:
         sys.path[:] = [place for place in sys.path if os.path.realpath(place or ".") not in strange]
-        from backends.again import again
+        from backends.self_exec import again
 
         words = again("app")
         os.execv(words[0], (*words, *sys.argv[1:]))

@@ -6,7 +6,7 @@ import asyncio
 from collections.abc import Iterable, Mapping
 
 from backends.host import Host
-from backends.topology.layers import CACHE_ORIGIN, WRITECACHE_ORIGIN, lvm_name, read_bcache
+from backends.topology.stacking import CACHE_ORIGIN, WRITECACHE_ORIGIN, lvm_name, read_bcache
 from backends.topology.tree import Node, bytes_of, read_node
 from backends.values import dataclass
 

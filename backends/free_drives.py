@@ -6,11 +6,11 @@ import asyncio
 from collections.abc import Iterable
 from dataclasses import replace
 
+from backends.array_planning import Candidate
 from backends.errors import RaidbenchError
 from backends.guard import Intent, look_at
 from backends.host import Host
 from backends.identity import Signature
-from backends.making import Candidate
 from backends.model import Drive, Inventory, Media, State
 from backends.text import clean
 

@@ -8,18 +8,18 @@ from contextlib import AsyncExitStack, asynccontextmanager
 from dataclasses import replace
 from enum import StrEnum
 
+from backends.device_label import Nameplate, nameplate
 from backends.errors import AnotherDeviceError, DeviceGoneError, RefusedError
-from backends.exclusive import Hold, claim_on, marks_on, pieces_on
+from backends.exclusive_open import Hold, claim_on, marks_on, pieces_on
+from backends.helper_device import free_by_root, lent_facts
 from backends.host import Host
-from backends.hosts.asked import asked_anew
 from backends.identity import Identity, Signature, Use, newly_found
-from backends.lent import free_by_root, lent_facts
-from backends.nameplate import Nameplate, nameplate
 from backends.sizes import size_words
+from backends.system.caching import asked_anew
+from backends.topology.device_identity import IS, LIKELY, SAME, is_told_apart
 from backends.topology.facts import Claim, DeviceFacts, facts_of, inspect
-from backends.topology.layers import MemberMark, mark_of
-from backends.topology.naming import IS, LIKELY, SAME, is_told_apart
-from backends.topology.room import WHOLE, Area, refusals
+from backends.topology.stacking import MemberMark, mark_of
+from backends.topology.thin_capacity import WHOLE, Area, refusals
 from backends.topology.tree import node_path
 from backends.values import dataclass
 

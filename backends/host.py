@@ -10,8 +10,8 @@ from dataclasses import field
 from enum import StrEnum
 from typing import Protocol, TypeVar, runtime_checkable
 
-from backends.firmware import AsksFirmware
-from backends.rootside import RootSide
+from backends.firmware_queries import AsksFirmware
+from backends.helper_interface import RootSide
 from backends.text import quote
 from backends.values import dataclass
 

@@ -41,7 +41,7 @@ class Identity:
 
         One WWN is one disk, as long as serial number, model and size do not contradict: some makers give a whole batch
         one WWN. So is one serial number, model and size, unless the WWNs differ, as those of the namespaces of an NVMe
-        drive do. How the disks are attached is not known here: see `backends.topology.naming`.
+        drive do. How the disks are attached is not known here: see `backends.topology.device_identity`.
         """
         if self.wwn is not None and other.wwn is not None:
             return self.wwn == other.wwn and not self._contradicts(other)

@@ -5,7 +5,7 @@ from __future__ import annotations
 import re
 from collections.abc import Mapping, Sequence
 
-from backends.joining import BUS, joined_parts
+from backends.merge_inventory import BUS, joined_parts
 from backends.model import KERNEL, Array, Controller, Drive, Inventory
 from backends.protocol import BEING_READ
 from backends.registry import Machine

@@ -7,9 +7,9 @@ from collections.abc import Awaitable, Callable, Mapping, Sequence
 from dataclasses import replace
 from typing import Any, Protocol, runtime_checkable
 
+from backends.array_planning import ArrayFound, ArrayPlan, ArrayWish, Candidate, MadeArray
 from backends.change import Change, Write
 from backends.host import Host
-from backends.making import ArrayFound, ArrayPlan, ArrayWish, Candidate, MadeArray
 from backends.model import Controller, Inventory, Problem, Target, Task
 from backends.settings import Reading, Setting
 from backends.values import dataclass

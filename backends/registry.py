@@ -18,9 +18,7 @@ from typing import TYPE_CHECKING
 import backends.vendors
 from backends.errors import NotFoundError, RaidbenchError, ToolTimeoutError
 from backends.host import Host
-from backends.hosts.asked import AskedHost, asked_since
-from backends.hosts.silence import heeding
-from backends.joining import joined
+from backends.merge_inventory import joined
 from backends.model import KERNEL, Array, Controller, Drive, Inventory, Problem, Target
 from backends.protocol import (
     CompletesInventory,
@@ -34,6 +32,8 @@ from backends.protocol import (
     at_place,
 )
 from backends.settings import Reading, Setting
+from backends.system.caching import AskedHost, asked_since
+from backends.system.timeout_memory import heeding
 from backends.text import clean
 from backends.topology.tree import node_path
 from backends.values import dataclass

@@ -7,8 +7,8 @@ from collections.abc import Iterable
 from enum import StrEnum
 from functools import partial
 
+from backends.did_you_mean import suggested
 from backends.errors import InvalidValueError
-from backends.suggestions import suggested
 from backends.values import dataclass
 
 NOT_UNDERSTOOD = "unknown"

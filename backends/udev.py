@@ -10,7 +10,7 @@ from backends.errors import BlockedError
 from backends.host import Host
 from backends.protocol import PersistRule
 from backends.topology import Node, Tree
-from backends.topology.naming import paths_of, twins_of
+from backends.topology.device_identity import paths_of, twins_of
 from backends.values import dataclass
 
 RELOAD = (("udevadm", "control", "--reload"),)

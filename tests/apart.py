@@ -11,7 +11,7 @@ import ctypes
 import os
 from pathlib import Path
 
-from app.engine.session.paths import ROOTS_LOCKS
+from app.core.session.paths import ROOTS_LOCKS
 
 _CLONE_NEWNS = 0x20000
 _MS_REC, _MS_PRIVATE = 0x4000, 1 << 18

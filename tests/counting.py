@@ -3,12 +3,12 @@
 from __future__ import annotations
 
 from backends.host import Command, Completed, Host
-from backends.hosts.wrapped import HostWrapper
-from backends.racks.host import SimulatedHost
-from backends.racks.machines.hpe import hpe_rack
-from backends.racks.machines.linux import linux_rack
-from backends.racks.machines.lsi import demo_rack
-from tests.backends.racks.asking import FAST, NOW
+from backends.simulator.host import SimulatedHost
+from backends.simulator.profiles.hpe import hpe_rack
+from backends.simulator.profiles.linux import linux_rack
+from backends.simulator.profiles.lsi import demo_rack
+from backends.system.wrapped import HostWrapper
+from tests.backends.simulator.asking import FAST, NOW
 
 
 class CountingHost(HostWrapper):

@@ -11,7 +11,7 @@ from dataclasses import dataclass, field, fields
 from backends.model import Health
 from backends.topology import Topology
 from backends.topology.tree import Tree
-from backends.vendors.areca.answers import drive_health as areca_health
+from backends.vendors.areca.output_parsing import drive_health as areca_health
 from backends.vendors.fusionio.inventory import drive as io_drive
 from backends.vendors.fusionio.text import parse_status
 from backends.vendors.marvell.backend import drive_health as marvell_health
@@ -20,7 +20,7 @@ from backends.vendors.megaraid.storcli.document import replies
 from backends.vendors.megaraid.storcli.drives import drives as storcli_drives
 from backends.vendors.nvme.identify import parse_id_ctrl, parse_smart_log
 from backends.vendors.nvme.inventory import ControllerAnswers, health_of
-from backends.vendors.santricity.answers import hardware
+from backends.vendors.santricity.responses import hardware
 from backends.vendors.scsi.inventory import condition
 from backends.vendors.scsi.smartctl import parse_smartctl
 from backends.vendors.smartarray.arcconf.parsing import card_text

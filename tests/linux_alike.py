@@ -1,6 +1,6 @@
 """What the simulated Linux host has to tell as real Linux does: one table of questions with their answers, for both.
 
-`tests/backends/racks/test_linux_alike.py` asks the rack, `tests/lab/test_alike.py` real Linux in the guest, both by
+`tests/backends/simulator/test_linux_alike.py` asks the rack, `tests/lab/test_alike.py` real Linux in the guest, both by
 the same `Host`. The answers are those of Linux 6.1 and LVM 2.03.16 in the laboratory (of a zvol: by the source of
 OpenZFS 2.1, os/linux/zfs/zvol_os.c; the guest is asked where ZFS was built for it), told without what may differ from
 machine to machine: `N` stands for every number, and limits are told as those of the members.

@@ -10,7 +10,7 @@ from pathlib import Path
 
 import pytest
 
-from app.engine.installing import MANAGERS, called, packages
+from app.core.distro_packages import MANAGERS, called, packages
 
 PLACES = "/usr/local/sbin:/usr/local/bin:/usr/sbin:/usr/bin:/sbin:/bin"
 """Where programs are looked for: an ordinary user's PATH has no sbin."""

@@ -19,8 +19,8 @@ from collections.abc import Sequence
 from pathlib import Path
 
 from backends.host import Host
-from backends.hosts.local import LocalHost
-from backends.topology import sight
+from backends.system.local import LocalHost
+from backends.topology import visibility
 
 _FIRST = "/proc/1/"
 
@@ -29,7 +29,7 @@ MAIN = "import sys; from tests.seeing import begin; begin({!r}); from {} import 
 
 _space = os.statvfs
 
-real = sight.withheld
+real = visibility.withheld
 """What the guard asks where no test has a hand in it."""
 
 
@@ -52,7 +52,7 @@ async def _withheld(host: Host, descriptors: Sequence[str], empty: Sequence[str]
 def past_the_first() -> None:
     """From now on what process 1 of this machine has open does not count."""
     if hides():
-        sight.withheld = _withheld
+        visibility.withheld = _withheld
 
 
 def half_free(place: str | Path) -> None:
@@ -95,4 +95,4 @@ def started(module: str) -> tuple[str, ...]:
 @functools.cache
 def blinded() -> str:
     """Why the guard cannot see all programs from here, even past the first; "" where it can."""
-    return asyncio.run(sight.what_blinds(LocalHost()))
+    return asyncio.run(visibility.what_blinds(LocalHost()))

@@ -8,10 +8,10 @@ from dataclasses import dataclass
 from backends.errors import RaidbenchError
 from backends.model import Target
 from backends.protocol import Backend
-from backends.racks.card import MEGACLI
-from backends.racks.host import SimulatedHost
-from backends.racks.machines.linux import linux_rack
 from backends.settings import Reading, Setting
+from backends.simulator.controller import MEGACLI
+from backends.simulator.host import SimulatedHost
+from backends.simulator.profiles.linux import linux_rack
 from backends.testing.conformance import candidates
 from backends.vendors.block.backend import BlockBackend
 from backends.vendors.mdraid.backend import MdRaid
@@ -20,8 +20,8 @@ from backends.vendors.megaraid.backend import MegaRaid
 from backends.vendors.scsi.backend import ScsiBackend
 from tests.backends.mdraid.machines import MD0, MdHost, array
 from tests.backends.megaraid.test_storcli8 import Played8
-from tests.backends.racks.racks import rack_of
 from tests.backends.scsi.drives import Ata, DriveHost, Scsi
+from tests.backends.simulator.racks import rack_of
 
 
 @dataclass(frozen=True, kw_only=True)

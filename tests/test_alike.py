@@ -15,7 +15,7 @@ SYSTEM = re.compile(
     r"\b(LocalHost|subprocess|psutil|chmod|chown|[gs]ete?[ug]id|needs_root|loops|tests\.priv|run_here|cli: Cli)\b"
     r"|mark\.(?:root|fio)\b"
 )
-UNASKED = {"tests/backends/racks/test_simulated_host.py": {"LocalHost"}}
+UNASKED = {"tests/backends/simulator/test_simulated_host.py": {"LocalHost"}}
 """Makes one, and asks it nothing."""
 
 

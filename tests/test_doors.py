@@ -13,13 +13,13 @@ import grimp
 import pytest
 
 import app.features
+from app.cli.command_index import COMMANDS
 from app.cli.main import cli
-from app.cli.names import COMMANDS
-from app.commands import HOSTS, SCREENS
 from app.doors import FEATURES, action, doors, imported
 from app.tui.app import WorkbenchApp
 from app.tui.background import BackgroundWork
 from app.tui.base import WorkbenchScreen
+from app.tui.commands import HOSTS, SCREENS
 
 ROOT = Path(__file__).parents[1]
 
@@ -124,7 +124,7 @@ app.doors.FEATURES = {{name: uses for name, uses in app.doors.FEATURES.items() i
 app.doors.door.cache_clear()
 
 from app.cli.main import cli
-from app.cli.names import COMMANDS
+from app.cli.command_index import COMMANDS
 import app.tui.app
 
 commands = [name for name in COMMANDS]

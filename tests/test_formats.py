@@ -12,31 +12,31 @@ from pathlib import Path
 
 import pytest
 
-from app.engine.arrays.made_here import ArraysMadeHere
-from app.engine.history.baselines import Baselines
-from app.engine.joint.record import DOCUMENT, joint_records
-from app.engine.measure.preconditioning import DeviceMemory
-from app.engine.session import wire
-from app.engine.session.archive import write_archive
-from app.engine.session.event_values import Written
-from app.engine.session.journal import FILE, Journal, boot_clock, read_records
-from app.engine.session.paths import ARRAYS, Paths
-from app.engine.session.pool import LOG
-from app.engine.session.recorder import Recorder
-from app.engine.session.store import load
-from app.engine.session.unpacking import opened_archive
+from app.core.benchmark.preconditioning import DeviceMemory
+from app.core.changes.arrays.array_journal import ArraysMadeHere
+from app.core.session import event_codec
+from app.core.session.archive import write_archive
+from app.core.session.archive_reader import opened_archive
+from app.core.session.event_types import Written
+from app.core.session.folders import LOG
+from app.core.session.journal import FILE, Journal, boot_clock, read_records
+from app.core.session.paths import ARRAYS, Paths
+from app.core.session.recorder import Recorder
+from app.core.session.store import load
+from app.features.fleet.multihost.record import DOCUMENT, joint_records
+from app.features.history.baselines import Baselines
+from backends.array_planning import MadeArray
 from backends.errors import NewerError
 from backends.formats import FORMATS, Kept
-from backends.hosts.local import LocalHost
-from backends.hosts.recorded import ReplayHost
-from backends.hosts.streams import Recording
-from backends.making import MadeArray
 from backends.model import Level
-from backends.racks.machines.linux import linux_rack
-from backends.racks.state import RackFile, dumped
+from backends.simulator.profiles.linux import linux_rack
+from backends.simulator.state_file import RackFile, dumped
+from backends.system.local import LocalHost
+from backends.system.recorded import ReplayHost
+from backends.system.streams import Recording
 from backends.version import program_version
 from tests.cli.conftest import Cli, cli  # noqa: F401  the command line in this process
-from tests.engine.doubles import IDENTITY, planned
+from tests.core.doubles import IDENTITY, planned
 
 KEPT = Path(__file__).parent / "kept"
 NEWER = "9.9.0"
@@ -121,7 +121,7 @@ READS: dict[Kept, Callable[[Path], None]] = {
     Kept.STREAM: stream,
     Kept.JOINT: joint,
 }
-"""What is read of a newer program's. An index is made anew (tests/engine/past_runs); for a device see below."""
+"""What is read of a newer program's. An index is made anew (tests/core/past_runs); for a device see below."""
 
 
 def record(folder: Path, **fields: object) -> None:
@@ -220,7 +220,7 @@ sweep-step-started
 
 
 def test_a_new_kind_of_event_makes_a_new_format() -> None:
-    assert sorted(wire.KINDS) == EVENTS[FORMATS[Kept.SESSION]].split()
+    assert sorted(event_codec.KINDS) == EVENTS[FORMATS[Kept.SESSION]].split()
 
 
 # -- the journal -------------------------------------------------------------------------------------------------------

@@ -17,9 +17,9 @@ from pathlib import Path
 
 import pytest
 
-from backends.again import LAUNCHER
+from backends.self_exec import LAUNCHER
 from tests.backends.loops import loop, needs_loops
-from tests.priv.helping import NOBODY, PYTHON, needs_python, needs_root
+from tests.privsep.helping import NOBODY, PYTHON, needs_python, needs_root
 from tests.runtime import needs_uv, site
 from tests.trial import shell, try_trial
 

@@ -7,8 +7,8 @@ from pathlib import Path
 
 import pytest
 
-from app.commands import SCREENS
-from app.glossary import page, terms, terms_of
+from app.core.presentation.glossary import page, terms, terms_of
+from app.tui.commands import SCREENS
 
 PAGE = Path(__file__).parents[1] / "docs" / "glossary.md"
 

@@ -71,7 +71,7 @@ def why_not(module: str, name: str, at_once: bool) -> str:
     if OF_MODULE.get(top, set()) & NEEDED:
         return ""
     if OF_MODULE.get(top, set()) & OPTIONAL:
-        return f"{name} comes with an extra" if at_once and module != "app.engine.hosts.fanout" else ""
+        return f"{name} comes with an extra" if at_once and module != "app.features.fleet.hosts.fanout" else ""
     return f"no package that is asked for has {name}"
 
 

@@ -1,10 +1,10 @@
-"""docs/keys.md is what the screens do: `python -c "from app.commands import page; print(page(), end='')"` writes it."""
+"""docs/keys.md is what the screens do: `python -c "from app.tui.commands import page; print(page(), end='')"` writes it."""
 
 from __future__ import annotations
 
 from pathlib import Path
 
-from app.commands import COMMANDS, MOVING, page
+from app.tui.commands import COMMANDS, MOVING, page
 
 PAGE = Path(__file__).parents[1] / "docs" / "keys.md"
 

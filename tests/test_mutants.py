@@ -95,11 +95,11 @@ def test_a_module_has_the_tests_that_import_it_through_its_package() -> None:
 
 def test_a_module_has_the_tests_that_import_what_its_package_hands_on() -> None:
     """Tests of the advice import the package, which has it of its rules."""
-    assert "tests/engine/advisor/test_array_rules.py" in importing_tests("app/engine/advisor/array_rules.py")
+    assert "tests/features/advice/test_array_rules.py" in importing_tests("app/features/advice/array_rules.py")
 
 
 def test_the_nearest_tests_come_first() -> None:
-    assert importing_tests("app/engine/judge/comparison.py")[0].startswith("tests/engine/judge/")
+    assert importing_tests("app/core/analysis/comparison.py")[0].startswith("tests/core/analysis/")
 
 
 SOURCE = """\

@@ -12,10 +12,10 @@ from pathlib import Path
 
 import pytest
 
-from app.engine.doctor import examine
-from app.engine.fio.preflight import preflight
-from app.engine.installing import MANAGERS, called
-from app.engine.session.paths import Paths
+from app.core.distro_packages import MANAGERS, called
+from app.core.fio.preflight import preflight
+from app.core.session.paths import Paths
+from app.features.doctor.engine import examine
 from backends.errors import ToolMissingError
 from tests.backends.fakes import FakeHost
 from tests.packages import missing, needs, programs

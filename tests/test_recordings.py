@@ -7,8 +7,8 @@ from pathlib import Path
 
 import pytest
 
-from app.engine.fio.document import FioDocument
-from app.engine.fio.stream import Document, StreamParser
+from app.core.fio.document import FioDocument
+from app.core.fio.stream import Document, StreamParser
 from backends.text import chosen
 from backends.topology.mounts import parse_mountinfo, parse_swaps
 from backends.topology.signatures import (

@@ -19,31 +19,31 @@ import pytest
 from syrupy.assertion import SnapshotAssertion
 from syrupy.extensions.single_file import SingleFileSnapshotExtension, WriteMode
 
-from app.engine.arrays.made_here import ArrayEntry
-from app.engine.fio.fields import FIELDS as JOB_FIELDS
-from app.engine.joint.record import JointRecord
-from app.engine.past_runs.index import _COLUMNS
-from app.engine.session import wire
-from app.engine.session.archive import ArchivedFile
-from app.engine.session.event_values import Progress, Written
-from app.engine.session.events import LoggedEvent, MachineFacts
-from app.engine.session.journal import OpenChange, Setter
-from app.engine.sweep import following
-from app.engine.view.schema import HEALTH
-from app.priv.requests import CHANGES, FINISHED
-from app.priv.words import FIELDS, RESULTS
+from app.core.analysis.past_runs.index import _COLUMNS
+from app.core.changes.arrays.array_journal import ArrayEntry
+from app.core.fio.fields import FIELDS as JOB_FIELDS
+from app.core.presentation.json_schema import HEALTH
+from app.core.session import event_codec
+from app.core.session.archive import ArchivedFile
+from app.core.session.event_types import Progress, Written
+from app.core.session.events import LoggedEvent, MachineFacts
+from app.core.session.journal import OpenChange, Setter
+from app.features.fleet.multihost.record import JointRecord
+from app.features.sweep.engine import live_log
+from app.privsep.dispatcher import CHANGES, FINISHED
+from app.privsep.request_schema import FIELDS, RESULTS
 from backends import errors
 from backends.change import Change
 from backends.errors import RaidbenchError, RefusedError
-from backends.firmware import Question
+from backends.firmware_queries import Question
 from backends.formats import FORMATS
+from backends.helper_interface import ERRORS, raised, told
 from backends.host import FileStat
 from backends.identity import Identity, Signature
 from backends.model import THING_KINDS
-from backends.racks.rack import Rack
-from backends.rootside import ERRORS, raised, told
+from backends.simulator.rack import Rack
 from backends.topology.facts import DeviceFacts
-from widgets.plain.picture.values import Data
+from widgets.plot_render.plot_data import Data
 
 SAVED: Mapping[str, type[Any]] = {
     "journal intent": OpenChange,
@@ -120,10 +120,10 @@ def _classes(hint: Any) -> Iterator[type[Any]]:
 def everything() -> Iterator[str]:
     shapes = Shapes()
     yield "== events of a log"
-    for name, event in wire.KINDS.items():
+    for name, event in event_codec.KINDS.items():
         yield from shapes.lines(name, event)
     yield "== events of a running step"
-    for name, progress in following.KINDS.items():
+    for name, progress in live_log.KINDS.items():
         yield from shapes.lines(name, progress)
     yield "== values by their fields"
     for name, kind in SAVED.items():
@@ -161,8 +161,8 @@ def test_all_saved_names_are_those_of_the_table(snapshot: SnapshotAssertion) -> 
 
 
 def test_every_event_has_a_name() -> None:
-    assert set(wire.KINDS.values()) == set(get_args(LoggedEvent))
-    assert set(following.KINDS.values()) == set(get_args(Progress))
+    assert set(event_codec.KINDS.values()) == set(get_args(LoggedEvent))
+    assert set(live_log.KINDS.values()) == set(get_args(Progress))
 
 
 def test_every_error_of_the_family_has_a_name() -> None:

@@ -124,7 +124,7 @@ def test_the_installed_program_has_its_plans(installed: Installed) -> None:
 
 
 def test_the_installed_program_knows_what_to_install_and_what_it_is(installed: Installed) -> None:
-    code = "from app.engine.installing import called; print(*called('apk', 'nvme'))"
+    code = "from app.core.distro_packages import called; print(*called('apk', 'nvme'))"
     told = json.loads(installed.run("raidbench", "--version", "--json").stdout)["program"]
     assert (installed.run("python", "-c", code).stdout, told["form"]) == ("nvme-cli\n", "wheel")
 
@@ -132,7 +132,7 @@ def test_the_installed_program_knows_what_to_install_and_what_it_is(installed: I
 @pytest.mark.long
 def test_only_the_module_of_an_extra_needs_a_package_that_the_wheel_does_not_ask_for(installed: Installed) -> None:
     done = installed.run("python", "-I", "-c", IMPORT_ALL)
-    assert done.stdout.splitlines() == ["app.engine.hosts.fanout needs ClusterShell", "imported"], done.stderr
+    assert done.stdout.splitlines() == ["app.features.fleet.hosts.fanout needs ClusterShell", "imported"], done.stderr
 
 
 @pytest.mark.long
@@ -152,7 +152,7 @@ def test_the_conformance_suite_needs_its_extra_alone(wheel: Path, tmp_path: Path
 
 SUITE = """
 import pytest
-import backends.testing.half_answers
+import backends.testing.truncation
 from backends.model import Controller, Inventory, Target
 from backends.testing.conformance import FindsConformance
 

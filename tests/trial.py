@@ -7,7 +7,7 @@ import subprocess
 from collections.abc import Callable, Mapping
 from pathlib import Path
 
-from app.engine.session.journal import Journal
+from app.core.session.journal import Journal
 from tests.backends.loops import Loop, wait_for
 
 Shell = Callable[[str], subprocess.CompletedProcess[str]]

@@ -13,17 +13,17 @@ from dataclasses import dataclass, replace
 from pathlib import Path
 
 import backends.vendors
-from backends.answers import Whole
 from backends.errors import RaidbenchError
 from backends.host import Command, Completed
 from backends.model import Scope, Target
 from backends.protocol import Backend
-from backends.racks.fusionio import IoMemory
-from backends.racks.host import SimulatedHost
-from backends.racks.machines.linux import linux_rack
-from backends.racks.smcli import DiskSystem
 from backends.settings import Reading, Setting
+from backends.simulator.fusionio import IoMemory
+from backends.simulator.host import SimulatedHost
+from backends.simulator.profiles.linux import linux_rack
+from backends.simulator.smcli import DiskSystem
 from backends.testing.conformance import candidates
+from backends.tool_output import Whole
 from backends.vendors.bcache.backend import Bcache
 from backends.vendors.fusionio.backend import FusionIo
 from backends.vendors.fusionio.inventory import drive_target as ioDrive
@@ -52,8 +52,8 @@ from tests.backends.lvm.machines import target as volume_of_lvm
 from tests.backends.lvm.test_conformance import volumes_rack
 from tests.backends.megaraid.cards import PlayedCard
 from tests.backends.nvme.drives import PlayedDrive
-from tests.backends.racks.asking import NOW
 from tests.backends.santricity.services import PlayedServices, PlayedWeb
+from tests.backends.simulator.asking import NOW
 from tests.backends.smartarray.cards import HPE, SERIES, SMARTRAID, PlayedCards
 from tests.backends.smcli.systems import PlayedSystem
 from tests.health_sources import health_table

@@ -7,7 +7,7 @@ from pathlib import Path
 
 import psutil  # type: ignore[import-untyped]
 
-MODULES = frozenset({"app.engine.change.watchdog", "app.cli.simulated_watchdog"})
+MODULES = frozenset({"app.core.changes.watchdog", "app.cli.simulated_watchdog"})
 
 
 def marked(sources: Path | str, mark: Path) -> str:

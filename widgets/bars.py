@@ -10,9 +10,9 @@ from rich.text import Text
 from textual.reactive import reactive
 from textual.strip import Strip
 
-from widgets.plain import units
-from widgets.plain.text import clean, shorten, width_of
-from widgets.steady import SteadyWidget
+from widgets.cached_styles import SteadyWidget
+from widgets.text_utils import units
+from widgets.text_utils.text import clean, shorten, width_of
 
 EIGHTHS = " ▏▎▍▌▋▊▉"
 """Blocks that fill none to seven eighths of a cell."""

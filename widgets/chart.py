@@ -15,12 +15,12 @@ from textual.geometry import Region
 from textual.reactive import reactive
 from textual.strip import Strip
 
-from widgets.bands import BandedPlot
+from widgets.band_plot import BandedPlot
+from widgets.cached_styles import Selectable
 from widgets.chart_data import WAITING, ChartData, HeatInterval, Point, Reference, Series, TimeMark
-from widgets.plain.text import clean, shorten, width_of
 from widgets.plot import FIRST_SERIES, REFERENCE, sample
 from widgets.plot_frame import AXIS, BAND, GRID, LABEL, MARK, NOTE, Row
-from widgets.steady import Selectable
+from widgets.text_utils.text import clean, shorten, width_of
 
 __all__ = ["WAITING", "ChartData", "HeatInterval", "LineChart", "Point", "Reference", "Series", "TimeMark"]
 

@@ -70,7 +70,7 @@ class HeatInterval:
     seconds: float
     """Its length."""
     first: int
-    """The lowest bin, as `widgets.plain.ticks` has them."""
+    """The lowest bin, as `widgets.text_utils.ticks` has them."""
     counts: tuple[int, ...]
     """Of this bin and those above it."""
 

@@ -14,10 +14,10 @@ from textual.containers import Vertical
 from textual.content import Content
 from textual.widgets import Static
 
-from widgets.guard import Clock, GuardedDialog
+from widgets.guarded_dialog import Clock, GuardedDialog
 from widgets.keyed_table import KeyedTable, TableCell, TableColumn, TableRow, Tone
-from widgets.lines import Prose
-from widgets.plain.text import clean
+from widgets.text_panel import Prose
+from widgets.text_utils.text import clean
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)

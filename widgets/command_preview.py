@@ -8,8 +8,8 @@ from collections.abc import Sequence
 from textual.reactive import reactive
 from textual.selection import Selection
 
-from widgets.lines import Line, Lines
-from widgets.plain.text import break_hard, clean, shorten, width_of, wrap
+from widgets.text_panel import Line, Lines
+from widgets.text_utils.text import break_hard, clean, shorten, width_of, wrap
 
 
 class CommandPreview(Lines):

@@ -13,9 +13,9 @@ from textual.widgets import Button, Input
 
 from widgets.command_preview import CommandPreview, bulleted
 from widgets.confirmation import ChangeTable, Confirmation, PlannedChange, Tier
-from widgets.guard import ButtonRow, Clock, GuardedDialog, KeyButton, TypedField
-from widgets.lines import Line, Lines, Prose, Style
-from widgets.plain.text import clean
+from widgets.guarded_dialog import ButtonRow, Clock, GuardedDialog, KeyButton, TypedField
+from widgets.text_panel import Line, Lines, Prose, Style
+from widgets.text_utils.text import clean
 
 __all__ = ["ConfirmDialog", "Confirmation", "PlannedChange", "Tier"]
 

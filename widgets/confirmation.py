@@ -6,8 +6,8 @@ from collections.abc import Sequence
 from dataclasses import dataclass
 from typing import Literal
 
-from widgets.lines import Line, Lines
-from widgets.plain.text import clean, wrap
+from widgets.text_panel import Line, Lines
+from widgets.text_utils.text import clean, wrap
 
 Tier = Literal["harmless", "risky", "destructive", "refused"]
 """How a change is confirmed: enter; the key y; a typed name; not at all."""

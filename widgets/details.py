@@ -6,9 +6,9 @@ from dataclasses import dataclass
 
 from textual.reactive import reactive
 
-from widgets.lines import Line, Lines
-from widgets.plain.text import clean, pad, shorten, width_of, wrap
 from widgets.table_layout import Tone
+from widgets.text_panel import Line, Lines
+from widgets.text_utils.text import clean, pad, shorten, width_of, wrap
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)

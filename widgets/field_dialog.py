@@ -13,10 +13,10 @@ from textual.binding import Binding, BindingType
 from textual.containers import Vertical
 from textual.widgets import Button, Input
 
-from widgets.guard import ButtonRow, Clock, GuardedDialog, KeyButton
-from widgets.lines import Prose
-from widgets.plain.text import clean
+from widgets.guarded_dialog import ButtonRow, Clock, GuardedDialog, KeyButton
 from widgets.text_field import TextField
+from widgets.text_panel import Prose
+from widgets.text_utils.text import clean
 
 
 def plain_number(value: float) -> str:

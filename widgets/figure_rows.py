@@ -12,8 +12,8 @@ from textual.geometry import Region, Size
 from textual.reactive import reactive
 from textual.strip import Strip
 
-from widgets.plain.text import clean, pad, width_of
-from widgets.steady import SteadyWidget
+from widgets.cached_styles import SteadyWidget
+from widgets.text_utils.text import clean, pad, width_of
 
 _GAP = 2
 _WIDEST_GAP = 8

@@ -12,13 +12,13 @@ from textual.color import Color
 from textual.reactive import reactive
 from textual.strip import Strip
 
+from widgets.axis_ticks import DOTS
+from widgets.cached_styles import SteadyWidget
 from widgets.chart import LineChart
 from widgets.chart_data import ChartData, HeatInterval
-from widgets.plain.text import clean, shorten
-from widgets.plain.ticks import bin_edge
 from widgets.plot_frame import FARTHEST, Frame, FramedDrawing, Row, axis_rows, gutter_of, over_grid, time_span
-from widgets.ruler import DOTS
-from widgets.steady import SteadyWidget
+from widgets.text_utils.text import clean, shorten
+from widgets.text_utils.ticks import bin_edge
 
 # -- shades for values: the more, the stronger the ground. What they mean stands in a scale beside them ---------------
 

@@ -8,8 +8,8 @@ from typing import Final
 
 from textual.reactive import reactive
 
-from widgets.lines import Line, Lines, Style
 from widgets.scale import AxisSpan
+from widgets.text_panel import Line, Lines, Style
 
 _AIR: Final = 0.04
 """Share of the axis beyond the outermost value, at both ends."""

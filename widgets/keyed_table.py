@@ -14,9 +14,9 @@ from textual.message import Message
 from textual.reactive import reactive
 from textual.strip import Strip
 
-from widgets.plain.text import pad, wrap
-from widgets.table_face import GUTTER, TableFace
 from widgets.table_layout import Align, Placed, TableCell, TableColumn, TableLayout, TableRow, Tone
+from widgets.table_renderer import GUTTER, TableFace
+from widgets.text_utils.text import pad, wrap
 
 __all__ = ["Align", "KeyedTable", "TableCell", "TableColumn", "TableRow", "Tone"]
 

@@ -4,8 +4,8 @@ from __future__ import annotations
 
 from dataclasses import dataclass
 
-from widgets.plain.text import clean, shorten, width_of, wrap
 from widgets.table_layout import Tone
+from widgets.text_utils.text import clean, shorten, width_of, wrap
 
 SIGNS = 4
 """Cells for the signs of cursor and fold."""

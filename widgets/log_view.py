@@ -16,8 +16,8 @@ from textual.scroll_view import ScrollView
 from textual.strip import Strip
 
 from widgets.log_lines import LogEntry, LogLines
-from widgets.plain.signs import CLOSED, OPENED
-from widgets.plain.text import clean, pad
+from widgets.text_utils.symbols import CLOSED, OPENED
+from widgets.text_utils.text import clean, pad
 
 __all__ = ["LogEntry", "LogView"]
 

@@ -14,11 +14,11 @@ from textual.message import Message
 from textual.reactive import reactive
 from textual.strip import Strip
 
+from widgets.cached_styles import SteadyWidget
 from widgets.heat_plot import SHADE_CLASSES, SHADE_CSS, shade_of
-from widgets.plain.spark import block
-from widgets.plain.text import clean, pad, shorten, width_of
-from widgets.steady import SteadyWidget
 from widgets.table_layout import Tone
+from widgets.text_utils.sparkline import block
+from widgets.text_utils.text import clean, pad, shorten, width_of
 
 WIDEST = 22
 """Cells of the heading of a column, at most."""

@@ -7,7 +7,7 @@ from textual.content import Content
 from textual.reactive import reactive
 from textual.widget import Widget
 
-from widgets.plain.text import clean
+from widgets.text_utils.text import clean
 
 
 class Pane(Vertical):

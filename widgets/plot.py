@@ -7,7 +7,6 @@ from typing import Final
 
 from widgets.canvas import SOLID, Canvas, ascii_sign
 from widgets.chart_data import ChartData, Point, Series
-from widgets.plain.text import clean
 from widgets.plot_frame import (
     AXIS,
     FARTHEST,
@@ -22,6 +21,7 @@ from widgets.plot_frame import (
     time_span,
     told,
 )
+from widgets.text_utils.text import clean
 
 REFERENCE: Final = 1
 """Code of the dotted reference lines."""

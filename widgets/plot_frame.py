@@ -6,10 +6,10 @@ import math
 from dataclasses import dataclass
 from typing import Final
 
+from widgets.axis_ticks import DOTS, Ruler, ruler
 from widgets.chart_data import ChartData, Reference, TimeMark
-from widgets.plain.text import clean, width_of
-from widgets.ruler import DOTS, Ruler, ruler
 from widgets.scale import AxisSpan, fit, time_ceiling, time_label, time_ticks
+from widgets.text_utils.text import clean, width_of
 
 Row = tuple[str, bytes]
 """The characters of a row and, for each, the code of its style."""

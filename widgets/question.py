@@ -10,8 +10,8 @@ from textual.app import ComposeResult
 from textual.containers import Vertical
 from textual.widgets import Button
 
-from widgets.guard import ButtonRow, Clock, GuardedDialog, KeyButton
-from widgets.lines import Prose
+from widgets.guarded_dialog import ButtonRow, Clock, GuardedDialog, KeyButton
+from widgets.text_panel import Prose
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)

@@ -7,8 +7,8 @@ from collections.abc import Sequence
 from dataclasses import dataclass
 from typing import Final
 
-from widgets.plain import units
-from widgets.plain.ticks import LARGEST, SMALLEST, multiples, one_two_five, power_of_ten
+from widgets.text_utils import units
+from widgets.text_utils.ticks import LARGEST, SMALLEST, multiples, one_two_five, power_of_ten
 
 CEILINGS: Final = (1.0, 1.5, 2.0, 2.5, 3.0, 4.0, 5.0, 6.0, 8.0, 10.0)
 """Where a linear axis may end, times a power of ten."""

@@ -11,8 +11,8 @@ from textual._compositor import Compositor, CompositorUpdate, LayoutUpdate
 from textual.geometry import Region, Size
 from textual.strip import Strip
 
-from widgets.screen_end import EndingScreen
-from widgets.shown_cells import Piece, ShownCells
+from widgets.screen_lifecycle import EndingScreen
+from widgets.terminal_diff import Piece, ShownCells
 
 Result = TypeVar("Result")
 

@@ -8,7 +8,7 @@ from typing import Final, Literal
 
 from rich.text import Text
 
-from widgets.plain.text import clean, pad, shorten, width_of
+from widgets.text_utils.text import clean, pad, shorten, width_of
 
 Align = Literal["left", "right"]
 """How the cells of a column stand: figures on the right, with their units."""

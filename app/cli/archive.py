@@ -6,14 +6,14 @@ from pathlib import Path
 
 import click
 
-from app.cli.opening import loaded_session
+from app.cli.exit_status import DONE
 from app.cli.options import REDACTED
 from app.cli.output import lines, print_json, say
-from app.cli.status import DONE
-from app.engine.session.archive import write_archive
+from app.cli.session_context import loaded_session
+from app.core.session.archive import write_archive
 from backends.sizes import size_words
 from backends.text import clean
-from widgets.plain import units
+from widgets.text_utils import units
 
 
 @click.command("archive")

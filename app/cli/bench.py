@@ -11,33 +11,33 @@ from typing import TYPE_CHECKING, cast
 
 import click
 
+from app.cli.async_runner import Interruption
 from app.cli.bench_job import JobOptions, job_of, job_options
-from app.cli.bench_live import RunTeller, advice, summary
+from app.cli.bench_progress import RunTeller, advice, summary
 from app.cli.bench_target import resolve
 from app.cli.confirm import confirmed
-from app.cli.grouping import GroupedCommand
-from app.cli.opening import begin_measuring, on_workbench
+from app.cli.exit_status import DONE, FAILED, INTERRUPTED
+from app.cli.help_groups import GroupedCommand
 from app.cli.options import CONFIRM_HELP, FiniteRange, current, gather_options, typed_words
 from app.cli.output import ReaderGoneError, document, lines, print_json, say, say_all
-from app.cli.running import Interruption
-from app.cli.status import DONE, FAILED, INTERRUPTED
-from app.cli.steady import steady_options
+from app.cli.session_context import begin_measuring, on_workbench
+from app.cli.steady_options import steady_options
+from app.core.analysis.replicates import spreads
+from app.core.benchmark.endurance import wear_words
+from app.core.benchmark.run_plan import NamedTarget, require_reading, require_reading_job
+from app.core.benchmark.run_start import run_sections
+from app.core.benchmark.runner import Preparation, Request
+from app.core.config import Config
+from app.core.fio.job import Job
+from app.core.fio.render import section_names
+from app.core.fio.sections import with_size
+from app.core.presentation import json_schema, json_schema_compare
+from app.core.session.event_types import SteadyPlan
+from app.core.session.multihost_names import LEASE_S, LEASES
+from app.core.session.results import RunStatus, Sample
+from app.core.session.state import RunRecord
+from app.core.workbench import Workbench
 from app.doors import needed_action
-from app.engine.config import Config
-from app.engine.fio.job import Job
-from app.engine.fio.render import section_names
-from app.engine.fio.sections import with_size
-from app.engine.judge.repeats import spreads
-from app.engine.measure.beginning import run_sections
-from app.engine.measure.measurer import Preparation, Request
-from app.engine.measure.preparation import NamedTarget, require_reading, require_reading_job
-from app.engine.measure.wear import wear_words
-from app.engine.session.event_values import SteadyPlan
-from app.engine.session.figures import RunStatus, Sample
-from app.engine.session.joint_names import LEASE_S, LEASES
-from app.engine.session.state import RunRecord
-from app.engine.view import schema, schema_compare
-from app.engine.workbench import Workbench
 from backends.errors import InvalidValueError, RefusedError, StorageError
 from backends.settings import Risk
 from backends.sizes import size_words
@@ -45,7 +45,7 @@ from backends.text import clean
 from backends.values import dataclass
 
 if TYPE_CHECKING:
-    from app.cli.bench_leash import Leash
+    from app.features.fleet.cli.bench_remote import Leash
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -205,7 +205,7 @@ async def _show(bench: Workbench, request: Request, options: BenchOptions) -> in
         how: dict[str, object] = {"target": ready.name, "job": job, "repeat": options.repeat}
         how |= {"destructive": ready.destructive, "lost": lost}
         if ready.job.sections:
-            how |= {"sections": schema.sections(run_sections(ready.job)), "jobfile": ready.jobfile}
+            how |= {"sections": json_schema.sections(run_sections(ready.job)), "jobfile": ready.jobfile}
         print_json(dry_run=True, **how)
     elif ready.job.sections:
         lines([*ready.jobfile.splitlines(), *lost])
@@ -224,7 +224,7 @@ async def _bench(
         )
     if leash is not None:
         for record in records:
-            leash.tell_result(schema.run(record, session=str(bench.folder)))
+            leash.tell_result(json_schema.run(record, session=str(bench.folder)))
     if records:
         _report(bench, records, follower.samples, said, options)
     if interruption.asked():
@@ -369,11 +369,13 @@ def _report(
     if options.as_json:
         if bench.folder is None:
             raise StorageError("The session is gone.")
-        runs = [schema.run(record, session=str(bench.folder)) for record in records]
-        body = schema.document(run=runs[-1])
+        runs = [json_schema.run(record, session=str(bench.folder)) for record in records]
+        body = json_schema.document(run=runs[-1])
         if len(runs) > 1:
             whole = [record for record in records if record.figures.status is RunStatus.OK]
-            means = [schema_compare.spread(direction, figure.key, seen) for direction, figure, seen in spreads(whole)]
+            means = [
+                json_schema_compare.spread(direction, figure.key, seen) for direction, figure, seen in spreads(whole)
+            ]
             body |= {"runs": runs, "repeats": means}
         document(body, compact=options.stream)
     elif not options.stream:

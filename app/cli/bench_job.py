@@ -9,23 +9,23 @@ from typing import TYPE_CHECKING, Any, NamedTuple
 
 import click
 
-from app.cli.opening import host_of
+from app.cli.async_runner import run
 from app.cli.options import current
 from app.cli.output import say
-from app.cli.running import run
-from app.engine.config import Config
-from app.engine.fio.fields import FIELDS
-from app.engine.fio.job import InvalidJobError, Job, in_place_of
-from app.engine.fio.profiles import profile as profile_named
-from app.engine.fio.sections import change_sections
+from app.cli.session_context import host_of
+from app.core.config import Config
+from app.core.fio.fields import FIELDS
+from app.core.fio.job import InvalidJobError, Job, in_place_of
+from app.core.fio.profiles import profile as profile_named
+from app.core.fio.sections import change_sections
 from backends.errors import InvalidValueError, NotFoundError
 from backends.input_file import MEBIBYTE, read_input
 from backends.text import clean
 from backends.values import dataclass
 
 if TYPE_CHECKING:
-    from app.engine.fio.jobfile import ImportedJob
-    from app.engine.fio.option_table import OptionTable
+    from app.core.fio.jobfile import ImportedJob
+    from app.core.fio.option_table import OptionTable
 
 
 class AskedJob(NamedTuple):
@@ -120,19 +120,19 @@ def _changed(base: Job, texts: Mapping[str, str]) -> Job:
 
 def _table_for(content: bytes) -> OptionTable:
     """Return the options of fio; the installed one is asked for a file with options that not every fio has."""
-    from app.engine.fio.jobfile import depends_on_fio
-    from app.engine.fio.option_table import SHIPPED
+    from app.core.fio.jobfile import depends_on_fio
+    from app.core.fio.option_table import SHIPPED
 
     if not depends_on_fio(content):
         return SHIPPED
-    from app.engine.fio.preflight import option_table
+    from app.core.fio.preflight import option_table
 
     host = host_of(current(), dry=True)
     return run(lambda _: option_table(host))
 
 
 def _imported(file: Path, section: str | None, alone: str) -> ImportedJob:
-    from app.engine.fio.jobfile import import_jobfile
+    from app.core.fio.jobfile import import_jobfile
 
     shown = clean(str(file), 200)
     try:

@@ -6,13 +6,13 @@ import contextlib
 import os
 from typing import TYPE_CHECKING
 
+from backends.display_names import is_on_a_card
 from backends.errors import BlockedError, NotFoundError
 from backends.model import Array, Controller
-from backends.names import is_on_a_card
 from backends.text import clean
 
 if TYPE_CHECKING:
-    from app.engine.workbench import Workbench
+    from app.core.workbench import Workbench
 
 
 async def resolve(bench: Workbench, text: str) -> tuple[str, str]:

@@ -6,22 +6,22 @@ from pathlib import Path
 
 import click
 
-from app.cli.opening import host_of
+from app.cli.async_runner import run
+from app.cli.exit_status import DONE
 from app.cli.options import REDACTED, current
 from app.cli.output import lines, print_json, say
-from app.cli.running import run
-from app.cli.status import DONE
-from app.engine.measure.provenance import provenance
-from app.engine.session.machine import machine_facts
-from app.engine.session.redaction import identifiers, is_swept, redactor_for, spellings
+from app.cli.session_context import host_of
+from app.core.benchmark.provenance import provenance
+from app.core.session.machine import machine_facts
+from app.core.session.redaction import identifiers, is_swept, redactor_for, spellings
 from backends.errors import RaidbenchError, RefusedError, StorageError
-from backends.hosts.recorded import RecordingHost
 from backends.model import Array, Drive
 from backends.protocol import AsksLegalValues
 from backends.redaction import Redactor, keyed_values
 from backends.registry import Machine
+from backends.system.recorded import RecordingHost
 from backends.text import clean
-from widgets.plain import units
+from widgets.text_utils import units
 
 FILE = "machine.json"
 

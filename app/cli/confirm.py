@@ -7,17 +7,17 @@ from typing import TYPE_CHECKING, Any
 
 from app.cli.output import ask, can_ask, say
 from app.cli.render import marked, table_lines
-from app.engine.view import change as view
-from app.engine.view.effects import Tier, outcome_cell, tier
+from app.core.presentation import change as view
+from app.core.presentation.risk_text import Tier, outcome_cell, tier
 from backends.change import Change, Write
+from backends.device_label import Nameplate, word_of
 from backends.errors import RaidbenchError, RefusedError
-from backends.nameplate import Nameplate, word_of
 from backends.settings import Risk
 from backends.text import clean, quote
 
 if TYPE_CHECKING:
-    from app.engine.session.events import ChangeEnded
-    from app.engine.workbench import Workbench
+    from app.core.session.events import ChangeEnded
+    from app.core.workbench import Workbench
 
 # -- what a change would do, shown before it is asked about -----------------------------------------------------------
 

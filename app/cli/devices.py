@@ -8,20 +8,20 @@ from typing import TYPE_CHECKING
 
 import click
 
-from app.cli.opening import host_of, on_workbench, remember_look, tell_trials, warn_of_journal
+from app.cli.async_runner import Interruption, run
+from app.cli.exit_status import DONE
 from app.cli.options import current, over_hosts
 from app.cli.output import document, goes_on, print_json, say
-from app.cli.running import Interruption, run
-from app.cli.status import DONE
-from app.engine.view import schema
+from app.cli.session_context import host_of, on_workbench, remember_look, tell_trials, warn_of_journal
+from app.core.presentation import json_schema
+from backends.did_you_mean import suggested
 from backends.errors import InvalidValueError, RaidbenchError
 from backends.model import Array, Controller, Drive, Inventory, Problem, Target, kind_of
 from backends.settings import Reading
-from backends.suggestions import suggested
 from backends.text import clean
 
 if TYPE_CHECKING:
-    from app.engine.workbench import Workbench
+    from app.core.workbench import Workbench
     from backends.host import Host
     from backends.registry import Machine
     from backends.settings import Setting
@@ -34,14 +34,14 @@ if TYPE_CHECKING:
 )
 @click.option("--wide", is_flag=True, help="Every column and every member, whatever the width of the terminal.")
 @click.option("--columns", metavar="NAME,...", help="These columns, in this order; a wrong one names them all.")
-@over_hosts("version", schema=schema.DEVICES)
+@over_hosts("version", schema=json_schema.DEVICES)
 def devices_command(as_json: bool, version: str, wide: bool, columns: str | None) -> int:
     """Everything found: controllers, arrays, drives, how they are and how they are tuned.
 
     The table of the workbench: members of arrays that are well are told in words.
     """
-    from app.engine.change.undecided import UndecidedTrials
-    from app.engine.session.journals import journal_on
+    from app.core.changes.pending_trials import UndecidedTrials
+    from app.core.session.journals import journal_on
 
     host = host_of(current())
     paths = current().paths
@@ -62,17 +62,17 @@ async def _devices(host: Host, version: int | None, columns: tuple[str, ...], *,
         settings, problems = await all_settings(machine, inventory)
         inventory = inventory.merge(Inventory(problems=problems))
         remember_look(machine, inventory)
-        told = schema.devices(inventory, settings, host=host.name, simulated=current().simulated, version=version)
+        told = json_schema.devices(inventory, settings, host=host.name, simulated=current().simulated, version=version)
         document(told)
         if goes_on():
-            from app.cli.devices_live import tunings
+            from app.cli.devices_progress import tunings
             from app.cli.devices_text import devices_head, devices_table
 
             head = devices_head(host.name, simulated=current().simulated)
             devices_table(inventory, head, await tunings(machine, inventory), columns, wide=wide)
             _tell_problems(inventory)
         return DONE
-    from app.cli.devices_live import DevicesLive
+    from app.cli.devices_progress import DevicesLive
 
     inventory = await DevicesLive(machine, columns, wide=wide, simulated=current().simulated).look()
     remember_look(machine, inventory)
@@ -87,7 +87,7 @@ def _tell_problems(inventory: Inventory) -> None:
 
 def columns_named(words: str | None) -> tuple[str, ...]:
     """The columns somebody named; none for the usual ones. Raises InvalidValueError."""
-    from app.engine.view.device_table import KEYS
+    from app.core.presentation.device_table import KEYS
 
     named = tuple(filter(None, (word.strip() for word in (words or "").split(","))))
     unknown = [word for word in named if word not in KEYS]
@@ -99,12 +99,12 @@ def columns_named(words: str | None) -> tuple[str, ...]:
     return named
 
 
-async def all_settings(machine: Machine, inventory: Inventory) -> tuple[schema.SettingsOf, tuple[Problem, ...]]:
+async def all_settings(machine: Machine, inventory: Inventory) -> tuple[json_schema.SettingsOf, tuple[Problem, ...]]:
     """Settings of every target; of one that cannot be read None, and a problem: it may have some."""
     things: tuple[Controller | Array | Drive, ...] = (*inventory.controllers, *inventory.arrays, *inventory.drives)
     problems: list[Problem] = []
 
-    async def ask(target: Target) -> list[schema.Json] | None:
+    async def ask(target: Target) -> list[json_schema.Json] | None:
         try:
             readings = await machine.kept(target)  # after it the backend knows which settings the target has
             return _settings(machine.settings(target), readings)
@@ -117,8 +117,8 @@ async def all_settings(machine: Machine, inventory: Inventory) -> tuple[schema.S
     return named, tuple(problems)
 
 
-def _settings(declared: tuple[Setting, ...], readings: Mapping[str, Reading]) -> list[schema.Json]:
-    return [schema.setting(each, readings[each.key]) for each in declared if each.key in readings]
+def _settings(declared: tuple[Setting, ...], readings: Mapping[str, Reading]) -> list[json_schema.Json]:
+    return [json_schema.setting(each, readings[each.key]) for each in declared if each.key in readings]
 
 
 @click.command("show")
@@ -146,7 +146,7 @@ async def _show(bench: Workbench, _: Interruption, address: str, as_json: bool) 
         body = {"host": bench.host.name, "simulated": bench.simulated, "kind": kind}
         shared = None if queue is None else {"address": str(queue.target), "settings": _settings(own, values)}
         shown = bench.jobs.remembered(found)
-        told = {**schema.thing(shown, settings), **schema.also(bench.session.inventory, found)}
+        told = {**json_schema.thing(shown, settings), **json_schema.also(bench.session.inventory, found)}
         print_json(**body, target=told, queue=shared)
         if not goes_on():
             return DONE

@@ -7,12 +7,12 @@ from dataclasses import replace
 
 from app.cli.output import lines, say, terminal_width
 from app.cli.render import DIM_MARK, fact_lines, fitted_lines, table_lines
-from app.engine.view import device, setting
-from app.engine.view.arrangement import Thing
-from app.engine.view.device_table import USUAL, WHOLE, Listing
-from app.engine.view.device_table import devices_table as devices_list
-from app.engine.view.setting import Tuning
-from app.engine.view.table import Cell, Row, Table, Tone
+from app.core.presentation import device, setting
+from app.core.presentation.device_table import USUAL, WHOLE, Listing
+from app.core.presentation.device_table import devices_table as devices_list
+from app.core.presentation.device_tree import Thing
+from app.core.presentation.setting import Tuning
+from app.core.presentation.table import Cell, Row, Table, Tone
 from backends.model import Inventory, Scope, Target
 from backends.settings import Reading, Setting
 from backends.text import clean

@@ -6,9 +6,9 @@ import shutil
 
 import click
 
+from app.cli.exit_status import DONE
 from app.cli.output import lines, print_json
-from app.cli.status import DONE
-from app.glossary import terms
+from app.core.presentation.glossary import terms
 from backends.errors import NotFoundError
 from backends.text import clean
 

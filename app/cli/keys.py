@@ -4,11 +4,11 @@ from __future__ import annotations
 
 import click
 
+from app.cli.exit_status import DONE
 from app.cli.options import current
 from app.cli.output import lines, paint, print_json, say
 from app.cli.render import listing
-from app.cli.status import DONE
-from app.commands import COMMANDS
+from app.tui.commands import COMMANDS
 from backends.errors import InvalidValueError
 from backends.text import clean
 

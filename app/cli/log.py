@@ -8,13 +8,16 @@ from pathlib import Path
 
 import click
 
-from app.cli.opening import loaded_session
+from app.cli.exit_status import DONE
 from app.cli.options import REDACTED, current
 from app.cli.output import data, lines, print_json, say
 from app.cli.render import listing
-from app.cli.status import DONE
-from app.engine.session import pool, store, wire
-from app.engine.session.events import (
+from app.cli.session_context import loaded_session
+from app.core.presentation.events import RECORDED, EventChoice, EventWords, describe_event
+from app.core.presentation.run import both_directions, direction_line
+from app.core.presentation.table import Align, Column
+from app.core.session import event_codec, folders, store
+from app.core.session.events import (
     ChangeIntended,
     CommandRan,
     InventorySeen,
@@ -23,15 +26,12 @@ from app.engine.session.events import (
     RunStarted,
     SessionStarted,
 )
-from app.engine.session.figures import RunFigures
-from app.engine.session.pool import LOG
-from app.engine.session.state import Session
-from app.engine.view.events import RECORDED, EventChoice, EventWords, describe_event
-from app.engine.view.run import both_directions, direction_line
-from app.engine.view.table import Align, Column
+from app.core.session.folders import LOG
+from app.core.session.results import RunFigures
+from app.core.session.state import Session
 from backends.input_file import open_input
 from backends.text import clean
-from widgets.plain import units
+from widgets.text_utils import units
 
 # -- events of a session as lines for people --------------------------------------------------------------------------
 
@@ -100,14 +100,14 @@ def log_command(show: str | None, follow: bool, listing: bool, as_json: bool, re
     told: Session = loaded.session
     hide: Callable[[str], str] = str
     if redact:
-        from app.engine.session.archive import session_redactor
-        from app.engine.session.redaction import redacted
+        from app.core.session.archive import session_redactor
+        from app.core.session.redaction import redacted
 
         redactor = session_redactor(loaded.session, loaded.folder)
         told, hide = redacted(loaded.session, redactor), redactor.text
     chosen = [event for event in told.events if choice.shows(describe_event(event).kind)]
     if as_json:
-        events = [wire.as_json(event) for event in chosen]
+        events = [event_codec.as_json(event) for event in chosen]
         print_json(session=hide(loaded.place), passed_over=loaded.passed_over, events=events)
         return DONE
     if not redact:
@@ -119,7 +119,7 @@ def log_command(show: str | None, follow: bool, listing: bool, as_json: bool, re
 
 
 def _list(as_json: bool) -> int:
-    found = [store.load(folder) for folder in pool.each_folder(current().paths)]
+    found = [store.load(folder) for folder in folders.each_folder(current().paths)]
     if as_json:
         listed = [
             {
@@ -162,7 +162,7 @@ def _follow(file: Path, choice: EventChoice, as_json: bool) -> int:
             chunk = log.read()
             *whole, rest = (rest + chunk).split(b"\n")
             for line in whole:
-                event = wire.decode(line.decode("utf-8", "replace")) if line.strip() else None
+                event = event_codec.decode(line.decode("utf-8", "replace")) if line.strip() else None
                 if event is None or not choice.shows(describe_event(event).kind):
                     continue
                 if as_json:

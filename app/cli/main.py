@@ -13,19 +13,19 @@ from typing import TYPE_CHECKING, Any
 
 import click
 
-from app.cli.failures import guarded
-from app.cli.names import COMMANDS
+from app.cli.command_index import COMMANDS
+from app.cli.error_exit import guarded
+from app.cli.exit_status import DONE, USAGE, sentence
 from app.cli.options import FiniteRange, Options, draws_signs, gather_options, is_terminal, remember
 from app.cli.output import ReaderGoneError, say
-from app.cli.status import DONE, USAGE, sentence
+from app.core.themes import THEMES
 from app.doors import action, imported, needed_action
-from app.engine.themes import THEMES
 from app.startup import import_asyncio
-from backends.racks.machines import FIRST, HOSTS, STATES
-from backends.suggestions import suggested
+from backends.did_you_mean import suggested
+from backends.simulator.profiles import FIRST, HOSTS, STATES
 
 if TYPE_CHECKING:
-    from app.engine.hosts.fleet import Fleet
+    from app.features.fleet.hosts.fleet import Fleet
 
 ASKS_HELP = "app.cli.asks_help"
 """Whether the help of a command is asked for, which a wrong configuration keeps from nobody."""
@@ -193,7 +193,7 @@ def cli(
     """Tune storage: stage a setting, see its risk, measure it with fio, undo it."""
     ctx = click.get_current_context()
     if version:
-        from app.cli.about import tell_version
+        from app.cli.version_help import tell_version
 
         tell_version(as_json)
         ctx.exit()
@@ -215,7 +215,7 @@ def cli(
     if not ctx.meta[ASKS_HELP]:
         options.require_config()
     if os.environ.get("SUDO_UID") and not options.simulated and not options.no_helper:
-        from app.cli.rights import become_the_caller
+        from app.cli.privileges import become_the_caller
 
         become_the_caller()
     if not ctx.meta[ASKS_HELP] and ctx.invoked_subcommand not in _WITHOUT_STATE:
@@ -253,8 +253,8 @@ def _open_workbench(options: Options, hosts: Callable[[], Fleet] | None) -> int:
         say(f"raidbench: {reason}")
         say("`raidbench --help` lists the commands that need none.")
         return USAGE
-    from app.cli.rights import helper_of
-    from app.cli.splash import curtain
+    from app.cli.privileges import helper_of
+    from app.tui.splash import curtain
 
     fleet = None if hosts is None else hosts()
 
@@ -263,10 +263,10 @@ def _open_workbench(options: Options, hosts: Callable[[], Fleet] | None) -> int:
     )  # before the screens, which leave no room for a question
     import_asyncio()
     with curtain("" if options.demo or options.machine else os.uname().nodename):
-        from app.cli.opening import host_of, remember_look, require_its_machine, workbench_on
-        from app.cli.steady import steady_plan
-        from app.engine.measure.priority import lower_priority
-        from app.engine.session.store import latest
+        from app.cli.session_context import host_of, remember_look, require_its_machine, workbench_on
+        from app.cli.steady_options import steady_plan
+        from app.core.benchmark.niceness import lower_priority
+        from app.core.session.store import latest
 
         config = options.load_config()
         if options.no_color:
@@ -274,7 +274,7 @@ def _open_workbench(options: Options, hosts: Callable[[], Fleet] | None) -> int:
         for name in ("COLUMNS", "LINES"):  # exported by some shells: Textual would take them for the size for ever
             os.environ.pop(name, None)
         from app.tui.options import ScreenOptions  # Textual reads the environment when it is imported
-        from app.tui.running import run
+        from app.tui.runner import run
 
         if options.session is not None:
             require_its_machine(options.session)

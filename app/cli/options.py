@@ -21,8 +21,8 @@ from backends.text import clean
 from backends.values import dataclass
 
 if TYPE_CHECKING:
-    from app.engine.config import Config
-    from app.engine.session.paths import Paths
+    from app.core.config import Config
+    from app.core.session.paths import Paths
     from backends.host import Host
 
 REDACTED = "host and user names, addresses, WWNs, labels, UUIDs, mount points"
@@ -74,7 +74,7 @@ class Percent(click.ParamType[float]):
 
     def convert(self, value: str | float, param: click.Parameter | None, ctx: click.Context | None) -> float:
         """The number. Fails as click does."""
-        from app.engine.view.percent import threshold_of
+        from app.core.presentation.percent import threshold_of
 
         try:
             return threshold_of(str(value))
@@ -138,7 +138,7 @@ class Options:
         """The name of the state of the simulated or recorded machine that is meant; "" for this machine."""
         if self.machine is None:
             return self.demo
-        from backends.hosts.recorded import apart_of
+        from backends.system.recorded import apart_of
 
         return apart_of(self.machine)
 
@@ -147,7 +147,7 @@ class Options:
         """What a command begins with to mean the same machine: `--demo hpe `; "" for this machine."""
         if self.machine is not None:
             return f"--machine {shlex.quote(str(self.machine))} "
-        from backends.racks.machines import demo_words
+        from backends.simulator.profiles import demo_words
 
         return f"{demo_words(self.demo)} " if self.demo else ""
 
@@ -165,7 +165,7 @@ class Options:
     @property
     def paths(self) -> Paths:
         """The folders of the machine that is meant."""
-        from app.engine.session.paths import Paths
+        from app.core.session.paths import Paths
 
         return Paths.of(self.apart)
 
@@ -178,13 +178,13 @@ class Options:
 
     def load_config(self) -> Config:
         """The configuration file's values. Raises ConfigError, NotFoundError."""
-        from app.engine.config import load_config
+        from app.core.config import load_config
 
         return load_config(self.config or self.paths.config, required=self.config is not None)
 
     def require_config(self) -> None:
         """Raises ConfigError, NotFoundError where the configuration cannot be used, whatever is done with it."""
-        from app.engine.session.own_file import is_absent
+        from app.core.session.trusted_file import is_absent
 
         if self.config is None and is_absent(self.paths.config):  # most machines have none
             return
@@ -196,7 +196,7 @@ class Options:
 
     def opened(self, host: Host) -> Host:
         """This machine with what the configuration names beside it."""
-        from app.engine.web_hosts import opened
+        from app.core.https_hosts import opened
 
         return opened(host, self.config or self.paths.config)
 

@@ -17,13 +17,13 @@ from typing import Any, TextIO
 from app.cli.options import current, is_terminal, is_utf8
 from backends.errors import RaidbenchError, StorageError
 from backends.text import clean
-from widgets.plain import signs
+from widgets.text_utils import symbols
 
 _COLOURS = {"bold": "1", "dim": "2", "red": "31", "green": "32", "yellow": "33", "cyan": "36"}
 
 _ASCII = str.maketrans(
     {"·": "-", "µ": "u", "–": "-", "…": "...", "├": "|", "│": "|", "°": "", "±": "+-", "→": "->", "×": "x"}
-    | {sign.char: sign.ascii for sign in signs.SIGNS}
+    | {sign.char: sign.ascii for sign in symbols.SIGNS}
 )
 """What stands for our own signs where only ASCII can be shown; the rest becomes a question mark."""
 
@@ -139,9 +139,9 @@ def document(body: dict[str, Any], *, compact: bool = False) -> None:
 
 def print_json(**body: Any) -> None:
     """Print a JSON document of these values. Raises what `data` raises."""
-    from app.engine.view import schema
+    from app.core.presentation import json_schema
 
-    document(schema.document(**body))
+    document(json_schema.document(**body))
 
 
 def _told_simulated(part: object) -> bool:

@@ -7,13 +7,13 @@ from typing import TYPE_CHECKING
 
 import click
 
-from app.cli.change import pairs
+from app.cli.async_runner import Interruption
 from app.cli.confirm import confirm_harmless
-from app.cli.opening import begin, on_workbench, session_with_changes
+from app.cli.exit_status import DONE
 from app.cli.options import gather_options
 from app.cli.output import lines, print_json, say, say_all
-from app.cli.running import Interruption
-from app.cli.status import DONE
+from app.cli.session_context import begin, on_workbench, session_with_changes
+from app.cli.set_command import pairs
 from backends.errors import NotFoundError
 from backends.model import Target
 from backends.settings import Persistence
@@ -21,7 +21,7 @@ from backends.text import clean, exact_rows
 from backends.values import dataclass
 
 if TYPE_CHECKING:
-    from app.engine.workbench import Workbench
+    from app.core.workbench import Workbench
     from backends.protocol import PersistRule
 
 

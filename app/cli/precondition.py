@@ -7,32 +7,32 @@ from contextlib import closing
 
 import click
 
+from app.cli.async_runner import Interruption
 from app.cli.bench import allowed, lost_lines, not_read_only, prepared, scratch_size, wear_lines
 from app.cli.bench_job import JobOptions, job_of
-from app.cli.bench_live import RunTeller
+from app.cli.bench_progress import RunTeller
 from app.cli.bench_target import resolve
 from app.cli.confirm import confirm_harmless
-from app.cli.grouping import GroupedCommand
-from app.cli.opening import begin, on_workbench
+from app.cli.exit_status import DONE, FAILED, INTERRUPTED
+from app.cli.help_groups import GroupedCommand
 from app.cli.options import CONFIRM_HELP, AskingOptions, current, gather_options
 from app.cli.output import lines, print_json, say, say_all
-from app.cli.running import Interruption
-from app.cli.status import DONE, FAILED, INTERRUPTED
-from app.cli.steady import precondition_options, steady_plan
-from app.engine.measure.measurer import Preparation, Request
-from app.engine.measure.preconditioning import WORKLOAD, precondition_request
-from app.engine.session.events import PreconditionEnded
-from app.engine.session.figures import RunStatus
-from app.engine.session.state import RunRecord
-from app.engine.view import schema
-from app.engine.view.events import describe_event
-from app.engine.view.run import outcome_words
-from app.engine.workbench import Workbench
+from app.cli.session_context import begin, on_workbench
+from app.cli.steady_options import precondition_options, steady_plan
+from app.core.benchmark.preconditioning import WORKLOAD, precondition_request
+from app.core.benchmark.runner import Preparation, Request
+from app.core.presentation import json_schema
+from app.core.presentation.events import describe_event
+from app.core.presentation.run import outcome_words
+from app.core.session.events import PreconditionEnded
+from app.core.session.results import RunStatus
+from app.core.session.state import RunRecord
+from app.core.workbench import Workbench
 from backends.errors import StorageError
 from backends.sizes import size_words
 from backends.text import clean
 from backends.values import dataclass
-from widgets.plain import units
+from widgets.text_utils import units
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -131,7 +131,7 @@ def _report(bench: Workbench, record: RunRecord, *, as_json: bool) -> None:
     if as_json:
         if bench.folder is None:
             raise StorageError("The session is gone.")
-        print_json(run=schema.run(record, session=str(bench.folder)))
+        print_json(run=json_schema.run(record, session=str(bench.folder)))
     else:
         write = figures.write
         told = [f"Filled: {size_words(figures.filled_bytes)}"]

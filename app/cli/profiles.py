@@ -4,12 +4,12 @@ from __future__ import annotations
 
 import click
 
+from app.cli.exit_status import DONE
 from app.cli.output import lines, print_json
 from app.cli.render import listing
-from app.cli.status import DONE
-from app.engine.fio.job import JobTarget, TargetKind
-from app.engine.fio.profiles import PROFILES
-from app.engine.fio.render import render
+from app.core.fio.job import JobTarget, TargetKind
+from app.core.fio.profiles import PROFILES
+from app.core.fio.render import render
 
 
 @click.command("profiles")

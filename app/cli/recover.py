@@ -9,31 +9,31 @@ from pathlib import Path
 import click
 
 from app.cli import confirm
+from app.cli.async_runner import Interruption, run
 from app.cli.confirm import steps
-from app.cli.failures import exit_status
-from app.cli.opening import begin, refuse_read_only, tell_trials, workbench
+from app.cli.error_exit import exit_status
+from app.cli.exit_status import DONE, FAILED, INTERRUPTED
 from app.cli.options import AskingOptions, gather_options
 from app.cli.output import ask, can_ask, lines, narrated, print_json, report_error, say, say_all
-from app.cli.recover_left import Left, array_rows, file_rows, intent_rows, json_of, left_behind, rows_of, sweep_rows
+from app.cli.recover_listing import Left, array_rows, file_rows, intent_rows, json_of, left_behind, rows_of, sweep_rows
 from app.cli.render import marked
-from app.cli.running import Interruption, run
-from app.cli.status import DONE, FAILED, INTERRUPTED
+from app.cli.session_context import begin, refuse_read_only, tell_trials, workbench
+from app.core.benchmark.scratch_descriptor import remove_scratch
+from app.core.benchmark.stale_scratch import Leftover
+from app.core.changes.arrays.array_journal import ArrayEntry
+from app.core.interrupted_experiments import put_back
+from app.core.presentation import change as view
+from app.core.presentation.risk_text import outcome_cell
+from app.core.session.flag_files import EXPERIMENT, SWEEP, SessionMark
+from app.core.session.journal import OpenChange
+from app.core.workbench import Workbench
 from app.doors import needed_action
-from app.engine.arrays.made_here import ArrayEntry
-from app.engine.interrupted import put_back
-from app.engine.measure.leftovers import Leftover
-from app.engine.measure.scratch_hold import remove_scratch
-from app.engine.session.journal import OpenChange
-from app.engine.session.marks import EXPERIMENT, SWEEP, SessionMark
-from app.engine.view import change as view
-from app.engine.view.effects import outcome_cell
-from app.engine.workbench import Workbench
+from backends.array_planning import ArrayStanding
 from backends.errors import DeviceGoneError, NotFoundError, RaidbenchError, RefusedError
-from backends.making import ArrayStanding
 from backends.settings import Effect, Risk
 from backends.text import clean
 from backends.values import dataclass
-from widgets.plain import units
+from widgets.text_utils import units
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -114,7 +114,7 @@ def _what_was_left(bench: Workbench, options: _RecoverOptions) -> int:
 
 def _remove(folders: tuple[str, ...]) -> None:
     """Remove empty working folders; the first program that was run may have done so before."""
-    from backends.hosts.local.files import remove_folders
+    from backends.system.local.files import remove_folders
 
     remove_folders(folders)
     gone = sum(not Path(folder).exists() for folder in folders)

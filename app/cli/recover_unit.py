@@ -6,16 +6,16 @@ import os
 from typing import TYPE_CHECKING
 
 from app.cli.confirm import confirm_harmless
-from app.cli.opening import refuse_read_only
+from app.cli.exit_status import DONE
 from app.cli.options import current
 from app.cli.output import lines, say
-from app.cli.status import DONE
-from app.engine.change import boot_unit
-from backends.again import lasting
+from app.cli.session_context import refuse_read_only
+from app.core.changes import boot_unit
 from backends.errors import RefusedError
+from backends.self_exec import lasting
 
 if TYPE_CHECKING:
-    from app.engine.workbench import Workbench
+    from app.core.workbench import Workbench
     from backends.host import Host
 
 

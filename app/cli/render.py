@@ -8,10 +8,10 @@ from dataclasses import replace
 from functools import lru_cache
 
 from app.cli.output import paint
-from app.engine.view.table import Align, Cell, Column, Facts, Row, Table, Tone, picked, text_of
+from app.core.presentation.table import Align, Cell, Column, Facts, Row, Table, Tone, picked, text_of
 from backends.text import clean
 from backends.values import dataclass
-from widgets.plain.text import shorten, width_of
+from widgets.text_utils.text import shorten, width_of
 
 DIM_MARK = "*"
 """Marks a row that is there to be seen only: colours may not be there."""

@@ -8,24 +8,24 @@ from typing import Any
 
 import click
 
-from app.cli.opening import loaded_session
+from app.cli.exit_status import DONE
 from app.cli.options import JUDGE_AGAIN_HELP, PERCENT, current, over_hosts
 from app.cli.output import goes_on, lines, paint, print_json, say, terminal_width
 from app.cli.render import table_lines
-from app.cli.status import DONE
-from app.engine.judge.comparison import Comparison, compare, compare_sections
-from app.engine.judge.recorded import judged_again, shown_experiment
-from app.engine.judge.repeats import Repeats
-from app.engine.judge.stats import THRESHOLD_PERCENT
-from app.engine.session import store
-from app.engine.session.state import ExperimentRecord, RunRecord
-from app.engine.session.store import Loaded
-from app.engine.view import schema, schema_compare
-from app.engine.view.comparison import NO_PAIR, ab_headings, comparison_table, experiment_lines, sides_table
-from app.engine.view.comparison_words import caveats, sentence
-from app.engine.view.run import targets_table
-from app.engine.view.run_list import ListedRun, against_cell, runs_table
-from app.engine.view.table import Cell
+from app.cli.session_context import loaded_session
+from app.core.analysis.comparison import Comparison, compare, compare_sections
+from app.core.analysis.replicates import Repeats
+from app.core.analysis.stats import THRESHOLD_PERCENT
+from app.core.analysis.stored_verdicts import judged_again, shown_experiment
+from app.core.presentation import json_schema, json_schema_compare
+from app.core.presentation.comparison import NO_PAIR, ab_headings, comparison_table, experiment_lines, sides_table
+from app.core.presentation.comparison_text import caveats, sentence
+from app.core.presentation.run import targets_table
+from app.core.presentation.run_list import ListedRun, against_cell, runs_table
+from app.core.presentation.table import Cell
+from app.core.session import store
+from app.core.session.state import ExperimentRecord, RunRecord
+from app.core.session.store import Loaded
 from backends.errors import NotFoundError, RaidbenchError
 from backends.text import clean
 
@@ -46,7 +46,7 @@ def runs_command(everything: bool, as_json: bool) -> int:
     pairs = [(loaded, run) for loaded in sessions for run in loaded.session.runs]
     if as_json:
         print_json(
-            runs=[schema.run(run, session=loaded.place) for loaded, run in pairs],
+            runs=[json_schema.run(run, session=loaded.place) for loaded, run in pairs],
             experiments=[
                 _experiment_json(loaded, record, shown_experiment(loaded.session, record.id))
                 for loaded in sessions
@@ -94,8 +94,8 @@ def _sessions() -> Iterator[Loaded]:
 
 def _earlier(run: RunRecord, *besides: Loaded) -> Iterator[tuple[RunRecord, ...]]:
     """Runs of the newest sessions of this machine beside these that have the job of the first, each of one session."""
-    from app.engine.past_runs.earlier_runs import job_words
-    from app.engine.past_runs.index import known_runs
+    from app.core.analysis.past_runs.earlier_runs import job_words
+    from app.core.analysis.past_runs.index import known_runs
 
     job = job_words(run.start.work)
     root = current().paths.sessions
@@ -159,16 +159,16 @@ def compare_command(a: str, b: str | None, threshold: float | None, judge_again:
         say(PSEUDONYMS)
     if as_json:
         print_json(
-            a=schema.run(run_a, session=where_a.place),
-            b=schema.run(run_b, session=where_b.place),
+            a=json_schema.run(run_a, session=where_a.place),
+            b=json_schema.run(run_b, session=where_b.place),
             sentence=sentence(comparison),
             interleaved=comparison.sides.interleaved,
             threshold_percent=comparison.sides.threshold,
             runs_a=[run.id for run in comparison.sides.a],
             runs_b=[run.id for run in comparison.sides.b],
-            figures=list(map(schema_compare.figure, comparison.rows)),
+            figures=list(map(json_schema_compare.figure, comparison.rows)),
             sections=[
-                {"name": name, "sentence": sentence(each), "figures": list(map(schema_compare.figure, each.rows))}
+                {"name": name, "sentence": sentence(each), "figures": list(map(json_schema_compare.figure, each.rows))}
                 for name, each in sections
             ]
             or None,
@@ -176,14 +176,14 @@ def compare_command(a: str, b: str | None, threshold: float | None, judge_again:
             job=_differences(comparison.job),
             provenance=_differences(comparison.provenance),
             two_sessions=comparison.sides.apart,
-            between_sessions=schema_compare.between(comparison.between),
+            between_sessions=json_schema_compare.between(comparison.between),
             caveats=list(caveats(comparison)),
         )
         return DONE
     return _side_by_side(comparison, a, b, sections)
 
 
-def _differences(rows: Iterable[tuple[str, Any, Any]]) -> list[schema.Json]:
+def _differences(rows: Iterable[tuple[str, Any, Any]]) -> list[json_schema.Json]:
     return [{"key": key, "a": one, "b": other} for key, one, other in rows]
 
 
@@ -201,8 +201,8 @@ def _experiment(name: str, judge_again: bool, as_json: bool) -> int:
     return _side_by_side(comparison, *ab_headings(record))
 
 
-def _experiment_json(loaded: Loaded, record: ExperimentRecord, comparison: Comparison | None) -> schema.Json:
-    return schema_compare.experiment(record, loaded.session, comparison, session=loaded.place)
+def _experiment_json(loaded: Loaded, record: ExperimentRecord, comparison: Comparison | None) -> json_schema.Json:
+    return json_schema_compare.experiment(record, loaded.session, comparison, session=loaded.place)
 
 
 def found_experiment(session: str | None, experiment_id: str) -> tuple[Loaded, ExperimentRecord]:

@@ -4,14 +4,14 @@ from __future__ import annotations
 
 import sys
 
-from app.engine.change import watchdog
-from app.engine.session.paths import Paths
+from app.core.changes import watchdog
+from app.core.session.paths import Paths
 from backends.errors import RefusedError
 from backends.host import Host
-from backends.racks.host import SimulatedHost
-from backends.racks.machines import STATE_FILE
-from backends.racks.machines.table import MACHINES
-from backends.racks.state import RackFile
+from backends.simulator.host import SimulatedHost
+from backends.simulator.profiles import STATE_FILE
+from backends.simulator.profiles.table import MACHINES
+from backends.simulator.state_file import RackFile
 
 
 def simulated_machine(paths: Paths) -> Host:
@@ -22,4 +22,4 @@ def simulated_machine(paths: Paths) -> Host:
 
 
 if __name__ == "__main__":
-    sys.exit(watchdog.main(simulated_machine, ("backends.racks",)))
+    sys.exit(watchdog.main(simulated_machine, ("backends.simulator",)))

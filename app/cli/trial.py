@@ -7,18 +7,18 @@ from typing import TYPE_CHECKING
 
 import click
 
-from app.cli.opening import on_workbench
+from app.cli.async_runner import Interruption
+from app.cli.exit_status import DONE, FAILED
 from app.cli.output import ask_within, can_ask, lines, print_json, say, say_all
-from app.cli.running import Interruption
-from app.cli.status import DONE, FAILED
-from app.engine.view import change as view
-from app.engine.view.trials import trial_lines
+from app.cli.session_context import on_workbench
+from app.core.presentation import change as view
+from app.core.presentation.trials import trial_lines
 from backends.errors import NotFoundError, RefusedError
 from backends.text import clean
 
 if TYPE_CHECKING:
-    from app.engine.session.events import ChangeEnded
-    from app.engine.workbench import Workbench
+    from app.core.session.events import ChangeEnded
+    from app.core.workbench import Workbench
     from backends.change import Change
 
 

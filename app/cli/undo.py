@@ -9,24 +9,24 @@ from typing import TYPE_CHECKING, Any
 import click
 
 from app.cli import confirm
+from app.cli.async_runner import Interruption
 from app.cli.confirm import above_lines, confirm_harmless, moved_lines, steps
-from app.cli.opening import begin, on_workbench, session_with_changes
+from app.cli.exit_status import DONE, FAILED, INTERRUPTED
 from app.cli.options import CONFIRM_HELP, AskingOptions, gather_options
 from app.cli.output import lines, print_json, report_error, say, say_all
 from app.cli.render import marked, table_lines
-from app.cli.running import Interruption
-from app.cli.status import DONE, FAILED, INTERRUPTED
-from app.engine.view import change as view
-from app.engine.view import schema
-from app.engine.view.effects import outcome_cell
+from app.cli.session_context import begin, on_workbench, session_with_changes
+from app.core.presentation import change as view
+from app.core.presentation import json_schema
+from app.core.presentation.risk_text import outcome_cell
 from backends.errors import DeviceGoneError, NotFoundError, RaidbenchError, UnknownSettingError
 from backends.settings import Risk
 from backends.text import clean
 from backends.values import dataclass
 
 if TYPE_CHECKING:
-    from app.engine.session.state import ChangeRecord
-    from app.engine.workbench import Workbench
+    from app.core.session.state import ChangeRecord
+    from app.core.workbench import Workbench
     from backends.change import Change
 
 
@@ -69,7 +69,7 @@ def undo_command(options: _UndoOptions) -> int:
         return DONE
     folder, records = found
     if options.listing and as_json:
-        print_json(session=str(folder), in_force=[schema.change_record(each) for each in records])
+        print_json(session=str(folder), in_force=[json_schema.change_record(each) for each in records])
         return DONE
     if options.listing:
         say(f"Session {folder.name}, newest first:")
@@ -142,7 +142,7 @@ async def _take_back(
                 failed = error
                 told.append({**_shown(record, plan), "outcome": None, "error": error.message})
                 continue
-            told.append({**_shown(record, plan), "outcome": schema.ended(ended), "error": None})
+            told.append({**_shown(record, plan), "outcome": json_schema.ended(ended), "error": None})
             if not options.as_json:
                 words = clean(view.ended_words(record.change, ended), 1000)
                 sign = marked(outcome_cell(ended.result))
@@ -157,7 +157,7 @@ async def _take_back(
 
 def _shown(record: ChangeRecord, plan: Change | None) -> dict[str, Any]:
     """What is taken back, and how as things are now; the latter None where that cannot be said yet."""
-    return {"takes_back": record.id, "change": None if plan is None else schema.change(plan)}
+    return {"takes_back": record.id, "change": None if plan is None else json_schema.change(plan)}
 
 
 async def _plans(bench: Workbench, chosen: list[ChangeRecord]) -> dict[str, Change]:

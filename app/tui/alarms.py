@@ -4,12 +4,12 @@ from __future__ import annotations
 
 from collections.abc import Iterator
 
-from app.engine.fio.standstill import Standstills
-from app.engine.measure.course_watch import event_words
-from app.engine.measure.device_faults import lost_members, lost_words
-from app.engine.session.state import ActiveRun
-from app.engine.view.run import silence_words, stall_words
-from app.tui.screens.bench.curves import ramp_of
+from app.core.benchmark.background_events import event_words
+from app.core.benchmark.device_faults import lost_members, lost_words
+from app.core.fio.stalls import Standstills
+from app.core.presentation.run import silence_words, stall_words
+from app.core.session.state import ActiveRun
+from app.tui.bench.curves import ramp_of
 
 
 class Alarms:

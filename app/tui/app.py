@@ -21,19 +21,19 @@ from textual.notifications import SeverityLevel
 from textual.reactive import var
 from textual.worker import Worker
 
-from app.commands import COMMANDS as TABLE
-from app.commands import HOSTS, SCREENS
+from app.core.session.state import Session
+from app.core.themes import THEMES
 from app.doors import action, doors, imported, needed_action
-from app.engine.session.state import Session
-from app.engine.themes import THEMES
-from app.screen_bar import Waiting
 from app.tui.ascii_filter import AsciiFilter, ControlFilter
 from app.tui.base import WorkbenchScreen
-from app.tui.following import SessionApp
+from app.tui.commands import COMMANDS as TABLE
+from app.tui.commands import HOSTS, SCREENS
+from app.tui.header_text import Waiting
 from app.tui.notices import Notice, Notices, commands_in, sentences
 from app.tui.options import ScreenOptions
+from app.tui.session_updates import SessionApp
 from app.tui.stylesheet import NarrowedStylesheet
-from app.tui.suspending import why_not_suspended
+from app.tui.suspension import why_not_suspended
 from app.tui.theme import OWN, theme_of
 from app.tui.trials import Trials
 from app.tui.watched import DriftWatch, Findings
@@ -43,10 +43,10 @@ from backends.text import clean, clean_lines
 if TYPE_CHECKING:
     from textual.screen import Screen
 
-    from app.engine.fio.job import Job
-    from app.engine.workbench import Workbench
+    from app.core.fio.job import Job
+    from app.core.workbench import Workbench
+    from app.tui.app_interface import Port
     from app.tui.background import BackgroundWork
-    from app.tui.port import Port
     from backends.change import Change
 
 STOP_SECONDS = 40.0
@@ -166,7 +166,7 @@ class WorkbenchApp(SessionApp):
         if self.workbench.changes.trials():  # of this session, which an earlier raidbench began
             self.run_worker(self.trials.watch(), group="trial", exit_on_error=True)
         await self.look_for_hardware()
-        from app.tui.leaving import Leaving
+        from app.tui.exit_dialogs import Leaving
 
         leaving = Leaving(self)
         await leaving.offer_recovery()
@@ -284,7 +284,7 @@ class WorkbenchApp(SessionApp):
 
     def measure_device(self, name: str, device: str) -> None:
         """Take a device to the Bench screen."""
-        from app.tui.screens.bench.screen import BenchScreen
+        from app.tui.bench.screen import BenchScreen
 
         self.wanted_device = (name, device)
         self.switch_mode("bench")
@@ -408,7 +408,7 @@ class WorkbenchApp(SessionApp):
 
     def action_keys(self) -> None:
         """Show the keys of the screen in front."""
-        from app.tui.screens.help import HelpScreen
+        from app.tui.help import HelpScreen
 
         name = getattr(self.screen, "NAME", "")
         if name:
@@ -423,7 +423,7 @@ class WorkbenchApp(SessionApp):
 
     def action_leave(self) -> None:
         """Leave, asking first where that matters; once."""
-        from app.tui.leaving import Leaving
+        from app.tui.exit_dialogs import Leaving
 
         if self._leaving is None or self._leaving.is_finished:
             self._leaving = self.run_worker(Leaving(self).leave(), group="leaving")

@@ -6,8 +6,8 @@ from rich.segment import Segment
 from textual.color import Color
 from textual.filter import LineFilter
 
-from widgets.plain.signs import SIGNS
-from widgets.plain.text import clean
+from widgets.text_utils.symbols import SIGNS
+from widgets.text_utils.text import clean
 
 _LIGHT = {
     "│": "|",

@@ -15,18 +15,18 @@ from textual.screen import ModalScreen, Screen
 from textual.widget import Widget
 from textual.widgets import Input, Static
 
-from app.commands import SCREENS, SHEETS, TYPED_INTO, commands_of
-from app.engine.session.state import Session
-from app.screen_bar import TALL
+from app.core.session.state import Session
+from app.tui.commands import SCREENS, SHEETS, TYPED_INTO, commands_of
 from app.tui.header import HeaderLines
-from app.tui.lines import KeyLine, TrialLine
+from app.tui.header_text import TALL
 from app.tui.notices import NoticeLine
+from app.tui.status_lines import KeyLine, TrialLine
 from backends.text import clean_lines
 from widgets.pane import pane_of
 from widgets.sparse_screen import SparseScreen
 
 if TYPE_CHECKING:
-    from app.tui.port import Port
+    from app.tui.app_interface import Port
 
 SMALLEST = (70, 18)
 """Columns and rows below which a screen says so instead of showing half of itself."""

@@ -15,14 +15,14 @@ from textual import events
 from textual.reactive import reactive
 from textual.strip import Strip
 
-from app.commands import SCREENS
-from app.engine.session.state import Session
-from app.screen_bar import Piece, Told, header_line
+from app.core.session.state import Session
+from app.tui.commands import SCREENS
+from app.tui.header_text import Piece, Told, header_line
 from backends.text import clean
-from widgets.steady import SteadyWidget
+from widgets.cached_styles import SteadyWidget
 
 if TYPE_CHECKING:
-    from app.tui.port import Port
+    from app.tui.app_interface import Port
 
 _CPU_NOISE = re.compile(r"\((?:R|TM)\)|\bCPU\b|\b\d+-Core\b|\bProcessor\b|@.*$", re.IGNORECASE)
 
@@ -181,6 +181,6 @@ def _job(session: Session) -> str:
     """The running job: how far it is and what time is left."""
     if session.active is None:
         return ""
-    from app.tui.screens.bench.live_view import short_progress
+    from app.tui.bench.live_view import short_progress
 
     return short_progress(session, session.active, time.time())

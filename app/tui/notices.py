@@ -15,9 +15,9 @@ from textual.strip import Strip
 
 from backends.text import clean_lines
 from backends.values import dataclass
-from widgets.plain.text import clean as plain
-from widgets.plain.text import pad, shorten, wrap
-from widgets.steady import SteadyWidget
+from widgets.cached_styles import SteadyWidget
+from widgets.text_utils.text import clean as plain
+from widgets.text_utils.text import pad, shorten, wrap
 
 STAYS: Final[dict[SeverityLevel, float]] = {"information": 1.5, "warning": 2.0, "error": 6.0}
 """Seconds for which a notice stands whatever is typed; after that the next key takes it away."""

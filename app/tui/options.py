@@ -7,11 +7,11 @@ from dataclasses import field
 from pathlib import Path
 from typing import TYPE_CHECKING
 
-from app.engine.session.event_values import SteadyPlan
+from app.core.session.event_types import SteadyPlan
 from backends.values import dataclass
 
 if TYPE_CHECKING:
-    from app.engine.hosts.fleet import Fleet
+    from app.features.fleet.hosts.fleet import Fleet
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)

@@ -11,13 +11,13 @@ from typing import TYPE_CHECKING
 from textual.command import CommandPalette, DiscoveryHit, Hit, Hits, Provider
 from textual.content import Content
 
-from app.commands import COMMANDS, SCREENS, SHEETS, CommandSpec
+from app.tui.commands import COMMANDS, SCREENS, SHEETS, CommandSpec
 from backends.values import dataclass
-from widgets.plain.text import clean as plain
-from widgets.screen_end import EndingScreen
+from widgets.screen_lifecycle import EndingScreen
+from widgets.text_utils.text import clean as plain
 
 if TYPE_CHECKING:
-    from app.tui.screens.devices.screen import DevicesScreen
+    from app.tui.devices.screen import DevicesScreen
 
 # -- how well a few letters fit a name: in their order, the beginnings of its words first -----------------------------
 
@@ -159,7 +159,7 @@ class CommandsProvider(Provider):
 
     def _settings(self) -> Iterator[PaletteEntry]:
         """What may be set of the device that is selected in the list."""
-        from app.tui.screens.devices.screen import DevicesScreen
+        from app.tui.devices.screen import DevicesScreen
 
         screen = self.screen
         if isinstance(screen, DevicesScreen):

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Iterable
 
-from app.engine.view import table as view
+from app.core.presentation import table as view
 from widgets.details import Detail, FactGroup
 from widgets.keyed_table import Align, TableCell, TableColumn, TableRow
 from widgets.table_layout import Tone

@@ -8,21 +8,21 @@ from collections.abc import Callable, Coroutine, Sequence
 from math import ceil
 from typing import TYPE_CHECKING
 
-from app.engine.change.undecided import Undecided, sets
-from app.engine.change.unfinished import ValueState, standing
-from app.engine.session.journal import OVERDUE, OpenChange, boot_clock
-from app.engine.view import change as view
-from app.engine.view.trials import whose
+from app.core.changes.pending_state import ValueState, standing
+from app.core.changes.pending_trials import Undecided, sets
+from app.core.presentation import change as view
+from app.core.presentation.trials import whose
+from app.core.session.journal import OVERDUE, OpenChange, boot_clock
 from backends.errors import RaidbenchError
 from backends.values import dataclass
-from widgets.plain import units
+from widgets.text_utils import units
 
 if TYPE_CHECKING:
     from textual.worker import Worker
 
-    from app.tui.port import Port
+    from app.tui.app_interface import Port
     from backends.change import Change
-    from widgets.guard import Clock
+    from widgets.guarded_dialog import Clock
 
 AFTER = 5.0
 """Seconds beyond the deadline in which the watchdog is given time to finish."""
@@ -105,7 +105,7 @@ class Trials:
 
         A set counts that has been seen long enough that no key was meant for anything else.
         """
-        from widgets.guard import GRACE
+        from widgets.guarded_dialog import GRACE
 
         self.words()
         all_shown = self._shown()

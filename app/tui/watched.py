@@ -7,12 +7,12 @@ from pathlib import Path
 from types import MappingProxyType
 from typing import TYPE_CHECKING, Protocol
 
-from app.engine.view.trouble import Trouble, troubles
+from app.core.presentation.attention_list import Trouble, troubles
 from backends.model import Inventory, Target
 
 if TYPE_CHECKING:
-    from app.engine.view.table import Facts
-    from app.engine.workbench import Workbench
+    from app.core.presentation.table import Facts
+    from app.core.workbench import Workbench
     from backends.errors import RaidbenchError
 
 

@@ -1,9 +1,9 @@
 """Which block device is which, what it is built of, and what uses it."""
 
-from backends.topology.look import look
 from backends.topology.mounts import Mount, parse_mountinfo, parse_swaps
-from backends.topology.picture import SYSTEM_POINTS, Topology
+from backends.topology.scan import look
 from backends.topology.tree import Node, Tree, kernel_name, node_path, read_tree, tree_of
+from backends.topology.usage import SYSTEM_POINTS, Topology
 
 __all__ = [
     "SYSTEM_POINTS",

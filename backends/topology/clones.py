@@ -8,12 +8,12 @@ from enum import StrEnum
 
 from backends.identity import Identity, Signature, Use
 from backends.text import clean
-from backends.topology.backings import Backing
-from backends.topology.layers import mark_of
-from backends.topology.naming import IS, SAME, identity, interface
-from backends.topology.picture import Topology
-from backends.topology.thin import mount_of, nodes_on
+from backends.topology.device_identity import IS, SAME, identity, interface
+from backends.topology.loop_backing import Backing
+from backends.topology.stacking import mark_of
+from backends.topology.thin_layers import mount_of, nodes_on
 from backends.topology.tree import Node
+from backends.topology.usage import Topology
 from backends.values import dataclass
 
 _LOCAL = ("sata", "sas", "usb", "mmc", "virtio", "xen", "hyper-v", "scsi")

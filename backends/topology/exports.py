@@ -14,8 +14,8 @@ from ipaddress import IPv4Address, IPv6Address, ip_address
 
 from backends.host import Host
 from backends.text import clean
-from backends.topology.backings import Backing
-from backends.topology.naming import identity, serial, wwn
+from backends.topology.device_identity import identity, serial, wwn
+from backends.topology.loop_backing import Backing
 from backends.topology.tree import Node, Tree
 from backends.values import dataclass
 

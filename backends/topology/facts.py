@@ -9,21 +9,21 @@ from dataclasses import field
 from functools import partial
 
 from backends.host import Host
-from backends.hosts.local.apart import apart
 from backends.identity import Identity, Signature, Use
 from backends.model import Drive
+from backends.system.local.uninterruptible import apart
 from backends.text import clean
 from backends.topology.clones import Clones, with_content
+from backends.topology.device_identity import Relation, identity, identity_in, interface, nameless
 from backends.topology.footing import Footing, footing_of
 from backends.topology.leftovers import Reader, leftovers, places
-from backends.topology.look import look, probe_signatures
-from backends.topology.naming import Relation, identity, identity_in, interface, nameless
-from backends.topology.openers import lasting_openers
-from backends.topology.picture import Topology
-from backends.topology.room import Room
-from backends.topology.room_look import rooms_of
+from backends.topology.open_files import lasting_openers
+from backends.topology.scan import look, probe_signatures
 from backends.topology.signatures import Marks, are_two
+from backends.topology.thin_capacity import Room
+from backends.topology.thin_capacity_scan import rooms_of
 from backends.topology.tree import Node, node_path
+from backends.topology.usage import Topology
 from backends.values import dataclass
 
 Claim = Callable[[str, str], str | None]

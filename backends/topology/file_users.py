@@ -9,10 +9,10 @@ from collections.abc import Collection
 
 from backends.host import Host
 from backends.text import clean
-from backends.topology.backings import read_backings
 from backends.topology.exports import read_exports
+from backends.topology.loop_backing import read_backings
 from backends.topology.mounts import Mount, file_mount, parse_mountinfo, parse_swaps
-from backends.topology.openers import openers
+from backends.topology.open_files import openers
 from backends.topology.tree import Node, node_path, tree_of
 from backends.values import dataclass
 

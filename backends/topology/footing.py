@@ -5,8 +5,8 @@ from __future__ import annotations
 from collections.abc import Collection, Iterator, Mapping
 
 from backends.host import Host
-from backends.topology.backings import Backing
-from backends.topology.mapped import Segment, Segments, is_mapped, lies_on
+from backends.topology.device_mapper import Segment, Segments, is_mapped, lies_on
+from backends.topology.loop_backing import Backing
 from backends.topology.tree import Tree, node_path
 
 Footing = Mapping[str, str]

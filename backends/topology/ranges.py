@@ -9,9 +9,9 @@ from __future__ import annotations
 
 from collections.abc import Iterator, Mapping, Sequence
 
-from backends.topology.backings import Backing
-from backends.topology.layers import container_kind, is_volume
-from backends.topology.mapped import SECTOR, Stretch, is_mapped
+from backends.topology.device_mapper import SECTOR, Stretch, is_mapped
+from backends.topology.loop_backing import Backing
+from backends.topology.stacking import container_kind, is_volume
 from backends.topology.tree import Node, Tree, number
 from backends.values import dataclass
 

@@ -11,7 +11,7 @@ from collections.abc import Iterable, Mapping
 from dataclasses import replace
 
 from backends.host import Host
-from backends.hosts.asked import unmoved
+from backends.system.caching import unmoved
 from backends.topology.tree import Node, Tree, done_by, kernel_name, tree_of
 from backends.values import dataclass
 

@@ -18,7 +18,7 @@ from backends.model import Array, Fact, Inventory, Level, Problem, Scope, State,
 from backends.protocol import Vendor, where
 from backends.text import clean
 from backends.topology import Node, Topology, look
-from backends.topology.naming import identity
+from backends.topology.device_identity import identity
 from backends.topology.replicas import MAJOR, Replica, is_replica, read_replicas
 from backends.values import dataclass
 

@@ -13,9 +13,9 @@ from backends.model import Array, Fact, Inventory, Level, Problem, Scope, State,
 from backends.protocol import Vendor
 from backends.text import clean
 from backends.topology import Node, Topology, look
-from backends.topology.layers import stratis_name, stratis_pool
-from backends.topology.mapped import STATUS, Segment, answer, by_kernel
-from backends.topology.naming import identity
+from backends.topology.device_identity import identity
+from backends.topology.device_mapper import STATUS, Segment, answer, by_kernel
+from backends.topology.stacking import stratis_name, stratis_pool
 from backends.values import dataclass
 
 NAME = "stratis"

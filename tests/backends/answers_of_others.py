@@ -16,11 +16,11 @@ from typing import Protocol
 
 from backends.errors import RaidbenchError
 from backends.host import Command, Completed, Host
-from backends.hosts.wrapped import HostWrapper
 from backends.model import Inventory, Target
-from backends.racks.host import SimulatedHost
-from backends.racks.machines.table import MACHINES
 from backends.settings import Reading
+from backends.simulator.host import SimulatedHost
+from backends.simulator.profiles.table import MACHINES
+from backends.system.wrapped import HostWrapper
 from backends.vendors.lvm.backend import Lvm
 from backends.vendors.megaraid.backend import MegaRaid
 from backends.vendors.smartarray.backend import SmartArray

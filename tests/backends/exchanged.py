@@ -7,8 +7,8 @@ from pathlib import Path
 
 from backends.errors import DeviceGoneError
 from backends.guard import Intent, look_at, secure
-from backends.hosts.local import LocalHost
 from backends.identity import Identity
+from backends.system.local import LocalHost
 from tests.backends.loops import exchanged
 from tests.tally import Tally
 

@@ -10,7 +10,7 @@ from functools import lru_cache
 from typing import Any
 
 from backends.errors import ToolFailedError, ToolMissingError
-from backends.firmware import AsksFirmware
+from backends.firmware_queries import AsksFirmware
 from backends.host import MADE_UP, THIS_MACHINE, Capabilities, Command, Completed, Denial, FileStat, Process, Space
 
 

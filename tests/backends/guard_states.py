@@ -17,7 +17,7 @@ from click.testing import CliRunner
 from app.cli.main import cli
 from backends.errors import RaidbenchError
 from backends.guard import Intent, secure
-from backends.hosts.local import LocalHost
+from backends.system.local import LocalHost
 from tests.backends import loops
 from tests.backends.loops import Loop, ext4, loop, mounted, program, run
 from tests.backends.swaps import bytes_but, kernels_own, make_swap

@@ -7,7 +7,7 @@ from collections.abc import Mapping
 from contextlib import suppress
 from pathlib import Path
 
-from backends.vendors.block.knobs import BY_KEY
+from backends.vendors.block.settings import BY_KEY
 
 ODD = {"read_ahead_kb": "12", "nr_requests": "9", "wbt_lat_usec": "1234"}
 """Values that no kernel has as a default, set before each write."""

@@ -9,8 +9,8 @@ import time
 from collections.abc import Callable, Collection, Iterator, Mapping
 from dataclasses import astuple, is_dataclass
 
-from app.engine.fio.stream import Document, StreamParser
-from app.engine.members import diskstats
+from app.core.benchmark.device_stats import diskstats
+from app.core.fio.stream import Document, StreamParser
 from backends.identity import Signature
 from backends.text import chosen
 from backends.topology.mounts import Mount, parse_mountinfo, parse_swaps, unescape

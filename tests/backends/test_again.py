@@ -8,8 +8,8 @@ from pathlib import Path
 
 import pytest
 
-from backends import again as module
-from backends.again import LAUNCHER, again, lasting
+from backends import self_exec as module
+from backends.self_exec import LAUNCHER, again, lasting
 
 ROOT = Path(__file__).parents[2]
 
@@ -38,12 +38,12 @@ def test_what_is_started_again_starts_itself_again(monkeypatch: pytest.MonkeyPat
 
 
 def test_an_installed_program_is_named_as_a_rule_of_sudo_can_name_it() -> None:
-    assert again("app.priv") == (sys.executable, "-I", "-m", "app.priv")
+    assert again("app.privsep") == (sys.executable, "-I", "-m", "app.privsep")
 
 
 @pytest.mark.parametrize(("flags", "carried"), [(["-I", "-B"], ["-I", "-B"]), (["-I"], ["-I"]), (["-B"], ["-I"])])
 def test_an_interpreter_that_leaves_no_bytecode_is_started_so_again(flags: list[str], carried: list[str]) -> None:
-    code = "from backends.again import again; print(*again('app')[1:-2])"
+    code = "from backends.self_exec import again; print(*again('app')[1:-2])"
     done = subprocess.run([sys.executable, *flags, "-c", code], cwd=ROOT, capture_output=True, text=True)
     assert done.stdout.split() == carried, done.stderr
 
@@ -75,4 +75,4 @@ def test_only_what_has_no_more_rights_looks_where_the_environment_says(
     monkeypatch.setenv("PYTHONPATH", str(tmp_path))
     monkeypatch.syspath_prepend(str(tmp_path))
     assert str(tmp_path) in again("app", as_told=True)
-    assert str(tmp_path) not in again("app.priv")
+    assert str(tmp_path) not in again("app.privsep")

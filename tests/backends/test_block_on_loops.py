@@ -12,10 +12,10 @@ import pytest
 
 from backends.change import Change, Write
 from backends.errors import DeviceGoneError, ToolFailedError
-from backends.hosts.local import LocalHost
-from backends.hosts.wrapped import ReadOnlyHost
 from backends.model import Media, Target
 from backends.protocol import Backend
+from backends.system.local import LocalHost
+from backends.system.wrapped import ReadOnlyHost
 from backends.testing.conformance import Conformance
 from backends.vendors.block.backend import BlockBackend
 from tests.backends.loops import Loop, exchanged, loop, needs_loops, wait_for
@@ -145,7 +145,7 @@ async def test_read_only_mode_blocks_every_setting(device: Loop, target: Target)
 _AS_NOBODY = """
 import asyncio, concurrent.futures.thread, os, sys
 from backends.errors import BlockedError, ToolFailedError
-from backends.hosts.local import LocalHost
+from backends.system.local import LocalHost
 from backends.change import Change, Write
 from backends.model import Target
 from backends.vendors.block.backend import BlockBackend

@@ -9,9 +9,9 @@ from pathlib import Path
 import pytest
 
 from backends.guard import Intent, look_at, secure
-from backends.hosts.local import LocalHost
 from backends.model import Media, Target
 from backends.protocol import Backend
+from backends.system.local import LocalHost
 from backends.testing.conformance import Conformance
 from backends.vendors.block.backend import BlockBackend
 from tests.backends.loops import needs_loops

@@ -6,8 +6,8 @@ from pathlib import Path
 
 import pytest
 
-from backends.hosts.local import LocalHost
-from backends.hosts.recorded import RecordingHost, ReplayHost
+from backends.system.local import LocalHost
+from backends.system.recorded import RecordingHost, ReplayHost
 from backends.vendors.block.backend import BlockBackend
 
 

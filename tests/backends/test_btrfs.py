@@ -7,11 +7,11 @@ from pathlib import Path
 
 import pytest
 
-from backends.hosts.local import LocalHost
 from backends.model import Array, Level, State, Target
+from backends.system.local import LocalHost
 from backends.vendors.btrfs import Btrfs
 from tests.backends.loops import loop, mounted, needs_loops, run
-from tests.backends.thin_machines import ThinMachine
+from tests.backends.topology.thin_machines import ThinMachine
 from tests.packages import needs
 
 UUID, OTHER = "93105e3f-e21b-4393-a735-c7139535713c", "a3f8a2eb-0a70-492f-b6d5-70b0e4ac4d7d"

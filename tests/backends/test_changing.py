@@ -8,7 +8,7 @@ from dataclasses import replace
 import pytest
 
 from backends.change import Change, Write
-from backends.changing import (
+from backends.change_steps import (
     denial_of,
     evidence_of,
     require_own,
@@ -28,10 +28,10 @@ from backends.errors import (
     ToolFailedError,
 )
 from backends.host import Command, Completed, Denial
-from backends.hosts.wrapped import DryRunHost, ReadOnlyHost
 from backends.identity import Identity
 from backends.model import Target
 from backends.settings import UNCONFIRMED, Availability, Choice, Reading, Risk, Setting, available_unless
+from backends.system.wrapped import DryRunHost, ReadOnlyHost
 from tests.backends.fakes import FakeHost
 
 SDA = Target(backend="block", address="sda")

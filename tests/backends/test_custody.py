@@ -14,7 +14,7 @@ import pytest
 
 from backends.errors import StorageError
 from backends.host import Command, Custody, custody
-from backends.hosts.local import LocalHost
+from backends.system.local import LocalHost
 
 ROOT = Path(__file__).parents[2]
 
@@ -76,7 +76,7 @@ async def test_one_that_is_missing_is_a_sentence_all_the_same(lock: int) -> None
 STARTER = """
 import os, signal, sys
 from backends.host import Command, Custody
-from backends.hosts.local.running import run_change
+from backends.system.local.command import run_change
 
 def begins(pid, name):
     print(pid, flush=True)

@@ -1,6 +1,6 @@
 """The demo works on every simulated machine: it is listed, a setting is changed and undone, a load is measured.
 
-All other tests of the simulator are in tests/backends/racks: `make test-simulator`.
+All other tests of the simulator are in tests/backends/simulator: `make test-simulator`.
 """
 
 from __future__ import annotations
@@ -9,16 +9,16 @@ from pathlib import Path
 
 import pytest
 
-from app.engine.fio.job import Job, Pattern
-from app.engine.session.figures import RunStatus
+from app.core.fio.job import Job, Pattern
+from app.core.session.results import RunStatus
 from backends.change import Change
 from backends.model import Target
-from backends.racks.host import SimulatedHost
-from backends.racks.machines.table import MACHINES
 from backends.registry import Machine
 from backends.settings import Effect
-from tests.backends.racks.asking import FAST, NOW
-from tests.backends.racks.loads import run
+from backends.simulator.host import SimulatedHost
+from backends.simulator.profiles.table import MACHINES
+from tests.backends.simulator.asking import FAST, NOW
+from tests.backends.simulator.loads import run
 
 each_machine = pytest.mark.parametrize("name", MACHINES)
 

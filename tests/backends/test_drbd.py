@@ -14,7 +14,7 @@ from backends.model import Array, Level, State, Task
 from backends.topology.replicas import Replica, parse_show
 from backends.vendors.block.backend import BlockBackend
 from backends.vendors.drbd import Drbd, parse_proc, parse_status
-from tests.backends.test_layers import Machine
+from tests.backends.topology.test_stacking import Machine
 
 SHOW_9 = """\
 resource "mail" {

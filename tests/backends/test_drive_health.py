@@ -14,7 +14,7 @@ from backends.vendors.megaraid.storcli.drives import drives
 from backends.vendors.megaraid.storcli.volumes import volumes
 from backends.vendors.nvme.facts import ControllerId, NvmeHealth
 from backends.vendors.nvme.inventory import ControllerAnswers, health_of
-from backends.vendors.santricity.answers import hardware
+from backends.vendors.santricity.responses import hardware
 from backends.vendors.scsi.inventory import condition
 from backends.vendors.scsi.smartctl import parse_smartctl
 from backends.vendors.smcli.facts import parse_profile

@@ -5,7 +5,7 @@ from __future__ import annotations
 import pytest
 
 from backends.host import FileStat
-from backends.topology.openers import openers
+from backends.topology.open_files import openers
 from tests.backends.fakes import FakeHost
 
 OURS, OTHER, GENERIC = "8:0", "8:16", "21:0"

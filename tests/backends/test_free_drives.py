@@ -7,10 +7,10 @@ from pathlib import Path
 
 import pytest
 
+from backends.array_planning import Candidate
 from backends.free_drives import kernel_candidate, kernel_disks
-from backends.hosts.local import LocalHost
-from backends.making import Candidate
 from backends.model import Drive, Inventory, Target
+from backends.system.local import LocalHost
 from tests.backends import loops
 from tests.backends.guard_states import STATES
 from tests.backends.loops import loop, needs_loops, needs_sight

@@ -16,13 +16,13 @@ from pathlib import Path
 
 import pytest
 
-from backends import exclusive
+from backends import exclusive_open
 from backends.errors import AnotherDeviceError, DeviceGoneError, RefusedError
-from backends.exclusive import Hold, claim
+from backends.exclusive_open import Hold, claim
 from backends.guard import GuardAnswer, Intent, judge, look_at, require, require_free, secure
-from backends.hosts.local import LocalHost
 from backends.identity import Signature
-from backends.topology.naming import identity
+from backends.system.local import LocalHost
+from backends.topology.device_identity import identity
 from backends.topology.tree import read_node
 from tests.backends import loops
 from tests.backends.loops import Loop, ext4, loop, mounted, needs_loops, program, run
@@ -485,7 +485,7 @@ async def test_a_device_that_the_kernel_lets_nobody_open_is_not_said_to_be_in_us
     def closed(path: str, flags: int) -> int:
         raise OSError(number, os.strerror(number))
 
-    monkeypatch.setattr(exclusive, "tried", closed)
+    monkeypatch.setattr(exclusive_open, "tried", closed)
     answer = await verdict(device.device)
     assert answer.refused == (f"{device.device}: it is offline or gone, the kernel refuses to open it.",)
     assert answer.hint.startswith("The kernel log says why")

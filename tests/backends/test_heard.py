@@ -4,10 +4,10 @@ from __future__ import annotations
 
 import pytest
 
-from backends.answers import Heard, Whole, each_once, hear, last_line, whole_lines
 from backends.errors import ToolTimeoutError
 from backends.host import Command, Completed
 from backends.model import Problem
+from backends.tool_output import Heard, Whole, each_once, hear, last_line, whole_lines
 from tests.backends.fakes import FakeHost
 
 ASKED = Command(argv=("/usr/bin/tool", "info"))

@@ -7,7 +7,7 @@ from dataclasses import replace
 import pytest
 
 from backends.identity import Identity, Use
-from backends.joining import joined
+from backends.merge_inventory import joined
 from backends.model import Array, Controller, Drive, Fact, Inventory, Media, Scope, State, Target
 
 MOUNTED = (Use(kind="mount", detail="/srv", part="nvme0n1p1"),)

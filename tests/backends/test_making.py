@@ -6,8 +6,7 @@ from dataclasses import replace
 
 import pytest
 
-from backends.errors import InvalidValueError, RefusedError
-from backends.making import (
+from backends.array_planning import (
     ArrayWish,
     Candidate,
     at_birth,
@@ -20,6 +19,7 @@ from backends.making import (
     spans_that_fit,
     words_to_type,
 )
+from backends.errors import InvalidValueError, RefusedError
 from backends.model import Level, Media, Target
 from tests.case_loop import loop_over
 

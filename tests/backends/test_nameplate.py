@@ -6,9 +6,9 @@ from dataclasses import replace
 
 import pytest
 
+from backends.device_label import Nameplate, nameplate, nameplate_of, word_of
 from backends.identity import Identity
 from backends.model import Array, Controller, Drive, Inventory, Scope, Target
-from backends.nameplate import Nameplate, nameplate, nameplate_of, word_of
 
 DISK = Identity(
     name="sda", serial="WD-WX11D1234567", wwn="naa.50014ee2b1234abc", model="WDC WD40EFRX", size_bytes=4 << 40

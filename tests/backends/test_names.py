@@ -4,8 +4,8 @@ from __future__ import annotations
 
 import pytest
 
+from backends.display_names import addresses, is_path, name_of, named
 from backends.model import Array, Controller, Drive, Inventory, Scope, Target
-from backends.names import addresses, is_path, name_of, named
 from tests.case_loop import loop_over
 
 CARD = Controller(target=Target(backend="megaraid", address="/c0", scope=Scope.CONTROLLER), vendor="megaraid")

@@ -14,7 +14,7 @@ from backends.vendors.lvm.groups import parse_pvs
 from backends.vendors.mdraid.details import misnamed_examine, parse_export
 from backends.vendors.nvme.identify import rows as nvme_rows
 from backends.vendors.nvme.identify import tolerant
-from backends.vendors.scsi.asking import _Answer
+from backends.vendors.scsi.drive_queries import _Answer
 from backends.vendors.scsi.sdparm import parse_sdparm
 from backends.vendors.scsi.smartctl import parse_smartctl
 from backends.vendors.smartarray.arcconf.parsing import card_text

@@ -19,7 +19,7 @@ from backends.topology.signatures import (
     udev_signatures,
     wipefs_signatures,
 )
-from backends.vendors.block.knobs import BY_KEY, RULES, actions
+from backends.vendors.block.settings import BY_KEY, RULES, actions
 from backends.vendors.block.values import reading
 from tests.backends import system_texts
 

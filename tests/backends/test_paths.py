@@ -6,14 +6,14 @@ from dataclasses import replace
 
 import pytest
 
-from app.engine.measure.device_access import Gate
-from app.engine.view import schema
-from app.engine.view.arrangement import arranged
-from app.engine.view.device import counts, facts
-from app.engine.view.device_table import devices_table
-from app.engine.view.table import text_of
+from app.core.benchmark.device_access import Gate
+from app.core.presentation import json_schema
+from app.core.presentation.device import counts, facts
+from app.core.presentation.device_table import devices_table
+from app.core.presentation.device_tree import arranged
+from app.core.presentation.table import text_of
 from backends.change import Change
-from backends.joining import joined
+from backends.merge_inventory import joined
 from backends.model import Array, Fact, Inventory, Scope, Target
 from backends.vendors.block.backend import BlockBackend
 from backends.vendors.scsi.backend import ScsiBackend
@@ -59,7 +59,7 @@ async def test_disks_of_their_own_have_a_row_each() -> None:
 
 
 async def test_the_document_has_it_once_with_the_nodes_of_its_paths() -> None:
-    listed = schema.devices(await seen(one_disk()), {}, host="h", simulated=False)["drives"]
+    listed = json_schema.devices(await seen(one_disk()), {}, host="h", simulated=False)["drives"]
     assert [(one["address"], one["paths"]) for one in listed] == [("scsi:sdk", ["/dev/sdk", "/dev/sdl"])]
     assert listed[0]["addresses"] == ["scsi:sdk", "block:sdk", "scsi:sdl", "block:sdl"]
 

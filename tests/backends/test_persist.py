@@ -15,7 +15,7 @@ from backends.model import Target
 from backends.topology.tree import Node
 from backends.udev import match_keys
 from backends.vendors.block.backend import BlockBackend
-from backends.vendors.block.knobs import RULES, actions
+from backends.vendors.block.settings import RULES, actions
 from tests.backends.fakes import FakeHost, disk, machine
 from tests.packages import needs
 

@@ -9,10 +9,10 @@ from typing import Any
 
 import pytest
 
-from app.engine.measure.device_access import Gate
+from app.core.benchmark.device_access import Gate
 from backends import guard
 from backends.change import disk_lock
-from backends.exclusive import marks
+from backends.exclusive_open import marks
 from backends.guard import GuardAnswer, Intent, look_at
 from backends.identity import Identity
 from backends.topology import look

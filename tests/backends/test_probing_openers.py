@@ -7,8 +7,8 @@ import asyncio
 import pytest
 
 from backends.host import FileStat
-from backends.topology import openers as module
-from backends.topology.openers import Opener, lasting_openers
+from backends.topology import open_files as module
+from backends.topology.open_files import Opener, lasting_openers
 from tests.backends.fakes import FakeHost
 
 DISK = "8:0"

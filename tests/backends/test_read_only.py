@@ -8,9 +8,9 @@ import pytest
 
 from backends.errors import RaidbenchError, RefusedError
 from backends.host import Host
-from backends.hosts.wrapped import ReadOnlyHost
 from backends.model import Target
 from backends.protocol import Backend
+from backends.system.wrapped import ReadOnlyHost
 from backends.testing.conformance import candidates
 from backends.vendors.mdraid.backend import MdRaid
 from backends.vendors.megaraid.addresses import volume_target

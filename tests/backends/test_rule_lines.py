@@ -10,7 +10,7 @@ from hypothesis import strategies as st
 
 from backends.errors import BlockedError
 from backends.vendors.block.backend import BlockBackend
-from backends.vendors.block.knobs import RULES, actions
+from backends.vendors.block.settings import RULES, actions
 from tests.backends.test_persist import VDA, VDB, host
 from tests.case_loop import loop_over
 

@@ -11,8 +11,8 @@ from backends.change import Change, Write
 from backends.errors import AnotherDeviceError, RefusedError
 from backends.identity import Identity
 from backends.model import Target
-from backends.settable import Settable
 from backends.settings import Choice, Reading, Setting
+from backends.settings_backend import Settable
 from tests.backends.fakes import FakeHost
 
 TARGET = Target(backend="acme", address="c0/v1")

@@ -10,10 +10,10 @@ from pathlib import Path
 
 import pytest
 
-from backends.changing import resets_first
+from backends.change_steps import resets_first
 from backends.model import Target
 from backends.vendors.block.backend import BlockBackend
-from backends.vendors.block.knobs import BY_KEY, SIDE_EFFECTS, actions, in_order, resets_to
+from backends.vendors.block.settings import BY_KEY, SIDE_EFFECTS, actions, in_order, resets_to
 from tests.backends.fakes import QUEUE, FakeHost, disk, machine
 from tests.backends.loops import Loop, loop, needs_loops
 from tests.backends.queue_effects import effects_words, measured_effects

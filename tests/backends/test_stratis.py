@@ -9,7 +9,7 @@ from backends.guard import GuardAnswer, Intent, look_at
 from backends.model import Array, Level, State
 from backends.vendors.dm.backend import Dm
 from backends.vendors.stratis import VENDOR, Stratis
-from tests.backends.thin_machines import ThinMachine
+from tests.backends.topology.thin_machines import ThinMachine
 
 POOL, FS, OTHER = "a" * 32, "b" * 32, "c" * 32
 NAMES = f"E:STRATIS_POOL_NAME=data\nE:STRATIS_FS_NAME=home\nE:DM_NAME=stratis-1-{POOL}-thin-fs-{FS}\n"

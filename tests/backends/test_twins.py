@@ -7,7 +7,7 @@ from typing import Any
 
 import pytest
 
-from app.engine.measure.device_access import Gate
+from app.core.benchmark.device_access import Gate
 from backends import guard
 from backends.errors import RefusedError
 from backends.guard import GuardAnswer, Intent, look_at, secure

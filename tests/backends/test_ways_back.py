@@ -8,12 +8,12 @@ from typing import Any
 import pytest
 
 from backends.change import Change, Write
-from backends.changing import take_steps, wanted_back
+from backends.change_steps import take_steps, wanted_back
 from backends.errors import BlockedError, InvalidValueError, RefusedError
 from backends.model import Scope, Target
-from backends.racks.host import SimulatedHost
-from backends.racks.smcli import DiskSystem
 from backends.settings import Availability, Choice, Reading, Risk, Setting, Span
+from backends.simulator.host import SimulatedHost
+from backends.simulator.smcli import DiskSystem
 from backends.vendors.bcache.backend import Bcache
 from backends.vendors.fusionio.backend import FusionIo
 from backends.vendors.lvm.backend import Lvm
@@ -25,8 +25,8 @@ from backends.vendors.smcli.backend import Smcli
 from backends.vendors.smcli.inventory import system_target
 from tests.backends.bcache.machines import BCACHE0, simulated
 from tests.backends.nvme.drives import PlayedDrive
-from tests.backends.racks.asking import FAST
 from tests.backends.scsi.drives import DriveHost, Scsi
+from tests.backends.simulator.asking import FAST
 from tests.backends.smartarray.cards import HPE, SSACLI, PlayedCards
 from tests.backends.smcli.systems import PlayedSystem
 from tests.backends.taking_back import take_back, way_back
@@ -271,7 +271,7 @@ async def test_tunables_that_were_set_since_are_kept(lvm: Lvm) -> None:
 
 @pytest.mark.parametrize("value", ["100000", "4k", "-b512", "4096 -f"])
 async def test_what_is_no_sector_size_formats_nothing(value: str) -> None:
-    from backends.racks.machines.hpe import hpe_rack
+    from backends.simulator.profiles.hpe import hpe_rack
 
     host: Any = SimulatedHost(hpe_rack(), speed=FAST)
     found = (await FusionIo(host).inventory()).drives[0].target

@@ -5,12 +5,12 @@ from __future__ import annotations
 import time
 from collections.abc import Sequence
 
-from app.engine.measure.measurer import Measurer
-from app.engine.members import Member, MemberMeter
-from app.engine.members.meter import PATH
-from app.engine.workbench import Workbench
+from app.core.benchmark.device_stats import Member, MemberMeter
+from app.core.benchmark.device_stats.sampler import PATH
+from app.core.benchmark.runner import Measurer
+from app.core.workbench import Workbench
 from backends.host import Host
-from backends.hosts.wrapped import HostWrapper
+from backends.system.wrapped import HostWrapper
 
 
 def name(number: int) -> str:

@@ -10,10 +10,10 @@ from collections.abc import Iterator
 from dataclasses import dataclass
 from pathlib import Path
 
-from app.engine.fio.document import Counters, FioDocument
-from app.engine.fio.job import JobTarget, TargetKind
-from app.engine.fio.render import render
-from app.engine.fio.stream import Document, StreamParser
+from app.core.fio.document import Counters, FioDocument
+from app.core.fio.job import JobTarget, TargetKind
+from app.core.fio.render import render
+from app.core.fio.stream import Document, StreamParser
 from tests.bench.figures import Figure, ratio
 from tests.bench.place import Place
 from tests.bench.terminal import Terminal

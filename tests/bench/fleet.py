@@ -14,10 +14,10 @@ from collections.abc import AsyncGenerator, Iterator
 from contextlib import AbstractAsyncContextManager, asynccontextmanager
 from pathlib import Path
 
-from app.engine.fio.histogram import value_of
-from app.engine.joint.conductor import Conductor
-from app.engine.joint.reach import HostLine
-from app.engine.joint.record import JointFolder
+from app.core.fio.histogram import value_of
+from app.features.fleet.multihost.coordinator import Conductor
+from app.features.fleet.multihost.record import JointFolder
+from app.features.fleet.multihost.transport import HostLine
 from tests.bench.figures import Figure, ratio_of_medians
 from tests.bench.place import Place
 

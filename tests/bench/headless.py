@@ -9,8 +9,8 @@ import subprocess
 import time
 from collections.abc import Iterator, Sequence
 
-from backends.hosts.recorded import RecordingHost
 from backends.registry import Machine
+from backends.system.recorded import RecordingHost
 from tests.backends.fakes import FakeHost, disk, machine
 from tests.bench.figures import Figure, median, ratio_of_medians
 from tests.bench.place import Place

@@ -9,7 +9,7 @@ from pathlib import Path
 
 from tests.bench.figures import Figure, median
 from tests.bench.place import Place
-from tests.engine.many_sessions import write_sessions
+from tests.core.many_sessions import write_sessions
 
 SESSIONS, RUNS = 1000, 10
 

@@ -7,10 +7,10 @@ import time
 from collections.abc import Iterator
 
 from backends.host import Command, Completed
-from backends.racks.host import SimulatedHost
-from backends.racks.programs import PATHS
+from backends.simulator.host import SimulatedHost
+from backends.simulator.programs import PATHS
 from backends.vendors.megaraid.storcli import StorCli7
-from tests.backends.racks.racks import rack_of
+from tests.backends.simulator.racks import rack_of
 from tests.bench.figures import Figure, median
 from tests.bench.place import Place
 

@@ -6,7 +6,7 @@ import os
 import time
 from collections.abc import Iterator
 
-from app.engine.members.diskstats import parse
+from app.core.benchmark.device_stats.diskstats import parse
 from tests.bench.busy import lines, name
 from tests.bench.figures import Figure, median, ratio_of_medians
 from tests.bench.place import Place

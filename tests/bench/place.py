@@ -62,7 +62,7 @@ def place(*, quick: bool) -> Iterator[Place]:
         tempfile.TemporaryDirectory(prefix="raidbench-bench-", dir=memory) as fast,
     ):
         here = Place(folder=Path(folder), memory=Path(fast), quick=quick)
-        modules = ("app.cli.main", "app.cli.devices", "app.tui.screens.bench.screen", "tests.bench.workbench")
+        modules = ("app.cli.main", "app.cli.devices", "app.tui.bench.screen", "tests.bench.workbench")
         code = f"import {', '.join((*modules, 'tests.bench.minimal'))}"
         subprocess.run(here.python("-c", code), env=here.environment(), check=True)  # compiled once for all
         yield here

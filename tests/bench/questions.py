@@ -8,7 +8,7 @@ from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass
 
 from app.cli.devices import all_settings
-from app.engine.view import schema
+from app.core.presentation import json_schema
 from backends.host import Command, Completed
 from backends.registry import Machine
 from tests.backends.fakes import FakeHost, machine
@@ -79,5 +79,5 @@ async def _look(tool: str, said: Mapping[str, str], with_settings: bool) -> Cost
     found = Machine.of(host)
     inventory = await found.probe()
     settings = (await all_settings(found, inventory))[0] if with_settings else {}
-    schema.devices(inventory, settings, host=host.name, simulated=False)
+    json_schema.devices(inventory, settings, host=host.name, simulated=False)
     return Cost(questions=host.asked, cpu=time.process_time() - begun)

@@ -7,10 +7,10 @@ import time
 from collections.abc import Iterator
 from pathlib import Path
 
-from app.engine.session.paths import Paths
-from app.engine.workbench import Workbench
+from app.core.session.paths import Paths
+from app.core.workbench import Workbench
 from app.tui.app import WorkbenchApp
-from app.tui.screens.devices.device_list import DeviceList
+from app.tui.devices.device_list import DeviceList
 from backends.model import Drive, Inventory, Media, Scope, State, Target
 from tests.backends.fakes import FakeHost, machine
 from tests.bench.figures import Figure, median

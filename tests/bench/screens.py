@@ -10,11 +10,11 @@ from pathlib import Path
 
 from textual.pilot import Pilot
 
-from app.engine.advisor.rules import advise
-from app.engine.session.paths import Paths
-from app.engine.workbench import Workbench
+from app.core.session.paths import Paths
+from app.core.workbench import Workbench
+from app.features.advice.rules import advise
 from app.tui.app import WorkbenchApp
-from app.tui.screens.devices.device_list import DeviceList
+from app.tui.devices.device_list import DeviceList
 from tests.backends.fakes import FakeHost, machine
 from tests.bench.figures import Figure, median
 from tests.bench.place import Place

@@ -10,18 +10,18 @@ from __future__ import annotations
 import sys
 from pathlib import Path
 
-from app.cli.opening import workbench_on
-from app.engine.fio.job import Job
-from app.engine.measure.priority import lower_priority
-from app.engine.session.event_values import PhaseChanged
-from app.engine.session.events import AnyEvent, LiveEvent, RunEnded
-from app.engine.session.figures import Phase
-from app.engine.session.state import Session
-from app.engine.workbench import Workbench
+from app.cli.session_context import workbench_on
+from app.core.benchmark.niceness import lower_priority
+from app.core.fio.job import Job
+from app.core.session.event_types import PhaseChanged
+from app.core.session.events import AnyEvent, LiveEvent, RunEnded
+from app.core.session.results import Phase
+from app.core.session.state import Session
+from app.core.workbench import Workbench
 from app.tui.app import WorkbenchApp
+from app.tui.bench.screen import BenchScreen
 from app.tui.options import ScreenOptions
-from app.tui.screens.bench.screen import BenchScreen
-from backends.hosts.local import LocalHost
+from backends.system.local import LocalHost
 from tests.bench.busy import make_up_members
 
 

@@ -41,9 +41,9 @@ def before(tmp_path: Path) -> Path:
     return tree(
         tmp_path / "before",
         {
-            "app/engine/sweep/plan.py": PLAN,
-            "app/cli/sweep.py": 'LIMIT = 3\nsay("It is over.")\nKEY = "key"\n',
-            "backends/names.py": 'MODULE = "app.engine.sweep.plan"\nPACKAGE = "app.cli"\n',
+            "app/features/sweep/engine/plan.py": PLAN,
+            "app/features/sweep/cli/sweep.py": 'LIMIT = 3\nsay("It is over.")\nKEY = "key"\n',
+            "backends/display_names.py": 'MODULE = "app.features.sweep.engine.plan"\nPACKAGE = "app.cli"\n',
             "app/cli/__init__.py": "",
         },
     )
@@ -63,19 +63,19 @@ def test_what_was_moved_renamed_and_joined_is_no_difference(before: Path, tmp_pa
 
 def test_the_name_of_a_module_that_was_not_moved_along_is_a_difference(before: Path, tmp_path: Path) -> None:
     sources = {str(file.relative_to(before)): file.read_text() for file in before.rglob("*.py")}
-    sources["app/features/plan.py"] = sources.pop("app/engine/sweep/plan.py")
+    sources["app/features/plan.py"] = sources.pop("app/features/sweep/engine/plan.py")
     after = tree(tmp_path / "after", sources)
-    assert [change.text for change in read(before, after)] == ["app.engine.sweep.plan"]
+    assert [change.text for change in read(before, after)] == ["app.features.sweep.engine.plan"]
 
 
 def test_what_was_lost_reworded_or_said_less_often_is_named_with_its_place(before: Path, tmp_path: Path) -> None:
     after = tree(tmp_path / "after", {"app/all.py": '\nsay(f"{count} runs remain.")\nsay("It is over.")\n'})
     assert list(report(read(before, after))) == [
-        '- "{} runs are left."  app.engine.sweep.plan:2',
+        '- "{} runs are left."  app.features.sweep.engine.plan:2',
         '+ "{} runs remain."  app.all:2',
         '~ "It is over."  2 -> 1 times',
-        "      before app.cli.sweep:2",
-        "      before app.engine.sweep.plan:3",
+        "      before app.features.sweep.cli.sweep:2",
+        "      before app.features.sweep.engine.plan:3",
         "      after  app.all:3",
         "1 removed, 1 added, 1 more or less often",
     ]
@@ -83,7 +83,10 @@ def test_what_was_lost_reworded_or_said_less_often_is_named_with_its_place(befor
 
 def test_keys_are_compared_on_demand(before: Path, tmp_path: Path) -> None:
     sources = {str(file.relative_to(before)): file.read_text() for file in before.rglob("*.py")}
-    after = tree(tmp_path / "after", sources | {"app/cli/sweep.py": 'LIMIT = 3\nsay("It is over.")\nKEY = "other"\n'})
+    after = tree(
+        tmp_path / "after",
+        sources | {"app/features/sweep/cli/sweep.py": 'LIMIT = 3\nsay("It is over.")\nKEY = "other"\n'},
+    )
     assert read(before, after) == []
     assert [change.text for change in compare(before, after)] == ["key", "other"]
 

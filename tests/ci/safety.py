@@ -29,27 +29,49 @@ SUBJECTS = (
         "the guard",
         ("guard", "scratch", "swaps", "trust"),
         (
-            *("backends.guard", "backends.exclusive", "backends.changing", "backends.subject"),
+            *("backends.guard", "backends.exclusive_open", "backends.change_steps", "backends.subject"),
             *(
-                f"backends.topology.{name}"
-                for name in ("naming", "ranges", "sight", "backings", "mapped", "openers", "look", "clones", "exports")
+                "backends.topology.device_identity",
+                "backends.topology.ranges",
+                "backends.topology.visibility",
+                "backends.topology.loop_backing",
+                "backends.topology.device_mapper",
+                "backends.topology.open_files",
+                "backends.topology.scan",
+                "backends.topology.clones",
+                "backends.topology.exports",
             ),
-            *(f"backends.topology.{name}" for name in ("room", "room_look", "quiet_users", "leftovers", "replicas")),
+            *(
+                "backends.topology.thin_capacity",
+                "backends.topology.thin_capacity_scan",
+                "backends.topology.quiet_users",
+                "backends.topology.leftovers",
+                "backends.topology.replicas",
+            ),
             *("backends.topology.file_users", "backends.topology.footing"),
-            *(f"app.engine.measure.{name}" for name in ("scratch_mark", "scratch_hold", "scratch_use")),
-            *("app.engine.measure.ending", "app.engine.measure.footing_watch"),
-            *("app.engine.arrays", "backends.vendors.mdraid.making", "tests.backends.guard_states"),
-            *("backends.hosts.local.replacing", "backends.input_file", "backends.output_file"),
+            *(
+                "app.core.benchmark.scratch_xattr",
+                "app.core.benchmark.scratch_descriptor",
+                "app.core.benchmark.scratch_use",
+            ),
+            *("app.core.benchmark.abort_conditions", "app.core.benchmark.stack_watch"),
+            *("app.core.changes.arrays", "backends.vendors.mdraid.creation", "tests.backends.guard_states"),
+            *("backends.system.local.file_replacement", "backends.input_file", "backends.output_file"),
             *("tests.lab.writing", "tests.lab.uses"),
         ),
     ),
     Subject(
         "the journal",
         ("journal", "unfinished", "recover", "kill", "custody"),
-        tuple(f"app.engine.session.{name}" for name in ("journal", "journals", "own_file", "locks")),
+        (
+            "app.core.session.journal",
+            "app.core.session.journals",
+            "app.core.session.trusted_file",
+            "app.core.session.locks",
+        ),
     ),
-    Subject("the trial", ("trial", "watchdog"), ("app.engine.change", "tests.watchdogs"), ("tests/engine/change/",)),
-    Subject("the helper", ("helper", "priv", "sudo"), ("app.priv", "tests.priv"), ("tests/priv/",)),
+    Subject("the trial", ("trial", "watchdog"), ("app.core.changes", "tests.watchdogs"), ("tests/core/changes/",)),
+    Subject("the helper", ("helper", "priv", "sudo"), ("app.privsep", "tests.privsep"), ("tests/privsep/",)),
 )
 
 

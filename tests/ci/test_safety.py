@@ -19,14 +19,14 @@ MODULES = sorted({module for subject in SUBJECTS for module in subject.modules})
         "tests/backends/test_guard.py",
         "tests/backends/test_guard_verdict.py",
         "tests/backends/test_held_look.py",
-        "tests/backends/test_sight.py",
-        "tests/engine/measure/test_scratch.py",
+        "tests/backends/topology/test_visibility.py",
+        "tests/core/benchmark/test_scratch.py",
         "tests/lab/test_guard.py",
         "tests/lab/test_swaps.py",
         "tests/lab/test_scratch.py",
-        "tests/engine/session/test_journal.py",
-        "tests/engine/session/test_locks.py",
-        "tests/engine/session/test_own_file.py",
+        "tests/core/session/test_journal.py",
+        "tests/core/session/test_locks.py",
+        "tests/core/session/test_own_file.py",
         "tests/cli/test_trial.py",
         "tests/tui/test_trial_countdown.py",
     ],
@@ -36,7 +36,7 @@ def test_a_file_of_a_subject_is_known(file: str) -> None:
     assert safety_subject(f"{file}::test_x")
 
 
-@pytest.mark.parametrize("folder", ["tests/priv", "tests/trust", "tests/engine/change"])
+@pytest.mark.parametrize("folder", ["tests/privsep", "tests/trust", "tests/core/changes"])
 def test_no_file_of_such_a_folder_is_repeated(folder: str) -> None:
     files = [file for file in FILES if file.startswith(f"{folder}/")]
     assert files

@@ -15,7 +15,7 @@ import pytest
 from click.testing import CliRunner
 
 from app.cli.main import cli as group
-from app.engine.session.paths import Paths
+from app.core.session.paths import Paths
 from tests.cli.machine import machine as recorded
 from tests.seeing import started
 

@@ -18,7 +18,7 @@ from dataclasses import dataclass
 from pathlib import Path
 from tempfile import TemporaryDirectory
 
-from app.engine.session.journal import Journal
+from app.core.session.journal import Journal
 from tests.backends.loops import Loop, loop
 from tests.cli.conftest import ROOT, argv
 from tests.tally import Tally

@@ -6,7 +6,7 @@ from collections.abc import Mapping
 from pathlib import Path
 
 from backends.change import Change, Write
-from backends.changing import evidence_of
+from backends.change_steps import evidence_of
 from backends.errors import ToolFailedError
 from backends.host import Command, Host
 from backends.identity import Identity

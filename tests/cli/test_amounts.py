@@ -7,7 +7,7 @@ from pathlib import Path
 import pytest
 
 from app.cli.bench_job import JobOptions, job_of
-from app.engine.config import Config
+from app.core.config import Config
 from tests.cli.conftest import Cli, Outcome
 
 FAST = ("--demo", "--demo-speed", "1000")

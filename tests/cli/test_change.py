@@ -9,7 +9,7 @@ from pathlib import Path
 import pytest
 
 from backends.errors import ToolFailedError
-from backends.hosts.recorded import ReplayHost
+from backends.system.recorded import ReplayHost
 from tests.cli.conftest import Cli
 from tests.cli.machine import machine as recorded
 

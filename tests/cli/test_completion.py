@@ -13,13 +13,13 @@ from pathlib import Path
 import click
 import pytest
 
-from app.cli import completing
-from app.cli.completing import FRONT, POSITIONAL, SHELLS, VALUES, offered
+from app.cli import completion
+from app.cli.command_index import COMMANDS
+from app.cli.completion import FRONT, POSITIONAL, SHELLS, VALUES, offered
 from app.cli.completion_scripts import script
 from app.cli.main import cli as group
-from app.cli.names import COMMANDS
-from app.engine.fio.profile_names import TITLES
-from app.engine.fio.profiles import PROFILES
+from app.core.fio.profile_names import TITLES
+from app.core.fio.profiles import PROFILES
 from tests.case_loop import loop_over
 from tests.cli.conftest import Cli, run_here
 from tests.journeys.terminal import Terminal
@@ -151,7 +151,7 @@ def test_runs_sessions_and_baselines_are_offered(cli: Cli, demo_state: Path) -> 
 
 @pytest.mark.skipif(not Path("/sys/block").is_dir(), reason="needs sysfs")
 def test_the_disks_of_this_machine_come_from_sysfs(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
-    names = completing._disks(completing.Words("", "", "show", (), ""))
+    names = completion._disks(completion.Words("", "", "show", (), ""))
     assert {f"block:{name}" for name in names} <= set(values("show", "block:"))
     for name in names[:1]:
         assert "read_ahead_kb=" in values("set", f"block:{name}", "read_")

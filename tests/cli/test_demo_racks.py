@@ -7,13 +7,13 @@ from pathlib import Path
 
 import pytest
 
-from app.engine.session.journal import Journal
-from app.engine.session.paths import Paths
+from app.core.session.journal import Journal
+from app.core.session.paths import Paths
 from backends.change import Change, Write
 from backends.identity import Identity
 from backends.model import Scope, Target
-from backends.racks.machines import HOSTS, STATES, demo_words, rack_of
-from backends.racks.machines.table import MACHINES
+from backends.simulator.profiles import HOSTS, STATES, demo_words, rack_of
+from backends.simulator.profiles.table import MACHINES
 from tests.cli.conftest import Cli
 
 FAST = ("--demo-speed", "1000")
@@ -140,7 +140,7 @@ def test_what_a_crash_left_on_one_rack_is_not_told_of_another(cli: Cli) -> None:
     )
     paths = Paths.of("lsi")
     with pytest.MonkeyPatch.context() as patch:
-        patch.setattr("app.engine.session.journal.process_start", lambda _pid: "1")
+        patch.setattr("app.core.session.journal.process_start", lambda _pid: "1")
         Journal(paths.journal).intent("c1", paths.sessions / "gone", change)
     note = "a crash left 1 change in the middle"
     assert note in cli("--demo", *FAST, "devices").err

@@ -9,8 +9,8 @@ import pytest
 from app.cli.devices import all_settings
 from backends.errors import ToolFailedError
 from backends.host import Command, Completed, Host
-from backends.hosts.wrapped import HostWrapper
 from backends.registry import Machine
+from backends.system.wrapped import HostWrapper
 from backends.vendors import lvm
 from tests.backends.lvm.machines import KINDS as LVM_KINDS
 from tests.backends.lvm.machines import host as lvm_host

@@ -6,8 +6,8 @@ import asyncio
 
 import pytest
 
-from app.cli import devices_live
-from app.cli.devices_live import DevicesLive, WaitingLine, tunings
+from app.cli import devices_progress
+from app.cli.devices_progress import DevicesLive, WaitingLine, tunings
 from app.cli.devices_text import devices_head, devices_table
 from app.cli.output import ReaderGoneError
 from backends.host import Host
@@ -178,7 +178,7 @@ async def test_a_reader_that_has_enough_ends_it(
     def gone(_rows: object) -> None:
         raise ReaderGoneError
 
-    monkeypatch.setattr(devices_live, "lines", gone)
+    monkeypatch.setattr(devices_progress, "lines", gone)
     with pytest.raises(ReaderGoneError):
         await asyncio.wait_for(live(host, vendor(gate)).look(), 120)
     assert not gate.is_set()
@@ -187,8 +187,8 @@ async def test_a_reader_that_has_enough_ends_it(
 async def test_who_is_waited_for_is_said_on_a_terminal(
     host: FakeHost, gate: asyncio.Event, capsys: pytest.CaptureFixture[str], monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    monkeypatch.setattr(devices_live, "is_terminal", lambda _stream: True)
-    monkeypatch.setattr(devices_live, "WAITING_S", 0.0)
+    monkeypatch.setattr(devices_progress, "is_terminal", lambda _stream: True)
+    monkeypatch.setattr(devices_progress, "WAITING_S", 0.0)
     monkeypatch.setenv("TERM", "xterm")
     looking = asyncio.create_task(live(host, vendor(gate)).look())
     said = ""
@@ -204,7 +204,7 @@ async def test_who_is_waited_for_is_said_on_a_terminal(
 def test_where_nothing_can_be_erased_it_is_said_once(
     capsys: pytest.CaptureFixture[str], monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    monkeypatch.setattr(devices_live, "is_terminal", lambda _stream: True)
+    monkeypatch.setattr(devices_progress, "is_terminal", lambda _stream: True)
     monkeypatch.setenv("TERM", "dumb")
     line = WaitingLine()
     for names in (["acme"], ["c1"], []):

@@ -6,9 +6,9 @@ from pathlib import Path
 
 import pytest
 
-from app.cli import status
-from app.cli.failures import exit_status
-from app.cli.status import MEANINGS, rows, sentence
+from app.cli import exit_status as status
+from app.cli.error_exit import exit_status
+from app.cli.exit_status import MEANINGS, rows, sentence
 from backends.errors import (
     AnotherDeviceError,
     DeviceGoneError,

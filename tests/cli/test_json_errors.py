@@ -10,7 +10,7 @@ from pathlib import Path
 
 import pytest
 
-from app.cli.status import INTERRUPTED, REFUSED, USAGE
+from app.cli.exit_status import INTERRUPTED, REFUSED, USAGE
 from tests.cli.conftest import Cli, argv
 
 DEMO = ("--demo", "--demo-speed", "1000")

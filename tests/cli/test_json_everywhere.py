@@ -8,8 +8,8 @@ from pathlib import Path
 import click
 import pytest
 
+from app.cli.command_index import COMMANDS
 from app.cli.main import cli as group
-from app.cli.names import COMMANDS
 from tests.cli.conftest import Cli, Outcome
 
 DEMO = ("--demo", "--demo-speed", "1000")

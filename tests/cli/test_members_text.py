@@ -3,8 +3,8 @@
 from __future__ import annotations
 
 from app.cli.render import fitted_lines
-from app.engine.session.figures import MemberFigures
-from app.engine.view.members import member_table
+from app.core.presentation.members import member_table
+from app.core.session.results import MemberFigures
 
 
 def member(device: str, model: str = "SM883", *, depth: int = 0, reads: float = 34_400.0) -> MemberFigures:

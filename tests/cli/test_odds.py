@@ -9,7 +9,7 @@ from pathlib import Path
 
 import pytest
 
-from app.engine.session.redaction import spellings
+from app.core.session.redaction import spellings
 from tests.cli.conftest import ROOT, Cli, argv, program
 
 
@@ -55,7 +55,7 @@ def test_a_wrong_configuration_keeps_the_help_from_nobody(cli: Cli, state: Path,
 
 
 def test_keys_come_from_the_commands_of_the_screens(cli: Cli) -> None:
-    from app.commands import COMMANDS
+    from app.tui.commands import COMMANDS
 
     assert {each["id"] for each in cli("keys", "--json").json["commands"]} == {each.id for each in COMMANDS}
 

@@ -10,7 +10,7 @@ from pathlib import Path
 import pytest
 
 from tests.cli.conftest import Cli
-from tests.engine import sessions
+from tests.core import sessions
 
 
 @pytest.fixture

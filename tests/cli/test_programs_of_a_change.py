@@ -8,8 +8,8 @@ import pytest
 
 from backends.host import Command, Completed
 from backends.model import Target
-from backends.racks.host import SimulatedHost
 from backends.registry import Machine
+from backends.simulator.host import SimulatedHost
 from tests.cli.conftest import Cli
 from tests.counting import counting_rack
 

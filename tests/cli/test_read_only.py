@@ -10,12 +10,12 @@ import click
 import pytest
 
 from app.cli.main import cli as group
-from app.engine.measure import scratch_mark
-from app.engine.session.paths import Paths
-from backends.hosts.recorded import apart_of
+from app.core.benchmark import scratch_xattr
+from app.core.session.paths import Paths
 from backends.processes import pid_namespace
+from backends.system.recorded import apart_of
 from tests.cli.conftest import Cli
-from tests.engine import sessions
+from tests.core import sessions
 
 JOB = ("--runtime", "1", "--ramp", "0", "--size", "1M")
 
@@ -79,7 +79,7 @@ def folder(tmp_path: Path, state: Path, machine: str, monkeypatch: pytest.Monkey
     left = place / "left.dat"
     left.write_bytes(b"x" * 8192)
     with left.open("rb") as held:
-        scratch_mark.mark_left(held.fileno(), left)
+        scratch_xattr.mark_left(held.fileno(), left)
     own = Paths.below(state, apart_of(Path(machine))).sessions
     sessions.written(own / "gone", sessions.started(), *sessions.run(scratch=str(left), ended=False))
     (place / f"raidbench-{pid_namespace()}-4999999999-1-abc").mkdir(mode=0o700)

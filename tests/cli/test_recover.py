@@ -8,18 +8,18 @@ from pathlib import Path
 import pytest
 
 from app.cli import recover_unit
-from app.engine.change import boot_unit
-from app.engine.measure import scratch_mark
-from app.engine.session import journal as module
-from app.engine.session.journal import Journal, boot_clock
-from app.engine.session.paths import Paths
+from app.core.benchmark import scratch_xattr
+from app.core.changes import boot_unit
+from app.core.session import journal as module
+from app.core.session.journal import Journal, boot_clock
+from app.core.session.paths import Paths
 from backends.change import Change, Write
-from backends.hosts.recorded import apart_of
 from backends.identity import Identity
 from backends.processes import pid_namespace
+from backends.system.recorded import apart_of
 from tests.cli.conftest import Cli
-from tests.engine import sessions
-from tests.engine.change.test_boot_unit import Booted
+from tests.core import sessions
+from tests.core.changes.test_boot_unit import Booted
 
 _PATH = "/sys/block/sda/queue/read_ahead_kb"
 
@@ -114,7 +114,7 @@ def leave_scratch(machine: str, file: Path, *, ours: bool) -> None:
     file.write_bytes(b"x" * 8192)
     if ours:
         with file.open("rb") as held:
-            scratch_mark.mark_left(held.fileno(), file)
+            scratch_xattr.mark_left(held.fileno(), file)
     run = sessions.run(scratch=str(file), ended=False)
     sessions.written(paths_of(machine).sessions / "gone", sessions.started(), *run)
 

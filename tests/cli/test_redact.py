@@ -9,11 +9,11 @@ from pathlib import Path
 
 import pytest
 
-from app.engine.session.events import CommandRan, InventorySeen, LoggedEvent, NoteAdded
+from app.core.session.events import CommandRan, InventorySeen, LoggedEvent, NoteAdded
 from backends.identity import Identity, Signature, Use
 from backends.model import Array, Controller, Drive, Inventory, Scope, State, Target
 from tests.cli.conftest import Cli
-from tests.engine import sessions
+from tests.core import sessions
 
 HOST = "pear.orchard.example"
 UUID = "0c1d2e3f-1111-2222-3333-444455556666"

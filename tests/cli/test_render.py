@@ -6,7 +6,7 @@ import pytest
 
 from app.cli import options, output
 from app.cli.render import LineLayout, fact_lines, marked, table_lines
-from app.engine.view.table import Cell, Column, FactLine, Facts, Mark, Row, Table, Tone
+from app.core.presentation.table import Cell, Column, FactLine, Facts, Mark, Row, Table, Tone
 
 STATES = Table(
     columns=(Column(title="Name"), Column(title="State"), Column(title="Model")),

@@ -12,7 +12,7 @@ from pathlib import Path
 
 import pytest
 
-from app.engine.measure.scratch_use import Lease, end_lease, take_lease
+from app.core.benchmark.scratch_use import Lease, end_lease, take_lease
 from tests.cli.conftest import ROOT, argv
 
 pytestmark = [

@@ -13,7 +13,7 @@ from pathlib import Path
 
 import pytest
 
-from app.engine.session.events import (
+from app.core.session.events import (
     CommandRan,
     FoundFlaw,
     InventorySeen,
@@ -25,7 +25,7 @@ from app.engine.session.events import (
 from backends.identity import Identity, Signature, Use
 from backends.model import Array, Controller, Drive, Fact, Inventory, Level, Problem, Scope, State, Target
 from tests.cli.conftest import Cli
-from tests.engine import sessions
+from tests.core import sessions
 
 HOST = "plum.garden.example"
 

@@ -8,10 +8,10 @@ from pathlib import Path
 
 import pytest
 
-from app.engine.session.events import CommandRan
+from app.core.session.events import CommandRan
 from tests.cli.conftest import ROOT, Cli, argv
 from tests.cli.machine import HOSTILE
-from tests.engine import sessions
+from tests.core import sessions
 
 
 @pytest.fixture

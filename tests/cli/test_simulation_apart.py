@@ -9,14 +9,14 @@ from pathlib import Path
 
 import pytest
 
-from app.engine.session.events import RunStarted
-from app.engine.session.paths import Paths
-from app.engine.session.pool import LOG
-from app.engine.workbench import Workbench
+from app.core.session.events import RunStarted
+from app.core.session.folders import LOG
+from app.core.session.paths import Paths
+from app.core.workbench import Workbench
 from backends.errors import StorageError
 from tests.backends.fakes import FakeHost
 from tests.cli.conftest import Cli, program
-from tests.engine import sessions
+from tests.core import sessions
 
 FAST = ("--demo", "--demo-speed", "500")
 

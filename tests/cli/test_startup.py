@@ -32,28 +32,30 @@ def test_a_look_around_loads_neither_textual_nor_cattrs(machine: str, words: str
 
 
 def test_the_first_screen_has_nothing_of_what_is_measured_judged_or_swept() -> None:
-    screens = "import app.tui.app, app.tui.screens.devices.screen, app.cli.sweep_background"
+    screens = "import app.tui.app, app.tui.devices.screen, app.features.sweep.cli.background"
     later = ("advisor", "judge", "measure.measurer", "fio.load", "sweep", "report", "view.run", "view.comparison")
     drawing = ("widgets.chart", "widgets.matrix", "psutil")
-    assert loaded_by(screens, *(f"app.engine.{name}" for name in later), *drawing) == ""
+    assert loaded_by(screens, *(f"app.core.{name}" for name in later), *drawing) == ""
 
 
 def test_what_paints_pictures_that_stand_still_is_not_there_until_one_is_painted() -> None:
-    screens = "import app.cli.sweep_background, app.cli.bench_live, app.tui.app, app.tui.screens.devices.screen"
-    live = "app.tui.screens.bench.screen, app.tui.screens.runs.screen, app.tui.screens.sweep.screen, app.cli.plot"
-    measuring = "app.engine.measure.measurer, app.engine.sweep.runner, app.engine.ab.experiment"
+    screens = "import app.features.sweep.cli.background, app.cli.bench_progress, app.tui.app, app.tui.devices.screen"
+    live = "app.tui.bench.screen, app.tui.runs.screen, app.features.sweep.screen.screen, app.features.plots.cli"
+    measuring = "app.core.benchmark.runner, app.features.sweep.engine.runner, app.features.ab.experiment"
     assert loaded_by(f"{screens}, {live}, {measuring}", "plotext") == ""
 
 
 def test_the_first_screen_has_nothing_of_what_asks_and_of_a_helper_that_it_has_not() -> None:
-    screens = "import app.cli.rights, app.priv.joining, app.cli.opening, app.tui.app, app.tui.screens.devices.screen"
+    screens = (
+        "import app.cli.privileges, app.privsep.client, app.cli.session_context, app.tui.app, app.tui.devices.screen"
+    )
     asking = ("choice_list", "confirm", "field_dialog", "guard", "question")
-    others = ("tomllib", "app.priv.reading", "backends.hosts.split.host", "app.tui.palette")
+    others = ("tomllib", "app.privsep.read_policy", "backends.system.privsep.host", "app.tui.palette")
     assert loaded_by(screens, *(f"widgets.{name}" for name in asking), *others) == ""
 
 
 def test_what_was_written_to_a_device_is_looked_up_without_libcrypto_where_nothing_was() -> None:
-    look = "from pathlib import Path; from app.engine.measure.preconditioning import DeviceMemory; "
+    look = "from pathlib import Path; from app.core.benchmark.preconditioning import DeviceMemory; "
     look += "from backends.identity import Identity; thing = Identity(name='sda', serial='S1'); "
     look += "DeviceMemory(Path('/nowhere')).last_written(thing)"
     assert loaded_by(look, "hashlib") == ""
@@ -77,19 +79,19 @@ def test_the_version_is_told_by_four_modules_of_the_house_and_nothing_large() ->
 
 
 def test_a_page_of_help_needs_neither_an_event_loop_nor_the_engine() -> None:
-    ours = {name for name in imported_by("--help") if name.startswith(("app.engine.", "backends."))}
+    ours = {name for name in imported_by("--help") if name.startswith(("app.core.", "backends."))}
     assert ours <= {
-        "app.engine.session",
-        "app.engine.session.own_file",
-        "app.engine.session.paths",
-        "app.engine.themes",
+        "app.core.session",
+        "app.core.session.trusted_file",
+        "app.core.session.paths",
+        "app.core.themes",
         "backends.errors",
-        "backends.hosts",
+        "backends.system",
         "backends.input_file",
-        "backends.racks",
-        "backends.racks.machines",
+        "backends.simulator",
+        "backends.simulator.profiles",
         "backends.json_text",
-        "backends.suggestions",
+        "backends.did_you_mean",
         "backends.text",
         "backends.values",
     }
@@ -98,7 +100,7 @@ def test_a_page_of_help_needs_neither_an_event_loop_nor_the_engine() -> None:
 
 def test_devices_loads_no_session_no_workbench_and_nothing_that_measures(machine: str) -> None:
     loaded = imported_by("--machine", machine, "devices")
-    unwanted = ("app.tui", "app.engine.workbench", "app.engine.measure", "app.engine.fio", "app.engine.session.state")
+    unwanted = ("app.tui", "app.core.workbench", "app.core.benchmark", "app.core.fio", "app.core.session.state")
     assert not [name for name in loaded if name.startswith(unwanted)]
 
 
@@ -111,7 +113,7 @@ def test_a_version_that_nobody_reads_ends_in_peace() -> None:
 
 
 def test_every_command_in_the_help_can_be_imported(cli: Cli) -> None:
-    from app.cli.names import COMMANDS
+    from app.cli.command_index import COMMANDS
 
     assert {name: cli(name, "--help").status for name in COMMANDS} == dict.fromkeys(COMMANDS, 0)
 

@@ -18,9 +18,9 @@ from typing import Any
 
 import pytest
 
-from app.engine.session.journal import FILE, Journal
-from app.engine.session.own_file import NotOursError, is_absent, next_step
-from app.engine.session.paths import Paths
+from app.core.session.journal import FILE, Journal
+from app.core.session.paths import Paths
+from app.core.session.trusted_file import NotOursError, is_absent, next_step
 from tests.backends.loops import Loop, loop, needs_loops, run
 from tests.cli.conftest import Cli, Outcome, program
 

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import pytest
 
-from backends.suggestions import nearest
+from backends.did_you_mean import nearest
 from tests.cli.conftest import Cli
 
 DEMO = ("--demo", "--demo-speed", "1000")

@@ -13,7 +13,7 @@ from textual.screen import ModalScreen
 from tests.cli.conftest import ROOT
 from tests.cli.typing_ahead import COMMANDS, DIALOGS, KEYS, TYPED, answer_to, answers_ahead, questions, status_of
 from tests.widgets.stage import Clock
-from widgets.guard import GRACE, GuardedDialog
+from widgets.guarded_dialog import GRACE, GuardedDialog
 
 pytestmark = pytest.mark.exhaustive
 

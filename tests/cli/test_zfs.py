@@ -4,8 +4,8 @@ from __future__ import annotations
 
 import pytest
 
-from app.engine.session.journal import Journal
-from app.engine.session.paths import Paths
+from app.core.session.journal import Journal
+from app.core.session.paths import Paths
 from backends.change import Change, Write
 from backends.identity import Identity
 from backends.model import Scope, Target
@@ -51,7 +51,7 @@ def crashed(guid: str) -> None:
         identity=Identity(name="tank/files", serial=guid),
     )
     with pytest.MonkeyPatch.context() as patch:
-        patch.setattr("app.engine.session.journal.process_start", lambda _pid: "1")
+        patch.setattr("app.core.session.journal.process_start", lambda _pid: "1")
         paths = Paths.of("linux")
         Journal(paths.journal).intent("c1", paths.sessions / "gone", change)
 

@@ -18,16 +18,16 @@ from typing import Any
 from textual.screen import Screen
 
 from app.cli import output
-from app.engine.fio.job import Job
-from app.tui.screens.bench.ab import ExperimentDialog
-from app.tui.screens.bench.job_form import JobForm
+from app.core.fio.job import Job
+from app.features.ab.screen import ExperimentDialog
+from app.tui.bench.job_form import JobForm
 from tests.cli.conftest import ROOT, argv
 from tests.tally import Tally
 from tests.widgets.stage import Asking, Clock
 from widgets.choice_list import ChoiceDialog, ChoiceItem, MarkDialog
 from widgets.confirm import Confirmation, ConfirmDialog
 from widgets.field_dialog import FieldDialog, NumberDialog, NumberSpan, TextDialog
-from widgets.guard import GRACE
+from widgets.guarded_dialog import GRACE
 from widgets.question import KeyedAnswer, QuestionDialog
 
 KEYS = 20

@@ -11,9 +11,9 @@ from dataclasses import dataclass
 from enum import StrEnum
 from pathlib import Path
 
-from app.engine.fio.job import JobTarget, TargetKind
-from app.engine.fio.jobfile import import_jobfile
-from app.engine.fio.render import render
+from app.core.fio.job import JobTarget, TargetKind
+from app.core.fio.jobfile import import_jobfile
+from app.core.fio.render import render
 from backends.errors import InvalidValueError, RaidbenchError
 from tests.jobfiles import meaning
 from tests.jobfiles.cases import Case

@@ -10,9 +10,9 @@ from pathlib import Path
 from textual.pilot import Pilot
 from textual.screen import Screen
 
-from app.engine.fio.job import Job
-from app.engine.session.state import Session
-from app.tui.screens.bench.screen import BenchScreen
+from app.core.fio.job import Job
+from app.core.session.state import Session
+from app.tui.bench.screen import BenchScreen
 from tests.tui.conftest import stillness
 from tests.tui.stage import Table, app_of, heard, notices, opened, set_table, text_of, until
 from widgets.field_dialog import TextDialog

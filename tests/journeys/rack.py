@@ -8,13 +8,13 @@ from pathlib import Path
 
 from textual.pilot import Pilot
 
-from app.engine.advisor.rules import advise
-from app.engine.workbench import Workbench
+from app.core.workbench import Workbench
+from app.features.advice.rules import advise
 from app.tui.app import WorkbenchApp
 from app.tui.options import ScreenOptions
-from backends.racks.host import SimulatedHost
-from backends.racks.state import RackFile
-from tests.backends.racks.asking import still_rack
+from backends.simulator.host import SimulatedHost
+from backends.simulator.state_file import RackFile
+from tests.backends.simulator.asking import still_rack
 from tests.tui.stage import heard, paths_in, settled, until
 from widgets.keyed_table import KeyedTable
 

@@ -22,7 +22,7 @@ import pyte
 import pytest
 
 from tests.packages import needs
-from widgets.guard import GRACE
+from widgets.guarded_dialog import GRACE
 
 ROOT = Path(__file__).resolve().parents[2]
 PROGRAM = (sys.executable, "-P", "-c", "import sys; from app.__main__ import main; sys.exit(main())")

@@ -12,15 +12,15 @@ from typing import Protocol
 import pytest
 from textual.pilot import Pilot
 
-from app.engine.fio.events import Finished, LoadEvent
-from app.engine.fio.job import Engine, Job, JobTarget
-from app.engine.session.event_values import PhaseChanged, SteadyPlan
-from app.engine.session.figures import Phase, RunStatus
+from app.core.fio.events import Finished, LoadEvent
+from app.core.fio.job import Engine, Job, JobTarget
+from app.core.session.event_types import PhaseChanged, SteadyPlan
+from app.core.session.results import Phase, RunStatus
+from app.features.ab.screen import ExperimentDialog
 from app.tui.app import WorkbenchApp
-from app.tui.screens.bench.ab import ExperimentDialog
-from app.tui.screens.bench.screen import BenchScreen
-from app.tui.screens.runs.compare import CompareScreen
-from app.tui.screens.runs.screen import RunsScreen
+from app.tui.bench.screen import BenchScreen
+from app.tui.runs.compare import CompareScreen
+from app.tui.runs.screen import RunsScreen
 from tests.tui.conftest import stillness
 from tests.tui.stage import (
     SECTOR,
@@ -93,8 +93,8 @@ def paced(table: Table) -> Iterator[PacedLoad]:
 
     table.bench.jobs._measurer = scripted  # type: ignore[method-assign, assignment]
     with pytest.MonkeyPatch.context() as patch:
-        patch.setattr("app.engine.ab.experiment.rest", at_rest)
-        patch.setattr("app.engine.ab.plan.Random", SteadyRandom)
+        patch.setattr("app.features.ab.experiment.rest", at_rest)
+        patch.setattr("app.features.ab.plan.Random", SteadyRandom)
         yield load
 
 

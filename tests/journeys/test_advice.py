@@ -8,9 +8,9 @@ import pytest
 from textual.pilot import Pilot
 from textual.widgets import Static
 
-from app.engine.fio.job import Job
-from app.tui.screens.bench.advice import AdviceScreen
-from app.tui.screens.bench.screen import BenchScreen
+from app.core.fio.job import Job
+from app.features.advice.screen import AdviceScreen
+from app.tui.bench.screen import BenchScreen
 from tests.tui.stage import Table, app_of, notices, opened, text_of, until
 
 

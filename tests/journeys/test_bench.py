@@ -5,10 +5,10 @@ from __future__ import annotations
 import pytest
 from textual.pilot import Pilot
 
-from app.engine.session.figures import RunStatus
-from app.tui.screens.bench.screen import BenchScreen
-from app.tui.screens.log.screen import LogScreen
-from app.tui.screens.runs.screen import RunsScreen
+from app.core.session.results import RunStatus
+from app.tui.bench.screen import BenchScreen
+from app.tui.log.screen import LogScreen
+from app.tui.runs.screen import RunsScreen
 from tests.journeys.bench_walk import Station, Way, press, screen_of, start, station, stopped, type_into, walked
 from tests.tui.stage import Table, answer, app_of, text_of, until
 from widgets.chart import LineChart

@@ -7,10 +7,10 @@ import asyncio
 import pytest
 from textual.pilot import Pilot
 
-from app.tui.screens.bench.reopened import RunScreen
-from app.tui.screens.bench.screen import BenchScreen
-from app.tui.screens.runs.compare import CompareScreen
-from app.tui.screens.runs.figures import FiguresScreen
+from app.tui.bench.past_run import RunScreen
+from app.tui.bench.screen import BenchScreen
+from app.tui.runs.compare import CompareScreen
+from app.tui.runs.figures import FiguresScreen
 from backends.errors import StorageError
 from tests.journeys.bench_walk import Way, press, run_once, screen_of, start, station, type_into, walked
 from tests.tui.conftest import stillness

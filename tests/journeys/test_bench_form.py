@@ -8,9 +8,9 @@ import pytest
 from textual.pilot import Pilot
 from textual.widgets import Static
 
-from app.engine.fio.fields import FIELDS
-from app.engine.fio.job_values import Pattern
-from app.tui.screens.bench.job_form import FieldRow, FoldedFields, JobForm
+from app.core.fio.fields import FIELDS
+from app.core.fio.job_values import Pattern
+from app.tui.bench.job_form import FieldRow, FoldedFields, JobForm
 from tests.journeys.bench_walk import Way, press, screen_of, station, type_into, walked
 from tests.tui.stage import Table, answer, heard, until
 

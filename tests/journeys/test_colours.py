@@ -17,7 +17,7 @@ from tests.journeys.bench_walk import run_once, start
 from tests.journeys.test_settings import apply, risky, stage
 from tests.tui.conftest import stillness
 from tests.tui.stage import Table, app_of, heard, opened, set_table, settled
-from widgets.plain.signs import SIGNS
+from widgets.text_utils.symbols import SIGNS
 
 pytestmark = pytest.mark.exhaustive  # every screen, three times
 

@@ -14,15 +14,15 @@ from typing import Protocol
 import pytest
 from textual.pilot import Pilot
 
-from app.engine.judge.pairs import RULE
-from app.engine.session.events import ExperimentEnded, ExperimentMark, ExperimentStarted, LoggedEvent, RunEnded
-from app.engine.session.figures import RunStatus
+from app.core.analysis.pair_design import RULE
+from app.core.session.events import ExperimentEnded, ExperimentMark, ExperimentStarted, LoggedEvent, RunEnded
+from app.core.session.results import RunStatus
+from app.features.plots.screen.plot_worker import StillPicture
 from app.tui.app import WorkbenchApp
-from app.tui.screens.bench.screen import BenchScreen
-from app.tui.screens.runs.compare import CompareScreen
-from app.tui.screens.runs.screen import RunsScreen
-from app.tui.still_picture import StillPicture
-from tests.engine import sessions
+from app.tui.bench.screen import BenchScreen
+from app.tui.runs.compare import CompareScreen
+from app.tui.runs.screen import RunsScreen
+from tests.core import sessions
 from tests.tui.conftest import stillness
 from tests.tui.stage import Table, opened, set_table, settled, text_of, until
 

@@ -7,9 +7,9 @@ from pathlib import Path
 
 from textual.pilot import Pilot
 
-from app.tui.screens.bench.screen import BenchScreen
-from backends.racks.state import RackFile
-from tests.backends.racks.asking import still_rack
+from app.tui.bench.screen import BenchScreen
+from backends.simulator.state_file import RackFile
+from tests.backends.simulator.asking import still_rack
 from tests.journeys.rack import bench
 from tests.tui.stage import app_of, text_of, until
 

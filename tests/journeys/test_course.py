@@ -8,19 +8,19 @@ from pathlib import Path
 
 import pytest
 
-from app.engine.report.writing import Form, report_text
-from app.tui.screens.bench.run_graphs import RunGraphs
-from app.tui.screens.bench.screen import BenchScreen
-from backends.racks.state import RackFile
-from tests.backends.racks.asking import NOW, still_rack
+from app.features.report.output import Form, report_text
+from app.tui.bench.run_graphs import RunGraphs
+from app.tui.bench.screen import BenchScreen
+from backends.simulator.state_file import RackFile
+from tests.backends.simulator.asking import NOW, still_rack
 from tests.journeys.rack import bench, choose
 from tests.tui.stage import app_of, text_in, text_of, until
-from widgets.plain.signs import BUSY
+from widgets.text_utils.symbols import BUSY
 
 SIZES = ((80, 24), (120, 40))
 BEGAN = "A check of md1 began at "
 FELL = "Write cache of sde went from write back to write through at "
-"""Without the second of the run: on a busy machine it is any. tests/engine/measure/test_course_watch.py tries that."""
+"""Without the second of the run: on a busy machine it is any. tests/core/benchmark/test_course_watch.py tries that."""
 
 
 async def mirror(folder: Path, size: tuple[int, int]) -> dict[str, str]:

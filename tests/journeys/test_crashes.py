@@ -12,10 +12,10 @@ from tests.journeys.terminal import PROGRAM, terminal, wait_until
 BROKEN = """
 import sys
 from pathlib import Path
-from app.engine.workbench import Workbench
+from app.core.workbench import Workbench
 from app.tui.app import WorkbenchApp
 from app.tui.options import ScreenOptions
-from app.tui.running import run_app
+from app.tui.runner import run_app
 from tests.backends.fakes import FakeHost, disk, machine
 
 class Broken(WorkbenchApp):
@@ -35,9 +35,9 @@ sys.exit(run_app(Broken(bench, ScreenOptions())))
 STUCK = """
 import asyncio, sys
 from pathlib import Path
-from app.engine.workbench import Workbench
+from app.core.workbench import Workbench
 from app.tui.options import ScreenOptions
-from app.tui.running import run
+from app.tui.runner import run
 from tests.backends.fakes import FakeHost, disk, machine
 
 class Stuck(FakeHost):

@@ -10,7 +10,7 @@ import pytest
 from textual import events
 from textual.pilot import Pilot
 
-from app.tui.screens.devices.device_list import DeviceList
+from app.tui.devices.device_list import DeviceList
 from backends.model import Array, Controller, Drive, Fact, Inventory, Level, Media, Problem, Scope, State, Target
 from backends.protocol import Vendor
 from backends.vendors.block import VENDOR as BLOCK

@@ -8,9 +8,9 @@ import pytest
 from textual.pilot import Pilot
 from textual.screen import ModalScreen
 
-from app.commands import COMMANDS, footer_keys
 from app.tui.base import WorkbenchScreen, keys_of
-from app.tui.lines import KeyLine
+from app.tui.commands import COMMANDS, footer_keys
+from app.tui.status_lines import KeyLine
 from tests.journeys.bench_walk import start
 from tests.tui.stage import Table, app_of, opened, settled, until
 

@@ -15,15 +15,15 @@ import pytest
 from textual.pilot import Pilot
 from textual.worker import WorkerFailed
 
-from app.engine.judge.pairs import RULE
-from app.engine.session.events import ChangeIntended, ExperimentStarted
-from app.engine.session.marks import EXPERIMENT
-from app.engine.session.store import SessionLog, load
-from app.engine.session.wire import encode
+from app.core.analysis.pair_design import RULE
+from app.core.session.event_codec import encode
+from app.core.session.events import ChangeIntended, ExperimentStarted
+from app.core.session.flag_files import EXPERIMENT
+from app.core.session.store import SessionLog, load
 from app.tui.app import WorkbenchApp
 from app.tui.base import WorkbenchScreen
-from app.tui.screens.devices.device_list import DeviceList
-from tests.engine import sessions
+from app.tui.devices.device_list import DeviceList
+from tests.core import sessions
 from tests.journeys.bench_walk import start
 from tests.journeys.test_settings import AHEAD, apply, stage
 from tests.tui.stage import Table, answer, app_of, heard, notices, opened, set_table, text_of, until
@@ -193,7 +193,7 @@ def crashed(folder: Path, *, value: str = "256") -> None:
     program = """
 import sys
 from pathlib import Path
-from app.engine.session.journal import Journal
+from app.core.session.journal import Journal
 from backends.change import Change, Write
 from backends.identity import Identity
 from backends.model import Target

@@ -8,14 +8,14 @@ from pathlib import Path
 
 import pytest
 
-from app.engine.advisor.rules import advise
-from app.engine.workbench import Workbench
+from app.core.workbench import Workbench
+from app.features.advice.rules import advise
 from app.tui.app import WorkbenchApp
+from app.tui.devices.device_list import DeviceList
 from app.tui.options import ScreenOptions
-from app.tui.screens.devices.device_list import DeviceList
-from backends.racks.host import SimulatedHost
-from backends.racks.machines.linux import linux_rack
-from tests.backends.racks.asking import FAST
+from backends.simulator.host import SimulatedHost
+from backends.simulator.profiles.linux import linux_rack
+from tests.backends.simulator.asking import FAST
 from tests.tui.stage import app_of, paths_in, settled, text_in, text_of, until
 
 

@@ -10,9 +10,9 @@ from pathlib import Path
 import pytest
 from textual.pilot import Pilot
 
-from app.engine.session.events import CommandRan
+from app.core.session.events import CommandRan
 from backends.errors import RaidbenchError
-from tests.engine import sessions
+from tests.core import sessions
 from tests.tui.conftest import stillness
 from tests.tui.stage import answer, app_of, notices, opened, set_table, text_in, text_of, until
 from widgets.log_view import LogView

@@ -12,12 +12,12 @@ from pathlib import Path
 import pytest
 from textual.pilot import Pilot
 
-from app.engine.members import MemberMeter
-from app.tui.export import export
-from app.tui.screens.bench.reopened import RunScreen
-from app.tui.screens.runs.figures import FiguresScreen
+from app.core.benchmark.device_stats import MemberMeter
+from app.features.report.screen import export
+from app.tui.bench.past_run import RunScreen
+from app.tui.runs.figures import FiguresScreen
 from tests.backends.fakes import FakeHost, disk, machine
-from tests.engine.members.machines import STATS, array, stats
+from tests.core.benchmark.device_stats.machines import STATS, array, stats
 from tests.journeys.test_pictures import Compare
 from tests.tui.conftest import stillness
 from tests.tui.stage import SIZES, Moment, Table, app_of, moment, opened, set_table, settled, text_of, until

@@ -11,9 +11,9 @@ from textual.pilot import Pilot
 from textual.widgets import Input
 
 from app.tui.app import WorkbenchApp
+from tests.features.fleet.fleets import a_fleet
 from tests.journeys.bench_walk import start
 from tests.journeys.test_settings import apply, risky, stage
-from tests.tui.fleets import a_fleet
 from tests.tui.stage import SIZES, Table, heard, settled, text_of, until
 from widgets.confirm import ConfirmDialog
 

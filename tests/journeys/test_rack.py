@@ -11,12 +11,12 @@ from pathlib import Path
 import pytest
 from textual.pilot import Pilot
 
-from app.engine.advisor.rules import advise
-from app.engine.workbench import Workbench
+from app.core.workbench import Workbench
+from app.features.advice.rules import advise
 from app.tui.app import WorkbenchApp
+from app.tui.devices.device_list import DeviceList
 from app.tui.options import ScreenOptions
-from app.tui.screens.devices.device_list import DeviceList
-from tests.backends.racks.asking import still_host
+from tests.backends.simulator.asking import still_host
 from tests.tui.stage import answer, app_of, paths_in, settled, text_in, text_of, until
 
 SSD = "megaraid:/c0/v1"

@@ -9,9 +9,9 @@ from pathlib import Path
 import pytest
 from textual.pilot import Pilot
 
-from app.tui.screens.runs.compare import CompareScreen
-from app.tui.screens.runs.screen import RunsScreen
-from tests.engine import sessions
+from app.tui.runs.compare import CompareScreen
+from app.tui.runs.screen import RunsScreen
+from tests.core import sessions
 from tests.tui.stage import Table, notices, opened, set_table, text_of, until
 
 STREAM = Path(__file__).parents[1] / "engine" / "fio" / "streams" / "mixed.stdout"

@@ -10,8 +10,8 @@ import pytest
 from click.testing import CliRunner
 
 from app.cli.main import cli
-from app.engine.fio.events import Finished
-from app.engine.session.figures import LatencyFigures, RunFigures
+from app.core.fio.events import Finished
+from app.core.session.results import LatencyFigures, RunFigures
 from tests.tui.stage import Table, app_of, figures, opened, text_of, until
 
 

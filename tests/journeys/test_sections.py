@@ -8,7 +8,7 @@ from pathlib import Path
 import pytest
 from textual.pilot import Pilot
 
-from app.tui.screens.bench.screen import BenchScreen
+from app.tui.bench.screen import BenchScreen
 from tests.journeys.bench_walk import type_into
 from tests.journeys.rack import bench, choose
 from tests.journeys.test_several_targets import drawn

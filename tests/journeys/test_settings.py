@@ -10,9 +10,9 @@ import pytest
 from textual.pilot import Pilot
 from textual.widgets import Input
 
-from app.engine.session.events import MachineFacts
-from app.tui.screens.devices.device_list import DeviceList
-from app.tui.screens.devices.screen import DevicesScreen
+from app.core.session.events import MachineFacts
+from app.tui.devices.device_list import DeviceList
+from app.tui.devices.screen import DevicesScreen
 from backends.model import Drive
 from backends.vendors.block.backend import BlockBackend
 from tests.backends.fakes import FakeHost
@@ -300,7 +300,7 @@ async def test_an_undo_is_named_by_what_it_takes_back(table: Table) -> None:
 
 @pytest.mark.long
 async def test_keys_typed_ahead_of_the_review_are_passed_over(table: Table, monkeypatch: pytest.MonkeyPatch) -> None:
-    monkeypatch.setattr("widgets.guard.GRACE", 3600.0)
+    monkeypatch.setattr("widgets.guarded_dialog.GRACE", 3600.0)
     async with opened(table) as pilot:
         await stage(pilot)
         await pilot.press("a", *["enter", "y", "space"] * 7)
@@ -335,7 +335,7 @@ async def test_without_root_a_setting_and_the_header_say_so(
     async def facts(_host: object) -> MachineFacts:
         return replace(MACHINE, root=False)
 
-    monkeypatch.setattr("app.engine.session.recorder.machine_facts", facts)
+    monkeypatch.setattr("app.core.session.recorder.machine_facts", facts)
     async with opened(set_table(tmp_path, host_of(root=False))) as pilot:
         assert "read-only" in text_of(pilot).splitlines()[0]
         await pilot.press("enter", "space")

@@ -9,7 +9,7 @@ from pathlib import Path
 
 import pytest
 
-from app.tui.screens.bench.screen import BenchScreen
+from app.tui.bench.screen import BenchScreen
 from tests.journeys.rack import bench, choose
 from tests.tui.stage import answer, heard, text_of, until
 from widgets.confirm import ConfirmDialog

@@ -10,7 +10,7 @@ from pathlib import Path
 
 import pytest
 
-from app.tui.following import QUESTION
+from app.tui.session_updates import QUESTION
 from tests.journeys.terminal import PROGRAM, Terminal
 
 pytestmark = pytest.mark.exhaustive

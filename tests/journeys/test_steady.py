@@ -7,9 +7,9 @@ from collections.abc import AsyncIterator
 import pytest
 from textual.pilot import Pilot
 
-from app.engine.session.event_values import SteadyPlan
-from app.engine.session.figures import Phase, RunStatus
-from app.tui.screens.bench.screen import BenchScreen
+from app.core.session.event_types import SteadyPlan
+from app.core.session.results import Phase, RunStatus
+from app.tui.bench.screen import BenchScreen
 from tests.tui.stage import Table, answer, app_of, heard, opened, text_of, until
 from widgets.choice_list import ChoiceDialog
 from widgets.confirm import ConfirmDialog

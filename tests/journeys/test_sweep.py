@@ -13,18 +13,19 @@ import pytest
 from rich.color import ColorSystem
 from textual.pilot import Pilot
 
-from app.engine.advisor.rules import advise
-from app.engine.session.sweep_steps import PublishedFigure, PublishedKind, PublishedRows, SweepResult
-from app.engine.sweep.plan_file import load_plan
-from app.engine.workbench import Workbench
+from app.core.session.sweep_steps import PublishedFigure, PublishedKind, PublishedRows, SweepResult
+from app.core.workbench import Workbench
+from app.features.advice.rules import advise
+from app.features.plots.screen.plot_worker import StillPicture
+from app.features.sweep.engine.plan_file import load_plan
+from app.features.sweep.screen.screen import SweepScreen
+from app.features.sweep.screen.sweep_control import sweeping
 from app.tui.app import WorkbenchApp
 from app.tui.options import ScreenOptions
-from app.tui.screens.sweep.control import sweeping
-from app.tui.screens.sweep.screen import SweepScreen
-from app.tui.still_picture import StillPicture
-from backends.racks.host import SimulatedHost
-from tests.backends.racks.asking import FAST, still_rack
-from tests.engine.sweep.loaded import LoadedSweep
+from backends.simulator.host import SimulatedHost
+from tests.backends.simulator.asking import FAST, still_rack
+from tests.features.sweep.loaded import LoadedSweep
+from tests.features.sweep.screen_sweeps import TWO_BY_THREE, InThisProcess, WrittenSweep
 from tests.journeys.test_colours import ENOUGH, contrast, on_the_screen
 from tests.tui.conftest import stillness
 from tests.tui.stage import (
@@ -42,7 +43,6 @@ from tests.tui.stage import (
     text_of,
     until,
 )
-from tests.tui.sweeps import TWO_BY_THREE, InThisProcess, WrittenSweep
 from widgets.choice_list import ChoiceDialog
 from widgets.confirm import ConfirmDialog
 from widgets.field_dialog import TextDialog

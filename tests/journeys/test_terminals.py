@@ -10,7 +10,7 @@ from pathlib import Path
 import pytest
 from textual.pilot import Pilot
 
-from app.engine.session.events import NoteAdded
+from app.core.session.events import NoteAdded
 from app.tui.app import WorkbenchApp
 from tests.backends.fakes import FakeHost, disk, machine
 from tests.journeys.bench_walk import run_once, start

@@ -13,9 +13,9 @@ from types import FrameType
 
 import pytest
 
-from app.engine.session.paths import Paths
-from app.engine.workbench import Workbench
-from backends.hosts.local import LocalHost
+from app.core.session.paths import Paths
+from app.core.workbench import Workbench
+from backends.system.local import LocalHost
 from tests.ci.recorder import Recorder
 from tests.lab import making, record, results, running
 from tests.lab.disks import Disk, Disks

@@ -10,7 +10,7 @@ from collections.abc import Callable, Iterator
 from dataclasses import dataclass
 from pathlib import Path
 
-from backends.nameplate import LENGTH
+from backends.device_label import LENGTH
 from backends.topology.leftovers import places
 from tests.lab.hardware import BY_NAME, DISK_BYTES, DISKS
 from tests.lab.qmp import Qmp, QmpError

@@ -9,7 +9,7 @@ from pathlib import Path
 
 import pytest
 
-from backends.hosts.local import LocalHost
+from backends.system.local import LocalHost
 from tests.lab.disks import Disk
 from tests.lab.making import Md, bcache_device, dm_node, dm_target, two_path_disk
 from tests.lab.running import run

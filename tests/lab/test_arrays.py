@@ -8,7 +8,7 @@ from pathlib import Path
 
 import pytest
 
-from app.engine.workbench import Workbench
+from app.core.workbench import Workbench
 from backends.model import Array, State
 from tests.lab.making import Made, Md
 from tests.lab.results import Results

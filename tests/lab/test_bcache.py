@@ -13,12 +13,12 @@ from pathlib import Path
 
 import pytest
 
-from app.engine.workbench import Workbench
+from app.core.workbench import Workbench
 from backends.change import Write
+from backends.device_label import LENGTH
 from backends.errors import InvalidValueError
-from backends.hosts.local import LocalHost
 from backends.model import Scope, Target
-from backends.nameplate import LENGTH
+from backends.system.local import LocalHost
 from backends.vendors.bcache.backend import Bcache
 from tests.lab.disks import Disk
 from tests.lab.making import Dm, Made, bcache_device

@@ -8,7 +8,7 @@ from pathlib import Path
 
 import pytest
 
-from app.engine.workbench import Workbench
+from app.core.workbench import Workbench
 from tests.lab.disks import Disk, Disks
 from tests.lab.hardware import DISK_BYTES, DISKS
 from tests.lab.making import Dm, Made, Md

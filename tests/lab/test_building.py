@@ -18,16 +18,16 @@ from pathlib import Path
 
 import pytest
 
-from app.engine.arrays.building import ArrayBuilding
-from app.engine.arrays.candidates import candidates_of, new_name, plan_array
-from app.engine.arrays.made_here import ArrayStage
-from app.engine.session.paths import Paths
-from app.engine.workbench import Workbench
+from app.core.changes.arrays.array_journal import ArrayStage
+from app.core.changes.arrays.builder import ArrayBuilding
+from app.core.changes.arrays.candidates import candidates_of, new_name, plan_array
+from app.core.session.paths import Paths
+from app.core.workbench import Workbench
+from backends.array_planning import ArrayFound, ArrayPlan, ArrayStanding, ArrayWish, Candidate, words_to_type
 from backends.errors import RaidbenchError, RefusedError
-from backends.hosts.local import LocalHost
-from backends.making import ArrayFound, ArrayPlan, ArrayStanding, ArrayWish, Candidate, words_to_type
 from backends.model import Level
-from backends.vendors.mdraid import making
+from backends.system.local import LocalHost
+from backends.vendors.mdraid import creation as making
 from tests.lab.disks import Disk, wait_until
 from tests.lab.making import Made, scsi_debug_disks
 from tests.lab.results import Results

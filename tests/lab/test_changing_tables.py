@@ -12,7 +12,7 @@ from pathlib import Path
 
 import pytest
 
-from backends.hosts.local.mapper import read_tables
+from backends.system.local.mapper import read_tables
 from tests.lab.disks import BLOCK, Disk, wait_until
 from tests.lab.making import Dm, dm_node, dm_target
 from tests.lab.results import Results

@@ -9,11 +9,11 @@ from pathlib import Path
 
 import pytest
 
-from app.cli.opening import host_of
 from app.cli.options import Options
-from backends.hosts.local import LocalHost
+from app.cli.session_context import host_of
 from backends.model import Array, Controller, Inventory, Level, State
 from backends.registry import Machine, find_vendors
+from backends.system.local import LocalHost
 from tests.lab.disks import Disks
 from tests.lab.results import Results
 from tests.lab.running import run

@@ -7,9 +7,9 @@ from pathlib import Path
 
 import pytest
 
-from app.engine.workbench import Workbench
+from app.core.workbench import Workbench
 from backends.model import Target
-from backends.vendors.block.knobs import BY_KEY, SIDE_EFFECTS
+from backends.vendors.block.settings import BY_KEY, SIDE_EFFECTS
 from tests.backends.queue_effects import ODD, effects_words, measured_effects
 from tests.lab.disks import Disk, Disks
 from tests.lab.making import Made, Md

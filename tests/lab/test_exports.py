@@ -12,9 +12,9 @@ from pathlib import Path
 
 import pytest
 
-from app.priv.holding import Holding
+from app.privsep.device_claims import Holding
 from backends.guard import Intent, look_at
-from backends.hosts.local import LocalHost
+from backends.system.local import LocalHost
 from tests.lab.disks import BLOCK, Disk
 from tests.lab.exporting import nvme_export, nvme_import, scsi_backstore, scsi_import
 from tests.lab.layers import filesystem, loop

@@ -15,16 +15,16 @@ from pathlib import Path
 import pytest
 import pytest_asyncio
 
-from app.engine.fio.job import Job
-from app.engine.measure.measurer import Preparation, Request
-from app.engine.session.figures import RunStatus
-from app.engine.session.paths import Paths
-from app.engine.session.state import RunRecord
-from app.engine.session.store import load
-from app.engine.workbench import Workbench
+from app.core.benchmark.runner import Preparation, Request
+from app.core.fio.job import Job
+from app.core.session.paths import Paths
+from app.core.session.results import RunStatus
+from app.core.session.state import RunRecord
+from app.core.session.store import load
+from app.core.workbench import Workbench
 from backends.errors import DeviceGoneError, RaidbenchError
-from backends.hosts.local import LocalHost
 from backends.model import Scope, Target
+from backends.system.local import LocalHost
 from tests.lab.disks import Disk, Disks
 from tests.lab.making import Dm, Made, Md, stop_md
 from tests.lab.results import Results

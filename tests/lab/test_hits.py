@@ -8,9 +8,9 @@ from contextlib import asynccontextmanager
 
 import pytest
 
-from app.engine.members import MemberMeter, member_meter
-from app.engine.session.figures import CacheFigures
-from backends.hosts.local import LocalHost
+from app.core.benchmark.device_stats import MemberMeter, member_meter
+from app.core.session.results import CacheFigures
+from backends.system.local import LocalHost
 from tests.lab.disks import Disk
 from tests.lab.making import dm_node
 from tests.lab.results import Results

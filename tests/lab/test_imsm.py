@@ -7,10 +7,10 @@ from contextlib import suppress
 
 import pytest
 
-from app.engine.workbench import Workbench
+from app.core.workbench import Workbench
 from backends.guard import Intent, look_at
-from backends.hosts.local import LocalHost
 from backends.model import Array, Scope, Target
+from backends.system.local import LocalHost
 from backends.vendors.mdraid.backend import MdRaid
 from tests.lab.disks import Disk, wait_until
 from tests.lab.making import Made

@@ -10,9 +10,9 @@ from typing import Any
 
 import pytest
 
-from backends.hosts.local import LocalHost
 from backends.model import Array, Drive, Inventory
 from backends.registry import Machine
+from backends.system.local import LocalHost
 from tests.lab.disks import Disks
 from tests.lab.making import Md
 from tests.lab.results import Results

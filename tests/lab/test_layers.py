@@ -11,7 +11,7 @@ from pathlib import Path
 import pytest
 
 from backends.guard import DeviceFacts, Intent, judge
-from backends.hosts.local import LocalHost
+from backends.system.local import LocalHost
 from backends.topology import look
 from tests.lab.disks import Disk
 from tests.lab.layers import ARRANGEMENTS, Place, Tried, filesystem

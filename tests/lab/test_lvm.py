@@ -14,7 +14,7 @@ from pathlib import Path
 
 import pytest
 
-from app.engine.workbench import Workbench
+from app.core.workbench import Workbench
 from backends.model import Level, Scope, Target
 from backends.settings import Effect
 from tests.lab.disks import Disk, Disks, wait_until

@@ -13,7 +13,7 @@ from pathlib import Path
 
 import pytest
 
-from app.engine.workbench import Workbench
+from app.core.workbench import Workbench
 from backends.errors import RefusedError
 from backends.model import Target
 from tests.lab.disks import Disk, Disks, wait_until

@@ -9,13 +9,13 @@ from typing import Any
 
 import pytest
 
-from app.engine.fio.job import Job
-from app.engine.measure.measurer import Request
-from app.engine.members import member_meter
-from app.engine.session.figures import MemberFigures, RunStatus
-from app.engine.session.state import RunRecord
-from app.engine.workbench import Workbench
-from backends.hosts.local import LocalHost
+from app.core.benchmark.device_stats import member_meter
+from app.core.benchmark.runner import Request
+from app.core.fio.job import Job
+from app.core.session.results import MemberFigures, RunStatus
+from app.core.session.state import RunRecord
+from app.core.workbench import Workbench
+from backends.system.local import LocalHost
 from tests.lab.disks import Disks
 from tests.lab.making import Dm, Made, Md
 from tests.lab.results import Results

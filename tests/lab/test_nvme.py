@@ -12,7 +12,7 @@ from pathlib import Path
 
 import pytest
 
-from app.engine.workbench import Workbench
+from app.core.workbench import Workbench
 from backends.errors import BlockedError
 from backends.model import Drive, Target
 from tests.lab.disks import Disk, Disks

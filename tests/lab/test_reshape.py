@@ -8,7 +8,7 @@ from pathlib import Path
 
 import pytest
 
-from app.engine.workbench import Workbench
+from app.core.workbench import Workbench
 from backends.errors import BlockedError, RefusedError
 from backends.model import Scope, Target
 from backends.settings import Effect, Risk

@@ -9,9 +9,9 @@ from pathlib import Path
 
 import pytest
 
-from app.engine.workbench import Workbench
-from backends.hosts.local import LocalHost
+from app.core.workbench import Workbench
 from backends.model import Drive, Media, Target
+from backends.system.local import LocalHost
 from backends.vendors.scsi.backend import ScsiBackend
 from tests.backends.taking_back import take_back
 from tests.lab.disks import Disk, Disks

@@ -11,10 +11,10 @@ import pytest
 
 from backends.change import Change
 from backends.errors import DeviceGoneError
-from backends.exclusive import Hold
-from backends.hosts.local import LocalHost
+from backends.exclusive_open import Hold
 from backends.identity import Identity
 from backends.model import Target
+from backends.system.local import LocalHost
 from backends.vendors.block.backend import BlockBackend
 from tests.lab.disks import BLOCK, Disk
 from tests.lab.making import Made, dm_target

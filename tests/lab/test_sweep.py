@@ -9,8 +9,8 @@ from pathlib import Path
 
 import pytest
 
-from app.engine.sweep.shipped import shipped
-from backends.making import END
+from app.features.sweep.engine.builtin_plans import shipped
+from backends.array_planning import END
 from tests.lab.disks import Disk, Disks
 from tests.lab.making import Md
 from tests.lab.results import Results

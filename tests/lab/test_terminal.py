@@ -8,7 +8,7 @@ from pathlib import Path
 
 import pytest
 
-from app.engine.fio.fields import COMMON, FIELDS, GROUPS
+from app.core.fio.fields import COMMON, FIELDS, GROUPS
 from tests.lab.disks import Disks
 from tests.lab.making import Md
 from tests.lab.results import Results

@@ -9,8 +9,8 @@ from pathlib import Path
 
 import pytest
 
-from app.engine.session.figures import RunStatus
-from app.engine.workbench import Workbench
+from app.core.session.results import RunStatus
+from app.core.workbench import Workbench
 from backends.model import Inventory
 from tests.lab.disks import Disk
 from tests.lab.layers import loop

@@ -11,10 +11,10 @@ from pathlib import Path
 
 import pytest
 
-from app.engine.change.boot_unit import NAME
-from app.engine.session import journal as journal_module
-from app.engine.session.journal import Journal, boot_clock
-from app.engine.workbench import Workbench
+from app.core.changes.boot_unit import NAME
+from app.core.session import journal as journal_module
+from app.core.session.journal import Journal, boot_clock
+from app.core.workbench import Workbench
 from backends.model import Target
 from tests.lab.disks import Disks
 from tests.lab.results import Results

@@ -16,13 +16,13 @@ from pathlib import Path
 
 import pytest
 
-from app.engine.arrays.candidates import candidates_of, chosen, new_name, plan_array
-from app.engine.arrays.made_here import ArrayStage
-from app.engine.workbench import Workbench
+from app.core.changes.arrays.array_journal import ArrayStage
+from app.core.changes.arrays.candidates import candidates_of, chosen, new_name, plan_array
+from app.core.workbench import Workbench
+from backends.array_planning import ArrayFound, ArrayPlan, ArrayStanding, ArrayWish, words_to_type
 from backends.errors import RefusedError, ToolFailedError
-from backends.making import ArrayFound, ArrayPlan, ArrayStanding, ArrayWish, words_to_type
 from backends.model import Level
-from backends.vendors.lvm import making
+from backends.vendors.lvm import creation
 from tests.lab.disks import Disk, wait_until
 from tests.lab.results import Results
 from tests.lab.running import run
@@ -40,7 +40,7 @@ MOMENTS = (0, 2, 4, 6)
 @pytest.fixture
 def group(blank: Callable[..., tuple[Disk, ...]], monkeypatch: pytest.MonkeyPatch) -> Iterator[tuple[Disk, ...]]:
     """A group of five drives, with somebody's volume on the last one; that one has another interface is let pass."""
-    monkeypatch.setattr(making, "require_alike", lambda _drives: ())
+    monkeypatch.setattr(creation, "require_alike", lambda _drives: ())
     # LVM gets a clean environment from raidbench, as all programs do: what is set there for the laboratory is not
     Path("/etc/lvm").mkdir(exist_ok=True)
     Path("/etc/lvm/lvm.conf").write_text(Path(os.environ["LVM_SYSTEM_DIR"], "lvm.conf").read_text())

@@ -12,9 +12,9 @@ from pathlib import Path
 
 import pytest
 
-from app.engine.workbench import Workbench
-from backends.hosts.local import LocalHost
+from app.core.workbench import Workbench
 from backends.model import Level, State, Target
+from backends.system.local import LocalHost
 from backends.topology import look
 from backends.vendors.zfs.inventory import MODULE, target_of
 from tests.lab.disks import Disks

@@ -10,17 +10,17 @@ from pathlib import Path
 from click.testing import CliRunner
 
 from app.cli.main import cli
-from app.engine.fio.job import Job
-from app.engine.fio.profiles import profile
-from app.engine.measure.measurer import Preparation, Request
-from app.engine.session.events import ChangeEnded
-from app.engine.session.figures import RunFigures
-from app.engine.session.paths import Paths
-from app.engine.workbench import Workbench
+from app.core.benchmark.runner import Preparation, Request
+from app.core.fio.job import Job
+from app.core.fio.profiles import profile
+from app.core.session.events import ChangeEnded
+from app.core.session.paths import Paths
+from app.core.session.results import RunFigures
+from app.core.workbench import Workbench
 from backends.change import Change
 from backends.errors import RaidbenchError
-from backends.hosts.local import LocalHost
 from backends.model import Target
+from backends.system.local import LocalHost
 
 WORDS = ("--profile", "randwrite-4k", "--runtime", "1", "--ramp", "0")
 REFUSED = 3

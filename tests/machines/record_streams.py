@@ -13,13 +13,13 @@ import tempfile
 import time
 from pathlib import Path
 
-from app.engine.fio.job import Job, JobTarget, TargetKind
-from app.engine.fio.preflight import find_fio
-from app.engine.fio.profiles import profile
-from app.engine.fio.render import render
+from app.core.fio.job import Job, JobTarget, TargetKind
+from app.core.fio.preflight import find_fio
+from app.core.fio.profiles import profile
+from app.core.fio.render import render
 from backends.host import Command
-from backends.hosts.local import LocalHost
-from backends.hosts.streams import FOLDER, Recording
+from backends.system.local import LocalHost
+from backends.system.streams import FOLDER, Recording
 
 
 async def record(job: Job, scratch: Path, device: str) -> Recording:

@@ -11,12 +11,12 @@ import sys
 from collections.abc import Mapping, Sequence
 from pathlib import Path
 
-from app.engine.fio.preflight import preflight
-from app.engine.session.machine import machine_facts
+from app.core.fio.preflight import preflight
+from app.core.session.machine import machine_facts
 from backends.errors import ToolMissingError
 from backends.host import Command, Completed, FileStat
-from backends.hosts.recorded import RecordingHost
 from backends.registry import Machine
+from backends.system.recorded import RecordingHost
 from backends.topology.facts import inspect
 from tests.backends.fakes import FakeHost
 

@@ -32,7 +32,7 @@ class Break:
     """Experiments of a row that are enough to notice it."""
 
 
-_JUDGE = "app.engine.judge."
+_JUDGE = "app.core.analysis."
 
 BREAKS: Sequence[Break] = (
     Break(
@@ -72,7 +72,7 @@ BREAKS: Sequence[Break] = (
     ),
     Break(
         what="all pauses are of one length",
-        where="app.engine.measure.idle_wait:drawn_pause",
+        where="app.core.benchmark.idle_wait:drawn_pause",
         old="least + random.random() * LONGER * run_seconds",
         new="least",
         noticed_by=("periods",),
@@ -228,7 +228,7 @@ BREAKS: Sequence[Break] = (
     ),
     Break(
         what="matrix and confirmation have 10 % each",
-        where="app.engine.sweep.matrix:shares",
+        where="app.features.sweep.engine.verdicts:shares",
         old="Shares(each=each, confirmation=LEVEL - SCREENING)",
         new="Shares(each=2 * LEVEL / count, confirmation=2 * LEVEL)",
         noticed_by=("matrix",),

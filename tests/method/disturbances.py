@@ -8,7 +8,7 @@ from math import log, pi, sin
 from random import Random
 from types import MappingProxyType
 
-from app.engine.measure.idle_wait import drawn_pause
+from app.core.benchmark.idle_wait import drawn_pause
 
 Level = Callable[[Random, Sequence[float]], list[float]]
 """From the moments at which the runs begin, in seconds, to what is added to the logarithm of each."""

@@ -9,10 +9,10 @@ from math import exp, factorial, fsum, inf
 from random import Random
 from types import MappingProxyType
 
-from app.engine.session.sweep_steps import RateLadder, Saturation, SweepCell
-from app.engine.sweep.cells import Score
-from app.engine.sweep.load_curve import DEEPER, LEAST_DEPTH, MOST_DEPTH, RatePoint, curve_knee, next_percents
-from app.engine.sweep.saturation import LEAST_RUNS, DepthPoint, best, next_runs, plateau
+from app.core.session.sweep_steps import RateLadder, Saturation, SweepCell
+from app.features.sweep.engine.cells import Score
+from app.features.sweep.engine.load_curve import DEEPER, LEAST_DEPTH, MOST_DEPTH, RatePoint, curve_knee, next_percents
+from app.features.sweep.engine.saturation import LEAST_RUNS, DepthPoint, best, next_runs, plateau
 
 CELL = SweepCell(id="k1", row="as it is", column="randread", where="t")
 SECONDS = 30.0

@@ -6,12 +6,12 @@ from collections.abc import Iterator
 from math import exp, log
 from random import Random
 
-from app.engine.judge import pairs
-from app.engine.judge.comparison import headline_beside
-from app.engine.judge.grouping import Order, Sides
-from app.engine.judge.verdict import Judgement
-from app.engine.session.state import RunRecord
-from tests.engine.sweep.making import run
+from app.core.analysis import pair_design
+from app.core.analysis.comparison import headline_beside
+from app.core.analysis.sample_groups import Order, Sides
+from app.core.analysis.verdict import Judgement
+from app.core.session.state import RunRecord
+from tests.features.sweep.making import run
 from tests.method.line import Line, at_least, at_most, percent, source
 from tests.method.simulated import gauss
 
@@ -28,9 +28,9 @@ def looked(count: int) -> Iterator[Line]:
             early += any(_at(sides, number).decided for number in BETWEEN)
             seen = next(
                 one
-                for look in pairs.STANDARD
+                for look in pair_design.STANDARD
                 for one in [_at(sides, look.pairs)]
-                if one.decided or look is pairs.STANDARD[-1]
+                if one.decided or look is pair_design.STANDARD[-1]
             )
             right = seen.interval is not None and seen.interval.mean > 0 and effect > 0
             wrong += seen.differs and not right
@@ -45,7 +45,7 @@ def looked(count: int) -> Iterator[Line]:
 
 
 def _drawn(random: Random, scatter: float, effect: float) -> dict[str, list[RunRecord]]:
-    noise, most = gauss(scatter), pairs.STANDARD[-1].pairs
+    noise, most = gauss(scatter), pair_design.STANDARD[-1].pairs
     return {
         letter: [run(f"{letter}{at}", 1e5 * (1 + shift) * exp(noise(random))) for at in range(most)]
         for letter, shift in (("A", 0.0), ("B", effect))
@@ -59,7 +59,7 @@ def _at(runs: dict[str, list[RunRecord]], number: int) -> Judgement:
         interleaved=True,
         order=Order.EXPERIMENT,
         experiment="e1",
-        looks=pairs.STANDARD,
+        looks=pair_design.STANDARD,
     )
     row = headline_beside(sides)
     if row is None or row.judgement is None:

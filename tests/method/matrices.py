@@ -8,17 +8,17 @@ from functools import lru_cache
 from math import exp, log
 from random import Random
 
-from app.engine.judge.pairs import RULE
-from app.engine.judge.verdict import Judgement
-from app.engine.session.state import RunRecord
-from app.engine.session.sweep_record import SweepRecord, SweepStarted, SweepStepEnded, begun, fold_sweep
-from app.engine.session.sweep_steps import Design, Rank, Step, StepResult, SweepCell
-from app.engine.sweep import matrix
-from app.engine.sweep.adaptive_steps import further
-from app.engine.sweep.matrix import judged
-from app.engine.sweep.order import arrange
-from app.engine.sweep.winners import ConfirmedWinner, confirmations
-from tests.engine.sweep.making import run
+from app.core.analysis.pair_design import RULE
+from app.core.analysis.verdict import Judgement
+from app.core.session.state import RunRecord
+from app.core.session.sweep_record import SweepRecord, SweepStarted, SweepStepEnded, begun, fold_sweep
+from app.core.session.sweep_steps import Design, Rank, Step, StepResult, SweepCell
+from app.features.sweep.engine import verdicts
+from app.features.sweep.engine.adaptive_steps import further
+from app.features.sweep.engine.best_cells import ConfirmedWinner, confirmations
+from app.features.sweep.engine.order import arrange
+from app.features.sweep.engine.verdicts import judged
+from tests.features.sweep.making import run
 from tests.method.disturbances import Level, drift, jumping, moments, nothing, period, throttled
 from tests.method.line import Line, at_least, at_most, percent, source
 from tests.method.simulated import Noise, gauss, heavy, slow_tail
@@ -184,7 +184,7 @@ STRONG = period(4, 0.10)
 
 def equal_matrices(count: int) -> Iterator[Line]:
     """Twelve set-ups by two workloads that are all the same, in three rounds: what is told of any of them."""
-    program = vars(matrix)
+    program = vars(verdicts)
     before, program["DRAWS"] = program["DRAWS"], FEW_DRAWS
     try:
         for name, noise, level in NULLS:

@@ -8,8 +8,8 @@ from collections.abc import Callable, Iterator
 from math import exp, log
 from random import Random
 
-from app.engine.judge.drift import shifts
-from app.engine.judge.nights import LEARNING, SIGHT, night_chart
+from app.core.analysis.control_chart import LEARNING, SIGHT, night_chart
+from app.core.analysis.drift import shifts
 from tests.method.line import Bound, Line, Rate, at_least, at_most, percent, source
 from tests.method.simulated import gauss, heavy
 

@@ -7,8 +7,8 @@ from math import exp, log
 from random import Random
 from types import MappingProxyType
 
-from app.engine.judge.drift import shifts
-from app.engine.judge.regression import LaterVerdict, apart, judge_later
+from app.core.analysis.drift import shifts
+from app.core.analysis.regression import LaterVerdict, apart, judge_later
 from tests.method.line import Line, at_least, at_most, percent, source
 from tests.method.simulated import Noise, gauss, heavy
 

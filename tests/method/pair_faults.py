@@ -11,17 +11,17 @@ from math import exp, log
 from random import Random
 from types import MappingProxyType
 
-from app.engine.judge import pairs
-from app.engine.judge.comparison import headline_beside
-from app.engine.judge.drift import carry_over
-from app.engine.judge.grouping import Order, Sides
-from app.engine.judge.verdict import Judgement, Verdict
-from app.engine.session.event_values import Look
-from app.engine.session.events import ExperimentMark
-from app.engine.session.figures import RunFigures, RunStatus
-from app.engine.session.state import RunRecord
+from app.core.analysis import pair_design
+from app.core.analysis.comparison import headline_beside
+from app.core.analysis.drift import carry_over
+from app.core.analysis.sample_groups import Order, Sides
+from app.core.analysis.verdict import Judgement, Verdict
+from app.core.session.event_types import Look
+from app.core.session.events import ExperimentMark
+from app.core.session.results import RunFigures, RunStatus
+from app.core.session.state import RunRecord
 from backends.fio_buckets import bucket_of, value_of
-from tests.engine.sweep.making import run
+from tests.features.sweep.making import run
 from tests.method.disturbances import Level, period
 from tests.method.line import FALSE, Rate
 from tests.method.simulated import Noise, gauss, shares
@@ -40,7 +40,7 @@ Figures = Callable[[Random, Sequence[str]], list[float]]
 
 def drawn(random: Random, figures: Figures, looks: Sequence[Look], *, held: bool = False) -> Sides:
     """All runs of an experiment up to its last look."""
-    letters = pairs.order(looks, random)
+    letters = pair_design.order(looks, random)
     sides: dict[str, list[RunRecord]] = {"A": [], "B": []}
     for at, (letter, value) in enumerate(zip(letters, figures(random, letters), strict=True)):
         made = run(f"r{at + 1}", IOPS if held else value, p99=round(value) if held else 1_000_000)
@@ -78,7 +78,7 @@ def share_of(verdict: Verdict, seed: int, draws: int, figures: Figures, looks: S
     """How often experiments of the usual plan, or with these looks, end with a verdict."""
     random, found = Random(seed), 0
     for _ in range(draws):
-        judgement = ended(drawn(random, figures, pairs.STANDARD if looks is None else looks))
+        judgement = ended(drawn(random, figures, pair_design.STANDARD if looks is None else looks))
         found += judgement is not None and judgement.verdict is verdict
     return found / draws
 
@@ -161,7 +161,7 @@ def carry_over_told_falsely(seed: int, draws: int, count: int = 20, *, effect: f
 def _told(seed: int, draws: int, count: int, figures: Figures) -> float:
     random, told = Random(seed), 0
     for _ in range(draws):
-        sides = first(drawn(random, figures, pairs.STANDARD), count)
+        sides = first(drawn(random, figures, pair_design.STANDARD), count)
         told += any(carry_over(sides, _iops))
     return told / draws
 
@@ -183,7 +183,7 @@ def steps_covered(seed: int, draws: int, scatter: float, effect: float = 0.03) -
             times = (middle * (1 + effect * (one == "B")) * exp(random.gauss(0, scatter)) for one in letters)
             return [float(value_of(bucket_of(round(time)))) for time in times]
 
-        row = headline_beside(drawn(random, figures, pairs.one_look(6), held=True))
+        row = headline_beside(drawn(random, figures, pair_design.one_look(6), held=True))
         interval = None if row is None or row.judgement is None else row.judgement.interval
         covered += interval is not None and interval.low <= log(1 + effect) <= interval.high
     return covered / draws
@@ -204,7 +204,7 @@ def slow_on_b(count: int, scatter: float = 0.005) -> Figures:
 
 def no_difference_beside_slow_runs(seed: int, draws: int, count: int = 4) -> float:
     """No difference after fifty pairs, although so many runs of B and none of A are far slower."""
-    return share_of(Verdict.NO_DIFFERENCE, seed, draws, slow_on_b(count), pairs.one_look(50))
+    return share_of(Verdict.NO_DIFFERENCE, seed, draws, slow_on_b(count), pair_design.one_look(50))
 
 
 # -- machines that nobody has told of ---------------------------------------------------------------------------------
@@ -241,7 +241,7 @@ MACHINES: Mapping[str, Level] = MappingProxyType(
 
 def false_on(machine: Level, seed: int, draws: int, noise: Noise | None = None) -> float:
     """Differences shown by the usual plan where there are none."""
-    return shares(draws, noise or gauss(0.01), seed=seed, level=machine, looks=pairs.STANDARD).differences
+    return shares(draws, noise or gauss(0.01), seed=seed, level=machine, looks=pair_design.STANDARD).differences
 
 
 def disturbed_by_changes(loss: float, scatter: float) -> Figures:
@@ -268,22 +268,22 @@ def false_after_changes(seed: int, draws: int) -> float:
 
 def false_differences(seed: int, draws: int, scatter: float = 0.02) -> float:
     """Faster or slower where both settings are the same."""
-    return shares(draws, gauss(scatter), seed=seed, looks=pairs.STANDARD).differences
+    return shares(draws, gauss(scatter), seed=seed, looks=pair_design.STANDARD).differences
 
 
 def false_under_period(seed: int, draws: int, runs: float = 4.94) -> float:
     """The same under a sine of 10 %, four runs long with their pauses, where runs scatter by 1 %."""
-    return shares(draws, gauss(0.01), seed=seed, level=period(runs, 0.10), looks=pairs.STANDARD).differences
+    return shares(draws, gauss(0.01), seed=seed, level=period(runs, 0.10), looks=pair_design.STANDARD).differences
 
 
 def called_none(seed: int, draws: int, scatter: float = 0.02, effect: float = 0.02) -> float:
     """No difference, where there is one as large as the threshold."""
-    return shares(draws, gauss(scatter), seed=seed, effect=effect, looks=pairs.STANDARD)[Verdict.NO_DIFFERENCE]
+    return shares(draws, gauss(scatter), seed=seed, effect=effect, looks=pair_design.STANDARD)[Verdict.NO_DIFFERENCE]
 
 
 def rightly_none(seed: int, draws: int, scatter: float = 0.02) -> float:
     """No difference, where there is none."""
-    return shares(draws, gauss(scatter), seed=seed, looks=pairs.STANDARD)[Verdict.NO_DIFFERENCE]
+    return shares(draws, gauss(scatter), seed=seed, looks=pair_design.STANDARD)[Verdict.NO_DIFFERENCE]
 
 
 # -- as a table -------------------------------------------------------------------------------------------------------

@@ -5,8 +5,8 @@ from __future__ import annotations
 from collections.abc import Iterator
 from zlib import crc32
 
-from app.engine.judge.pairs import QUICK, STANDARD, false_under_period
-from app.engine.session.event_values import Look
+from app.core.analysis.pair_design import QUICK, STANDARD, false_under_period
+from app.core.session.event_types import Look
 from tests.method.disturbances import RAMP, REST, RUN, Level, period
 from tests.method.line import Line, at_most, percent
 from tests.method.simulated import fixed, gauss, shares

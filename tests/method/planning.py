@@ -6,10 +6,10 @@ from collections.abc import Iterator, Sequence
 from math import exp, log
 from random import Random
 
-from app.engine.judge.noise import noise_of, pairs_for
-from app.engine.judge.pairs import STANDARD, asked_again
-from app.engine.judge.verdict import Judgement, judge
-from app.engine.session.event_values import Look
+from app.core.analysis.noise import noise_of, pairs_for
+from app.core.analysis.pair_design import STANDARD, asked_again
+from app.core.analysis.verdict import Judgement, judge
+from app.core.session.event_types import Look
 from tests.method.line import Bound, Line, at_least, at_most, percent, source
 from tests.method.simulated import gauss
 

@@ -8,9 +8,9 @@ from dataclasses import dataclass
 from math import exp, log, sqrt
 from random import Random
 
-from app.engine.judge.pairs import STANDARD, one_look, order
-from app.engine.judge.verdict import Judgement, Verdict, judge, judge_between
-from app.engine.session.event_values import Look
+from app.core.analysis.pair_design import STANDARD, one_look, order
+from app.core.analysis.verdict import Judgement, Verdict, judge, judge_between
+from app.core.session.event_types import Look
 from tests.method.disturbances import Level, moments, nothing
 from tests.method.line import source
 

@@ -9,13 +9,13 @@ from random import Random
 from types import MappingProxyType
 from zlib import crc32
 
-from app.engine.judge.multiplicity import BESIDE, corrected
-from app.engine.judge.pairs import QUICK, STANDARD, UNTIL
-from app.engine.judge.verdict import Judgement, Verdict, judge
-from app.engine.session.event_values import Look
-from app.engine.session.sweep_steps import Saturation
-from app.engine.sweep.load_curve import curve_knee
-from app.engine.sweep.saturation import best
+from app.core.analysis.multiplicity import BESIDE, corrected
+from app.core.analysis.pair_design import QUICK, STANDARD, UNTIL
+from app.core.analysis.verdict import Judgement, Verdict, judge
+from app.core.session.event_types import Look
+from app.core.session.sweep_steps import Saturation
+from app.features.sweep.engine.load_curve import curve_knee
+from app.features.sweep.engine.saturation import best
 from tests.method.disturbances import DISTURBANCES
 from tests.method.line import RATE_HEADS, Line, at_least, at_most, percent, rate_lines, source
 from tests.method.loads import DEVICES, FLAT, bend, depths, rates

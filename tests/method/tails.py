@@ -6,7 +6,7 @@ from collections.abc import Iterator
 from math import log
 from zlib import crc32
 
-from app.engine.judge.verdict import judge
+from app.core.analysis.verdict import judge
 from tests.method.line import Line, at_least, at_most, percent, source
 from tests.method.simulated import Noise, fixed, gauss, heavy, shares
 from tests.method.worlds import bimodal, wild

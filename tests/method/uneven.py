@@ -12,13 +12,13 @@ from math import exp, log, sqrt
 from random import Random
 from types import MappingProxyType
 
-from app.engine.session.state import RunRecord
-from app.engine.session.sweep_record import SweepRecord, SweepStarted, SweepStepEnded, begun, fold_sweep
-from app.engine.session.sweep_steps import Step, StepResult
-from app.engine.sweep import matrix
-from app.engine.sweep.adaptive_steps import further
-from app.engine.sweep.results import results
-from tests.engine.sweep.making import run
+from app.core.session.state import RunRecord
+from app.core.session.sweep_record import SweepRecord, SweepStarted, SweepStepEnded, begun, fold_sweep
+from app.core.session.sweep_steps import Step, StepResult
+from app.features.sweep.engine import verdicts
+from app.features.sweep.engine.adaptive_steps import further
+from app.features.sweep.engine.results import results
+from tests.features.sweep.making import run
 from tests.method.line import FALSE, Rate
 from tests.method.matrices import EQUAL, FEW_DRAWS, PLANS, Size, Told, differs, false_signs, planned, told
 
@@ -204,7 +204,7 @@ def _with_ends(record: SweepRecord, steps: tuple[Step, ...], runs: list[RunRecor
 @contextmanager
 def few_orders() -> Iterator[None]:
     """Draw a fifth of the program's orders: no more of the signs are false."""
-    program = vars(matrix)
+    program = vars(verdicts)
     before, program["DRAWS"] = program["DRAWS"], FEW_DRAWS
     try:
         yield

@@ -46,7 +46,7 @@ BREAKS = (
     ),
     Break(
         name="a device that is held is opened for oneself alone",
-        module="backends/exclusive.py",
+        module="backends/exclusive_open.py",
         line="self._flags |= os.O_EXCL if write or exclusive else 0",
         broken="self._flags |= 0",
         tests=("tests/backends/test_guard.py",),
@@ -54,18 +54,18 @@ BREAKS = (
     ),
     Break(
         name="a record is on disk before anything is changed",
-        module="app/engine/session/journal.py",
+        module="app/core/session/journal.py",
         line="            os.fsync(descriptor)\n",
         broken="            pass\n",
-        tests=("tests/engine/session/test_journal.py",),
+        tests=("tests/core/session/test_journal.py",),
         rows=("T14",),
     ),
     Break(
         name="a value that somebody else set is not taken for one's own",
-        module="app/engine/change/unfinished.py",
+        module="app/core/changes/pending_state.py",
         line="now is not None and now in (*ours, NOT_UNDERSTOOD) else",
         broken="now is not None else",
-        tests=("tests/engine/change",),
+        tests=("tests/core/changes",),
         rows=("T10",),
     ),
     Break(
@@ -94,10 +94,10 @@ BREAKS = (
     ),
     Break(
         name="a disk that the machine serves to itself is known by what it is served from",
-        module="backends/topology/look.py",
+        module="backends/topology/scan.py",
         line="    backings |= await read_imports(host, tree, exports) if everywhere else {}\n",
         broken="",
-        tests=("tests/backends/test_exports.py",),
+        tests=("tests/backends/topology/test_exports.py",),
         rows=("A32",),
     ),
     Break(
@@ -105,7 +105,7 @@ BREAKS = (
         module="backends/topology/facts.py",
         line="    if probe:\n        picture = with_content(",
         broken="    if False:\n        picture = with_content(",
-        tests=("tests/backends/test_clones.py",),
+        tests=("tests/backends/topology/test_clones.py",),
         rows=("A33",),
     ),
     Break(
@@ -113,7 +113,7 @@ BREAKS = (
         module="backends/topology/clones.py",
         line="all(self._is_local(node) for node in nodes) and ",
         broken="",
-        tests=("tests/backends/test_clones.py",),
+        tests=("tests/backends/topology/test_clones.py",),
         rows=("A33",),
     ),
     Break(
@@ -126,18 +126,18 @@ BREAKS = (
     ),
     Break(
         name="a job that trims counts as one that writes",
-        module="app/engine/fio/job.py",
+        module="app/core/fio/job.py",
         line="return self.rw not in (Pattern.READ, Pattern.RANDREAD)",
         broken="return self.rw in (Pattern.WRITE, Pattern.RANDWRITE, Pattern.READWRITE, Pattern.RANDRW)",
-        tests=("tests/engine/fio/test_loads.py",),
+        tests=("tests/core/fio/test_loads.py",),
         rows=("A28",),
     ),
     Break(
         name="a run that trims is confirmed as one that writes",
-        module="app/engine/measure/preparation.py",
+        module="app/core/benchmark/run_plan.py",
         line="return self.job.writes or self.fills > 0",
         broken="return self.job.writes_data or self.fills > 0",
-        tests=("tests/engine/measure/test_measurer.py",),
+        tests=("tests/core/benchmark/test_measurer.py",),
         rows=("T5",),
     ),
 )

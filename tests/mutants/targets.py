@@ -25,65 +25,83 @@ TARGETS: dict[str, Target] = {
         ),
     ),
     "changing": Target(
-        modules=("backends/changing.py",),
+        modules=("backends/change_steps.py",),
         tests=("tests/backends/test_changing.py", "tests/backends/megaraid/test_backend.py"),
     ),
     "changer": Target(
-        modules=("app/engine/change/changer.py", "app/engine/change/reading_back.py"),
-        tests=tuple(
-            f"tests/engine/change/test_{name}.py" for name in ("changer", "ends", "trials", "destroying", "sets")
+        modules=("app/core/changes/executor.py", "app/core/changes/verification.py"),
+        tests=(
+            "tests/core/changes/test_changer.py",
+            "tests/core/changes/test_ends.py",
+            "tests/core/changes/test_trials.py",
+            "tests/core/changes/test_destroying.py",
+            "tests/core/changes/test_sets.py",
         ),
     ),
     "effects": Target(
-        modules=("app/engine/change/side_effects.py", "backends/vendors/block/knobs.py"),
+        modules=("app/core/changes/side_effects.py", "backends/vendors/block/settings.py"),
         tests=(
             "tests/backends/test_side_effects.py",
-            "tests/engine/change/test_side_effects.py",
-            "tests/engine/change/test_side_effects_on_disks.py",
+            "tests/core/changes/test_side_effects.py",
+            "tests/core/changes/test_side_effects_on_disks.py",
         ),
     ),
     "subject": Target(
         modules=("backends/subject.py", "backends/vendors/megaraid/storcli/named.py"),
         tests=("tests/backends/test_answers_of_others.py", "tests/backends/megaraid/test_named.py"),
     ),
-    "account": Target(modules=("app/engine/joint/account.py",), tests=("tests/engine/joint/test_lies.py",)),
+    "account": Target(
+        modules=("app/features/fleet/multihost/account.py",), tests=("tests/features/fleet/multihost/test_lies.py",)
+    ),
     "journal": Target(
-        modules=("app/engine/session/journal.py",),
+        modules=("app/core/session/journal.py",),
         tests=(
-            *(f"tests/engine/session/test_{name}.py" for name in ("journal", "journal_of_trials", "earlier_versions")),
-            "tests/priv/test_owners.py",
+            *(
+                "tests/core/session/test_journal.py",
+                "tests/core/session/test_journal_of_trials.py",
+                "tests/core/session/test_earlier_versions.py",
+            ),
+            "tests/privsep/test_owners.py",
         ),
     ),
     "helper": Target(
-        modules=("app/priv/changing.py", "app/priv/reading.py"),
-        tests=tuple(
-            f"tests/priv/test_{name}.py" for name in ("owners", "whose", "guarded_changes", "reading", "nodes")
+        modules=("app/privsep/change_verbs.py", "app/privsep/read_policy.py"),
+        tests=(
+            "tests/privsep/test_owners.py",
+            "tests/privsep/test_whose.py",
+            "tests/privsep/test_guarded_changes.py",
+            "tests/privsep/test_reading.py",
+            "tests/privsep/test_nodes.py",
         ),
     ),
     "layers": Target(
-        modules=("backends/topology/layers.py",),
-        tests=("tests/backends/test_layers.py", "tests/backends/test_guard_verdict.py"),
+        modules=("backends/topology/stacking.py",),
+        tests=("tests/backends/topology/test_stacking.py", "tests/backends/test_guard_verdict.py"),
     ),
     "replicas": Target(modules=("backends/topology/replicas.py",), tests=("tests/backends/test_drbd.py",)),
     "scratch": Target(
         modules=(
-            *(f"app/engine/measure/scratch_{name}.py" for name in ("mark", "hold", "use")),
+            *(
+                "app/core/benchmark/scratch_xattr.py",
+                "app/core/benchmark/scratch_descriptor.py",
+                "app/core/benchmark/scratch_use.py",
+            ),
             "backends/topology/file_users.py",
         ),
-        tests=("tests/engine/measure/test_scratch.py", "tests/engine/measure/test_scratch_use.py"),
+        tests=("tests/core/benchmark/test_scratch.py", "tests/core/benchmark/test_scratch_use.py"),
     ),
     "footing": Target(
-        modules=("app/engine/measure/footing_watch.py", "backends/topology/footing.py"),
-        tests=("tests/engine/measure/test_footing_watch.py",),
+        modules=("app/core/benchmark/stack_watch.py", "backends/topology/footing.py"),
+        tests=("tests/core/benchmark/test_footing_watch.py",),
     ),
     "programs": Target(
-        modules=("backends/hosts/local/programs.py",),
-        tests=("tests/backends/test_programs.py", "tests/priv/test_nodes.py"),
+        modules=("backends/system/local/programs.py",),
+        tests=("tests/backends/system/test_programs.py", "tests/privsep/test_nodes.py"),
     ),
     "replacing": Target(
-        modules=("backends/hosts/local/replacing.py", "backends/input_file.py", "backends/output_file.py"),
+        modules=("backends/system/local/file_replacement.py", "backends/input_file.py", "backends/output_file.py"),
         tests=(
-            "tests/backends/test_replacing.py",
+            "tests/backends/system/test_file_replacement.py",
             "tests/backends/test_input_file.py",
             "tests/backends/test_output_file.py",
             "tests/cli/test_output_places.py",
@@ -94,7 +112,7 @@ TARGETS: dict[str, Target] = {
         tests=("tests/backends/test_rule_lines.py", "tests/backends/test_persist.py"),
     ),
     "redaction": Target(
-        modules=("backends/redaction.py", "app/engine/session/redaction.py"),
+        modules=("backends/redaction.py", "app/core/session/redaction.py"),
         tests=("tests/backends/test_redaction.py", "tests/cli/test_redact.py", "tests/cli/test_secrets.py"),
     ),
     "megaraid": Target(
@@ -109,11 +127,15 @@ TARGETS: dict[str, Target] = {
     ),
     "ranges": Target(
         modules=("backends/topology/ranges.py",),
-        tests=("tests/backends/test_ranges.py", "tests/backends/test_beneath.py"),
+        tests=("tests/backends/topology/test_ranges.py", "tests/backends/test_beneath.py"),
     ),
     "mdraid": Target(modules=("backends/vendors/mdraid/running.py",), tests=("tests/backends/mdraid",)),
     "bcache": Target(
-        modules=tuple(f"backends/vendors/bcache/{name}.py" for name in ("backend", "inventory", "readings")),
+        modules=(
+            "backends/vendors/bcache/backend.py",
+            "backends/vendors/bcache/inventory.py",
+            "backends/vendors/bcache/readings.py",
+        ),
         tests=("tests/backends/bcache/test_backend.py",),
     ),
     "zfs": Target(
@@ -121,33 +143,45 @@ TARGETS: dict[str, Target] = {
         tests=("tests/backends/zfs/test_changing.py",),
     ),
     "settable": Target(
-        modules=("backends/settable.py",),
+        modules=("backends/settings_backend.py",),
         tests=("tests/backends/test_settable.py", "tests/backends/listed/test_conformance.py"),
     ),
     "nvme": Target(modules=("backends/vendors/nvme/plans.py",), tests=("tests/backends/nvme",)),
     "scsi": Target(modules=("backends/vendors/scsi/running.py",), tests=("tests/backends/scsi",)),
     "smartarray": Target(
-        modules=tuple(f"backends/vendors/smartarray/{name}.py" for name in ("ssacli/tool", "arcconf/tool", "plans")),
+        modules=(
+            "backends/vendors/smartarray/ssacli/tool.py",
+            "backends/vendors/smartarray/arcconf/tool.py",
+            "backends/vendors/smartarray/plans.py",
+        ),
         tests=("tests/backends/smartarray/test_backend.py", "tests/backends/smartarray/test_conformance.py"),
     ),
     "arrays of cards": Target(
-        modules=("backends/card_arrays.py", "backends/vendors/smartarray/making.py"),
-        tests=("tests/backends/racks/test_makers.py", "tests/backends/megaraid/test_made.py"),
+        modules=("backends/controller_arrays.py", "backends/vendors/smartarray/creation.py"),
+        tests=("tests/backends/simulator/test_makers.py", "tests/backends/megaraid/test_made.py"),
     ),
-    "shapes of arrays": Target(modules=("backends/making.py",), tests=("tests/backends/test_making.py",)),
+    "shapes of arrays": Target(modules=("backends/array_planning.py",), tests=("tests/backends/test_making.py",)),
     "births by arcconf": Target(
         modules=("backends/vendors/smartarray/arcconf/commands.py",),
         tests=("tests/backends/smartarray/test_making.py", "tests/backends/smartarray/test_backend.py"),
     ),
     "volumes of groups": Target(
-        modules=tuple(f"backends/vendors/lvm/{name}.py" for name in ("making", "groups")),
-        tests=("tests/backends/lvm/test_making.py", "tests/backends/racks/test_volume_maker.py"),
+        modules=(
+            "backends/vendors/lvm/creation.py",
+            "backends/vendors/lvm/groups.py",
+        ),
+        tests=("tests/backends/lvm/test_making.py", "tests/backends/simulator/test_volume_maker.py"),
     ),
     "arrays of 3ware": Target(
-        modules=tuple(f"backends/vendors/threeware/{name}.py" for name in ("settings", "making")),
-        tests=("tests/backends/racks/test_making_threeware.py",),
+        modules=(
+            "backends/vendors/threeware/settings.py",
+            "backends/vendors/threeware/creation.py",
+        ),
+        tests=("tests/backends/simulator/test_making_threeware.py",),
     ),
-    "prompt": Target(modules=("backends/hosts/local/prompt.py",), tests=("tests/backends/test_prompt.py",)),
+    "prompt": Target(
+        modules=("backends/system/local/pty_prompt.py",), tests=("tests/backends/system/test_pty_prompt.py",)
+    ),
     "smcli": Target(
         modules=("backends/vendors/smcli/backend.py", "backends/vendors/smcli/statements.py"),
         tests=("tests/backends/smcli/test_backend.py", "tests/backends/smcli/test_conformance.py"),
@@ -157,8 +191,12 @@ TARGETS: dict[str, Target] = {
         tests=("tests/backends/santricity/test_backend.py", "tests/backends/santricity/test_conformance.py"),
     ),
     "web": Target(
-        modules=tuple(f"backends/hosts/web/{name}.py" for name in ("door", "host", "exchange")),
-        tests=("tests/backends/web", "tests/engine/test_web_hosts.py"),
+        modules=(
+            "backends/system/https/endpoint.py",
+            "backends/system/https/host.py",
+            "backends/system/https/request.py",
+        ),
+        tests=("tests/backends/system/https", "tests/core/test_https_hosts.py"),
     ),
     "fusionio": Target(
         modules=("backends/vendors/fusionio/backend.py", "backends/vendors/fusionio/sector.py"),
@@ -169,31 +207,46 @@ TARGETS: dict[str, Target] = {
         tests=("tests/backends/listed/test_backends.py", "tests/backends/listed/test_conformance.py"),
     ),
     "judge": Target(
-        modules=("app/engine/judge/verdict.py", "app/engine/judge/stats.py"),
-        tests=("tests/engine/judge",),
+        modules=("app/core/analysis/verdict.py", "app/core/analysis/stats.py"),
+        tests=("tests/core/analysis",),
     ),
     "comparison": Target(
-        modules=("app/engine/judge/comparison.py",),
+        modules=("app/core/analysis/comparison.py",),
         tests=(
-            *(f"tests/engine/judge/test_{name}.py" for name in ("levels", "comparison", "two_sessions", "caveats")),
-            *("tests/engine/view/test_comparison.py", "tests/engine/view/test_side_by_side.py"),
+            *(
+                "tests/core/analysis/test_levels.py",
+                "tests/core/analysis/test_comparison.py",
+                "tests/core/analysis/test_two_sessions.py",
+                "tests/core/analysis/test_caveats.py",
+            ),
+            *("tests/core/presentation/test_comparison.py", "tests/core/presentation/test_side_by_side.py"),
         ),
     ),
     "flaky": Target(
-        modules=tuple(f"tests/ci/{name}.py" for name in ("decision", "sessions", "safety", "known")),
-        tests=tuple(f"tests/ci/test_{name}.py" for name in ("decision", "steps", "safety", "known")),
+        modules=(
+            "tests/ci/decision.py",
+            "tests/ci/sessions.py",
+            "tests/ci/safety.py",
+            "tests/ci/known.py",
+        ),
+        tests=(
+            "tests/ci/test_decision.py",
+            "tests/ci/test_steps.py",
+            "tests/ci/test_safety.py",
+            "tests/ci/test_known.py",
+        ),
     ),
     "exports": Target(
         modules=("backends/topology/exports.py", "backends/topology/clones.py"),
-        tests=("tests/backends/test_exports.py", "tests/backends/test_clones.py"),
+        tests=("tests/backends/topology/test_exports.py", "tests/backends/topology/test_clones.py"),
     ),
     "quiet-users": Target(
         modules=("backends/topology/quiet_users.py",),
-        tests=("tests/backends/test_quiet_users.py",),
+        tests=("tests/backends/topology/test_quiet_users.py",),
     ),
     "leftovers": Target(
         modules=("backends/topology/leftovers.py",),
-        tests=("tests/backends/test_leftovers.py",),
+        tests=("tests/backends/topology/test_leftovers.py",),
     ),
     "geometry": Target(
         modules=("backends/vendors/megaraid/geometry.py",),
@@ -204,30 +257,35 @@ TARGETS: dict[str, Target] = {
 
 DRAWN: tuple[str, ...] = (
     "backends/guard.py",
-    "backends/changing.py",
+    "backends/change_steps.py",
     *(
-        f"backends/topology/{name}.py"
-        for name in (
-            "naming",
-            "sight",
-            "backings",
-            "clones",
-            "exports",
-            "mapped",
-            "ranges",
-            "openers",
-            "look",
-            "room",
-            "room_look",
-            "quiet_users",
-            "leftovers",
-            "replicas",
-        )
+        "backends/topology/device_identity.py",
+        "backends/topology/visibility.py",
+        "backends/topology/loop_backing.py",
+        "backends/topology/clones.py",
+        "backends/topology/exports.py",
+        "backends/topology/device_mapper.py",
+        "backends/topology/ranges.py",
+        "backends/topology/open_files.py",
+        "backends/topology/scan.py",
+        "backends/topology/thin_capacity.py",
+        "backends/topology/thin_capacity_scan.py",
+        "backends/topology/quiet_users.py",
+        "backends/topology/leftovers.py",
+        "backends/topology/replicas.py",
     ),
-    *(f"app/engine/session/{name}.py" for name in ("journal", "journals", "own_file", "locks")),
-    "app/engine/change/*.py",
-    *(f"app/priv/{name}.py" for name in ("changing", "reading")),
-    "app/engine/judge/comparison.py",
+    *(
+        "app/core/session/journal.py",
+        "app/core/session/journals.py",
+        "app/core/session/trusted_file.py",
+        "app/core/session/locks.py",
+    ),
+    "app/core/changes/*.py",
+    *(
+        "app/privsep/change_verbs.py",
+        "app/privsep/read_policy.py",
+    ),
+    "app/core/analysis/comparison.py",
     "backends/vendors/megaraid/geometry.py",
     "backends/vendors/**/inventory.py",
 )

@@ -12,12 +12,12 @@ from pathlib import Path
 
 import pytest
 
-from app.engine.change import boot_unit
+from app.core.changes import boot_unit
 from backends import udev
 from backends.vendors.scsi import running
 from tools.package import system
 
-WATCHDOG = "app.engine.change.watchdog"
+WATCHDOG = "app.core.changes.watchdog"
 REMOVALS = [("deb", "remove"), ("deb", "upgrade"), ("deb", "failed-upgrade"), ("rpm", "0")]
 
 pytestmark = pytest.mark.exhaustive
@@ -58,7 +58,7 @@ def test_a_package_is_removed_when_nothing_runs_out_of_it(tree: Path, kind: str,
 
 @pytest.mark.parametrize(("kind", "word"), REMOVALS)
 def test_a_package_is_not_removed_below_a_sweep_that_runs(tree: Path, kind: str, word: str) -> None:
-    with runs(tree, "app.cli.sweep_process") as process:
+    with runs(tree, "app.features.sweep.cli.daemon") as process:
         done = hook(tree, kind, "preremove", word)
         assert (done.returncode, f"(process {process.pid})" in done.stderr) == (1, True)
         assert process.poll() is None
@@ -79,18 +79,18 @@ def test_a_removal_waits_for_what_is_on_trial(tree: Path, kind: str, word: str) 
 
 def test_programs_of_another_folder_are_nobodys_concern(tree: Path, tmp_path: Path) -> None:
     shutil.copytree(tree, tmp_path / "library")
-    with runs(tmp_path / "library", "app.cli.sweep_process"):
+    with runs(tmp_path / "library", "app.features.sweep.cli.daemon"):
         assert hook(tree, "deb", "preremove", "remove").returncode == 0
 
 
 def test_an_rpm_is_put_over_an_older_one_only_when_nothing_runs_out_of_that(tree: Path) -> None:
-    with runs(tree, "app.cli.sweep_process"):
+    with runs(tree, "app.features.sweep.cli.daemon"):
         assert [hook(tree, "rpm", "preinstall", word).returncode for word in ("1", "2")] == [0, 1]
 
 
 def test_an_rpm_that_gives_way_to_a_newer_one_is_removed_without_a_question(tree: Path) -> None:
     """rpm installs the newer one first: to refuse then would leave both."""
-    with runs(tree, "app.cli.sweep_process"):
+    with runs(tree, "app.features.sweep.cli.daemon"):
         assert hook(tree, "rpm", "preremove", "1").returncode == 0
 
 

@@ -13,7 +13,7 @@ from pathlib import Path
 
 import pytest
 
-from app.engine.hosts.onefile import one_file
+from app.features.fleet.hosts.standalone_binary import one_file
 from tests.package.fake import build, interpreter, needs_go, start
 from tests.packages import needs
 from tools.package.tree import INTERPRETER

@@ -10,9 +10,9 @@ from pathlib import Path
 import click
 import pytest
 
+from app.cli.command_index import COMMANDS
 from app.cli.main import cli
-from app.cli.names import COMMANDS
-from app.engine import config
+from app.core import config
 from tests.case_loop import loop_over
 from tests.packages import needs
 from tools.package import man, roff

@@ -21,7 +21,7 @@ def main(words: list[str]) -> int:
         print(f"skipped: {error}", file=sys.stderr)
         return SKIPPED
     path = f"{Path(programs['promtool']).parent}:{os.environ.get('PATH', '')}"
-    tests = ("tests/prometheus", "tests/engine/metrics/test_promtool.py")
+    tests = ("tests/prometheus", "tests/features/metrics/test_promtool.py")
     command = [sys.executable, "-m", "pytest", "-q", *(words or tests)]
     return subprocess.run(command, cwd=ROOT, env={**os.environ, "PATH": path}).returncode
 

@@ -7,12 +7,12 @@ from pathlib import Path
 
 from backends.sizes import read_size
 from backends.topology import Topology, Tree
-from backends.vendors.areca.answers import NOT_THERE, drives, pairs, raid_sets
+from backends.vendors.areca.output_parsing import NOT_THERE, drives, pairs, raid_sets
 from backends.vendors.fusionio.text import parse_document, parse_status
 from backends.vendors.marvell.backend import ADAPTER, DISK, VOLUME
 from backends.vendors.marvell.presence import records
+from backends.vendors.smcli.dialects import done, names_in, refusal
 from backends.vendors.smcli.facts import parse_profile
-from backends.vendors.smcli.words import done, names_in, refusal
 from backends.vendors.threeware.inventory import ThreewareCard, inventory
 from backends.vendors.threeware.settings import rows, values
 from tests.recordings import checks, text_of

@@ -4,9 +4,9 @@ from __future__ import annotations
 
 from pathlib import Path
 
-from app.engine.fio.sampler import Sampler
-from app.engine.session.figures import RunStatus
-from tests.engine.fio import test_samples as streams
+from app.core.fio.sampler import Sampler
+from app.core.session.results import RunStatus
+from tests.core.fio import test_samples as streams
 from tests.recordings import checks
 
 ENDS = {

@@ -5,7 +5,7 @@ from __future__ import annotations
 from pathlib import Path
 
 from backends.topology.signatures import lsblk_signatures, parse_lsblk
-from backends.vendors.block.knobs import BY_KEY
+from backends.vendors.block.settings import BY_KEY
 from backends.vendors.block.values import reading
 from backends.vendors.mdraid.details import parse_export, parse_unused
 from backends.vendors.mdraid.facts import parse_array, parse_mdstat

@@ -6,17 +6,17 @@ import asyncio
 import re
 from pathlib import Path
 
-from backends.answers import CUT
-from backends.racks.printed import Said
-from backends.testing.half_answers import complaints, every_line
+from backends.simulator.tool_output import Said
+from backends.testing.truncation import complaints, every_line
+from backends.tool_output import CUT
 from backends.vendors.smartarray import effective
 from backends.vendors.smartarray.arcconf.commands import DONE, WHOLE
 from backends.vendors.smartarray.arcconf.parsing import card_text, refusal, tasks
 from backends.vendors.smartarray.backend import SmartArray
 from backends.vendors.smartarray.facts import CardText
+from backends.vendors.smartarray.ssacli.completeness import missing
 from backends.vendors.smartarray.ssacli.parsing import cards
 from backends.vendors.smartarray.ssacli.sections import errors
-from backends.vendors.smartarray.ssacli.whole import missing
 from tests.backends.smartarray.cards import HPE, SMARTRAID, PlayedCards
 from tests.recordings import checks, text_of
 

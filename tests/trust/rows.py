@@ -4,21 +4,20 @@ from __future__ import annotations
 
 from tests.trust.row import Row
 
-BACKENDS, CLI, ENGINE = "tests/backends/", "tests/cli/", "tests/engine/"
-GUARD = f"{BACKENDS}test_guard.py::"
-HELD = f"{BACKENDS}test_held_look.py::test_"
-JOURNAL = f"{ENGINE}session/test_journal.py::test_"
-SCRATCH = f"{ENGINE}measure/test_scratch.py::test_"
-CHANGER = f"{ENGINE}change/test_changer.py::test_"
-TRIALS = f"{ENGINE}change/test_trials.py::test_"
-FORGED = f"{ENGINE}change/test_forged_logs.py"
-HOLD = f"{ENGINE}change/test_trials_hold.py::test_"
-LOCAL = f"{BACKENDS}test_local.py::test_"
-MDRAID = f"{BACKENDS}mdraid/test_changing.py::"
-READING = f"{BACKENDS}mdraid/test_reading.py::test_"
-STORCLI = f"{BACKENDS}megaraid/test_storcli_verdict.py::test_"
-SUMMARY = f"{ENGINE}fio/test_summary.py::test_"
-ROOM = f"{BACKENDS}test_room.py::test_"
+GUARD = "tests/backends/test_guard.py::"
+HELD = "tests/backends/test_held_look.py::test_"
+JOURNAL = "tests/core/session/test_journal.py::test_"
+SCRATCH = "tests/core/benchmark/test_scratch.py::test_"
+CHANGER = "tests/core/changes/test_changer.py::test_"
+TRIALS = "tests/core/changes/test_trials.py::test_"
+FORGED = "tests/core/changes/test_forged_logs.py"
+HOLD = "tests/core/changes/test_trials_hold.py::test_"
+LOCAL = "tests/backends/system/test_local.py::test_"
+MDRAID = "tests/backends/mdraid/test_changing.py::"
+READING = "tests/backends/mdraid/test_reading.py::test_"
+STORCLI = "tests/backends/megaraid/test_storcli_verdict.py::test_"
+SUMMARY = "tests/core/fio/test_summary.py::test_"
+ROOM = "tests/backends/topology/test_thin_capacity.py::test_"
 SCREENS = "tests/journeys/test_terminals.py::test_"
 
 ROWS: tuple[Row, ...] = (
@@ -48,7 +47,7 @@ ROWS: tuple[Row, ...] = (
         what="the terminal taken away while a change is on trial",
         mark="200 times: taken back, within a second of the deadline",
         least=200,
-        check="tests.engine.change.lost_terminals:run",
+        check="tests.core.changes.lost_terminals:run",
         count=200,
         quick=0,
         minutes=6,
@@ -58,7 +57,7 @@ ROWS: tuple[Row, ...] = (
         what="the journal cut at every byte and written on after every cut; random bits of it flipped",
         mark="1,000 flips and every byte: every complete record kept, none believed that is spoiled",
         least=1000,
-        check="tests.engine.session.journal_faults:run",
+        check="tests.core.session.journal_faults:run",
         count=1000,
         quick=20,
         minutes=0.5,
@@ -75,10 +74,10 @@ ROWS: tuple[Row, ...] = (
         count=27,
         quick=1,
         tests=(
-            f"{BACKENDS}test_topology.py",
-            f"{BACKENDS}test_twins.py",
-            f"{CLI}test_on_loops.py::test_a_write_to_the_disk_of_the_system_is_refused_whatever_is_confirmed",
-            f"{ENGINE}measure/test_measurer.py::TestDevice::test_a_disk_that_is_not_blank_is_not_trimmed_without_its_name",
+            "tests/backends/topology/test_topology.py",
+            "tests/backends/test_twins.py",
+            "tests/cli/test_on_loops.py::test_a_write_to_the_disk_of_the_system_is_refused_whatever_is_confirmed",
+            "tests/core/benchmark/test_measurer.py::TestDevice::test_a_disk_that_is_not_blank_is_not_trimmed_without_its_name",
         ),
         lab=("tests/lab/test_guard.py", "tests/lab/test_layers.py"),
         minutes=2,
@@ -90,11 +89,11 @@ ROWS: tuple[Row, ...] = (
         mark="none is anything but text, none of it an action or a control character",
         least=20,
         tests=(
-            f"{ENGINE}report/test_hostile.py",
+            "tests/features/report/test_hostile.py",
             f"{SCREENS}hostile_names_are_only_text_on_every_screen",
             f"{SCREENS}only_known_sequences_reach_the_terminal",
             f"{SCREENS}a_path_that_steers_the_terminal_is_shown_as_text",
-            f"{BACKENDS}test_text.py",
+            "tests/backends/test_text.py",
         ),
         minutes=2,
     ),
@@ -103,7 +102,7 @@ ROWS: tuple[Row, ...] = (
         what="a run whose program is killed, loses its reader, is frozen or ended",
         mark="400 cuts: no fio two seconds later",
         least=400,
-        check="tests.engine.fio.cut_runs:run",
+        check="tests.core.fio.cut_runs:run",
         count=400,
         quick=0,
         minutes=6,
@@ -113,7 +112,7 @@ ROWS: tuple[Row, ...] = (
         what="two processes going for one lock at the same moment",
         mark="50 pairs: one holds it, the other names it",
         least=50,
-        check="tests.engine.session.lock_races:run",
+        check="tests.core.session.lock_races:run",
         count=50,
         quick=3,
     ),
@@ -129,7 +128,7 @@ ROWS: tuple[Row, ...] = (
         tests=(
             f"{HELD}what_changed_by_the_time_it_is_held_is_not_written",
             f"{HELD}what_was_chosen_is_compared_before_anything_is_opened",
-            f"{BACKENDS}test_block_plans.py::test_another_device_under_the_name_is_never_written",
+            "tests/backends/test_block_plans.py::test_another_device_under_the_name_is_never_written",
         ),
         lab=("tests/lab/test_swaps.py", "tests/lab/test_faults.py"),
         minutes=1,
@@ -147,14 +146,14 @@ ROWS: tuple[Row, ...] = (
             f"{CHANGER}a_tool_that_complains_and_did_it_all_the_same_is_a_failure_that_can_be_undone",
             f"{CHANGER}undo_of_what_is_already_back_writes_nothing",
             f"{CHANGER}what_comes_only_after_it_was_read_back_can_be_taken_back",
-            f"{ENGINE}change/test_late_card.py",
-            f"{CLI}test_change.py::test_what_a_card_did_after_its_tool_had_given_up_is_taken_back_when_named",
+            "tests/core/changes/test_late_card.py",
+            "tests/cli/test_change.py::test_what_a_card_did_after_its_tool_had_given_up_is_taken_back_when_named",
             f"{STORCLI}exit_0_with_a_failed_row_is_a_failure_in_the_tools_words",
             f"{STORCLI}one_failed_row_among_good_ones_is_a_failure",
             f"{STORCLI}a_row_of_success_is_success_whatever_the_exit_status",
             f"{TRIALS}the_watchdog_never_touches_somebody_elses_value",
-            f"{ENGINE}change/test_keeping_trials.py",
-            f"{CLI}test_trial.py::test_what_went_back_by_itself_is_not_called_kept",
+            "tests/core/changes/test_keeping_trials.py",
+            "tests/cli/test_trial.py::test_what_went_back_by_itself_is_not_called_kept",
         ),
         lab=("tests/lab/test_lying.py",),
     ),
@@ -178,7 +177,7 @@ ROWS: tuple[Row, ...] = (
             f"{LOCAL}an_absent_program_is_missing",
             f"{LOCAL}a_file_that_may_not_be_executed_is_a_failure",
             f"{LOCAL}an_endless_error_line_is_cut",
-            f"{BACKENDS}test_programs.py::TestRoot::test_takes_none_that_anybody_may_overwrite",
+            "tests/backends/system/test_programs.py::TestRoot::test_takes_none_that_anybody_may_overwrite",
             "tests/journeys/test_settings.py::test_nobody_waits_for_a_backend_that_thinks",
         ),
         minutes=0.5,
@@ -209,9 +208,9 @@ ROWS: tuple[Row, ...] = (
             f"{SCREENS}on_a_console_only_ascii_reaches_the_terminal",
             f"{SCREENS}where_the_locale_is_c_only_ascii_reaches_the_terminal",
             "tests/journeys/test_crashes.py::test_after_an_exception_the_terminal_is_as_it_was",
-            f"{CLI}test_odds.py::test_a_closed_standard_output_is_no_crash",
-            f"{CLI}test_odds.py::test_a_full_standard_output_is_said",
-            f"{CLI}test_odds.py::test_a_reader_that_leaves_is_no_error",
+            "tests/cli/test_odds.py::test_a_closed_standard_output_is_no_crash",
+            "tests/cli/test_odds.py::test_a_full_standard_output_is_said",
+            "tests/cli/test_odds.py::test_a_reader_that_leaves_is_no_error",
         ),
         minutes=2,
     ),
@@ -236,10 +235,10 @@ ROWS: tuple[Row, ...] = (
         what="the wall clock jumping a day there and back, or set back by a year, during a trial",
         mark="taken back at its deadline by the boot clock, within a second",
         least=20,
-        check="tests.engine.change.clock_jumps:run",
+        check="tests.core.changes.clock_jumps:run",
         count=20,
         quick=2,
-        tests=(f"{ENGINE}change/test_clock_set_back.py",),
+        tests=("tests/core/changes/test_clock_set_back.py",),
     ),
     Row(
         number="T16",
@@ -247,7 +246,7 @@ ROWS: tuple[Row, ...] = (
         "written by fio",
         mark="100 names: no other file appears, none but it is written",
         least=100,
-        check="tests.engine.measure.odd_names:run",
+        check="tests.core.benchmark.odd_names:run",
         count=100,
         quick=2,
         minutes=1,
@@ -258,7 +257,7 @@ ROWS: tuple[Row, ...] = (
         "hand and clocks that jump, in any order, beside a model that says what must come out",
         mark="50,000 steps: the value is the one wanted last, or a conflict is on record",
         least=50_000,
-        check="tests.engine.change.machine:run",
+        check="tests.core.changes.machine:run",
         count=50_000,
         quick=100,
         minutes=5,
@@ -270,14 +269,14 @@ ROWS: tuple[Row, ...] = (
         mark="all of them failed, none of them a figure",
         least=20,
         tests=(
-            f"{ENGINE}fio/test_samples.py::test_a_known_end_has_its_verdict",
+            "tests/core/fio/test_samples.py::test_a_known_end_has_its_verdict",
             f"{SUMMARY}a_refusal_that_exits_with_0_is_a_failure_with_a_sentence",
             f"{SUMMARY}no_io_at_all_is_never_a_result_of_zero_iops",
             f"{SUMMARY}an_error_number_is_said_in_words",
             f"{SUMMARY}without_a_document_fios_own_words_are_the_reason",
             f"{SUMMARY}a_death_by_signal_is_said",
             f"{SUMMARY}a_run_that_ended_early_without_a_word_is_a_failure",
-            f"{ENGINE}fio/test_load.py::test_a_broken_document_costs_no_run",
+            "tests/core/fio/test_load.py::test_a_broken_document_costs_no_run",
         ),
     ),
     Row(
@@ -285,7 +284,7 @@ ROWS: tuple[Row, ...] = (
         what="requests to the helper that runs as root: malformed, of no table, out of order",
         mark="10,000: none accepted, no exception",
         least=10_000,
-        check="tests.priv.forbidden:refuses",
+        check="tests.privsep.forbidden:refuses",
         count=10_000,
         quick=50,
         minutes=1,
@@ -306,7 +305,7 @@ ROWS: tuple[Row, ...] = (
         "held and shown as one",
         mark="none is written to",
         least=20,
-        tests=(f"{BACKENDS}test_twins.py", f"{BACKENDS}test_paths.py", f"{ENGINE}change/test_two_paths.py"),
+        tests=("tests/backends/test_twins.py", "tests/backends/test_paths.py", "tests/core/changes/test_two_paths.py"),
         lab=("tests/lab/test_layers.py",),
     ),
     Row(
@@ -315,7 +314,7 @@ ROWS: tuple[Row, ...] = (
         mark="nothing but the scratch file is written",
         least=8,
         tests=(
-            f"{CLI}test_scratch_attacked.py",
+            "tests/cli/test_scratch_attacked.py",
             f"{SCRATCH}a_writing_job_refuses_a_foreign_file_behind_a_link",
             f"{SCRATCH}a_link_of_our_name_is_left_alone",
             f"{SCRATCH}a_link_made_by_somebody_since_the_plan_is_not_followed",
@@ -370,8 +369,8 @@ ROWS: tuple[Row, ...] = (
             f"{HELD}what_changed_by_the_time_it_is_held_is_not_written",
             f"{HELD}what_lies_on_it_only_now_is_not_covered_by_the_word_that_was_typed",
             f"{HELD}a_tool_that_destroys_is_let_at_what_stayed_the_same_alone",
-            f"{BACKENDS}test_twins.py::test_a_run_is_refused_where_something_came_that_was_not_shown",
-            f"{ENGINE}sweep/test_runner.py::test_what_lies_on_the_device_since_it_was_confirmed_is_not_destroyed",
+            "tests/backends/test_twins.py::test_a_run_is_refused_where_something_came_that_was_not_shown",
+            "tests/features/sweep/test_runner.py::test_what_lies_on_the_device_since_it_was_confirmed_is_not_destroyed",
         ),
     ),
     Row(
@@ -393,7 +392,7 @@ ROWS: tuple[Row, ...] = (
         what="raidbench killed while a slow tool still sets something; then recover, keep, undo, set and a trial's end",
         mark="none says that it is restored before the tool has ended, and afterwards the value is what was said",
         least=10,
-        tests=(f"{CLI}test_slow_setter.py",),
+        tests=("tests/cli/test_slow_setter.py",),
         minutes=2,
     ),
     Row(
@@ -402,7 +401,7 @@ ROWS: tuple[Row, ...] = (
         " in PATH while devices are listed, set and measured",
         mark="none of them is run",
         least=20,
-        tests=("tests/backends/test_programs.py", f"{CLI}test_strangers_programs.py"),
+        tests=("tests/backends/system/test_programs.py", "tests/cli/test_strangers_programs.py"),
         minutes=0.5,
     ),
     Row(
@@ -411,10 +410,10 @@ ROWS: tuple[Row, ...] = (
         mark="recover finds them, and nothing else",
         least=8,
         tests=(
-            f"{ENGINE}measure/test_leftovers.py",
-            f"{CLI}test_recover.py::test_a_scratch_file_that_was_left_is_removed",
-            f"{CLI}test_recover.py::test_a_file_without_our_mark_is_not_removed",
-            f"{BACKENDS}test_working_folders.py",
+            "tests/core/benchmark/test_leftovers.py",
+            "tests/cli/test_recover.py::test_a_scratch_file_that_was_left_is_removed",
+            "tests/cli/test_recover.py::test_a_file_without_our_mark_is_not_removed",
+            "tests/backends/system/test_working_folders.py",
         ),
     ),
     Row(
@@ -422,7 +421,7 @@ ROWS: tuple[Row, ...] = (
         what="questions on the command line: what was typed ahead, what they name, the word that confirms",
         mark="model, serial number and size are named; nothing typed before the question counts",
         least=8,
-        tests=(f"{CLI}test_typed_ahead.py", f"{BACKENDS}test_nameplate.py"),
+        tests=("tests/cli/test_typed_ahead.py", "tests/backends/test_nameplate.py"),
         minutes=0.5,
     ),
     Row(
@@ -430,7 +429,7 @@ ROWS: tuple[Row, ...] = (
         what="what a session leaves under an umask that lets everybody read and write",
         mark="nothing of it is open to others",
         least=3,
-        tests=(f"{CLI}test_private_files.py",),
+        tests=("tests/cli/test_private_files.py",),
         minutes=0.5,
     ),
     Row(
@@ -438,7 +437,7 @@ ROWS: tuple[Row, ...] = (
         what="sudo raidbench: the session belongs to the user, and root runs no installation of the user's own",
         mark="nothing of root's is left in the user's home, nothing of the user's is run as root",
         least=4,
-        tests=("tests/priv/test_split.py", f"{ENGINE}session/test_paths.py"),
+        tests=("tests/privsep/test_split.py", "tests/core/session/test_paths.py"),
         minutes=1,
     ),
     Row(
@@ -451,7 +450,7 @@ ROWS: tuple[Row, ...] = (
             f"{TRIALS}another_setting_under_the_same_lock_waits_for_the_trial",
             f"{TRIALS}one_controller_has_one_trial_at_a_time",
             f"{TRIALS}controllers_have_their_trials_apart",
-            f"{CLI}test_exit_status.py",
+            "tests/cli/test_exit_status.py",
         ),
     ),
     Row(
@@ -477,7 +476,7 @@ ROWS: tuple[Row, ...] = (
         what="job files with line ends of every system, and what hides behind them",
         mark="what runs a program, opens other files or is unknown is refused, and no target is taken from it",
         least=30,
-        tests=(f"{ENGINE}fio/test_jobfile.py",),
+        tests=("tests/core/fio/test_jobfile.py",),
     ),
     Row(
         number="A17",
@@ -498,9 +497,9 @@ ROWS: tuple[Row, ...] = (
         least=60,
         tests=(
             FORGED,
-            f"{BACKENDS}test_ways_back.py",
-            f"{BACKENDS}listed/test_backends.py",
-            "tests/priv/test_changes.py::test_a_change_with_anything_else_in_it_is_refused",
+            "tests/backends/test_ways_back.py",
+            "tests/backends/listed/test_backends.py",
+            "tests/privsep/test_changes.py::test_a_change_with_anything_else_in_it_is_refused",
         ),
     ),
     Row(
@@ -510,7 +509,7 @@ ROWS: tuple[Row, ...] = (
         " another table during a run",
         mark="the other one is refused with both named, a run ends where its table leads elsewhere",
         least=30,
-        tests=(f"{BACKENDS}test_mapped.py", f"{ENGINE}measure/test_footing_watch.py"),
+        tests=("tests/backends/topology/test_device_mapper.py", "tests/core/benchmark/test_footing_watch.py"),
         lab=("tests/lab/test_layers.py",),
     ),
     Row(
@@ -519,7 +518,7 @@ ROWS: tuple[Row, ...] = (
         " CAP_SYS_PTRACE; programs that hide what they have open; settings and scratch files there",
         mark="no byte of a device is written and the sentence says what stands against it, all else goes on",
         least=20,
-        tests=(f"{BACKENDS}test_sight.py",),
+        tests=("tests/backends/topology/test_visibility.py",),
         minutes=0.5,
     ),
     Row(
@@ -530,12 +529,12 @@ ROWS: tuple[Row, ...] = (
         mark="all refused, no byte of what lies behind them changes",
         least=20,
         tests=(
-            f"{BACKENDS}test_backings.py",
+            "tests/backends/topology/test_loop_backing.py",
             f"{GUARD}test_a_swap_file_inside_is_named_beside_the_mount",
             f"{GUARD}test_a_swap_file_inside_what_was_unmounted_lazily_still_uses_it",
             f"{GUARD}test_a_claim_that_is_under_way_in_a_socket_is_refused",
             f"{GUARD}test_another_name_that_came_just_before_it_was_held_is_not_left_out_of_the_hold",
-            f"{BACKENDS}test_beneath.py::test_a_disk_that_a_zram_writes_back_to_is_refused_with_what_gives_it_back",
+            "tests/backends/test_beneath.py::test_a_disk_that_a_zram_writes_back_to_is_refused_with_what_gives_it_back",
         ),
         minutes=0.5,
     ),
@@ -545,7 +544,7 @@ ROWS: tuple[Row, ...] = (
         " that are the same, differ, change meanwhile, are on one of them only",
         mark="in use by each other with both named and under one lock, unless different UUIDs on both prove them two",
         least=30,
-        tests=(f"{BACKENDS}test_possibly_one.py",),
+        tests=("tests/backends/test_possibly_one.py",),
     ),
     Row(
         number="A23",
@@ -554,7 +553,7 @@ ROWS: tuple[Row, ...] = (
         least=2,
         tests=(
             f"{GUARD}test_a_filesystem_made_anew_after_the_question_is_not_the_one_that_was_confirmed",
-            f"{BACKENDS}test_guard_verdict.py::test_of_what_lies_there_the_uuid_is_told_so_that_another_in_its_place_is_not"
+            "tests/backends/test_guard_verdict.py::test_of_what_lies_there_the_uuid_is_told_so_that_another_in_its_place_is_not"
             "_covered_by_the_answer",
         ),
     ),
@@ -565,9 +564,9 @@ ROWS: tuple[Row, ...] = (
         mark="refused, and what has no identity is named",
         least=6,
         tests=(
-            f"{BACKENDS}test_beneath.py::test_what_lies_on_a_disk_without_an_identity_has_none_either",
-            f"{BACKENDS}test_beneath.py::test_through_any_number_of_layers",
-            f"{BACKENDS}test_beneath.py::test_what_lies_on_a_disk_with_an_identity_is_not_refused_for_that",
+            "tests/backends/test_beneath.py::test_what_lies_on_a_disk_without_an_identity_has_none_either",
+            "tests/backends/test_beneath.py::test_through_any_number_of_layers",
+            "tests/backends/test_beneath.py::test_what_lies_on_a_disk_with_an_identity_is_not_refused_for_that",
         ),
     ),
     Row(
@@ -576,7 +575,7 @@ ROWS: tuple[Row, ...] = (
         " folders that others may write to",
         mark="not written, not waited for, nothing in it done, and told",
         least=20,
-        tests=(f"{ENGINE}session/test_own_file.py",),
+        tests=("tests/core/session/test_own_file.py",),
     ),
     Row(
         number="A26",
@@ -597,7 +596,7 @@ ROWS: tuple[Row, ...] = (
         what="a user of the root helper who ends another user's trial, or has made again what that user deleted",
         mark="refused and still on trial; every terminal of its own user, and root, may",
         least=6,
-        tests=("tests/priv/test_whose.py",),
+        tests=("tests/privsep/test_whose.py",),
     ),
     Row(
         number="A28",
@@ -607,11 +606,11 @@ ROWS: tuple[Row, ...] = (
         mark="no descriptor comes, fio has no rights and no other file, and ends with its reader",
         least=60,
         tests=(
-            "tests/priv/test_reads_of_what_is_in_use.py",
-            "tests/priv/test_reading.py::test_no_other_file_is_read_than_the_mounts_of_process_1",
-            "tests/priv/test_sudo.py::test_a_user_measures_what_is_mounted",
-            "tests/priv/test_sudo.py::test_no_fio_is_left_of_a_run_that_was_ended",
-            "tests/priv/test_sudo.py::test_the_program_that_reads_what_is_mounted_is_not_the_users",
+            "tests/privsep/test_reads_of_what_is_in_use.py",
+            "tests/privsep/test_reading.py::test_no_other_file_is_read_than_the_mounts_of_process_1",
+            "tests/privsep/test_sudo.py::test_a_user_measures_what_is_mounted",
+            "tests/privsep/test_sudo.py::test_no_fio_is_left_of_a_run_that_was_ended",
+            "tests/privsep/test_sudo.py::test_the_program_that_reads_what_is_mounted_is_not_the_users",
         ),
         minutes=1,
     ),
@@ -627,7 +626,7 @@ ROWS: tuple[Row, ...] = (
             f"{HOLD}a_list_of_journals_that_is_spoiled_keeps_nobody_from_seeing_the_rest",
             f"{HOLD}what_somebody_else_wrote_of_journals_is_not_followed",
             f"{HOLD}the_locks_of_root_lie_in_one_place_whatever_its_environment_says",
-            "tests/priv/test_whose.py::test_a_trial_in_another_journal_of_root_stands_in_the_way",
+            "tests/privsep/test_whose.py::test_a_trial_in_another_journal_of_root_stands_in_the_way",
         ),
     ),
     Row(
@@ -639,8 +638,8 @@ ROWS: tuple[Row, ...] = (
         tests=(
             f"{HOLD}a_journal_that_vanished_keeps_nothing",
             f"{HOLD}what_was_kept_stays_kept_when_the_journal_vanishes_after_it",
-            "tests/priv/test_reading.py::test_no_other_file_is_read_than_the_mounts_of_process_1",
-            f"{ENGINE}session/test_locks.py::test_a_lock_of_any_name_lies_in_its_folder",
+            "tests/privsep/test_reading.py::test_no_other_file_is_read_than_the_mounts_of_process_1",
+            "tests/core/session/test_locks.py::test_a_lock_of_any_name_lies_in_its_folder",
         ),
     ),
     Row(
@@ -649,7 +648,7 @@ ROWS: tuple[Row, ...] = (
         " takes nothing (full, read-only, dying), a run ends itself",
         mark="it ends or goes on with the rest, says what is not back, and all is put back that can be",
         least=7,
-        tests=(f"{ENGINE}sweep/test_faults.py",),
+        tests=("tests/features/sweep/test_faults.py",),
     ),
     Row(
         number="A32",
@@ -657,7 +656,7 @@ ROWS: tuple[Row, ...] = (
         " a USB gadget) of a disk, partition, file or memory that is mounted, open or free; and the other way round",
         mark="refused with what uses the data, and none of it is lent",
         least=60,
-        tests=(f"{BACKENDS}test_exports.py", "tests/priv/test_lending.py"),
+        tests=("tests/backends/topology/test_exports.py", "tests/privsep/test_lending.py"),
         lab=("tests/lab/test_exports.py",),
     ),
     Row(
@@ -666,7 +665,7 @@ ROWS: tuple[Row, ...] = (
         " local, remote (iSCSI, Fibre Channel, SRP, NVMe over fabrics), without a number, in another file, in memory",
         mark="refused with both named, or proven to be a copy and named as one in the question",
         least=40,
-        tests=(f"{BACKENDS}test_clones.py",),
+        tests=("tests/backends/topology/test_clones.py",),
         lab=("tests/lab/test_exports.py",),
     ),
     Row(
@@ -675,7 +674,7 @@ ROWS: tuple[Row, ...] = (
         " path or several, a raw device",
         mark="the disk is refused with the program named, another disk is not",
         least=10,
-        tests=(f"{BACKENDS}test_characters.py",),
+        tests=("tests/backends/test_characters.py",),
         lab=("tests/lab/test_exports.py",),
     ),
     Row(
@@ -684,7 +683,7 @@ ROWS: tuple[Row, ...] = (
         " uses the same sectors of a disk below; neighbours beside it",
         mark="refused with the user named; what the kernel's tables prove disjoint is not",
         least=60,
-        tests=(f"{BACKENDS}test_ranges.py", f"{BACKENDS}test_beneath.py"),
+        tests=("tests/backends/topology/test_ranges.py", "tests/backends/test_beneath.py"),
         lab=("tests/lab/test_beneath.py",),
     ),
     Row(
@@ -695,8 +694,8 @@ ROWS: tuple[Row, ...] = (
         least=20,
         tests=(
             "tests/test_runtime_packages.py",
-            f"{ENGINE}change/test_watchdog_begins.py",
-            f"{ENGINE}test_doctor_on_trials.py",
+            "tests/core/changes/test_watchdog_begins.py",
+            "tests/features/doctor/test_doctor_on_trials.py",
         ),
         minutes=1,
     ),
@@ -707,11 +706,11 @@ ROWS: tuple[Row, ...] = (
         mark="what was asked for is in force, what else moved is reported and comes back, the other hand's value stays",
         least=80,
         tests=(
-            f"{BACKENDS}test_side_effects.py",
-            f"{ENGINE}change/test_side_effects.py",
-            f"{ENGINE}change/test_side_effects_on_disks.py",
-            f"{ENGINE}sweep/test_changed_settings.py",
-            f"{CLI}test_side_effects_on_loops.py",
+            "tests/backends/test_side_effects.py",
+            "tests/core/changes/test_side_effects.py",
+            "tests/core/changes/test_side_effects_on_disks.py",
+            "tests/features/sweep/test_changed_settings.py",
+            "tests/cli/test_side_effects_on_loops.py",
         ),
         lab=("tests/lab/test_effects.py",),
         minutes=1,
@@ -729,10 +728,10 @@ ROWS: tuple[Row, ...] = (
             f"{SCRATCH}an_interrupted_file_that_somebody_copied_another_into_is_his",
             f"{SCRATCH}a_mark_that_says_another_file_makes_it_somebodys",
             f"{SCRATCH}a_file_can_be_used_again_with_more_and_with_less",
-            f"{ENGINE}measure/test_scratch_use.py",
-            f"{ENGINE}measure/test_footing_watch.py",
-            f"{BACKENDS}test_mapper.py",
-            f"{CLI}test_scratch_in_use.py",
+            "tests/core/benchmark/test_scratch_use.py",
+            "tests/core/benchmark/test_footing_watch.py",
+            "tests/backends/system/test_mapper.py",
+            "tests/cli/test_scratch_in_use.py",
         ),
         lab=("tests/lab/test_changing_tables.py",),
         minutes=1,
@@ -746,12 +745,12 @@ ROWS: tuple[Row, ...] = (
         " is written or removed",
         least=320,
         tests=(
-            f"{BACKENDS}test_replacing.py",
-            f"{BACKENDS}test_rule_lines.py",
-            f"{BACKENDS}test_input_file.py",
-            f"{CLI}test_hostile_files.py",
-            f"{CLI}test_output_places.py",
-            f"{CLI}test_read_only.py",
+            "tests/backends/system/test_file_replacement.py",
+            "tests/backends/test_rule_lines.py",
+            "tests/backends/test_input_file.py",
+            "tests/cli/test_hostile_files.py",
+            "tests/cli/test_output_places.py",
+            "tests/cli/test_read_only.py",
         ),
         minutes=2,
     ),
@@ -763,11 +762,11 @@ ROWS: tuple[Row, ...] = (
         mark="refused and not believed, the value is back at the deadline; what was judged is what is opened",
         least=90,
         tests=(
-            "tests/priv/test_owners.py",
-            "tests/priv/test_stolen_trials.py",
-            "tests/priv/test_whose.py",
-            "tests/priv/test_nodes.py",
-            "tests/priv/test_changes.py::test_an_id_that_another_user_gave_in_this_session_is_passed_over",
+            "tests/privsep/test_owners.py",
+            "tests/privsep/test_stolen_trials.py",
+            "tests/privsep/test_whose.py",
+            "tests/privsep/test_nodes.py",
+            "tests/privsep/test_changes.py::test_an_id_that_another_user_gave_in_this_session_is_passed_over",
         ),
         minutes=1,
     ),
@@ -778,9 +777,9 @@ ROWS: tuple[Row, ...] = (
         mark="no command of the machine answers with a simulated session or acts on one, none of a rack with another's",
         least=30,
         tests=(
-            f"{CLI}test_simulation_apart.py",
-            f"{CLI}test_completion.py::test_one_rack_is_not_taken_for_another_nor_for_this_machine",
-            f"{ENGINE}session/test_paths.py",
+            "tests/cli/test_simulation_apart.py",
+            "tests/cli/test_completion.py::test_one_rack_is_not_taken_for_another_nor_for_this_machine",
+            "tests/core/session/test_paths.py",
         ),
         minutes=1,
     ),
@@ -790,7 +789,7 @@ ROWS: tuple[Row, ...] = (
         " session, in many spellings, against every output that is redacted",
         mark="none is found, in any spelling; figures, models and sizes stay",
         least=60,
-        tests=(f"{CLI}test_secrets.py", f"{CLI}test_redact.py", f"{BACKENDS}test_redaction.py"),
+        tests=("tests/cli/test_secrets.py", "tests/cli/test_redact.py", "tests/backends/test_redaction.py"),
         minutes=1,
     ),
     Row(
@@ -803,9 +802,9 @@ ROWS: tuple[Row, ...] = (
         count=300,
         quick=12,
         tests=(
-            f"{BACKENDS}test_answers_of_others.py",
-            f"{BACKENDS}test_other_objects.py",
-            f"{BACKENDS}megaraid/test_named.py",
+            "tests/backends/test_answers_of_others.py",
+            "tests/backends/test_other_objects.py",
+            "tests/backends/megaraid/test_named.py",
         ),
         minutes=3,
     ),
@@ -815,7 +814,7 @@ ROWS: tuple[Row, ...] = (
         " elsewhere while the workbench is open, several at once, by keys typed too early, by users who may not decide",
         mark="every screen has the trial, its deadline and the keys or who decides; the header follows what is decided",
         least=12,
-        tests=("tests/tui/test_trials_of_earlier_starts.py", f"{ENGINE}change/test_undecided.py"),
+        tests=("tests/tui/test_trials_of_earlier_starts.py", "tests/core/changes/test_undecided.py"),
         minutes=1,
     ),
     Row(
@@ -826,12 +825,12 @@ ROWS: tuple[Row, ...] = (
         " it apart, and nothing else",
         least=140,
         tests=(
-            f"{BACKENDS}test_leftovers.py",
-            f"{BACKENDS}test_free_drives.py",
-            f"{BACKENDS}mdraid/test_made.py",
-            f"{ENGINE}arrays/test_made_here.py",
-            f"{CLI}test_array_building.py",
-            f"{CLI}test_card_arrays.py",
+            "tests/backends/topology/test_leftovers.py",
+            "tests/backends/test_free_drives.py",
+            "tests/backends/mdraid/test_made.py",
+            "tests/core/changes/arrays/test_made_here.py",
+            "tests/features/arrays/test_array_building.py",
+            "tests/features/arrays/test_controller_arrays.py",
         ),
         lab=("tests/lab/test_building.py", "tests/lab/test_volumes.py", "tests/lab/test_making.py"),
         minutes=2,
@@ -843,7 +842,7 @@ ROWS: tuple[Row, ...] = (
         " a path, zram, bcache and btrfs above and below each other",
         mark="refused with the user named; what is free is not",
         least=15,
-        tests=(f"{BACKENDS}test_quiet_users.py",),
+        tests=("tests/backends/topology/test_quiet_users.py",),
         lab=("tests/lab/test_odd_users.py",),
     ),
     Row(
@@ -853,7 +852,7 @@ ROWS: tuple[Row, ...] = (
         mark="5,000 frames: each is done or refused with a reason, the helper ends, and nothing else was started or"
         " written",
         least=5_000,
-        check="tests.priv.fuzzing:run",
+        check="tests.privsep.fuzzing:run",
         count=5_000,
         quick=150,
         minutes=3,
@@ -867,7 +866,7 @@ ROWS: tuple[Row, ...] = (
         mark="the deadline holds and orders are those of the log; the setting has its journal and is undone, or is not"
         " set and the folder and the next step are named",
         least=70,
-        tests=(f"{ENGINE}session/test_set_clocks.py", f"{CLI}test_state_folders.py"),
+        tests=("tests/core/session/test_set_clocks.py", "tests/cli/test_state_folders.py"),
     ),
     Row(
         number="A49",
@@ -875,7 +874,7 @@ ROWS: tuple[Row, ...] = (
         " tell of another run, or answer after their lease",
         mark="each is left out of the sum and named with the reason, the others count",
         least=50,
-        tests=(f"{ENGINE}joint/test_lies.py",),
+        tests=("tests/features/fleet/multihost/test_lies.py",),
         minutes=1,
     ),
     Row(
@@ -884,7 +883,7 @@ ROWS: tuple[Row, ...] = (
         " with and without a filesystem; a DRBD device whose disk nothing tells, half of drbdsetup's answer",
         mark="each is refused, by the name of what is built on it; the DRBD device and the filesystem are not",
         least=20,
-        tests=(f"{BACKENDS}test_drbd.py", f"{BACKENDS}test_stratis.py"),
+        tests=("tests/backends/test_drbd.py", "tests/backends/test_stratis.py"),
     ),
     Row(
         number="L1",
@@ -910,10 +909,10 @@ ROWS: tuple[Row, ...] = (
         " ends there",
         least=30,
         tests=(
-            f"{BACKENDS}test_room.py",
-            f"{ENGINE}measure/test_dwindling.py",
-            f"{CLI}test_on_loops.py::test_no_way_to_write_fills_the_file_system_beneath_a_sparse_file",
-            "tests/priv/test_helper.py::test_a_device_whose_file_does_not_fit_is_lent_to_nobody",
+            "tests/backends/topology/test_thin_capacity.py",
+            "tests/core/benchmark/test_dwindling.py",
+            "tests/cli/test_on_loops.py::test_no_way_to_write_fills_the_file_system_beneath_a_sparse_file",
+            "tests/privsep/test_helper.py::test_a_device_whose_file_does_not_fit_is_lent_to_nobody",
         ),
         lab=("tests/lab/test_thin.py",),
         minutes=1,

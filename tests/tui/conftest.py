@@ -10,7 +10,7 @@ from types import SimpleNamespace
 
 import pytest
 
-from app.engine.session.events import MachineFacts
+from app.core.session.events import MachineFacts
 from tests.headless import drawn_at_rest, styles_parsed_once
 from tests.tui.stage import MACHINE, NOON, Table, set_table
 
@@ -25,10 +25,10 @@ def stillness() -> Iterator[None]:
         return MACHINE
 
     with pytest.MonkeyPatch.context() as patch:
-        patch.setattr("app.engine.session.recorder.machine_facts", facts)
-        patch.setattr("app.engine.session.recorder.program_version", lambda: "0.1.0")
+        patch.setattr("app.core.session.recorder.machine_facts", facts)
+        patch.setattr("app.core.session.recorder.program_version", lambda: "0.1.0")
         patch.setattr(time, "time", lambda: NOON)
-        patch.setattr("backends.hosts.wrapped.time", SimpleNamespace(time=lambda: NOON, monotonic=lambda: 0.0))
+        patch.setattr("backends.system.wrapped.time", SimpleNamespace(time=lambda: NOON, monotonic=lambda: 0.0))
         patch.setenv("TZ", "UTC")
         patch.delenv("NO_COLOR", raising=False)
         time.tzset()

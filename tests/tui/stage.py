@@ -12,17 +12,17 @@ from pathlib import Path
 
 from textual.pilot import Pilot
 
-from app.engine.advisor.rules import advise
-from app.engine.fio.events import Finished, LoadEvent
-from app.engine.fio.job import Engine, Job, JobTarget
-from app.engine.fio.preflight import Preflight
-from app.engine.measure.device_access import DeviceJudgement, Gate
-from app.engine.measure.measurer import Measurer
-from app.engine.measure.scratch_place import Held
-from app.engine.members import member_meter
-from app.engine.session.event_values import CpuSampled, PhaseChanged, SampleTaken, SteadyPlan
-from app.engine.session.events import MachineFacts
-from app.engine.session.figures import (
+from app.core.benchmark.device_access import DeviceJudgement, Gate
+from app.core.benchmark.device_stats import member_meter
+from app.core.benchmark.runner import Measurer
+from app.core.benchmark.scratch_manager import Held
+from app.core.fio.events import Finished, LoadEvent
+from app.core.fio.job import Engine, Job, JobTarget
+from app.core.fio.preflight import Preflight
+from app.core.session.event_types import CpuSampled, PhaseChanged, SampleTaken, SteadyPlan
+from app.core.session.events import MachineFacts
+from app.core.session.paths import Paths
+from app.core.session.results import (
     CpuFigures,
     DirectionFigures,
     DirectionSample,
@@ -32,23 +32,23 @@ from app.engine.session.figures import (
     RunStatus,
     Sample,
 )
-from app.engine.session.paths import Paths
-from app.engine.workbench import Workbench
+from app.core.workbench import Workbench
+from app.features.advice.rules import advise
 from app.tui.app import WorkbenchApp
 from app.tui.notices import Notices
 from app.tui.options import ScreenOptions
 from backends.change import Change
+from backends.device_label import nameplate
 from backends.guard import GuardAnswer, Intent, require
 from backends.identity import Identity
 from backends.model import Inventory, Problem, Target
-from backends.nameplate import nameplate
 from backends.protocol import Backend, Vendor
 from backends.registry import Backends, Machine
 from backends.settings import Reading, Setting
-from backends.topology.room import WHOLE, Area, Room
+from backends.topology.thin_capacity import WHOLE, Area, Room
 from backends.vendors.block import VENDOR as BLOCK
 from tests.backends.fakes import QUEUE, FakeHost, disk, machine
-from widgets.guard import GRACE, GuardedDialog
+from widgets.guarded_dialog import GRACE, GuardedDialog
 
 MACHINE = MachineFacts(
     host="tea",

@@ -6,14 +6,14 @@ from dataclasses import replace
 
 import pytest
 
-from app.engine.fio.course import Course
-from app.engine.fio.curves import samples_of
-from app.engine.session.figures import DirectionSample, MemberFigures, Phase, Sample
-from app.engine.session.state import ActiveRun
+from app.core.fio.interval_log import samples_of
+from app.core.fio.run_phases import Course
+from app.core.session.results import DirectionSample, MemberFigures, Phase, Sample
+from app.core.session.state import ActiveRun
 from app.tui.alarms import Alarms
-from app.tui.screens.bench.curves import Curves
-from app.tui.screens.bench.run_marks import marks_of
-from tests.engine.fio.record import STREAMS
+from app.tui.bench.curves import Curves
+from app.tui.bench.run_marks import marks_of
+from tests.core.fio.record import STREAMS
 from tests.tui.test_bench_view import active
 
 

@@ -7,11 +7,11 @@ from typing import cast
 
 import pytest
 
-from app.engine.fio.job import Job
-from app.engine.session.state import Session
-from app.tui.port import Port
-from app.tui.screens.bench.allowing import _overwriting
-from tests.engine.measure.test_wear import ready
+from app.core.fio.job import Job
+from app.core.session.state import Session
+from app.tui.app_interface import Port
+from app.tui.bench.write_confirmation import _overwriting
+from tests.core.benchmark.test_wear import ready
 from widgets.confirmation import Confirmation
 
 APP = cast("Port", SimpleNamespace(session=Session()))

@@ -6,23 +6,16 @@ from dataclasses import replace
 
 import pytest
 
-from app.engine.judge.pairs import RULE
-from app.engine.session.event_values import SteadyPlan
-from app.engine.session.events import (
-    ChangeEnded,
-    ChangeIntended,
-    ExperimentMark,
-    ExperimentStarted,
-    RunEnded,
-    RunStarted,
-)
-from app.engine.session.figures import Advice, DirectionSample, Phase, RunFigures, RunStatus, Sample, SteadyFigures
-from app.engine.session.state import ActiveRun, ChangeRecord, ExperimentRecord, RunRecord, Session
-from app.engine.view.events import after_words
-from app.engine.view.run import advice_facts, figure_facts, result_line, stall_words
-from app.tui.screens.bench.curves import CurveFigures, Curves
-from app.tui.screens.bench.large_figures import ended_figures, running_figures
-from app.tui.screens.bench.live_view import (
+from app.core.analysis.pair_design import RULE
+from app.core.presentation.events import after_words
+from app.core.presentation.run import advice_facts, figure_facts, result_line, stall_words
+from app.core.session.event_types import SteadyPlan
+from app.core.session.events import ChangeEnded, ChangeIntended, ExperimentMark, ExperimentStarted, RunEnded, RunStarted
+from app.core.session.results import Advice, DirectionSample, Phase, RunFigures, RunStatus, Sample, SteadyFigures
+from app.core.session.state import ActiveRun, ChangeRecord, ExperimentRecord, RunRecord, Session
+from app.tui.bench.curves import CurveFigures, Curves
+from app.tui.bench.large_figures import ended_figures, running_figures
+from app.tui.bench.live_view import (
     advice_line,
     baseline_references,
     chart_seconds,
@@ -33,11 +26,11 @@ from app.tui.screens.bench.live_view import (
     short_progress,
     throughput_chart,
 )
-from app.tui.screens.bench.run_marks import change_marks, marks_of
+from app.tui.bench.run_marks import change_marks, marks_of
 from backends.change import Change
 from backends.model import Target
 from tests.tui.stage import figures
-from widgets.plain import units
+from widgets.text_utils import units
 
 
 def direction(iops: float = 100.0, p99: int | None = 1000) -> DirectionSample:

@@ -7,22 +7,22 @@ from collections import Counter
 import pytest
 from textual.pilot import Pilot
 
-from app.commands import COMMANDS, SCREENS, SHEETS, TYPED_INTO, CommandSpec, commands_of, footer_keys, footer_of
+from app.features.arrays.screen import NewArrayScreen
+from app.features.fleet.screen.host import HostScreen
+from app.features.fleet.screen.multihost_run import JointScreen
+from app.features.fleet.screen.screen import HostsScreen
+from app.features.history.screen import HistoryScreen
+from app.features.plots.screen.screen import ExploreScreen
+from app.features.slowest.screen import SlowestScreen
+from app.features.sweep.screen.screen import SweepScreen
 from app.tui.app import WorkbenchApp
 from app.tui.base import WorkbenchScreen
-from app.tui.screens.bench.screen import BenchScreen
-from app.tui.screens.devices.new_array import NewArrayScreen
-from app.tui.screens.devices.screen import DevicesScreen
-from app.tui.screens.devices.slowest import SlowestScreen
-from app.tui.screens.explore.screen import ExploreScreen
-from app.tui.screens.history.screen import HistoryScreen
-from app.tui.screens.hosts.host import HostScreen
-from app.tui.screens.hosts.joint import JointScreen
-from app.tui.screens.hosts.screen import HostsScreen
-from app.tui.screens.log.screen import LogScreen
-from app.tui.screens.runs.compare import CompareScreen
-from app.tui.screens.runs.screen import RunsScreen
-from app.tui.screens.sweep.screen import SweepScreen
+from app.tui.bench.screen import BenchScreen
+from app.tui.commands import COMMANDS, SCREENS, SHEETS, TYPED_INTO, CommandSpec, commands_of, footer_keys, footer_of
+from app.tui.devices.screen import DevicesScreen
+from app.tui.log.screen import LogScreen
+from app.tui.runs.compare import CompareScreen
+from app.tui.runs.screen import RunsScreen
 from tests.case_loop import loop_over
 from tests.tui.stage import Table, app_of, notices, opened, text_of, until
 from widgets.pane import Pane

@@ -6,14 +6,14 @@ from pathlib import Path
 
 import pytest
 
-from app.engine.advisor.rules import advise
-from app.engine.workbench import Workbench
+from app.core.workbench import Workbench
+from app.features.advice.rules import advise
 from app.tui.app import WorkbenchApp
+from app.tui.bench.screen import BenchScreen
 from app.tui.options import ScreenOptions
-from app.tui.screens.bench.screen import BenchScreen
-from backends.racks.host import SimulatedHost
-from backends.racks.machines.linux import linux_rack
-from tests.backends.racks.asking import FAST, still_host
+from backends.simulator.host import SimulatedHost
+from backends.simulator.profiles.linux import linux_rack
+from tests.backends.simulator.asking import FAST, still_host
 from tests.tui.stage import answer, paths_in, settled, text_of, until
 
 ARRAY = "megaraid:/c0/v1"

@@ -10,7 +10,7 @@ import pytest
 from textual.app import App, ComposeResult
 from textual.pilot import Pilot
 
-from app.tui.screens.devices.device_list import DeviceList
+from app.tui.devices.device_list import DeviceList
 from backends.model import Drive, Inventory, Target
 from tests.tui.test_devices_view import array, drive, rack
 

@@ -6,18 +6,18 @@ from dataclasses import replace
 
 import pytest
 
-from app.engine.view import table as view
-from app.engine.view.device_table import WHOLE, Listing, devices_table, matching, searchable
-from app.engine.view.setting import Tuning, settings_table
-from app.engine.view.trouble import troubles
+from app.core.presentation import table as view
+from app.core.presentation.attention_list import troubles
+from app.core.presentation.device_table import WHOLE, Listing, devices_table, matching, searchable
+from app.core.presentation.setting import Tuning, settings_table
 from app.tui import render
-from app.tui.screens.devices.changing import confirmation
-from app.tui.screens.devices.device_list import SHOWN, next_value
-from app.tui.screens.devices.settings_panel import settings_columns
+from app.tui.devices.device_list import SHOWN, next_value
+from app.tui.devices.settings_panel import settings_columns
+from app.tui.devices.staged_changes import confirmation
 from backends.change import Change, Write
+from backends.device_label import nameplate
 from backends.identity import Identity, Use
 from backends.model import Array, Controller, Drive, Inventory, Level, Problem, Protection, Scope, State, Target
-from backends.nameplate import nameplate
 from backends.settings import Availability, Choice, Reading, Risk, Setting, Span
 from widgets.confirm import Confirmation
 from widgets.table_layout import TableLayout, TableRow, plain

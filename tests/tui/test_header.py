@@ -8,13 +8,13 @@ import pyte
 import pytest
 from textual.pilot import Pilot
 
-from app.cli.splash import frame
-from app.commands import SCREENS
-from app.engine.session.events import MachineFacts
-from app.screen_bar import TALL, Piece, Waiting
+from app.core.session.events import MachineFacts
+from app.tui.commands import SCREENS
 from app.tui.header import HeaderLines
+from app.tui.header_text import TALL, Piece, Waiting
+from app.tui.splash import frame
 from tests.tui.stage import MACHINE, Table, app_of, opened, text_of
-from widgets.plain.signs import BUSY, WELL
+from widgets.text_utils.symbols import BUSY, WELL
 
 LONG = "storage-rack-0042.room7.example.org"
 
@@ -79,7 +79,7 @@ async def test_nothing_pushes_the_host_off(
     async def facts(_host: object) -> MachineFacts:
         return replace(MACHINE, host=LONG[:32])
 
-    monkeypatch.setattr("app.engine.session.recorder.machine_facts", facts)
+    monkeypatch.setattr("app.core.session.recorder.machine_facts", facts)
     async with opened(table, size) as pilot:
         told(pilot, Piece("SIMULATED"), *(Piece("something long to say", rank=rank) for rank in range(1, 9)))
         await pilot.pause()

@@ -12,7 +12,7 @@ from tests.tui.stage import Table, opened, text_of, until
 
 @pytest.mark.long
 async def test_a_run_is_drawn_without_plotext_on_every_screen(table: Table, monkeypatch: pytest.MonkeyPatch) -> None:
-    for name in [name for name in sys.modules if name == "plotext" or name.startswith("widgets.plain.picture.p")]:
+    for name in [name for name in sys.modules if name == "plotext" or name.startswith("widgets.plot_render.p")]:
         monkeypatch.delitem(sys.modules, name)
     monkeypatch.setitem(sys.modules, "plotext", None)  # to import it is an error from now on
     async with opened(table) as pilot:
@@ -23,4 +23,4 @@ async def test_a_run_is_drawn_without_plotext_on_every_screen(table: Table, monk
             await pilot.press(key)
             await pilot.pause()
         await until(pilot, lambda: "IOPS" in text_of(pilot))
-        assert "widgets.plain.picture.painting" not in sys.modules
+        assert "widgets.plot_render.painter" not in sys.modules

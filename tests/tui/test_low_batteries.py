@@ -7,11 +7,11 @@ from dataclasses import dataclass, replace
 
 import pytest
 
-from app.engine.fio.job import Job
-from app.engine.measure.measurer import Request
-from app.engine.report.html import to_html
-from app.engine.report.markdown import to_markdown
-from app.engine.report.model import report_of
+from app.core.benchmark.runner import Request
+from app.core.fio.job import Job
+from app.features.report.html import to_html
+from app.features.report.markdown import to_markdown
+from app.features.report.model import report_of
 from backends.vendors.block import VENDOR as BLOCK
 from backends.vendors.smartarray import VENDOR as SMARTARRAY
 from tests.backends.smartarray.cards import HPE, PlayedCards

@@ -6,9 +6,9 @@ from dataclasses import replace
 
 import pytest
 
-from app.engine.session.figures import MemberFigures
-from app.tui.screens.bench.members import member_table, outlier
-from widgets.still_table import plain
+from app.core.session.results import MemberFigures
+from app.tui.bench.members import member_table, outlier
+from widgets.static_table import plain
 
 
 def member(device: str = "sda", *, share: float | None = 0.25, depth: int = 0, role: str = "") -> MemberFigures:

@@ -10,13 +10,13 @@ from typing import cast
 import pytest
 from textual.app import ComposeResult
 
-from app.engine.workbench import Workbench
+from app.core.workbench import Workbench
 from app.tui.app import WorkbenchApp
 from app.tui.base import WorkbenchScreen
 from app.tui.options import ScreenOptions
-from backends.racks.host import SimulatedHost
-from backends.racks.machines.linux import linux_rack
-from tests.backends.racks.asking import FAST
+from backends.simulator.host import SimulatedHost
+from backends.simulator.profiles.linux import linux_rack
+from tests.backends.simulator.asking import FAST
 from tests.tui.stage import paths_in, settled, text_of, until
 
 SCREENS = tuple(WorkbenchApp.MODES)

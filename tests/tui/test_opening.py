@@ -8,7 +8,7 @@ from textual.screen import Screen
 from textual.widgets._toast import ToastRack
 from textual.widgets._tooltip import Tooltip
 
-from app.tui.screens.devices.screen import DevicesScreen
+from app.tui.devices.screen import DevicesScreen
 from tests.headless import UPDATE
 from tests.tui.stage import Table, app_of, opened
 

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import pytest
 
-from app.tui.following import LOST_S, LinkPace
+from app.tui.session_updates import LOST_S, LinkPace
 
 
 class Clock:

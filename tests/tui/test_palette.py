@@ -13,7 +13,7 @@ from textual.pilot import Pilot
 
 from app.tui.palette import PaletteEntry, fit, found_in
 from tests.tui.stage import Table, opened, text_of, until
-from widgets.guard import GuardedDialog
+from widgets.guarded_dialog import GuardedDialog
 
 
 @pytest.fixture

@@ -9,11 +9,11 @@ from pathlib import Path
 import pytest
 from textual.pilot import Pilot
 
-from app.engine.session.event_values import with_ratings
-from app.engine.workbench import Workbench
+from app.core.session.event_types import with_ratings
+from app.core.workbench import Workbench
 from app.tui.app import WorkbenchApp
+from app.tui.devices.screen import DevicesScreen
 from app.tui.options import ScreenOptions
-from app.tui.screens.devices.screen import DevicesScreen
 from backends.model import Controller
 from backends.registry import Machine
 from tests.counting import CountingHost, counting_rack

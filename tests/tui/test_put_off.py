@@ -8,10 +8,10 @@ from pathlib import Path
 
 import pytest
 
-from app.engine.sweep.survey import Survey
-from app.tui.screens.runs.screen import RunsScreen
-from app.tui.screens.sweep.control import Sweeping
-from tests.engine import sessions
+from app.features.sweep.engine.risk_assessment import Survey
+from app.features.sweep.screen.sweep_control import Sweeping
+from app.tui.runs.screen import RunsScreen
+from tests.core import sessions
 from tests.journeys.test_run_list import STREAM
 from tests.journeys.test_sweep import on_the_rack, plan_of, tick, to_row
 from tests.tui.stage import Table, opened, text_of, until

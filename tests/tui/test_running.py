@@ -8,9 +8,9 @@ from contextlib import aclosing
 
 import pytest
 
-from app.engine.workbench import Workbench
+from app.core.workbench import Workbench
 from app.tui.app import WorkbenchApp
-from app.tui.running import run_app
+from app.tui.runner import run_app
 from tests.tui.stage import SECTOR, Table
 from tests.tui.test_trials import DISK
 

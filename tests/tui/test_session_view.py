@@ -7,10 +7,13 @@ from typing import get_args
 
 import pytest
 
-from app.engine.judge.pairs import RULE
-from app.engine.judge.repeats import Repeats
-from app.engine.session.event_values import Written
-from app.engine.session.events import (
+from app.core.analysis.pair_design import RULE
+from app.core.analysis.replicates import Repeats
+from app.core.presentation.events import EventChoice
+from app.core.presentation.run_list import ListedRun, runs_table
+from app.core.presentation.table import filled, text_of
+from app.core.session.event_types import Written
+from app.core.session.events import (
     BaselineMarked,
     ChangeEnded,
     ChangeIntended,
@@ -30,9 +33,9 @@ from app.engine.session.events import (
     SessionEnded,
     SessionStarted,
 )
-from app.engine.session.figures import RunStatus
-from app.engine.session.state import RunRecord, replay
-from app.engine.session.sweep_record import (
+from app.core.session.results import RunStatus
+from app.core.session.state import RunRecord, replay
+from app.core.session.sweep_record import (
     SweepArrayRefused,
     SweepEnded,
     SweepExtended,
@@ -41,15 +44,12 @@ from app.engine.session.sweep_record import (
     SweepStepEnded,
     SweepStepStarted,
 )
-from app.engine.session.sweep_steps import Purpose, StepResult, SweepResult
-from app.engine.view.events import EventChoice
-from app.engine.view.run_list import ListedRun, runs_table
-from app.engine.view.table import filled, text_of
-from app.tui.screens.log.screen import log_entry
+from app.core.session.sweep_steps import Purpose, StepResult, SweepResult
+from app.tui.log.screen import log_entry
 from backends.change import Change, Write
 from backends.model import Drive, Inventory, Problem, Target
 from tests.case_loop import loop_over
-from tests.engine.sweep.making import design
+from tests.features.sweep.making import design
 from tests.tui.stage import MACHINE, figures
 
 SDA = Target(backend="block", address="sda")

@@ -4,8 +4,8 @@ from __future__ import annotations
 
 import pytest
 
-from app.engine.fio.fields import FIELDS
-from app.tui.screens.bench.stepping import stepped, steps
+from app.core.fio.fields import FIELDS
+from app.tui.bench.number_step import stepped, steps
 from tests.case_loop import loop_over
 
 FIELD = {field.key: field for field in FIELDS}

@@ -11,7 +11,7 @@ from textual.css.stylesheet import Stylesheet
 from textual.dom import DOMNode
 from textual.pilot import Pilot
 
-from app.commands import SCREENS
+from app.tui.commands import SCREENS
 from tests.headless import PARSE
 from tests.tui.stage import Table, app_of, opened
 

@@ -7,7 +7,7 @@ from pathlib import Path
 
 import pytest
 
-from app.engine.themes import THEMES
+from app.core.themes import THEMES
 from app.tui.theme import DARK, LIGHT, OWN, TERMINAL, theme_of
 from tests.tui.stage import Table, answer, opened, set_table, text_of, until
 from widgets.choice_list import ChoiceDialog

@@ -4,13 +4,13 @@ from __future__ import annotations
 
 import pytest
 
-from app.engine.change import changes
-from app.engine.session.events import ChangeEnded, ChangeIntended
-from app.engine.session.journal import boot_id
-from app.engine.workbench import Workbench
+from app.core.changes import changes
+from app.core.session.events import ChangeEnded, ChangeIntended
+from app.core.session.journal import boot_id
+from app.core.workbench import Workbench
 from app.tui.app import WorkbenchApp
 from app.tui.header import HeaderLines
-from tests.engine.doubles import planned
+from tests.core.doubles import planned
 from tests.tui.stage import NOON, Table, app_of, opened, settled
 
 

@@ -11,16 +11,16 @@ import pytest
 from textual.pilot import Pilot
 from textual.widgets import Input
 
-from app.engine.change.changes import Changes
-from app.engine.session.events import ChangeEnded
-from app.engine.workbench import Workbench
+from app.core.changes.changes import Changes
+from app.core.session.events import ChangeEnded
+from app.core.workbench import Workbench
 from app.tui import trials
 from app.tui.app import WorkbenchApp
-from app.tui.lines import TrialLine
+from app.tui.status_lines import TrialLine
 from backends.model import Target
 from tests.tui.conftest import stillness
 from tests.tui.stage import Table, app_of, opened, set_table, settled, until
-from widgets.guard import GRACE
+from widgets.guarded_dialog import GRACE
 
 DISK = Target(backend="block", address="sda")
 EVERY = ["1", "2", "3", "4", "5"]

@@ -10,16 +10,16 @@ from pathlib import Path
 import pytest
 from textual.pilot import Pilot
 
-from app.engine.change.changes import Changes
-from app.engine.change.undecided import Undecided
-from app.engine.session.journal import Journal, OpenChange
-from app.engine.workbench import Workbench
+from app.core.changes.changes import Changes
+from app.core.changes.pending_trials import Undecided
+from app.core.session.journal import Journal, OpenChange
+from app.core.workbench import Workbench
 from app.tui.header import HeaderLines
-from app.tui.lines import TrialLine
+from app.tui.status_lines import TrialLine
 from backends.model import Target
-from tests.engine.doubles import planned
+from tests.core.doubles import planned
 from tests.tui.stage import SIZES, Table, answer, app_of, opened, settled, text_of, until
-from widgets.guard import GRACE
+from widgets.guarded_dialog import GRACE
 
 SDA, NVME = (Target(backend="block", address=name) for name in ("sda", "nvme0n1"))
 KEY = "read_ahead_kb"
@@ -197,7 +197,7 @@ def test_root_and_its_owner_decide(monkeypatch: pytest.MonkeyPatch, trial: OpenC
     one = Undecided(trial, Journal(Path("/nonexistent")), 4321)
     allowed = []
     for uid in (0, 4321, 4322):
-        monkeypatch.setattr("app.engine.change.undecided.os.geteuid", lambda uid=uid: uid)
+        monkeypatch.setattr("app.core.changes.pending_trials.os.geteuid", lambda uid=uid: uid)
         allowed.append(one.is_decidable)
     assert allowed == [True, True, False]
 

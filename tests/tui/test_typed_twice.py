@@ -8,9 +8,9 @@ import pytest
 from textual import events
 from textual.pilot import Pilot
 
-from app.tui.screens.devices import new_array
-from app.tui.screens.runs.screen import RunsScreen
-from tests.engine import sessions
+from app.features.arrays import screen as new_array
+from app.tui.runs.screen import RunsScreen
+from tests.core import sessions
 from tests.tui.stage import Table, heard, opened, text_of, until
 
 

@@ -11,11 +11,11 @@ from hypothesis import strategies as st
 
 from tests.case_loop import loop_over
 from tests.widgets.test_plot import DATA
-from widgets.bands import LOW, BandedPlot, Bands
+from widgets.band_plot import LOW, BandedPlot, Bands
 from widgets.chart_data import ChartData, Series
-from widgets.plain import units
 from widgets.plot import FIRST_SERIES, Plot
 from widgets.plot_frame import AXIS
+from widgets.text_utils import units
 
 MS = 1_000_000.0
 

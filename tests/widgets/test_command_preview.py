@@ -33,7 +33,7 @@ def test_a_shell_reads_the_lines_as_the_command(argv: list[str]) -> None:
 
 @given(st.lists(st.text(min_size=1), min_size=1, max_size=6), st.integers(8, 60))
 def test_no_line_is_wider_than_the_panel(argv: list[str], width: int) -> None:
-    from widgets.plain.text import width_of
+    from widgets.text_utils.text import width_of
 
     assert all(width_of(line) <= width for line in command_lines(argv, width))
 

@@ -10,7 +10,7 @@ from textual.widgets import Button
 
 from tests.widgets.stage import HOSTILE, Asking, Clock, screen_text
 from widgets.confirm import Confirmation, ConfirmDialog, PlannedChange, Tier
-from widgets.guard import GRACE, TypedField
+from widgets.guarded_dialog import GRACE, TypedField
 
 CHANGE = PlannedChange(setting="Read-ahead", before="none", after="adaptive", effect="at once", undo="nora")
 HARMLESS = Confirmation(

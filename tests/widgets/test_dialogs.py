@@ -11,7 +11,7 @@ from textual.screen import Screen
 from tests.widgets.stage import HOSTILE, Asking, Clock, screen_text
 from widgets.choice_list import ChoiceDialog, ChoiceItem
 from widgets.field_dialog import NumberDialog, NumberSpan, TextDialog
-from widgets.guard import GRACE
+from widgets.guarded_dialog import GRACE
 from widgets.question import KeyedAnswer, QuestionDialog
 
 CHOICES = (

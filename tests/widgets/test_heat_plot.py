@@ -11,7 +11,7 @@ from textual.color import Color
 
 from widgets.chart_data import ChartData, HeatInterval
 from widgets.heat_plot import FIRST_LEVEL, LEAST_CONTRAST, LEVELS, HeatPlot, contrast, faintest, level_of
-from widgets.plain.ticks import bin_of
+from widgets.text_utils.ticks import bin_of
 
 INTERVALS = st.lists(
     st.tuples(st.integers(-20, 150), st.lists(st.integers(0, 5000), max_size=12).map(tuple)), max_size=30

@@ -7,7 +7,7 @@ from hypothesis import example, given
 from hypothesis import strategies as st
 
 from tests.case_loop import loop_over
-from widgets.ruler import DOTS, Ruler, ruler
+from widgets.axis_ticks import DOTS, Ruler, ruler
 from widgets.scale import AxisSpan, fit
 
 SPANS = st.builds(

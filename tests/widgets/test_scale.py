@@ -8,8 +8,8 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from widgets.plain.units import elapsed
 from widgets.scale import AxisSpan, fit, time_label, time_ticks
+from widgets.text_utils.units import elapsed
 
 FINITE = st.floats(allow_nan=False, allow_infinity=False)
 

@@ -10,7 +10,7 @@ from textual.screen import Screen
 from textual.widget import Widget
 from textual.widgets import Button, Static
 
-from widgets.screen_end import EndingScreen
+from widgets.screen_lifecycle import EndingScreen
 
 
 class Body(Static):

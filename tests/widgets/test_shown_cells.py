@@ -12,7 +12,7 @@ from rich.segment import Segment
 from rich.style import Style
 from textual.strip import Strip
 
-from widgets.shown_cells import Piece, ShownCells
+from widgets.terminal_diff import Piece, ShownCells
 
 WIDE, HIGH = 24, 3
 CONSOLE = Console(file=io.StringIO(), color_system="truecolor", force_terminal=True)

@@ -6,7 +6,7 @@ import pytest
 from textual.geometry import Region
 
 from tests.widgets.stage import HOSTILE, Stage, screen_text
-from widgets.still_table import StillTable, TableColumn, TableRow
+from widgets.static_table import StillTable, TableColumn, TableRow
 
 COLUMNS = (
     TableColumn(key="drive", label="Drive"),

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from pathlib import Path
 
-from app.cli.completing import SHELLS
+from app.cli.completion import SHELLS
 from app.cli.completion_scripts import script
 
 

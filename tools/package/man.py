@@ -12,9 +12,9 @@ from typing import Any
 
 import click
 
+from app.cli.command_index import COMMANDS
 from app.cli.main import cli
-from app.cli.names import COMMANDS
-from app.engine import config
+from app.core import config
 from backends.errors import RaidbenchError
 from tools.package import roff
 

@@ -8,9 +8,9 @@ from datetime import UTC, datetime
 from pathlib import Path
 from typing import Any
 
-from app.engine.change import boot_unit
-from app.engine.session.journal import Journal
-from app.engine.session.paths import ROOTS_STATE
+from app.core.changes import boot_unit
+from app.core.session.journal import Journal
+from app.core.session.paths import ROOTS_STATE
 from tools.package import completion, golang, man
 from tools.package.tree import GLIBC, INTERPRETER, PROJECT, ROOT, VERSION
 

@@ -5,8 +5,10 @@ from app.doors import DoorCommand, FeatureDoor
 DOOR = FeatureDoor(
     commands={
         "array": DoorCommand(
-            "app.cli.array:array_command", "The arrays, the drives that one can be made of, and what makes one.", 40
+            "app.features.arrays.cli:array_command",
+            "The arrays, the drives that one can be made of, and what makes one.",
+            40,
         )
     },
-    actions={"create": "app.tui.screens.devices.new_array:open_new_array"},
+    actions={"create": "app.features.arrays.screen:open_new_array"},
 )

@@ -4,6 +4,8 @@ from app.doors import DoorCommand, FeatureDoor
 
 DOOR = FeatureDoor(
     commands={
-        "doctor": DoorCommand("app.cli.doctor:doctor_command", "What works here, what is missing, what to do.", 300)
+        "doctor": DoorCommand(
+            "app.features.doctor.cli:doctor_command", "What works here, what is missing, what to do.", 300
+        )
     },
 )

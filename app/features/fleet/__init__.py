@@ -5,18 +5,20 @@ from app.doors import DoorCommand, FeatureDoor
 DOOR = FeatureDoor(
     commands={
         "hosts": DoorCommand(
-            "app.cli.hosts_command:hosts_command", "Many hosts: what is not equal among them, and what each needs.", 310
+            "app.features.fleet.cli.hosts:hosts_command",
+            "Many hosts: what is not equal among them, and what each needs.",
+            310,
         )
     },
     actions={
-        "over_hosts": "app.cli.hosts:over_hosts",
-        "named": "app.cli.hosts_asking:fleet_named",
-        "measure": "app.cli.bench_hosts:measure_on_hosts",
-        "on_leash": "app.cli.bench_leash:on_leash",
-        "records": "app.engine.joint.record:joint_records",
-        "table": "app.engine.view.joint:joint_table",
-        "sentences": "app.engine.view.joint:joint_sentences",
-        "document": "app.engine.view.joint:joint_json",
+        "over_hosts": "app.features.fleet.cli.host_options:over_hosts",
+        "named": "app.features.fleet.cli.query:fleet_named",
+        "measure": "app.features.fleet.cli.bench:measure_on_hosts",
+        "on_leash": "app.features.fleet.cli.bench_remote:on_leash",
+        "records": "app.features.fleet.multihost.record:joint_records",
+        "table": "app.features.fleet.multihost.presentation:joint_table",
+        "sentences": "app.features.fleet.multihost.presentation:joint_sentences",
+        "document": "app.features.fleet.multihost.presentation:joint_json",
     },
-    screens={"hosts": "app.tui.screens.hosts.screen:HostsScreen"},
+    screens={"hosts": "app.features.fleet.screen.screen:HostsScreen"},
 )

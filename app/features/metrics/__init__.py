@@ -5,7 +5,9 @@ from app.doors import DoorCommand, FeatureDoor
 DOOR = FeatureDoor(
     commands={
         "metrics": DoorCommand(
-            "app.cli.metrics:metrics_command", "Settings, states and findings as figures for a monitoring.", 220
+            "app.features.metrics.cli:metrics_command",
+            "Settings, states and findings as figures for a monitoring.",
+            220,
         )
     },
 )

@@ -5,8 +5,8 @@ from app.doors import DoorCommand, FeatureDoor
 DOOR = FeatureDoor(
     commands={
         "slowest": DoorCommand(
-            "app.cli.slowest:slowest_command", "Which member of an array is slower than its siblings.", 120
+            "app.features.slowest.cli:slowest_command", "Which member of an array is slower than its siblings.", 120
         )
     },
-    actions={"show": "app.tui.screens.devices.slowest:show_slowest"},
+    actions={"show": "app.features.slowest.screen:show_slowest"},
 )

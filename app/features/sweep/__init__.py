@@ -5,21 +5,25 @@ from app.doors import DoorCommand, FeatureDoor
 DOOR = FeatureDoor(
     commands={
         "sweep": DoorCommand(
-            "app.cli.sweep:sweep_command", "Measure many set-ups under many workloads, and put everything back.", 150
+            "app.features.sweep.cli.sweep:sweep_command",
+            "Measure many set-ups under many workloads, and put everything back.",
+            150,
         ),
         "curve": DoorCommand(
-            "app.cli.curve:curve_command", "Measure throughput against latency, and find the knee.", 160
+            "app.features.sweep.cli.load_curve:curve_command",
+            "Measure throughput against latency, and find the knee.",
+            160,
         ),
         "attach": DoorCommand(
-            "app.cli.attach:attach_command", "Show a sweep that runs in the background, or stop it.", 170
+            "app.features.sweep.cli.attach:attach_command", "Show a sweep that runs in the background, or stop it.", 170
         ),
     },
-    screens={"sweep": "app.tui.screens.sweep.screen:SweepScreen"},
-    background={"sweep": "app.tui.screens.sweep.control:Sweeping"},
+    screens={"sweep": "app.features.sweep.screen.screen:SweepScreen"},
+    background={"sweep": "app.features.sweep.screen.sweep_control:Sweeping"},
     actions={
-        "give_up": "app.engine.sweep.runner:give_up",
-        "shipped": "app.engine.sweep.shipped:shipped",
-        "screen_options": "app.cli.sweep_background:screen_options",
-        "compare_levels": "app.tui.screens.sweep.control:compare_levels",
+        "give_up": "app.features.sweep.engine.runner:give_up",
+        "shipped": "app.features.sweep.engine.builtin_plans:shipped",
+        "screen_options": "app.features.sweep.cli.background:screen_options",
+        "compare_levels": "app.features.sweep.screen.sweep_control:compare_levels",
     },
 )

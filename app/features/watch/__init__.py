@@ -5,7 +5,9 @@ from app.doors import DoorCommand, FeatureDoor
 DOOR = FeatureDoor(
     commands={
         "watch": DoorCommand(
-            "app.cli.watch:watch_command", "What has changed since last time, what is wrong, what drifted.", 210
+            "app.features.watch.cli:watch_command",
+            "What has changed since last time, what is wrong, what drifted.",
+            210,
         )
     },
 )

@@ -4,13 +4,21 @@ from __future__ import annotations
 
 from collections.abc import Mapping
 
-from backends.answers import Heard, told_once
 from backends.host import Host
 from backends.model import Array, Controller, Drive, Health, Inventory, Problem, Protection, Scope, State, Target, Task
 from backends.sizes import read_size
-from backends.vendors._listed import facts, heard, only_card, program_of, said
+from backends.tool_output import Heard, told_once
+from backends.vendors._read_only import facts, heard, only_card, program_of, said
 from backends.vendors.areca import CARDS
-from backends.vendors.areca.answers import ArecaDrive, RaidSet, drive_health, drives, pairs, raid_sets, strange_drives
+from backends.vendors.areca.output_parsing import (
+    ArecaDrive,
+    RaidSet,
+    drive_health,
+    drives,
+    pairs,
+    raid_sets,
+    strange_drives,
+)
 from backends.vendors.areca.presence import PLACES, READS, UNRECORDED, WHOLE
 
 NAME = "areca"

@@ -4,8 +4,8 @@ from __future__ import annotations
 
 import re
 
-from backends.answers import Whole
 from backends.protocol import RootReads
+from backends.tool_output import Whole
 
 PLACES = ("/usr/local/sbin/cli64", "/root/cli64", "/opt/areca/cli64", "cli64", "areca-cli")
 """Where the program is looked for."""

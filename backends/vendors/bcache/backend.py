@@ -6,18 +6,18 @@ import asyncio
 from collections.abc import Mapping
 from dataclasses import replace
 
-from backends.answers import cut_error
 from backends.change import Change, Write
-from backends.changing import LOOK_AGAIN, Wanted, gone, lock_of, not_found, require_same, setting_of
+from backends.change_steps import LOOK_AGAIN, Wanted, gone, lock_of, not_found, require_same, setting_of
 from backends.errors import BlockedError, RefusedError
 from backends.identity import Identity
 from backends.model import Inventory, Problem, Target
 from backends.protocol import PersistRule
-from backends.settable import Settable
 from backends.settings import Reading, Setting
+from backends.settings_backend import Settable
 from backends.text import clean
+from backends.tool_output import cut_error
 from backends.topology import Node, look, node_path, read_tree
-from backends.topology.naming import identity
+from backends.topology.device_identity import identity
 from backends.topology.tree import read_node
 from backends.udev import assign, match_keys, queue_rules, require_unique
 from backends.values import dataclass

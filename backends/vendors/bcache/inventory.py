@@ -9,13 +9,13 @@ import re
 from collections.abc import Collection, Iterable, Mapping, Sequence
 from dataclasses import field, replace
 
-from backends.answers import Whole, unread_words
 from backends.host import Host
 from backends.model import Array, Fact, Level, Scope, State, Target
 from backends.sizes import size_words
 from backends.text import chosen, clean
+from backends.tool_output import Whole, unread_words
 from backends.topology import Topology, node_path
-from backends.topology.naming import identity
+from backends.topology.device_identity import identity
 from backends.topology.tree import natural
 from backends.values import dataclass
 from backends.vendors.bcache.settings import CACHE_MODE, CHOICES, OF_SET, REPLACEMENT, SETTINGS

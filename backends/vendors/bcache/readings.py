@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Mapping
 from dataclasses import replace
 
-from backends.changing import was_value
+from backends.change_steps import was_value
 from backends.errors import InvalidValueError
 from backends.settings import Availability, Choice, Reading, Risk, Setting, Span, check_value, offer
 from backends.sizes import size_words

@@ -5,6 +5,6 @@ from backends.protocol import Vendor, lazily
 VENDOR = Vendor(
     name="block",
     backend=lazily("backends.vendors.block.backend:BlockBackend"),
-    declares=("backends.vendors.block.knobs:SETTINGS", "backends.vendors.block.knobs:OF_NVME"),
+    declares=("backends.vendors.block.settings:SETTINGS", "backends.vendors.block.settings:OF_NVME"),
 )
 """Found by the registry."""

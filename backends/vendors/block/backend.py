@@ -8,7 +8,7 @@ from collections.abc import Mapping
 from dataclasses import replace
 
 from backends.change import Change, Write
-from backends.changing import (
+from backends.change_steps import (
     Wanted,
     gone,
     lock_of,
@@ -27,11 +27,11 @@ from backends.protocol import PersistRule
 from backends.settings import Reading, Setting, check_value, is_understood
 from backends.text import clean
 from backends.topology import Node, look, read_tree
-from backends.topology.naming import identity
+from backends.topology.device_identity import identity
 from backends.topology.tree import page_bytes, read_node
 from backends.udev import match_keys, require_unique
 from backends.vendors.block.drives import drive, is_drive
-from backends.vendors.block.knobs import BY_KEY, RULES, SIDE_EFFECTS, actions, in_order, resets_to, settings_of
+from backends.vendors.block.settings import BY_KEY, RULES, SIDE_EFFECTS, actions, in_order, resets_to, settings_of
 from backends.vendors.block.values import fitting, reading, require_size, scheduler_file, settled, written
 
 NAME = "block"

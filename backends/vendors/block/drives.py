@@ -7,7 +7,7 @@ from collections.abc import Mapping
 from backends.model import Drive, Fact, Scope, State, Target
 from backends.text import chosen, clean
 from backends.topology import Node, Topology, node_path
-from backends.topology.naming import identity, interface, medium, model, serial, wwn
+from backends.topology.device_identity import identity, interface, medium, model, serial, wwn
 from backends.topology.tree import number
 
 NO_DRIVES = ("dm-", "sr", "fd", "ram", "mtdblock")

@@ -5,11 +5,11 @@ from __future__ import annotations
 import re
 from collections.abc import Mapping
 
-from backends.changing import Wanted
+from backends.change_steps import Wanted
 from backends.errors import InvalidValueError
 from backends.settings import Availability, Reading, Span, available_unless, offer
 from backends.text import chosen, clean
-from backends.vendors.block.knobs import FIXED_CHOICES, SENTENCES
+from backends.vendors.block.settings import FIXED_CHOICES, SENTENCES
 
 READ_AHEAD_MAX = 1024 * 1024
 """KiB offered at most: the kernel itself has no limit below 4 TiB."""

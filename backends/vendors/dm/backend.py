@@ -10,10 +10,10 @@ from backends.model import Array, Fact, Inventory, Level, Problem, Scope, State,
 from backends.protocol import RootReads
 from backends.text import clean
 from backends.topology import Node, Topology, look
-from backends.topology.layers import MARK, lvm_name
-from backends.topology.mapped import STATUS, TABLE, Segment, answer, by_kernel
-from backends.topology.naming import identity
-from backends.topology.thin import used_of
+from backends.topology.device_identity import identity
+from backends.topology.device_mapper import STATUS, TABLE, Segment, answer, by_kernel
+from backends.topology.stacking import MARK, lvm_name
+from backends.topology.thin_layers import used_of
 from backends.topology.tree import number
 
 NAME = "dm"

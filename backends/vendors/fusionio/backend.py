@@ -6,13 +6,13 @@ from collections.abc import Mapping
 from dataclasses import replace
 
 from backends.change import Change, Write
-from backends.changing import Wanted, denial_of, gone, lock_of, not_found
+from backends.change_steps import Wanted, denial_of, gone, lock_of, not_found
 from backends.errors import RefusedError, ToolFailedError
 from backends.host import Denial
 from backends.identity import Identity
 from backends.model import Inventory, Problem, Target
-from backends.settable import Settable
 from backends.settings import Reading, Risk, Setting
+from backends.settings_backend import Settable
 from backends.text import clean
 from backends.topology import look
 from backends.topology.tree import read_node

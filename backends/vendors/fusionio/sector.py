@@ -18,7 +18,7 @@ from backends.settings import (
     unconfirmed,
 )
 from backends.topology import Node
-from backends.topology.naming import serial, wwn
+from backends.topology.device_identity import serial, wwn
 from backends.topology.tree import number
 from backends.values import dataclass
 from backends.vendors.fusionio.facts import IoVolume, Module

@@ -7,9 +7,9 @@ from collections.abc import Callable, Mapping
 from dataclasses import fields, replace
 from typing import Any, TypeVar
 
-from backends.answers import line_end
 from backends.json_text import document, rows, table, whole, word
 from backends.text import clean
+from backends.tool_output import line_end
 from backends.vendors.fusionio.facts import Adapter, Cards, IoVolume, Module
 
 LINES = 4000

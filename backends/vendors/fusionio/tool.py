@@ -6,12 +6,12 @@ import asyncio
 import re
 from dataclasses import replace
 
-from backends.answers import Heard, Whole, judged, told_once
 from backends.errors import RaidbenchError
 from backends.host import Command, Host
 from backends.json_text import document as read
 from backends.model import Problem
 from backends.protocol import RootReads
+from backends.tool_output import Heard, Whole, judged, told_once
 from backends.values import dataclass
 from backends.vendors.fusionio.facts import Cards
 from backends.vendors.fusionio.text import lacking, parse_document, parse_status, together

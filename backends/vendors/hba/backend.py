@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Mapping
 
 from backends.errors import RaidbenchError
-from backends.firmware import AsksFirmware
+from backends.firmware_queries import AsksFirmware
 from backends.host import Host
 from backends.model import Controller, Inventory, Problem
 from backends.topology import Topology, read_tree
@@ -80,7 +80,7 @@ class HbaBackend:
         return asking if await asking.firmware_reachable() is None else None
 
     async def _asked(self, found: Inventory, function: Function, asking: AsksFirmware) -> Inventory:
-        from backends.vendors.hba.firmware.look import look as ask
+        from backends.vendors.hba.firmware.query import look as ask
 
         try:
             contents = await ask(asking, function.hosts[0].number, function.address)

@@ -5,10 +5,10 @@ from __future__ import annotations
 import re
 from collections.abc import Iterable, Mapping
 
-from backends.answers import Whole, cut_problem, hear
 from backends.host import Command, Host
 from backends.model import Problem
 from backends.text import clean
+from backends.tool_output import Whole, cut_problem, hear
 from backends.values import dataclass
 from backends.vendors.hba.functions import MODEL, Function
 

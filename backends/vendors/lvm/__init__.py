@@ -8,6 +8,6 @@ VENDOR = Vendor(
     backend=lazily("backends.vendors.lvm.backend:Lvm"),
     present=any_group,
     declares=("backends.vendors.lvm.settings:GENERAL", "backends.vendors.lvm.settings:OF_MEMBERS"),
-    root_reads="backends.vendors.lvm.asking:ROOT_READS",
+    root_reads="backends.vendors.lvm.lvs:ROOT_READS",
 )
 """Found by the registry."""

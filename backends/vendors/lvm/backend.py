@@ -11,9 +11,9 @@ import asyncio
 from collections.abc import Mapping, Sequence
 from dataclasses import replace
 
-from backends.answers import CUT, whole_lines
+from backends.array_planning import ArrayFound, ArrayPlan, ArrayWish, Candidate, MadeArray
 from backends.change import Change, Write, disk_lock
-from backends.changing import (
+from backends.change_steps import (
     Wanted,
     denial_of,
     evidence_of,
@@ -30,13 +30,13 @@ from backends.changing import (
 from backends.errors import BlockedError, RaidbenchError, ToolFailedError, ToolTimeoutError
 from backends.host import STALL, Command, Host
 from backends.identity import Identity
-from backends.making import ArrayFound, ArrayPlan, ArrayWish, Candidate, MadeArray
 from backends.model import Array, Inventory, Problem, Target, Task
 from backends.settings import Reading, Setting
+from backends.tool_output import CUT, whole_lines
 from backends.topology import look
-from backends.topology.mapped import TABLE
+from backends.topology.device_mapper import TABLE
 from backends.topology.tree import page_bytes
-from backends.vendors.lvm.asking import SECONDS, WHOLE_TABLE, LvsAnswer, ask_lvs, words_of
+from backends.vendors.lvm.creation import TOOLS, find_in_group, group_candidates, lock_of, plan_in_group, require_steps
 from backends.vendors.lvm.facts import POOLS, LoadedTable, LvFacts, parse_tables
 from backends.vendors.lvm.inventory import (
     NAME,
@@ -47,7 +47,7 @@ from backends.vendors.lvm.inventory import (
     plain_arrays,
     tasks_of,
 )
-from backends.vendors.lvm.making import TOOLS, find_in_group, group_candidates, lock_of, plan_in_group, require_steps
+from backends.vendors.lvm.lvs import SECONDS, WHOLE_TABLE, LvsAnswer, ask_lvs, words_of
 from backends.vendors.lvm.plans import change_of, require_ours
 from backends.vendors.lvm.presence import MARK
 from backends.vendors.lvm.readings import (

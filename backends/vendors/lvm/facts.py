@@ -10,7 +10,7 @@ from collections.abc import Iterable, Mapping
 from dataclasses import replace
 
 from backends.json_text import document, rows, table, whole, word
-from backends.topology.mapped import parse_segments
+from backends.topology.device_mapper import parse_segments
 from backends.values import dataclass
 
 LVS = (

@@ -4,14 +4,14 @@ from __future__ import annotations
 
 from collections.abc import Iterable, Mapping, Sequence
 
-from backends.answers import Whole
+from backends.array_planning import Candidate
 from backends.json_text import document, rows, table, whole, word
-from backends.making import Candidate
 from backends.model import Media, Scope, Target
 from backends.subject import repeated
 from backends.text import clean
+from backends.tool_output import Whole
 from backends.topology import Topology
-from backends.topology.naming import interface, medium, model
+from backends.topology.device_identity import interface, medium, model
 from backends.values import dataclass
 from backends.vendors.lvm.facts import is_lvm_name, is_lvm_uuid
 from backends.vendors.lvm.inventory import NAME, kernel_name_of

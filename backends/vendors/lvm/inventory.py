@@ -9,7 +9,7 @@ from backends.raid import data_drives
 from backends.sizes import size_words
 from backends.text import clean
 from backends.topology import Topology
-from backends.topology.naming import identity
+from backends.topology.device_identity import identity
 from backends.topology.tree import node_path
 from backends.vendors.lvm.facts import (
     CACHE,

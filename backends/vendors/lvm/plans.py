@@ -6,7 +6,7 @@ import re
 from dataclasses import replace
 
 from backends.change import Change, Write
-from backends.changing import Wanted
+from backends.change_steps import Wanted
 from backends.errors import RefusedError
 from backends.identity import Identity
 from backends.settings import Risk, worst

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from backends.host import Host
-from backends.topology.layers import MARK
+from backends.topology.stacking import MARK
 
 __all__ = ["MARK", "any_group"]
 

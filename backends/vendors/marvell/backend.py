@@ -6,12 +6,12 @@ import re
 from collections.abc import Mapping
 from typing import TypeVar
 
-from backends.answers import told_once
 from backends.host import Host
 from backends.model import Array, Controller, Drive, Health, Inventory, Level, Media, Problem, Scope, State, Target
 from backends.raid import data_drives
 from backends.sizes import read_size
-from backends.vendors._listed import facts, heard, program_of
+from backends.tool_output import told_once
+from backends.vendors._read_only import facts, heard, program_of
 from backends.vendors.marvell.nvme import nvme_inventory
 from backends.vendors.marvell.presence import CARDS, DISKS, LINES, NAME, PLACES, READS, SMART, VOLUMES, on_bus, records
 

@@ -5,13 +5,13 @@ from __future__ import annotations
 import re
 from collections.abc import Mapping
 
-from backends.answers import told_once
 from backends.host import Host
 from backends.model import Array, Controller, Drive, Inventory, Level, Media, Problem, Scope, State, Target
 from backends.pci import function_of
 from backends.raid import data_drives
 from backends.sizes import read_size
-from backends.vendors._listed import facts, heard, program_of
+from backends.tool_output import told_once
+from backends.vendors._read_only import facts, heard, program_of
 from backends.vendors.marvell.presence import NAME, NVME_CARDS, NVME_DISKS, NVME_PLACES, NVME_VOLUMES, READS, records
 
 _CARD, _VOLUME, _DISK = "bus device fun", "vd id", "pd id"

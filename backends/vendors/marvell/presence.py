@@ -5,10 +5,10 @@ from __future__ import annotations
 import re
 from collections.abc import Mapping
 
-from backends.answers import Whole
 from backends.host import Host
 from backends.protocol import RootReads
 from backends.text import clean
+from backends.tool_output import Whole
 
 PLACES = ("/opt/marvell/bin/mvcli", "/opt/dell/mvcli/mvcli", "mvcli")
 """Where the program is looked for."""

@@ -7,9 +7,9 @@ from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import replace
 from uuid import uuid4
 
-from backends.answers import cut_error, cut_problem, each_once, hear, judged
+from backends.array_planning import ArrayFound, ArrayPlan, ArrayWish, Candidate, MadeArray
 from backends.change import Change, Write
-from backends.changing import (
+from backends.change_steps import (
     LOOK_AGAIN,
     denial_of,
     gone,
@@ -30,14 +30,14 @@ from backends.errors import (
 from backends.guard import require_free
 from backends.host import STALL, Command, Host
 from backends.identity import Identity, Signature
-from backends.making import ArrayFound, ArrayPlan, ArrayWish, Candidate, MadeArray
 from backends.model import Inventory, Problem, Target, Task
 from backends.protocol import PersistRule
 from backends.settings import Persistence, Reading, Setting
+from backends.tool_output import cut_error, cut_problem, each_once, hear, judged
 from backends.topology import Node, Topology, look, node_path
-from backends.topology.naming import identity
+from backends.topology.device_identity import identity
 from backends.topology.tree import kernel_name, number, page_bytes, read_node
-from backends.vendors.mdraid.backup import backup_for
+from backends.vendors.mdraid.creation import find_made, plan_array, spelled
 from backends.vendors.mdraid.details import (
     ASK_PLATFORM,
     WHOLE_EXPORT,
@@ -50,8 +50,8 @@ from backends.vendors.mdraid.details import (
     unnamed,
 )
 from backends.vendors.mdraid.facts import ArrayFacts, parse_uuid
+from backends.vendors.mdraid.interrupted_creation import assembling
 from backends.vendors.mdraid.inventory import NAME, array_of, known_by_udev, tasks_of
-from backends.vendors.mdraid.making import find_made, plan_array, spelled
 from backends.vendors.mdraid.plans import (
     GEOMETRY,
     Beside,
@@ -65,8 +65,8 @@ from backends.vendors.mdraid.plans import (
     with_bitmap,
 )
 from backends.vendors.mdraid.readings import ArrayView, readings
-from backends.vendors.mdraid.remains import assembling
 from backends.vendors.mdraid.reshape import Way, way_of, why_fixed
+from backends.vendors.mdraid.reshape_backup import backup_for
 from backends.vendors.mdraid.running import KEPT, RULES, MdRaidRunner, actions, match_of
 from backends.vendors.mdraid.settings import Outline, outline_of, settings_of
 from backends.vendors.mdraid.sysfs import count_cpus, read_arrays

@@ -8,11 +8,11 @@ from __future__ import annotations
 import re
 from collections.abc import Collection, Iterable, Mapping
 
-from backends.answers import Whole, line_end
 from backends.model import Fact
 from backends.protocol import DEVICE, RootReads
 from backends.subject import misnamed_reason
 from backends.text import clean
+from backends.tool_output import Whole, line_end
 from backends.topology.tree import number
 from backends.values import dataclass
 

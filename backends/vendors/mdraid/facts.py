@@ -11,9 +11,9 @@ from collections.abc import Mapping
 from dataclasses import field
 
 from backends import raid
-from backends.answers import Whole
 from backends.model import Level, State
 from backends.text import clean
+from backends.tool_output import Whole
 from backends.topology.tree import number
 from backends.values import dataclass
 from backends.vendors.mdraid.layouts import layout_word

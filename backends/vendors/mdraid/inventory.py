@@ -8,7 +8,7 @@ from backends.model import Array, Fact, Level, Scope, Target, Task
 from backends.sizes import size_words
 from backends.text import clean
 from backends.topology import Node, Topology, node_path
-from backends.topology.naming import identity
+from backends.topology.device_identity import identity
 from backends.vendors.mdraid.details import ImsmPlatform, platform_of
 from backends.vendors.mdraid.facts import ArrayDevice, ArrayFacts
 from backends.vendors.mdraid.layouts import layout_label

@@ -8,7 +8,7 @@ from dataclasses import field, replace
 from re import Pattern
 
 from backends.change import Change, Write, disk_lock
-from backends.changing import Wanted, was_value
+from backends.change_steps import Wanted, was_value
 from backends.errors import BlockedError, InvalidValueError
 from backends.identity import Identity, Signature
 from backends.settings import Effect, Reading, Risk, Setting, check_value

@@ -6,7 +6,7 @@ import re
 from collections.abc import Mapping, Sequence
 
 from backends.change import Change, Write
-from backends.changing import evidence_of, take_steps
+from backends.change_steps import evidence_of, take_steps
 from backends.errors import BlockedError, RefusedError, ToolFailedError
 from backends.guard import require_free
 from backends.host import Command, Completed, Host

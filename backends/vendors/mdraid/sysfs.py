@@ -7,8 +7,8 @@ import re
 from collections.abc import Collection
 from dataclasses import replace
 
-from backends.answers import CUT, Whole, unread_words
 from backends.host import Host
+from backends.tool_output import CUT, Whole, unread_words
 from backends.vendors.mdraid.facts import WHOLE_MDSTAT, ArrayFacts, parse_array, parse_mdstat
 
 # -- times in words, and counts of CPUs -------------------------------------------------------------------------------

@@ -12,9 +12,10 @@ import asyncio
 from collections.abc import Mapping, Sequence
 from dataclasses import replace
 
-from backends import changing
+from backends import change_steps
+from backends.array_planning import ArrayFound, ArrayPlan, ArrayWish, Candidate, MadeArray
 from backends.change import NOT_THERE, Change, Write, with_disk
-from backends.changing import (
+from backends.change_steps import (
     Wanted,
     denial_of,
     gone,
@@ -35,17 +36,16 @@ from backends.errors import (
 from backends.guard import require_free
 from backends.host import Host
 from backends.identity import Identity, Signature
-from backends.making import ArrayFound, ArrayPlan, ArrayWish, Candidate, MadeArray
 from backends.model import Inventory, Problem, Target, Task
 from backends.protocol import Told, awaited
 from backends.settings import Reading, Setting
 from backends.text import clean
 from backends.topology import Topology, look
 from backends.vendors.megaraid.addresses import NAME, Place, card_target, parse
+from backends.vendors.megaraid.creation import candidates, find_made, plan_array, there_before
 from backends.vendors.megaraid.dialect import CanReread, Contents
 from backends.vendors.megaraid.effective import CardView, VolumeView
 from backends.vendors.megaraid.inventory import card_tasks, inventory, of_card, of_volume, require_same, volume_tasks
-from backends.vendors.megaraid.making import candidates, find_made, plan_array, there_before
 from backends.vendors.megaraid.open_card import Memory, OpenCard, OpenCards
 from backends.vendors.megaraid.plans import (
     as_it_was,
@@ -248,7 +248,7 @@ class MegaRaid:
         """Make what is not there, if its drives are still free."""
         contents = await unit.read()
         planned = remake(change, place, contents, unit.dialect, unit.prefix, unit.lock_name)
-        changing.require_same(change, of_card(unit.prefix, contents.card))
+        change_steps.require_same(change, of_card(unit.prefix, contents.card))
         require_own(change, planned.writes)
         await self._runner.run(change, unit, planned.writes)
         await self._runner.require_same_number(change, unit, place.volume, places_of(contents, change.members))
@@ -271,7 +271,7 @@ class MegaRaid:
             raise InvalidValueError("A card is not told that its parity is right.", hint="That is for md alone.")
         unit = await self._making_unit(controller)
         contents = await unit.read()
-        changing.require_still_free(wish, candidates(unit.prefix, contents, await look(self._host)))
+        change_steps.require_still_free(wish, candidates(unit.prefix, contents, await look(self._host)))
         planned = plan_array(wish, contents, unit.dialect)
         return replace(planned, before=there_before(contents), locks=(unit.lock_name,))
 

@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Iterable
 from dataclasses import replace
 
-from backends import changing
+from backends import change_steps
 from backends.change import Change
 from backends.errors import AnotherDeviceError
 from backends.identity import Identity
@@ -23,7 +23,7 @@ from backends.model import (
     Task,
 )
 from backends.topology import Node, Topology
-from backends.topology.naming import exact_size, identity
+from backends.topology.device_identity import exact_size, identity
 from backends.vendors.megaraid import effective
 from backends.vendors.megaraid.addresses import NAME, card_target, drive_target, volume_target
 from backends.vendors.megaraid.choices import strips
@@ -276,10 +276,10 @@ def require_same(change: Change, prefix: str, number: int | None, contents: Cont
     else:
         volume = next((one for one in contents.volumes if one.number == number), None)
         if volume is None:
-            raise changing.gone(change.target)
+            raise change_steps.gone(change.target)
         if change.members and change.members != members_of(contents, volume.drives):
             raise AnotherDeviceError(f"{change.target} is made of other drives now.", hint="Plan it again.")
         present = of_volume(prefix, contents.card, volume, picture, anew=True)
         if present != change.identity:
             present = of_volume(prefix, contents.card, volume, picture, anew=change.key == "strip_size")
-    changing.require_same(change, present)
+    change_steps.require_same(change, present)

@@ -8,7 +8,7 @@ from dataclasses import fields, replace
 from re import Pattern
 
 from backends.change import Change, Write
-from backends.changing import Wanted, require_own, was_value
+from backends.change_steps import Wanted, require_own, was_value
 from backends.errors import BlockedError, InvalidValueError, RefusedError
 from backends.host import Command
 from backends.identity import Identity

@@ -7,7 +7,7 @@ from __future__ import annotations
 from collections.abc import Sequence
 
 from backends.change import NOT_THERE, Change, Write
-from backends.changing import evidence_of, take_steps
+from backends.change_steps import evidence_of, take_steps
 from backends.errors import BlockedError, DeviceGoneError, InvalidValueError, RefusedError, ToolFailedError
 from backends.host import Command, Completed, Host
 from backends.model import State

@@ -11,11 +11,11 @@ from __future__ import annotations
 from collections.abc import Callable, Sequence
 from dataclasses import replace
 
-from backends.answers import of_tool
 from backends.errors import RaidbenchError
 from backends.host import Command, Host
 from backends.model import Problem
 from backends.text import clean
+from backends.tool_output import of_tool
 from backends.values import dataclass
 from backends.vendors.megaraid.addresses import NAME
 from backends.vendors.megaraid.dialect import CanLocate, Dialect

@@ -7,16 +7,16 @@ from collections.abc import Mapping
 from dataclasses import replace
 from re import Pattern
 
-from backends.answers import each_once
 from backends.change import Change, Write
-from backends.changing import Wanted, denial_of, gone, lock_of, not_found
+from backends.change_steps import Wanted, denial_of, gone, lock_of, not_found
 from backends.host import Completed, Denial
-from backends.hosts.asked import unmoved
 from backends.identity import Identity
 from backends.model import Inventory, Problem, Target
-from backends.settable import Settable
 from backends.settings import Reading, Risk, Setting
+from backends.settings_backend import Settable
 from backends.subject import REFUSED
+from backends.system.caching import unmoved
+from backends.tool_output import each_once
 from backends.topology import look
 from backends.vendors.nvme.facts import ControllerView, Features, NamespaceId, NamespaceView
 from backends.vendors.nvme.formats import COMPANIONS, companions_now, format_steps

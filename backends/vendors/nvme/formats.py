@@ -9,7 +9,7 @@ from backends.change import Write
 from backends.errors import InvalidValueError
 from backends.settings import Choice, Reading, Risk, available_unless, offer
 from backends.text import clean
-from backends.topology.naming import serial, wwn
+from backends.topology.device_identity import serial, wwn
 from backends.vendors.nvme.facts import LbaFormat, NamespaceView
 from backends.vendors.nvme.tool import NAMES
 

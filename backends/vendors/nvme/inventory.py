@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from backends.model import Controller, Drive, Fact, Health, Media, State
 from backends.text import clean
-from backends.topology.naming import identity, model, serial, wwn
+from backends.topology.device_identity import identity, model, serial, wwn
 from backends.values import dataclass
 from backends.vendors.nvme.facts import ControllerId, NamespaceId, NvmeHealth
 from backends.vendors.nvme.identify import ZERO_CELSIUS

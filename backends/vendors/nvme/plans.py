@@ -10,7 +10,7 @@ from backends.change import Change, Write
 from backends.errors import RefusedError
 from backends.identity import Identity, Signature
 from backends.text import clean
-from backends.topology.naming import identity
+from backends.topology.device_identity import identity
 from backends.vendors.nvme.facts import ControllerView, NamespaceView
 from backends.vendors.nvme.formats import companions_in, format_steps
 from backends.vendors.nvme.settings import FIELDS, LBA_FORMAT, stored

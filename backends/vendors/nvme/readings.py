@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Callable, Mapping
 
-from backends.changing import was_value
+from backends.change_steps import was_value
 from backends.settings import Choice, Reading, Risk, Setting, Span, available_unless, offer
 from backends.vendors.nvme.facts import ControllerView, NamespaceView, PowerState
 from backends.vendors.nvme.formats import format_reading

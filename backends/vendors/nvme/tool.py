@@ -4,12 +4,12 @@ from __future__ import annotations
 
 import re
 
-from backends.answers import CUT, Whole, by_hand, judged, line_end
 from backends.errors import RaidbenchError
 from backends.host import STALL, Command, Completed, Host
 from backends.model import Problem
 from backends.subject import misnamed_reason, refused_text
 from backends.text import clean
+from backends.tool_output import CUT, Whole, by_hand, judged, line_end
 from backends.vendors.nvme.facts import ControllerId, FeatureState, NamespaceId, NvmeHealth
 from backends.vendors.nvme.identify import (
     CURRENT,

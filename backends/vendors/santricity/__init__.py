@@ -8,4 +8,4 @@ VENDOR = Vendor(
     present=where("/santricity:/*"),
     declares=("backends.vendors.santricity.readings:SETTINGS",),
 )
-"""Found by the registry; only where the configuration names one. See `backends.hosts.web`."""
+"""Found by the registry; only where the configuration names one. See `backends.system.https`."""

@@ -8,16 +8,16 @@ from collections.abc import Mapping
 from dataclasses import replace
 
 from backends.change import Change, Write
-from backends.changing import denial_of, gone, lock_of, not_found
+from backends.change_steps import denial_of, gone, lock_of, not_found
 from backends.errors import NotFoundError, RaidbenchError, ToolFailedError
 from backends.host import Command, Completed, Host
 from backends.identity import Identity
 from backends.model import Inventory, Problem, Target
-from backends.settable import Settable
 from backends.settings import Reading, Setting
+from backends.settings_backend import Settable
 from backends.topology import Topology, look
 from backends.vendors._disk_systems import lock_name, node_of
-from backends.vendors.santricity import answers
+from backends.vendors.santricity import responses
 from backends.vendors.santricity.facts import WebHardware, WebSystem, WebView, WebVolume
 from backends.vendors.santricity.inventory import (
     NAME,
@@ -30,7 +30,7 @@ from backends.vendors.santricity.inventory import (
 from backends.vendors.santricity.readings import BY_KEY, SETTINGS, asks_why, readings, sent
 
 DOORS = f"/{NAME}:/*"
-"""What a host lists that has any. See `backends.hosts.web`."""
+"""What a host lists that has any. See `backends.system.https`."""
 
 ROOT = "/devmgr/v2/storage-systems"
 
@@ -87,9 +87,9 @@ class Santricity(Settable[WebView]):
                 )
                 return ""
 
-        volumes = answers.volumes(await part("volumes"))
-        groups = answers.groups(await part("storage-pools"))
-        hardware = answers.hardware(await part("hardware-inventory", "{"))
+        volumes = responses.volumes(await part("volumes"))
+        groups = responses.groups(await part("storage-pools"))
+        hardware = responses.hardware(await part("hardware-inventory", "{"))
         found = inventory(system, volumes, groups, hardware, picture)
         for array, volume in zip(found.arrays, volumes, strict=True):
             self._kept[array.target] = WebView(system=system, volume=volume, hardware=hardware)
@@ -135,7 +135,7 @@ class Santricity(Settable[WebView]):
         """Send the request."""
         done = await self._run(Command(argv=step.argv, timeout=SET_SECONDS, mutates=True))
         if done.returncode != 0:
-            raise _as_failure(answers.refusal(done, _shown(seen.system.door)))
+            raise _as_failure(responses.refusal(done, _shown(seen.system.door)))
 
     async def diagnose(self) -> tuple[Problem, ...]:
         """Doors that do not answer, and disk systems that are not well."""
@@ -174,15 +174,15 @@ class Santricity(Settable[WebView]):
         return await denial_of(self._host, door) or (_THROUGH_ROOT if self._host.root_side is not None else None)
 
     async def _systems(self, door: str) -> tuple[WebSystem, ...]:
-        return answers.systems(await self._asked(door, ROOT), door)
+        return responses.systems(await self._asked(door, ROOT), door)
 
     async def _volumes(self, system: WebSystem) -> tuple[WebVolume, ...]:
-        return answers.volumes(await self._asked(system.door, f"{ROOT}/{system.id}/volumes"))
+        return responses.volumes(await self._asked(system.door, f"{ROOT}/{system.id}/volumes"))
 
     async def _hardware(self, system: WebSystem) -> WebHardware:
         """What it is made of; nothing where this user is not told that."""
         try:
-            return answers.hardware(await self._asked(system.door, f"{ROOT}/{system.id}/hardware-inventory", "{"))
+            return responses.hardware(await self._asked(system.door, f"{ROOT}/{system.id}/hardware-inventory", "{"))
         except ToolFailedError:
             return WebHardware()
 
@@ -190,9 +190,9 @@ class Santricity(Settable[WebView]):
         """A good answer, the whole of it. Raises NotFoundError, RefusedError, ToolFailedError, ToolTimeoutError."""
         done = await self._run(Command(argv=(door, "GET", path), timeout=READ_SECONDS))
         if done.returncode != 0:
-            raise answers.refusal(done, _shown(door))
-        if not answers.is_whole(done.stdout, begin):
-            raise answers.strange(done, _shown(door))
+            raise responses.refusal(done, _shown(door))
+        if not responses.is_whole(done.stdout, begin):
+            raise responses.strange(done, _shown(door))
         return done.stdout
 
     async def _run(self, command: Command) -> Completed:

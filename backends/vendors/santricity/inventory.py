@@ -18,9 +18,9 @@ from backends.model import (
 )
 from backends.raid import data_drives
 from backends.topology import Node, Topology
-from backends.topology.naming import identity
+from backends.topology.device_identity import identity
 from backends.vendors._disk_systems import battery_state, level_of, node_of
-from backends.vendors._listed import facts
+from backends.vendors._read_only import facts
 from backends.vendors.santricity.facts import WebDrive, WebGroup, WebHardware, WebSystem, WebVolume
 
 NAME = "santricity"

@@ -7,6 +7,6 @@ VENDOR = Vendor(
     backend=lazily("backends.vendors.scsi.backend:ScsiBackend"),
     present=where("/sys/block/sd*"),
     declares=("backends.vendors.scsi.settings:SETTINGS",),
-    root_reads="backends.vendors.scsi.asking:ROOT_READS",
+    root_reads="backends.vendors.scsi.drive_queries:ROOT_READS",
 )
 """Found by the registry."""

@@ -7,20 +7,20 @@ from collections.abc import Iterable, Mapping
 from re import Pattern
 
 from backends.change import Change, Write
-from backends.changing import Wanted, denial_of, gone, lock_of, not_found, require_same, setting_of
+from backends.change_steps import Wanted, denial_of, gone, lock_of, not_found, require_same, setting_of
 from backends.errors import BlockedError
 from backends.host import Denial, Host
 from backends.identity import Identity
 from backends.model import Drive, Inventory, Problem, Target
 from backends.protocol import PersistRule, Told
-from backends.settable import Settable
 from backends.settings import Reading, Setting, check_value
+from backends.settings_backend import Settable
 from backends.topology import Node, read_tree
-from backends.topology.naming import identity
+from backends.topology.device_identity import identity
 from backends.topology.tree import read_node
 from backends.udev import match_keys, require_unique
-from backends.vendors.scsi.asking import Switches, SwitchReader, missing_tools, unread_problems
 from backends.vendors.scsi.disks import Disk, Kind, disk_of, is_disk, is_name, paths_of
+from backends.vendors.scsi.drive_queries import Switches, SwitchReader, missing_tools, unread_problems
 from backends.vendors.scsi.inventory import NAME, drive
 from backends.vendors.scsi.plans import (
     companions_now,

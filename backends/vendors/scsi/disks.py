@@ -8,7 +8,7 @@ from enum import Enum
 
 from backends.text import clean
 from backends.topology import Node
-from backends.topology.naming import interface
+from backends.topology.device_identity import interface
 from backends.topology.tree import number
 from backends.values import dataclass
 

@@ -9,8 +9,8 @@ from __future__ import annotations
 import re
 from collections.abc import Mapping
 
-from backends.answers import Whole, line_end
 from backends.text import clean
+from backends.tool_output import Whole, line_end
 from backends.values import dataclass
 
 READ = ("-W", "-A", "-B", "-M")

@@ -6,7 +6,7 @@ from collections.abc import Iterator
 
 from backends.model import Drive, Fact, Health, Media, Scope, State, Target
 from backends.text import clean
-from backends.topology.naming import identity, medium, model, serial, wwn
+from backends.topology.device_identity import identity, medium, model, serial, wwn
 from backends.topology.tree import number
 from backends.vendors.scsi.disks import Disk, Kind
 from backends.vendors.scsi.smartctl import SmartAnswer

@@ -8,7 +8,7 @@ from dataclasses import replace
 from re import Pattern
 
 from backends.change import Change, Write
-from backends.changing import Wanted, was_value
+from backends.change_steps import Wanted, was_value
 from backends.settings import Persistence, Reading, Risk, Setting
 from backends.vendors.scsi.disks import Disk, Kind
 from backends.vendors.scsi.readings import View

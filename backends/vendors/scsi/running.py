@@ -6,7 +6,7 @@ import re
 from collections.abc import Callable, Mapping
 
 from backends.change import Change, Write
-from backends.changing import evidence_of
+from backends.change_steps import evidence_of
 from backends.errors import BlockedError, RefusedError, ToolFailedError
 from backends.host import Command, Completed, Host
 from backends.text import clean

@@ -9,9 +9,9 @@ from __future__ import annotations
 import re
 from collections.abc import Mapping
 
-from backends.answers import Whole, line_end
 from backends.subject import repeated
 from backends.text import clean
+from backends.tool_output import Whole, line_end
 from backends.values import dataclass
 
 FIELDS = ("WCE", "RCD", "DRA")

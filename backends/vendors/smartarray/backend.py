@@ -10,9 +10,9 @@ from __future__ import annotations
 from collections.abc import Mapping, Sequence
 from dataclasses import replace
 
-from backends.answers import cut_error
+from backends.array_planning import ArrayFound, ArrayPlan, ArrayStanding, ArrayWish, Candidate, MadeArray
 from backends.change import Change, Write
-from backends.changing import (
+from backends.change_steps import (
     denial_of,
     evidence_of,
     gone,
@@ -27,15 +27,16 @@ from backends.changing import (
 )
 from backends.errors import InvalidValueError, RefusedError, ToolFailedError
 from backends.host import Command, Host
-from backends.hosts.asked import asked_anew
 from backends.identity import Identity
-from backends.making import ArrayFound, ArrayPlan, ArrayStanding, ArrayWish, Candidate, MadeArray
 from backends.model import Inventory, Problem, Target, Task
 from backends.protocol import Told, awaited
 from backends.settings import Reading, Setting
+from backends.system.caching import asked_anew
 from backends.text import clean
+from backends.tool_output import cut_error
 from backends.topology import Topology, look
 from backends.vendors.smartarray.addresses import CardSpot, card_target, parse
+from backends.vendors.smartarray.creation import candidates, find_made, plan_array, there_before
 from backends.vendors.smartarray.dialect import PartView
 from backends.vendors.smartarray.facts import CardText
 from backends.vendors.smartarray.inventory import (
@@ -46,7 +47,6 @@ from backends.vendors.smartarray.inventory import (
     tasks,
     volume_identity,
 )
-from backends.vendors.smartarray.making import candidates, find_made, plan_array, there_before
 from backends.vendors.smartarray.matching import volume_node
 from backends.vendors.smartarray.open_card import OpenController, OpenControllers
 from backends.vendors.smartarray.plans import legal_companions, planned, require_ours, value_before

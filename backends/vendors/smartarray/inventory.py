@@ -6,11 +6,11 @@ import re
 from collections.abc import Iterable
 
 from backends import raid
-from backends.changing import LOOK_AGAIN
+from backends.change_steps import LOOK_AGAIN
 from backends.identity import Identity, Use
 from backends.model import UNRECOVERABLE, Array, Controller, Drive, Fact, Inventory, Problem, Protection, State, Task
 from backends.topology import Node, Topology
-from backends.topology.naming import exact_size, identity
+from backends.topology.device_identity import exact_size, identity
 from backends.vendors.smartarray import effective
 from backends.vendors.smartarray.addresses import NAME, card_target, drive_target, volume_target
 from backends.vendors.smartarray.effective import InForce, value

@@ -5,7 +5,7 @@ from __future__ import annotations
 import asyncio
 from collections.abc import Awaitable, Callable
 
-from backends.changing import not_found
+from backends.change_steps import not_found
 from backends.errors import RaidbenchError, ToolFailedError
 from backends.host import Host
 from backends.model import Problem, Target

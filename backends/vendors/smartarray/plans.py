@@ -8,7 +8,7 @@ from dataclasses import replace
 from re import Pattern
 
 from backends.change import Change, Write, with_disk
-from backends.changing import Wanted, require_own, was_value
+from backends.change_steps import Wanted, require_own, was_value
 from backends.errors import InvalidValueError, RefusedError
 from backends.identity import Identity
 from backends.settings import Reading, Risk, Setting, is_understood, worst

@@ -14,7 +14,7 @@ from backends.vendors.smartarray.dialect import PartView
 from backends.vendors.smartarray.effective import InForce, cache_words, cache_works, power_words, without_battery
 from backends.vendors.smartarray.facts import UNKNOWN, Family, Phrase
 from backends.vendors.smartarray.settings import CARD_SETTINGS, DRIVE_SETTINGS, VOLUME_SETTINGS
-from backends.vendors.smartarray.words import PENDING
+from backends.vendors.smartarray.vocabulary import PENDING
 
 FOLLOWS = "it follows from the acceleration, the cache ratio and the no-battery write cache: set one of these"
 HBA_MODE = "the card hands its drives to the system (HBA mode)"

@@ -8,12 +8,12 @@ from __future__ import annotations
 
 from collections.abc import Callable, Sequence
 
-from backends.answers import of_tool
-from backends.changing import LOOK_AGAIN
+from backends.change_steps import LOOK_AGAIN
 from backends.errors import RaidbenchError
 from backends.host import Host
 from backends.model import Problem
 from backends.text import clean
+from backends.tool_output import of_tool
 from backends.values import dataclass
 from backends.vendors.smartarray.addresses import NAME
 from backends.vendors.smartarray.arcconf.tool import Arcconf

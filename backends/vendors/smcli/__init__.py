@@ -8,6 +8,6 @@ VENDOR = Vendor(
     backend=lazily("backends.vendors.smcli.backend:Smcli"),
     present=installed,
     declares=("backends.vendors.smcli.readings:VOLUME_SETTINGS", "backends.vendors.smcli.readings:SYSTEM_SETTINGS"),
-    root_reads="backends.vendors.smcli.words:ROOT_READS",
+    root_reads="backends.vendors.smcli.dialects:ROOT_READS",
 )
 """Found by the registry."""

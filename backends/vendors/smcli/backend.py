@@ -7,22 +7,23 @@ from collections.abc import Mapping, Sequence
 from dataclasses import replace
 from re import Pattern
 
-from backends.answers import Heard, by_hand, judged, told_once
+from backends.array_planning import ArrayPlan, ArrayWish, Candidate
 from backends.change import Change, Write
-from backends.changing import Wanted, denial_of, gone, lock_of, not_found, require_still_free
+from backends.change_steps import Wanted, denial_of, gone, lock_of, not_found, require_still_free
 from backends.errors import InvalidValueError, RaidbenchError, ToolFailedError
 from backends.host import Command, Completed, Host
-from backends.hosts.asked import unmoved
 from backends.identity import Identity
-from backends.making import ArrayPlan, ArrayWish, Candidate
 from backends.model import Inventory, Problem, Target
-from backends.settable import Settable
 from backends.settings import Reading, Setting
+from backends.settings_backend import Settable
 from backends.subject import refused_text
+from backends.system.caching import unmoved
 from backends.text import clean
+from backends.tool_output import Heard, by_hand, judged, told_once
 from backends.topology import look
 from backends.values import dataclass
 from backends.vendors._disk_systems import lock_name
+from backends.vendors.smcli.dialects import DIALECTS, done, names_in, refusal, sayable
 from backends.vendors.smcli.facts import SystemProfile, parse_profile, whole_sections
 from backends.vendors.smcli.inventory import NAME, inventory, node_of
 from backends.vendors.smcli.presence import PLACES, WHOLE
@@ -41,7 +42,6 @@ from backends.vendors.smcli.statements import (
     value_before,
     with_value,
 )
-from backends.vendors.smcli.words import DIALECTS, done, names_in, refusal, sayable
 
 READ_SECONDS = 120.0
 """SMcli starts a Java machine and asks over the network; a large profile takes half a minute."""

@@ -10,7 +10,7 @@ from backends.sizes import read_size
 from backends.subject import misnamed_reason, repeated, twice_reason
 from backends.text import clean
 from backends.values import dataclass
-from backends.vendors.smcli.words import DELL, IBM, NETAPP, Nouns
+from backends.vendors.smcli.dialects import DELL, IBM, NETAPP, Nouns
 
 _WWN = re.compile(r"[0-9a-z]{2}(?::[0-9a-z]{2}){7,15}|[0-9a-z]{16}(?:[0-9a-z]{16})?", re.ASCII)
 """Any letters: what stands for one in a recording is not hexadecimal."""

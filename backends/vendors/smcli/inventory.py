@@ -23,7 +23,7 @@ from backends.model import (
 )
 from backends.raid import data_drives
 from backends.topology import Node, Topology
-from backends.topology.naming import exact_size, identity
+from backends.topology.device_identity import exact_size, identity
 from backends.vendors import _disk_systems
 from backends.vendors._disk_systems import battery_state, level_of
 from backends.vendors.smcli.facts import VOLUME_ID, SystemPart, SystemProfile

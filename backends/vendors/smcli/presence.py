@@ -2,8 +2,8 @@
 
 from __future__ import annotations
 
-from backends.answers import Whole, last_line
 from backends.host import Host
+from backends.tool_output import Whole, last_line
 
 PLACES = (
     "/opt/IBM_DS/client/SMcli",

@@ -10,8 +10,8 @@ from backends.settings import Choice, Reading, Risk, Setting, Span, available_un
 from backends.values import dataclass
 from backends.vendors import _disk_systems
 from backends.vendors._disk_systems import DELAYS, INFINITE, SECONDS, switched, written
+from backends.vendors.smcli.dialects import sayable
 from backends.vendors.smcli.facts import SystemPart, SystemProfile
-from backends.vendors.smcli.words import sayable
 
 _SWITCH = {"on": "TRUE", "off": "FALSE"}
 

@@ -12,15 +12,16 @@ from collections.abc import Mapping
 from dataclasses import replace
 from re import Pattern
 
+from backends.array_planning import ArrayPlan, ArrayWish, Candidate, capacity, require_alike, require_shape
 from backends.change import Write
-from backends.changing import Wanted, in_order, was_value
+from backends.change_steps import Wanted, in_order, was_value
 from backends.errors import BlockedError, InvalidValueError
 from backends.identity import Identity
-from backends.making import ArrayPlan, ArrayWish, Candidate, capacity, require_alike, require_shape
 from backends.model import Drive, Level, State
 from backends.settings import Reading, Setting
 from backends.text import clean
 from backends.vendors._disk_systems import INFINITE
+from backends.vendors.smcli.dialects import DELL, IBM, Nouns
 from backends.vendors.smcli.facts import VOLUME_ID, SystemProfile
 from backends.vendors.smcli.readings import (
     CACHE_BLOCK,
@@ -32,7 +33,6 @@ from backends.vendors.smcli.readings import (
     SystemView,
     value_of,
 )
-from backends.vendors.smcli.words import DELL, IBM, Nouns
 
 
 def asked(program: str, name: str, statement: str) -> tuple[str, ...]:

@@ -6,27 +6,26 @@ import asyncio
 from collections.abc import Mapping, Sequence
 from dataclasses import replace
 
-from backends.answers import by_hand, cut_problem, each_once
-from backends.answers import said as first_lines
+from backends.array_planning import ArrayFound, ArrayPlan, ArrayWish, Candidate, MadeArray
 from backends.change import Write
-from backends.changing import denial_of, evidence_of, gone, lock_of, not_found, require_still_free
+from backends.change_steps import denial_of, evidence_of, gone, lock_of, not_found, require_still_free
 from backends.errors import InvalidValueError, RefusedError, ToolFailedError
 from backends.host import Command, Completed, Host
-from backends.hosts.asked import asked_anew
 from backends.identity import Identity
-from backends.making import ArrayFound, ArrayPlan, ArrayWish, Candidate, MadeArray
 from backends.model import Inventory, Problem, Target
-from backends.settable import Settable
 from backends.settings import Choice, Reading, Risk, Setting, available_unless, offer
+from backends.settings_backend import Settable
 from backends.subject import refused_text
+from backends.system.caching import asked_anew
 from backends.text import clean
+from backends.tool_output import by_hand, cut_problem, each_once
+from backends.tool_output import said as first_lines
 from backends.topology import look
-from backends.topology.naming import identity
+from backends.topology.device_identity import identity
 from backends.values import dataclass
-from backends.vendors._listed import heard, only_card, program_of, said
+from backends.vendors._read_only import heard, only_card, program_of, said
 from backends.vendors.threeware import CARDS
-from backends.vendors.threeware.inventory import CARD, NAME, UNIT, ThreewareCard, few, inventory, node_of, place_of
-from backends.vendors.threeware.making import (
+from backends.vendors.threeware.creation import (
     candidates,
     card_lock,
     find_made,
@@ -35,6 +34,7 @@ from backends.vendors.threeware.making import (
     reply_to,
     there_before,
 )
+from backends.vendors.threeware.inventory import CARD, NAME, UNIT, ThreewareCard, few, inventory, node_of, place_of
 from backends.vendors.threeware.presence import PLACES, WHOLE
 from backends.vendors.threeware.settings import (
     CHOICES,

@@ -23,9 +23,9 @@ from backends.model import (
 from backends.raid import data_drives
 from backends.sizes import read_size
 from backends.topology import Node, Topology
-from backends.topology.naming import exact_size, identity
+from backends.topology.device_identity import exact_size, identity
 from backends.values import dataclass
-from backends.vendors._listed import facts
+from backends.vendors._read_only import facts
 from backends.vendors.threeware.settings import Row
 
 NAME = "threeware"

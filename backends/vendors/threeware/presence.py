@@ -1,7 +1,7 @@
 """Where tw_cli may be, what it is asked, and how its whole answers are known."""
 
-from backends.answers import Whole, line_end
 from backends.protocol import RootReads
+from backends.tool_output import Whole, line_end
 
 PLACES = ("/opt/3ware/CLI/tw_cli", "tw_cli", "tw-cli")
 """Where the program is looked for."""

@@ -8,9 +8,8 @@ from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import replace
 from functools import partial
 
-from backends.answers import CUT, Whole, line_end
 from backends.change import Change, Write
-from backends.changing import (
+from backends.change_steps import (
     Wanted,
     denial_of,
     gone,
@@ -27,13 +26,14 @@ from backends.changing import (
 )
 from backends.errors import RaidbenchError, RefusedError, ToolFailedError
 from backends.host import STALL, Command, Completed, Host
-from backends.hosts.asked import unmoved
 from backends.identity import Identity
 from backends.model import Inventory, Problem, Target
 from backends.settings import Reading, Setting
+from backends.system.caching import unmoved
 from backends.text import clean, clean_lines
+from backends.tool_output import CUT, Whole, line_end
 from backends.topology import kernel_name, look
-from backends.topology.layers import IMPORTED
+from backends.topology.stacking import IMPORTED
 from backends.topology.tree import number
 from backends.vendors.zfs.facts import (
     DATASET_COLUMNS,

@@ -14,7 +14,7 @@ from backends.model import Array, Controller, Fact, Level, Scope, State, Target
 from backends.sizes import size_words
 from backends.text import clean
 from backends.topology import Topology, kernel_name, node_path
-from backends.topology.naming import identity
+from backends.topology.device_identity import identity
 from backends.topology.tree import number
 from backends.values import dataclass
 from backends.vendors.zfs.facts import ListedDataset, ZfsKind

@@ -9,7 +9,7 @@ from functools import partial
 from re import Pattern
 
 from backends.change import Write
-from backends.changing import in_order, was_value
+from backends.change_steps import in_order, was_value
 from backends.errors import InvalidValueError
 from backends.settings import Availability, Reading, Risk, Setting, Span, check_value, offer
 from backends.sizes import size_words

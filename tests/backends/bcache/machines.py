@@ -5,11 +5,11 @@ from __future__ import annotations
 from collections.abc import Callable
 
 from backends.model import Scope, Target
-from backends.racks.bcache import BcacheDevice
-from backends.racks.host import SimulatedHost
-from backends.racks.linux.machine import kernel
-from backends.racks.machines.linux import linux_rack
-from backends.racks.rack import Rack
+from backends.simulator.bcache import BcacheDevice
+from backends.simulator.host import SimulatedHost
+from backends.simulator.kernel.machine import kernel
+from backends.simulator.profiles.linux import linux_rack
+from backends.simulator.rack import Rack
 from tests.backends.fakes import FakeHost
 
 BCACHE0 = Target(backend="bcache", address="bcache0", scope=Scope.ARRAY)

@@ -11,8 +11,8 @@ from hypothesis import strategies as st
 from backends.change import Write
 from backends.errors import AnotherDeviceError, BlockedError, InvalidValueError, NotFoundError, RefusedError
 from backends.model import Array, Level, State, Target
-from backends.racks.bcache import human
 from backends.settings import Risk
+from backends.simulator.bcache import human
 from backends.testing.conformance import Conformance
 from backends.topology import look
 from backends.udev import match_keys

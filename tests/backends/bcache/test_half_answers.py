@@ -7,7 +7,7 @@ import pytest
 from backends.errors import BlockedError
 from backends.host import Host
 from backends.model import State
-from backends.testing.half_answers import CuttingHost, complaints
+from backends.testing.truncation import CuttingHost, complaints
 from backends.vendors.bcache.backend import Bcache
 from tests.backends.bcache.machines import BCACHE0, OWN, SET, files
 

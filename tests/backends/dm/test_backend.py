@@ -4,12 +4,12 @@ from __future__ import annotations
 
 import pytest
 
-from backends.joining import joined
+from backends.merge_inventory import joined
 from backends.model import Array, Inventory, Level, Scope, State, Target
 from backends.vendors.block.backend import BlockBackend
 from backends.vendors.dm.backend import Dm
-from tests.backends.test_layers import lvm
-from tests.backends.thin_machines import ThinMachine
+from tests.backends.topology.test_stacking import lvm
+from tests.backends.topology.thin_machines import ThinMachine
 
 PATHS = "multipath 0 0 1 1 service-time 0 2 2 {one} 1 1 {other} 1 1"
 OF_PATHS = "multipath 2 0 0 0 1 1 A 0 2 2 {one} A 0 0 1 {other} {state} 1 0 1"

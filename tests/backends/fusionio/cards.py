@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Sequence
 
 from backends.host import Command, Completed, FileStat
-from backends.racks.fusionio import IoMemory
+from backends.simulator.fusionio import IoMemory
 from tests.backends.fakes import QUEUE, FakeHost, disk, machine
 
 DRIVER = {"/sys/module/iomemory_vsl/version": "3.2.16"}

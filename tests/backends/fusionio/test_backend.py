@@ -11,9 +11,9 @@ from backends.change import Change, Write
 from backends.errors import BlockedError, DeviceGoneError, NotFoundError, RefusedError, ToolFailedError
 from backends.host import Command, Completed
 from backends.model import Controller, Drive, State
-from backends.racks.fusionio import IoMemory
-from backends.racks.printed import Said
 from backends.settings import Risk
+from backends.simulator.fusionio import IoMemory
+from backends.simulator.tool_output import Said
 from backends.vendors.fusionio import VENDOR
 from backends.vendors.fusionio.backend import FusionIo
 from backends.vendors.fusionio.inventory import drive as drive_of

@@ -9,7 +9,7 @@ import pytest
 from backends.host import Command, Completed, Host
 from backends.model import Target
 from backends.protocol import Finds
-from backends.testing.half_answers import HalfAnswers, every_line
+from backends.testing.truncation import HalfAnswers, every_line
 from backends.vendors.fusionio.backend import FusionIo
 from backends.vendors.fusionio.inventory import drive_target
 from backends.vendors.fusionio.text import lacking

@@ -9,7 +9,7 @@ from collections.abc import Callable
 
 import pytest
 
-from backends.racks.fusionio import IoMemory
+from backends.simulator.fusionio import IoMemory
 from backends.vendors.fusionio.facts import Cards
 from backends.vendors.fusionio.text import parse_document, parse_status
 from tests.backends.system_texts import MANY, check_parser, spoiled

@@ -6,7 +6,7 @@ import struct
 from collections.abc import Mapping
 
 from backends.errors import RaidbenchError, ToolFailedError
-from backends.firmware import Question
+from backends.firmware_queries import Question
 
 
 def sparse(size: int, parts: Mapping[int, str]) -> bytes:

@@ -7,16 +7,16 @@ from pathlib import Path
 
 import pytest
 
-from app.cli.opening import host_of
 from app.cli.options import Options
-from app.engine.config import ConfigError
+from app.cli.session_context import host_of
+from app.core.config import ConfigError
 from backends.errors import RefusedError, ToolTimeoutError
-from backends.firmware import Question
-from backends.hosts.local import LocalHost
-from backends.hosts.local.firmware import packet, request_number
-from backends.hosts.wrapped import ReadOnlyHost
+from backends.firmware_queries import Question
 from backends.model import State
-from backends.vendors.hba.firmware.look import look
+from backends.system.local import LocalHost
+from backends.system.local.firmware import packet, request_number
+from backends.system.wrapped import ReadOnlyHost
+from backends.vendors.hba.firmware.query import look
 from tests.backends.fakes import FakeHost
 from tests.backends.hba.answers import ANSWERS, BATTERY, CONTROLLER, AnsweringCard, drive
 from tests.case_loop import loop_over
@@ -67,20 +67,20 @@ def test_another_host_cannot_be_asked() -> None:
 
 
 async def test_nobody_is_asked_unless_it_is_allowed(monkeypatch: pytest.MonkeyPatch) -> None:
-    monkeypatch.setattr("backends.hosts.local.firmware._open", lambda: pytest.fail("it was opened"))
+    monkeypatch.setattr("backends.system.local.firmware._open", lambda: pytest.fail("it was opened"))
     with pytest.raises(RefusedError, match="firmware_queries"):
         await LocalHost().ask_firmware(0, Question.CONTROLLER)
     assert "firmware_queries" in (await LocalHost().firmware_reachable() or "")
 
 
 async def test_another_file_is_not_taken_for_the_drivers_node(monkeypatch: pytest.MonkeyPatch) -> None:
-    monkeypatch.setattr("backends.hosts.local.firmware.NODE", "/dev/null")
+    monkeypatch.setattr("backends.system.local.firmware.NODE", "/dev/null")
     with pytest.raises(RefusedError, match="not the node"):
         await LocalHost(firmware_queries=True).ask_firmware(0, Question.CONTROLLER)
 
 
 async def test_a_missing_node_is_not_made_but_told(monkeypatch: pytest.MonkeyPatch) -> None:
-    monkeypatch.setattr("backends.hosts.local.firmware.NODE", "/dev/no-such-node")
+    monkeypatch.setattr("backends.system.local.firmware.NODE", "/dev/no-such-node")
     assert "There is no /dev/no-such-node" in (await LocalHost(firmware_queries=True).firmware_reachable() or "")
 
 

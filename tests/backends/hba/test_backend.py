@@ -7,7 +7,7 @@ from collections.abc import Mapping
 import pytest
 
 from backends.errors import NotFoundError, RaidbenchError, ToolFailedError
-from backends.firmware import AsksFirmware, Question
+from backends.firmware_queries import AsksFirmware, Question
 from backends.host import Command, Completed
 from backends.model import Controller, Inventory, Problem, Scope, State, Target
 from backends.registry import Machine

@@ -9,7 +9,7 @@ from collections.abc import Callable
 import pytest
 
 from backends.model import Level, Media, State
-from backends.vendors.hba.firmware import layouts, words
+from backends.vendors.hba.firmware import codes, layouts
 from backends.vendors.hba.firmware.layouts import FirmwareDrive
 from backends.vendors.megaraid.facts import Word
 from tests.backends.hba.answers import (
@@ -72,7 +72,7 @@ def test_what_is_set_and_what_is_in_force_are_told_apart() -> None:
     data[20], data[23] = 0x01 | 0x04, 0x04
     found = layouts.volume(bytes(data))
     assert found.configured.write_cache == Word(value="write-back", raw="cache policy 0x05")
-    assert found.in_force == words.policies(0x04)
+    assert found.in_force == codes.policies(0x04)
 
 
 def test_background_work_on_an_array_has_a_progress() -> None:
@@ -98,7 +98,7 @@ def test_background_work_on_an_array_has_a_progress() -> None:
     ],
 )
 def test_levels(primary: int, secondary: int, spans: int, level: Level) -> None:
-    assert words.level(primary, secondary, spans) is level
+    assert codes.level(primary, secondary, spans) is level
 
 
 @pytest.mark.parametrize(
@@ -114,7 +114,7 @@ def test_levels(primary: int, secondary: int, spans: int, level: Level) -> None:
     ],
 )
 def test_cache_policies(bits: int, write: str, read: str, io: str) -> None:
-    found = words.policies(bits)
+    found = codes.policies(bits)
     values = [word.value for word in (found.write_cache, found.read_ahead, found.io_policy) if word is not None]
     assert values == [write, read, io]
 
@@ -196,7 +196,7 @@ def test_a_battery_without_a_complaint_is_optimal() -> None:
     ],
 )
 def test_what_a_battery_complains_of(kind: int, bit: int, state: str, healthy: bool | None) -> None:
-    found = words.backup(kind, 1 << bit, 30, 0, 4000)
+    found = codes.backup(kind, 1 << bit, 30, 0, 4000)
     assert (found.state.value, found.healthy) == (state, healthy)
 
 

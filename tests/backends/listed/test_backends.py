@@ -11,14 +11,14 @@ import pytest
 from backends.change import Write
 from backends.errors import BlockedError, DeviceGoneError, NotFoundError, RefusedError, ToolFailedError
 from backends.host import Command, Completed, Host
-from backends.hosts.wrapped import HostWrapper
 from backends.model import Inventory, Level, State
 from backends.protocol import Sets
-from backends.racks import tw_cli
-from backends.racks.threeware import SimulatedThreeware
 from backends.settings import Reading, Risk
-from backends.vendors.areca.answers import drives
+from backends.simulator import tw_cli
+from backends.simulator.threeware import SimulatedThreeware
+from backends.system.wrapped import HostWrapper
 from backends.vendors.areca.backend import Areca
+from backends.vendors.areca.output_parsing import drives
 from backends.vendors.marvell.backend import Marvell
 from backends.vendors.threeware import VENDOR
 from backends.vendors.threeware.backend import Threeware

@@ -10,7 +10,7 @@ from backends.host import Host
 from backends.model import Target
 from backends.protocol import Backend, Finds
 from backends.testing.conformance import Conformance, FindsConformance
-from backends.testing.half_answers import HalfAnswers, every_line
+from backends.testing.truncation import HalfAnswers, every_line
 from backends.vendors.areca.backend import Areca
 from backends.vendors.marvell.backend import Marvell
 from backends.vendors.threeware.backend import Threeware

@@ -10,10 +10,10 @@ from collections.abc import Callable
 import pytest
 
 from backends.model import Health
-from backends.racks import tw_cli
+from backends.simulator import tw_cli
 from backends.topology import Topology, Tree
-from backends.vendors.areca import answers as areca
-from backends.vendors.areca.answers import drives, pairs, raid_sets
+from backends.vendors.areca import output_parsing as areca
+from backends.vendors.areca.output_parsing import drives, pairs, raid_sets
 from backends.vendors.marvell import backend as marvell
 from backends.vendors.marvell.backend import ADAPTER, DISK, VOLUME
 from backends.vendors.marvell.presence import records

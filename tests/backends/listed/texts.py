@@ -6,8 +6,8 @@ from collections.abc import Mapping, Sequence
 from typing import Any
 
 from backends.host import Command, Completed
-from backends.racks import tw_cli
-from backends.racks.threeware import SimulatedThreeware, SimulatedUnit
+from backends.simulator import tw_cli
+from backends.simulator.threeware import SimulatedThreeware, SimulatedUnit
 from tests.backends.fakes import FakeHost, disk, machine
 
 SUCCESS = "===============================\nGuiErrMsg<0x00>: Success.\n"

@@ -8,8 +8,8 @@ from pathlib import Path
 
 import pytest
 
-from app.engine.session.paths import Paths
-from app.engine.workbench import Workbench
+from app.core.session.paths import Paths
+from app.core.workbench import Workbench
 from backends.change import Change, Write
 from backends.errors import (
     AnotherDeviceError,
@@ -20,15 +20,15 @@ from backends.errors import (
     ToolFailedError,
 )
 from backends.host import Command, Completed
-from backends.racks.caches import CacheCounts
-from backends.racks.host import SimulatedHost
-from backends.racks.machines.linux import linux_rack
-from backends.racks.rack import Rack
 from backends.settings import Effect, Persistence, Risk
+from backends.simulator.caches import CacheCounts
+from backends.simulator.host import SimulatedHost
+from backends.simulator.profiles.linux import linux_rack
+from backends.simulator.rack import Rack
 from backends.vendors.lvm.backend import Lvm
 from tests.backends.lvm.machines import CACHES, KINDS, done, host, target
 from tests.backends.lvm.test_conformance import volumes_rack
-from tests.backends.racks.asking import NOW
+from tests.backends.simulator.asking import NOW
 
 DB, MAIL, SPARE = (target(f"vg0/{name}") for name in ("db", "mail", "spare"))
 MIRROR, PARITY = target("r-1/mir"), target("r-1/par")

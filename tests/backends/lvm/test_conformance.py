@@ -8,14 +8,14 @@ import pytest
 
 from backends.model import Target
 from backends.protocol import Backend
-from backends.racks.host import SimulatedHost
-from backends.racks.lvm.volumes import LvmGroup, LvmVolume
-from backends.racks.machines.linux import linux_rack
-from backends.racks.rack import Clock, Rack
+from backends.simulator.host import SimulatedHost
+from backends.simulator.lvm.volumes import LvmGroup, LvmVolume
+from backends.simulator.profiles.linux import linux_rack
+from backends.simulator.rack import Clock, Rack
 from backends.testing.conformance import Conformance
 from backends.vendors.lvm.backend import Lvm
 from tests.backends.lvm.machines import target
-from tests.backends.racks.asking import NOW
+from tests.backends.simulator.asking import NOW
 
 MIB = 1 << 20
 LONG = pytest.mark.long

@@ -8,7 +8,7 @@ import pytest
 
 from backends.errors import BlockedError, ToolFailedError
 from backends.model import State
-from backends.testing.half_answers import every_line, seeded
+from backends.testing.truncation import every_line, seeded
 from backends.vendors.lvm.backend import Lvm
 from tests.backends.lvm.machines import CACHES, host, target
 

@@ -6,12 +6,12 @@ from dataclasses import replace
 
 import pytest
 
+from backends.array_planning import ArrayPlan, ArrayWish, Candidate
 from backends.change import Write
 from backends.errors import InvalidValueError, RefusedError
-from backends.making import ArrayPlan, ArrayWish, Candidate
 from backends.model import Level, Media, Target
+from backends.vendors.lvm.creation import GroupRoom, plan_volume, removing, require_steps
 from backends.vendors.lvm.groups import PvFacts, why_no_volume
-from backends.vendors.lvm.making import GroupRoom, plan_volume, removing, require_steps
 from tests.case_loop import loop_over
 
 GROUP = Target(backend="lvm", address="data")

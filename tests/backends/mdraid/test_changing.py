@@ -7,7 +7,7 @@ from dataclasses import replace
 import pytest
 
 from backends.change import Change, Write
-from backends.changing import lock_of
+from backends.change_steps import lock_of
 from backends.errors import (
     BlockedError,
     DeviceGoneError,

@@ -10,7 +10,7 @@ from backends.errors import BlockedError
 from backends.host import Completed, FileStat, Host
 from backends.model import State, Target
 from backends.protocol import Finds
-from backends.testing.half_answers import CuttingHost, HalfAnswers, complaints, every_line
+from backends.testing.truncation import CuttingHost, HalfAnswers, complaints, every_line
 from backends.vendors.mdraid.backend import MdRaid
 from tests.backends.mdraid.machines import MD0, MdHost, array
 from tests.backends.mdraid.test_changing import room

@@ -6,7 +6,7 @@ from dataclasses import replace
 
 import pytest
 
-from app.priv import reading
+from app.privsep import read_policy
 from backends.errors import BlockedError
 from backends.host import Completed
 from backends.model import Array, Level, Scope, State, Target
@@ -239,9 +239,9 @@ async def test_who_cannot_ask_says_nothing_of_it(host: MdHost) -> None:
 
 
 def test_the_helper_of_root_asks_that_and_nothing_besides(monkeypatch: pytest.MonkeyPatch) -> None:
-    monkeypatch.setattr(reading, "find_program", lambda names: f"/sbin/{names[0]}")
-    assert reading.command_of(("mdadm", *ASK_PLATFORM)) == ("/sbin/mdadm", *ASK_PLATFORM)
-    assert reading.command_of(("mdadm", *ASK_PLATFORM, "--export")) is None
+    monkeypatch.setattr(read_policy, "find_program", lambda names: f"/sbin/{names[0]}")
+    assert read_policy.command_of(("mdadm", *ASK_PLATFORM)) == ("/sbin/mdadm", *ASK_PLATFORM)
+    assert read_policy.command_of(("mdadm", *ASK_PLATFORM, "--export")) is None
 
 
 def test_a_platform_without_figures_is_shown_by_its_name() -> None:

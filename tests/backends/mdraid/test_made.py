@@ -4,10 +4,10 @@ from __future__ import annotations
 
 import pytest
 
+from backends.array_planning import ArrayFound, ArrayStanding, MadeArray, MemberDrive
 from backends.change import Write
 from backends.errors import RefusedError, ToolFailedError
 from backends.host import Command, Completed
-from backends.making import ArrayFound, ArrayStanding, MadeArray, MemberDrive
 from backends.model import Level
 from backends.vendors.mdraid.backend import MdRaid
 from tests.backends.fakes import disk
@@ -162,7 +162,7 @@ async def test_a_disk_that_cannot_be_asked_is_no_blank_one() -> None:
 async def test_a_disk_of_which_no_superblock_can_be_read_is_no_blank_one(
     monkeypatch: pytest.MonkeyPatch, read: tuple[bytes, ...] | None
 ) -> None:
-    monkeypatch.setattr("backends.vendors.mdraid.making.pieces_on", lambda _host: lambda *_words: read)
+    monkeypatch.setattr("backends.vendors.mdraid.creation.pieces_on", lambda _host: lambda *_words: read)
     with pytest.raises(ToolFailedError, match="/dev/sda cannot be read"):
         await found(MIRROR, {})
 
@@ -176,7 +176,7 @@ async def test_a_disk_whose_beginning_can_be_read_is_asked_for_the_place_of_the_
         asked.append(words)
         return (bytes(8192),)
 
-    monkeypatch.setattr("backends.vendors.mdraid.making.pieces_on", lambda _host: reader)
+    monkeypatch.setattr("backends.vendors.mdraid.creation.pieces_on", lambda _host: reader)
     assert (await found(MIRROR, {})).standing is ArrayStanding.ABSENT
     assert [words[0] for words in asked if isinstance(words, tuple)] == ["/dev/sda", "/dev/sdb"]
     assert all(isinstance(words, tuple) and words[2] == ((0, 8192),) for words in asked)

@@ -6,10 +6,10 @@ from dataclasses import replace
 
 import pytest
 
+from backends.array_planning import ArrayPlan, ArrayWish, Candidate
 from backends.errors import InvalidValueError
-from backends.making import ArrayPlan, ArrayWish, Candidate
 from backends.model import Level, Media, Target
-from backends.vendors.mdraid.making import plan_array, spelled
+from backends.vendors.mdraid.creation import plan_array, spelled
 
 UUIDS = tuple(spelled(f"{number:032x}") for number in range(9))
 

@@ -6,13 +6,13 @@ import asyncio
 from collections.abc import Mapping
 
 from backends.host import Command, Completed
-from backends.racks.host import SimulatedHost
-from backends.racks.programs import PATHS
+from backends.simulator.host import SimulatedHost
+from backends.simulator.programs import PATHS
 from backends.vendors.megaraid.dialect import Dialect
 from backends.vendors.megaraid.megacli import MegaCli
 from backends.vendors.megaraid.storcli import StorCli7
 from tests.backends.megaraid import answers
-from tests.backends.racks.racks import rack_of
+from tests.backends.simulator.racks import rack_of
 
 VOLUMES = 240
 """The most that a card of the 95xx or 96xx series has."""

@@ -6,7 +6,7 @@ import pytest
 
 from backends.errors import BlockedError, InvalidValueError
 from backends.host import Command, Completed
-from backends.racks.host import SimulatedHost
+from backends.simulator.host import SimulatedHost
 from backends.vendors.megaraid.addresses import card_target, volume_target
 from backends.vendors.megaraid.backend import MegaRaid
 from backends.vendors.megaraid.facts import Word
@@ -22,7 +22,7 @@ from backends.vendors.megaraid.storcli.dialect import StorCli8
 from backends.vendors.megaraid.storcli.fields import Fields
 from tests.backends.fakes import FakeHost
 from tests.backends.megaraid import answers
-from tests.backends.racks.asking import FAST, still_rack
+from tests.backends.simulator.asking import FAST, still_rack
 from tests.case_loop import loop_over
 
 CLI = MegaCli(FakeHost({}), "/opt/MegaRAID/MegaCli/MegaCli64")

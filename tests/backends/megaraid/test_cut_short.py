@@ -10,8 +10,8 @@ from backends.errors import ToolFailedError
 from backends.host import Command, Completed
 from backends.vendors.megaraid.dialect import Contents
 from backends.vendors.megaraid.storcli import StorCli7
-from backends.vendors.megaraid.storcli.asking import UnreadableError
 from backends.vendors.megaraid.storcli.document import replies
+from backends.vendors.megaraid.storcli.reader import UnreadableError
 from tests.backends.fakes import FakeHost, machine
 from tests.backends.megaraid import answers
 from tests.backends.megaraid.recordings import recordings, text_of

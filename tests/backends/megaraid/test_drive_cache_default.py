@@ -5,11 +5,11 @@ from __future__ import annotations
 import pytest
 
 from backends.errors import BlockedError
-from backends.racks.host import SimulatedHost
 from backends.settings import Risk
+from backends.simulator.host import SimulatedHost
 from backends.vendors.megaraid.addresses import volume_target
 from backends.vendors.megaraid.backend import MegaRaid
-from tests.backends.racks.asking import FAST, still_rack
+from tests.backends.simulator.asking import FAST, still_rack
 
 WITH_STORCLI, WITH_MEGACLI = volume_target("/c0", 1), volume_target("/c3", 0)
 

@@ -10,7 +10,7 @@ from backends.errors import BlockedError, ToolFailedError
 from backends.host import Command, Completed, Host
 from backends.model import Target
 from backends.protocol import Finds
-from backends.testing.half_answers import HalfAnswers, every_line
+from backends.testing.truncation import HalfAnswers, every_line
 from backends.vendors.megaraid.addresses import card_target, volume_target
 from backends.vendors.megaraid.backend import MegaRaid
 from backends.vendors.megaraid.megacli import MegaCli

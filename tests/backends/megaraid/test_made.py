@@ -7,25 +7,25 @@ from dataclasses import replace
 
 import pytest
 
+from backends.array_planning import ArrayFound, ArrayPlan, ArrayStanding, MadeArray, MemberDrive
 from backends.change import Write
 from backends.errors import InvalidValueError, RefusedError, ToolFailedError
 from backends.host import Command, Completed
-from backends.making import ArrayFound, ArrayPlan, ArrayStanding, MadeArray, MemberDrive
 from backends.model import Level, State
-from backends.racks.host import SimulatedHost
-from backends.racks.rules import naa
-from backends.racks.volume import Volume
+from backends.simulator.firmware_rules import naa
+from backends.simulator.host import SimulatedHost
+from backends.simulator.volume import Volume
 from backends.topology import look
 from backends.vendors.megaraid.addresses import card_target
 from backends.vendors.megaraid.backend import MegaRaid
+from backends.vendors.megaraid.creation import find_made
 from backends.vendors.megaraid.dialect import Contents
 from backends.vendors.megaraid.facts import Card, PhysicalDrive, VirtualDrive
-from backends.vendors.megaraid.making import find_made
 from backends.vendors.megaraid.megacli.dialect import MegaCli
 from backends.vendors.megaraid.storcli.dialect import StorCli7, StorCli8
 from tests.backends.fakes import FakeHost
-from tests.backends.racks.asking import megacli, storcli
-from tests.backends.racks.making import MEGACLI, STORCLI, new_host, planned
+from tests.backends.simulator.asking import megacli, storcli
+from tests.backends.simulator.making import MEGACLI, STORCLI, new_host, planned
 
 TOOLS = {"storcli": (0, STORCLI), "MegaCli": (1, MEGACLI)}
 """Card and free drives of each."""

@@ -7,20 +7,20 @@ from dataclasses import replace
 
 import pytest
 
+from backends.array_planning import ArrayPlan, ArrayWish, Candidate
 from backends.errors import BlockedError, DeviceGoneError, InvalidValueError, RefusedError
-from backends.making import ArrayPlan, ArrayWish, Candidate
 from backends.model import Level, Media, State
-from backends.racks import rules
-from backends.racks.host import SimulatedHost
-from backends.racks.machines.lsi import demo_rack
-from backends.racks.rack import Rack
-from backends.racks.state import RackFile
+from backends.simulator import firmware_rules
+from backends.simulator.host import SimulatedHost
+from backends.simulator.profiles.lsi import demo_rack
+from backends.simulator.rack import Rack
+from backends.simulator.state_file import RackFile
 from backends.vendors.megaraid.addresses import card_target, volume_target
 from backends.vendors.megaraid.backend import MegaRaid
+from backends.vendors.megaraid.creation import against, against_card
 from backends.vendors.megaraid.dialect import Contents
 from backends.vendors.megaraid.facts import PRESERVED, BackgroundOperation, Card, PhysicalDrive, VirtualDrive
-from backends.vendors.megaraid.making import against, against_card
-from tests.backends.racks.asking import FAST, NOW
+from tests.backends.simulator.asking import FAST, NOW
 from tests.case_loop import loop_over
 
 GOOD = PhysicalDrive(
@@ -87,7 +87,7 @@ class Bed:
         self.rack: Rack = demo_rack(lambda: NOW)
         for number in (1, 3):
             card = next(one for one in self.rack.cards if one.number == number)
-            rules.delete(self.rack, card, 0, force=True)
+            firmware_rules.delete(self.rack, card, 0, force=True)
         self.backend = MegaRaid(SimulatedHost(RackFile(None, make=lambda: self.rack), speed=FAST))
 
     async def free(self, card: str) -> tuple[Candidate, ...]:
@@ -202,7 +202,7 @@ async def test_nothing_is_made_while_the_card_rebuilds(bed: Bed) -> None:
     assert not any(one.free for one in found if str(one.controller) == "megaraid:/c2")
     wish = ArrayWish(level=Level.RAID0, drives=(await bed.free("/c0"))[:1], name="rb-1a2b")
     contents = alone(GOOD, volumes=(VirtualDrive(card=0, number=1, jobs=(BackgroundOperation(kind="rebuild"),)),))
-    from backends.vendors.megaraid.making import plan_array
+    from backends.vendors.megaraid.creation import plan_array
 
     with pytest.raises(BlockedError, match="a rebuild is under way on the card"):
         plan_array(wish, contents, None)  # type: ignore[arg-type]

@@ -14,7 +14,7 @@ from backends.model import Level, State
 from backends.vendors.megaraid.addresses import volume_target
 from backends.vendors.megaraid.backend import MegaRaid
 from backends.vendors.megaraid.megacli import MegaCli
-from backends.vendors.megaraid.megacli.asking import misnamed
+from backends.vendors.megaraid.megacli.reader import misnamed
 from backends.vendors.megaraid.megacli.volumes import parse_background, parse_volumes
 from backends.vendors.megaraid.storcli.document import replies
 from backends.vendors.megaraid.storcli.named import misnamed as misnamed_reply

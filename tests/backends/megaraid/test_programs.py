@@ -11,7 +11,7 @@ from click.testing import CliRunner
 
 from app.cli.main import cli as group
 from backends.errors import ToolFailedError
-from backends.hosts.local import LocalHost
+from backends.system.local import LocalHost
 from backends.vendors.megaraid.addresses import volume_target
 from backends.vendors.megaraid.backend import MegaRaid
 from backends.vendors.megaraid.storcli import commands

@@ -6,7 +6,7 @@ import pytest
 
 from backends.model import State
 from backends.vendors.megaraid.sizes import strip
-from backends.vendors.megaraid.storcli import words
+from backends.vendors.megaraid.storcli import vocabulary
 from backends.vendors.megaraid.storcli.cards import card
 from backends.vendors.megaraid.storcli.document import chosen, replies
 from backends.vendors.megaraid.storcli.volumes import volumes
@@ -34,7 +34,7 @@ def test_a_recording_is_asked_for_by_the_number_of_its_card() -> None:
 
 def test_every_word_for_a_strip_is_one_parser() -> None:
     assert {strip(f"{size}{unit}") for size, unit in ((64, " KB"), (64, "kB"), (64, " KiB"))} == {65536}
-    assert words.policies("RWBD").write_cache is not None
+    assert vocabulary.policies("RWBD").write_cache is not None
 
 
 @loop_over(
@@ -53,14 +53,14 @@ def test_every_word_for_a_strip_is_one_parser() -> None:
 def test_the_small_letter_tells_adaptive_read_ahead_from_always_write_back(
     column: str, values: tuple[str | None, ...]
 ) -> None:
-    found = words.policies(column)
+    found = vocabulary.policies(column)
     read = (found.read_ahead, found.write_cache, found.io_policy)
     assert tuple(None if word is None else word.value for word in read) == values
 
 
 @pytest.mark.parametrize(("word", "state"), [("UBUnsp", State.FAILED), ("UGUnsp", State.UNASSIGNED)])
 def test_an_unsupported_drive_is_as_it_was_before(word: str, state: State) -> None:
-    assert words.drive_state(word, None) is state
+    assert vocabulary.drive_state(word, None) is state
 
 
 def document_with(name: str) -> str:

@@ -17,8 +17,8 @@ from backends.errors import (
     ToolFailedError,
 )
 from backends.model import State, Target
-from backends.racks.host import SimulatedHost
 from backends.settings import Risk
+from backends.simulator.host import SimulatedHost
 from backends.vendors.megaraid.addresses import card_target, volume_target
 from backends.vendors.megaraid.backend import MegaRaid
 from backends.vendors.megaraid.dialect import Contents
@@ -27,7 +27,7 @@ from backends.vendors.megaraid.geometry import members_of
 from backends.vendors.megaraid.running import places_of
 from tests.backends.megaraid import cards
 from tests.backends.megaraid.cards import PlayedCard
-from tests.backends.racks.asking import ask, still_host
+from tests.backends.simulator.asking import ask, still_host
 from tests.backends.taking_back import take_back, way_back
 from tests.case_loop import loop_over
 

@@ -7,7 +7,7 @@ from dataclasses import replace
 import pytest
 
 from backends.change import Write
-from backends.changing import lock_of
+from backends.change_steps import lock_of
 from backends.errors import DeviceGoneError, NotFoundError, RefusedError, ToolFailedError
 from backends.model import Media, Scope, State, Target
 from backends.settings import Persistence, Reading, Risk

@@ -9,7 +9,7 @@ import pytest
 from backends.host import Command, Completed, Host
 from backends.model import Target
 from backends.protocol import Finds
-from backends.testing.half_answers import HalfAnswers, every_line
+from backends.testing.truncation import HalfAnswers, every_line
 from backends.vendors.nvme.backend import Nvme
 from backends.vendors.nvme.sysfs import controller_target
 from tests.backends.nvme.drives import PlayedDrive, refused

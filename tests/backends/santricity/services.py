@@ -15,7 +15,7 @@ from pathlib import Path
 from typing import Any
 
 from backends.host import Command, Completed, Denial
-from backends.hosts.web.door import Door
+from backends.system.https.endpoint import Door
 from tests.backends.fakes import FakeHost, disk, machine
 
 ROOT = "/devmgr/v2/storage-systems"

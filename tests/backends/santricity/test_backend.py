@@ -20,11 +20,11 @@ from backends.errors import (
     ToolFailedError,
 )
 from backends.host import Command, Completed
-from backends.hosts.recorded import RecordingHost, ReplayHost
-from backends.hosts.web.host import WebHost
-from backends.hosts.wrapped import DryRunHost, ReadOnlyHost
 from backends.model import Array, Level, Media, State, Target
 from backends.settings import Reading, Risk
+from backends.system.https.host import WebHost
+from backends.system.recorded import RecordingHost, ReplayHost
+from backends.system.wrapped import DryRunHost, ReadOnlyHost
 from backends.vendors.santricity import VENDOR
 from backends.vendors.santricity.backend import Santricity
 from backends.vendors.santricity.readings import SETTINGS

@@ -7,9 +7,9 @@ from pathlib import Path
 
 import pytest
 
-from backends.hosts.web.host import WebHost
 from backends.model import Scope, Target
 from backends.protocol import Backend
+from backends.system.https.host import WebHost
 from backends.testing.conformance import Conformance
 from backends.vendors.santricity.backend import Santricity
 from tests.backends.fakes import FakeHost, disk, machine

@@ -14,7 +14,7 @@ import pytest
 from backends.host import Completed
 from backends.model import Array, Controller, Drive
 from backends.topology import Topology, Tree
-from backends.vendors.santricity import answers
+from backends.vendors.santricity import responses
 from backends.vendors.santricity.facts import WebHardware, WebSystem, WebView, WebVolume
 from backends.vendors.santricity.inventory import inventory
 from backends.vendors.santricity.readings import BY_KEY, readings
@@ -33,12 +33,12 @@ def there(wwn: str | None, text: str) -> bool:
 
 
 def systems(text: str) -> object:
-    found = answers.systems(text, DOOR)
+    found = responses.systems(text, DOOR)
     return [replace(one, door="", wwn=None) for one in found if there(one.wwn, text)]
 
 
 def hardware(text: str) -> object:
-    found = answers.hardware(text)
+    found = responses.hardware(text)
     parts = [(one.model, one.serial, one.firmware, one.status) for one in found.controllers]
     drives = [
         (one.model, one.serial, one.media, one.status, one.size_bytes) for one in found.drives if there(one.wwn, text)
@@ -48,10 +48,10 @@ def hardware(text: str) -> object:
 
 PARSERS: dict[str, Callable[[str], object]] = {
     "storage-systems": systems,
-    "volumes": lambda text: [_fields(each) for each in answers.volumes(text) if there(each.wwn, text)],
-    "storage-pools": lambda text: [(one.id, one.name) for one in answers.groups(text) if there(one.wwn, text)],
+    "volumes": lambda text: [_fields(each) for each in responses.volumes(text) if there(each.wwn, text)],
+    "storage-pools": lambda text: [(one.id, one.name) for one in responses.groups(text) if there(one.wwn, text)],
     "hardware-inventory": hardware,
-    "refusal": lambda text: answers.refusal(Completed(returncode=22, stdout=text, stderr="HTTP 422 x"), "x") and None,
+    "refusal": lambda text: responses.refusal(Completed(returncode=22, stdout=text, stderr="HTTP 422 x"), "x") and None,
 }
 GOOD = {
     "storage-systems": json.dumps([PLAYED.system(), PLAYED.system() | {"id": "2", "name": "array2"}], indent=1),
@@ -76,14 +76,14 @@ def test_no_spoiled_answer_is_more_than_it_says(name: str) -> None:
 
 @pytest.mark.exhaustive
 def test_whatever_is_told_has_an_inventory_and_readings() -> None:
-    good = answers.volumes(GOOD["volumes"])
+    good = responses.volumes(GOOD["volumes"])
     for seed in range(MANY):
-        (system, *_) = answers.systems(spoiled(GOOD["storage-systems"], seed), DOOR) or (
+        (system, *_) = responses.systems(spoiled(GOOD["storage-systems"], seed), DOOR) or (
             WebSystem(door=DOOR, id="1", name="1"),
         )
-        found = answers.volumes(spoiled(GOOD["volumes"], seed)) or good
-        groups = answers.groups(spoiled(GOOD["storage-pools"], seed))
-        made_of = answers.hardware(spoiled(GOOD["hardware-inventory"], seed))
+        found = responses.volumes(spoiled(GOOD["volumes"], seed)) or good
+        groups = responses.groups(spoiled(GOOD["storage-pools"], seed))
+        made_of = responses.hardware(spoiled(GOOD["hardware-inventory"], seed))
         whole = inventory(system, found, groups, made_of, PICTURE)
         things: tuple[Controller | Array | Drive, ...] = (*whole.controllers, *whole.arrays, *whole.drives)
         addresses = [str(one.target) for one in things]
@@ -97,18 +97,18 @@ def test_whatever_is_told_has_an_inventory_and_readings() -> None:
 
 @loop_over("id", ["../../x", "1/2", "1 2", "1\r\nX: y", "", "ä", "x" * 65, "?a=b", "%2e%2e", "1#"])
 def test_what_could_lead_elsewhere_in_a_path_is_no_id(id: str) -> None:
-    assert answers.systems(json.dumps([{"id": id, "name": "x"}]), DOOR) == ()
-    assert answers.volumes(json.dumps([{"volumeRef": id, "label": "x"}])) == ()
+    assert responses.systems(json.dumps([{"id": id, "name": "x"}]), DOOR) == ()
+    assert responses.volumes(json.dumps([{"volumeRef": id, "label": "x"}])) == ()
 
 
 def test_two_of_one_name_are_called_by_their_ids() -> None:
     told = [{"id": "1", "name": "twin"}, {"id": "2", "name": "twin"}, {"id": "3", "name": "1"}]
-    assert [one.name for one in answers.systems(json.dumps(told), DOOR)] == ["1", "2", "3"]
+    assert [one.name for one in responses.systems(json.dumps(told), DOOR)] == ["1", "2", "3"]
 
 
 def test_what_is_not_told_is_nothing() -> None:
-    assert answers.hardware("") == WebHardware()
-    assert answers.systems("{}", DOOR) == ()
-    (one,) = answers.volumes('[{"volumeRef": "02AB"}]')
+    assert responses.hardware("") == WebHardware()
+    assert responses.systems("{}", DOOR) == ()
+    (one,) = responses.volumes('[{"volumeRef": "02AB"}]')
     view = WebView(system=WebSystem(door=DOOR, id="1", name="1"), volume=one)
     assert {reading.now for reading in readings(view).values()} == {None}

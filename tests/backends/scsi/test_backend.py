@@ -9,9 +9,9 @@ import pytest
 from backends.change import Write
 from backends.errors import BlockedError, DeviceGoneError, NotFoundError, RefusedError, ToolFailedError
 from backends.host import Command, Completed
-from backends.hosts.wrapped import ReadOnlyHost
 from backends.model import Drive, Media, State, Target
 from backends.settings import Persistence, Reading, Risk
+from backends.system.wrapped import ReadOnlyHost
 from backends.vendors.scsi.backend import ScsiBackend
 from tests.backends.scsi.drives import PROTECTED, Ata, DriveHost, Kind, Scsi, Volume
 from tests.backends.taking_back import take_back

@@ -9,7 +9,7 @@ import pytest
 from backends.host import Host
 from backends.model import Target
 from backends.protocol import Finds
-from backends.testing.half_answers import HalfAnswers, every_line
+from backends.testing.truncation import HalfAnswers, every_line
 from backends.vendors.scsi.backend import ScsiBackend
 from tests.backends.scsi.drives import Ata, DriveHost, Kind, Scsi
 from tests.backends.scsi.test_conformance import SDA, SDB

@@ -6,9 +6,9 @@ from dataclasses import replace
 from typing import Any
 
 from backends.host import Command, Completed
-from backends.racks.printed import Said
-from backends.racks.smartarray import arcconf, ssacli
-from backends.racks.smartarray.cards import SmartBay, SmartCard, SmartVolume
+from backends.simulator.smartarray import arcconf, ssacli
+from backends.simulator.smartarray.cards import SmartBay, SmartCard, SmartVolume
+from backends.simulator.tool_output import Said
 from tests.backends.fakes import FakeHost, disk, machine
 
 SSACLI = "/usr/sbin/ssacli"

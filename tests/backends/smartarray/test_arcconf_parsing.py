@@ -5,7 +5,7 @@ from __future__ import annotations
 import pytest
 
 from backends.model import Level, Media, State
-from backends.racks.smartarray.arcconf import USAGE
+from backends.simulator.smartarray.arcconf import USAGE
 from backends.vendors.smartarray import effective
 from backends.vendors.smartarray.arcconf import commands
 from backends.vendors.smartarray.arcconf.parsing import card_text, numbers, refusal, short_list, tasks, write_cache

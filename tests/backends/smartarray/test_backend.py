@@ -20,10 +20,10 @@ from backends.errors import (
 from backends.host import Command, Completed
 from backends.model import Inventory, State, Target
 from backends.protocol import BEING_READ
-from backends.racks.printed import Said
-from backends.racks.smartarray.cards import DEFAULTS, SmartCard
-from backends.racks.smartarray.ssacli import answer
 from backends.settings import Effect, Risk
+from backends.simulator.smartarray.cards import DEFAULTS, SmartCard
+from backends.simulator.smartarray.ssacli import answer
+from backends.simulator.tool_output import Said
 from backends.vendors.smartarray import tools
 from backends.vendors.smartarray.addresses import card_target, drive_target, volume_target
 from backends.vendors.smartarray.backend import MOVING, SmartArray

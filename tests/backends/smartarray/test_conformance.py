@@ -7,9 +7,9 @@ from pathlib import Path
 
 import pytest
 
-from backends.hosts.recorded import RecordingHost, ReplayHost
 from backends.model import Target
 from backends.protocol import Backend, Finds
+from backends.system.recorded import RecordingHost, ReplayHost
 from backends.testing.conformance import Conformance, FindsConformance
 from backends.vendors.smartarray.addresses import card_target, drive_target, volume_target
 from backends.vendors.smartarray.backend import SmartArray

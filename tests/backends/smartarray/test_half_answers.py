@@ -7,19 +7,19 @@ from dataclasses import replace
 
 import pytest
 
-from backends.answers import CUT
 from backends.errors import BlockedError, ToolFailedError
 from backends.host import Command, Completed, Host
 from backends.model import State, Target
 from backends.protocol import Finds
-from backends.racks.printed import Said
-from backends.racks.smartarray import arcconf, ssacli
-from backends.racks.smartarray.cards import SmartCard
-from backends.testing.half_answers import HalfAnswers, every_line, seeded
+from backends.simulator.smartarray import arcconf, ssacli
+from backends.simulator.smartarray.cards import SmartCard
+from backends.simulator.tool_output import Said
+from backends.testing.truncation import HalfAnswers, every_line, seeded
+from backends.tool_output import CUT
 from backends.vendors.smartarray.addresses import card_target, drive_target, volume_target
 from backends.vendors.smartarray.arcconf.commands import STATUS, WHOLE
 from backends.vendors.smartarray.backend import SmartArray
-from backends.vendors.smartarray.ssacli.whole import missing
+from backends.vendors.smartarray.ssacli.completeness import missing
 from tests.backends.smartarray.cards import HPE, SERIES, SMARTRAID, PlayedCards
 from tests.backends.smartarray.test_ssacli_parsing import OLD
 from tests.backends.smartarray.texts import NO_COLUMNS, SMART

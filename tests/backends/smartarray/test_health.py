@@ -8,7 +8,7 @@ from backends.model import State
 from backends.vendors.smartarray.arcconf.parsing import card_text
 from backends.vendors.smartarray.facts import BayDrive, CardText
 from backends.vendors.smartarray.ssacli.parsing import cards
-from backends.vendors.smartarray.words import read_health
+from backends.vendors.smartarray.vocabulary import read_health
 from tests.case_loop import loop_over
 
 CARD = "\nSmart Array P440ar in Slot 3\n   Slot: 3\n   Controller Status: OK\n"

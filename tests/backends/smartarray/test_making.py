@@ -8,7 +8,7 @@ import pytest
 
 from backends.errors import InvalidValueError
 from backends.model import Level, State
-from backends.racks.smartarray.arcconf import CREATE_USAGE
+from backends.simulator.smartarray.arcconf import CREATE_USAGE
 from backends.vendors.smartarray.arcconf.tool import Arcconf
 from backends.vendors.smartarray.dialect import NewLogical
 from backends.vendors.smartarray.facts import BayDrive, CardText, Family, LogicalDrive, RaidCard

@@ -12,8 +12,8 @@ import pytest
 from click.testing import CliRunner
 
 from app.cli.main import cli as group
-from backends.racks.smartarray import ssacli
-from backends.racks.smartarray.cards import SmartCard
+from backends.simulator.smartarray import ssacli
+from backends.simulator.smartarray.cards import SmartCard
 from tests.backends.smartarray.cards import HPE
 
 pytestmark = pytest.mark.slow

@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Sequence
 
 from backends.host import Command, Completed
-from backends.racks.smcli import DiskSystem
+from backends.simulator.smcli import DiskSystem
 from tests.backends.fakes import FakeHost, disk, machine
 
 TOOL = "/opt/IBM_DS/client/SMcli"

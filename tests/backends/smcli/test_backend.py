@@ -10,8 +10,8 @@ from backends.change import Change, Write
 from backends.errors import BlockedError, DeviceGoneError, NotFoundError, RefusedError, ToolFailedError
 from backends.host import Command, Completed
 from backends.model import Array, Level, Media, State, Target
-from backends.racks.smcli import DiskSystem, HostDisk
 from backends.settings import Effect, Reading, Risk
+from backends.simulator.smcli import DiskSystem, HostDisk
 from backends.vendors.smcli import VENDOR
 from backends.vendors.smcli.backend import Smcli
 from backends.vendors.smcli.inventory import system_target, volume_target

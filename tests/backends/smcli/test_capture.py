@@ -6,10 +6,10 @@ from pathlib import Path
 
 import pytest
 
-from app.engine.session.redaction import identifiers, spellings
-from backends.hosts.recorded import RecordingHost, ReplayHost
-from backends.racks.smcli import DiskSystem
+from app.core.session.redaction import identifiers, spellings
 from backends.redaction import Redactor
+from backends.simulator.smcli import DiskSystem
+from backends.system.recorded import RecordingHost, ReplayHost
 from backends.vendors.smcli.backend import Smcli
 from tests.backends.smcli.systems import PlayedSystem
 

@@ -6,7 +6,7 @@ import pytest
 
 from backends.model import Target
 from backends.protocol import Backend
-from backends.racks.smcli import DiskSystem
+from backends.simulator.smcli import DiskSystem
 from backends.testing.conformance import Conformance
 from backends.vendors.smcli.backend import Smcli
 from backends.vendors.smcli.inventory import system_target, volume_target

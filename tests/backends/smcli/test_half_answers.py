@@ -10,7 +10,7 @@ from backends.errors import ToolFailedError
 from backends.host import Command, Completed, Host
 from backends.model import Target
 from backends.protocol import Finds
-from backends.testing.half_answers import HalfAnswers, every_line
+from backends.testing.truncation import HalfAnswers, every_line
 from backends.vendors.smcli.backend import Smcli
 from backends.vendors.smcli.facts import whole_sections
 from backends.vendors.smcli.inventory import system_target, volume_target

@@ -6,17 +6,17 @@ from dataclasses import replace
 
 import pytest
 
-from app.engine.arrays.candidates import candidates_of, chosen, plan_array
+from app.core.changes.arrays.candidates import candidates_of, chosen, plan_array
+from backends.array_planning import ArrayPlan, ArrayWish, Candidate
 from backends.errors import InvalidValueError, RefusedError
-from backends.making import ArrayPlan, ArrayWish, Candidate
 from backends.model import Level
 from backends.protocol import BuildsArrays
-from backends.racks.smcli import DiskSystem
 from backends.registry import Machine
+from backends.simulator.smcli import DiskSystem
 from backends.vendors.smcli.backend import Smcli
+from backends.vendors.smcli.dialects import DELL, IBM, NETAPP, Nouns
 from backends.vendors.smcli.facts import SystemPart, SystemProfile
 from backends.vendors.smcli.statements import plan_logical_drive
-from backends.vendors.smcli.words import DELL, IBM, NETAPP, Nouns
 from tests.backends.smcli.systems import TOOL, PlayedSystem
 
 

@@ -10,12 +10,12 @@ from dataclasses import replace
 
 import pytest
 
-from backends.racks.smcli import DiskSystem
+from backends.simulator.smcli import DiskSystem
 from backends.topology import Topology, Tree
+from backends.vendors.smcli.dialects import names_in, refusal
 from backends.vendors.smcli.facts import parse_profile
 from backends.vendors.smcli.inventory import inventory
 from backends.vendors.smcli.readings import SystemView, readings
-from backends.vendors.smcli.words import names_in, refusal
 from tests.backends.smcli.test_profile import DELL, NETAPP
 from tests.backends.system_texts import MANY, check_parser, spoiled
 

@@ -4,10 +4,10 @@ from __future__ import annotations
 
 import pytest
 
+from backends.vendors.smcli.dialects import done, names_in, refusal
 from backends.vendors.smcli.facts import SystemProfile, parse_profile
 from backends.vendors.smcli.readings import FLUSH_MODIFIER, KNOBS, SystemView, readings, value_of
 from backends.vendors.smcli.statements import step
-from backends.vendors.smcli.words import done, names_in, refusal
 
 NETAPP = """
 PROFILE FOR STORAGE ARRAY: EF560 (11/3/15 9:12:44 AM CET)

@@ -14,8 +14,8 @@ from typing import Any
 
 from backends.model import Inventory, Target
 from backends.protocol import Finds
-from backends.racks.host import SimulatedHost
-from backends.racks.machines.linux import linux_rack
+from backends.simulator.host import SimulatedHost
+from backends.simulator.profiles.linux import linux_rack
 from backends.vendors.areca.backend import Areca
 from backends.vendors.bcache.backend import Bcache
 from backends.vendors.fusionio.backend import FusionIo
@@ -39,9 +39,9 @@ from tests.backends.lvm import machines as lvm
 from tests.backends.mdraid.machines import MdHost, array, reshaping
 from tests.backends.megaraid import cards as megaraid
 from tests.backends.nvme.drives import PlayedDrive
-from tests.backends.racks.asking import FAST
 from tests.backends.santricity.services import PlayedWeb
 from tests.backends.scsi.drives import Ata, DriveHost, Scsi
+from tests.backends.simulator.asking import FAST
 from tests.backends.smartarray import cards as smartarray
 from tests.backends.smcli.systems import PlayedSystem
 

@@ -19,15 +19,15 @@ from backends.errors import (
 from backends.host import Command, Completed
 from backends.identity import Identity
 from backends.model import Target
-from backends.racks.host import SimulatedHost
-from backends.racks.machines.linux import linux_rack
-from backends.racks.rack import Rack
-from backends.racks.zfs.pool import VOLUME, Dataset
 from backends.settings import Risk
+from backends.simulator.host import SimulatedHost
+from backends.simulator.profiles.linux import linux_rack
+from backends.simulator.rack import Rack
+from backends.simulator.zfs.pool import VOLUME, Dataset
 from backends.vendors.zfs.backend import Zfs
 from backends.vendors.zfs.inventory import MODULE, target_of
 from backends.vendors.zfs.parameters import FOLDER
-from tests.backends.racks.asking import FAST
+from tests.backends.simulator.asking import FAST
 from tests.backends.taking_back import take_back
 
 FILES, VOLUME_TARGET, POOL = target_of("tank/files"), target_of("tank/vm"), target_of("tank")

@@ -6,13 +6,13 @@ import pytest
 
 from backends.model import Scope, Target
 from backends.protocol import Backend
-from backends.racks.host import SimulatedHost
-from backends.racks.machines.linux import linux_rack
-from backends.racks.rack import Rack
+from backends.simulator.host import SimulatedHost
+from backends.simulator.profiles.linux import linux_rack
+from backends.simulator.rack import Rack
 from backends.testing.conformance import Conformance
 from backends.vendors.zfs.backend import Zfs
 from backends.vendors.zfs.inventory import MODULE, target_of
-from tests.backends.racks.asking import FAST
+from tests.backends.simulator.asking import FAST
 
 
 async def zfs(rack: Rack) -> Zfs:

@@ -9,11 +9,11 @@ import pytest
 
 from backends.errors import RaidbenchError
 from backends.host import Command, Completed, Host
-from backends.hosts.wrapped import HostWrapper
 from backends.model import Scope, Target
-from backends.racks.host import SimulatedHost
-from backends.racks.machines.linux import linux_rack
-from backends.testing.half_answers import every_line, seeded
+from backends.simulator.host import SimulatedHost
+from backends.simulator.profiles.linux import linux_rack
+from backends.system.wrapped import HostWrapper
+from backends.testing.truncation import every_line, seeded
 from backends.vendors.zfs.backend import Zfs
 
 FILES = Target(backend="zfs", address="tank/files", scope=Scope.ARRAY)

@@ -6,15 +6,15 @@ import pytest
 
 from backends.host import Command, Completed
 from backends.model import Array, Level, State
-from backends.racks.host import SimulatedHost
-from backends.racks.machines.linux import linux_rack
-from backends.racks.rack import Rack
-from backends.racks.zfs.pool import VOLUME, Dataset
 from backends.registry import Machine
+from backends.simulator.host import SimulatedHost
+from backends.simulator.profiles.linux import linux_rack
+from backends.simulator.rack import Rack
+from backends.simulator.zfs.pool import VOLUME, Dataset
 from backends.vendors.zfs.backend import Zfs
 from backends.vendors.zfs.facts import is_name, parse_datasets
 from backends.vendors.zfs.inventory import MOST, target_of
-from tests.backends.racks.asking import FAST
+from tests.backends.simulator.asking import FAST
 from tests.backends.zfs.texts import RESILVERING
 from tests.case_loop import loop_over
 

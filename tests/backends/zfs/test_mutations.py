@@ -13,14 +13,14 @@ from hypothesis import strategies as st
 
 from backends.errors import RaidbenchError
 from backends.host import Command, Completed
-from backends.racks.host import SimulatedHost
-from backends.racks.machines.linux import linux_rack
+from backends.simulator.host import SimulatedHost
+from backends.simulator.profiles.linux import linux_rack
 from backends.vendors.zfs.backend import Zfs
 from backends.vendors.zfs.facts import parse_arcstats, parse_datasets, parse_pools, parse_properties, parse_values
 from backends.vendors.zfs.inventory import MODULE, target_of
 from backends.vendors.zfs.status import PoolStatus, parse_status
 from tests.backends.patience import PATIENCE
-from tests.backends.racks.asking import FAST
+from tests.backends.simulator.asking import FAST
 from tests.backends.smartarray.test_mutations import flip, indent, renumber, shuffle, translate, truncate, widen
 from tests.backends.zfs.texts import ALL
 

@@ -6,12 +6,12 @@ import pytest
 
 from backends.change import Change, Write
 from backends.errors import InvalidValueError, RefusedError
-from backends.racks.host import SimulatedHost
-from backends.racks.machines.linux import linux_rack
-from backends.racks.rack import Rack
+from backends.simulator.host import SimulatedHost
+from backends.simulator.profiles.linux import linux_rack
+from backends.simulator.rack import Rack
 from backends.vendors.zfs.backend import Zfs
 from backends.vendors.zfs.inventory import MODULE, target_of
-from tests.backends.racks.asking import FAST
+from tests.backends.simulator.asking import FAST
 from tests.backends.taking_back import way_back
 
 ARC = "/sys/module/zfs/parameters/zfs_arc_max"

@@ -10,7 +10,7 @@ from pathlib import Path
 
 import pytest
 
-from app.cli.names import COMMANDS
+from app.cli.command_index import COMMANDS
 from tests.backends.loops import Loop, loop, needs_loops
 from tests.package.hosts import CLEAN, table
 from tests.package.shipped import DEB, RPM, needs_shipped

@@ -14,7 +14,7 @@ from pathlib import Path
 
 import pytest
 
-from app.engine.fio.preflight import MINIMUM
+from app.core.fio.preflight import MINIMUM
 from tests.backends.loops import Loop, loop, needs_loops
 from tests.package.hosts import ROOTS, Root, table
 from tests.package.shipped import FIO, ONE_FILE, needs_shipped, needs_static_fio

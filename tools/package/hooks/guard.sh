@@ -13,7 +13,7 @@ running() {
         pid=${exe#/proc/}
         pid=${pid%/exe}
         kind=other
-        case $(tr '\0' ' ' <"/proc/$pid/cmdline" 2>/dev/null || true) in *app.engine.change.watchdog*) kind=watchdog ;; esac
+        case $(tr '\0' ' ' <"/proc/$pid/cmdline" 2>/dev/null || true) in *app.core.changes.watchdog*) kind=watchdog ;; esac
         [ "$kind" != "$1" ] || echo "$pid"
     done
 }

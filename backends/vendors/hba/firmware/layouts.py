@@ -11,7 +11,7 @@ import struct
 from backends.model import Media
 from backends.text import clean
 from backends.values import dataclass
-from backends.vendors.hba.firmware import words
+from backends.vendors.hba.firmware import codes
 from backends.vendors.megaraid.facts import Backup, Card, PhysicalDrive, VirtualDrive
 
 SECTOR = 512
@@ -100,7 +100,7 @@ def card(data: bytes, host_number: int) -> Card:
         host_number=host_number,
         cache_bytes=memory_mb << 20 if memory_mb else None,
         backup_known=not _has_battery(data),
-        supports={key: bool(offered & bit) for key, bit in words.OPERATIONS.items()} if offered else {},
+        supports={key: bool(offered & bit) for key, bit in codes.OPERATIONS.items()} if offered else {},
         strip_minimum=SECTOR << lowest if 0 < lowest < 32 else None,
         strip_maximum=SECTOR << highest if 0 < highest < 32 else None,
     )
@@ -115,7 +115,7 @@ def has_battery(data: bytes) -> bool:
 def rates(data: bytes) -> dict[str, str]:
     """`mfi_ctrl_props`: rates in percent and the flush interval in seconds, by the keys of megaraid's settings."""
     _need(data, 14, "properties")
-    return {key: str(data[at]) for key, at in words.RATES.items()}
+    return {key: str(data[at]) for key, at in codes.RATES.items()}
 
 
 def battery(data: bytes) -> Backup | None:
@@ -124,7 +124,7 @@ def battery(data: bytes) -> Backup | None:
     kind, status = data[0], _u32(data, 8)
     if kind == 0:
         return None
-    return words.backup(kind, status, _u16(data, 6), _i16(data, 4), _u16(data, 2))
+    return codes.backup(kind, status, _u16(data, 6), _i16(data, 4), _u16(data, 2))
 
 
 def volumes(data: bytes) -> tuple[FirmwareVolume, ...]:
@@ -144,20 +144,20 @@ def volume(data: bytes) -> VirtualDrive:
         card=0,
         number=data[0],
         name=_text(data, 4, 16),
-        level=words.level(level, secondary, spans),
+        level=codes.level(level, secondary, spans),
         level_raw=f"Primary-{level}, Secondary-{secondary}, RAID Level Qualifier-{qualifier}",
         spans=spans or 1,
         drives_per_span=drives or None,
         size_bytes=_u64(data, 256) * SECTOR or None,
         strip_bytes=SECTOR << strip if 0 < strip < 32 else None,
-        state=words.volume_state(state)[0],
-        state_raw=words.volume_state(state)[1],
-        access=words.access(access),
-        configured=words.policies(default),
-        in_force=words.policies(current),
-        drive_cache=words.drive_cache(disk_cache),
-        bad_bbu_write_back=bool(default & words.WRITE_BACK_WITH_BAD_BATTERY),
-        jobs=words.volume_jobs(data[264:300]),
+        state=codes.volume_state(state)[0],
+        state_raw=codes.volume_state(state)[1],
+        access=codes.access(access),
+        configured=codes.policies(default),
+        in_force=codes.policies(current),
+        drive_cache=codes.drive_cache(disk_cache),
+        bad_bbu_write_back=bool(default & codes.WRITE_BACK_WITH_BAD_BATTERY),
+        jobs=codes.volume_jobs(data[264:300]),
     )
 
 
@@ -181,7 +181,7 @@ def drive(data: bytes, place: FirmwareDrive) -> PhysicalDrive:
     if _u16(data, 0) != place.device_id or silent:
         return known
     block = _u16(data, 404) or SECTOR
-    state, raw = words.drive_state(_u16(data, 184))
+    state, raw = codes.drive_state(_u16(data, 184))
     maker, product = _text(inquiry, 8, 8), _text(inquiry, 16, 16)
     kind = _u16(data, 188)
     temperature = data[402]
@@ -192,18 +192,18 @@ def drive(data: bytes, place: FirmwareDrive) -> PhysicalDrive:
         device_id=place.device_id,
         state=state,
         state_raw=raw,
-        foreign=bool(kind & words.FOREIGN),
+        foreign=bool(kind & codes.FOREIGN),
         model=product if maker in (None, "ATA") else " ".join(filter(None, (maker, product))),
         serial=_text(inquiry, 36, 20),
         firmware=_text(inquiry, 32, 4),
         media={0: Media.HDD, 1: Media.SSD}.get(data[370], Media.UNKNOWN),
-        interface=words.INTERFACES.get(kind >> 12),
+        interface=codes.INTERFACES.get(kind >> 12),
         size_bytes=_u64(data, 248) * block or None,
         sector_bytes=_u16(data, 404) or None,
-        link=words.LINKS.get(data[187]),
+        link=codes.LINKS.get(data[187]),
         temperature_c=temperature if 0 < temperature < 128 else None,
         errors={"media": _u32(data, 168), "other": _u32(data, 172), "predictive": _u32(data, 176)},
-        jobs=words.drive_jobs(data[260:292]),
+        jobs=codes.drive_jobs(data[260:292]),
     )
 
 

@@ -25,9 +25,9 @@ from backends.vendors.megaraid.megacli.adapter import (
     parse_pci,
     parse_promise,
 )
-from backends.vendors.megaraid.megacli.asking import READ_SECONDS, MegaCliReader
 from backends.vendors.megaraid.megacli.drives import parse_drives
 from backends.vendors.megaraid.megacli.progress import drive_progress, volume_progress
+from backends.vendors.megaraid.megacli.reader import READ_SECONDS, MegaCliReader
 from backends.vendors.megaraid.megacli.settings import (
     card_words,
     of_check,

@@ -18,7 +18,7 @@ from backends.vendors.megaraid.facts import (
     Option,
     Word,
 )
-from backends.vendors.megaraid.storcli import backup
+from backends.vendors.megaraid.storcli import battery
 from backends.vendors.megaraid.storcli.fields import Fields, celsius, flag, inside, plain, tables, whole
 
 _SUPPORTED = {
@@ -98,7 +98,7 @@ def card(number: int, data: Mapping[str, object]) -> Card:
     own = Fields(data)
     basics, version, hardware = own.fields("basics"), own.fields("version"), own.fields("hwcfg")
     limits, status = own.fields("capabilities"), own.fields("status")
-    found, known = backup.listed(data)
+    found, known = battery.listed(data)
     driver = _joined(version.text("driver name"), version.text("driver version")) or _joined(
         own.text("driver name"), own.text("driver version")
     )

@@ -13,10 +13,10 @@ from backends.text import clean
 from backends.vendors.megaraid.dialect import Answer, Contents, NewVolume
 from backends.vendors.megaraid.facts import Card, Part, PhysicalDrive, VirtualDrive
 from backends.vendors.megaraid.presence import STORCLI_7, STORCLI_8
-from backends.vendors.megaraid.storcli import backup, cards, commands, drives, properties, verdict, volumes
-from backends.vendors.megaraid.storcli.asking import StorCliReader, UnreadableError, again
+from backends.vendors.megaraid.storcli import battery, cards, commands, drives, properties, verdict, volumes
 from backends.vendors.megaraid.storcli.document import Reply
 from backends.vendors.megaraid.storcli.fields import Data, Fields, tables
+from backends.vendors.megaraid.storcli.reader import StorCliReader, UnreadableError, again
 from backends.vendors.megaraid.storcli.topology import place
 
 _ALONE = frozenset({"read_ahead", "io_policy", "drive_cache", "access_policy", "cache_bypass_mode"})
@@ -287,7 +287,7 @@ class StorCli7:
         told = False
         for kind in kinds:
             reply = await self._asker.maybe(problems, card.number, f"/c{card.number}/{kind}", "show", "all")
-            found = backup.asked(reply.data, "cachevault" if kind == "cv" else kind) if reply is not None else None
+            found = battery.asked(reply.data, "cachevault" if kind == "cv" else kind) if reply is not None else None
             if found is not None:
                 return replace(card, backup=found, backup_known=True)
             told = told or (reply is not None and _absent(reply))
@@ -353,7 +353,7 @@ class StorCli8(StorCli7):
         except UnreadableError as error:  # a virtual drive can be set all the same
             problems.append(error.message)
             return replace(card, backup=None, backup_known=False)
-        found, known = backup.listed(data)
+        found, known = battery.listed(data)
         return replace(card, backup=found, backup_known=known)
 
 

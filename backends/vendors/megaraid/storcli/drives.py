@@ -11,7 +11,7 @@ from backends.sizes import read_size
 from backends.values import dataclass
 from backends.vendors.megaraid import sizes
 from backends.vendors.megaraid.facts import BackgroundOperation, PhysicalDrive
-from backends.vendors.megaraid.storcli import words
+from backends.vendors.megaraid.storcli import vocabulary
 from backends.vendors.megaraid.storcli.fields import Data, Fields, celsius, inside, tables
 from backends.vendors.megaraid.storcli.named import refused_drives
 from backends.vendors.megaraid.storcli.topology import Place, drive_path, place
@@ -63,8 +63,8 @@ def _drive(card: int, at: Place, seen: _DrivesSeen) -> PhysicalDrive:
     raw = f"{state}/{status}" if state is not None and status is not None else state or ""
     sector = read_size(row.text("sesz") or own.text("logical sector size", "sector size"))
     foreign = (row.text("dg") or "").upper() == "F" or (state or "").lower() in ("frgn", "foreign")
-    understood = words.drive_state(state, status)
-    interface = words.INTERFACES.get((row.text("intf") or "").lower())
+    understood = vocabulary.drive_state(state, status)
+    interface = vocabulary.INTERFACES.get((row.text("intf") or "").lower())
     return PhysicalDrive(
         card=card,
         enclosure=at[0],
@@ -88,13 +88,13 @@ def _drive(card: int, at: Place, seen: _DrivesSeen) -> PhysicalDrive:
         errors={name: count for name, key in _ERRORS.items() if (count := own.whole(key)) is not None},
         locked=own.flag("locked"),
         alert=own.flag("s.m.a.r.t alert flagged by drive"),
-        copyback=words.copies(state, status),
+        copyback=vocabulary.copies(state, status),
         volumes=tuple(sorted(seen.volumes.get(at, ()))),
     )
 
 
 def _media(text: str | None, interface: str | None) -> Media:
-    media = words.MEDIA.get((text or "").lower(), Media.UNKNOWN)
+    media = vocabulary.MEDIA.get((text or "").lower(), Media.UNKNOWN)
     return Media.NVME if media is Media.SSD and interface == "nvme" else media
 
 

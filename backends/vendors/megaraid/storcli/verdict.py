@@ -8,9 +8,9 @@ from __future__ import annotations
 
 from collections.abc import Iterator, Sequence
 
-from backends.answers import said
 from backends.subject import misnamed_reason
 from backends.text import clean
+from backends.tool_output import said
 from backends.vendors.megaraid.dialect import Answer
 from backends.vendors.megaraid.storcli.document import Reply, replies
 from backends.vendors.megaraid.storcli.fields import Fields, tables

@@ -15,7 +15,7 @@ from backends.text import clean
 from backends.values import dataclass
 from backends.vendors.megaraid import sizes
 from backends.vendors.megaraid.facts import UNKNOWN, BackgroundOperation, Policies, VirtualDrive, Word
-from backends.vendors.megaraid.storcli import words
+from backends.vendors.megaraid.storcli import vocabulary
 from backends.vendors.megaraid.storcli.fields import Data, Fields, flag, inside, spoken, tables
 from backends.vendors.megaraid.storcli.named import refused_volumes
 from backends.vendors.megaraid.storcli.properties import bypass
@@ -92,15 +92,15 @@ def _volume(card: int, number: int, seen: _VolumesSeen) -> VirtualDrive:
         number=number,
         group=dg,
         name=row.text("name"),
-        level=words.level(kind, spans),
+        level=vocabulary.level(kind, spans),
         level_raw=kind or "",
         spans=spans,
         drives_per_span=_per_span(own, spans, 0 if group is not None and group.missing else len(members)),
         size_bytes=sizes.blocks(own.whole("number of blocks"), read_size(row.text("size")), own.whole("block size")),
         strip_bytes=sizes.strip(own.text("strip size")),
-        state=words.VOLUME_STATES.get((state or "").lower(), State.UNKNOWN),
+        state=vocabulary.VOLUME_STATES.get((state or "").lower(), State.UNKNOWN),
         state_raw=state or "",
-        access=words.word(row.text("access"), words.ACCESS),
+        access=vocabulary.word(row.text("access"), vocabulary.ACCESS),
         configured=configured,
         in_force=in_force,
         drive_cache=_drive_cache(own, group),
@@ -122,9 +122,11 @@ def _policies(row: Fields, own: Fields) -> tuple[Policies, Policies | None]:
     """(configured, in force). Version 8 prints both; version 7 the column and the write policy that was set."""
     if "currentcache" in row or "defaultcache" in row:
         current, default = row.text("currentcache"), row.text("defaultcache")
-        return words.policies(default or current), words.policies(current) if current is not None else None
-    column = words.policies(row.text("cache"))
-    wanted = words.word(own.text("write cache(initial setting)", "write cache (initial setting)"), words.WRITE)
+        return vocabulary.policies(default or current), vocabulary.policies(current) if current is not None else None
+    column = vocabulary.policies(row.text("cache"))
+    wanted = vocabulary.word(
+        own.text("write cache(initial setting)", "write cache (initial setting)"), vocabulary.WRITE
+    )
     if wanted is None or wanted.value == UNKNOWN:
         return column, None
     present = column.write_cache
@@ -137,7 +139,7 @@ def _policies(row: Fields, own: Fields) -> tuple[Policies, Policies | None]:
 
 def _drive_cache(own: Fields, group: Group | None) -> Word | None:
     said = own.text("disk cache policy", "drive write cache policy", "drive cache policy")
-    return words.word(said or (group.drive_cache if group is not None else None), words.DRIVE_CACHE)
+    return vocabulary.word(said or (group.drive_cache if group is not None else None), vocabulary.DRIVE_CACHE)
 
 
 def _per_span(own: Fields, spans: int | None, members: int) -> int | None:
@@ -232,7 +234,7 @@ def jobs(text: str | None) -> tuple[BackgroundOperation, ...]:
     for part in text.split(","):
         match = _JOB.fullmatch(part.strip())
         name = match[1] if match is not None else part.strip()
-        kind = words.JOBS.get(name.lower().strip(), name)
+        kind = vocabulary.JOBS.get(name.lower().strip(), name)
         share = int(match[2]) / 100 if match is not None and int(match[2]) <= 100 else None
         found.append(BackgroundOperation(kind=kind, progress=share))
     return tuple(found)

@@ -5,12 +5,12 @@ from __future__ import annotations
 import re
 from collections.abc import Mapping, Sequence
 
-from backends.answers import Whole, last_line, line_end
+from backends.array_planning import LEVELS as BY_NUMBER
+from backends.array_planning import is_name
 from backends.errors import InvalidValueError
-from backends.making import LEVELS as BY_NUMBER
-from backends.making import is_name
 from backends.raid import PARITY
 from backends.sizes import size_words
+from backends.tool_output import Whole, last_line, line_end
 from backends.values import dataclass
 from backends.vendors.smartarray.dialect import NewLogical
 from backends.vendors.smartarray.facts import Family

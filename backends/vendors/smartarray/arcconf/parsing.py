@@ -18,7 +18,7 @@ from backends.subject import repeated, twice_reason
 from backends.text import clean
 from backends.values import dataclass
 from backends.vendors.smartarray import text as texts
-from backends.vendors.smartarray import words
+from backends.vendors.smartarray import vocabulary
 from backends.vendors.smartarray.facts import (
     BayDrive,
     CardJob,
@@ -32,7 +32,7 @@ from backends.vendors.smartarray.facts import (
 )
 from backends.vendors.smartarray.ssacli.parsing import acceleration, healthy, interface_of, media_of, ssd_cache_of
 from backends.vendors.smartarray.text import told
-from backends.vendors.smartarray.words import drive_state, read_health
+from backends.vendors.smartarray.vocabulary import drive_state, read_health
 
 _RULE = re.compile(r"-{8,}", re.ASCII)
 _ARRAY = re.compile(r"array number (\d{1,5})", re.ASCII | re.IGNORECASE)
@@ -251,7 +251,7 @@ def _facts(card: Passage, number: int, family: Family) -> RaidCard:
     fields = card.fields
     state = told(fields.get("controller status"))
     gone = (state or "").lower().startswith("inaccessible")
-    values = words.values(fields, words.SMART if family is Family.SMART else words.SERIES)
+    values = vocabulary.values(fields, vocabulary.SMART if family is Family.SMART else vocabulary.SERIES)
     shares = [texts.count(fields.get(f"{kind} cache percentage")) for kind in ("read", "write")]
     if None not in shares and sum(filter(None, shares)) == 100:
         values["cache_ratio"] = Phrase(value=f"{shares[0]}/{shares[1]}", raw=f"{shares[0]}% read, {shares[1]}% write")
@@ -320,7 +320,7 @@ def _group(passage: Passage) -> DriveGroup:
         state=texts.state(raw, _VOLUME_STATES),
         state_raw=raw,
         media=media_of(fields.get("interface")),
-        smart_path=None if path is None else words.phrase(path, words.switch(path)),
+        smart_path=None if path is None else vocabulary.phrase(path, vocabulary.switch(path)),
         free_bytes=read_size(fields.get("unused size")),
     )
 
@@ -385,21 +385,21 @@ def _front(fields: Mapping[str, str]) -> str | None:
             (found for last in ("status", "setting") if (found := told(fields.get(f"maxcache {kind} cache {last}")))),
             None,
         )
-        if said is not None and words.onoff(said) != "off":
+        if said is not None and vocabulary.onoff(said) != "off":
             on[kind] = said
     policy = told(fields.get("maxcache write cache policy"))
     if on:
         text = ", ".join(f"{kind} cache {said}" for kind, said in on.items())
         return f"{text} ({policy})" if policy is not None and "write" in on else text
     assigned = told(fields.get("maxcache assigned")) or told(fields.get("maxcache"))
-    return None if assigned is None or words.onoff(assigned) == "off" or assigned.lower() == "no" else assigned
+    return None if assigned is None or vocabulary.onoff(assigned) == "off" or assigned.lower() == "no" else assigned
 
 
 def _switched(text: str | None) -> Phrase | None:
     """`on` or `off`; None where nothing is said or it does not apply."""
     if told(text) is None or (text or "").lower().startswith("not "):
         return None
-    return words.phrase(text or "", words.onoff(text or ""))
+    return vocabulary.phrase(text or "", vocabulary.onoff(text or ""))
 
 
 def write_cache(text: str) -> Phrase | None:
@@ -408,8 +408,10 @@ def write_cache(text: str) -> Phrase | None:
     if told(text) is None or word.startswith("not "):
         return None
     if "when protected" in word:
-        return words.phrase(text, "write-back")
-    return words.phrase(text, {"on": "always-write-back", "off": "write-through"}.get(words.onoff(text) or ""))
+        return vocabulary.phrase(text, "write-back")
+    return vocabulary.phrase(
+        text, {"on": "always-write-back", "off": "write-through"}.get(vocabulary.onoff(text) or "")
+    )
 
 
 def _members(passage: Passage, drives: Sequence[BayDrive] | None) -> tuple[str, ...]:

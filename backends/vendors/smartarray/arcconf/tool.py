@@ -6,13 +6,13 @@ import asyncio
 from collections.abc import Mapping
 from dataclasses import replace
 
-from backends.answers import by_hand, cut_words, no_answer, whole_lines
-from backends.changing import evidence_of
+from backends.change_steps import evidence_of
 from backends.errors import InvalidValueError, ToolFailedError
 from backends.host import Command, Completed, Host
 from backends.model import State
 from backends.subject import refused_words
 from backends.text import clean
+from backends.tool_output import by_hand, cut_words, no_answer, whole_lines
 from backends.vendors.smartarray.arcconf import commands
 from backends.vendors.smartarray.arcconf.parsing import card_text, numbers, refusal, refused, short_list
 from backends.vendors.smartarray.dialect import Lines, NewLogical, SeenCards

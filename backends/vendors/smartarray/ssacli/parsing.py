@@ -11,7 +11,7 @@ from backends.sizes import read_size
 from backends.subject import repeated, twice_reason
 from backends.text import clean
 from backends.vendors.smartarray import text as texts
-from backends.vendors.smartarray import words
+from backends.vendors.smartarray import vocabulary
 from backends.vendors.smartarray.facts import (
     UNKNOWN,
     BayDrive,
@@ -25,7 +25,7 @@ from backends.vendors.smartarray.facts import (
 )
 from backends.vendors.smartarray.ssacli.sections import CardSections, TextSection, read
 from backends.vendors.smartarray.text import told
-from backends.vendors.smartarray.words import PREDICTED, drive_state, read_health
+from backends.vendors.smartarray.vocabulary import PREDICTED, drive_state, read_health
 
 LOCKED = "CACHE STATUS PROBLEM"
 """Beginning of the paragraph with which a card says that it takes no changes."""
@@ -170,7 +170,7 @@ def _facts(found: CardSections) -> RaidCard:
         temperature_c=texts.count(fields.get("controller temperature (c)")),
         capacitor_c=texts.count(fields.get("capacitor temperature (c)") or fields.get("battery temperature (c)")),
         cache_module_c=texts.count(fields.get("cache module temperature (c)")),
-        values=words.values(fields, words.SMART),
+        values=vocabulary.values(fields, vocabulary.SMART),
         limits=limits,
         problems=tuple(problem for problem in problems if not problem.lower().startswith("note:")),
         locked=next((problem for problem in problems if problem.startswith(LOCKED)), None),
@@ -257,7 +257,7 @@ def _group(section: TextSection) -> DriveGroup:
         state=texts.state(raw, _VOLUME_STATES),
         state_raw=raw,
         media=media_of(fields.get("interface type")),
-        smart_path=None if path is None or told(path) is None else words.phrase(path, words.switch(path)),
+        smart_path=None if path is None or told(path) is None else vocabulary.phrase(path, vocabulary.switch(path)),
         free_bytes=read_size(fields.get("unused space")),
     )
 
@@ -276,14 +276,14 @@ def acceleration(method: str | None, caching: str | None, group: DriveGroup | No
     """Which accelerator serves a logical drive: its own line, else array and caching together."""
     if method is not None and (word := method.strip().lower()):
         if "smart path" in word or "bypass" in word:
-            return words.phrase(method, "smart-path")
+            return vocabulary.phrase(method, "smart-path")
         known = {"controller cache": "controller-cache"} | dict.fromkeys(_NO_ACCELERATOR, "none")
-        return words.phrase(method, known.get(word))
+        return vocabulary.phrase(method, known.get(word))
     if group is not None and group.smart_path is not None and group.smart_path.value == "enable":
         return Phrase(value="smart-path", raw=f"Smart Path {group.smart_path.raw}")
     if caching is None or told(caching) is None:
         return None
-    return words.phrase(caching, {"on": "controller-cache", "off": "none"}.get(words.onoff(caching) or ""))
+    return vocabulary.phrase(caching, {"on": "controller-cache", "off": "none"}.get(vocabulary.onoff(caching) or ""))
 
 
 _FRONT = (

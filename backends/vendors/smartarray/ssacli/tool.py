@@ -7,20 +7,20 @@ import re
 from collections.abc import Mapping
 from dataclasses import replace
 
-from backends.answers import by_hand, cut_words, no_answer, whole_lines
-from backends.changing import evidence_of
+from backends.change_steps import evidence_of
 from backends.errors import InvalidValueError, RefusedError, ToolFailedError
 from backends.host import Command, Completed, Host
 from backends.model import State
 from backends.subject import misnamed_reason, refused_text, refused_words
 from backends.text import clean
+from backends.tool_output import by_hand, cut_words, no_answer, whole_lines
 from backends.vendors.smartarray.addresses import SLOT
 from backends.vendors.smartarray.dialect import Lines, NewLogical, SeenCards
 from backends.vendors.smartarray.facts import BayDrive, CardText, DriveGroup, Family, LogicalDrive
 from backends.vendors.smartarray.ssacli import commands
+from backends.vendors.smartarray.ssacli.completeness import CONFIG, LIST, OFFERED
 from backends.vendors.smartarray.ssacli.parsing import cards
 from backends.vendors.smartarray.ssacli.sections import errors
-from backends.vendors.smartarray.ssacli.whole import CONFIG, LIST, OFFERED
 
 READ_SECONDS = 120.0
 """For one answer: a card with many drives takes some ten seconds."""

@@ -1,0 +1,244 @@
+"""What is said of a run: a line that redraws itself, lines or JSON samples while it goes on, then its figures."""
+
+from __future__ import annotations
+
+import shutil
+import sys
+import time
+from collections.abc import Collection, Sequence
+from pathlib import Path
+from typing import TYPE_CHECKING
+
+from app.cli.output import ReaderGoneError, can_redraw, document, lines, say, terminal_width
+from app.cli.render import fitted_lines, table_lines
+from app.core.presentation import json_schema
+from app.core.presentation.caches import cache_line
+from app.core.presentation.members import member_table
+from app.core.presentation.run import cpu_line, figures_table, means_lines, outcome_words, steady_words
+from app.core.session.event_types import PhaseChanged, SampleTaken
+from app.core.session.events import AnyEvent, LiveEvent
+from app.core.session.results import DIRECTIONS, Advice, DirectionSample, Phase, Sample, SectionSample
+from app.core.session.state import RunRecord
+from app.doors import action
+from backends.text import clean
+from widgets.text_utils import units
+from widgets.text_utils.symbols import ATTENTION
+from widgets.text_utils.text import shorten
+
+if TYPE_CHECKING:
+    from app.core.session.state import ActiveRun, Session
+    from app.core.workbench import Workbench
+
+REDRAW_S = 0.2
+_PLAIN = 5.0
+_CLEAR = "\r\x1b[K"
+_LONGEST_NAME = 20
+"""Characters of the name of a section in the line of a running job."""
+_SUMMED_UP = ("iops", "latency_p50_ns", "latency_p99_ns")
+"""Figures of which the mean of several runs is told."""
+
+
+class LiveLine:
+    """A line on standard error that is drawn anew, where a terminal can do that."""
+
+    def __init__(self) -> None:
+        self.able = can_redraw()
+        """Whether anything is drawn; not once the terminal is gone."""
+        self._drawn = False
+
+    def draw(self, text: str) -> None:
+        """Draw this in the place of what was there, cut to the width of the terminal."""
+        width = shutil.get_terminal_size().columns
+        self._write(_CLEAR + shorten(text, max(20, width - 1), ".."))
+        self._drawn = self.able
+
+    def clear(self) -> None:
+        """Leave no half line behind."""
+        if self._drawn:
+            self._write(_CLEAR)
+        self._drawn = False
+
+    def _write(self, text: str) -> None:
+        try:
+            sys.stderr.write(text)
+            sys.stderr.flush()
+        except (OSError, ValueError):  # the terminal is gone; what it tells of is not
+            self.able = False
+
+
+class RunTeller:
+    """Hears the events of a workbench and tells how its run goes."""
+
+    def __init__(self, bench: Workbench, *, stream: bool, silent: bool = False) -> None:
+        """`stream`: samples as JSON, too. `silent`: somebody else tells."""
+        self.samples: list[Sample] = []
+        """Measured intervals of the last run."""
+        self.nobody_reads = False
+        """Whether standard output was closed while samples were printed."""
+        self._bench = bench
+        self._stream = stream and not silent
+        self._silent = silent
+        self._line = LiveLine()
+        self._which = ""
+        self._last = 0.0
+        self._forget = bench.listen(self._heard)
+
+    def begin(self, number: int, of: int) -> None:
+        """A run is about to start."""
+        self.samples = []
+        self._which = f"{number}/{of} " if of > 1 else ""
+        self._last = 0.0
+
+    def begin_as(self, which: str) -> None:
+        """A run is about to start, known as this."""
+        self.begin(1, 1)
+        self._which = which
+
+    def end(self) -> None:
+        """The run is over: leave no half line behind."""
+        self._line.clear()
+
+    def close(self) -> None:
+        """Stop listening."""
+        self.end()
+        self._forget()
+
+    def _heard(self, session: Session, event: AnyEvent) -> None:
+        match event.progress if isinstance(event, LiveEvent) else None:
+            case SampleTaken(sample=sample):
+                if sample.phase is Phase.MEASURING:
+                    self.samples.append(sample)
+                    self._print(sample, session.active)
+                self._tell(session.active)
+            case PhaseChanged(phase=phase) if phase is not Phase.DONE:
+                self._last = 0.0
+                self._tell(session.active)
+            case _:
+                pass
+
+    def _print(self, sample: Sample, active: ActiveRun | None) -> None:
+        if not self._stream or self.nobody_reads:
+            return
+        try:
+            document(json_schema.sample(sample, active.members if active is not None else ()), compact=True)
+        except ReaderGoneError:
+            self.nobody_reads = True
+            self._bench.jobs.stop()
+
+    def _tell(self, active: ActiveRun | None) -> None:
+        now = time.monotonic()
+        if self._silent or active is None or now - self._last < (REDRAW_S if self._line.able else _PLAIN):
+            return
+        self._last = now
+        (self._line.draw if self._line.able else say)(self._which + progress(active, time.time()))
+
+
+def progress(active: ActiveRun, now: float) -> str:
+    """The running job in one line: phase, percent, figures of the last interval, time left."""
+    parts = [active.phase.value]
+    seconds = _phase_seconds(active)
+    passed = active.passed(now)
+    if active.total_bytes:
+        parts[0] += f" {min(100, int(active.moved_bytes / active.total_bytes * 100))} %"
+    elif seconds and active.phase is Phase.SETTLING:
+        parts[0] += f" {units.duration(int(passed))}, {units.duration(seconds)} at most"
+    elif seconds:
+        parts[0] += f" {min(100, int(passed / seconds * 100))} %"
+    sample = active.samples[-1] if active.samples else None
+    if sample is not None and active.phase is not Phase.PREPARING:
+        parts += _figures(sample)
+    if active.steady is not None and active.phase in (Phase.SETTLING, Phase.MEASURING):
+        parts.append(steady_words(active.steady))
+    if active.message:
+        parts.append(active.message)
+    left = _left(active, now)
+    if left is not None:
+        parts.append(f"{units.duration(max(0, round(left)))} left")
+    return " · ".join(parts)
+
+
+def _figures(sample: Sample) -> list[str]:
+    both = sample.transfers
+    if not both:
+        return []
+    main = both[0]
+    if sample.phase in (Phase.LAYOUT, Phase.FILLING):
+        return [units.rate(sum(direction.bytes_per_second for direction in both))]
+    running = [row for row in sample.sections if row.transfers]
+    words = [f"{shorten(row.name, _LONGEST_NAME, '..')} {', '.join(_rates(row))}" for row in running] or _rates(sample)
+    words += [units.rate(sum(direction.bytes_per_second for direction in both))]
+    if main.p99_ns is not None:
+        words.append(f"p99 {units.latency(main.p99_ns)}")
+    return words
+
+
+def _rates(part: Sample | SectionSample) -> list[str]:
+    return [f"{units.iops(direction.iops)} {name}" for name, direction in _named(part)]
+
+
+def _named(part: Sample | SectionSample) -> list[tuple[str, DirectionSample]]:
+    return [(f"IOPS {name}", direction) for name in DIRECTIONS if (direction := part.side(name)) is not None]
+
+
+def _phase_seconds(active: ActiveRun) -> float | None:
+    if active.phase is Phase.RAMP:
+        return float(active.start.job.get("ramp", 0) or 0)
+    return active.phase_seconds
+
+
+def _left(active: ActiveRun, now: float) -> float | None:
+    """Seconds to the end of the run as planned, or of its fill; unknown while the file is laid out."""
+    passed = active.passed(now)
+    match active.phase:
+        case Phase.RAMP:
+            waits = active.start.steady is not None and active.start.steady.until
+            return None if waits or not active.start.planned_seconds else active.start.planned_seconds - passed
+        case Phase.FILLING:
+            return active.amount_left(now)
+        case Phase.MEASURING:
+            return None if active.phase_seconds is None else active.phase_seconds - passed
+        case _:
+            return None
+
+
+# -- a run that has ended ---------------------------------------------------------------------------------------------
+
+
+def summary(
+    records: Sequence[RunRecord], samples: Sequence[Sample], *, session: Path | None, said: Collection[str] = ()
+) -> None:
+    """The table of figures, how it went over time where that can be shown, what has to be known with them.
+
+    `said`: keys of advice that was given before the run.
+    """
+    lines(table_lines(figures_table(records)))
+    lines(means_lines(records, lambda figure: figure.key in _SUMMED_UP))
+    last = records[-1]
+    below = f"Members of {clean(last.start.place, 100)}"
+    lines(fitted_lines(member_table(last.figures.members, below), terminal_width()))
+    cpu = last.figures.cpu
+    beside = (cache_line(last.figures.caches), cpu_line(cpu.fio_percent_of_core, cpu.host_percent))
+    lines(clean(line, 600) for line in beside if line)
+    if last.figures.steady is not None:
+        lines([f"Steady state: {outcome_words(last.figures.steady)}"])
+    if last.start.settings:
+        told = ", ".join(f"{key}={text}" for key, text in last.start.settings.items())
+        lines([f"Settings of {last.start.place}: {clean(told, 1000)}"])
+    if last.start.simulated:
+        lines(["SIMULATED"])
+    if session is not None:
+        draw = action("plots.run_lines")
+        lines([] if draw is None else draw(last, session, tuple(samples)))
+    for each in {each.key: each for record in records for each in record.figures.advice}.values():
+        if each.key not in said:
+            advice(each)
+    for warning in dict.fromkeys(warning for record in records for warning in record.figures.warnings):
+        say(f"Note: {clean(warning, 600)}")
+    say(f"Kept as {', '.join(record.id for record in records)} in {clean(str(session), 300)}")
+
+
+def advice(each: Advice) -> None:
+    """What spoils figures and what to do about it."""
+    say(f"{ATTENTION.char} {clean(each.message, 600)}")
+    if each.do:
+        say(f"  {clean(each.do, 600)}")

@@ -1,0 +1,517 @@
+"""Completion of words: from sysfs and what the last look of this boot kept. No tool is asked and no program started.
+
+A shell waits for it at every Tab, so neither click nor a command's module is imported, but for the names of options.
+"""
+
+from __future__ import annotations
+
+import contextlib
+import os
+import shlex
+import sys
+from collections.abc import Callable, Iterable, Iterator, Mapping
+from itertools import pairwise
+from pathlib import Path
+from typing import TYPE_CHECKING, Any, NamedTuple
+
+from app.cli.command_index import COMMANDS
+from app.doors import action
+from backends.simulator.profiles import HOSTS, STATES
+
+if TYPE_CHECKING:
+    from app.core.session.paths import Paths
+
+SHELLS = ("bash", "zsh", "fish")
+
+
+class Item(NamedTuple):
+    """A word that is offered."""
+
+    value: str
+    help: str = ""
+    kind: str = "plain"
+    """`plain`; `part`, to which more is added without a blank; `file` and `dir`, which the shell completes."""
+
+
+class Words(NamedTuple):
+    """A command line up to where it is completed."""
+
+    rack: str
+    """The simulated rack that is meant; "" for this machine."""
+    recorded: str
+    """Folder of the recorded machine that is meant, of which only sessions are known here; "" for none."""
+    command: str
+    rest: tuple[str, ...]
+    """Behind the command, without the word that is being written."""
+    last: str
+    """What is written of the word."""
+
+
+Offer = Callable[[Words], Iterable[Item]]
+
+
+def main(wanted: str) -> int:
+    """Answer a shell: with the script where it asks for that, else with what may come next."""
+    shell, _, what = wanted.partition("_")
+    if shell not in SHELLS:
+        return 1
+    if what == "source":
+        from app.cli.completion_scripts import script
+        from app.cli.output import forget_stdout
+
+        try:
+            print(script(shell), flush=True)
+        except OSError as error:
+            print(f"raidbench: The output cannot be written: {error.strerror}.", file=sys.stderr)
+            forget_stdout()
+            return 1
+        return 0
+    with contextlib.suppress(OSError):  # nobody reads it, or there is no room
+        _answer(shell)
+    return 0
+
+
+def _answer(shell: str) -> None:
+    words = _words()
+    cut = _breaks(words[-1]) if shell == "bash" else 0
+    for value, told, kind in offered(words):
+        print(f"{kind}\t{value[cut:] if kind in ('plain', 'part') else value}\t{_one_line(told)}".rstrip("\t"))
+    sys.stdout.flush()
+
+
+def offered(words: list[str]) -> Iterable[Item]:
+    """What may stand in the place of the last word; nothing where nothing is known."""
+    *before, last = words
+    at = _command_at(before)
+    line = _line(before, at, last)
+    front = at == len(before)
+    values = _of_front if front else _of_option
+    if last.startswith("-") and "=" not in last:
+        return _options(line)
+    name, equals, value = last.partition("=")
+    if equals and name.startswith("--"):
+        return [item._replace(value=f"{name}={item.value}") for item in values(name, line._replace(last=value)) or ()]
+    option = next(iter(before[-1:] if front else line.rest[-1:]), "")
+    if option.startswith("--") and "=" not in option and option != "--demo":
+        found = values(option, line)
+        if found is not None:
+            return found
+    if front:
+        return _matching([*(_racks(line) if option == "--demo" else ()), *_commands()], last)
+    return _matching(POSITIONAL.get(line.command, _nothing)(line), last)
+
+
+def _words() -> list[str]:
+    """The words of the line, the last of which is being written."""
+    if (given := os.environ.get("_RAIDBENCH_WORDS")) is not None:
+        return given.split("\n")[1:] or [""]
+    line = os.environ.get("_RAIDBENCH_LINE", "")
+    lexer = shlex.shlex(line, posix=True)
+    lexer.whitespace_split, lexer.commenters = True, ""
+    words: list[str] = []
+    try:
+        words.extend(lexer)
+    except ValueError:  # a quote that is still open: what is in it is the word
+        words.append(lexer.token)
+    else:
+        if line[-1:].isspace():
+            words.append("")
+    return words[1:] or [""]
+
+
+def _breaks(word: str) -> int:
+    """Characters at the front of a word that bash, which ends words at these, keeps."""
+    kept = [at for at, sign in enumerate(word) if sign in ":=" and sign in os.environ.get("_RAIDBENCH_BREAKS", "")]
+    return kept[-1] + 1 if kept else 0
+
+
+def _one_line(text: str) -> str:
+    return " ".join(text.split())
+
+
+def _command_at(before: list[str]) -> int:
+    """Where the command stands; as many as there are words where there is none yet."""
+    at = 0
+    while at < len(before) and before[at].startswith("-"):
+        word = before[at]
+        follows = before[at + 1] if at + 1 < len(before) else None
+        at += 2 if word in FRONT or (word == "--demo" and follows in HOSTS) else 1
+    return min(at, len(before))
+
+
+def _line(before: list[str], at: int, last: str) -> Words:
+    rack = ""
+    for place, word in enumerate(before[:at]):
+        if word == "--demo":
+            follows = before[place + 1] if place + 1 < at else ""
+            rack = follows if follows in HOSTS else next(iter(HOSTS))
+        elif word.startswith("--demo="):
+            rack = word.partition("=")[2]
+    recorded = ""
+    for word, follows in pairwise([*before[:at], ""]):
+        if word.partition("=")[0] == "--machine":
+            recorded = word.partition("=")[2] or follows
+    return Words(rack, recorded, before[at] if at < len(before) else "", tuple(before[at + 1 :]), last)
+
+
+# -- before the command -----------------------------------------------------------------------------------------------
+
+
+def _racks(_: Words) -> Iterator[Item]:
+    return (Item(rack, "a simulated rack") for rack in HOSTS)
+
+
+def _states(_: Words) -> Iterator[Item]:
+    return (Item(state, told) for state, told in STATES.items())
+
+
+def _themes(_: Words) -> Iterator[Item]:
+    from app.core.themes import THEMES
+
+    return map(Item, THEMES)
+
+
+def _commands(_: Words | None = None) -> Iterator[Item]:
+    return (Item(name, command.help) for name, command in COMMANDS.items())
+
+
+# -- what is there ----------------------------------------------------------------------------------------------------
+
+
+def _look(line: Words) -> Mapping[str, Any]:
+    from app.core.session.completion_cache import last_look, looked_file
+
+    return {} if line.recorded else last_look(looked_file(_paths(line).state))
+
+
+def _paths(line: Words) -> Paths:
+    from app.core.session.paths import Paths
+
+    if not line.recorded:
+        return Paths.of(line.rack)
+    from backends.system.recorded import apart_of
+
+    return Paths.of(apart_of(Path(line.recorded)))
+
+
+def _disks(line: Words) -> list[str]:
+    """Kernel names of this machine's disks, from sysfs."""
+    if line.rack or line.recorded:
+        return []
+    try:
+        names = sorted(os.listdir("/sys/block"))
+    except OSError:
+        return []
+    return [name for name in names if _sysfs(f"/sys/block/{name}/size") not in ("", "0")]
+
+
+def _sysfs(path: str) -> str:
+    try:
+        return Path(path).read_text("utf-8", "replace").strip()
+    except OSError:
+        return ""
+
+
+def _targets(line: Words) -> Iterator[Item]:
+    """Addresses as `devices` lists them; once a part is written also what else is understood."""
+    things = _look(line).get("things", {})
+    disks = _disks(line)
+    nodes = {thing.get("device") for thing in things.values()}
+    for address, thing in things.items():
+        if not thing.get("twin") or line.last:
+            yield Item(address, thing.get("words", ""))
+    for name in disks:
+        if f"/dev/{name}" not in nodes:
+            yield Item(f"block:{name}", "a disk of the kernel")
+    if not line.last:
+        return
+    known = {thing["device"]: thing.get("words", "") for thing in things.values() if thing.get("device")}
+    known |= {f"/dev/{name}": "" for name in disks if f"/dev/{name}" not in known}
+    for device, told in known.items():
+        yield Item(device.rpartition("/")[2], told)
+        yield Item(device, told)
+    for thing in things.values():
+        if not thing.get("twin") and thing.get("name"):
+            yield Item(thing["name"], thing.get("words", ""))
+    for address, thing in things.items():
+        within = address.partition(":")[2]
+        if within.startswith("/"):
+            yield Item(within, thing.get("words", ""))
+
+
+def _measurable(line: Words) -> Iterator[Item]:
+    """Addresses, and files to be measured."""
+    if line.last.startswith((".", "~")) or (line.last.startswith("/") and not line.last.startswith(("/dev/", "/c"))):
+        yield Item(line.last, kind="file")
+        return
+    yield from _targets(line)
+
+
+def _target_then(keys: Offer) -> Offer:
+    """A target first, then what `keys` offers."""
+
+    def offer(line: Words) -> Iterable[Item]:
+        return keys(line) if _target_of(line) is not None else _targets(line)
+
+    return offer
+
+
+def _target_of(line: Words) -> str | None:
+    """The target among the words: the first that is one."""
+    all_known = {item.value for item in _targets(line._replace(last="/"))}
+    return next((word for word in line.rest if word in all_known), None)
+
+
+def _settings(line: Words) -> Iterator[Item]:
+    """`KEY=`, and once that is written the legal values of the key."""
+    target = _target_of(line)
+    if target is None:
+        return
+    found = _settings_of(line, target)
+    key, equals, _ = line.last.partition("=")
+    if not equals:
+        named = {word.partition("=")[0] for word in line.rest if "=" in word}
+        for name, one in found.items():
+            if name not in named:
+                now = "" if one.get("now") is None else f", now {one['now']}"
+                yield Item(f"{name}=", f"{one.get('label', '')}{now}", "part")
+        return
+    for value in found.get(key, {}).get("values", ()):
+        yield Item(f"{key}={value}", "now" if value == found[key].get("now") else "")
+
+
+def _settings_of(line: Words, target: str) -> dict[str, Any]:
+    """Settings by key of what a word names: as they were read, those of its disk from the kernel."""
+    look = _look(line)
+    things, settings = look.get("things", {}), look.get("settings", {})
+    node = target if target.startswith("/dev/") else f"/dev/{target}"
+    own = {
+        address
+        for address, thing in things.items()
+        if target in (address, address.partition(":")[2], None if thing.get("twin") else thing.get("name"))
+    }
+    nodes = {things[address].get("device") for address in own} | {node}
+    names = own | {address for address, thing in things.items() if thing.get("device") in nodes - {None}}
+    found: dict[str, Any] = {}
+    for address in sorted(names, key=lambda each: (each not in own, each)):
+        found |= {key: one for key, one in settings.get(address, {}).items() if key not in found}
+    nodes |= {f"/dev/{target.removeprefix('block:')}"}
+    for name in (name for name in _disks(line) if f"/dev/{name}" in nodes):
+        found |= _queue(name)
+    return found
+
+
+def _queue(name: str) -> dict[str, Any]:
+    """The kernel's settings of a disk, with what it says of them now."""
+    from backends.vendors.block.settings import settings_of
+    from backends.vendors.block.values import reading
+
+    folder = f"/sys/block/{name}/queue"
+    try:
+        there = set(os.listdir(folder))
+    except OSError:
+        return {}
+    found = {}
+    for one in settings_of(name):
+        if one.key in there:
+            told = reading(one.key, {one.key: _sysfs(f"{folder}/{one.key}")}, None, 4)
+            found[one.key] = {"label": one.label, "now": told.now, "values": [each.value for each in told.choices]}
+    return found
+
+
+# -- what has names ---------------------------------------------------------------------------------------------------
+
+
+def _profiles(_: Words) -> Iterator[Item]:
+    from app.core.fio.profile_names import TITLES
+
+    return (Item(name, title) for name, title in TITLES.items())
+
+
+def _plans(line: Words) -> Iterator[Item]:
+    shipped = action("sweep.shipped")
+    yield from (Item(name) for name in (() if shipped is None else shipped()))
+    if line.last.startswith((".", "/", "~")):
+        yield Item(line.last, kind="file")
+
+
+def _baselines(line: Words) -> Iterator[Item]:
+    return (Item(file.stem) for file in sorted((_paths(line).state / "baselines").glob("[!.]*.json")))
+
+
+def _sessions(line: Words) -> Iterator[Item]:
+    from app.core.session.folders import each_folder
+
+    return (Item(folder.name) for folder in each_folder(_paths(line)))
+
+
+def _runs(line: Words) -> Iterator[Item]:
+    """Runs of the last session, or of the one that is written before a slash."""
+    session, slash, _ = line.last.rpartition("/")
+    names = [session] if slash else [item.value for item in _sessions(line)][:1]
+    for name in names:
+        found = [file.name for file in (_paths(line).sessions / name / "runs").glob("r*[0-9]")]
+        for run in sorted(found, key=lambda each: (len(each), each)):
+            yield Item(f"{name}/{run}" if slash else run)
+    if not slash:
+        yield from (Item(f"{item.value}/", "a session", "part") for item in _sessions(line) if line.last)
+
+
+def _plotted(line: Words) -> Iterator[Item]:
+    yield from _runs(line)
+    yield from _targets(line)
+
+
+def _baseline(line: Words) -> Iterable[Item]:
+    match line.rest:
+        case ():
+            return [Item("save"), Item("list"), Item("check"), Item("remove")]
+        case ("check" | "remove",):
+            return _baselines(line)
+        case ("save", _, *_):
+            return _runs(line)
+        case _:
+            return ()
+
+
+def _array(line: Words) -> Iterable[Item]:
+    match line.rest:
+        case ():
+            return [Item("list"), Item("create"), Item("delete")]
+        case ("create",):
+            from backends.array_planning import LEVELS
+
+            return [Item(level.value) for level in LEVELS]
+        case ("create", _, *_):
+            return _targets(line)
+        case _:
+            return ()
+
+
+def _roles(line: Words) -> Iterator[Item]:
+    """An address, also behind ROLE=."""
+    role, equals, address = line.last.partition("=")
+    for item in _targets(line._replace(last=address if equals else line.last)):
+        yield item._replace(value=f"{role}={item.value}") if equals else item
+
+
+def _once(offer: Offer) -> Offer:
+    """For the first word alone."""
+    return lambda line: () if any(not word.startswith("-") for word in line.rest) else offer(line)
+
+
+def _nothing(_: Words) -> Iterable[Item]:
+    return ()
+
+
+def _files(line: Words) -> Iterable[Item]:
+    return [Item(line.last, kind="file")]
+
+
+def _folders(line: Words) -> Iterable[Item]:
+    return [Item(line.last, kind="dir")]
+
+
+POSITIONAL: Mapping[str, Offer] = {
+    "show": _once(_targets),
+    "check": _once(_targets),
+    "array": _array,
+    "export": _targets,
+    "slowest": _once(_targets),
+    "apply": _once(_files),
+    "watch": _once(_files),
+    "set": _target_then(_settings),
+    "ab": _target_then(_settings),
+    "persist": _target_then(_settings),
+    "bench": _measurable,
+    "precondition": _measurable,
+    "curve": _measurable,
+    "history": _once(_targets),
+    "sweep": _once(_plans),
+    "attach": _once(_sessions),
+    "log": _once(_sessions),
+    "report": _once(_sessions),
+    "archive": _once(_sessions),
+    "compare": _runs,
+    "plot": _plotted,
+    "baseline": _baseline,
+    "capture": _folders,
+    "help": _once(_commands),
+}
+"""What stands behind a command, by its name."""
+
+FRONT: Mapping[str, Offer] = {
+    "--demo-speed": _nothing,
+    "--demo-state": _states,
+    "--machine": _folders,
+    "--session": _folders,
+    "--config": _files,
+    "--theme": _themes,
+    "--hosts": _nothing,
+    "--host-timeout": _nothing,
+    "--host-program": _nothing,
+}
+"""What stands behind an option before the command that takes a value, besides `--demo`, which may go without."""
+
+VALUES: Mapping[str, Offer] = {
+    "--profile": _profiles,
+    "--on": _measurable,
+    "--target": _roles,
+    "--resume": _sessions,
+    "--jobfile": _files,
+    "--output": _files,
+}
+"""What stands behind an option, whatever the command: those that have no values of their own in its help."""
+
+
+def _of_front(option: str, line: Words) -> Iterable[Item] | None:
+    """The values of an option before the command; None of one that has none."""
+    offer = _racks if option == "--demo" else FRONT.get(option)
+    return None if offer is None else _matching(offer(line), line.last)
+
+
+def _of_option(option: str, line: Words) -> Iterable[Item] | None:
+    """Its values; None of one that has none."""
+    if (offer := VALUES.get(option)) is not None:
+        return _matching(offer(line), line.last)
+    import click
+
+    for param in _params(line):
+        if option in param.opts:
+            if getattr(param, "is_flag", False):
+                return None
+            legal = param.type.choices if isinstance(param.type, click.Choice) else ()
+            return _matching((Item(str(each)) for each in legal), line.last)
+    return None
+
+
+def _options(line: Words) -> Iterable[Item]:
+    """The options of a command, or those before it. They are where they are declared, so that is imported."""
+    found = (
+        Item(name, str(getattr(param, "help", None) or ""))
+        for param in _params(line)
+        if not getattr(param, "hidden", False)
+        for name in param.opts
+        if name.startswith("--")
+    )
+    return _matching([*found, Item("--help", "Show this message and exit.")], line.last)
+
+
+def _params(line: Words) -> Iterator[Any]:
+    import click
+
+    from app.cli.main import cli
+
+    context = click.Context(cli, info_name="raidbench")
+    found: click.Command | None = cli
+    if line.command:
+        found = cli.get_command(context, line.command)
+    if isinstance(found, click.Group) and line.command and line.rest:
+        found = found.get_command(context, line.rest[0]) or found
+    return (param for param in found.params if isinstance(param, click.Option)) if found is not None else iter(())
+
+
+def _matching(items: Iterable[Item], last: str) -> list[Item]:
+    """Those that begin as what is written; each once."""
+    found = {item.value: item for item in items if item.kind in ("file", "dir") or item.value.startswith(last)}
+    return list(found.values())

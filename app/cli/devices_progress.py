@@ -1,0 +1,192 @@
+"""The list of devices while some still answer: groups as soon as they are settled, each once, the others at the end."""
+
+from __future__ import annotations
+
+import asyncio
+import os
+import shutil
+import sys
+from collections.abc import Collection, Iterator, Sequence
+from dataclasses import replace
+
+from app.cli.devices_text import device_table, devices_head, devices_table, list_width
+from app.cli.options import is_terminal
+from app.cli.output import lines, say
+from app.cli.render import LineLayout
+from app.core.presentation import device
+from app.core.presentation.device_table import OTHERS
+from app.core.presentation.device_tree import Branch, Thing, arranged
+from app.core.presentation.setting import Tuning, tuning
+from app.core.presentation.table import Row
+from backends.display_names import name_of
+from backends.errors import RaidbenchError
+from backends.model import Array, Controller, Drive, Inventory, Target
+from backends.partial_inventory import ToldParts
+from backends.registry import Machine
+from backends.text import clean
+from widgets.text_utils.text import shorten
+
+AT_ONCE_S = 0.3
+"""Seconds in which most machines have told all: what has until then is one list."""
+
+WAITING_S = 1.0
+"""Seconds after which it is said who is waited for."""
+
+
+class DevicesLive:
+    """Looks at a machine and prints what it has; what is settled does not wait for a slow card."""
+
+    def __init__(
+        self, machine: Machine, columns: Sequence[str], *, wide: bool, simulated: bool, at_once_s: float = AT_ONCE_S
+    ) -> None:
+        """`columns`, `wide`, `simulated`: as of `devices_table`; `at_once_s`: seconds until the first rows."""
+        self._machine = machine
+        self._columns, self._wide = columns, wide
+        self._head = devices_head(machine.host.name, simulated=simulated)
+        self._at_once_s = at_once_s
+        self._parts = ToldParts(machine)
+        self._news = asyncio.Event()
+        self._begun = self._late = False
+        self._tuned: dict[Target, Tuning] = {}
+        self._layout: LineLayout | None = None
+        self._printed: set[str] = set()
+        self._waiting = WaitingLine()
+
+    async def look(self) -> Inventory:
+        """All that was found; it is printed. Raises ReaderGoneError, StorageError."""
+        loop = asyncio.get_running_loop()
+        timers = (loop.call_later(self._at_once_s, self._begin), loop.call_later(WAITING_S, self._be_late))
+        tasks = probing, following = (
+            asyncio.create_task(self._machine.probe(self._told)),
+            asyncio.create_task(self._follow()),
+        )
+        try:
+            await asyncio.wait(tasks, return_when=asyncio.FIRST_COMPLETED)
+            if following.done():  # nobody reads what it prints
+                following.result()
+            inventory = await probing
+        finally:
+            for waiting in (*timers, *tasks):
+                waiting.cancel()
+            await asyncio.gather(*tasks, return_exceptions=True)
+            self._waiting.take_away()
+        self._tuned |= await tunings(self._machine, inventory, self._tuned)
+        if self._layout is None:
+            devices_table(inventory, self._head, self._tuned, self._columns, wide=self._wide)
+        else:
+            self._print(inventory, None)
+            say(" · ".join(device.counts(inventory)))
+        return inventory
+
+    def _told(self, part: str, inventory: Inventory) -> None:
+        self._parts.told(part, inventory)
+        self._news.set()
+
+    def _begin(self) -> None:
+        self._begun = True
+        self._news.set()
+
+    def _be_late(self) -> None:
+        self._late = True
+        self._news.set()
+
+    async def _follow(self) -> None:
+        while True:
+            await self._news.wait()
+            self._news.clear()
+            if self._begun:
+                await self._print_settled()
+            if self._late:
+                self._waiting.show([_called(one) for one in self._parts.awaited()])
+
+    async def _print_settled(self) -> None:
+        known = await self._parts.so_far()
+        groups = {str(branch.thing.target): tuple(_things(branch)) for branch in arranged(known.inventory)}
+        settled = {key: group for key, group in groups.items() if known.settled(group)}
+        if not known.waited_for or settled.keys() <= self._printed:
+            return
+        shown = {thing.target for group in settled.values() for thing in group}
+        blocks = {array.target for array in known.inventory.arrays} | {drive.target for drive in known.inventory.drives}
+        self._tuned |= await tunings(self._machine, known.inventory, {*self._tuned, *(blocks - shown)})
+        self._print(known.inventory, settled.keys())
+
+    def _print(self, inventory: Inventory, heads: Collection[str] | None) -> None:
+        """The groups of these heads, all where None, as far as they are not printed; never in two goes."""
+        shown = device_table(inventory, self._tuned, self._columns, wide=self._wide)
+        groups = [group for group in _groups(shown.rows) if heads is None or group[0].key in heads]
+        rows = [row for group in groups for row in self._fresh(group)]
+        first = self._layout is None
+        layout = self._layout = self._layout or LineLayout.growing(
+            replace(shown, rows=tuple(rows)), list_width(wide=self._wide)
+        )
+        self._waiting.take_away()
+        if first:
+            say(self._head)
+        lines([*([layout.heading()] if first else []), *layout.rows(rows)])
+
+    def _fresh(self, group: Sequence[Row]) -> list[Row]:
+        """Its rows that are not printed, below the head once more where that is a controller."""
+        seen = group[0].key in self._printed
+        fresh = [row for row in group if row.key not in self._printed and not (seen and row.key.endswith(OTHERS))]
+        self._printed |= {row.key for row in fresh}
+        return [group[0], *fresh] if fresh and seen and group[0].banner else fresh
+
+
+async def tunings(machine: Machine, inventory: Inventory, besides: Collection[Target] = ()) -> dict[Target, Tuning]:
+    """How each array and drive that is shown, `besides` these, is tuned; what cannot be read is left out."""
+
+    async def told(thing: Array | Drive) -> Tuning | None:
+        try:
+            return tuning(await machine.at_hand(thing, inventory))
+        except RaidbenchError:
+            return None
+
+    twins = inventory.twins
+    blocks: tuple[Array | Drive, ...] = (*inventory.arrays, *inventory.drives)
+    things = [thing for thing in blocks if thing.target not in twins and thing.target not in besides]
+    found = await asyncio.gather(*map(told, things))
+    return {thing.target: how for thing, how in zip(things, found, strict=True) if how is not None}
+
+
+class WaitingLine:
+    """Says on a terminal who is waited for, in one line that goes when there is more to say."""
+
+    def __init__(self) -> None:
+        self._able = is_terminal(sys.stderr)
+        self._erases = os.environ.get("TERM") not in (None, "", "dumb")
+        self._said = False
+
+    def show(self, names: Sequence[str]) -> None:
+        """Who; where nothing can be erased only the first time."""
+        self.take_away()
+        if not names or not self._able or (self._said and not self._erases):
+            return
+        self._said = True
+        words = shorten(f"waiting for {', '.join(names)} ...", max(1, shutil.get_terminal_size().columns - 1), "..")
+        say(words, end="" if self._erases else "\n")
+
+    def take_away(self) -> None:
+        """Nothing is said any more."""
+        if self._said and self._erases:
+            say("\r\x1b[K", end="")
+            self._said = False
+
+
+def _called(one: Controller | str) -> str:
+    return clean(one if isinstance(one, str) else name_of(one), 64)
+
+
+def _things(branch: Branch) -> Iterator[Thing]:
+    yield branch.thing
+    for below in branch.below:
+        yield from _things(below)
+
+
+def _groups(rows: Sequence[Row]) -> list[list[Row]]:
+    """Rows with what hangs from them."""
+    found: list[list[Row]] = []
+    for row in rows:
+        if row.depth == 0:
+            found.append([])
+        found[-1].append(row)
+    return found

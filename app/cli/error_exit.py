@@ -1,0 +1,137 @@
+"""Every way a command may end, as an exit status and a sentence; never a traceback on the terminal."""
+
+from __future__ import annotations
+
+import contextlib
+import errno
+import os
+import sys
+import time
+import traceback
+from collections.abc import Callable
+from pathlib import Path
+
+import click
+
+from app.cli.async_runner import InterruptedByUserError
+from app.cli.exit_status import DONE, FAILED, INTERRUPTED, REFUSED, USAGE
+from app.cli.output import ReaderGoneError, documents, error_document, forget_stdout, report_error, say
+from backends.errors import AnotherDeviceError, InvalidValueError, NotFoundError, RaidbenchError, RefusedError
+from backends.text import clean
+
+_OUTPUT = (errno.ENOSPC, errno.EDQUOT, errno.EFBIG, errno.EIO)
+"""What writing to a file that standard output leads to fails with."""
+
+
+def exit_status(error: RaidbenchError) -> int:
+    """The status an error ends with: what cannot be meant is wrong usage, what a guard refuses is 3."""
+    match error:
+        case RefusedError() | AnotherDeviceError():
+            return REFUSED
+        case InvalidValueError() | NotFoundError():
+            return USAGE
+        case _:
+            return FAILED
+
+
+def guarded(command: Callable[[], object], *, as_json: bool = False) -> int:
+    """Run a command and turn whatever comes of it into an exit status.
+
+    `as_json`: standard output gets an error, too, as a document, unless the command has printed one before.
+    """
+    printed_before = documents()
+
+    def tell(status: int, message: str, hint: str | None = None, evidence: str | None = None) -> None:
+        if as_json and documents() == printed_before:
+            with contextlib.suppress(RaidbenchError):  # it was said on standard error
+                error_document(status, message, hint, evidence)
+
+    try:
+        try:
+            return _run(command, tell)
+        except (KeyboardInterrupt, InterruptedByUserError):
+            say("Interrupted.")
+            tell(INTERRUPTED, "Interrupted.")
+            return INTERRUPTED
+    except (BrokenPipeError, ReaderGoneError):
+        forget_stdout()
+        return DONE
+
+
+def _run(command: Callable[[], object], tell: Callable[..., None]) -> int:
+    try:
+        result = command()
+        if sys.stdout is not None:
+            sys.stdout.flush()
+        return result if isinstance(result, int) else DONE
+    except click.exceptions.Exit as leaving:
+        return leaving.exit_code
+    except click.exceptions.Abort:
+        raise KeyboardInterrupt from None
+    except click.ClickException as wrong:
+        _report_usage(wrong)
+        tell(wrong.exit_code, clean(wrong.format_message(), 2000))
+        return wrong.exit_code
+    except RaidbenchError as error:
+        report_error(error)
+        tell(exit_status(error), error.message, error.hint, error.evidence)
+        return exit_status(error)
+    except EOFError:
+        say("No answer came, so nothing was done.")
+        tell(REFUSED, "No answer came, so nothing was done.")
+        return REFUSED
+    except (BrokenPipeError, ReaderGoneError, KeyboardInterrupt, InterruptedByUserError):
+        raise
+    except OSError as error:
+        if error.errno == errno.ENAMETOOLONG:
+            words = f"{clean(str(error.filename), 80)}: {error.strerror}."
+            say(f"raidbench: {words}")
+            tell(USAGE, words)
+            return USAGE
+        if error.filename is not None or error.errno not in _OUTPUT:
+            tell(FAILED, _report_crash(error))
+        else:  # click prints help itself
+            say(f"raidbench: The output cannot be written: {error.strerror}.")
+            forget_stdout()
+        return FAILED
+    except Exception as error:  # a defect: said in one sentence, the details kept for the report of it
+        tell(FAILED, _report_crash(error))
+        return FAILED
+
+
+def _report_usage(wrong: click.ClickException) -> None:
+    context = wrong.ctx if isinstance(wrong, click.UsageError) else None
+    if context is not None:
+        say(context.get_usage())
+    say(f"raidbench: {clean(wrong.format_message(), 2000)}")
+    if context is not None:
+        say(f"`{context.command_path} --help` says more.")
+
+
+def _report_crash(error: Exception) -> str:
+    """Say it, keep the details, and give the sentence."""
+    details = "".join(traceback.format_exception(error))
+    where = _keep(details)
+    sentence = f"This should not have happened: {type(error).__name__}: {clean(str(error), 300)}."
+    say(f"raidbench: {sentence}")
+    if where is not None:
+        say(f"The details were written to {where}; please attach them when you report this.")
+    else:
+        for row in details.splitlines()[-6:]:
+            say(f"  {clean(row, 200)}")
+    return sentence
+
+
+def _keep(details: str) -> Path | None:
+    """Write a crash down in the state folder; None if that is not possible either."""
+    with contextlib.suppress(Exception):
+        from app.cli.options import current
+        from app.core.session.paths import private_folder
+        from backends.output_file import new_file
+
+        folder = private_folder(current().paths.state / "crashes")
+        file = folder / f"{time.strftime('%Y-%m-%d-%H%M%S')}-{os.getpid()}.txt"
+        with new_file(file, force=False, mode=0o600) as handle:
+            handle.write(f"{' '.join(sys.argv)}\n\n{details}".encode(errors="replace"))
+        return file
+    return None

@@ -1,0 +1,174 @@
+"""What a crash left, as rows for a person and as JSON."""
+
+from __future__ import annotations
+
+from pathlib import Path
+from typing import Any
+
+from app.cli.confirm import steps
+from app.cli.session_context import experiments_cut_short, sweeps_cut_short
+from app.core.benchmark.scratch_descriptor import leftover_in_use
+from app.core.benchmark.stale_scratch import Leftover, leftover_scratch
+from app.core.changes.arrays.array_journal import ArrayEntry, ArrayStage
+from app.core.changes.pending_state import still_running
+from app.core.interrupted_experiments import CutShort
+from app.core.presentation import change as view
+from app.core.presentation import json_schema
+from app.core.session.journal import OpenChange
+from app.core.workbench import Workbench
+from backends.array_planning import ArrayFound, ArrayStanding
+from backends.change import Change
+from backends.errors import RaidbenchError
+from backends.sizes import size_words
+from backends.text import clean
+from backends.values import dataclass
+from widgets.text_utils import units
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Left:
+    """All that somebody may want to put back or to remove."""
+
+    intents: tuple[OpenChange, ...]
+    arrays: tuple[ArrayEntry, ...]
+    sweeps: tuple[Path, ...]
+    experiments: tuple[CutShort, ...]
+    files: tuple[Leftover, ...]
+    folders: tuple[str, ...]
+
+    def __bool__(self) -> bool:
+        """Whether there is anything."""
+        return any((self.intents, self.arrays, self.sweeps, self.experiments, self.files, self.folders))
+
+
+def left_behind(bench: Workbench) -> Left:
+    """What there is on the machine that is meant; nothing is changed."""
+    from backends.system.local.files import left_folders
+
+    return Left(
+        intents=bench.changes.unresolved(),
+        arrays=bench.arrays.unfinished(),
+        sweeps=sweeps_cut_short(),
+        experiments=experiments_cut_short(),
+        files=leftover_scratch(bench.paths),
+        folders=() if bench.simulated else left_folders(),
+    )
+
+
+async def rows_of(bench: Workbench, left: Left) -> list[str]:
+    """All of it, for a person."""
+    rows = [row for folder in left.sweeps for row in sweep_rows(folder)]
+    rows += (clean(experiment.sentence, 300) for experiment in left.experiments)
+    rows += [row for intent in left.intents for row in await intent_rows(bench, intent)]
+    rows += [row for entry in left.arrays for row in await array_rows(bench, entry)]
+    rows += [row for file in left.files for row in await file_rows(file)]
+    return [*rows, *(f"empty working folder {folder}" for folder in left.folders)]
+
+
+async def json_of(bench: Workbench, left: Left) -> json_schema.Json:
+    """All of it, for a program."""
+    return {
+        "changes": [await _intent(bench, intent) for intent in left.intents],
+        "arrays": [await _array(bench, entry) for entry in left.arrays],
+        "sweeps": [{"session": str(folder)} for folder in left.sweeps],
+        "experiments": [
+            {"session": str(experiment.folder), "id": experiment.record.id, "sentence": experiment.sentence}
+            for experiment in left.experiments
+        ],
+        "scratch_files": [await _file(file) for file in left.files],
+        "folders": list(left.folders),
+    }
+
+
+def sweep_rows(folder: Path) -> list[str]:
+    """A sweep that nobody is at."""
+    return [f"sweep of session {folder.name}: cut short, its settings may still be in force"]
+
+
+async def intent_rows(bench: Workbench, intent: OpenChange) -> list[str]:
+    """What was left, what is to be done first about a thing that was taken apart, and what would put it back."""
+    change = intent.change
+    told = [f"change {intent.id}, {units.moment(intent.at)}: {clean(view.move(change), 300)}"]
+    told += filter(None, (still_running(intent), clean(await bench.changes.remains(change) or "", 600)))
+    back = await _back(bench, change)
+    if isinstance(back, RaidbenchError):
+        return [*told, *(clean(line, 600) for line in (back.message, back.hint) if line)]
+    return [*told, "to put it back:", *steps(back.writes)] if back.before != back.after else told
+
+
+async def array_rows(bench: Workbench, entry: ArrayEntry) -> list[str]:
+    """An array that was being made or deleted, what there is of it, and what takes that apart."""
+    array = entry.array
+    doing = "made" if entry.stage is ArrayStage.MAKING else "deleted"
+    drives = ", ".join(drive.serial or drive.place for drive in array.members)
+    told = [f"array {array.name}, {units.moment(entry.at)}: being {doing}, {array.level.value} of {clean(drives, 600)}"]
+    if (program := entry.left_running) is not None:
+        return [*told, f"{clean(program, 100)} still works on it."]
+    found = await _array_found(bench, entry)
+    if isinstance(found, RaidbenchError):
+        return [*told, *(clean(line, 600) for line in (found.message, found.hint) if line)]
+    told.append(clean(found.words, 600))
+    if found.standing is ArrayStanding.PARTLY:
+        told += ["to take it apart:", *steps(found.remove)]
+    return told
+
+
+async def _array(bench: Workbench, entry: ArrayEntry) -> dict[str, Any]:
+    found = await _array_found(bench, entry)
+    return {
+        "name": entry.array.name,
+        "session": entry.session,
+        "at": entry.at,
+        "stage": entry.stage.value,
+        "still_running": entry.left_running,
+        "standing": None if isinstance(found, RaidbenchError) else found.standing.value,
+        "words": found.message if isinstance(found, RaidbenchError) else found.words,
+        "remove": [] if isinstance(found, RaidbenchError) else [step.shown() for step in found.remove],
+    }
+
+
+async def _array_found(bench: Workbench, entry: ArrayEntry) -> ArrayFound | RaidbenchError:
+    try:
+        return await bench.arrays.find(entry)
+    except RaidbenchError as error:
+        return error
+
+
+async def file_rows(left: Leftover) -> list[str]:
+    """Return the rows of a scratch file that no run needs any more, with what uses it."""
+    row = f"scratch file {clean(str(left.path), 300)}, {size_words(left.size)}, of {left.session}/{left.run}"
+    refusal = await leftover_in_use(left.path)
+    return [row, *(clean(line, 600) for line in (refusal.message, refusal.hint) if line)] if refusal else [row]
+
+
+async def _file(left: Leftover) -> dict[str, Any]:
+    refusal = await leftover_in_use(left.path)
+    return {
+        "path": str(left.path),
+        "size_bytes": left.size,
+        "session": left.session,
+        "run": left.run,
+        "why_not": None if refusal is None else refusal.message,
+    }
+
+
+async def _intent(bench: Workbench, intent: OpenChange) -> dict[str, Any]:
+    back = await _back(bench, intent.change)
+    return {
+        "id": intent.id,
+        "session": intent.session,
+        "at": intent.at,
+        **json_schema.picked(intent.change, "target", "key", "before", "after"),
+        "on_trial": intent.until is not None,
+        "still_running": still_running(intent) or None,
+        "remains": await bench.changes.remains(intent.change),
+        "back": None if isinstance(back, RaidbenchError) else json_schema.change(back),
+        "why_not": back.message if isinstance(back, RaidbenchError) else None,
+    }
+
+
+async def _back(bench: Workbench, change: Change) -> Change | RaidbenchError:
+    try:
+        return await bench.changes.plan_back(change)
+    except RaidbenchError as error:
+        return error

@@ -1,0 +1,90 @@
+"""Which runs of the history are meant: by target, under whatever name it has now, by workload and by time."""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Sequence
+from typing import TYPE_CHECKING
+
+from app.cli.async_runner import Interruption
+from app.cli.options import current
+from app.cli.output import say
+from app.cli.session_context import loaded_session, on_workbench
+from app.core.analysis.past_runs.earlier_runs import PastRun, known_as
+from backends.errors import NotFoundError
+from backends.text import clean
+
+if TYPE_CHECKING:
+    from app.core.session.store import Loaded
+    from app.core.workbench import Workbench
+
+
+def all_runs() -> tuple[tuple[PastRun, ...], tuple[Loaded, ...]]:
+    """Return every known run, and the session of the options, which may lie elsewhere; what is wrong is said."""
+    from app.core.analysis.past_runs.index import known_runs
+
+    also = () if current().session is None else (loaded_session(),)
+    known = known_runs(current().paths, also)
+    for note in known.notes:
+        say(clean(note, 300))
+    return known.runs, also
+
+
+def chosen(
+    runs: Sequence[PastRun], target: str | None, *, workload: str | None = None, since: float | None = None
+) -> tuple[PastRun, ...]:
+    """Return those on a target, of a workload, since a moment, on the machine that is meant. Raises NotFoundError."""
+    simulated = current().simulated
+    kind = [run for run in runs if run.simulated is simulated]
+    if len(kind) < len(runs) and not kind:
+        say("All runs are of the other kind of machine: --demo shows simulated ones.")
+    things = None if target is None else _things(kind, target)
+    return tuple(
+        run
+        for run in kind
+        if (things is None or run.thing in things)
+        and (workload is None or workload == run.workload)
+        and (since is None or run.at >= since)
+    )
+
+
+def _things(runs: Sequence[PastRun], target: str) -> frozenset[str]:
+    """What is meant, by what stays under another name: as the machine has it now, else as the history knows it.
+
+    Raises NotFoundError.
+    """
+    exact = {run.thing for run in runs if _has_word(run.thing, target)}
+    if exact:
+        return frozenset(exact)
+    now = _now(target)
+    if now is not None and any(run.thing == now for run in runs):
+        return frozenset((now,))
+    last = next((run.thing for run in reversed(runs) if target in (run.target, _after(run.target, ":"))), None)
+    if last is None or now is not None:
+        raise NotFoundError(
+            f"The history has no run on {clean(target, 100)}.",
+            hint="`raidbench history` lists the runs of all targets.",
+        )
+    return frozenset((last,))
+
+
+def _has_word(thing: str, word: str) -> bool:
+    words = re.split(r"[ ,]+", thing)
+    return len(word) >= 4 and word in (*words, *(_after(each, ".") for each in words))
+
+
+def _after(text: str, sign: str) -> str:
+    return text.partition(sign)[2]
+
+
+def _now(target: str) -> str | None:
+    """What the machine has under that name now; None where it has nothing, or only a name tells it."""
+
+    async def find(bench: Workbench, _: Interruption) -> str | None:
+        try:
+            found = await bench.hardware.find(target)
+        except NotFoundError:
+            return None
+        return known_as(bench.session.inventory, str(found.target))
+
+    return on_workbench(find, quiet=True)

@@ -1,0 +1,383 @@
+"""The machine and the session a command works on."""
+
+from __future__ import annotations
+
+import os
+from collections.abc import Awaitable, Callable, Iterator
+from contextlib import contextmanager
+from pathlib import Path
+from typing import TYPE_CHECKING, TypeVar, TypeVarTuple
+
+from app.cli.async_runner import InterruptedByUserError, Interruption, run
+from app.cli.options import Options, current
+from app.cli.output import say
+from app.cli.privileges import helper_of
+from app.doors import action
+from backends.errors import InvalidValueError, NotFoundError, RefusedError
+from backends.model import Inventory
+from backends.text import clean
+
+if TYPE_CHECKING:
+    from app.core.benchmark.conditions.facts import RunFacts
+    from app.core.changes.pending_trials import UndecidedTrials
+    from app.core.interrupted_experiments import CutShort
+    from app.core.session.journal import Journal
+    from app.core.session.results import Advice
+    from app.core.session.state import ChangeRecord
+    from app.core.session.store import Loaded
+    from app.core.workbench import Workbench
+    from backends.host import Host
+    from backends.registry import Machine
+
+T = TypeVar("T")
+Ts = TypeVarTuple("Ts")
+
+
+def host_of(
+    options: Options, *, dry: bool = False, child_nice: int | None = None, hurry: float = 1.0, rights: bool = False
+) -> Host:
+    """The machine that the options mean; `dry` plans as root would and writes nothing.
+
+    `child_nice`: the priority of what is started on this machine; None is ours. `hurry`: how many times as fast the
+    rack's time runs unless the options say. `rights`: whether what takes root is wanted, for which sudo may ask.
+    Raises InvalidValueError, NotFoundError.
+    """
+    host = _bare_host(options, child_nice, hurry, rights=rights and not dry, read_only=dry or options.read_only)
+    if dry:
+        from backends.system.wrapped import DryRunHost
+
+        return DryRunHost(host)
+    if options.read_only:
+        from backends.system.wrapped import ReadOnlyHost
+
+        return ReadOnlyHost(host)
+    return host
+
+
+def _bare_host(options: Options, child_nice: int | None, hurry: float, *, rights: bool, read_only: bool) -> Host:
+    if options.demo and options.machine is not None:
+        raise InvalidValueError("--demo and --machine name two different machines.", hint="Leave one of them out.")
+    if options.demo:
+        return _rack(options, options.demo_speed or hurry)
+    if options.machine is not None:
+        from backends.system.recorded import ReplayHost
+
+        return ReplayHost(options.machine)
+    from backends.system.local import LocalHost
+
+    local = LocalHost(child_nice=child_nice, firmware_queries=options.may_ask_cards())
+    side = helper_of(options, wanted=rights, read_only=read_only)
+    if side is None:
+        return options.opened(local)
+    from app.privsep.client import split_host
+
+    return options.opened(split_host(local, side))
+
+
+def _rack(options: Options, speed: float) -> Host:
+    """The simulated rack, whose state lies beside its sessions. Raises StorageError."""
+    from backends.simulator.host import SimulatedHost
+    from backends.simulator.profiles import STATE_FILE
+    from backends.simulator.profiles.table import MACHINES
+    from backends.simulator.state_file import RackFile
+
+    paths = options.paths
+    rack = RackFile(paths.state / STATE_FILE, make=MACHINES[options.demo], speed=speed)
+    if options.demo_reset:
+        import shutil
+
+        rack.reset()
+        shutil.rmtree(paths.devices, ignore_errors=True)
+    if options.demo_state:
+        from backends.simulator.profiles.table import put
+
+        with rack.changing() as known:
+            put(known, options.demo_state)
+    if options.demo_reboot:
+        with rack.changing() as known:
+            known.restart()
+    folders = (str(Path.cwd()),)
+    return SimulatedHost(rack, speed=speed, folders=folders, apart=options.apart, shares_watchdog=True)
+
+
+def workbench_on(host: Host) -> Workbench:
+    """Return a workbench on a host, with no session yet; the rules of its advisor are imported when they are asked."""
+    from app.core.workbench import Workbench
+
+    def advise(facts: RunFacts) -> tuple[Advice, ...]:
+        from app.features.advice.rules import advise
+
+        return advise(facts)
+
+    return Workbench(host, advisor=advise)
+
+
+@contextmanager
+def workbench(
+    *, dry: bool = False, quiet: bool = False, hurry: float = 1.0, rights: bool = False
+) -> Iterator[Workbench]:
+    """A workbench on the machine the options mean, without a session yet; left in good order at the end.
+
+    `quiet` leaves out the word about what a crash left, for the command that is about that.
+
+    `hurry`, `rights`: see `host_of`.
+    """
+    options = current()
+    if options.session is not None:
+        require_its_machine(options.session)
+    bench = workbench_on(host_of(options, dry=dry, hurry=hurry, rights=rights))
+    bench.rated = options.rated()
+    if bench.simulated:
+        say("SIMULATED: this is not the machine raidbench runs on.")
+    if not quiet:
+        warn_of_journal(bench.changes.journal)
+        tell_trials(bench.changes.undecided)
+    try:
+        yield bench
+    except BaseException as error:
+        bench.close(str(error) if isinstance(error, InterruptedByUserError) else type(error).__name__)
+        raise
+    bench.close()
+    if bench.session.inventory != Inventory():  # the vendors are not looked for now
+        remember_look(bench.hardware.machine, bench.session.inventory)
+
+
+def on_workbench(
+    work: Callable[[Workbench, Interruption, *Ts], Awaitable[T]],
+    *args: *Ts,
+    changes: bool = False,
+    dry: bool = False,
+    quiet: bool = False,
+    hurry: float = 1.0,
+    rights: bool = False,
+) -> T:
+    """Open a workbench for a coroutine, run this to its end, and return what it returns.
+
+    `changes`: whether it changes something where it is not `dry`. Raises RefusedError where nothing may be changed.
+    """
+    if changes and not dry:
+        refuse_read_only()
+    with workbench(dry=dry, quiet=quiet, hurry=hurry, rights=rights) as bench:
+        return run(lambda interruption: work(bench, interruption, *args))
+
+
+def remember_look(machine: Machine, inventory: Inventory) -> None:
+    """Keep what was found for completion; of a recorded machine nothing is completed."""
+    options = current()
+    if options.machine is None:
+        from app.core.session.completion_cache import keep_look, looked_file
+
+        keep_look(looked_file(options.paths.state), machine, inventory)
+
+
+def warn_of_journal(journal: Journal) -> None:
+    """Say on standard error that a crash left something on the machine that is meant."""
+    if (unknown := journal.newer()) is not None:
+        say(f"Note: {unknown} {unknown.hint} Nothing is changed meanwhile.")
+    running = journal.left_running()
+    if running:
+        from app.core.changes.pending_state import still_running
+
+        for program in running:
+            say(f"Note: a raidbench that was killed left a program behind. {still_running(program)}")
+    left = journal.unresolved()
+    if left:
+        from widgets.text_utils.units import plural
+
+        say(f"Note: a crash left {plural(len(left), 'change')} in the middle. `raidbench recover` shows and mends it.")
+    _warn_of_arrays(journal.file.parent)
+    for folder in sweeps_cut_short():
+        say(f"Note: the sweep of session {folder.name} was cut short, and its settings may still be in force.")
+        say(f"`raidbench sweep --resume {folder.name}` goes on with it, `raidbench recover` puts them back.")
+    for one in experiments_cut_short():
+        say(f"Note: {clean(one.sentence, 300)}. `raidbench recover` puts it back.")
+
+
+def tell_trials(undecided: UndecidedTrials) -> None:
+    """Say on standard error what is on trial, how long still, and what decides it."""
+    if found := undecided.look_now():
+        from app.core.presentation.trials import trial_lines
+
+        for line in trial_lines(found):
+            say(f"Note: {line}")
+
+
+def _warn_of_arrays(folder: Path) -> None:
+    """Say which arrays were cut short by the journal in that folder."""
+    from app.core.session.paths import ARRAYS
+
+    if not os.path.exists(folder / ARRAYS):  # what a look around does not import; a folder of root's tells nothing
+        return
+    from app.core.changes.arrays.array_journal import ArraysMadeHere
+
+    for entry in ArraysMadeHere(folder).entries():
+        if entry.unfinished:
+            name = clean(entry.array.name, 40)
+            say(f"Note: the array {name} was cut short. `raidbench recover` shows what there is of it, and mends it.")
+
+
+def experiments_cut_short() -> tuple[CutShort, ...]:
+    """Experiments on the machine that is meant whose process is gone and whose value may still be in force."""
+    paths = current().paths
+    if not any(paths.sessions.glob("*/experiment.active")):  # what a look around does not import
+        return ()
+    from app.core.interrupted_experiments import cut_short
+
+    return cut_short(paths)
+
+
+def sweeps_cut_short() -> tuple[Path, ...]:
+    """Sessions of sweeps on the machine that is meant that neither run nor ended, newest first."""
+    paths = current().paths
+    if not any(paths.sessions.glob("*/sweep.active")):  # what a look around does not import
+        return ()
+    from app.core.session.flag_files import SWEEP, left_behind
+
+    return left_behind(SWEEP, paths)
+
+
+async def begin(bench: Workbench, folder: Path | None = None, *, fresh: bool = False) -> None:
+    """Open the session named by the options, or go on with the last one, and put the inventory into it.
+
+    `fresh`: where none is named, a new one.
+
+    Raises StorageError.
+    """
+    await bench.open(folder or current().session, fresh=fresh)
+    await bench.hardware.probe_unless_just_done()
+
+
+async def begin_measuring(bench: Workbench, *, fresh: bool = False) -> None:
+    """As `begin`; the session keeps what was wrong with the machine before it was measured. Raises StorageError."""
+    await begin(bench, fresh=fresh)
+    if (check_session := action("check.session")) is not None:
+        await check_session(bench, bench.hardware.machine)
+
+
+def refuse_read_only() -> None:
+    """Raises RefusedError when the options allow no change."""
+    if current().read_only:
+        raise RefusedError("Read-only mode: nothing was changed.", hint="Leave --read-only out to change settings.")
+
+
+def loaded_session(name: str | None = None, *, whole: bool = False) -> Loaded:
+    """A session to look at, without opening it for writing: by folder, by its name, an archive, or the last one.
+
+    `whole`: of an archive also what lies beside the log. Raises NotFoundError, StorageError, RefusedError.
+    """
+    from app.core.session import folders as pool
+    from app.core.session import store
+
+    paths = current().paths
+    folder = Path(name) if name is not None else current().session
+    if folder is not None:
+        known = paths.sessions / folder
+        if folder.name == str(folder) and (known / pool.LOG).is_file():
+            folder = known
+        if folder.is_file():
+            import click
+
+            from app.core.session.archive_reader import opened_archive
+
+            return _told(click.get_current_context().with_resource(opened_archive(folder, whole=whole)))
+        return _told(_load(folder))
+    last = store.latest(paths)
+    if last is None:
+        raise NotFoundError(
+            "There is no session yet.", hint=f"`raidbench set` and `raidbench bench` begin one.{_simulated_sessions()}"
+        )
+    return _told(store.load(last))
+
+
+def _load(folder: Path) -> Loaded:
+    """Return a session that was named. Raises NotFoundError, whose hint says which other machine has it."""
+    from app.core.session import store
+
+    try:
+        return store.load(folder)
+    except NotFoundError as error:
+        if elsewhere := _elsewhere(folder):
+            raise NotFoundError(error.message, hint=elsewhere) from error
+        raise
+
+
+def _simulated_sessions() -> str:
+    """Return a sentence about sessions of simulated machines where this machine is meant, "" where there are none."""
+    from app.core.session.paths import Paths
+    from backends.simulator.profiles import HOSTS
+
+    if current().simulated or not any(Paths.of(rack).sessions.is_dir() for rack in HOSTS):
+        return ""
+    return " Sessions of simulated machines are separate: --demo before the command means those."
+
+
+def _elsewhere(folder: Path) -> str:
+    """Return how to reach a session of that name of another machine, "" where there is none."""
+    from app.core.session.paths import Paths
+    from backends.simulator.profiles import HOSTS
+
+    if folder.name != str(folder):
+        return ""
+    own = current().apart
+    for apart in ("", *HOSTS):
+        if apart != own and (Paths.of(apart).sessions / folder).is_dir():
+            return f"{'A simulated' if apart else 'This'} machine has it. {_way_to(apart)}"
+    return ""
+
+
+def require_its_machine(folder: Path) -> None:
+    """Raises RefusedError where a session that is to be gone on with is of another machine than the one meant."""
+    from app.core.session.store import beginning
+    from backends.simulator.profiles import rack_of
+
+    begun = beginning(folder)
+    if begun is None:
+        return
+    options = current()
+    host = clean(begun.machine.host, 64)
+    rack = rack_of(begun.machine.host) if begun.simulated else ""
+    if begun.simulated is options.simulated and options.demo in ("", rack):
+        return
+    if not begun.simulated:
+        raise RefusedError(f"The session {folder.name} is of the machine {host}.", hint=_way_to(""))
+    hint = _way_to(rack) if rack else "Start with the --machine DIR that it was made with."
+    raise RefusedError(f"The session {folder.name} is of the simulated or recorded machine {host}.", hint=hint)
+
+
+def _way_to(rack: str) -> str:
+    """Return the sentence that says how to reach a simulated rack, or this machine for ""."""
+    from backends.simulator.profiles import demo_words
+
+    return f"Start with {demo_words(rack)}." if rack else "Start without --demo and --machine."
+
+
+def _told(loaded: Loaded) -> Loaded:
+    if loaded.passed_over:
+        from widgets.text_utils.units import plural
+
+        say(f"{plural(loaded.passed_over, 'line')} of {loaded.folder.name} could not be read and were passed over.")
+    return loaded
+
+
+def session_with_changes(named: str | None = None) -> tuple[Path, tuple[ChangeRecord, ...]] | None:
+    """Return the newest session that has changes in force, with these, newest first; None if there is none.
+
+    `named`: a change that counts, too, where its tool gave up: a card may have done it later.
+    """
+    from app.core.session import folders as pool
+    from app.core.session import store
+    from app.core.session.journal import Journal
+
+    asked = current().session
+    if asked is not None:
+        require_its_machine(asked)
+    journal = Journal(current().paths.journal)
+    for folder in pool.each_folder(current().paths) if asked is None else (asked,):
+        session = store.load(folder).session
+        late = tuple(change for change in session.changes if change.id == named and change.may_come_late)
+        if found := (*session.in_force, *late):
+            # The watchdog of a trial writes to the journal alone: the session may be open elsewhere.
+            back = journal.taken_back(folder)
+            if found := tuple(change for change in found if change.id not in back):
+                return folder, found
+    return None

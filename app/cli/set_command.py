@@ -1,0 +1,162 @@
+"""`set`: show exactly what would be done, ask, do it, read it back."""
+
+from __future__ import annotations
+
+from contextlib import aclosing
+from typing import TYPE_CHECKING
+
+import click
+
+from app.cli import confirm
+from app.cli.async_runner import Interruption
+from app.cli.confirm import review
+from app.cli.exit_status import DONE, FAILED, INTERRUPTED
+from app.cli.options import CONFIRM_HELP, AskingOptions, gather_options
+from app.cli.output import lines, print_json, say, say_all
+from app.cli.session_context import begin, on_workbench
+from app.cli.trial import decide
+from app.core.presentation import change as view
+from backends.errors import InvalidValueError, RaidbenchError
+from backends.settings import worst
+from backends.text import clean
+from backends.values import dataclass
+
+if TYPE_CHECKING:
+    from app.core.session.events import ChangeEnded
+    from app.core.workbench import Workbench
+    from backends.change import Change
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class _SetOptions(AskingOptions):
+    """The options of `set`."""
+
+    target: str
+    values: tuple[str, ...]
+    trial: float | None
+
+
+@click.command("set")
+@click.argument("target")
+@click.argument("values", nargs=-1, required=True, metavar="KEY=VALUE...")
+@click.option("--dry-run", is_flag=True, help="Only show what would be done; needs no root.")
+@click.option("--yes", is_flag=True, help="Do not ask about what is harmless.")
+@click.option("--confirm", "typed", metavar="WORD", help=CONFIRM_HELP)
+@click.option("--trial", type=float, metavar="SECONDS", help="Take it back after 10 to 600 s unless it is kept.")
+@click.option("--json", "as_json", is_flag=True, help="The outcome as JSON.")
+@gather_options(_SetOptions)
+def set_command(options: _SetOptions) -> int:
+    """Change settings of TARGET, after showing the exact commands.
+
+    Several settings are planned as one set, each as if those before it were set: an array that is re-created gets the
+    other values with it. The first that fails is the last.
+    """
+    wanted = pairs(options.values)
+    return on_workbench(_set, wanted, options, changes=True, dry=options.dry_run, rights=True)
+
+
+def pairs(texts: tuple[str, ...]) -> list[tuple[str, str]]:
+    """KEY=VALUE words taken apart, in their order. Raises InvalidValueError."""
+    found: dict[str, str] = {}
+    for text in texts:
+        key, equals, wanted = (part.strip() for part in text.partition("="))
+        if not equals or not key:
+            raise InvalidValueError(f"{clean(text, 60)!r} is not KEY=VALUE.", hint="For example: read_ahead_kb=4096")
+        if key in found:
+            raise InvalidValueError(f"{clean(key, 60)} is named twice.", hint="Name each setting once.")
+        found[key] = wanted
+    return list(found.items())
+
+
+async def _set(
+    bench: Workbench, interruption: Interruption, wanted: list[tuple[str, str]], options: _SetOptions
+) -> int:
+    if options.trial is not None:
+        from app.core.changes.trial import check_seconds
+
+        check_seconds(options.trial)
+    target = (await bench.hardware.find(options.target)).target
+    planned = await bench.hardware.plan_to_show(target, dict(wanted))
+    changes = [*bench.hardware.needed(planned)]
+    already = [change for change in planned if change not in changes]
+    for change in already:
+        say(f"{clean(view.what(change), 200)} is {clean(view.after(change), 200)} already.")
+    if options.dry_run:
+        return _show_plan(changes, already, options.as_json)
+    if not changes:
+        _tell(bench, [], [], already, None, options.as_json)
+        return DONE
+    say_all(review(changes))
+    say()
+    homes = {change.target for change in changes}
+    plate = await bench.hardware.nameplate(homes.pop() if len(homes) == 1 else target)
+    risk = worst(change.risk for change in changes)
+    confirm.confirmed(risk, (plate,), yes=options.yes, typed=options.typed, what="Apply")
+    await begin(bench)
+    return await _apply(bench, interruption, changes, already, options)
+
+
+def _show_plan(changes: list[Change], already: list[Change], as_json: bool) -> int:
+    from app.core.presentation import json_schema
+
+    if as_json:
+        print_json(
+            dry_run=True,
+            changes=[json_schema.change(change) for change in changes],
+            already=[json_schema.change(change) for change in already],
+        )
+        return DONE
+    if changes:
+        lines(review(changes))
+    say("Dry run: nothing was changed." if changes else "Dry run: there is nothing to change.")
+    return DONE
+
+
+async def _apply(
+    bench: Workbench, interruption: Interruption, changes: list[Change], already: list[Change], options: _SetOptions
+) -> int:
+    """Change after change; what was and what was not done is told whatever stops it."""
+    done: list[tuple[Change, ChangeEnded]] = []
+    trouble: RaidbenchError | None = None
+    with interruption.gracefully(lambda: say("Stopping after this change."), patient=True):
+        try:
+            async with aclosing(bench.changes.apply_all(changes, trial=options.trial)) as outcomes:
+                async for change, ended in outcomes:
+                    done.append((change, ended))
+                    if interruption.asked():
+                        break
+        except RaidbenchError as error:
+            trouble = error
+    left = changes[len(done) :]
+    _tell(bench, done, left, already, trouble, options.as_json)
+    decided = True
+    if options.trial is not None and bench.changes.trials() and trouble is None and not interruption.asked():
+        decided = await decide(bench, options.trial)
+    if trouble is not None:
+        raise trouble
+    if not decided or any(ended.result != "verified" for _, ended in done):
+        return FAILED
+    return INTERRUPTED if interruption.asked() and left else DONE
+
+
+def _tell(
+    bench: Workbench,
+    done: list[tuple[Change, ChangeEnded]],
+    left: list[Change],
+    already: list[Change],
+    trouble: RaidbenchError | None,
+    as_json: bool,
+) -> None:
+    if as_json:
+        from app.core.presentation import json_schema
+
+        print_json(
+            dry_run=False,
+            changes=[{**json_schema.change(change), "outcome": json_schema.ended(ended)} for change, ended in done],
+            not_done=[json_schema.change(change) for change in left],
+            already=[json_schema.change(change) for change in already],
+            **confirm.ending_json(bench, trouble),
+        )
+        return
+    lines(row for change, ended in done for row in confirm.outcome_lines(change, ended))
+    confirm.tell_not_done(left)

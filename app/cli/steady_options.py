@@ -1,0 +1,77 @@
+"""The options about the steady state, for every command that measures."""
+
+from __future__ import annotations
+
+import functools
+from collections.abc import Callable
+from typing import TYPE_CHECKING, Any
+
+import click
+
+from app.cli.options import current
+
+if TYPE_CHECKING:
+    from app.core.config import Config
+    from app.core.session.event_types import SteadyPlan
+
+_CAP = click.option(
+    "--steady-cap",
+    type=click.IntRange(1, 7 * 86400),
+    metavar="SECONDS",
+    help="How long to wait for the steady state at most; 1800 unless configured.",
+)
+_ROUND = click.option(
+    "--steady-round",
+    type=click.IntRange(1, 3600),
+    metavar="SECONDS",
+    help="Length of a round; five rounds are judged together. 10 unless configured.",
+)
+_UNTIL = click.option(
+    "--until-steady", is_flag=True, help="Start measuring when IOPS are steady (SNIA's rule), or at the cap."
+)
+_EARLY = click.option("--end-when-steady", is_flag=True, help="End the run as soon as what it measures is steady.")
+
+
+def steady_options(*, early: bool = True) -> Callable[[Callable[..., Any]], Callable[..., Any]]:
+    """Adds the options; the command gets them as `steady`: SteadyPlan, or None where nothing was asked for.
+
+    `early`: a run may end before its time, which makes it another length than the next.
+    """
+
+    def decorate(command: Callable[..., Any]) -> Callable[..., Any]:
+        @functools.wraps(command)
+        def wrapped(*args: Any, **given: Any) -> Any:
+            until, end = given.pop("until_steady"), given.pop("end_when_steady", False)
+            cap, length = given.pop("steady_cap"), given.pop("steady_round")
+            if cap is not None and not until:
+                raise click.UsageError("--steady-cap is about --until-steady.")
+            wanted = until or end or length is not None
+            plan = steady_plan(current().load_config(), cap=cap, round_s=length, until=until, end_early=end)
+            return command(*args, steady=plan.checked() if wanted else None, **given)
+
+        found: Callable[..., Any] = _ROUND(wrapped)
+        found = _EARLY(found) if early else found
+        return _UNTIL(_CAP(found))
+
+    return decorate
+
+
+def precondition_options(command: Callable[..., Any]) -> Callable[..., Any]:
+    """Adds those of them that preconditioning has, as `steady_cap` and `steady_round`."""
+    found: Callable[..., Any] = _CAP(_ROUND(command))
+    return found
+
+
+def steady_plan(
+    config: Config, *, cap: int | None, round_s: int | None, until: bool = False, end_early: bool = False
+) -> SteadyPlan:
+    """What options and configuration say together."""
+    from app.core.session.event_types import SteadyPlan
+
+    return SteadyPlan(
+        until=until,
+        cap_s=config.steady_cap if cap is None else cap,
+        end_early=end_early,
+        round_s=config.steady_round if round_s is None else round_s,
+        window=config.steady_rounds,
+    )

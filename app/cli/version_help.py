@@ -1,0 +1,51 @@
+"""`version` and `help`, for those who type them as commands."""
+
+from __future__ import annotations
+
+import sys
+
+import click
+
+from app.cli.exit_status import DONE
+from app.cli.output import data, print_json
+from backends.did_you_mean import suggested
+from backends.version import program_version
+
+
+def tell_version(as_json: bool) -> None:
+    """Print it; as JSON with Python, the form this program was started from and the formats it writes."""
+    if not as_json:
+        data(f"raidbench {program_version()}")
+        return
+    from backends.formats import FORMATS
+    from backends.self_exec import form
+
+    python = ".".join(map(str, sys.version_info[:3]))
+    told = {"version": program_version(), "python": python, "form": form(), "formats": FORMATS}
+    print_json(program=told)
+
+
+@click.command("version")
+@click.option("--json", "as_json", is_flag=True, help="As JSON, with Python, form and file formats.")
+def version_command(as_json: bool) -> int:
+    """The version."""
+    tell_version(as_json)
+    return DONE
+
+
+@click.command("help")
+@click.argument("words", nargs=-1, metavar="[COMMAND]...")
+@click.pass_context
+def help_command(ctx: click.Context, words: tuple[str, ...]) -> int:
+    """What COMMAND does and its options; without one, all commands."""
+    at = ctx.parent
+    assert at is not None
+    for word in words:
+        group = at.command
+        found = group.get_command(at, word) if isinstance(group, click.Group) else None
+        if found is None:
+            known = group.list_commands(at) if isinstance(group, click.Group) else ()
+            raise click.UsageError(f"No such command {word!r}. {suggested(word, known)}".rstrip(), at)
+        at = click.Context(found, info_name=word, parent=at, **found.context_settings)
+    data(at.get_help())
+    return DONE

@@ -1,0 +1,122 @@
+"""What was said of the runs of a comparison while they were measured: which of it forbids a verdict, which weakens one.
+
+Background work, a battery that learns or write-back that is not in force make figures of two states of the
+array, and the interval between runs does not tell them from an effect of the settings. Pure.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Iterable, Iterator, Mapping
+from dataclasses import replace
+from types import MappingProxyType
+
+from app.core.analysis.reasons import Doubt, Reason
+from app.core.analysis.sample_groups import engine_of
+from app.core.analysis.verdict import Judgement, Verdict
+from app.core.benchmark.conditions.facts import TASKS
+from app.core.session.results import Advice
+from app.core.session.state import RunRecord
+
+LOST_WRITE_BACK = ("write_cache", "write-through")
+"""What advice of write-back that is set and not in force is about."""
+
+
+def _always(_: Advice) -> bool:
+    return True
+
+
+def _not_write_back(advice: Advice) -> bool:
+    """Write-back that is not there yet; cached I/O that makes write-through cache is what was set and no mishap."""
+    return advice.about == LOST_WRITE_BACK
+
+
+FORBIDS: Mapping[str, Callable[[Advice], bool]] = MappingProxyType(
+    {
+        "background-task": _always,
+        "policy-changed": _always,
+        "battery-learning": _always,
+        "policy-not-in-force": _not_write_back,
+    }
+)
+"""Advice with which there is no verdict, and whether it forbids one of a run; keys of docs/advice.md."""
+
+WEAKENS = frozenset(
+    {
+        "page-cache",
+        "unwritten-flash",
+        "device-busy",
+        "throttled",
+        "fio-cpu-bound",
+        "host-cpu-bound",
+        "policy-not-in-force",
+        "array-degraded",
+        "cache-larger-than-area",
+        "rate-not-held",
+        "depth-not-kept",
+        "not-steady",
+        "same-blocks",
+        "same-seed",
+        "cache-not-full",
+        "governor",
+        "too-short",
+    }
+)
+"""Advice that is named after a verdict."""
+
+
+def weighed(judgement: Judgement, runs: Iterable[RunRecord]) -> Judgement:
+    """The judgement, or no verdict where one of the runs it rests on forbids it, or their I/O engines differ.
+
+    The interval stays.
+    """
+    runs = tuple(runs)
+    if len({engine_of(run) for run in runs}) > 1:
+        return replace(judgement, verdict=Verdict.REFUSED, reason=Reason.ENGINES, further_pairs=None)
+    doubts = forbidden(runs)
+    if not doubts:
+        return judgement
+    return replace(judgement, verdict=Verdict.REFUSED, reason=Reason.STATE, doubts=doubts, further_pairs=None)
+
+
+def forbidden(runs: Iterable[RunRecord]) -> tuple[Doubt, ...]:
+    """Why these runs carry no verdict; none if they may."""
+    return _listed(runs, _forbidding)
+
+
+def weakened(runs: Iterable[RunRecord]) -> tuple[Doubt, ...]:
+    """What weakens a verdict on these runs."""
+    return _listed(runs, _weakening)
+
+
+_Key = tuple[str, tuple[str, ...]]
+
+
+def _listed(runs: Iterable[RunRecord], keys_of: Callable[[RunRecord], Iterator[_Key]]) -> tuple[Doubt, ...]:
+    runs = tuple(sorted(runs, key=lambda run: run.start.at))
+    found: dict[_Key, list[str]] = {}
+    for run in runs:
+        for key in dict.fromkeys(keys_of(run)):
+            found.setdefault(key, []).append(run.id)
+    return tuple(
+        Doubt(key=key, about=about, runs=tuple(ids), all_runs=len(ids) == len(runs) > 2)
+        for (key, about), ids in found.items()
+    )
+
+
+def _forbidding(run: RunRecord) -> Iterator[_Key]:
+    for advice in run.figures.advice:
+        if _forbids(advice):
+            tasks = advice.key == "background-task"
+            yield advice.key, tuple(kind for kind in advice.about if kind in TASKS) if tasks else ()
+
+
+def _weakening(run: RunRecord) -> Iterator[_Key]:
+    for advice in run.figures.advice:
+        if advice.key in WEAKENS and not _forbids(advice):
+            yield advice.key, ()
+    if run.figures.steady is not None and not run.figures.steady.attained:
+        yield "not-steady", ()
+
+
+def _forbids(advice: Advice) -> bool:
+    return advice.key in FORBIDS and FORBIDS[advice.key](advice)

@@ -1,0 +1,430 @@
+"""Two sides next to each other: figures, differences with their intervals, and what they show. Pure."""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Iterator, Mapping, Sequence
+from dataclasses import replace
+from statistics import fmean
+
+from app.core.analysis.caveats import weakened, weighed
+from app.core.analysis.drift import Disturbance, carry_over, disturbances
+from app.core.analysis.metric_kinds import FIGURES, SYNC, Figure, half_step, headline, value_of, values_of
+from app.core.analysis.multiplicity import BESIDE, corrected
+from app.core.analysis.pair_design import LEVEL, reached, upcoming
+from app.core.analysis.provenance import Differences, between_sessions, differences
+from app.core.analysis.reasons import Doubt, Reason
+from app.core.analysis.sample_groups import (
+    Order,
+    Sides,
+    answering,
+    filled_fields,
+    pairs_of,
+    sides_of,
+    silent,
+    silent_side,
+)
+from app.core.analysis.stats import THRESHOLD_PERCENT, Spread, geometric_mean
+from app.core.analysis.verdict import (
+    BETWEEN_LEVEL,
+    FEWEST_SLOW,
+    Judgement,
+    Verdict,
+    chance_of_silence,
+    judge,
+    judge_between,
+    stopped_answering,
+    unanswered,
+)
+from app.core.session.events import ExperimentStarted
+from app.core.session.results import DIRECTIONS, SIDES
+from app.core.session.section_runs import of_section, same_sections
+from app.core.session.state import ExperimentRecord, RunRecord, Session
+from backends.values import dataclass
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class FigureComparison:
+    """One figure of both sides."""
+
+    direction: str
+    """`read`, `write`, `both` or `sync`."""
+    figure: Figure
+    """Which."""
+    a: float | None
+    """Of the first side, the geometric mean of its runs; None if one of them has none."""
+    b: float | None
+    """Of the second side."""
+    judgement: Judgement | None = None
+    """What the repeats show; None where one side has no figure, or it is not one to be judged."""
+    headline: bool = False
+    """Whether it is the figure that the job is about."""
+    same_as: str = ""
+    """The figure of the same direction that says the same, as all I/Os are of one size; "" of one that says more."""
+
+    @property
+    def percent(self) -> float | None:
+        """How far the second is from the first, in percent of the first."""
+        if self.a is None or self.b is None or not self.a:
+            return None
+        return (self.b - self.a) / self.a * 100
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Comparison:
+    """Two sides."""
+
+    a: RunRecord
+    """The first, or one of its runs."""
+    b: RunRecord
+    """The second, or one of its runs."""
+    sides: Sides
+    """All runs of both."""
+    rows: tuple[FigureComparison, ...]
+    """Figures that at least one of them has."""
+    settings: tuple[tuple[str, str | None, str | None], ...]
+    """Settings that differ: key, value in a, value in b; None where it was not recorded."""
+    job: tuple[tuple[str, str | None, str | None], ...]
+    """Fields of the job that differ."""
+    provenance: Differences
+    """What else differs, as for settings."""
+    between: Spread | None
+    """How far earlier sessions of the same lie apart, as logarithms of means of the headline; None if not known."""
+    disturbances: tuple[Disturbance, ...]
+    """What the runs did by themselves in the figure that the job is about."""
+    weakened: tuple[Doubt, ...]
+    """What was said of the runs that weakens a verdict."""
+    experiment: ExperimentStarted | None = None
+    """The A/B they are of."""
+    names: tuple[str, str] = ("", "")
+    """What the sides are called where they differ in nothing that was set."""
+    rule: int | None = None
+    """The number of the rule that judged it when it ended; None where it is judged now."""
+
+    @property
+    def differing(self) -> tuple[tuple[str, str | None, str | None], ...]:
+        """Settings, fields of the job, and what else differs."""
+        return (*self.settings, *self.job, *self.provenance)
+
+    @property
+    def headline(self) -> FigureComparison | None:
+        """The figure that the job is about; None where a side has none."""
+        return next((row for row in self.rows if row.headline), None)
+
+    @property
+    def level(self) -> float:
+        """What its intervals leave out: 0.05 for those of 95 %."""
+        row = self.headline
+        interval = None if row is None or row.judgement is None else row.judgement.interval
+        return LEVEL if interval is None else interval.level
+
+
+def compare(
+    a: RunRecord,
+    b: RunRecord,
+    a_session: Sequence[RunRecord] = (),
+    b_session: Sequence[RunRecord] = (),
+    *,
+    names: tuple[str, str] | None = None,
+    earlier: Sequence[Sequence[RunRecord]] = (),
+    threshold: float | None = None,
+    experiments: Sequence[ExperimentRecord] = (),
+) -> Comparison:
+    """Both runs, each with its repeats among the runs of its session.
+
+    `names`: what they are called, by their ids where None. `earlier`: runs of other sessions, each of one. `threshold`:
+    a difference within it is none, in percent, 2 where None. `experiments`: of the first one's session, for
+    the plan of one that both are of.
+    """
+    sides = sides_of(a, b, a_session, b_session, experiments)
+    start = next((each.start for each in experiments if each.id == sides.experiment), None)
+    if start is not None and a.start.mark is not None and a.start.mark.letter == "B":
+        start = replace(start, a=start.b, b=start.a)
+    planned = None if start is None else start.threshold_percent
+    sides = replace(sides, threshold=threshold or planned or THRESHOLD_PERCENT)
+    return _compare(a, b, sides, names or (a.id, b.id), earlier, start)
+
+
+def compare_sections(
+    a: RunRecord,
+    b: RunRecord,
+    a_session: Sequence[RunRecord] = (),
+    b_session: Sequence[RunRecord] = (),
+    *,
+    names: tuple[str, str] | None = None,
+    earlier: Sequence[Sequence[RunRecord]] = (),
+    threshold: float | None = None,
+) -> tuple[tuple[str, Comparison], ...]:
+    """The comparison of each section with the section of the same name; see `compare`."""
+    return tuple(
+        (
+            name,
+            compare(
+                own_a,
+                own_b,
+                of_section(a_session, name),
+                of_section(b_session, name),
+                names=names,
+                earlier=[of_section(runs, name) for runs in earlier],
+                threshold=threshold,
+            ),
+        )
+        for name, (own_a, own_b) in same_sections((a, b))
+    )
+
+
+def compare_experiment(session: Session, experiment_id: str) -> Comparison | None:
+    """The two letters of an experiment by the pairs so far; None before the first whole pair."""
+    sides = pairs_of(session, experiment_id)
+    record = session.experiment(experiment_id)
+    if not sides.a or record is None:
+        return None
+    return _compare(sides.a[0], sides.b[0], sides, ("A", "B"), experiment=record.start)
+
+
+def _compare(
+    a: RunRecord,
+    b: RunRecord,
+    sides: Sides,
+    names: tuple[str, str],
+    earlier: Sequence[Sequence[RunRecord]] = (),
+    experiment: ExperimentStarted | None = None,
+) -> Comparison:
+    about, direction = _about(sides)
+
+    def value(run: RunRecord) -> float | None:
+        return value_of(run.figures, direction, about)
+
+    between = between_sessions(a, earlier, value) if sides.apart else None
+    return Comparison(
+        a=a,
+        b=b,
+        sides=sides,
+        rows=tuple(_compared_figures(sides)),
+        settings=differing(a.start.settings, b.start.settings),
+        job=differing(filled_fields(a.start.work), filled_fields(b.start.work)),
+        provenance=differences(sides),
+        between=between,
+        disturbances=tuple(_disturbances(answering(sides), experiment, value)),
+        weakened=weakened((*sides.a, *sides.b)),
+        experiment=experiment,
+        names=names,
+    )
+
+
+def _disturbances(
+    sides: Sides, experiment: ExperimentStarted | None, value: Callable[[RunRecord], float | None]
+) -> Iterator[Disturbance]:
+    """What the runs did by themselves, and what a change of the setting did to the run after it."""
+    yield from disturbances(sides, value)
+    if experiment is not None and not experiment.null and sides.order is Order.EXPERIMENT:
+        yield from carry_over(sides, value)
+
+
+def _about(sides: Sides) -> tuple[Figure, str]:
+    """What the job is about, by runs that did any I/O."""
+    return headline(sorted((*sides.a, *sides.b), key=silent))
+
+
+def differing(a: Mapping[str, str], b: Mapping[str, str]) -> tuple[tuple[str, str | None, str | None], ...]:
+    """What the two mappings do not agree on."""
+    keys = dict.fromkeys((*a, *b))
+    return tuple((key, a.get(key), b.get(key)) for key in keys if a.get(key) != b.get(key))
+
+
+def varying(mappings: list[Mapping[str, str]]) -> list[str]:
+    """Keys whose values are not the same in all of them: the columns worth showing."""
+    keys = dict.fromkeys(key for mapping in mappings for key in mapping)
+    return [key for key in keys if len({mapping.get(key) for mapping in mappings}) > 1]
+
+
+def headline_beside(sides: Sides) -> FigureComparison | None:
+    """The figure that the job is about, alone: quick where there are many to be told of."""
+    about, direction = _about(sides)
+    return _compared_figure(direction, about, sides, headline=True)
+
+
+def _compared_figures(sides: Sides) -> Iterator[FigureComparison]:
+    """The figure that the job is about first, judged alone; all others as one family.
+
+    Where all I/Os are of one size, bytes are I/Os once more: they are judged as those are, and not counted twice.
+    """
+    (about, direction), left = _about(sides), _left(sides)
+    first = _compared_figure(direction, about, sides, headline=True)
+    if first is not None:
+        yield first
+    again = _OTHER_RATE.get(about.key, "bytes_per_second") if _one_block_size(sides) else ""
+    others = [
+        (side, figure)
+        for side in SIDES
+        for figure in FIGURES
+        if (side, figure) != (direction, about) and figure.of(side)
+    ]
+    told_twice = {(side, figure) for side, figure in others if figure.key == again and side != SYNC}
+    counted = [each for each in others if each not in told_twice and _judged_values(*each, left) is not None]
+    share = BESIDE / max(1, len(counted))
+    rest = [row for side, figure in others if (row := _compared_figure(side, figure, sides, share=share)) is not None]
+    family = [row for row in rest if (row.direction, row.figure) not in told_twice]
+    judgements = corrected([row.judgement for row in family], share=BESIDE)
+    held = [replace(row, judgement=judgement) for row, judgement in zip(family, judgements, strict=True)]
+    known = {(row.direction, row.figure.key): row for row in (*([first] if first else []), *held)}
+    for row in rest:
+        if (kept := known.get((row.direction, row.figure.key))) is not None:
+            yield kept
+        elif (twin := known.get((row.direction, _OTHER_RATE[again]))) is not None:
+            yield replace(row, judgement=twin.judgement, same_as=twin.figure.key)
+        else:
+            yield row
+
+
+_OTHER_RATE = {"iops": "bytes_per_second", "bytes_per_second": "iops"}
+
+
+def _one_block_size(sides: Sides) -> bool:
+    """Whether all I/Os of both sides are of one size that is known."""
+    jobs = [run.start.job for run in (*sides.a, *sides.b)]
+    several = any(job.get(key) for job in jobs for key in ("bssplit", "bsrange", "bs_write"))
+    return len({job.get("bs") for job in jobs}) == 1 and all(job.get("bs") for job in jobs) and not several
+
+
+def _compared_figure(
+    direction: str, figure: Figure, sides: Sides, *, headline: bool = False, share: float = 1.0
+) -> FigureComparison | None:
+    """`share` of the level: what the first of several figures has to reach."""
+    left = _left(sides)
+    a, b = values_of(left.a, direction, figure), values_of(left.b, direction, figure)
+    mute = len({silent(run) for run in (*sides.a, *sides.b)}) == 2
+    if all(value is None for value in (*a, *b)) and not (mute and headline):
+        return None
+    judgement = None
+    if _stopped(sides):
+        judgement = stopped_answering(threshold=sides.threshold) if headline else None
+    elif mute and left is sides:
+        judgement = unanswered(interleaved=sides.interleaved, threshold=sides.threshold) if headline else None
+    elif (values := _judged_values(direction, figure, left)) is not None:
+        found = _judged(*values, sides, left, (direction, figure), share)
+        judgement = weighed(_beside_silence(found, sides), (*sides.a, *sides.b))
+    return FigureComparison(
+        direction=direction, figure=figure, a=_mean(_all(a)), b=_mean(_all(b)), judgement=judgement, headline=headline
+    )
+
+
+def _left(sides: Sides) -> Sides:
+    """The runs that figures are taken from: those with I/O, as long as both sides have one."""
+    left = answering(sides)
+    return left if left.a and left.b else sides
+
+
+def _stopped(sides: Sides) -> bool:
+    """Whether it is the verdict that one side stopped answering: chance does not put its silent runs on that side.
+
+    Only an order that was drawn, or a first side that answers again afterwards, excludes a device that just died.
+    """
+    letter = silent_side(sides)
+    if not letter:
+        return False
+    look, ahead = reached(sides.looks, len(sides.a)), upcoming(sides.looks, len(sides.a))
+    if sides.after:
+        level = BETWEEN_LEVEL
+    elif sides.order is Order.EXPERIMENT and sides.known and (look is not None or ahead is None):
+        level = LEVEL if look is None else look.level
+    else:
+        return False
+    runs = sides.a if letter == "A" else sides.b
+    return chance_of_silence(sum(map(silent, runs)), len(runs), len(sides.a) + len(sides.b)) <= level
+
+
+def _beside_silence(judgement: Judgement, sides: Sides) -> Judgement:
+    """The judgement of the runs with I/O; none where several more of one side than of the other are silent or slow.
+
+    The runs that did answer are no reason to choose a side that often did not.
+    """
+    more_on_b = sum(map(silent, sides.b)) - sum(map(silent, sides.a))
+    if not more_on_b or not judgement.decided:
+        return judgement
+    slow = judgement.slow if judgement.verdict is Verdict.NO_DIFFERENCE else None
+    more_on_b += 0 if slow is None else slow.count if slow.side == "B" else -slow.count
+    if abs(more_on_b) < FEWEST_SLOW:
+        return judgement
+    return replace(judgement, verdict=Verdict.NOT_DECIDED, reason=Reason.NO_IO)
+
+
+def _judged_values(direction: str, figure: Figure, sides: Sides) -> tuple[list[float], list[float]] | None:
+    """The figures of both sides; None where they are not to be judged."""
+    a, b = (_all(values_of(side, direction, figure)) for side in (sides.a, sides.b))
+    alike = not figure.is_latency or direction == SYNC or len(latency_kinds(sides)) == 1
+    return (a, b) if figure.judged and alike and a and b and min(*a, *b) > 0 else None
+
+
+def latency_kinds(sides: Sides) -> set[bool]:
+    """Whether latencies are with submission (True) or, as earlier versions kept them, without."""
+    both = (one for run in (*sides.a, *sides.b) for one in run.figures.transfers)
+    return {one.completion_ns is not None for one in both}
+
+
+def _judged(
+    a: list[float], b: list[float], sides: Sides, left: Sides, kind: tuple[str, Figure], share: float
+) -> Judgement:
+    """By the plan of an experiment, between two measurements of A, or as what they are.
+
+    `a` and `b` are the figures of `left`, the runs with I/O; the looks count the pairs of `sides`, of all runs.
+    """
+    direction, figure = kind
+    step = sum(fmean(half_step(run.figures, direction, figure) for run in runs) for runs in (left.a, left.b))
+    higher_is_better = figure.higher_is_better
+    if left.after:
+        before, after = a[: -left.after], a[-left.after :]
+        return judge_between(before, b, after, higher_is_better=higher_is_better, threshold=sides.threshold, step=step)
+    pairs, silent_pairs = len(sides.a), len(sides.a) - len(a)
+    look, ahead = reached(sides.looks, pairs), upcoming(sides.looks, pairs)
+    planned = look or ahead
+    level = LEVEL if planned is None else planned.level
+    judgement = judge(
+        a,
+        b,
+        interleaved=sides.interleaved,
+        higher_is_better=higher_is_better,
+        threshold=sides.threshold,
+        level=level,
+        inside_level=LEVEL if planned is None else planned.inside_level,
+        strictest=level * share,
+        step=step,
+        ahead=[replace(look, pairs=look.pairs - silent_pairs) for look in sides.looks if look.pairs > pairs],
+    )
+    if sides.order is Order.IN_TURN or not sides.known:
+        reason = Reason.NOT_DRAWN if sides.known else Reason.OF_EXPERIMENT
+        return replace(judgement, verdict=Verdict.NOT_DECIDED, reason=reason, further_pairs=None)
+    if look is not None or ahead is None:
+        return judgement
+    return replace(
+        judgement,
+        verdict=Verdict.NOT_DECIDED,
+        reason=Reason.BEFORE_LOOK,
+        further_pairs=ahead.pairs - pairs,
+        measured=pairs,
+    )
+
+
+def _all(values: Sequence[float | None]) -> list[float]:
+    """The values, none if one is missing: what too few I/Os carry in one run is not carried by the others."""
+    there = [value for value in values if value is not None]
+    return there if len(there) == len(values) else []
+
+
+def _mean(values: list[float]) -> float | None:
+    if len(values) < 2 or min(values) <= 0:
+        return sum(values) / len(values) if values else None
+    return geometric_mean(values)
+
+
+def tail_of(rows: Sequence[FigureComparison]) -> FigureComparison | None:
+    """The 99th percentile beside every headline, that of the slower direction; None of single runs.
+
+    Beside flushes it is theirs; it is not said twice.
+    """
+    about = next((row for row in rows if row.headline), None)
+    if about is not None and about.figure.key == "latency_p99_ns":
+        return None
+    wanted = (SYNC,) if about is not None and about.direction == SYNC else DIRECTIONS
+    tails = (row for row in rows if row.figure.key == "latency_p99_ns" and row.direction in wanted)
+    found = [row for row in tails if row.judgement and row.judgement.interval]
+    return max(found, key=lambda row: row.a or 0.0, default=None)

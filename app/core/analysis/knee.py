@@ -1,0 +1,178 @@
+"""Where a throughput-latency curve bends: the load at which throughput by latency is the greatest. Pure.
+
+The rule is Kleinrock's power ("Power and deterministic rules of thumb for probabilistic problems in computer
+communications", ICC 1979): below the knee 1 % more load costs less than 1 % of latency, beyond it more. A single server
+with random arrivals has it at half its capacity, many servers near it, and what does not slow down under load at its
+capacity.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterator, Sequence
+from itertools import pairwise
+from math import exp, fsum, log, sqrt
+from random import Random
+
+from app.core.analysis.pair_design import LEVEL
+from app.core.analysis.stats import geometric_mean, quantile
+from backends.values import dataclass
+
+NEAR_BEST = 0.8
+"""Loads of at least this share of the best throughput by latency decide where between them the best lies."""
+
+DRAWS = 200
+"""Curves drawn around the one that was seen, for the interval."""
+
+_MATTERS = 0.5
+"""Loads below this share of the best are not the knee; how their runs scatter tells nothing of it."""
+
+_FEWEST = 3
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class LoadPoint:
+    """A load that was asked for, and what came of it."""
+
+    rate: float
+    """Reached, a second; above 0."""
+    latencies: tuple[float, ...]
+    """Mean latency of each run; above 0, at least one."""
+    carried: bool
+    """Whether what was asked for was reached."""
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Knee:
+    """The load with the most throughput by latency."""
+
+    rate: float
+    """A second."""
+    low: float
+    """Lower end of its 95 % interval, what lies between the loads that were asked for included."""
+    high: float
+    """Upper end."""
+    latency: float
+    """Mean latency there, in the unit of the loads'."""
+    at_limit: bool
+    """Whether it is the highest load that was carried: latency hardly rises before."""
+
+
+@dataclass(frozen=True, slots=True)
+class _CarriedLoad:
+    """A load that was carried, in logarithms."""
+
+    rate: float
+    latency: float
+    """ln of the mean latency."""
+
+    @property
+    def power(self) -> float:
+        """ln of throughput by latency."""
+        return log(self.rate) - self.latency
+
+
+def knee(loads: Sequence[LoadPoint]) -> Knee | None:
+    """The knee; None with fewer than three loads that were carried, and where it may lie beyond the highest."""
+    carried = sorted((load for load in loads if load.carried), key=lambda load: load.rate)
+    if len(carried) < _FEWEST:
+        return None
+    places = [_CarriedLoad(one.rate, log(geometric_mean(one.latencies))) for one in carried]
+    found = _best(places)
+    step = _half_step(places, found)
+    low, high = _interval(places, carried)
+    low, high = _broken_off(places, min(low, found - step), max(high, found + step))
+    highest = places[-1].rate
+    if high >= highest:
+        beyond = [load.rate for load in loads if not load.carried]
+        if not beyond:
+            return None
+        high = max(high, *beyond)
+    return Knee(rate=found, low=low, high=high, latency=exp(_between(places, found)), at_limit=found >= highest)
+
+
+def _best(places: Sequence[_CarriedLoad]) -> float:
+    """The top of the parabola through the best loads, within them."""
+    powers = [place.power for place in places]
+    top = max(range(len(places)), key=powers.__getitem__)
+    first = last = top
+    while first > 0 and powers[first - 1] >= powers[top] + log(NEAR_BEST):
+        first -= 1
+    while last + 1 < len(places) and powers[last + 1] >= powers[top] + log(NEAR_BEST):
+        last += 1
+    return _vertex([place.rate for place in places[first : last + 1]], powers[first : last + 1], places[top].rate)
+
+
+def _vertex(rates: Sequence[float], powers: Sequence[float], otherwise: float) -> float:
+    """Where the parabola of least squares is highest, no further than the rates; `otherwise` where it has no top."""
+    if len(rates) < _FEWEST:
+        return otherwise
+    # Orthogonal polynomials: each coefficient by itself, and nothing to invert.
+    middle, width = fsum(rates) / len(rates), rates[-1] - rates[0]
+    first = [(rate - middle) / width for rate in rates]
+    squares = fsum(x * x for x in first)
+    skew, mean = fsum(x**3 for x in first) / squares, squares / len(first)
+    second = [x * x - skew * x - mean for x in first]
+    slope = fsum(x * y for x, y in zip(first, powers, strict=True)) / squares
+    bend = fsum(x * y for x, y in zip(second, powers, strict=True)) / fsum(x * x for x in second)
+    if bend >= 0:
+        return otherwise
+    return min(max(middle + width * (skew * bend - slope) / (2 * bend), rates[0]), rates[-1])
+
+
+def _interval(places: Sequence[_CarriedLoad], loads: Sequence[LoadPoint]) -> tuple[float, float]:
+    """Where 95 % of the knees lie of curves that differ from this one as their runs scatter. Drawn, always the same."""
+    least = max(place.power for place in places) + log(_MATTERS)
+    near = [load for place, load in zip(places, loads, strict=True) if place.power >= least]
+    deviations = list(_deviations(near))
+    dof = len(deviations) - len(near)
+    if dof < 1:
+        return places[0].rate, places[-1].rate
+    scatter = sqrt(fsum(deviation * deviation for deviation in deviations) / dof)
+    # Of so few runs the scatter is known badly: Student's t in place of the normal distribution.
+    scatter *= quantile(1 - LEVEL / 2, dof) / quantile(1 - LEVEL / 2, 1e6)
+    random = Random(1)
+    drawn = sorted(_best(_shaken(places, loads, scatter, random)) for _ in range(DRAWS))
+    beyond = round(DRAWS * LEVEL / 2)
+    return drawn[beyond], drawn[-1 - beyond]
+
+
+def _deviations(loads: Sequence[LoadPoint]) -> Iterator[float]:
+    """Of each run from the mean of its load, in logarithms."""
+    for load in loads:
+        mean = log(geometric_mean(load.latencies))
+        yield from (log(latency) - mean for latency in load.latencies)
+
+
+def _shaken(
+    places: Sequence[_CarriedLoad], loads: Sequence[LoadPoint], scatter: float, random: Random
+) -> list[_CarriedLoad]:
+    return [
+        _CarriedLoad(place.rate, place.latency + random.gauss(0, scatter / sqrt(len(load.latencies))))
+        for place, load in zip(places, loads, strict=True)
+    ]
+
+
+def _half_step(places: Sequence[_CarriedLoad], rate: float) -> float:
+    """Half of what lies between the loads around a rate: what the ladder cannot tell apart."""
+    above = next((place.rate for place in places if place.rate > rate), places[-1].rate)
+    below = next((place.rate for place in reversed(places) if place.rate < rate), places[0].rate)
+    return (above - below) / (4 if any(place.rate == rate for place in places) else 2)
+
+
+def _broken_off(places: Sequence[_CarriedLoad], low: float, high: float) -> tuple[float, float]:
+    """Both ends, further to the next load where the curve breaks off before that: nothing was asked for in between."""
+    least = max(place.power for place in places) + log(NEAR_BEST)
+    above = next((place for place in places if place.rate > high), None)
+    below = next((place for place in reversed(places) if place.rate < low), None)
+    return (
+        below.rate if below is not None and below.power < least else low,
+        above.rate if above is not None and above.power < least else high,
+    )
+
+
+def _between(places: Sequence[_CarriedLoad], rate: float) -> float:
+    """ln of the latency at a rate between two loads, by the line between them."""
+    for one, other in pairwise(places):
+        if one.rate <= rate <= other.rate and other.rate > one.rate:
+            return one.latency + (other.latency - one.latency) * (rate - one.rate) / (other.rate - one.rate)
+    return places[-1].latency

@@ -1,0 +1,139 @@
+"""The kinds of figures that runs have, and which of them a job is about. Pure."""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Sequence
+
+from app.core.session.results import DIRECTIONS, DirectionFigures, RunFigures
+from app.core.session.state import RunRecord
+from backends.fio_buckets import bucket_of, edges_of
+from backends.values import dataclass
+
+Read = Callable[[DirectionFigures], float | None]
+
+BOTH = "both"
+"""All directions of a mixed job together."""
+
+TRIM = "trim"
+"""The trims of a job."""
+
+SYNC = "sync"
+"""The flushes of a job that writes."""
+
+LARGE_BLOCK = 128 * 1024
+"""Bytes of an I/O from which on throughput is what a job is about, not the number of I/Os."""
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Figure:
+    """A kind of figure of one direction."""
+
+    key: str
+    """In JSON."""
+    read: Read
+    """Where it is found; None where too few I/Os carry it."""
+    higher_is_better: bool = False
+    """More of it is faster; of times less is."""
+    judged: bool = True
+    """Whether it is a figure of a whole run that repeats can settle."""
+    rare: bool = False
+    """Whether few runs have enough I/Os for it, so that it is shown only where it is known."""
+
+    @property
+    def is_latency(self) -> bool:
+        """Whether it is a time that an I/O takes."""
+        return self.key.startswith("latency")
+
+    @property
+    def is_percentile(self) -> bool:
+        """Whether it is read from the latency histogram."""
+        return self.key.startswith("latency_p")
+
+    def of(self, direction: str) -> bool:
+        """Whether there is such a figure of a direction: flushes move nothing."""
+        return direction != SYNC or self.key != "bytes_per_second"
+
+
+FIGURES: tuple[Figure, ...] = (
+    Figure(key="iops", read=lambda of: of.iops, higher_is_better=True),
+    Figure(
+        key="bytes_per_second",
+        read=lambda of: of.bytes_per_second,
+        higher_is_better=True,
+    ),
+    Figure(key="latency_mean_ns", read=lambda of: of.latency_ns.mean),
+    Figure(key="latency_p50_ns", read=lambda of: of.latency_ns.p50),
+    Figure(key="latency_p95_ns", read=lambda of: of.latency_ns.p95),
+    Figure(key="latency_p99_ns", read=lambda of: of.latency_ns.p99),
+    Figure(key="latency_p99_9_ns", read=lambda of: of.latency_ns.p99_9),
+    Figure(key="latency_p99_99_ns", read=lambda of: of.latency_ns.p99_99),
+    # One request decides the largest, ten decide the others.
+    Figure(key="latency_p99_999_ns", read=lambda of: of.latency_ns.p99_999, judged=False, rare=True),
+    Figure(key="latency_p99_9999_ns", read=lambda of: of.latency_ns.p99_9999, judged=False, rare=True),
+    Figure(key="latency_max_ns", read=lambda of: of.latency_ns.max, judged=False),
+)
+"""In the order to show them."""
+
+
+_KNOWN = {figure.key: figure for figure in FIGURES}
+
+
+def headline(runs: Sequence[RunRecord]) -> tuple[Figure, str]:
+    """What the job of these runs is about, and of which direction.
+
+    With flushes how long they take, at a fixed rate the tail of the latency. Else I/Os per second, of large blocks
+    throughput; of a mixed job those of both directions.
+    """
+    figures, job = runs[0].figures, runs[0].start.job
+    if figures.sync is not None:
+        return _KNOWN["latency_mean_ns"], SYNC
+    if any(job.get(key) or (job.get(f"{key}_read") and job.get(f"{key}_write")) for key in ("rate_iops", "rate")):
+        return _tail_of(runs)
+    both = [one for one in figures.transfers if one.total_ios]
+    ios, moved = sum(one.iops for one in both), sum(one.bytes_per_second for one in both)
+    about = FIGURES[1] if ios and moved / ios >= LARGE_BLOCK else FIGURES[0]
+    if len(both) == 2:
+        return about, BOTH
+    return about, next((name for name in DIRECTIONS if both and figures.side(name) is both[0]), "read")
+
+
+def _tail_of(runs: Sequence[RunRecord]) -> tuple[Figure, str]:
+    """The highest percentile up to p99 that every run carries, of the direction with more I/Os."""
+    figures = runs[0].figures
+    counts = {name: one.total_ios for name in DIRECTIONS if (one := figures.side(name)) is not None}
+    direction = max(counts, key=lambda name: counts[name], default="read")
+    for key in ("latency_p99_ns", "latency_p95_ns", "latency_p50_ns"):
+        if None not in values_of(runs, direction, _KNOWN[key]):
+            return _KNOWN[key], direction
+    return _KNOWN["latency_mean_ns"], direction
+
+
+def value_of(figures: RunFigures, direction: str, figure: Figure) -> float | None:
+    """One figure of a run, of both directions together their sum; None where too few I/Os carry it."""
+    if direction == BOTH:
+        values = [figure.read(one) for one in figures.transfers]
+        there = [value for value in values if value is not None]
+        return sum(there) if there and len(there) == len(values) else None
+    one = figures.side(direction)
+    return None if one is None else figure.read(one)
+
+
+def half_step(figures: RunFigures, direction: str, figure: Figure) -> float:
+    """How far the figure of a run may be off, as a share of it, by the steps that it is measured in.
+
+    A percentile is the middle of one of fio's buckets, a rate a whole number of I/Os over the time of the run.
+    """
+    value = value_of(figures, direction, figure)
+    if not value:
+        return 0.0
+    if figure.is_percentile:
+        low, high = edges_of(bucket_of(round(value)))
+        return (high - low) / 2 / value
+    sides = (figures.read, figures.write) if direction == BOTH else (figures.side(direction),)
+    counted = 0 if figure.is_latency else sum(one.total_ios for one in sides if one is not None)
+    return 1 / 2 / counted if counted else 0.0
+
+
+def values_of(runs: Sequence[RunRecord], direction: str, figure: Figure) -> list[float | None]:
+    """The figure of each run."""
+    return [value_of(run.figures, direction, figure) for run in runs]

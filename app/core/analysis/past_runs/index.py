@@ -1,0 +1,264 @@
+"""An index of the runs of all sessions: a cache in SQLite, made anew from the sessions at any time.
+
+It lies beside the sessions. What it says of a session holds as long as size, time and inode of that session's log are
+those it was read with; so a session that grew is read again, and one that is gone is forgotten. Where it cannot be
+written it is held in memory; where it is damaged, or made by a newer version, it is made anew.
+"""
+
+from __future__ import annotations
+
+import contextlib
+import json
+import os
+import sqlite3
+import stat
+from collections.abc import Callable, Iterable, Iterator, Mapping
+from contextlib import closing
+from dataclasses import astuple, fields
+from functools import cache
+from pathlib import Path
+from typing import Any
+from urllib.parse import quote
+from zlib import crc32
+
+from app.core.analysis.past_runs.earlier_runs import PastRun, past_runs
+from app.core.session import folders, store
+from app.core.session.paths import Paths, private_folder
+from app.core.session.store import Loaded
+from backends.errors import RaidbenchError
+from backends.formats import FORMATS, Kept
+from backends.values import dataclass
+
+FORMAT = FORMATS[Kept.INDEX]
+"""Number of this layout and of what PastRun means; another one is made anew."""
+
+_OURS = 0x72624878
+"""Marks the file as an index of ours."""
+_PATIENCE = 5.0
+"""Seconds to wait for another process that writes it."""
+_AT_ONCE = 50
+"""Sessions written in one transaction: nobody waits long for it."""
+
+_COLUMNS = tuple(field.name for field in fields(PastRun))
+_JSON = ("settings", "around")
+_TABLES = f"""
+CREATE TABLE sessions (name TEXT PRIMARY KEY, size INTEGER, changed INTEGER, inode INTEGER, runs INTEGER) WITHOUT ROWID;
+CREATE TABLE runs ({", ".join(_COLUMNS)}, crc, PRIMARY KEY (session, id)) WITHOUT ROWID;
+"""
+_CANNOT = frozenset(
+    {
+        sqlite3.SQLITE_BUSY,
+        sqlite3.SQLITE_LOCKED,
+        sqlite3.SQLITE_FULL,
+        sqlite3.SQLITE_READONLY,
+        sqlite3.SQLITE_CANTOPEN,
+        sqlite3.SQLITE_IOERR,
+        sqlite3.SQLITE_PERM,
+    }
+)
+"""Why it cannot be written now, which says nothing about what is in it."""
+
+DAMAGED = "The index of runs was damaged; it was made anew from the sessions."
+NEWER = "The index of runs was made by a newer raidbench; it was made anew from the sessions."
+NOT_WRITTEN = "The index of runs cannot be written ({}); the sessions are read instead, which takes longer."
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class KnownRuns:
+    """What is known of earlier runs."""
+
+    runs: tuple[PastRun, ...]
+    """Oldest first."""
+    notes: tuple[str, ...] = ()
+    """Sentences about the index and about sessions that could not be read."""
+
+
+class _UnreadableError(Exception):
+    """The file is no index that this version reads; its text is what to say."""
+
+
+Stamp = tuple[int, int, int]
+"""Size, time of change in ns, inode of a session's log."""
+
+
+def index_file(paths: Paths) -> Path:
+    """Where it lies."""
+    return paths.state / "runs.sqlite3"
+
+
+def known_runs(paths: Paths, also: Iterable[Loaded] = ()) -> KnownRuns:
+    """Every run of every session, and of those that lie elsewhere. Never raises: a session not read is told."""
+    notes: list[str] = []
+    file = index_file(paths)
+    found: list[PastRun] | None = None
+    ways = [_opened, _opened, _copied, _empty]
+    while found is None:
+        way = ways.pop(0)
+        try:
+            with closing(way(file)) as base:
+                found = _current(base, paths.sessions, notes)
+        except _UnreadableError as error:
+            notes += filter(None, (str(error),))
+            _remove(file)
+        except (sqlite3.Error, OSError, ValueError, TypeError) as error:
+            if not ways:
+                raise
+            if way is _copied:
+                continue
+            if isinstance(error, OSError) or _cannot(error):
+                notes.append(NOT_WRITTEN.format(_why(error)))
+                ways = [way for way in ways if way is not _opened]
+            else:
+                notes.append(DAMAGED)
+                _remove(file)
+    outside = [each for each in also if each.folder.parent.resolve() != paths.sessions.resolve()]
+    found += [run for loaded in outside for run in past_runs(loaded)]
+    found.sort(key=lambda run: (run.at, run.session, run.id))
+    return KnownRuns(runs=tuple(found), notes=tuple(dict.fromkeys(notes)))
+
+
+def _cannot(error: Exception) -> bool:
+    return isinstance(error, sqlite3.Error) and (getattr(error, "sqlite_errorcode", 0) & 0xFF) in _CANNOT
+
+
+def _why(error: Exception) -> str:
+    return (error.strerror if isinstance(error, OSError) else None) or str(error)
+
+
+def _remove(file: Path) -> None:
+    for each in (file, file.with_name(f"{file.name}-journal")):
+        with contextlib.suppress(OSError):
+            each.unlink()
+
+
+def _opened(file: Path) -> sqlite3.Connection:
+    """The index on disk, ready to be written. Raises sqlite3.Error, OSError, _UnreadableError."""
+    private_folder(file.parent)
+    descriptor = os.open(file, os.O_RDWR | os.O_CREAT | os.O_CLOEXEC | os.O_NOFOLLOW, 0o600)
+    try:
+        if not stat.S_ISREG(os.fstat(descriptor).st_mode):
+            raise OSError(f"{file} is not a file")
+    finally:
+        os.close(descriptor)
+    base = sqlite3.connect(file, timeout=_PATIENCE, isolation_level=None)
+    try:
+        _laid_out(base)
+    except BaseException:
+        base.close()
+        raise
+    return base
+
+
+def _laid_out(base: sqlite3.Connection) -> None:
+    base.execute("BEGIN IMMEDIATE")
+    owner, version = (base.execute(f"PRAGMA {name}").fetchone()[0] for name in ("application_id", "user_version"))
+    empty = not base.execute("SELECT count(*) FROM sqlite_master").fetchone()[0]
+    if not empty and (owner, version) != (_OURS, FORMAT):
+        ours = owner == _OURS
+        raise _UnreadableError(DAMAGED if not ours else NEWER if version > FORMAT else "")
+    if empty:
+        for statement in _TABLES.split(";"):
+            base.execute(statement)
+        base.execute(f"PRAGMA application_id = {_OURS}")
+        base.execute(f"PRAGMA user_version = {FORMAT}")
+    base.execute("COMMIT")
+
+
+def _copied(file: Path) -> sqlite3.Connection:
+    """What the file holds, in memory. Raises sqlite3.Error, _UnreadableError."""
+    base = sqlite3.connect(":memory:", isolation_level=None)
+    try:
+        with closing(sqlite3.connect(f"file:{quote(str(file))}?mode=ro", uri=True, timeout=_PATIENCE)) as there:
+            there.backup(base)
+        _laid_out(base)
+    except BaseException:
+        base.close()
+        raise
+    return base
+
+
+def _empty(_: Path) -> sqlite3.Connection:
+    base = sqlite3.connect(":memory:", isolation_level=None)
+    _laid_out(base)
+    return base
+
+
+def _current(base: sqlite3.Connection, sessions: Path, notes: list[str]) -> list[PastRun]:
+    """All runs, after what changed was read again."""
+    there = dict(_stamps(sessions))
+    known = {name: stamp for name, *stamp in base.execute("SELECT name, size, changed, inode FROM sessions")}
+    gone = [name for name in known if name not in there]
+    stale = [name for name, stamp in there.items() if known.get(name) != list(stamp)]
+    if gone:
+        _write(base, dict.fromkeys(gone), {})
+    for at in range(0, len(stale), _AT_ONCE):
+        read = {name: _runs_of(sessions / name, notes) for name in stale[at : at + _AT_ONCE]}
+        runs = {name: found for name, found in read.items() if found is not None}
+        # Stamped before they were read: one that grew meanwhile is read again the next time.
+        _write(base, {name: there.get(name) if name in runs else None for name in read}, runs)
+    parsed = cache(json.loads)  # most runs have the settings of the run before
+    found = [_run(row, parsed) for row in base.execute("SELECT * FROM runs")]
+    if len(found) != (base.execute("SELECT sum(runs) FROM sessions").fetchone()[0] or 0):
+        raise ValueError("runs are missing")
+    return found
+
+
+def _stamps(sessions: Path) -> Iterator[tuple[str, Stamp]]:
+    with contextlib.suppress(OSError), os.scandir(sessions) as entries:
+        for entry in entries:
+            with contextlib.suppress(OSError):
+                info = os.stat(os.path.join(entry.path, folders.LOG))
+                if stat.S_ISREG(info.st_mode):
+                    yield entry.name, (info.st_size, info.st_mtime_ns, info.st_ino)
+
+
+def _runs_of(folder: Path, notes: list[str]) -> list[PastRun] | None:
+    """None of a session that cannot be read now."""
+    try:
+        return list(past_runs(store.load(folder)))
+    except RaidbenchError as error:
+        notes.append(f"{folder.name}: {error.message}")
+        return None
+
+
+def _write(base: sqlite3.Connection, stamps: Mapping[str, Stamp | None], runs: Mapping[str, list[PastRun]]) -> None:
+    """Put sessions in the place of what was known of them; None takes one out."""
+    names = [(name,) for name in stamps]
+    rows = [_row(run) for found in runs.values() for run in found]
+    base.execute("BEGIN IMMEDIATE")
+    try:
+        base.executemany("DELETE FROM runs WHERE session = ?", names)
+        base.executemany("DELETE FROM sessions WHERE name = ?", names)
+        kept = [(name, *stamp, len(runs[name])) for name, stamp in stamps.items() if stamp is not None]
+        base.executemany("INSERT INTO sessions VALUES (?, ?, ?, ?, ?)", kept)
+        base.executemany(f"INSERT INTO runs VALUES ({', '.join('?' * (len(_COLUMNS) + 1))})", rows)
+        base.execute("COMMIT")
+    except BaseException:
+        with contextlib.suppress(sqlite3.Error):
+            base.execute("ROLLBACK")
+        raise
+
+
+def _row(run: PastRun) -> tuple[Any, ...]:
+    values = tuple(
+        json.dumps(value, sort_keys=True) if name in _JSON else int(value) if isinstance(value, bool) else value
+        for name, value in zip(_COLUMNS, astuple(run), strict=True)
+    )
+    return *values, _sum(values)
+
+
+def _sum(values: tuple[Any, ...]) -> int:
+    """SQLite notices what is wrong with its pages, not with what is in them."""
+    return crc32(repr(values).encode())
+
+
+def _run(row: tuple[Any, ...], parsed: Callable[[str], Any]) -> PastRun:
+    """Raises ValueError of what was never written so."""
+    if _sum(row[:-1]) != row[-1]:
+        raise ValueError("another run than was written")
+    values = dict(zip(_COLUMNS, row[:-1], strict=True))
+    for name in _JSON:
+        values[name] = parsed(values[name])
+    for name in ("simulated", "tried", "forbidden"):
+        values[name] = bool(values[name])
+    return PastRun(**values)

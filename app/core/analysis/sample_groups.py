@@ -1,0 +1,265 @@
+"""Which runs stand on which side of a comparison, and whether they were measured in turn. Pure."""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Iterable, Mapping, Sequence
+from dataclasses import replace
+from enum import StrEnum
+
+from app.core.analysis.pair_design import asked_again
+from app.core.analysis.stats import THRESHOLD_PERCENT
+from app.core.session.event_types import Look
+from app.core.session.results import RunStatus
+from app.core.session.state import ExperimentRecord, RunRecord, Session
+from backends.values import dataclass
+
+
+class Order(StrEnum):
+    """How the runs of two sides were measured."""
+
+    EXPERIMENT = "experiment"
+    """By the plan of an A/B, in pairs whose order was drawn."""
+    SINGLE = "single"
+    """One run of each."""
+    IN_TURN = "in-turn"
+    """In pairs of neighbours, by hand."""
+    BETWEEN = "between"
+    """The second side between two measurements of the first."""
+    GROUPS = "groups"
+    """One side after the other."""
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Sides:
+    """The runs of both sides."""
+
+    a: tuple[RunRecord, ...]
+    """What is compared with."""
+    b: tuple[RunRecord, ...]
+    """What is compared."""
+    interleaved: bool
+    """Whether a[i] and b[i] are a pair and the pairs were measured in turn."""
+    alike: bool = False
+    """Whether both are repeats of the same."""
+    order: Order = Order.SINGLE
+    """How they were measured."""
+    experiment: str = ""
+    """The A/B they are of; "" else."""
+    looks: tuple[Look, ...] = ()
+    """When the pairs were to be judged, those of others counted; none where no plan was made for them."""
+    others: tuple[str, ...] = ()
+    """Earlier experiments of the session that asked the same, whose pairs come first."""
+    before: int = 0
+    """How many pairs these have."""
+    known: bool = True
+    """Of an experiment, whether its plan is at hand."""
+    apart: bool = False
+    """Whether they are of two sessions."""
+    threshold: float = THRESHOLD_PERCENT
+    """A difference within this many percent is none."""
+    after: int = 0
+    """How many of the last runs of a were measured after all of b, where the others came before; else 0."""
+
+
+SUBJECT = (
+    *("backing_file", "backing_inode", "backing_bytes", "size_bytes"),
+    *("array_level", "array_members", "array_strip_bytes", "array_id"),
+    *("controller", "controller_serial", "controller_firmware"),
+    *("drive_model", "drive_serial", "drive_firmware"),
+)
+"""What of a run's provenance is the thing that was measured: another one under the same name is no repeat."""
+
+Condition = tuple[str, tuple[tuple[str, str], ...], tuple[tuple[str, str], ...], tuple[str | None, ...]]
+
+
+def filled_fields(job: Mapping[str, str]) -> dict[str, str]:
+    """Return the fields of a job that have a value: an empty one says as little as one that an old log lacks."""
+    return {key: text for key, text in job.items() if text}
+
+
+def condition(run: RunRecord) -> Condition:
+    """What makes runs repeats of each other: target, job, every recorded setting, and the thing itself."""
+    start = run.start
+    # A scratch file is known by what lies beneath it: its name may be another one in each run.
+    where = start.target if start.scratch is None else start.device or start.target
+    subject = tuple(start.provenance.get(key) for key in SUBJECT)
+    return where, tuple(sorted(filled_fields(start.work).items())), tuple(sorted(start.settings.items())), subject
+
+
+def engine_of(run: RunRecord) -> str:
+    """How its requests reached the kernel: as much of a difference as a setting makes."""
+    return run.start.job.get("ioengine") or "libaio"
+
+
+def silent(run: RunRecord) -> bool:
+    """Whether it completed no I/O, though nobody ended it and fio did not fail by itself."""
+    figures = run.figures
+    both = figures.transfers
+    answered = any(one.total_ios or one.iops for one in both)
+    return not answered and (figures.status is RunStatus.OK or figures.still_s is not None)
+
+
+def answering(sides: Sides) -> Sides:
+    """The sides without runs that completed no I/O; of pairs those in which both runs did some."""
+    if not any(map(silent, (*sides.a, *sides.b))):
+        return sides
+    if sides.interleaved:
+        both = [pair for pair in zip(sides.a, sides.b, strict=True) if not any(map(silent, pair))]
+        return replace(sides, a=tuple(a for a, _ in both), b=tuple(b for _, b in both))
+    a, b = (tuple(run for run in runs if not silent(run)) for runs in (sides.a, sides.b))
+    after = sum(not silent(run) for run in sides.a[len(sides.a) - sides.after :])
+    if after in (0, len(a)):  # no longer between two measurements of A
+        return replace(sides, a=a, b=b, after=0, order=Order.GROUPS if sides.after else sides.order)
+    return replace(sides, a=a, b=b, after=after)
+
+
+def silent_side(sides: Sides) -> str:
+    """The letter of the only side that stopped answering, in one of its runs at least; "" where neither or both did."""
+    a, b = (any(map(silent, runs)) for runs in (sides.a, sides.b))
+    return "" if a == b else "A" if a else "B"
+
+
+def repeats(runs: Iterable[RunRecord]) -> dict[Condition, tuple[RunRecord, ...]]:
+    """Whole runs by what was measured, in their order."""
+    found: dict[Condition, tuple[RunRecord, ...]] = {}
+    for run in runs:
+        if run.figures.status is RunStatus.OK:
+            found[condition(run)] = (*found.get(condition(run), ()), run)
+    return found
+
+
+def pairs_of(session: Session, experiment_id: str) -> Sides:
+    """The whole pairs of an experiment, after those of earlier ones that asked the same; both sides may be empty."""
+    whole, record = _pairs(session, experiment_id), session.experiment(experiment_id)
+    others = _asked_before(session, record, whole[0]) if record is not None and whole else ()
+    earlier = [pair for other in others for pair in _pairs(session, other)]
+    both = (*earlier, *whole)
+    return Sides(
+        a=tuple(a for a, _ in both),
+        b=tuple(b for _, b in both),
+        interleaved=True,
+        order=Order.EXPERIMENT,
+        experiment=experiment_id,
+        looks=() if record is None else asked_again(record.start.looks, len(others), len(earlier)),
+        others=others,
+        before=len(earlier),
+        known=record is not None,
+        threshold=(record and record.start.threshold_percent) or THRESHOLD_PERCENT,
+    )
+
+
+def _asked_before(session: Session, record: ExperimentRecord, first: tuple[RunRecord, RunRecord]) -> tuple[str, ...]:
+    """Earlier experiments with whole pairs that asked the same of the same thing, drawn and judged as this one is."""
+    start = record.start
+    if start.until_percent is not None:
+        return ()
+    places = [each.id for each in session.experiments]
+    found = []
+    for other in session.experiments[: places.index(record.id)]:
+        asked = other.start
+        alike = (asked.target, asked.key, asked.a, asked.b, asked.rule) == (
+            *(start.target, start.key, start.a, start.b),
+            start.rule,
+        )
+        pairs = _pairs(session, other.id) if alike and asked.until_percent is None else ()
+        if pairs and [*map(condition, pairs[0])] == [*map(condition, first)]:
+            found.append(other.id)
+    return tuple(found)
+
+
+def _pairs(session: Session, experiment_id: str) -> tuple[tuple[RunRecord, RunRecord], ...]:
+    """Run of A, run of B of each whole pair of one experiment."""
+    found: dict[int, dict[str, RunRecord]] = {}
+    record = session.experiment(experiment_id)
+    left_out = () if record is None or record.end is None else record.end.not_counted
+    for run in session.runs:
+        mark = run.start.mark
+        done = run.end is not None and run.id not in left_out
+        counts = done and (run.figures.status is RunStatus.OK or silent(run))
+        if mark is not None and mark.experiment == experiment_id and counts:
+            found.setdefault(mark.pair, {})[mark.letter] = run
+    return tuple((pair["A"], pair["B"]) for _, pair in sorted(found.items()) if len(pair) == 2)
+
+
+def sides_of(
+    a: RunRecord,
+    b: RunRecord,
+    a_session: Sequence[RunRecord],
+    b_session: Sequence[RunRecord],
+    experiments: Sequence[ExperimentRecord] = (),
+) -> Sides:
+    """The sides that two runs stand for: the pairs of their experiment, or the repeats of each.
+
+    `a_session` and `b_session` hold the runs of the session that each belongs to, `experiments` those of the first.
+    """
+    together = a_session is b_session or tuple(a_session) == tuple(b_session)
+    if together and (pairs := _experiment(a, b, a_session, experiments)) is not None:
+        return pairs
+    if together and condition(a) == condition(b):
+        return Sides(a=(a,), b=(b,), interleaved=False, alike=True)
+    one, other = _alike(a, a_session), _alike(b, b_session)
+    if len(one) == len(other) == 1:
+        return Sides(a=one, b=other, interleaved=False, apart=not together)
+    if together and (order := _in_turn(one, other)):
+        return order
+    when = place_in_session if together else _started_at
+    if after := _after(one, other, when):
+        ordered = tuple(sorted(one, key=when))
+        return Sides(a=ordered, b=other, interleaved=False, apart=not together, order=Order.BETWEEN, after=after)
+    return Sides(a=one, b=other, interleaved=False, apart=not together, order=Order.GROUPS)
+
+
+def _experiment(
+    a: RunRecord, b: RunRecord, runs: Sequence[RunRecord], experiments: Sequence[ExperimentRecord]
+) -> Sides | None:
+    """The pairs of the experiment that both belong to; the letter of `a` first."""
+    one, other = a.start.mark, b.start.mark
+    if one is None or other is None or one.experiment != other.experiment or one.letter == other.letter:
+        return None
+    pairs = pairs_of(Session(runs=tuple(runs), experiments=tuple(experiments)), one.experiment)
+    if not pairs.a:
+        return None
+    return pairs if one.letter == "A" else replace(pairs, a=pairs.b, b=pairs.a)
+
+
+def _alike(run: RunRecord, runs: Sequence[RunRecord]) -> tuple[RunRecord, ...]:
+    """The run with its repeats; itself at least, whole or not."""
+    found = repeats(runs).get(condition(run), ())
+    return found if run in found else (run,)
+
+
+def _in_turn(a: tuple[RunRecord, ...], b: tuple[RunRecord, ...]) -> Sides | None:
+    """Pairs of neighbours in time, if every run is in one and not always the same side came first."""
+    letters: Mapping[str, str] = {run.id: "A" for run in a} | {run.id: "B" for run in b}
+    timed = sorted((*a, *b), key=place_in_session)
+    if len(a) != len(b):
+        return None
+    pairs = list(zip(timed[::2], timed[1::2], strict=True))
+    if any(letters[first.id] == letters[second.id] for first, second in pairs):
+        return None
+    if len({letters[first.id] for first, _ in pairs}) == 1:
+        return None  # always A before B: a drift falls on one side
+    ordered = [pair if letters[pair[0].id] == "A" else pair[::-1] for pair in pairs]
+    return Sides(
+        a=tuple(one for one, _ in ordered),
+        b=tuple(other for _, other in ordered),
+        interleaved=True,
+        order=Order.IN_TURN,
+    )
+
+
+def place_in_session(run: RunRecord) -> tuple[int, float]:
+    """Return a sort key that orders the runs of one session as they began, whatever became of the clock."""
+    return run.number, run.start.at
+
+
+def _started_at(run: RunRecord) -> tuple[int, float]:
+    """Return a sort key that orders the runs of several sessions, of which only the clock tells the order."""
+    return 0, run.start.at
+
+
+def _after(a: tuple[RunRecord, ...], b: tuple[RunRecord, ...], when: Callable[[RunRecord], tuple[int, float]]) -> int:
+    """How many of a were measured after all of b; 0 unless all others were measured before."""
+    first, last = min(map(when, b)), max(map(when, b))
+    before, after = sum(when(run) < first for run in a), sum(when(run) > last for run in a)
+    return after if before and before + after == len(a) else 0

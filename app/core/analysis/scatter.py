@@ -1,0 +1,67 @@
+"""How far the runs of each set-up of a matrix scatter, compared with those of the others. No I/O."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping, Sequence
+from math import fsum
+
+from app.core.analysis.stats import incomplete_beta
+from backends.values import dataclass
+
+WIDER = 0.02
+"""Level of the test that takes the sign from a set-up."""
+
+FREEDOM = 4
+"""Degrees of freedom below which that test sees too little: there a set-up is also held to its own scatter."""
+
+FAR_WIDER = 0.0001
+"""Level at which a set-up no longer counts in the scatter of the others. A lower one than `WIDER`: of many set-ups that
+scatter alike, those left over after the widest are gone would seem to scatter less than they do."""
+
+Columns = Sequence[tuple[Sequence[str], Sequence[Sequence[float]]]]
+"""Of each workload the names of the set-ups, and of each set-up its values less their mean, both in the same order."""
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class RowScatter:
+    """The scatter of one set-up over all workloads, and of the others of the same rounds."""
+
+    ratio: float
+    """Its variance by the mean variance of all set-ups; 1 where nothing scatters."""
+    freedom: float
+    """Degrees of freedom of its variance (Satterthwaite): fewer where it scatters more under one workload."""
+    p: float
+    """Chance of such a variance, or a larger one, if it scatters as the others do."""
+
+
+def scatter_by_row(columns: Columns) -> Mapping[str, RowScatter]:
+    """Return the scatter of each set-up by its name. Each workload counts by its own scatter."""
+    found: dict[str, list[tuple[float, float, int, int]]] = {}
+    for names, residuals in columns:
+        ratios = variance_ratios(residuals)
+        count, freedom = len(names), len(residuals[0]) - 1
+        for name, ratio in zip(names, ratios, strict=True):
+            found.setdefault(name, []).append(
+                (ratio, (count - ratio) / (count - 1), freedom, freedom * (count - 1)),
+            )
+    return {name: _row_scatter(parts) for name, parts in found.items()}
+
+
+def variance_ratios(residuals: Sequence[Sequence[float]]) -> list[float]:
+    """Return the variance of each set-up by the mean variance of all; 1 where nothing scatters."""
+    squares = [fsum(value * value for value in values) for values in residuals]
+    whole = fsum(squares)
+    return [part * len(squares) / whole if whole > 0 else 1.0 for part in squares]
+
+
+def _row_scatter(parts: Sequence[tuple[float, float, int, int]]) -> RowScatter:
+    ratios, others, freedom, freedom_of_others = zip(*parts, strict=True)
+    own, rest = fsum(ratios) / len(parts), fsum(others) / len(parts)
+    p = f_tail(own / rest, sum(freedom), sum(freedom_of_others)) if rest > 0 else 0.0
+    squares = fsum(ratio * ratio / each for ratio, each in zip(ratios, freedom, strict=True))
+    return RowScatter(ratio=own, freedom=fsum(ratios) ** 2 / squares if squares else float(sum(freedom)), p=p)
+
+
+def f_tail(f: float, freedom: float, freedom_of_others: float) -> float:
+    """Return the probability that a ratio of two variances of the same scatter is at least `f`."""
+    return incomplete_beta(freedom_of_others / 2, freedom / 2, freedom_of_others / (freedom_of_others + freedom * f))

@@ -1,0 +1,289 @@
+"""Intervals of log-ratios from Student's t, and what else is needed to tell a difference from chance. Pure."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from dataclasses import replace
+from functools import lru_cache
+from math import exp, expm1, fsum, inf, lgamma, log, log1p, sqrt
+
+from app.core.analysis.pair_design import LEVEL
+from backends.values import dataclass
+
+# -- student's t distribution from the incomplete beta function -------------------------------------------------------
+
+# The continued fraction of the incomplete beta function is the one of Abramowitz & Stegun 26.5.8, evaluated with
+# Lentz's method.
+
+_TINY = 1e-300
+_PRECISION = 1e-15
+_TERMS = 10_000
+
+
+def incomplete_beta(a: float, b: float, x: float) -> float:
+    """The regularized incomplete beta function I_x(a, b); a, b > 0, 0 <= x <= 1."""
+    if x <= 0:
+        return 0.0
+    if x >= 1:
+        return 1.0
+    front = exp(lgamma(a + b) - lgamma(a) - lgamma(b) + a * log(x) + b * log1p(-x))
+    # The fraction converges fast on one side of the mean only; the other side is its mirror image.
+    if x < (a + 1) / (a + b + 2):
+        return front * _fraction(a, b, x) / a
+    return 1 - front * _fraction(b, a, 1 - x) / b
+
+
+def _fraction(a: float, b: float, x: float) -> float:
+    c, d = 1.0, _away_from_zero(1 - (a + b) * x / (a + 1))
+    d = 1 / d
+    value = d
+    for m in range(1, _TERMS):
+        for term in (
+            m * (b - m) * x / ((a + 2 * m - 1) * (a + 2 * m)),
+            -(a + m) * (a + b + m) * x / ((a + 2 * m) * (a + 2 * m + 1)),
+        ):
+            d = 1 / _away_from_zero(1 + term * d)
+            c = _away_from_zero(1 + term / c)
+            value *= c * d
+        if abs(c * d - 1) < _PRECISION:
+            break
+    return value
+
+
+def _away_from_zero(value: float) -> float:
+    return value if abs(value) > _TINY else _TINY
+
+
+def tails(t: float, dof: float) -> float:
+    """The probability that |T| is at least |t|; `dof` > 0 need not be whole (Welch)."""
+    return incomplete_beta(dof / 2, 0.5, dof / (dof + t * t)) if t else 1.0
+
+
+@lru_cache(maxsize=4096)
+def quantile(p: float, dof: float) -> float:
+    """The t below which T lies with probability p. Raises ValueError unless 0 < p < 1 and dof > 0."""
+    if not 0 < p < 1 or dof <= 0:
+        raise ValueError(f"no quantile of Student's t for p={p}, dof={dof}")
+    if p == 0.5:
+        return 0.0
+    tail = 2 * min(p, 1 - p)
+    low, high = 0.0, 1.0
+    while tails(high, dof) > tail:
+        low, high = high, high * 2
+        if high == inf:
+            return inf if p > 0.5 else -inf
+    while high - low > 4e-15 * max(1.0, high):
+        middle = (low + high) / 2
+        low, high = (middle, high) if tails(middle, dof) > tail else (low, middle)
+    return (low + high) / 2 if p > 0.5 else -(low + high) / 2
+
+
+# -- intervals of log-ratios, and what else is needed to tell a difference from chance --------------------------------
+
+# A run is one value; the samples within a run are not repeats. Two settings are compared in pairs measured in turn,
+# the first of each pair drawn, because drift and order make as much of a difference as most settings do (Duplyakin et
+# al., USENIX ATC 2023).
+
+THRESHOLD_PERCENT = 2.0
+"""A difference smaller than this makes no one change a setting."""
+
+POWER = 0.80
+"""How often an effect of the size named is to be found."""
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Interval:
+    """The mean of natural logarithms of ratios B/A with its two-sided interval."""
+
+    mean: float
+    """ln(B/A), on the average."""
+    low: float
+    """Lower end."""
+    high: float
+    """Upper end."""
+    sd: float
+    """Standard deviation of one log-ratio, of one run of B to one run of A."""
+    n: int
+    """How many log-ratios; of groups the number of runs in the smaller one."""
+    p: float
+    """Two-sided p value of no difference at all."""
+    level: float = LEVEL
+    """It covers 1 - level: 0.05 for an interval of 95 %."""
+
+    @property
+    def smallest_percent(self) -> float:
+        """The smallest effect that so many runs with this scatter would have shown four times of five, in percent."""
+        error = self.sd / sqrt(self.n)
+        return expm1((self.high - self.low) / 2 + quantile(POWER, self.n - 1) * error) * 100
+
+    @property
+    def percent(self) -> float:
+        """The mean as percent of A."""
+        return expm1(self.mean) * 100
+
+    @property
+    def percent_low(self) -> float:
+        """The lower end as percent of A."""
+        return expm1(self.low) * 100
+
+    @property
+    def percent_high(self) -> float:
+        """The upper end as percent of A."""
+        return expm1(self.high) * 100
+
+    @property
+    def excludes_zero(self) -> bool:
+        """Whether all of it lies on one side."""
+        return self.low > 0 or self.high < 0
+
+    def within(self, percent: float) -> bool:
+        """Whether all of it lies inside +-percent."""
+        return self.percent_low > -percent and self.percent_high < percent
+
+    def at_least(self, half: float) -> Interval:
+        """The same interval, reaching at least `half` to both sides of the mean."""
+        return replace(self, low=min(self.low, self.mean - half), high=max(self.high, self.mean + half))
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Spread:
+    """The mean of repeats of the same thing with its 95 % interval, in the unit of the values."""
+
+    mean: float
+    """Arithmetic mean."""
+    half: float | None
+    """Half the width of the interval; None of a single value."""
+    sd: float | None
+    """Standard deviation from run to run; None of a single value."""
+    n: int
+    """How many runs."""
+
+    @property
+    def ends(self) -> tuple[float, float] | None:
+        """Both ends of the interval, none below 0; None of a single value."""
+        return None if self.half is None else (max(0.0, self.mean - self.half), self.mean + self.half)
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class LogSpread:
+    """The geometric mean of repeats of the same thing with its 95 % interval, in the unit of the values."""
+
+    mean: float
+    """Geometric mean."""
+    low: float | None
+    """Lower end of the interval; None of a single value."""
+    high: float | None
+    """Upper end."""
+    n: int
+    """How many runs."""
+
+    @property
+    def ends(self) -> tuple[float, float] | None:
+        """Both ends of the interval; None of a single value."""
+        return None if self.low is None or self.high is None else (self.low, self.high)
+
+
+def of_ratios(ratios: Sequence[float], *, level: float = LEVEL) -> Interval:
+    """The interval of log-ratios, at least two."""
+    mean, variance = _moments(ratios)
+    n = len(ratios)
+    return _interval(mean, sqrt(variance), sqrt(variance / n), n - 1, n, level)
+
+
+def unpaired(a: Sequence[float], b: Sequence[float], *, level: float = LEVEL) -> Interval:
+    """The interval of the difference of the mean logarithms of two groups, after Welch.
+
+    Raises ValueError unless both hold at least two positive values.
+    """
+    if min(len(a), len(b)) < 2:
+        raise ValueError(f"{len(a)} and {len(b)} values make no groups")
+    (mean_a, variance_a), (mean_b, variance_b) = _moments([*map(log, a)]), _moments([*map(log, b)])
+    share_a, share_b = variance_a / len(a), variance_b / len(b)
+    squares = share_a**2 / (len(a) - 1) + share_b**2 / (len(b) - 1)
+    dof = (share_a + share_b) ** 2 / squares if squares else float(len(a) + len(b) - 2)
+    spread = sqrt(variance_a + variance_b)
+    return _interval(mean_b - mean_a, spread, sqrt(share_a + share_b), dof, min(len(a), len(b)), level)
+
+
+def spread(values: Sequence[float]) -> Spread:
+    """Mean and 95 % interval of repeats. Raises ValueError of no values."""
+    if not values:
+        raise ValueError("no values")
+    if len(values) == 1:
+        return Spread(mean=values[0], half=None, sd=None, n=1)
+    mean, variance = _moments(values)
+    half = quantile(0.975, len(values) - 1) * sqrt(variance / len(values))
+    return Spread(mean=mean, half=half, sd=sqrt(variance), n=len(values))
+
+
+def log_spread(values: Sequence[float]) -> LogSpread:
+    """Geometric mean and 95 % interval of repeats of what doubles and halves, such as a latency; positive values."""
+    if len(values) < 2:
+        return LogSpread(mean=geometric_mean(values), low=None, high=None, n=len(values))
+    seen = of_ratios([*map(log, values)])
+    return LogSpread(mean=exp(seen.mean), low=exp(seen.low), high=exp(seen.high), n=len(values))
+
+
+def holm(p_values: Sequence[float]) -> tuple[float, ...]:
+    """p values adjusted for their number after Holm, in the order given."""
+    ranked = sorted(range(len(p_values)), key=lambda index: p_values[index])
+    adjusted = [0.0] * len(p_values)
+    largest = 0.0
+    for rank, index in enumerate(ranked):
+        largest = max(largest, min(1.0, (len(p_values) - rank) * p_values[index]))
+        adjusted[index] = largest
+    return tuple(adjusted)
+
+
+def outliers(values: Sequence[float]) -> tuple[int, ...]:
+    """The places of all values that do not belong to the others, a quarter of them at most.
+
+    One hides another, so the farthest is taken away again and again, and the last that is too far then counts with all
+    before it (Rosner, Technometrics 25, 1983).
+    """
+    left, taken, named = [*range(len(values))], list[int](), 0
+    for _ in range(len(values) // 4):
+        place, far = _farthest([values[at] for at in left])
+        taken.append(left.pop(place))
+        if far:
+            named = len(taken)
+    return tuple(sorted(taken[:named]))
+
+
+def _farthest(values: Sequence[float]) -> tuple[int, bool]:
+    """The place of the value farthest from the mean, and whether it is too far; three values at least.
+
+    The externally studentised residual against Student's t, for the number of values (Bonferroni, 5 %), 3.5 at least:
+    of six values from one distribution one in seven times the largest is beyond 3.5 alone.
+    """
+    n = len(values)
+    mean, variance = _moments(values)
+    place = max(range(n), key=lambda at: abs(values[at] - mean))
+    if not variance:
+        return place, False
+    residual = values[place] - mean
+    rest = (variance * (n - 1) - residual**2 * n / (n - 1)) / (n - 2)
+    studentised = abs(residual) / sqrt(rest * (1 - 1 / n)) if rest > 0 else inf
+    return place, studentised > max(3.5, quantile(1 - LEVEL / (2 * n), n - 2))
+
+
+def geometric_mean(values: Sequence[float]) -> float:
+    """Of positive values: the mean that belongs to log-ratios."""
+    return exp(fsum(map(log, values)) / len(values))
+
+
+def log_ratios(a: Sequence[float], b: Sequence[float]) -> list[float]:
+    """ln(b[i]/a[i]) of each pair. Raises ValueError of unequal numbers or of what has no logarithm."""
+    return [log(other / one) for one, other in zip(a, b, strict=True)]
+
+
+def _moments(values: Sequence[float]) -> tuple[float, float]:
+    """Mean and variance (n-1)."""
+    mean = fsum(values) / len(values)
+    return mean, fsum((value - mean) ** 2 for value in values) / (len(values) - 1)
+
+
+def _interval(mean: float, sd: float, error: float, dof: float, n: int, level: float) -> Interval:
+    half = quantile(1 - level / 2, dof) * error
+    p = tails(mean / error, dof) if error else float(mean == 0)
+    return Interval(mean=mean, low=mean - half, high=mean + half, sd=sd, n=n, p=p, level=level)

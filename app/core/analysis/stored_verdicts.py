@@ -1,0 +1,107 @@
+"""The verdicts of an experiment as they are kept, and as they are found again, whatever the rule is by now. Pure."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+from dataclasses import replace
+
+from app.core.analysis.caveats import forbidden
+from app.core.analysis.comparison import Comparison, FigureComparison, compare_experiment
+from app.core.analysis.reasons import FarPair, FarPairs, Reason, SlowRuns
+from app.core.analysis.stats import THRESHOLD_PERCENT, Interval
+from app.core.analysis.verdict import Judgement, Verdict
+from app.core.session.event_types import RecordedVerdict
+from app.core.session.events import ExperimentEnded
+from app.core.session.state import ExperimentRecord, Session
+
+
+def verdicts_of(comparison: Comparison) -> tuple[RecordedVerdict, ...]:
+    """What is kept of a comparison: a judgement of every figure that has one."""
+    return tuple(_kept(row, row.judgement) for row in comparison.rows if row.judgement is not None)
+
+
+def _kept(row: FigureComparison, judgement: Judgement) -> RecordedVerdict:
+    kept = RecordedVerdict(
+        direction=row.direction,
+        figure=row.figure.key,
+        verdict=judgement.verdict.value,
+        headline=row.headline,
+        reason="" if judgement.reason is None else judgement.reason.value,
+        n=judgement.measured,
+        threshold=judgement.threshold,
+        further_pairs=judgement.further_pairs,
+        figures=judgement.figures,
+    )
+    if (seen := judgement.interval) is not None:
+        kept = replace(kept, mean=seen.mean, low=seen.low, high=seen.high, sd=seen.sd, p=seen.p, level=seen.level)
+    if (slow := judgement.slow) is not None:
+        kept = replace(kept, slow_side=slow.side, slow_runs=slow.count)
+    if (far := judgement.far) is not None:
+        kept = replace(
+            kept,
+            far_pairs=tuple(pair.pair for pair in far.pairs),
+            far_percents=tuple(pair.percent for pair in far.pairs),
+        )
+    return kept
+
+
+def shown_experiment(session: Session, experiment_id: str) -> Comparison | None:
+    """What an experiment has shown: as it was judged when it ended, or by the pairs so far while it goes on.
+
+    None before the first whole pair.
+    """
+    comparison, record = compare_experiment(session, experiment_id), session.experiment(experiment_id)
+    if comparison is None or record is None or record.end is None:
+        return comparison
+    rule = record.start.rule if record.end.verdicts else None
+    return replace(comparison, rows=tuple(_rows(comparison, record.end)), rule=rule)
+
+
+def judged_again(session: Session) -> Session:
+    """The session without the verdicts that were kept: its experiments are judged by the rule of now."""
+    return replace(session, experiments=tuple(map(_forgotten, session.experiments)))
+
+
+def _forgotten(record: ExperimentRecord) -> ExperimentRecord:
+    end = None if record.end is None else replace(record.end, verdicts=())
+    return replace(record, end=end)
+
+
+def _rows(comparison: Comparison, end: ExperimentEnded) -> Iterator[FigureComparison]:
+    """With the verdicts that were kept."""
+    known = {(verdict.direction, verdict.figure): verdict for verdict in end.verdicts if verdict.verdict in {*Verdict}}
+    for row in comparison.rows:
+        kept = known.get((row.direction, row.figure.key))
+        yield row if kept is None else replace(row, judgement=_judgement(comparison, kept))
+
+
+def _judgement(comparison: Comparison, kept: RecordedVerdict) -> Judgement:
+    verdict = Verdict(kept.verdict)
+    return Judgement(
+        verdict=verdict,
+        interval=interval_of(kept),
+        further_pairs=kept.further_pairs,
+        interleaved=True,
+        reason=Reason(kept.reason) if kept.reason in {*Reason} else None,
+        threshold=kept.threshold or THRESHOLD_PERCENT,
+        far=_far(kept) if kept.far_pairs else None,
+        slow=SlowRuns(side=kept.slow_side, count=kept.slow_runs) if kept.slow_side else None,
+        measured=kept.n,
+        figures=kept.figures,
+        doubts=forbidden((*comparison.sides.a, *comparison.sides.b)) if verdict is Verdict.REFUSED else (),
+    )
+
+
+def interval_of(kept: RecordedVerdict) -> Interval | None:
+    """The interval that was kept; None of a figure that had none."""
+    if kept.mean is None or kept.low is None or kept.high is None or kept.level is None:
+        return None
+    p = 1.0 if kept.p is None else kept.p
+    return Interval(mean=kept.mean, low=kept.low, high=kept.high, sd=kept.sd or 0.0, n=kept.n, p=p, level=kept.level)
+
+
+def _far(kept: RecordedVerdict) -> FarPairs:
+    both = zip(kept.far_pairs, kept.far_percents, strict=False)
+    return FarPairs(
+        pairs=tuple(FarPair(pair=pair, percent=percent) for pair, percent in both),
+    )

@@ -1,0 +1,308 @@
+"""The verdict on two settings: faster, slower, no difference, not decided, or refused. Pure.
+
+The interval against the threshold, and nothing else: all of it inside is no difference, also where it excludes 0; else
+one that excludes 0 is faster or slower (of a latency lower or higher); else nothing is decided. More pairs make the
+interval narrower, also where a few of them lie far off, so they do not make a verdict less likely.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from dataclasses import replace
+from enum import StrEnum
+from math import comb, expm1, isfinite, log
+from statistics import median
+
+from app.core.analysis.forecast import deciding
+from app.core.analysis.pair_design import FEWEST_PAIRS, LEVEL
+from app.core.analysis.reasons import Doubt, FarPair, FarPairs, PlannedCount, Reason, SlowRuns
+from app.core.analysis.signed_rank import of_pairs
+from app.core.analysis.stats import THRESHOLD_PERCENT, Interval, log_ratios, outliers, unpaired
+from app.core.session.event_types import Look
+from backends.values import dataclass
+
+BETWEEN_LEVEL = 0.03
+"""Of what lies between two groups: a period that meets both alike makes 6 % of false verdicts at 0.05, 4 % here."""
+
+FEWEST_RUNS = 3
+"""Of each side, where they were not measured in turn: fewer tell nothing of how far runs lie apart."""
+
+
+class Verdict(StrEnum):
+    """What a comparison shows of B against A: the one vocabulary of screens, command line, JSON and reports."""
+
+    FASTER = "faster"
+    """More I/Os or more bytes."""
+    SLOWER = "slower"
+    """Fewer of them."""
+    LOWER = "lower"
+    """Less latency."""
+    HIGHER = "higher"
+    """More latency."""
+    NO_DIFFERENCE = "no-difference"
+    """The whole interval lies within the practical threshold."""
+    NOT_DECIDED = "not-decided"
+    """Too few repeats for any of these."""
+    REFUSED = "refused"
+    """The state of the array during the runs forbids one, however many there are."""
+    STOPPED_ANSWERING = "stopped-answering"
+    """One side completed no I/O, the other did: nothing else counts beside it."""
+
+    @property
+    def decided(self) -> bool:
+        """Whether it answers the question."""
+        return self not in (Verdict.NOT_DECIDED, Verdict.REFUSED)
+
+
+BETTER = frozenset({Verdict.FASTER, Verdict.LOWER})
+"""A difference that is welcome."""
+
+WORSE = frozenset({Verdict.SLOWER, Verdict.HIGHER})
+"""A difference that is not."""
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Judgement:
+    """A verdict with what it rests on."""
+
+    verdict: Verdict
+    """What was shown."""
+    interval: Interval | None
+    """None where there is nothing to take a spread of."""
+    further_pairs: int | None
+    """Pairs to add that would decide it, three times of four at least; None where it is decided, or none would."""
+    interleaved: bool
+    """Whether the runs were measured in turn."""
+    reason: Reason | None = None
+    """Why it is that and not more; None where the verdict says all."""
+    threshold: float = THRESHOLD_PERCENT
+    """A difference within it is none, percent."""
+    far: FarPairs | None = None
+    """Pairs that lie far from the others."""
+    slow: SlowRuns | None = None
+    """Runs that are far slower than the rest, where all of them are on one side."""
+    measured: int = 0
+    """Pairs that it rests on."""
+    drift: float | None = None
+    """By how many percent the runs before and after the second side differ; None where there are no such."""
+    figures: int = 0
+    """How many were counted together, of one of many."""
+    wanted: PlannedCount | None = None
+    """What the plan of a sweep asks for; None elsewhere."""
+    doubts: tuple[Doubt, ...] = ()
+    """Why the state of the array forbids a verdict."""
+
+    @property
+    def decided(self) -> bool:
+        """Whether there is a verdict."""
+        return self.verdict.decided
+
+    @property
+    def differs(self) -> bool:
+        """Whether a difference was shown."""
+        return self.verdict in BETTER or self.verdict in WORSE
+
+
+def judge(
+    a: Sequence[float],
+    b: Sequence[float],
+    *,
+    interleaved: bool,
+    higher_is_better: bool = True,
+    threshold: float = THRESHOLD_PERCENT,
+    level: float = LEVEL,
+    inside_level: float | None = None,
+    strictest: float | None = None,
+    step: float = 0.0,
+    ahead: Sequence[Look] = (),
+    sees_slow_runs: bool = True,
+) -> Judgement:
+    """The verdict on B against A.
+
+    Interleaved: a[i] and b[i] are the two runs of pair i, and as many of each. Otherwise they are groups that were
+    measured one after the other, of which drift cannot be told from an effect: no verdict, only the interval.
+    `threshold` is in percent, `level` the share of false verdicts allowed, `inside_level` the same of "no difference"
+    (`level` where None), `strictest` what that comes to for the first
+    of several that are counted together, `step` how far the logarithm of a ratio may be off by the steps that the
+    values are measured in, `ahead` the looks at more pairs that may decide it, `sees_slow_runs` whether slow runs on
+    one side forbid "no difference". All values are positive and finite; raises ValueError if not.
+    """
+    if not all(isfinite(value) and value > 0 for value in (*a, *b)):
+        raise ValueError("only positive, finite values have a ratio")
+    if not interleaved:
+        return _judge_groups(a, b, level, threshold, step)
+    if len(a) != len(b):
+        raise ValueError(f"{len(a)} and {len(b)} values make no pairs")
+    ratios = log_ratios(a, b)
+    strictest = level if strictest is None else strictest
+    interval = of_pairs(ratios, level=level, strictest=strictest).at_least(step) if len(ratios) > 1 else None
+    found = _judge_pairs(interval, len(ratios), higher_is_better, threshold)
+    if interval is not None and len(ratios) >= FEWEST_PAIRS and inside_level is not None and inside_level != level:
+        inside = of_pairs(ratios, level=inside_level, strictest=strictest).at_least(step)
+        found = _of_interval(inside, higher_is_better, threshold) if inside.within(threshold) else found
+    slow = slow_runs(a, b, higher_is_better=higher_is_better) if sees_slow_runs else None
+    if slow is not None and slow.count >= FEWEST_SLOW and found.verdict is Verdict.NO_DIFFERENCE:
+        found = replace(found, verdict=Verdict.NOT_DECIDED, reason=Reason.SLOW_ON_ONE_SIDE)
+    found = replace(found, far=_far_off(ratios), slow=slow)
+    if interval is None or found.reason is not Reason.NOT_SHOWN:
+        return found
+    look = deciding(interval, ahead, threshold=threshold)
+    return replace(found, further_pairs=None if look is None else look.pairs - len(ratios))
+
+
+def judge_between(
+    before: Sequence[float],
+    b: Sequence[float],
+    after: Sequence[float],
+    *,
+    higher_is_better: bool = True,
+    threshold: float = THRESHOLD_PERCENT,
+    level: float = BETWEEN_LEVEL,
+    step: float = 0.0,
+) -> Judgement:
+    """The verdict on B, measured between two groups of A: what A drifted by meanwhile is the yardstick.
+
+    The interval is that of B against all of A, made wider at both ends by the difference of the two As. Raises
+    ValueError of values without a logarithm.
+    """
+    a = (*before, *after)
+    judgement = judge(a, b, interleaved=False, threshold=threshold, level=level, step=step)
+    if judgement.interval is None or min(len(before), len(after)) < 1 or min(len(a), len(b)) < FEWEST_RUNS:
+        return judgement
+    means = [sum(log_ratios([1.0] * len(side), side)) / len(side) for side in (before, after)]
+    drift = abs(means[1] - means[0])
+    seen = judgement.interval
+    wide = replace(seen, low=seen.low - drift, high=seen.high + drift)
+    held = _of_interval(wide, higher_is_better, threshold)
+    return replace(held, interleaved=False, drift=expm1(drift) * 100)
+
+
+def chance_of_silence(silent: int, of: int, runs: int) -> float:
+    """How likely it is that all silent runs are on one side by chance, if that side has `of` of all the `runs`.
+
+    Two-sided, after Fisher: any side may be the one.
+    """
+    return min(1.0, 2 * comb(of, silent) / comb(runs, silent))
+
+
+def stopped_answering(*, threshold: float = THRESHOLD_PERCENT) -> Judgement:
+    """Of two sides of which one completed no I/O: there is no ratio, and no interval is needed."""
+    return Judgement(
+        verdict=Verdict.STOPPED_ANSWERING,
+        interval=None,
+        further_pairs=None,
+        interleaved=False,
+        reason=Reason.NO_IO,
+        threshold=threshold,
+    )
+
+
+def unanswered(*, interleaved: bool, threshold: float = THRESHOLD_PERCENT) -> Judgement:
+    """Of sides whose runs without I/O leave nothing to take a ratio of, and may have none by chance."""
+    return _undecided(None, Reason.NO_IO, interleaved=interleaved, threshold=threshold)
+
+
+def judge_interval(
+    interval: Interval, *, higher_is_better: bool = True, threshold: float = THRESHOLD_PERCENT
+) -> Judgement:
+    """The verdict that an interval carries whose level has everything in it already."""
+    return _of_interval(interval, higher_is_better, threshold)
+
+
+def _judge_pairs(interval: Interval | None, pairs: int, higher_is_better: bool, threshold: float) -> Judgement:
+    if interval is not None and pairs >= FEWEST_PAIRS:
+        return _of_interval(interval, higher_is_better, threshold)
+    further = FEWEST_PAIRS - pairs if interval is not None else None
+    return _undecided(
+        interval, Reason.FEW_PAIRS, interleaved=True, further=further, measured=pairs, threshold=threshold
+    )
+
+
+def _far_off(ratios: Sequence[float]) -> FarPairs | None:
+    """Pairs that lie far from the others; None where none does."""
+    places = outliers(ratios)
+    return FarPairs(pairs=tuple(_pair(ratios, at) for at in places)) if places else None
+
+
+def _pair(ratios: Sequence[float], at: int) -> FarPair:
+    return FarPair(pair=at + 1, percent=expm1(ratios[at]) * 100)
+
+
+FAR_SLOWER = log(1.1)
+"""As a logarithm: a run that is less far below the middle is not called slow."""
+
+_FAR_SPREADS = 8 * 1.4826
+"""How many median deviations a slow run lies below the middle: eight standard deviations, where all is normal."""
+
+FEWEST_NAMED_SLOW = 2
+"""One run is on one side whatever happened."""
+
+FEWEST_SLOW = 3
+"""Slow runs on one side alone from which on there is no "no difference": the other runs may be alike, these are not."""
+
+
+def slow_runs(a: Sequence[float], b: Sequence[float], *, higher_is_better: bool = True) -> SlowRuns | None:
+    """Runs that are far slower than the rest, if they are two at least and all on one side; else None."""
+    sign = 1 if higher_is_better else -1
+    logs = [[sign * log(value) for value in side] for side in (a, b)]
+    centre = median((*logs[0], *logs[1]))
+    far = max(FAR_SLOWER, _FAR_SPREADS * median(abs(one - centre) for side in logs for one in side))
+    slow_a, slow_b = (sum(centre - one > far for one in side) for side in logs)
+    if slow_a + slow_b < FEWEST_NAMED_SLOW or (slow_a and slow_b):
+        return None
+    return SlowRuns(side="A" if slow_a else "B", count=slow_a or slow_b)
+
+
+def _of_interval(interval: Interval, higher_is_better: bool, threshold: float) -> Judgement:
+    """The rule. `threshold` in percent."""
+    if interval.within(threshold):
+        return Judgement(
+            verdict=Verdict.NO_DIFFERENCE,
+            interval=interval,
+            further_pairs=None,
+            interleaved=True,
+            reason=Reason.INSIDE,
+            threshold=threshold,
+            measured=interval.n,
+        )
+    if interval.excludes_zero:
+        more, less = (Verdict.FASTER, Verdict.SLOWER) if higher_is_better else (Verdict.HIGHER, Verdict.LOWER)
+        least = min(abs(interval.percent_low), abs(interval.percent_high))
+        return Judgement(
+            verdict=more if interval.mean > 0 else less,
+            interval=interval,
+            further_pairs=None,
+            interleaved=True,
+            reason=Reason.SMALL if least < threshold else None,
+            threshold=threshold,
+            measured=interval.n,
+        )
+    return _undecided(interval, Reason.NOT_SHOWN, interleaved=True, measured=interval.n, threshold=threshold)
+
+
+def _judge_groups(a: Sequence[float], b: Sequence[float], level: float, threshold: float, step: float) -> Judgement:
+    if min(len(a), len(b)) < 2:
+        return _undecided(None, Reason.NO_REPEATS, threshold=threshold)
+    interval = unpaired(a, b, level=level).at_least(step)
+    few = min(len(a), len(b)) < FEWEST_RUNS
+    return _undecided(interval, Reason.FEW_RUNS if few else Reason.NOT_IN_TURN, threshold=threshold)
+
+
+def _undecided(
+    interval: Interval | None,
+    reason: Reason,
+    *,
+    interleaved: bool = False,
+    further: int | None = None,
+    measured: int = 0,
+    threshold: float,
+) -> Judgement:
+    return Judgement(
+        verdict=Verdict.NOT_DECIDED,
+        interval=interval,
+        further_pairs=further,
+        interleaved=interleaved,
+        reason=reason,
+        threshold=threshold,
+        measured=measured,
+    )

@@ -1,0 +1,127 @@
+"""What befalls a run beside its I/O, as sysfs tells it: background work of md, a write cache that falls back."""
+
+from __future__ import annotations
+
+import time
+from collections.abc import Callable, Iterator, Mapping, Sequence
+from dataclasses import replace
+
+from app.core.benchmark.conditions.facts import TASKS
+from app.core.benchmark.device_stats import Member
+from app.core.session.results import Phase, RunEvent, RunFigures, Sample
+from backends.host import Host
+from backends.text import clean
+from backends.topology import kernel_name
+from widgets.text_utils import units
+
+EVERY_S = 0.9
+"""Seconds between two looks at a few small files: what happens is told within a second."""
+
+_ACTION = "md/sync_action"
+_CACHE = "queue/write_cache"
+_IDLE = ("idle", "frozen", "none")
+_KINDS = {"recover": "recovery"}
+"""md's word for it (drivers/md/md.c, action_show), where ours is another."""
+
+
+class CourseWatch:
+    """Reads what the kernel says of some disks about once a second, and keeps what became another."""
+
+    def __init__(self, host: Host, disks: Sequence[str], *, ramp: float, clock: Callable[[], float]) -> None:
+        """`disks`: kernel names. `ramp`: seconds before the measured phase. `clock`: seconds of the host."""
+        self.found: tuple[RunEvent, ...] = ()
+        """All so far, in the order of time."""
+        self._host = host
+        self._ramp = ramp
+        self._clock = clock
+        self._paths = {f"/sys/block/{disk}/{name}": (disk, name) for disk in disks for name in (_ACTION, _CACHE)}
+        self._before: Mapping[str, str] = {}
+        self._next = 0.0
+        self._settled = 0.0
+        self._at, self._heard = 0.0, 0.0
+
+    async def open(self) -> None:
+        """Before the job starts: what is so from the beginning did not happen in the run."""
+        self._before = await self._host.read_many(list(self._paths))
+        self._paths = {path: of for path, of in self._paths.items() if path in self._before}
+
+    async def look(self, sample: Sample | None = None) -> tuple[RunEvent, ...]:
+        """What happened since the last look; `sample`: the interval that is over, None while fio says nothing."""
+        now = self._clock()
+        if sample is not None:
+            self._at, self._heard = self._second_of(sample), now
+        if not self._paths or now < self._next:
+            return ()
+        self._next = now + EVERY_S
+        return await self._look(self._at if sample is not None else self._at + now - self._heard)
+
+    async def end(self) -> tuple[RunEvent, ...]:
+        """All that happened, up to now."""
+        if self._paths:
+            await self._look(self._at)
+        return self.found
+
+    async def _look(self, at: float) -> tuple[RunEvent, ...]:
+        texts = await self._host.read_many(list(self._paths))
+        new = tuple(
+            event
+            for path, (disk, name) in self._paths.items()
+            if path in texts and texts[path] != self._before.get(path)
+            for event in _happened(disk, name, self._before.get(path, ""), texts[path], at)
+        )
+        self._before = {**self._before, **texts}
+        self.found += new
+        return new
+
+    def _second_of(self, sample: Sample) -> float:
+        """The end of an interval in seconds of the whole run."""
+        match sample.phase:
+            case Phase.SETTLING:
+                self._settled = sample.at
+                return self._ramp + sample.at
+            case Phase.MEASURING:
+                return self._ramp + self._settled + sample.at
+            case _:
+                return sample.at
+
+
+def _happened(disk: str, name: str, before: str, now: str, at: float) -> Iterator[RunEvent]:
+    """What it means that a file reads another than before. Pure."""
+    old, new = clean(before, 40).strip(), clean(now, 40).strip()
+    if name == _CACHE:
+        yield RunEvent(at=at, device=disk, kind="write-cache", before=old, after=new)
+        return
+    if old not in _IDLE:
+        yield RunEvent(at=at, device=disk, kind=_KINDS.get(old, old), before="going on")
+    if new not in _IDLE:
+        yield RunEvent(at=at, device=disk, kind=_KINDS.get(new, new), after="going on")
+
+
+def event_words(event: RunEvent) -> str:
+    """`A resync of md0 began at 0:12`, `Write cache of sdb went from write back to write through at 0:25`."""
+    when = units.elapsed(event.at)
+    if event.moved:
+        return f"Write cache of {event.device} went from {event.before} to {event.after} at {when}"
+    what = TASKS.get(event.kind, f"a {event.kind}")
+    return f"{what[:1].upper()}{what[1:]} of {event.device} {'ended' if event.before else 'began'} at {when}"
+
+
+def told_of(figures: RunFigures, events: tuple[RunEvent, ...]) -> RunFigures:
+    """The figures of a run in whose course this happened. Pure."""
+    if not events:
+        return figures
+    return replace(figures, happened=events, warnings=(*figures.warnings, *map(event_words, events)))
+
+
+async def course_watch(
+    host: Host, devices: Sequence[str], members: Sequence[Member], ramp: float
+) -> CourseWatch | None:
+    """The watch over some disks, by their nodes, and over the md arrays below them; None for a recording."""
+    clock = time.monotonic if host.capabilities.live else host.capabilities.counted
+    if clock is None:
+        return None
+    arrays = [member.md.split("/")[3] for member in members if member.md is not None]
+    disks = tuple(dict.fromkeys([*map(kernel_name, devices), *arrays]))
+    watch = CourseWatch(host, disks, ramp=ramp, clock=clock)
+    await watch.open()
+    return watch

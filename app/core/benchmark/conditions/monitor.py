@@ -1,0 +1,245 @@
+"""One run watched: its samples are added up, and every few seconds the advisor is asked."""
+
+from __future__ import annotations
+
+from collections import deque
+from collections.abc import Awaitable, Callable, Sequence
+from dataclasses import replace
+from math import fsum
+
+from app.core.benchmark.conditions.collector import throttles, too_warm
+from app.core.benchmark.conditions.facts import Advisor, Condition, Measured, RunFacts
+from app.core.benchmark.device_stats.diskstats import DiskCounters, parse, since
+from app.core.benchmark.device_stats.sampler import PATH
+from app.core.session.event_types import ROUND_S
+from app.core.session.results import (
+    Advice,
+    CpuFigures,
+    DirectionFigures,
+    MemberFigures,
+    Phase,
+    RunFigures,
+    RunStatus,
+    Sample,
+    SectionFigures,
+)
+from backends.host import Host
+from backends.topology import kernel_name
+
+EVERY_S = 2.0
+"""Seconds of the run between two looks."""
+
+_CPU_LOOKS = 5
+"""Readings of the processor, one a second, over which its share is a mean."""
+
+_CPU_LEAST = 3
+_MEMBER_LOOKS = 20
+"""Readings of the members, four a second, over which their figures are means."""
+
+_MEMBER_LEAST = 8
+
+
+class Watch:
+    """Hears what a run tells. Nothing of it is asked of a vendor's tool while the job is measured."""
+
+    def __init__(
+        self,
+        host: Host,
+        facts: RunFacts,
+        advisor: Advisor,
+        *,
+        devices: Sequence[str] = (),
+        condition: Callable[[], Awaitable[Condition]] | None = None,
+    ) -> None:
+        """`facts`: what was known beforehand. `devices`: nodes of the disks. `condition`: their state at the end."""
+        self._host = host
+        self._facts = facts
+        self._advisor = advisor
+        self._devices = tuple(devices)
+        self._condition = condition
+        self._measured = Measured()
+        self._sums: list[list[float]] = []
+        self._cpu: deque[float] = deque(maxlen=_CPU_LOOKS)
+        self._host_cpu: deque[float] = deque(maxlen=_CPU_LOOKS)
+        self._members: deque[tuple[MemberFigures, ...]] = deque(maxlen=_MEMBER_LOOKS)
+        self._began: DiskCounters | None = None
+        self._throttles: int | None = None
+        self._next = EVERY_S
+        self._said: tuple[Advice, ...] = ()
+
+    def first(self) -> tuple[Advice, ...]:
+        """What is to be said before anything is measured."""
+        self._said = self._advisor(self._facts)
+        return self._said
+
+    async def begin(self) -> None:
+        """The measured phase begins."""
+        self._began = await self._counters()
+        self._throttles = await throttles(self._host)
+
+    def cpu(self, fio: float | None, host: float | None) -> None:
+        """Processor shares of the last second, in percent."""
+        if fio is not None:
+            self._cpu.append(fio)
+        if host is not None:
+            self._host_cpu.append(host)
+
+    def members(self, members: tuple[MemberFigures, ...]) -> None:
+        """What the members did in the last interval."""
+        self._members.append(members)
+
+    async def sample(self, sample: Sample) -> tuple[Advice, ...] | None:
+        """One interval; all that is to be said now if that is another than before, else None."""
+        self._add(sample)
+        if sample.phase is not Phase.MEASURING or sample.at < self._next:
+            return None
+        self._next = sample.at + EVERY_S
+        left = max(0.0, self._facts.job.runtime - sample.at)
+        self._measured = replace(
+            self._measured,
+            seconds=sample.at,
+            left=left,
+            rounds=self._rounds(),
+            cpu=CpuFigures(fio_percent_of_core=_mean(self._cpu), host_percent=_mean(self._host_cpu)),
+            members=mean_members(self._members) if len(self._members) >= _MEMBER_LEAST else (),
+            device=await self._since(),
+        )
+        said = self._advisor(replace(self._facts, measured=self._measured))
+        if [advice.key for advice in said] == [advice.key for advice in self._said]:
+            return None
+        self._said = said
+        return said
+
+    async def end(self, figures: RunFigures) -> tuple[Advice, ...]:
+        """What is to be said of the whole run. Asks for the condition once more, so it may take a second."""
+        if figures.status is RunStatus.FAILED or not figures.seconds:
+            return self._advisor(self._facts)
+        device = await self._since()
+        slowed = 0 if self._throttles is None else await throttles(self._host) - self._throttles
+        reads, writes, trims = figures.read, figures.write, figures.trim
+        measured = replace(
+            self._measured,
+            ended=True,
+            settled=figures.steady is not None and figures.steady.attained,
+            seconds=figures.seconds,
+            left=0.0,
+            reads=0 if reads is None else reads.total_ios,
+            writes=0 if writes is None else writes.total_ios,
+            read_bytes=self._moved(reads, self._measured.read_bytes),
+            written_bytes=self._moved(writes, self._measured.written_bytes),
+            trims=0 if trims is None else trims.total_ios,
+            trimmed_bytes=self._moved(trims, self._measured.trimmed_bytes),
+            in_flight=in_flight(figures),
+            sections=tuple(map(_of_section, figures.sections)),
+            rounds=self._rounds(),
+            cpu=figures.cpu,
+            members=figures.members,
+            caches=figures.caches,
+            device=device,
+            cpu_throttles=max(0, slowed),
+            drives_throttled=tuple([one for disk in self._devices for one in await too_warm(self._host, disk)]),
+        )
+        after = None if self._condition is None else await self._condition()
+        return self._advisor(replace(self._facts, measured=measured, after=after))
+
+    def _add(self, sample: Sample) -> None:
+        both = sample.transfers
+        moved = fsum(part.bytes_per_second for part in both) * sample.seconds
+        done = self._measured
+        if sample.phase in (Phase.RAMP, Phase.SETTLING):
+            self._measured = replace(done, ramp_bytes=done.ramp_bytes + round(moved))
+        if sample.phase is not Phase.MEASURING:
+            return
+        at = int((sample.at - sample.seconds / 2) // ROUND_S)
+        while len(self._sums) <= at:
+            self._sums.append([0.0, 0.0])
+        self._sums[at][0] += sum(part.ios for part in both)
+        self._sums[at][1] += sample.seconds
+        self._measured = replace(
+            done,
+            reads=done.reads + (sample.read.ios if sample.read else 0),
+            writes=done.writes + (sample.write.ios if sample.write else 0),
+            read_bytes=done.read_bytes + round(sample.read.bytes_per_second * sample.seconds if sample.read else 0),
+            written_bytes=done.written_bytes
+            + round(sample.write.bytes_per_second * sample.seconds if sample.write else 0),
+            trims=done.trims + (sample.trim.ios if sample.trim else 0),
+            trimmed_bytes=done.trimmed_bytes
+            + round(sample.trim.bytes_per_second * sample.seconds if sample.trim else 0),
+        )
+
+    def _moved(self, side: DirectionFigures | None, seen: int) -> int:
+        """Bytes of a direction. The ramp of a later section is in no figures, but the device counts it."""
+        told = 0 if side is None else side.total_bytes
+        return max(told, seen) if self._facts.job.sections else told
+
+    def _rounds(self) -> tuple[float, ...]:
+        """Mean IOPS of the rounds that are over."""
+        return tuple(ios / seconds for ios, seconds in self._sums if seconds > 0.9 * ROUND_S)
+
+    async def _counters(self) -> DiskCounters | None:
+        if len(self._devices) != 1 or not self._host.capabilities.live:
+            return None
+        name = kernel_name(self._devices[0])
+        text = await self._host.read(PATH)
+        return None if text is None else parse(text, (name,)).get(name)
+
+    async def _since(self) -> DiskCounters | None:
+        """What the kernel counted since the measured phase began; None where it counts nothing."""
+        now = await self._counters() if self._began is not None else None
+        return None if now is None or self._began is None else since(self._began, now)
+
+
+def _mean(values: Sequence[float]) -> float | None:
+    return fsum(values) / len(values) if len(values) >= _CPU_LEAST else None
+
+
+def _of_section(figures: SectionFigures) -> Measured:
+    """What a section measured by itself."""
+    reads, writes = figures.read, figures.write
+    return Measured(
+        ended=True,
+        seconds=figures.seconds,
+        left=0.0,
+        reads=0 if reads is None else reads.total_ios,
+        writes=0 if writes is None else writes.total_ios,
+        read_bytes=0 if reads is None else reads.total_bytes,
+        written_bytes=0 if writes is None else writes.total_bytes,
+        in_flight=in_flight(figures),
+    )
+
+
+def in_flight(figures: RunFigures | SectionFigures) -> float | None:
+    """I/Os and flushes under way on average, by Little's law; None where a latency is not known whole. Pure."""
+    done = figures.transfers
+    if any(one.completion_ns is None for one in done):
+        return None
+    sides = [*done, *([figures.sync] if figures.sync is not None else [])]
+    means = [side.latency_ns.mean for side in sides]
+    if not sides or None in means:
+        return None
+    return fsum(one.iops * (mean or 0.0) for one, mean in zip(sides, means, strict=True)) / 1e9
+
+
+def mean_members(readings: Sequence[tuple[MemberFigures, ...]]) -> tuple[MemberFigures, ...]:
+    """Means of several intervals by device, in the order of the last. Pure."""
+    known: dict[str, list[MemberFigures]] = {}
+    for reading in readings:
+        for member in reading:
+            known.setdefault(member.device, []).append(member)
+    return tuple(_average(member, known[member.device]) for member in readings[-1]) if readings else ()
+
+
+def _average(last: MemberFigures, all_of_it: Sequence[MemberFigures]) -> MemberFigures:
+    def mean(values: list[float | None]) -> float | None:
+        there = [value for value in values if value is not None]
+        return fsum(there) / len(there) if there else None
+
+    return replace(
+        last,
+        read_iops=mean([one.read_iops for one in all_of_it]),
+        write_iops=mean([one.write_iops for one in all_of_it]),
+        utilisation=mean([one.utilisation for one in all_of_it]),
+        queue=mean([one.queue for one in all_of_it]),
+        share_of_reads=mean([one.share_of_reads for one in all_of_it]),
+        share_of_writes=mean([one.share_of_writes for one in all_of_it]),
+    )

@@ -1,0 +1,225 @@
+"""What became of the device under a run: gone, offline, an array that lost members, I/O that stood still."""
+
+from __future__ import annotations
+
+import asyncio
+from collections.abc import Callable, Iterator, Mapping, Sequence
+from dataclasses import replace
+
+from app.core.benchmark.device_stats import Member
+from app.core.fio.stalls import standstills, unexplained
+from app.core.session.results import MemberFigures, RunFigures, RunStatus, Sample
+from backends.host import Host
+from backends.topology import kernel_name
+from backends.topology.tree import number
+from backends.values import dataclass
+from widgets.text_utils import units
+
+SPARED = {"raid1": None, "raid4": 1, "raid5": 1, "raid6": 2}
+"""Members that an md array of a level can do without; None for all but one, levels not named here: not known."""
+
+_LOST = {
+    "faulty": "failed during the run and is marked faulty",
+    "removed": "was removed from its array during the run",
+    "gone": "went away during the run",
+}
+"""What befell a member, by its role at the end (`MemberFigures.role`)."""
+
+_WELL = ("running", "live")
+"""Words of device/state for a disk that works (drivers/scsi/scsi_sysfs.c, drivers/nvme/host/sysfs.c)."""
+
+_LEAVING = ("cancel", "deleted", "deleting", "deleting (no IO)", "dead", "transport-offline")
+"""Those for one that is about to go; the kernel takes a moment over it."""
+
+_LOOKS = 8
+_BETWEEN_S = 0.25
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Standing:
+    """A disk, and the array that it may be, as the kernel has them at one moment."""
+
+    name: str
+    """Kernel name."""
+    sequence: str | None
+    """Which disk it is (`diskseq`, else its number): another one under the same name has another. None: not there."""
+    state: str | None = None
+    """device/state of a SCSI or NVMe disk: `running`, `offline`, `live`, `dead`; None of what has none."""
+    level: str | None = None
+    """Of an md array: `raid5`."""
+    members: int | None = None
+    """Members that it should have."""
+    missing: int | None = None
+    """Members that it does without."""
+
+    @property
+    def broken(self) -> bool:
+        """Whether it misses more members than its level can do without."""
+        if self.level not in SPARED or not self.missing:
+            return False
+        spared = SPARED[self.level]
+        most = spared if spared is not None else (self.members or 0) - 1
+        return self.missing > most
+
+
+class Witness:
+    """Looks at a device before a run and after it, and says in the figures what befell it."""
+
+    def __init__(self, host: Host, before: Sequence[Standing | None], samples: Callable[[], Sequence[Sample]]) -> None:
+        """`before`: each disk as the run begins, None of one that is not known. `samples`: of the run, at its end."""
+        self._host = host
+        self._before = [one for one in before if one is not None]
+        self._samples = samples
+
+    async def tell(
+        self, figures: RunFigures, members: Sequence[Member] = (), *, ramp: float = 0.0, idle_s: float = 0.0
+    ) -> RunFigures:
+        """The figures with what befell device and members.
+
+        `members`: as they were when the run began. `ramp`: seconds before the measured phase, beside what was waited
+        for the steady state. `idle_s`: seconds that the job pauses by itself between I/Os.
+        """
+        waited = figures.steady.waited_s if figures.steady is not None else 0.0
+        figures = with_standstill(figures, self._samples(), measured_from=ramp + waited, idle_s=idle_s)
+        roles = {member.device: member.role for member in members}
+        afters = await asyncio.gather(*(settled(self._host, before, figures) for before in self._before))
+        reason = figures.reason
+        for before, after in zip(self._before, afters, strict=True):
+            if figures.reason == reason:  # the first disk that tells why is enough
+                figures = explained(figures, before, after, roles)
+        return replace(figures, warnings=tuple(dict.fromkeys(figures.warnings)))
+
+
+async def witness(host: Host, samples: Callable[[], Sequence[Sample]], devices: Sequence[str]) -> Witness:
+    """The witness of a run on some disks, by their nodes."""
+    return Witness(host, [await standing(host, device) for device in devices], samples)
+
+
+async def standing(host: Host, device: str) -> Standing | None:
+    """How a disk stands now, by its node; None where nothing can be asked for."""
+    if not host.capabilities.live:
+        return None
+    name = kernel_name(device)
+    folder = f"/sys/block/{name}"
+    names = ("diskseq", "dev", "device/state", "md/level", "md/raid_disks", "md/degraded")
+    texts = await host.read_many([f"{folder}/{one}" for one in names])
+    own = {one: text.strip() for one in names if (text := texts.get(f"{folder}/{one}")) is not None}
+    return Standing(
+        name=name,
+        sequence=own.get("diskseq", own.get("dev")) if "dev" in own else None,
+        state=own.get("device/state"),
+        level=own.get("md/level"),
+        members=number(own.get("md/raid_disks")),
+        missing=number(own.get("md/degraded")),
+    )
+
+
+async def settled(host: Host, before: Standing, figures: RunFigures) -> Standing:
+    """How it stands after a run. A disk that is leaving fails its I/O first and goes a moment later: waited for."""
+    after = before
+    for look in range(_LOOKS if figures.status is RunStatus.FAILED else 1):
+        if look:
+            await asyncio.sleep(_BETWEEN_S)
+        after = await standing(host, f"/dev/{before.name}") or before
+        if after.sequence != before.sequence or after.broken or after.state == "offline":
+            break
+    return after
+
+
+def explained(
+    figures: RunFigures, before: Standing, after: Standing, roles: Mapping[str, str] | None = None
+) -> RunFigures:
+    """The figures with what befell the device and its members. Pure.
+
+    `roles`: of the members when the run began.
+    """
+    lost = lost_members(figures.members, roles or {})
+    warnings = (*figures.warnings, *_of_members(lost, after))
+    if figures.status is not RunStatus.FAILED:
+        return replace(figures, warnings=warnings)
+    reason, hint = _of_device(before, after) or (figures.reason, figures.hint)
+    return replace(figures, reason=reason, hint=hint, warnings=warnings)
+
+
+def _of_device(before: Standing, after: Standing) -> tuple[str, str] | None:
+    """Why it failed, by what the kernel says of the device; fio's error numbers of a disk that left are a race."""
+    name = before.name
+    if after.sequence is None or after.state in _LEAVING:
+        return (
+            f"The device is gone: {name} left the machine during the run (unplugged, removed or failed)",
+            "The kernel log says why. Once it is back, look for hardware again: it may have another name.",
+        )
+    if after.sequence != before.sequence:
+        return (
+            f"The device is gone: another one is called {name} now",
+            "Look for hardware again, and choose it again.",
+        )
+    if after.broken:
+        return (
+            f"The array has failed: {name} ({after.level}) misses {after.missing} of its {after.members} members",
+            f"mdadm --detail /dev/{name} and the kernel log say why. Do not create it again: that loses what is on it.",
+        )
+    if after.state is not None and after.state not in _WELL:
+        return (
+            f"The device is {after.state}: the kernel lets no I/O through to {name}",
+            f"The kernel log says why. Writing running to /sys/block/{name}/device/state lets I/O through again.",
+        )
+    return None
+
+
+def lost_members(members: Sequence[MemberFigures], roles: Mapping[str, str]) -> tuple[MemberFigures, ...]:
+    """Members that failed or went since the run began."""
+    return tuple(member for member in members if member.role in _LOST and roles.get(member.device, "") != member.role)
+
+
+def lost_words(member: MemberFigures) -> str:
+    """What befell a lost member: `sdb failed during the run and is marked faulty`."""
+    return f"{member.device} {_LOST[member.role]}"
+
+
+def _of_members(lost: Sequence[MemberFigures], after: Standing) -> Iterator[str]:
+    for one in lost:
+        yield lost_words(one)
+    if lost and after.missing and not after.broken:
+        yield (
+            f"{after.name} is degraded now ({after.missing} of {after.members} members missing): the figures are a"
+            " mixture. Replace the member, let the array rebuild, then measure again"
+        )
+    elif lost and not after.broken:
+        yield "The figures are a mixture of before and after: put it right, then measure again"
+
+
+def with_standstill(
+    figures: RunFigures, samples: Sequence[Sample], *, measured_from: float = 0.0, idle_s: float = 0.0
+) -> RunFigures:
+    """The figures with the longest standstill; a run in which the device stood still did not go well. Pure."""
+    sentence = stood_still(samples, measured_from)
+    if sentence is None:
+        return figures
+    flush = 0 if figures.sync is None else figures.sync.latency_ns.max or 0
+    still = unexplained(samples, idle_s=idle_s, flush_s=flush / 1e9)
+    if still is None:
+        return replace(figures, warnings=(*figures.warnings, sentence))
+    figures = replace(figures, still_s=still.seconds)
+    if figures.status is not RunStatus.OK:
+        return replace(figures, warnings=(*figures.warnings, sentence))
+    return replace(figures, status=RunStatus.FAILED, reason=f"{sentence}.", hint=_STILL_HINT)
+
+
+_STILL_HINT = "Its figures are a mixture of two states of the device. Find what held it up, then measure again."
+
+
+def stood_still(samples: Sequence[Sample], measured_from: float) -> str | None:
+    """A sentence on the longest standstill, None if there is none; `measured_from`: when the measured phase began.
+
+    It has the clock of the run's time axis, as the graph and the notices have.
+    """
+    found = standstills(samples)
+    if not found:
+        return None
+    longest = max(found, key=lambda one: one.seconds)
+    more = f" (the longest of {len(found)} such times)" if len(found) > 1 else ""
+    return (
+        f"{longest.words} at {units.elapsed(measured_from + longest.at)}{more}: the device stood still."
+        " The kernel log tells of time-outs and resets"
+    )

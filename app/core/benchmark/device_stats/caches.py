@@ -1,0 +1,166 @@
+"""The caches in the way of a run: found above and below its device, their hits read when it begins and ends."""
+
+from __future__ import annotations
+
+from collections.abc import Iterable, Mapping, Sequence
+
+from app.core.benchmark.device_stats.cache_counters import BCACHE as BCACHE_COUNTS
+from app.core.benchmark.device_stats.cache_counters import HitCounts, of_arc, of_bcache, parse_status, since
+from app.core.session.results import CacheFigures
+from backends.caches import BCACHE, Cache, cache_of
+from backends.errors import RaidbenchError
+from backends.host import STALL, Command, Host
+from backends.text import clean
+from backends.topology.stacking import is_volume, volume_shown
+from backends.topology.tree import Node, Tree
+from backends.values import dataclass
+
+ARCSTATS = "/proc/spl/kstat/zfs/arcstats"
+"""What ZFS counts of its caches, of all pools together."""
+
+STATUS = ("dmsetup", "status")
+"""Every target with what its kind counts; needs root."""
+
+SELDOM = 20
+"""Readings of the members between two of a program's: five seconds at four a second."""
+
+LAGS = "no reads are counted yet: the kernel adds up bcache's every 14 s only"
+"""Why a short run has no share (drivers/md/bcache/stats.c: accounting_delay; 13.6 s in the laboratory)."""
+
+
+@dataclass(frozen=True, slots=True)
+class CacheDevice:
+    """A cache that counts its hits."""
+
+    kind: str
+    """`dm`, `bcache`, `arc`, `l2arc`."""
+    key: str
+    """By what it is known: its device-mapper or kernel name."""
+    shown: str
+    """What people call what is cached: `vg0/mail`, `bcache0`; `ARC`."""
+
+
+def caches_of(
+    tree: Tree, names: Iterable[str], bcache: Mapping[str, str], *, zfs: bool = False
+) -> tuple[CacheDevice, ...]:
+    """The caches among these devices, each once; `zfs`: whether anything lies in a pool. Pure.
+
+    `bcache`: what bcache has as `cache` or `backing` device.
+    """
+    nodes = [tree.nodes[name] for name in dict.fromkeys(names) if name in tree.nodes]
+    cached = [(node, cache) for node in nodes if (cache := _cache(tree, node, bcache)) is not None]
+    found = [
+        CacheDevice("dm", name, _shown(node))
+        for node, cache in cached
+        if cache.kind != BCACHE and (name := node.attributes.get("dm/name"))
+    ]
+    found += [CacheDevice("bcache", node.name, _shown(node)) for node, cache in cached if cache.kind == BCACHE]
+    if zfs or any(is_volume(node) for node in nodes):
+        found += [CacheDevice("arc", "arc", "ARC"), CacheDevice("l2arc", "l2arc", "L2ARC")]
+    return tuple(found)
+
+
+def _cache(tree: Tree, node: Node, bcache: Mapping[str, str]) -> Cache | None:
+    return cache_of(node.name, (tree.nodes[slave] for slave in node.slaves if slave in tree.nodes), bcache)
+
+
+def _shown(node: Node) -> str:
+    return volume_shown(node) or clean(node.attributes.get("dm/name", "")) or node.name
+
+
+class CacheMeter:
+    """Reads what caches count; without any it does nothing at all."""
+
+    def __init__(self, host: Host, caches: Sequence[CacheDevice]) -> None:
+        self._host = host
+        self._caches = tuple(caches)
+        self._before: dict[CacheDevice, HitCounts] = {}
+        self._now: dict[CacheDevice, HitCounts] = {}
+        self._moved: dict[CacheDevice, HitCounts] = {}
+        self._why: dict[CacheDevice, str] = {}
+        self._taken = 0
+
+    async def begin(self) -> None:
+        """From here on counts."""
+        self._before, self._now, self._moved, self._taken = await self._read(self._caches), {}, {}, 0
+
+    async def take(self) -> tuple[CacheFigures, ...]:
+        """Figures since `begin`. Those of a program's answer, and of all of ZFS, are read now and then only."""
+        self._taken += 1
+        self._note(
+            await self._read([cache for cache in self._caches if cache.kind == "bcache" or not self._taken % SELDOM])
+        )
+        return self._figures() if self._now else ()
+
+    async def whole(self) -> tuple[CacheFigures, ...]:
+        """Figures from `begin` to now."""
+        self._note(await self._read(self._caches))
+        return self._figures()
+
+    def _note(self, read: Mapping[CacheDevice, HitCounts]) -> None:
+        for cache, counts in read.items():
+            if cache.kind == "bcache" and counts != self._now.get(cache, self._before.get(cache)):
+                self._moved.setdefault(cache, counts)
+            self._now[cache] = counts
+
+    def _figures(self) -> tuple[CacheFigures, ...]:
+        found = [(cache, self._figure(cache)) for cache in self._caches]
+        return tuple(one for cache, one in found if cache.kind != "l2arc" or one.share_of_reads is not None)
+
+    def _figure(self, cache: CacheDevice) -> CacheFigures:
+        before, now = self._before.get(cache), self._now.get(cache)
+        if cache.kind == "bcache":  # whole steps of the kernel's only: what was added first lies in part before the run
+            before = self._moved.get(cache)
+        done = HitCounts() if before is None or now is None else since(before, now)
+        reads, writes = _share(done.read_hits, done.reads), _share(done.write_hits, done.writes)
+        why = self._why.get(cache, "") or (LAGS if cache.kind == "bcache" else "")
+        if not why and None not in (before, now) and done.reads is None:
+            why = "this kernel does not count its hits"
+        return CacheFigures(
+            device=cache.shown,
+            share_of_reads=reads,
+            share_of_writes=writes,
+            dirty=None if now is None else now.dirty,
+            why_not=why if reads is None and writes is None else "",
+        )
+
+    async def _read(self, caches: Sequence[CacheDevice]) -> dict[CacheDevice, HitCounts]:
+        """What each counts now; of one that does not tell there is none, and `_why` says why."""
+        found: dict[CacheDevice, HitCounts] = {}
+        kinds = {cache.kind for cache in caches}
+        told, why = await self._status() if "dm" in kinds else ({}, "")
+        arc = of_arc(await self._host.read(ARCSTATS) or "") if "arc" in kinds else (None, None)
+        for cache in caches:
+            match cache.kind:
+                case "dm":
+                    counts = told.get(cache.key)
+                    self._why[cache] = why or ("dmsetup does not tell of it" if counts is None else "")
+                case "bcache":
+                    counts = await self._bcache(cache.key)
+                case _:
+                    counts = arc[cache.kind == "l2arc"]
+                    self._why[cache] = "ZFS does not tell" if counts is None else ""
+            if counts is not None:
+                found[cache] = counts
+        return found
+
+    async def _bcache(self, name: str) -> HitCounts | None:
+        folder = f"/sys/block/{name}/bcache/stats_total"
+        texts = await self._host.read_many([f"{folder}/{count}" for count in BCACHE_COUNTS])
+        return of_bcache({path.rsplit("/", 1)[1]: text for path, text in texts.items()})
+
+    async def _status(self) -> tuple[Mapping[str, HitCounts], str]:
+        tool = self._host.which(STATUS[:1])
+        if tool is None:
+            return {}, "dmsetup is not there"
+        try:
+            done = await self._host.run(Command(argv=(tool, *STATUS[1:]), timeout=10, stall=STALL))
+        except RaidbenchError as error:
+            return {}, error.message.rstrip(".")
+        if done.returncode:
+            return {}, "dmsetup failed" if self._host.is_root else "dmsetup needs root"
+        return parse_status(done.stdout), ""
+
+
+def _share(part: int | None, whole: int | None) -> float | None:
+    return min(1.0, part / whole) if whole and part is not None else None

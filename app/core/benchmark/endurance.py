@@ -1,0 +1,87 @@
+"""What a job that writes will cost a drive, before it is agreed to: bytes at most, and its endurance. Pure."""
+
+from __future__ import annotations
+
+from collections.abc import Iterable, Sequence
+
+from app.core.benchmark.abort_conditions import cap_of, drives_below
+from app.core.benchmark.run_plan import Preparation, Site
+from app.core.fio.render import most_bytes
+from app.core.session.event_types import RATED
+from app.core.session.state import RunRecord
+from backends.model import Inventory
+from backends.sizes import size_words
+from widgets.text_utils import units
+
+ENDURANCE = "Endurance used"
+"""What the vendors of drives call that among their facts."""
+
+UNRATED = f"{RATED}: unknown, no drive reports it"
+"""Unless `endurance_tbw` of the configuration has the model."""
+
+
+def wear_words(
+    ready: Preparation, runs: Iterable[RunRecord], inventory: Inventory, *, times: int = 1
+) -> tuple[str, ...]:
+    """How much a job writes to a device, and what its drives tell of their endurance; nothing of jobs without writes.
+
+    `runs`: earlier ones, which tell how fast the device is written; `times`: how often it is run.
+    """
+    if not ready.job.writes_data and not ready.request.fills:
+        return ()
+    told = [row for site in ready.overwritten for row in _words(ready, site, tuple(runs), inventory, times)]
+    return tuple(dict.fromkeys(told))
+
+
+def _words(
+    ready: Preparation, site: Site, runs: Sequence[RunRecord], inventory: Inventory, times: int
+) -> tuple[str, ...]:
+    if site.device is None:
+        return ()
+    filled = ready.request.fills * site.size
+    fill = f"{size_words(filled)} in order, then " if filled else ""
+    steady = 0 if ready.request.steady is None else ready.request.steady.cap_s
+    seconds = times * (ready.job.ramp + ready.job.runtime + steady)
+    most = cap_of(ready, site, inventory)
+    called = inventory.lasting(site.device)
+    if ready.job.runtime:
+        amount = amount_words(site.device, seconds, runs, None if most is None else times * most, called)
+    else:
+        moved = most_bytes(ready.job, site.target)
+        amount = "an unknown amount" if moved is None else f"{size_words(times * moved)} at most"
+    written = "Written" if len(ready.sites) == 1 else f"Written to {called}"
+    return (f"{written}: {fill}{amount}", *endurance_words(inventory, site.disk or site.device))
+
+
+def amount_words(
+    device: str, seconds: float, runs: Iterable[RunRecord], cap: int | None = None, called: str = ""
+) -> str:
+    """How much is written to a device in that time, as fast as it was written so far; `cap`: where it ends before.
+
+    `called`: its name where that is another one.
+    """
+    written = {run.id: run.write_to(device) for run in runs}
+    rates = {run: done.bytes_per_second for run, done in written.items() if done is not None}
+    fastest = max(rates, key=lambda run: rates[run], default=None)
+    if cap is not None and (fastest is None or rates[fastest] * seconds > cap):
+        return f"{size_words(cap)} at most, a tenth of the drive; a run time or a size of its own lifts that"
+    if fastest is None:
+        return f"an unknown amount in {units.duration(seconds)}, no run of this session wrote to {called or device}"
+    most = size_words(round(rates[fastest] * seconds))
+    return f"{most} at most, {units.duration(seconds)} as fast as {fastest} wrote"
+
+
+def endurance_words(inventory: Inventory, device: str) -> tuple[str, ...]:
+    """What is known of the endurance of the drives that writing to a device writes to, a clause each."""
+
+    def told(label: str) -> tuple[str, ...]:
+        drives = drives_below(inventory, device)
+        facts = {
+            drive.device or drive.target: f"{label} of {drive.target}: {fact.value}"
+            for drive in reversed(drives)  # one that two backends list is told of once, by the first
+            for fact in drive.facts
+            if fact.label == label
+        }
+        return tuple(reversed(facts.values()))
+
+    return (*(told(ENDURANCE) or ("Endurance used: unknown, its drives do not tell it",)), *(told(RATED) or (UNRATED,)))

@@ -1,0 +1,221 @@
+"""What lies beneath a run and is no setting of its target: drives, controller, slot, interrupts, queues, policies.
+
+Files of the kernel and the last look at the devices tell it; no vendor's tool is asked for it.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterator, Mapping, Sequence
+from types import MappingProxyType
+from typing import Any
+
+from app.core.benchmark.conditions.collector import disks_below
+from backends.host import Host
+from backends.model import Array, Controller, Drive, Inventory, Level
+from backends.pci import DEVICES, SLOT, address_of, link_of, node_of, version_of
+from backends.settings import Reading
+from backends.text import clean
+from backends.topology import kernel_name
+from backends.values import dataclass
+
+_NO_TURBO = "/sys/devices/system/cpu/intel_pstate/no_turbo"
+_BOOST = "/sys/devices/system/cpu/cpufreq/boost"
+"""Documentation/admin-guide/pm/intel_pstate.rst and cpufreq.rst."""
+
+_MOST = 1024
+"""Characters of one value: a shelf of drives has a list of serial numbers."""
+
+_ORDER = ", "
+_NOTHING: Mapping[str, Any] = MappingProxyType({})
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class _Disk:
+    """A disk with a queue of its own, at the bottom of what was measured."""
+
+    name: str
+    """Kernel name, as sysfs has it."""
+    folder: str | None
+    """Its folder in sysfs, links resolved."""
+    things: tuple[Array | Drive, ...]
+    """What is known at its node."""
+
+
+async def provenance(
+    host: Host,
+    inventory: Inventory,
+    device: str | None,
+    *,
+    size_bytes: int = 0,
+    governors: Mapping[str, int] = _NOTHING,
+    readings: Mapping[str, tuple[str, Reading]] = _NOTHING,
+) -> dict[str, str]:
+    """By key, as text; what is not known is left out. Of several drives or controllers each in turn, once if all alike.
+
+    `device`: node of the disk beneath. `readings`: its settings, as they have just been read.
+    """
+    disks = () if device is None else await _disks(host, inventory, device)
+    things = () if device is None else inventory.at(device)
+    found = {
+        "size_bytes": str(size_bytes or ""),
+        "governor": _ORDER.join(name if len(governors) == 1 else f"{name} on {n}" for name, n in governors.items()),
+        "turbo": await _turbo(host),
+        **_of_array(next((thing for thing in things if isinstance(thing, Array)), None)),
+        **_of_drives([drive for disk in disks for drive in _drives(inventory, disk)]),
+        **await _of_controllers(host, inventory, disks),
+        **await _backing(host, things),
+        **await _queues(host, device, disks, readings),
+        **{f"in_force_{key}": one.effective for key, (_, one) in readings.items() if one.effective is not None},
+    }
+    return {key: clean(text, _MOST) for key, text in found.items() if text}
+
+
+async def _disks(host: Host, inventory: Inventory, device: str) -> tuple[_Disk, ...]:
+    """In an order that names given anew at the next boot do not change."""
+    names = await disks_below(host, kernel_name(device))
+    found = [
+        _Disk(
+            name=name,
+            folder=await host.link(f"/sys/block/{name}"),
+            things=inventory.at(f"/dev/{name.replace('!', '/')}"),
+        )
+        for name in names
+    ]
+    return tuple(sorted(found, key=lambda disk: ([_name_for_life(thing) for thing in disk.things], disk.name)))
+
+
+def _name_for_life(thing: Array | Drive) -> str:
+    return "" if thing.identity is None else thing.identity.wwn or thing.identity.serial or ""
+
+
+def _drives(inventory: Inventory, disk: _Disk) -> Iterator[Drive]:
+    """Of a volume of a card its members."""
+    array = next((thing for thing in disk.things if isinstance(thing, Array)), None)
+    if array is not None:
+        yield from (drive for target in array.members for drive in inventory.drives if drive.target == target)
+    else:
+        yield from (thing for thing in disk.things[:1] if isinstance(thing, Drive))
+
+
+def _of_array(array: Array | None) -> dict[str, str]:
+    if array is None:
+        return {}
+    numbers = {"strip_bytes": array.strip_bytes, "data_drives": array.data_drives, "spans": array.spans}
+    return {
+        "array_level": "" if array.level is Level.UNKNOWN else array.level.value,
+        "array_members": str(len(array.members) or ""),
+        **{f"array_{name}": str(number or "") for name, number in numbers.items()},
+        "array_id": _name_for_life(array),
+    }
+
+
+def _of_drives(drives: Sequence[Drive]) -> dict[str, str]:
+    return {
+        "drive_model": _each([drive.model for drive in drives]),
+        "drive_serial": _each([drive.serial for drive in drives]),
+        "drive_firmware": _each([drive.firmware for drive in drives]),
+    }
+
+
+async def _of_controllers(host: Host, inventory: Inventory, disks: Sequence[_Disk]) -> dict[str, str]:
+    """Cards, and the functions on the PCI bus that the disks hang from: of an NVMe drive the drive itself."""
+    addresses = sorted({address for disk in disks if (address := address_of(disk.folder)) is not None})
+    owners = {thing.controller for disk in disks for thing in disk.things}
+    cards = [card for card in inventory.controllers if card.target in owners]
+    return {
+        "controller": _each([card.model for card in cards]),
+        "controller_serial": _each([card.serial for card in cards]),
+        "controller_firmware": _each([card.firmware for card in cards]),
+        "tool": _each([next((fact.value for fact in card.facts if fact.label == "Tool"), None) for card in cards]),
+        **await _of_slots(host, addresses, cards),
+    }
+
+
+async def _of_slots(host: Host, addresses: Sequence[str], cards: Sequence[Controller]) -> dict[str, str]:
+    """Of a card whose function is not found what its tool said of the driver is all there is."""
+    interrupts = [await _interrupts(host, address) for address in addresses]
+    wanted = [f"{DEVICES}/{address}/{name}" for address in addresses for name in SLOT]
+    wanted += [f"/proc/irq/{number}/smp_affinity_list" for numbers in interrupts for number in numbers]
+    texts = await host.read_many(wanted)
+    said = [{name: clean(texts.get(f"{DEVICES}/{address}/{name}", "")) for name in SLOT} for address in addresses]
+    links = [link_of(each) for each in said]
+    nodes = [node_of(each) for each in said]
+    return {
+        "pci": _each(addresses),
+        "driver": _each([await _driver(host, address) for address in addresses] or [card.driver for card in cards]),
+        "numa_node": _each([None if node is None else str(node) for node in nodes]),
+        "pcie_link": _each([f"{link.speed} x{link.width}" if link.speed and link.width else None for link in links]),
+        "pcie_link_max": _each([link.best if link.max_speed and link.max_width else None for link in links]),
+        "irq_affinity": _each(
+            [
+                _ORDER.join(texts.get(f"/proc/irq/{number}/smp_affinity_list", "?") for number in numbers)
+                for numbers in interrupts
+            ]
+        ),
+    }
+
+
+async def _driver(host: Host, address: str) -> str | None:
+    """With the version of its module."""
+    bound = await host.link(f"{DEVICES}/{address}/driver")
+    name = bound.rpartition("/")[2] if bound else None
+    return " ".join(filter(None, (name, await version_of(host, name)))) or None
+
+
+async def _interrupts(host: Host, address: str) -> list[int]:
+    """Numbers of a function's interrupts: message-signalled ones, else its line."""
+    paths = await host.list(f"{DEVICES}/{address}/msi_irqs/*")
+    line = "" if paths else await host.read(f"{DEVICES}/{address}/irq") or ""
+    names = [path.rpartition("/")[2] for path in paths] or [line]
+    return sorted(int(name) for name in names if name.isascii() and name.isdigit() and name != "0")
+
+
+async def _turbo(host: Host) -> str:
+    texts = await host.read_many((_NO_TURBO, _BOOST))
+    words = {(_NO_TURBO, "0"): "on", (_NO_TURBO, "1"): "off", (_BOOST, "1"): "on", (_BOOST, "0"): "off"}
+    return next((words[item] for path, text in texts.items() if (item := (path, text.strip())) in words), "")
+
+
+async def _backing(host: Host, things: Sequence[Array | Drive]) -> dict[str, str]:
+    """The file behind a loop device: another one may have its name."""
+    path = next((thing.backing for thing in things if isinstance(thing, Drive) and thing.backing is not None), None)
+    if path is None:
+        return {}
+    stat = await host.stat(path)
+    known = {} if stat is None else {"backing_inode": stat.place or "", "backing_bytes": str(stat.size)}
+    return {"backing_file": path} | known
+
+
+async def _queues(
+    host: Host, device: str | None, disks: Sequence[_Disk], readings: Mapping[str, tuple[str, Reading]]
+) -> dict[str, str]:
+    """What the queues' files say: of the device itself what is no setting of it, of the disks below it everything."""
+    own = "" if device is None else kernel_name(device)
+    names = list(dict.fromkeys(filter(None, (own, *(disk.name for disk in disks)))))
+    files = {name: await _queue_files(host, name) for name in names}
+    texts = await host.read_many([path for paths in files.values() for path in paths.values()])
+    below = [name for name in names if name != own]
+    keys = dict.fromkeys(key for name in below for key in files[name])
+
+    def text(name: str, key: str) -> str | None:
+        return texts.get(files[name].get(key, ""))
+
+    return {f"queue_{key}": text(own, key) or "" for key in files.get(own, ()) if key not in readings} | {
+        f"member_queue_{key}": _each([text(name, key) for name in below]) for key in keys
+    }
+
+
+async def _queue_files(host: Host, name: str) -> dict[str, str]:
+    """Paths by what they are called below the queue's folder; those of the scheduler with an underscore."""
+    base = f"/sys/block/{name}/queue/"
+    paths = (*await host.list(f"{base}*"), *await host.list(f"{base}iosched/*"))
+    # The folder itself is no file: who may not read it would ask the helper for it before each run.
+    return {path.removeprefix(base).replace("/", "_"): path for path in paths if path != f"{base}iosched"}
+
+
+def _each(values: Sequence[str | None]) -> str:
+    """One for all if they are alike, else each in turn, `-` for what is not known; "" where nothing is."""
+    texts = [clean(value or "", 400) or "-" for value in values]
+    if set(texts) <= {"-"}:
+        return ""
+    return texts[0] if len(set(texts)) == 1 else "; ".join(texts)

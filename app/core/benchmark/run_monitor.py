@@ -1,0 +1,127 @@
+"""A load under way: what it tells becomes what the session hears, and those who watch it are told when it counts."""
+
+from __future__ import annotations
+
+import time
+from collections.abc import AsyncGenerator, Callable, Mapping
+from contextlib import aclosing
+from dataclasses import replace
+
+from app.core.benchmark.background_events import CourseWatch
+from app.core.benchmark.conditions.monitor import Watch
+from app.core.benchmark.device_stats import MemberMeter
+from app.core.fio.events import Finished, LoadEvent
+from app.core.session.event_types import (
+    Advised,
+    CpuSampled,
+    Happened,
+    MembersSampled,
+    PhaseChanged,
+    Progress,
+    SampleTaken,
+    SteadinessSeen,
+)
+from app.core.session.events import AnyEvent, LiveEvent
+from app.core.session.results import Phase, RunFigures, RunStatus, Sample
+from backends.text import clean
+
+_SILENT_S = 1.0
+"""Seconds without a word from fio after which the members are looked at all the same."""
+
+
+class Following:
+    """One run as the session hears of it."""
+
+    def __init__(
+        self,
+        run_id: str,
+        emit: Callable[[AnyEvent], None],
+        *,
+        meter: MemberMeter | None,
+        watch: Watch | None,
+        course: CourseWatch | None = None,
+        heard: Callable[[Sample], None] = lambda sample: None,
+    ) -> None:
+        """`meter`: of the devices below, None for none. `watch`: gives advice while it is measured. `course`: sees
+        what befalls the devices, None where nothing tells.
+
+        `heard`: hears every interval.
+        """
+        self._id = run_id
+        self._emit = emit
+        self._meter = meter
+        self._watch = watch
+        self._course = course
+        self._heard = heard
+        self._phase = Phase.PREPARING
+
+    async def follow(
+        self,
+        events: AsyncGenerator[LoadEvent, None],
+        lengths: Mapping[Phase, float] | None = None,
+    ) -> RunFigures:
+        """Pass on what the load tells until it is over; `lengths` are the seconds of its phases.
+
+        Without them it is something that comes before the run, of which nothing is judged.
+        """
+        watch, course = (None, None) if lengths is None else (self._watch, self._course)
+        self._phase = Phase.PREPARING
+        async with aclosing(events):
+            async for event in events:
+                match event:
+                    case PhaseChanged(phase=phase):
+                        await self._enter(phase, watch)
+                        seconds = (lengths or {}).get(phase)
+                        self._tell(replace(event, seconds=seconds, message=clean(event.message, 200)))
+                    case SampleTaken(sample=sample):
+                        self._heard(sample)
+                        await self._look_below(watch)
+                        self._tell(event)
+                        await self._look_around(course, sample)
+                        if watch is not None and (said := await watch.sample(sample)) is not None:
+                            self._tell(Advised(advice=said))
+                    case CpuSampled():
+                        await self._cpu(event, watch)
+                        self._tell(event)
+                        if event.silent_s is not None and event.silent_s > _SILENT_S:
+                            await self._look_around(course)
+                    case SteadinessSeen():
+                        self._tell(event)
+                    case Finished():
+                        return event.figures
+        return RunFigures(status=RunStatus.FAILED, reason="fio ended without a message.")
+
+    def _tell(self, progress: Progress) -> None:
+        self._emit(LiveEvent(at=time.time(), id=self._id, progress=progress))
+
+    async def _enter(self, phase: Phase, watch: Watch | None) -> None:
+        if phase is Phase.MEASURING is not self._phase:  # from here on counts
+            if self._meter is not None:
+                await self._meter.begin()
+                await self._meter.caches.begin()
+            if watch is not None:
+                await watch.begin()
+        self._phase = phase
+
+    async def _cpu(self, event: CpuSampled, watch: Watch | None) -> None:
+        if event.silent_s is not None and event.silent_s > _SILENT_S:  # what the members do while fio says nothing
+            await self._look_below(watch)
+        if watch is not None and self._phase is Phase.MEASURING:
+            watch.cpu(event.fio_percent_of_core, event.host_percent)
+
+    async def _look_around(self, course: CourseWatch | None, sample: Sample | None = None) -> None:
+        """Tell what befell the devices since the last time."""
+        if course is not None and (events := await course.look(sample)):
+            self._tell(Happened(events=events))
+
+    async def _look_below(self, watch: Watch | None) -> None:
+        """Tell what the members did since the last time; not once the job was told to stop: it measures no more."""
+        if self._meter is None or self._phase is Phase.STOPPING:
+            return
+        members = await self._meter.take()
+        caches = await self._meter.caches.take() if self._phase is Phase.MEASURING else ()
+        if not members and not caches:
+            return
+        self._tell(MembersSampled(members=members, caches=caches))
+        if watch is not None and self._phase is Phase.MEASURING:
+            watch.members(members)

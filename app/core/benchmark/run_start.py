@@ -1,0 +1,87 @@
+"""What a run leaves behind when it begins: its folder, and what the session says of it."""
+
+from __future__ import annotations
+
+import time
+from collections.abc import Mapping, Sequence
+from pathlib import Path
+
+from app.core.benchmark.run_plan import Preparation, Site
+from app.core.fio.job import Job
+from app.core.fio.sections import JobSection, groups, phases, starts
+from app.core.session.events import RunSection, RunStarted, RunTarget
+from app.core.session.paths import private_folder
+from backends.errors import StorageError
+
+
+def make_folder(workdir: Path) -> None:
+    """The run's own folder, and the one of all runs. Raises StorageError."""
+    try:
+        private_folder(workdir.parent)
+        private_folder(workdir)
+    except OSError as error:
+        raise StorageError(
+            f"The run's folder cannot be made: {error.strerror or error}.",
+            hint=f"Check {workdir}.",
+            evidence=str(error),
+        ) from error
+
+
+def run_started(
+    run_id: str, ready: Preparation, settings: Mapping[str, str], *, kept: bool, simulated: bool
+) -> RunStarted:
+    """The event. `kept`: scratch files outlast the run."""
+    told = tuple(_told(site, kept) for site in ready.sites)
+    first = told[0] if len(told) == 1 else RunTarget(target=ready.name)
+    return RunStarted(
+        at=time.time(),
+        id=run_id,
+        target=first.target,
+        device=first.device,
+        profile=ready.request.profile,
+        job={key: text for key, text in ready.job.texts().items() if text},
+        title=ready.title,
+        planned_seconds=ready.job.longest_s or 0.0,
+        settings=dict(settings),
+        destructive=ready.destructive,
+        found=ready.found,
+        fio_version=ready.fio_version,
+        simulated=simulated,
+        scratch=first.scratch,
+        mark=ready.mark,
+        steady=ready.request.steady,
+        fills=ready.request.fills,
+        provenance=dict(ready.provenance),
+        targets=told if len(told) > 1 else (),
+        sections=run_sections(ready.job),
+    )
+
+
+def run_sections(job: Job) -> tuple[RunSection, ...]:
+    """The sections of a job that has several, as the session keeps them."""
+    places = zip(job.sections, starts(job.sections), strict=True)
+    phase_of = _numbers(phases(job.sections)) if job.sections else {}
+    group_of = _numbers(groups(job.sections)) if job.sections else {}
+    return tuple(
+        RunSection(
+            name=section.name,
+            job={key: text for key, text in section.job.texts().items() if text},
+            title=section.job.describe(),
+            phase=phase_of[section.name],
+            group=group_of[section.name],
+            starts_s=None if start is None else float(start),
+            planned_seconds=section.job.longest_s or 0.0,
+        )
+        for section, start in places
+    )
+
+
+def _numbers(parts: Sequence[Sequence[JobSection]]) -> dict[str, int]:
+    """The number of the part to which each section belongs, by its name."""
+    return {section.name: number for number, part in enumerate(parts, 1) for section in part}
+
+
+def _told(site: Site, kept: bool) -> RunTarget:
+    """One target as the session has it."""
+    temporary = site.scratch is not None and site.scratch.own and not kept
+    return RunTarget(target=site.name, device=site.device, scratch=site.name if temporary else None)

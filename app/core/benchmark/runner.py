@@ -1,0 +1,457 @@
+"""Measuring: from what somebody asked for to a run on disk, with the guard between."""
+
+from __future__ import annotations
+
+import asyncio
+import time
+from collections.abc import AsyncGenerator, Awaitable, Callable, Iterator, Mapping, Sequence
+from contextlib import AsyncExitStack, ExitStack, asynccontextmanager, nullcontext
+from dataclasses import replace
+from functools import partial
+from pathlib import Path
+
+from app.core.benchmark.abort_conditions import HEAT, ROOM, EndingWatch, Look, WriteCap
+from app.core.benchmark.background_events import CourseWatch, told_of
+from app.core.benchmark.conditions.facts import JobPlace
+from app.core.benchmark.conditions.monitor import Watch
+from app.core.benchmark.device_access import Gate
+from app.core.benchmark.device_faults import Witness
+from app.core.benchmark.device_stats import Member, MemberMeter
+from app.core.benchmark.run_monitor import Following
+from app.core.benchmark.run_plan import NamedTarget, Preparation, Request, Site, require_apart, suits_several
+from app.core.benchmark.run_start import make_folder, run_started
+from app.core.benchmark.scratch_manager import Held, LocalScratching, Scratching
+from app.core.benchmark.stack_watch import FootingWatch
+from app.core.fio.job import Job, JobTarget, TargetKind, fit, flushing
+from app.core.fio.load import Load
+from app.core.fio.preflight import Preflight
+from app.core.fio.render import render, render_fill
+from app.core.fio.sections import change_sections
+from app.core.session.event_types import Advised
+from app.core.session.events import AnyEvent, CommandRan, LiveEvent, RunEnded
+from app.core.session.locks import LockPlace, hold_lock
+from app.core.session.results import Phase, RunFigures, RunStatus
+from backends.errors import RaidbenchError, RefusedError
+from backends.sizes import size_words
+from backends.topology.thin_capacity import WHOLE, Area, Lying, Room, refusals
+
+__all__ = ["Emit", "Measurer", "Preparation", "Request", "Until"]
+
+Emit = Callable[[AnyEvent], None]
+Until = Callable[[], Awaitable[None]]
+
+
+class Measurer:
+    """Prepares and runs jobs, one at a time."""
+
+    def __init__(
+        self,
+        *,
+        load: Load,
+        preflight: Callable[[Job], Awaitable[Preflight]],
+        gate: Gate,
+        locks: LockPlace,
+        folder: Path,
+        emit: Emit,
+        scratching: Scratching | None = None,
+        members: Callable[[Sequence[str], Sequence[str]], Awaitable[MemberMeter]] | None = None,
+        witness: Callable[[Sequence[str]], Awaitable[Witness]] | None = None,
+        course: Callable[[Sequence[str], Sequence[Member], float], Awaitable[CourseWatch | None]] | None = None,
+        heat: Callable[[str], Awaitable[tuple[str, ...]]] | None = None,
+        room: Callable[[Preparation], Look | None] = lambda ready: None,
+        footing: Callable[[Preparation, asyncio.Event], FootingWatch] | None = None,
+        lying: Callable[[str], tuple[Lying, ...]] = lambda path: (),
+        caps: Callable[[Preparation], Sequence[int | None]] = lambda ready: (),
+        found: Callable[[], Awaitable[object]] | None = None,
+        simulated: bool = False,
+    ) -> None:
+        """`scratching`: where scratch files go, None is this machine. `simulated`: whether what is measured is.
+
+        `members`: the meter of the devices below some disks and files; None counts none. `witness`: sees what befalls
+        them. `course`: sees it while the run goes on, for disks, what lies below them and seconds of ramp.
+        `heat`: which of them are too warm, which ends a run; None where nothing tells. `room`: looks at what is left
+        beneath, and `footing` at what a device is built on, which end it too. `lying`: what earlier runs left on a
+        device, by its number, or in a file. `caps`: after how many bytes that it wrote to each target a run ends, None
+        for never.
+        """
+        self._load = load
+        self._preflight = preflight
+        self._gate = gate
+        self._locks = locks
+        self._folder = folder
+        self._emit = emit
+        self._scratching: Scratching = scratching or LocalScratching()
+        self._members = members
+        self._witness = witness
+        self._course = course
+        self._heat = heat
+        self._room = room
+        self._footing = footing
+        self._lying = lying
+        self._caps = caps
+        self._simulated = simulated
+        self._found = found
+
+    async def why_not(self) -> RaidbenchError | None:
+        """Why nothing can be measured here, with what to do: no fio, or one too old; None where it can."""
+        try:
+            if self._found is not None:
+                await self._found()
+        except RaidbenchError as error:
+            return error
+        return None
+
+    async def prepare(self, request: Request) -> Preparation:
+        """Look at target, tool and room; changes nothing.
+
+        Raises ToolMissingError, ToolFailedError (engine not permitted, with the one to use instead),
+        InvalidValueError, RefusedError.
+        """
+        if request.steady is not None:
+            request.steady.checked()
+        suits_several(request)
+        asked, flushed = change_sections(request.job, flushing)
+        ready = await self._preflight(asked.parts[0])
+        for part in asked.parts[1:]:  # each engine that the job uses is tried
+            ready = await self._preflight(part)
+        wanted, substituted = change_sections(asked, ready.substitute)
+        sites = [await self._site(asked, wanted, request) for asked in request.targets]
+        if len(sites) > 1:
+            await self._require_apart(sites)
+            _require_room_for_all(sites)
+        largest = max(site.target.logical_block_size for site in sites)
+        job, notes = change_sections(wanted, partial(fit, logical_block_size=largest))
+        notes = (*flushed, *notes, *(note for site in sites for note in _clipped(job, site)))
+        targets = [site.target for site in sites]
+        rendering = render(job, targets, fio=ready.path, jobfile="job.fio", steady=request.steady)
+        how = {"loops": request.fills, "block": request.fill_block}
+        fill = render_fill(targets[0], **how, engine=job.ioengine, fio=ready.path, jobfile="fill.fio")
+        return Preparation(
+            request=request,
+            job=job,
+            fio_version=ready.version.removeprefix("fio-"),
+            sites=tuple(sites),
+            locks=await self._locks_of(sites),
+            command=rendering.argv,
+            jobfile=rendering.text,
+            fill_command=fill.argv if request.fills else (),
+            notes=(*substituted, *notes),
+        )
+
+    async def _site(self, asked: NamedTarget, job: Job, request: Request) -> Site:
+        """One target, looked at and judged."""
+        if not await self._gate.is_device(asked.where):
+            return await self._file(asked, job, writes=request.writes)
+        area = (
+            WHOLE
+            if request.fills
+            else Area(size=job.reach, lying=self._lying(await self._gate.device_number(asked.where)))
+        )
+        judgement = await self._gate.judge(asked.where, writes=request.writes, area=area)
+        if not judgement.size and judgement.refused:  # the guard's word comes before what fio would need
+            raise RefusedError(" ".join(judgement.refused), hint="Choose another device.")
+        target = JobTarget(
+            path=judgement.device,
+            name=asked.name,
+            kind=TargetKind.BLOCK,
+            size=judgement.size,
+            logical_block_size=judgement.logical_block_size,
+        )
+        return Site(asked=asked, target=target, judgement=judgement, device=judgement.device, area=area)
+
+    async def _file(self, asked: NamedTarget, job: Job, *, writes: bool) -> Site:
+        _require_no_trims(job)
+        plan = await self._scratching.plan(asked.where, job.reach, writes=writes)
+        await self._scratching.require_free(plan)
+        device, block = await self._gate.beneath(await self._scratching.beneath(plan))
+        target = JobTarget(
+            path=str(plan.path),
+            name=str(plan.path),
+            kind=TargetKind.FILE,
+            size=plan.size,
+            logical_block_size=block,
+        )
+        area = Area(size=plan.size, lying=self._lying(str(plan.path)))
+        site = Site(asked=asked, target=target, scratch=plan, device=device, area=area)
+        return replace(site, rooms=await self._require_room(site)) if writes or plan.fill else site
+
+    async def _require_room(self, site: Site) -> tuple[Room, ...]:
+        """What a scratch file takes room from beneath its file system. Raises RefusedError where it does not fit."""
+        rooms = await self._gate.rooms(await self.number(site), site.file or "")
+        if reasons := refusals(site.name, rooms, site.area):
+            raise RefusedError(" ".join(reasons), hint="Name another folder, or a smaller --size.")
+        return rooms
+
+    async def _require_apart(self, sites: Sequence[Site]) -> None:
+        """Raises RefusedError where two of them have anything in common."""
+        numbers = [await self.number(site) for site in sites]
+        kin = await self._gate.kin(numbers)
+        for number, (at, site) in zip(numbers, enumerate(sites), strict=True):
+            if site.scratch is not None:
+                kin[at] |= {str(site.scratch.path), f"the file system {number}"}
+        require_apart([site.name for site in sites], kin)
+
+    async def _locks_of(self, sites: Sequence[Site]) -> tuple[str, ...]:
+        """Of all of them, in the order in which everybody takes them; a file on no disk has one of its own."""
+        files = [f"file-{site.asked.where}" for site in sites if site.disk is None]
+        disks = [node for site in sites for node in site.locked]
+        return tuple(sorted({*files, *(await self._gate.locks(*disks) if disks else ())}))
+
+    async def number(self, site: Site) -> str:
+        """MAJ:MIN of a device, or of what a file lies on."""
+        if site.scratch is not None:
+            return await self._scratching.beneath(site.scratch)
+        return await self._gate.device_number(site.target.path)
+
+    async def survey(self, request: Request) -> JobPlace:
+        """Where it would be measured; fio is not asked for, nothing is judged or opened.
+
+        Raises InvalidValueError, RefusedError for a file that cannot be.
+        """
+        job = request.job
+        if await self._gate.is_device(request.where):
+            stat = await self._gate.device_number(request.where)
+            disk, _ = await self._gate.beneath(stat)
+            return JobPlace(
+                job=job,
+                name=request.name,
+                device=disk or request.where,
+                area_bytes=job.size,
+                scratch=False,
+                whole_disk=disk in (None, request.where),
+            )
+        _require_no_trims(job)
+        plan = await self._scratching.plan(request.where, job.reach, writes=job.writes)
+        device, _ = await self._gate.beneath(await self._scratching.beneath(plan))
+        holes = plan.holes and not plan.fill
+        return JobPlace(job=job, name=str(plan.path), device=device, area_bytes=plan.size, scratch=True, holes=holes)
+
+    async def measure(
+        self,
+        run_id: str,
+        ready: Preparation,
+        *,
+        confirm: str | None = None,
+        settings: Mapping[str, str] | None = None,
+        stop: asyncio.Event | None = None,
+        watch: Watch | None = None,
+        until: Until | None = None,
+    ) -> RunFigures:
+        """Run what was prepared; the session has it whole even if this is cancelled.
+
+        `watch`: what hears the run and gives advice, None for no advice. `until`: is waited for when everything is
+        done but fio itself; it returns when fio is to be started, or `stop` is set.
+
+        Raises RefusedError (guard, lock), StorageError, DeviceGoneError.
+        """
+        stop = stop or asyncio.Event()
+        ready.require(confirm)
+        with ExitStack() as stack:
+            for name in ready.locks:
+                stack.enter_context(hold_lock(self._locks, name, f"{ready.job.describe()} on {ready.name}"))
+            async with AsyncExitStack() as holds:
+                held = [await holds.enter_async_context(self._hold(site, ready, confirm)) for site in ready.sites]
+                figures = await self._record(run_id, ready, held, settings or {}, stop, watch, until)
+                for one in held:
+                    one.keep = one.keep or (ready.request.again and figures.status is RunStatus.OK)
+                return figures
+
+    @asynccontextmanager
+    async def _hold(self, site: Site, ready: Preparation, confirm: str | None) -> AsyncGenerator[Held, None]:
+        """One target, held; a device is judged again. Raises RefusedError, DeviceGoneError, StorageError."""
+        if site.scratch is not None:
+            if site.rooms:
+                await self._require_room(site)
+            async with self._scratching.hold(site.scratch) as held:
+                held.keep = ready.request.keep
+                yield held
+        else:
+            assert site.judgement is not None
+            async with self._gate.hold(site.judgement, ready.word_for(site, confirm)) as held:
+                yield held
+
+    async def _record(
+        self,
+        run_id: str,
+        ready: Preparation,
+        held: Sequence[Held],
+        settings: Mapping[str, str],
+        stop: asyncio.Event,
+        watch: Watch | None,
+        until: Until | None,
+    ) -> RunFigures:
+        targets = [
+            replace(site.target, path=one.path, root=one.root) for site, one in zip(ready.sites, held, strict=True)
+        ]
+        folder = Path("runs") / run_id
+        workdir = self._folder / folder
+        make_folder(workdir)
+        kept = ready.request.keep or not self._scratching.real
+        self._emit(run_started(run_id, ready, settings, kept=kept, simulated=self._simulated))
+        if watch is not None:
+            self._emit(LiveEvent(at=time.time(), id=run_id, progress=Advised(advice=watch.first())))
+        figures = RunFigures(status=RunStatus.FAILED, reason="raidbench was interrupted.")
+        try:
+            figures = await self._watched(run_id, ready, targets, workdir, stop, watch, until)
+            moved = [one.moved() for one in held]
+            figures = replace(figures, warnings=tuple(filter(None, (*ready.notes, *figures.warnings, *moved))))
+            if watch is not None:  # the figures are safe already, should this be cut short
+                figures = replace(figures, advice=await watch.end(figures))
+        except RaidbenchError as error:
+            reason = " ".join(filter(None, (error.message, error.hint)))
+            figures = RunFigures(status=RunStatus.FAILED, reason=reason)
+        finally:
+            self._emit(RunEnded(at=time.time(), id=run_id, figures=figures, folder=str(folder)))
+        return figures
+
+    async def _watched(
+        self,
+        run_id: str,
+        ready: Preparation,
+        targets: Sequence[JobTarget],
+        workdir: Path,
+        stop: asyncio.Event,
+        watch: Watch | None,
+        until: Until | None,
+    ) -> RunFigures:
+        """The run beside what may end it: heat, no room beneath, another table above a device, a limit of writes."""
+        look = None if self._heat is None or not ready.disks else partial(self._warm, self._heat, ready.disks)
+        cap = WriteCap(self._caps(ready), stop)
+        footing = None if self._footing is None else self._footing(ready, stop)
+        async with (
+            EndingWatch(HEAT, look, stop) as heat,
+            EndingWatch(ROOM, self._room(ready), stop) as room,
+            footing or nullcontext(),
+        ):
+            figures = await self._run(run_id, ready, targets, workdir, stop, watch, cap, until)
+        figures = cap.tell(room.tell(heat.tell(figures)))
+        return figures if footing is None else footing.tell(figures)
+
+    async def _warm(self, heat: Callable[[str], Awaitable[tuple[str, ...]]], disks: Sequence[str]) -> tuple[str, ...]:
+        return tuple(dict.fromkeys([one for disk in disks for one in await heat(disk)]))
+
+    async def _run(
+        self,
+        run_id: str,
+        ready: Preparation,
+        targets: Sequence[JobTarget],
+        workdir: Path,
+        stop: asyncio.Event,
+        watch: Watch | None,
+        cap: WriteCap,
+        until: Until | None,
+    ) -> RunFigures:
+        meter = None if self._members is None else await self._members(ready.disks, ready.files)
+        witness = None if self._witness is None else await self._witness(ready.disks)
+        below = () if meter is None else meter.members
+        course = None if self._course is None else await self._course(ready.disks, below, float(ready.job.ramp))
+        following = Following(run_id, self._emit, meter=meter, watch=watch, course=course, heard=cap.hear)
+        layouts = [site.scratch is not None and site.scratch.fill for site in ready.sites]
+        for target, layout in zip(targets, layouts, strict=True):
+            if layout and (failed := await self._lay_out(following, target, workdir, stop)) is not None:
+                return failed
+        filled = 0
+        if ready.request.fills:
+            done = await self._fill(run_id, following, ready, targets[0], workdir, stop, layout=layouts[0])
+            if done.status is not RunStatus.OK:
+                return done
+            filled = done.filled_bytes
+        if until is not None and not stop.is_set():
+            await until()
+        started = time.time()
+        clock = time.monotonic()
+        if meter is not None:
+            await meter.open()
+        running = self._load.run(ready.job, targets, workdir, stop, steady=ready.request.steady)
+        lengths = {Phase.MEASURING: float(ready.job.runtime)} if ready.job.runtime else {}
+        if ready.request.steady is not None:
+            lengths[Phase.SETTLING] = float(ready.request.steady.cap_s)
+        figures = replace(await following.follow(running, lengths), filled_bytes=filled)
+        if meter is not None:
+            below_now = await meter.whole(figures.seconds)
+            figures = replace(figures, members=below_now, caches=await meter.caches.whole())
+        if course is not None:
+            figures = told_of(figures, await course.end())
+        if witness is not None:
+            figures = await witness.tell(figures, below, ramp=float(ready.job.ramp), idle_s=ready.job.idle_s)
+        self._log(started, clock, ready.command, figures, mutates=ready.destructive, output=f"runs/{run_id}/fio.out")
+        return figures
+
+    async def _lay_out(
+        self, following: Following, target: JobTarget, workdir: Path, stop: asyncio.Event
+    ) -> RunFigures | None:
+        """Make the scratch file; figures only if that did not come to its end."""
+        filling = workdir / "layout"
+        filling.mkdir(mode=0o700, exist_ok=True)
+        laid = await following.follow(self._load.layout(target, filling, stop))
+        if laid.status is RunStatus.OK:
+            return None
+        what = "stopped" if laid.status is RunStatus.STOPPED else "failed"
+        return RunFigures(status=laid.status, reason=f"Laying out the file {what}: {laid.reason or 'no reason given'}")
+
+    async def _fill(
+        self,
+        run_id: str,
+        following: Following,
+        ready: Preparation,
+        target: JobTarget,
+        workdir: Path,
+        stop: asyncio.Event,
+        *,
+        layout: bool,
+    ) -> RunFigures:
+        """Write all of the target as often as was asked for; laying out its file was once."""
+        written = target.size if layout else 0
+        loops = ready.request.fills - layout
+        if not loops:
+            return RunFigures(status=RunStatus.OK, filled_bytes=written)
+        started = time.time()
+        clock = time.monotonic()
+        block = ready.request.fill_block
+        fill = self._load.fill(target, workdir, stop, loops=loops, engine=ready.job.ioengine, block=block)
+        done = await following.follow(fill)
+        output = f"runs/{run_id}/fill.out"
+        self._log(started, clock, ready.fill_command, done, mutates=ready.destructive, output=output)
+        written += done.write.total_bytes if done.write is not None else 0
+        if done.status is RunStatus.OK:
+            return RunFigures(status=RunStatus.OK, filled_bytes=written)
+        what = "was stopped" if done.status is RunStatus.STOPPED else f"failed: {done.reason}"
+        reason = f"Filling {what}; written {written / target.size:.1f}x"
+        hint = "" if done.status is RunStatus.STOPPED else done.hint
+        return RunFigures(status=done.status, reason=reason, hint=hint, filled_bytes=written)
+
+    def _log(
+        self, at: float, clock: float, command: Sequence[str], figures: RunFigures, *, mutates: bool, output: str
+    ) -> None:
+        self._emit(
+            CommandRan(
+                at=at,
+                line=" ".join(command),
+                mutates=mutates,
+                seconds=time.monotonic() - clock,
+                returncode=None if figures.status is RunStatus.FAILED else 0,
+                output=figures.reason or "",
+                output_file=output,
+            )
+        )
+
+
+def _require_room_for_all(sites: Sequence[Site]) -> None:
+    """Raises RefusedError where each of them fits into what they take room from, and all together do not."""
+    together = ", ".join(site.name for site in sites)
+    rooms = [room.asked(site.area) for site in sites for room in site.taking]
+    if reasons := refusals(f"{together} together", rooms, WHOLE):
+        raise RefusedError(" ".join(reasons), hint="Measure them one after another, or with a smaller --size.")
+
+
+def _require_no_trims(job: Job) -> None:
+    """Raise RefusedError for a job that trims a file: fio discards blocks of a device only."""
+    if job.trims:
+        raise RefusedError("fio trims block devices only, no files.", hint="Name a device whose data may be lost.")
+
+
+def _clipped(job: Job, site: Site) -> Iterator[str]:
+    """A sentence where the job wants more than a device has."""
+    asked = max((part.reach for part in job.parts if part.reach is not None), default=0)
+    if site.scratch is None and asked > site.size:
+        yield f"The job wants {size_words(asked)}, {site.name} has {size_words(site.size)}."

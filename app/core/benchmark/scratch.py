@@ -1,0 +1,155 @@
+"""Scratch files: where they may be, and how big."""
+
+from __future__ import annotations
+
+import os
+import stat
+from pathlib import Path
+
+from app.core.benchmark.scratch_xattr import is_own
+from backends.errors import InvalidValueError, RefusedError
+from backends.sizes import size_words
+from backends.text import clean
+from backends.values import dataclass
+
+DEFAULT_SIZE = 1 << 30
+"""Bytes of a scratch file when nobody says otherwise."""
+
+NAME = "raidbench-scratch.dat"
+_GIB = 1 << 30
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class ScratchPlan:
+    """A file to be measured, before it is made."""
+
+    path: Path
+    """Absolute, links resolved."""
+    size: int
+    """Bytes to be used."""
+    exists: bool
+    """Whether a file is there already."""
+    own: bool
+    """Whether raidbench made it (or will); only such a file is written to or removed."""
+    fill: bool
+    """Whether it has to be written before it can be read."""
+    free_after: int | None
+    """Bytes left on the filesystem once it is laid out; None when nothing is added."""
+    holes: bool = False
+    """Whether it has less on disk than it holds: what is missing is read as zeros."""
+
+
+def plan_scratch(where: str, size: int | None, *, writes: bool) -> ScratchPlan:
+    """What measuring at `where` (a folder, a new file or an existing one) would do. Changes nothing.
+
+    Raises InvalidValueError, RefusedError with the reason.
+    """
+    path = _resolve(where)
+    if path.is_dir():
+        path = _free_name(path)
+    info = _look(path)
+    if info is None:
+        wanted = DEFAULT_SIZE if size is None else size
+        return ScratchPlan(
+            path=path, size=wanted, exists=False, own=True, fill=True, free_after=_room(path.parent, wanted)
+        )
+    if not stat.S_ISREG(info.st_mode):
+        raise InvalidValueError(
+            f"{clean(str(path))} is neither a file, a folder nor a block device.", hint="Name a file to be made."
+        )
+    own = is_own(path, path)
+    if writes and not own:
+        raise RefusedError(
+            f"{clean(str(path))} exists and raidbench did not make it: a writing job would overwrite it.",
+            hint="Name a file that does not exist yet, or a folder.",
+        )
+    wanted = info.st_size if size is None else size
+    if own:
+        wanted = wanted or DEFAULT_SIZE  # left empty by a crash
+        fill = info.st_blocks * 512 < wanted or info.st_size < wanted
+        more = max(0, wanted - info.st_blocks * 512)
+        return ScratchPlan(
+            path=path,
+            size=wanted,
+            exists=True,
+            own=True,
+            fill=fill,
+            free_after=_room(path.parent, more) if more else None,
+        )
+    if wanted > info.st_size or not wanted:
+        raise InvalidValueError(
+            f"{clean(str(path))} holds {info.st_size} bytes, the job wants {wanted or 'some'}.",
+            hint="Ask for a smaller --size, or name a file that does not exist yet.",
+        )
+    holes = info.st_blocks * 512 < info.st_size
+    return ScratchPlan(path=path, size=wanted, exists=True, own=False, fill=False, free_after=None, holes=holes)
+
+
+def device_number(path: Path) -> str:
+    """MAJ:MIN of the filesystem that `path`, or the nearest folder above it that exists, lies on."""
+    probe = path
+    while not probe.exists() and probe != probe.parent:
+        probe = probe.parent
+    number = os.stat(probe).st_dev
+    return f"{os.major(number)}:{os.minor(number)}"
+
+
+def _resolve(where: str) -> Path:
+    if not where or "\0" in where:
+        raise InvalidValueError("That is not the name of a file.")
+    try:
+        path = Path(where).expanduser().resolve()
+        if len(os.fsencode(path.name)) > 255:
+            raise OSError(36, "File name too long")
+        parent = path if path.is_dir() else path.parent
+        if not parent.is_dir():
+            raise InvalidValueError(f"There is no folder {clean(str(parent))}.", hint="Make it, or name another.")
+    except (OSError, RuntimeError) as error:
+        reason = getattr(error, "strerror", None) or error
+        raise InvalidValueError(f"{clean(where)} cannot be used: {reason}.") from error
+    if parent.parts[1:2] in (("dev",), ("proc",), ("sys",)):
+        if parent.parts[1:3] == ("dev", "shm"):
+            return path
+        raise InvalidValueError(
+            f"{clean(str(path))} is not a device, and a file there would lie in memory.",
+            hint="Check the device's name with `raidbench devices`.",
+        )
+    return path
+
+
+def _free_name(folder: Path) -> Path:
+    path = folder / NAME
+    number = 2
+    while (info := _look(path)) is not None:
+        if stat.S_ISREG(info.st_mode) and is_own(path, path):
+            return path
+        path = folder / f"raidbench-scratch-{number}.dat"
+        number += 1
+    return path
+
+
+def _look(path: Path) -> os.stat_result | None:
+    try:
+        return os.stat(path, follow_symlinks=False)
+    except OSError:
+        return None
+
+
+def _room(folder: Path, wanted: int) -> int:
+    """Bytes left after writing `wanted` more.
+
+    A reserve stays free: 5 % of the filesystem, at least 256 MiB, at most 10 GiB. Raises RefusedError.
+    """
+    info = os.statvfs(folder)
+    free = info.f_bavail * info.f_frsize
+    reserve = min(max(info.f_blocks * info.f_frsize // 20, _GIB // 4), 10 * _GIB)
+    if not os.access(folder, os.W_OK):
+        raise RefusedError(f"No permission to create a file in {clean(str(folder))}.", hint="Name another folder.")
+    if free - wanted < reserve:
+        most = max(0, free - reserve)
+        raise RefusedError(
+            f"A scratch file of {size_words(wanted)} does not fit in {clean(str(folder))}: {size_words(free)} are "
+            f"free, and {size_words(reserve)} stay in reserve.",
+            hint=f"Name another folder, or a size of at most {size_words(most)}." if most else "Name another folder.",
+        )
+    return free - wanted

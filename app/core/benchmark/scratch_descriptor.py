@@ -1,0 +1,194 @@
+"""Scratch files held open: what is judged, written, measured and removed is one file, whatever becomes of its name."""
+
+from __future__ import annotations
+
+import contextlib
+import fcntl
+import os
+import stat
+from pathlib import Path
+
+from app.core.benchmark.scratch import ScratchPlan
+from app.core.benchmark.scratch_use import end_lease, require_unused
+from app.core.benchmark.scratch_xattr import forget, is_own, mark_busy, mark_left
+from backends.errors import RefusedError, StorageError
+from backends.text import clean
+
+_FOLDER = os.O_PATH | os.O_DIRECTORY | os.O_NOFOLLOW | os.O_CLOEXEC
+"""A folder that may be searched and not be listed (mode 711) is passed through: O_PATH needs no permission to read."""
+_FILE = os.O_NOFOLLOW | os.O_NONBLOCK | os.O_CLOEXEC
+
+
+class HeldScratch:
+    """A scratch file, opened once and given to fio as a descriptor. Use `open`, then `close` in a `finally`."""
+
+    def __init__(self, plan: ScratchPlan) -> None:
+        """Nothing is opened or made before `open`."""
+        self._plan = plan
+        self._shown = clean(str(plan.path))
+        self._folder = -1
+        self._file = -1
+
+    @property
+    def path(self) -> str:
+        """What fio is to open: `/proc/PID/fd/N`, which leads to this file even if its name passes to another one."""
+        return f"/proc/{os.getpid()}/fd/{self._file}"
+
+    async def open(self) -> None:
+        """Make the empty file (0600, marked as ours), or open the one that was planned with.
+
+        Raises StorageError, RefusedError when it is not the file of the plan any more, is used by something, has
+        content of somebody else, or another raidbench has it.
+        """
+        try:
+            self._folder = open_folder(self._plan.path.parent)
+            if self._plan.exists:
+                access = os.O_RDWR if self._plan.own else os.O_RDONLY
+                self._file = os.open(self._plan.path.name, access | _FILE, dir_fd=self._folder)
+            else:
+                flags = os.O_RDWR | os.O_CREAT | os.O_EXCL | _FILE
+                self._file = os.open(self._plan.path.name, flags, 0o600, dir_fd=self._folder)
+            await self._check()
+        except FileExistsError:
+            self._let_go()
+            raise RefusedError(f"{self._shown} was made by somebody else just now.") from None
+        except OSError as error:
+            self._let_go()
+            what = "opened" if self._plan.exists else "made"
+            raise StorageError(
+                f"The scratch file {self._shown} cannot be {what}: {error.strerror}.", evidence=str(error)
+            ) from error
+        except BaseException:
+            self._let_go()
+            raise
+
+    async def _check(self) -> None:
+        if not stat.S_ISREG(os.fstat(self._file).st_mode):
+            raise RefusedError(f"{self._shown} was replaced by somebody else just now.")
+        if not self._plan.own:
+            return
+        if self._plan.exists and not is_own(self._file, self._plan.path):
+            raise RefusedError(f"{self._shown} was replaced by somebody else just now.")
+        if not is_locked(self._file):
+            raise RefusedError(
+                f"{self._shown} is being measured by another raidbench.",
+                hint="Wait until it is done, or name another file.",
+            )
+        if self._plan.exists:
+            await require_unused(self._file, self._plan.path)
+            if not is_own(self._file, self._plan.path):  # meanwhile
+                raise RefusedError(f"{self._shown} was replaced by somebody else just now.")
+        mark_busy(self._file, self._plan.path, max(self._plan.size, os.fstat(self._file).st_size))
+        end_lease(self._file)  # fio opens it anew
+
+    def moved(self) -> str:
+        """A sentence where the name does not lead to this file any more, "" where all is as it was."""
+        if _leads_to(self._folder, self._plan.path.name, os.fstat(self._file)):
+            return ""
+        return f"{self._shown} was moved or replaced during the run; what has this name now was left alone"
+
+    async def close(self, *, keep: bool) -> str:
+        """Let go of it; return why a file that was to be removed is still there, "" where none is.
+
+        A file of ours is removed unless it is to be kept, or something uses it; no other is, and none that took its
+        name.
+        """
+        try:
+            if not self._plan.own:
+                return ""
+            info = os.fstat(self._file)
+            if keep:
+                mark_left(self._file, self._plan.path)
+            elif _leads_to(self._folder, self._plan.path.name, info):
+                try:
+                    await require_unused(self._file, self._plan.path, probe=False)
+                except RefusedError as refusal:
+                    mark_left(self._file, self._plan.path)
+                    return refusal.message
+                with contextlib.suppress(OSError):
+                    os.unlink(self._plan.path.name, dir_fd=self._folder)
+                    forget(info)
+            return ""
+        finally:
+            self._let_go()
+
+    def _let_go(self) -> None:
+        if self._file >= 0:
+            with contextlib.suppress(OSError):
+                fcntl.flock(self._file, fcntl.LOCK_UN)  # a program that is just being started still holds a copy
+        for descriptor in (self._file, self._folder):
+            if descriptor >= 0:
+                os.close(descriptor)
+        self._file = self._folder = -1
+
+
+def open_folder(path: Path) -> int:
+    """A descriptor of a folder, reached without following any link. Raises OSError."""
+    # Each step by itself: O_NOFOLLOW looks at the last part of a path only, and any part may have been exchanged.
+    descriptor = os.open("/", _FOLDER)
+    try:
+        for part in path.parts[1:]:
+            below = os.open(part, _FOLDER, dir_fd=descriptor)
+            os.close(descriptor)
+            descriptor = below
+    except BaseException:
+        os.close(descriptor)
+        raise
+    return descriptor
+
+
+def is_locked(file: int) -> bool:
+    """Lock an open scratch file for this raidbench; return whether no other has it."""
+    try:
+        fcntl.flock(file, fcntl.LOCK_EX | fcntl.LOCK_NB)
+    except BlockingIOError:
+        return False
+    return True
+
+
+async def remove_scratch(path: Path) -> RefusedError | None:
+    """Remove a file of ours that nothing uses; any other stays. Return why one of ours stays, None where none does."""
+    return await _with_leftover(path, remove=True)
+
+
+async def leftover_in_use(path: Path) -> RefusedError | None:
+    """Return why `remove_scratch` would leave a file of ours alone; None where it would not."""
+    return await _with_leftover(path, remove=False)
+
+
+async def _with_leftover(path: Path, *, remove: bool) -> RefusedError | None:
+    try:
+        folder = open_folder(path.parent)
+    except OSError:
+        return None
+    try:
+        file = os.open(path.name, os.O_RDONLY | _FILE, dir_fd=folder)
+        try:
+            info = os.fstat(file)
+            if not is_own(file, path) or not is_locked(file):
+                return None
+            await require_unused(file, path)
+            if remove and is_own(file, path) and _leads_to(folder, path.name, info):
+                os.unlink(path.name, dir_fd=folder)
+                forget(info)
+        finally:
+            os.close(file)
+    except RefusedError as refusal:
+        return refusal
+    except OSError as error:
+        gone = isinstance(error, FileNotFoundError)
+        return (
+            None if gone else RefusedError(f"The scratch file {clean(str(path))} cannot be removed: {error.strerror}.")
+        )
+    finally:
+        os.close(folder)
+    return None
+
+
+def _leads_to(folder: int, name: str, info: os.stat_result) -> bool:
+    """Whether a name in an open folder is this file and no link to it."""
+    try:
+        found = os.stat(name, dir_fd=folder, follow_symlinks=False)
+    except OSError:
+        return False
+    return (found.st_dev, found.st_ino) == (info.st_dev, info.st_ino)

@@ -1,0 +1,172 @@
+"""Where scratch files are made: on this machine, or only in the imagination of a simulated one."""
+
+from __future__ import annotations
+
+import asyncio
+import posixpath
+from collections.abc import AsyncGenerator, Callable
+from contextlib import AbstractAsyncContextManager, asynccontextmanager
+from pathlib import Path
+from typing import Protocol
+
+from app.core.benchmark.scratch import DEFAULT_SIZE, NAME, ScratchPlan, device_number, plan_scratch
+from app.core.benchmark.scratch_descriptor import HeldScratch, leftover_in_use, remove_scratch
+from backends.errors import InvalidValueError, RefusedError
+from backends.helper_device import RootHold
+from backends.host import Host, to_the_end
+from backends.text import clean
+from backends.topology.mounts import file_mount, parse_mountinfo
+from backends.values import dataclass
+
+
+@dataclass(slots=True, kw_only=True)
+class Held:
+    """A device or a scratch file while it is measured."""
+
+    path: str
+    """What fio is to open."""
+    root: RootHold | None = None
+    """By what the root helper has it, of a device that it holds for reading."""
+    keep: bool = False
+    """Whether a scratch file stays afterwards."""
+    moved: Callable[[], str] = lambda: ""
+    """A sentence where its name leads elsewhere by now, "" where not."""
+
+
+class Scratching(Protocol):
+    """Plans, makes and removes scratch files."""
+
+    @property
+    def real(self) -> bool:
+        """Whether anything lies on this machine's disks."""
+        ...
+
+    async def plan(self, where: str, size: int | None, *, writes: bool) -> ScratchPlan:
+        """What measuring at `where` would do. Raises InvalidValueError, RefusedError."""
+        ...
+
+    async def require_free(self, plan: ScratchPlan) -> None:
+        """Raise RefusedError where something uses a file of ours, or somebody put content into it."""
+        ...
+
+    def hold(self, plan: ScratchPlan) -> AbstractAsyncContextManager[Held]:
+        """The file, held while inside; gone afterwards unless `keep` is set. Raises StorageError, RefusedError."""
+        ...
+
+    async def remove(self, plan: ScratchPlan) -> None:
+        """Take it away again, if it is ours."""
+        ...
+
+    async def beneath(self, plan: ScratchPlan) -> str:
+        """MAJ:MIN of what it lies on, "" if that is not known."""
+        ...
+
+
+class LocalScratching:
+    """On this machine."""
+
+    @property
+    def real(self) -> bool:
+        """It is."""
+        return True
+
+    async def plan(self, where: str, size: int | None, *, writes: bool) -> ScratchPlan:
+        """See `plan_scratch`."""
+        return plan_scratch(where, size, writes=writes)
+
+    async def require_free(self, plan: ScratchPlan) -> None:
+        """See `leftover_in_use`."""
+        if plan.own and plan.exists and (refusal := await leftover_in_use(plan.path)) is not None:
+            raise refusal
+
+    @asynccontextmanager
+    async def hold(self, plan: ScratchPlan) -> AsyncGenerator[Held, None]:
+        """See `HeldScratch`."""
+        file = HeldScratch(plan)
+        await file.open()
+        held = Held(path=file.path, moved=file.moved)
+        try:
+            yield held
+        finally:
+            await to_the_end(asyncio.ensure_future(file.close(keep=held.keep)))
+
+    async def remove(self, plan: ScratchPlan) -> None:
+        """See `remove_scratch`."""
+        if plan.own:
+            await remove_scratch(plan.path)
+
+    async def beneath(self, plan: ScratchPlan) -> str:
+        """The filesystem's own number."""
+        return device_number(plan.path)
+
+
+class ImaginedScratching:
+    """On a simulated or recorded host, which knows of its files only what it was told: nothing lies anywhere."""
+
+    def __init__(self, host: Host) -> None:
+        self._host = host
+
+    @property
+    def real(self) -> bool:
+        """It is not."""
+        return False
+
+    async def plan(self, where: str, size: int | None, *, writes: bool) -> ScratchPlan:
+        """A file in a folder that the host has; every file there is ours. Raises InvalidValueError."""
+        path = posixpath.normpath(posixpath.abspath(where))
+        found = await self._host.stat(path)
+        if found is not None and found.kind == "directory":
+            path = posixpath.join(path, NAME)
+            found = await self._host.stat(path)
+        folder = await self._host.stat(posixpath.dirname(path))
+        if path.split("/")[1:2] in (["dev"], ["proc"], ["sys"]) or (found is None and folder is None):
+            raise InvalidValueError(
+                f"There is no folder {clean(posixpath.dirname(path))} on {self._host.name}.",
+                hint="Measure an array or a drive that `raidbench devices` lists.",
+            )
+        wanted = size or (found.size if found is not None else 0) or DEFAULT_SIZE
+        fill = found is None or found.size < wanted
+        return ScratchPlan(path=Path(path), size=wanted, exists=found is not None, own=True, fill=fill, free_after=None)
+
+    async def require_free(self, plan: ScratchPlan) -> None:
+        """Nothing uses files that nobody has."""
+
+    @asynccontextmanager
+    async def hold(self, plan: ScratchPlan) -> AsyncGenerator[Held, None]:
+        """The load makes it, as far as it is made at all."""
+        held = Held(path=str(plan.path))
+        try:
+            yield held
+        finally:
+            if not held.keep:
+                await self.remove(plan)
+
+    async def remove(self, plan: ScratchPlan) -> None:
+        """Forgotten."""
+        await self._host.install(str(plan.path), b"", before=None)
+
+    async def beneath(self, plan: ScratchPlan) -> str:
+        """By the longest mount point above it."""
+        mounts = parse_mountinfo(await self._host.read("/proc/self/mountinfo") or "")
+        mount = file_mount(str(plan.path), mounts)
+        return mount.devno if mount is not None else ""
+
+
+class UnreachableScratching(ImaginedScratching):
+    """On another machine: files there cannot be held from here, so none are made."""
+
+    async def plan(self, where: str, size: int | None, *, writes: bool) -> ScratchPlan:
+        """Raises RefusedError, always."""
+        raise RefusedError(
+            f"No scratch file can be held on {self._host.name} from here.", hint="Measure a device there."
+        )
+
+    async def remove(self, plan: ScratchPlan) -> None:
+        """Nothing is removed where nothing was made."""
+
+
+def scratching_on(host: Host) -> Scratching:
+    """The way to make scratch files on a host."""
+    if host.capabilities.shares_files:
+        return LocalScratching()
+    return UnreachableScratching(host) if host.capabilities.harmed else ImaginedScratching(host)

@@ -1,0 +1,129 @@
+"""Whether a scratch file of raidbench's is free: nothing uses it, and nothing was put into it."""
+
+from __future__ import annotations
+
+import asyncio
+import errno
+import fcntl
+import os
+import signal
+from contextlib import suppress
+from enum import Enum
+from pathlib import Path
+
+from app.core.benchmark.scratch_xattr import is_interrupted
+from backends.errors import RefusedError
+from backends.host import Host
+from backends.system.local import LocalHost
+from backends.text import clean
+from backends.topology.file_users import find_file_users, place_of
+from backends.topology.scan import probe_path
+
+_WAITS = (0.05, 0.1, 0.2, 0.4, 0.8, 1.5)
+"""Seconds between two attempts while something has the file open: udev and ended programs close it soon."""
+
+_EMPTY = 512
+"""A filesystem or partition table takes more: a smaller file is not probed."""
+
+
+class Lease(Enum):
+    """The kernel's answer to the request for a lease (fcntl(2), F_SETLEASE)."""
+
+    FREE = "free"
+    """No other open file, mapping, loop device, swap area or export refers to the file."""
+    USED = "used"
+    """Something has it open."""
+    UNKNOWN = "unknown"
+    """The filesystem has no leases."""
+
+
+def take_lease(descriptor: int) -> Lease:
+    """Return whether this descriptor is the only open one of its file; if so, keep others from opening it.
+
+    Its owner may ask without being root. `end_lease`, or closing it, lets others in, who wait until then.
+    """
+    try:
+        fcntl.fcntl(descriptor, fcntl.F_SETSIG, signal.SIGURG)  # sent when others wait; nothing happens by default
+        fcntl.fcntl(descriptor, fcntl.F_SETLEASE, fcntl.F_WRLCK)
+    except OSError as error:
+        return Lease.USED if error.errno in (errno.EAGAIN, errno.EBUSY) else Lease.UNKNOWN
+    return Lease.FREE
+
+
+def end_lease(descriptor: int) -> None:
+    """Let others open the file again."""
+    with suppress(OSError):
+        fcntl.fcntl(descriptor, fcntl.F_SETLEASE, fcntl.F_UNLCK)
+
+
+async def require_unused(descriptor: int, path: Path, *, probe: bool = True, host: Host | None = None) -> None:
+    """Make sure that nothing uses an open scratch file of raidbench's, and keep others from opening it.
+
+    `end_lease` lets others in again. `probe`: whether its content is examined as well, which takes reading it:
+    raidbench writes random data or zeros, so a filesystem or another known signature is somebody's.
+    Raises RefusedError with what uses the file, or what is in it.
+    """
+    host = host or LocalHost()
+    shown = clean(str(path), 512)
+    interrupted = is_interrupted(descriptor, path)
+    await _require_no_user(host, descriptor, path, shown, interrupted=interrupted)
+    if probe and os.fstat(descriptor).st_size >= _EMPTY:
+        end_lease(descriptor)  # blkid could not open it
+        await _require_no_content(host, descriptor, shown, interrupted=interrupted)
+        await _require_no_user(host, descriptor, path, shown, interrupted=interrupted)
+
+
+async def _require_no_user(host: Host, descriptor: int, path: Path, shown: str, *, interrupted: bool) -> None:
+    lease = take_lease(descriptor)
+    for seconds in _WAITS:
+        if lease is not Lease.USED:
+            break
+        await asyncio.sleep(seconds)
+        lease = take_lease(descriptor)
+    try:
+        users, seen = await find_file_users(
+            host,
+            str(path),
+            place_of(os.fstat(descriptor)),
+            programs=lease is not Lease.FREE,
+            ignore=(os.getpid(),),
+        )
+        if users:
+            words = "; ".join(user.words for user in users)
+            raise RefusedError(
+                f"The scratch file {shown} {words}. It is neither written nor removed.", hint=users[0].hint
+            )
+        if lease is Lease.USED:
+            raise RefusedError(
+                f"The scratch file {shown} is open in a program or kernel driver that cannot be seen from here."
+                " It is neither written nor removed.",
+                hint="End what uses it first (lsof, fuser -v), or name another file."
+                if host.is_root
+                else "Run raidbench as root to see which, or name another file.",
+            )
+        if lease is Lease.UNKNOWN and not seen and interrupted:
+            raise RefusedError(
+                f"The scratch file {shown} is on a filesystem without leases, so programs that use it cannot be seen."
+                " It is neither written nor removed.",
+                hint="If it is not needed, remove it by hand (rm).",
+            )
+    except BaseException:
+        end_lease(descriptor)
+        raise
+
+
+async def _require_no_content(host: Host, descriptor: int, shown: str, *, interrupted: bool) -> None:
+    found = await probe_path(host, f"/proc/{os.getpid()}/fd/{descriptor}")
+    kinds = list(dict.fromkeys(clean(signature.kind, 64) for signature in found if signature.kind != "unknown"))
+    if kinds:
+        raise RefusedError(
+            f"The scratch file {shown} contains {', '.join(kinds)}, so it is no longer used by raidbench alone."
+            " It is neither written nor removed.",
+            hint="Name another file. If this one is not needed, remove it by hand (rm).",
+        )
+    if found and interrupted:
+        raise RefusedError(
+            f"The scratch file {shown} was left by an interrupted run, and its content could not be probed"
+            " (blkid, wipefs). It is neither written nor removed.",
+            hint="If it is not needed, remove it by hand (rm).",
+        )

@@ -1,0 +1,308 @@
+"""Measuring within a session: prepared, watched by the advisor, one job at a time."""
+
+from __future__ import annotations
+
+import asyncio
+import contextlib
+import time
+from collections.abc import Callable, Iterator, Mapping, Sequence
+from dataclasses import replace
+from functools import cached_property, partial
+from pathlib import Path
+from typing import TYPE_CHECKING
+
+from app.core.session.event_types import written_ago
+from app.core.session.events import PreconditionEnded
+from app.core.session.inventory import Hardware
+from app.core.session.recorder import Recorder
+from app.core.session.results import Advice, Sample
+from app.core.session.state import RunRecord
+from backends.errors import RaidbenchError, RefusedError, StorageError
+from backends.host import Denial
+from backends.model import Array, Controller, Drive, Fact, Inventory, Task
+from backends.settings import Reading
+
+if TYPE_CHECKING:  # imported when something is to be measured: every workbench has this module
+    from app.core.benchmark.abort_conditions import LeftThere
+    from app.core.benchmark.conditions.facts import Advisor, JobPlace, RunFacts
+    from app.core.benchmark.conditions.monitor import Watch
+    from app.core.benchmark.preconditioning import DeviceMemory
+    from app.core.benchmark.run_plan import Preparation, Request, Site
+    from app.core.benchmark.runner import Measurer, Until
+    from app.core.benchmark.scratch_manager import Scratching
+
+_Readings = Mapping[str, tuple[str, Reading]]
+"""Labels and readings of the settings of a device, by key."""
+
+
+def no_advice(_facts: RunFacts) -> tuple[Advice, ...]:
+    """Return nothing: the advisor where there are no rules."""
+    return ()
+
+
+class Measuring:
+    """Runs jobs, one at a time."""
+
+    def __init__(self, record: Recorder, hardware: Hardware, advisor: Advisor = no_advice) -> None:
+        """`advisor`: what gives advice on a run before it begins, while it goes on and at its end."""
+        self._record, self._hardware = record, hardware
+        self.advisor = advisor
+        self._stop: asyncio.Event | None = None
+        self._occupant: Callable[[], None] | None = None
+        self._idle = asyncio.Event()
+        self._idle.set()
+
+    @cached_property
+    def _left(self) -> LeftThere:
+        from app.core.benchmark.abort_conditions import LeftThere
+
+        return LeftThere(self._record.host)
+
+    @cached_property
+    def _scratching(self) -> Scratching:
+        from app.core.benchmark.scratch_manager import scratching_on
+
+        return scratching_on(self._record.host)
+
+    def _measurer(self, folder: Path) -> Measurer:
+        from app.core.benchmark.abort_conditions import caps_of, room_look
+        from app.core.benchmark.background_events import course_watch
+        from app.core.benchmark.conditions.collector import too_warm
+        from app.core.benchmark.device_access import Gate
+        from app.core.benchmark.device_faults import witness
+        from app.core.benchmark.device_stats import member_meter
+        from app.core.benchmark.runner import Measurer
+        from app.core.benchmark.stack_watch import footing_watch
+        from app.core.fio.load import FioLoad
+        from app.core.fio.preflight import known_fio, preflight
+
+        return Measurer(
+            load=FioLoad(self._record.host),
+            preflight=partial(preflight, self._record.host),
+            found=partial(known_fio, self._record.host),
+            gate=Gate(self._record.host, self._disks),
+            locks=self._record.locks,
+            folder=folder,
+            emit=self._record.emit,
+            scratching=self._scratching,
+            members=partial(member_meter, self._record.host),
+            witness=partial(witness, self._record.host, self._samples),
+            course=partial(course_watch, self._record.host),
+            heat=partial(too_warm, self._record.host),
+            room=partial(room_look, self._record.host),
+            footing=partial(footing_watch, self._record.host),
+            lying=self._left.on,
+            caps=lambda ready: caps_of(ready, self._record.session.inventory),
+            simulated=self._record.simulated,
+        )
+
+    def _samples(self) -> tuple[Sample, ...]:
+        """Those of the running job."""
+        return () if self._record.session.active is None else self._record.session.active.samples
+
+    async def _disks(self) -> Inventory:
+        """The kernel's disks alone: no card is asked."""
+        block = self._hardware.machine.backends.get("block")
+        return await block.inventory() if block is not None else Inventory()
+
+    async def forget_scratch(self, ready: Preparation) -> None:
+        """Remove the scratch file that a run left for the next one."""
+        for site in ready.sites:
+            if site.scratch is not None and site.scratch.own:
+                await self._scratching.remove(site.scratch)
+
+    async def prepare(self, request: Request) -> Preparation:
+        """What measuring that would do; nothing is touched, no session is needed. See `Measurer.prepare`."""
+        if await self._reads_only():
+            request = replace(request, keep=True)  # a scratch file of an earlier run stays
+        ready = await self._measurer(self._record.folder or Path()).prepare(request)
+        return replace(ready, advice=self.advisor(await self._facts_of(ready)))
+
+    async def why_not(self) -> RaidbenchError | None:
+        """Why nothing can be measured on this host, with what to do; None where it can. Nothing is tried."""
+        return await self._measurer(self._record.folder or Path()).why_not()
+
+    async def foresee(self, request: Request) -> tuple[Advice, ...]:
+        """What could be said of it before it is even prepared; nothing where it cannot be measured."""
+        from app.core.benchmark.conditions.facts import together
+
+        measurer = self._measurer(self._record.folder or Path())
+        alone = [replace(request, where=each.where, name=each.name, beside=()) for each in request.targets]
+        try:
+            places = [await measurer.survey(each) for each in alone]
+        except (RaidbenchError, OSError):
+            return ()
+        return self.advisor(together([await self._facts(self._sized(place)) for place in places]))
+
+    def _sized(self, place: JobPlace) -> JobPlace:
+        """The place with no more of a device than there is."""
+        thing = self._record.session.inventory.find(place.device) if place.device is not None else None
+        if place.scratch or not place.whole_disk or isinstance(thing, Controller | None):
+            return place
+        return replace(place, area_bytes=min(filter(None, (place.area_bytes, thing.size_bytes)), default=None))
+
+    async def _facts(self, place: JobPlace) -> RunFacts:
+        """What is known beforehand; that a device was written may be remembered of earlier sessions."""
+        from app.core.benchmark.conditions.collector import gather
+
+        facts = await gather(self._record.host, place, self._record.session)
+        if facts.written is None and not place.scratch and place.whole_disk and facts.area_bytes:
+            things = self._record.session.inventory.at(place.device or "")
+            identity = next((thing.identity for thing in things if thing.identity is not None), None)
+            known = None if identity is None else self.memory.last_written(identity)
+            if known is not None and known.filled_bytes >= facts.area_bytes:
+                return replace(facts, written=True)
+        return facts
+
+    async def measure(self, ready: Preparation, *, confirm: str | None = None, until: Until | None = None) -> RunRecord:
+        """Run what was prepared; one run at a time. `stop` ends it in good order. `until`: see `Measurer.measure`.
+
+        Raises RefusedError, StorageError, DeviceGoneError.
+        """
+        if self._stop is not None or (self._occupant is not None and ready.mark is None):
+            raise RefusedError("A job is running already.", hint="Wait for its end, or stop it first.")
+        ready.require(confirm)  # before anything is asked of a device that is left alone
+        if await self._reads_only():
+            from app.core.benchmark.run_plan import require_reading
+
+            require_reading(ready)
+        measurer = self._measurer(self._record.need_recording())
+        self._stop = asyncio.Event()
+        self._idle.clear()
+        run_id = f"r{len(self._record.session.runs) + 1}"
+        try:
+            from app.core.benchmark.conditions.facts import in_turn
+
+            readings = [await self._hardware.readings_of(site.device, site.file) for site in ready.sites]
+            settings = in_turn([_now(reading) for reading in readings])
+            facts = await self._facts_of(ready)
+            watch = await self._watch(ready, facts, readings)
+            told = in_turn([await self._provenance(*each, facts) for each in zip(ready.sites, readings, strict=True)])
+            ready = replace(ready, provenance=told)
+            await measurer.measure(
+                run_id, ready, confirm=confirm, settings=settings, stop=self._stop, watch=watch, until=until
+            )
+            self._remember_fill(run_id, ready)
+            await self._left.note(ready, measurer.number)
+        finally:
+            self._stop = None
+            if self._occupant is None:
+                self._idle.set()
+        record = self._record.session.run(run_id)
+        if record is None:
+            raise StorageError("The run is over, but the session does not have it.")
+        return record
+
+    async def _reads_only(self) -> bool:
+        return await self._record.host.writable("/sys") is Denial.READ_ONLY
+
+    def _remember_fill(self, run_id: str, ready: Preparation) -> None:
+        """Write down how much of a device was filled before a run, for this session and for later ones."""
+        record = self._record.session.run(run_id)
+        if record is None or not record.figures.filled_bytes:
+            return
+        from app.core.benchmark.preconditioning import written_by
+
+        written = written_by(record, ready, session=str(self._record.folder))
+        identity = None if ready.judgement is None else ready.judgement.identity
+        remembered = identity is not None and self.memory.remember(identity, written)
+        self._record.emit(
+            PreconditionEnded(
+                at=written.at, id=run_id, target=record.start.target, written=written, remembered=remembered
+            )
+        )
+
+    @cached_property
+    def memory(self) -> DeviceMemory:
+        """What is known of devices from one session to the next: which were written in full, and when."""
+        from app.core.benchmark.preconditioning import DeviceMemory
+
+        return DeviceMemory(self._record.paths.devices)
+
+    def remembered(self, thing: Controller | Array | Drive) -> Controller | Array | Drive:
+        """The thing with what is known of it from earlier sessions among its facts."""
+        if isinstance(thing, Controller) or thing.identity is None:
+            return thing
+        written = self.memory.last_written(thing.identity)
+        if written is None:
+            return thing
+        fact = Fact(label="Written", value=written_ago(written, time.time()))
+        return replace(thing, facts=(*thing.facts, fact))
+
+    @contextlib.contextmanager
+    def occupied(self, stop: Callable[[], None]) -> Iterator[None]:
+        """Inside nothing is measured but what carries a mark; `stop` asks whoever is inside to end.
+
+        Raises RefusedError when a job is running.
+        """
+        if self.running:
+            raise RefusedError("A job is running already.", hint="Wait for its end, or stop it first.")
+        self._occupant = stop
+        self._idle.clear()
+        try:
+            yield
+        finally:
+            self._occupant = None
+            self._idle.set()
+
+    @property
+    def running(self) -> bool:
+        """Whether a job or an experiment is being run."""
+        return self._stop is not None or self._occupant is not None
+
+    def stop(self) -> None:
+        """Ask the running job, and the experiment it is part of, to end; figures so far are kept."""
+        if self._occupant is not None:
+            self._occupant()
+        if self._stop is not None:
+            self._stop.set()
+
+    async def wait_idle(self) -> None:
+        """Wait until no job is being run."""
+        await self._idle.wait()
+
+    async def _provenance(self, site: Site, readings: _Readings, facts: RunFacts) -> dict[str, str]:
+        from app.core.benchmark.provenance import provenance
+
+        return await provenance(
+            self._record.host,
+            self._record.session.inventory,
+            site.disk,
+            size_bytes=site.size,
+            governors=facts.governors,
+            readings=readings,
+        )
+
+    async def _facts_of(self, ready: Preparation) -> RunFacts:
+        """Those of all that is measured."""
+        from app.core.benchmark.conditions.facts import together
+
+        return together([await self._facts(site.place(ready.job)) for site in ready.sites])
+
+    async def _watch(self, ready: Preparation, facts: RunFacts, readings: Sequence[_Readings]) -> Watch:
+        """The advisor for one run: with the condition as it is now, and the way to read it again at the end."""
+        from app.core.benchmark.conditions.facts import Condition, policies_together
+        from app.core.benchmark.conditions.monitor import Watch
+
+        async def condition(readings: Sequence[_Readings], otherwise: tuple[Task, ...]) -> Condition:
+            known = [await self._hardware.tasks_of(site.disk) for site in ready.sites]
+            tasks = {task.kind: task for one in known for task in (otherwise if one is None else one)}
+            return Condition(tasks=tuple(tasks.values()), policies=policies_together(readings))
+
+        async def after() -> Condition:
+            return await condition(
+                [await self._hardware.readings_of(site.device, site.file) for site in ready.sites], ()
+            )
+
+        before = await condition(readings, facts.before.tasks)
+        return Watch(
+            self._record.host, replace(facts, before=before), self.advisor, devices=ready.disks, condition=after
+        )
+
+
+def _now(readings: _Readings) -> dict[str, str]:
+    """What is set; of what is left to something else (`inherit`) what that says."""
+    found = {
+        key: (reading.effective if reading.follows else None) or reading.now for key, (_, reading) in readings.items()
+    }
+    return {key: value for key, value in found.items() if value is not None}

@@ -1,0 +1,291 @@
+"""Ends a run when its device is built on something else than the guard judged, or nobody can tell any more."""
+
+from __future__ import annotations
+
+import asyncio
+import time
+from collections.abc import Awaitable, Callable, Sequence
+from contextlib import suppress
+from dataclasses import replace
+from functools import partial
+from types import TracebackType
+
+from app.core.benchmark.abort_conditions import Ending
+from app.core.benchmark.run_plan import Preparation
+from app.core.session.results import RunFigures, RunStatus
+from backends.errors import RaidbenchError
+from backends.guard import Intent, use_clause
+from backends.helper_device import lent_facts
+from backends.host import Host
+from backends.system.local.mapper import read_tables
+from backends.system.local.uninterruptible import apart
+from backends.text import clean
+from backends.topology import kernel_name, look, node_path
+from backends.topology.device_mapper import TABLE as TABLES
+from backends.topology.device_mapper import answer, by_name, is_mapped
+from backends.topology.footing import TABLE, Footing, changes, holder_signs, layers_in, read_quick, table_text
+from backends.topology.mounts import parse_mountinfo
+from backends.values import dataclass
+
+FOOTING = Ending(
+    name="footing",
+    every=0.1,
+    reason="Stopped",
+    hint="What was written since then may have gone elsewhere, or filled a snapshot: look at what uses the devices"
+    " named here (lsblk, dmsetup table, lvs), and measure again.",
+)
+
+BLIND_SECONDS = 15.0
+"""Time without a complete answer of dmsetup after which a writing run is ended."""
+
+_TABLE_SECONDS = 1.0
+"""Between two looks at the tables while no event calls for one."""
+_EVENT_SECONDS = 0.2
+"""Between two looks at the tables while events come."""
+_NAMING_SECONDS = 10.0
+"""For finding out what uses the devices of a run that was ended."""
+
+_EVENTS = "/sys/kernel/uevent_seqnum"
+"""A count of all events of devices: the kernel sends one when a table comes into force (Documentation/ABI)."""
+_LOOPS = "/sys/block/loop*/loop/backing_file"
+_MOUNTS = ("/proc/self/mountinfo", "/proc/1/mountinfo")
+
+_KNOWN_BEFORE = frozenset({"open", "exclusive", "closed", "unknown", "unseen"})
+"""Kinds of use that this run's own fio and hold are by now; the guard excluded all others before the run."""
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class WatchedDevice:
+    """A device of a run."""
+
+    device: str
+    """Its node by the kernel's name."""
+    footing: Footing
+    """What it was built on when it was judged."""
+    writing: bool
+    """Whether it is written to: then nothing may begin to use it, and a watch that is blind ends the run."""
+
+
+def footing_watch(host: Host, ready: Preparation, stop: asyncio.Event) -> FootingWatch:
+    """Return the watch over the devices of a run; over none of one on a file, or where nothing would be harmed."""
+    judged = [site.judgement for site in ready.sites if site.judgement is not None]
+    devices = [
+        WatchedDevice(device=one.device, footing=one.footing, writing=one.intent is Intent.WRITE) for one in judged
+    ]
+    return FootingWatch(host, devices if host.capabilities.harmed else (), stop)
+
+
+class FootingWatch:
+    """Compares what the devices of a run are built on with what the guard judged. An asynchronous context manager.
+
+    Ten times a second sysfs is read, and by root the tables in the kernel, which needs no program. dmsetup is asked for
+    the tables before the run, once a second, after every event of a device, and when the run is over.
+    """
+
+    def __init__(
+        self,
+        host: Host,
+        devices: Sequence[WatchedDevice],
+        stop: asyncio.Event,
+        *,
+        clock: Callable[[], float] = time.monotonic,
+        blind_after: float = BLIND_SECONDS,
+    ) -> None:
+        self._host = host
+        self._devices = tuple(devices)
+        self._before: dict[str, str] = {key: text for one in devices for key, text in one.footing.items()}
+        self._layers = layers_in(self._before)
+        self._mapped = tuple(layer for layer in self._layers if is_mapped(layer))
+        self._writing = any(one.writing for one in devices)
+        self._stop = stop
+        self._clock = clock
+        self._blind_after = blind_after
+        self._answered = clock()
+        self._signs: frozenset[str] = frozenset()
+        self._events: str | None = None
+        self._found: tuple[str, ...] = ()
+        self._tasks: tuple[asyncio.Task[None], ...] = ()
+
+    async def __aenter__(self) -> FootingWatch:
+        """Compare everything once, before anything is written."""
+        if not self._layers:
+            return self
+        self._answered = self._clock()
+        self._signs = frozenset(holder_signs(self._before))
+        await self._to_the_end(self._compare)
+        if not self._found:
+            works = (self._watch_sysfs, self._watch_tables)
+            self._tasks = tuple(asyncio.create_task(self._to_the_end(work), name=FOOTING.name) for work in works)
+        return self
+
+    async def __aexit__(
+        self, kind: type[BaseException] | None, error: BaseException | None, at: TracebackType | None
+    ) -> None:
+        """Compare everything once more, so that what changed last does not go unnoticed; name what is hit."""
+        for task in self._tasks:
+            task.cancel()
+        if self._tasks:
+            await asyncio.wait(self._tasks)
+        if kind is not None or not self._layers:
+            return
+        if not self._found:
+            await self._to_the_end(self._compare)
+        if self._found and self._writing:
+            await self._name()
+
+    def tell(self, figures: RunFigures) -> RunFigures:
+        """Return the figures of the run; those of a run whose devices changed say so, however it ended."""
+        if not self._found:
+            return figures
+        own = f" {figures.reason}" if figures.status is RunStatus.FAILED and figures.reason else ""
+        reason = f"{FOOTING.reason}: {', '.join(self._found)}.{own}"
+        status = RunStatus.STOPPED if figures.status is RunStatus.OK else figures.status
+        return replace(figures, status=status, reason=reason, hint=FOOTING.hint)
+
+    async def _to_the_end(self, work: Callable[[], Awaitable[None]]) -> None:
+        """Watch until something is found; a watch that fails ends the run."""
+        try:
+            await work()
+        except Exception as error:
+            self._end((f"what it lies on cannot be watched any more ({type(error).__name__})",))
+
+    async def _watch_sysfs(self) -> None:
+        while not self._found:
+            await asyncio.sleep(FOOTING.every)
+            await self._quick()
+
+    async def _watch_tables(self) -> None:
+        last, signed = self._clock(), self._clock()
+        while not self._found:
+            await asyncio.sleep(FOOTING.every)
+            since = self._clock() - last
+            signs = await self._signs_now(mounts=since >= _TABLE_SECONDS) if self._writing else self._signs
+            events = await self._host.read(_EVENTS)
+            new = not signs <= self._signs
+            if since < _EVENT_SECONDS or (since < _TABLE_SECONDS and not new and events == self._events):
+                continue
+            last, self._events = self._clock(), events
+            await self._until_answered()
+            if not new:
+                signed = self._clock()
+            elif await self._end_if_used():
+                self._signs |= signs
+            elif self._clock() >= signed + self._blind_after:
+                self._end((f"something was built on it, and for {self._blind_after:.0f} s it is not known what",))
+
+    async def _compare(self) -> None:
+        await self._quick()
+        await self._until_answered()
+
+    async def _quick(self) -> None:
+        """Compare what the kernel tells without a program: sysfs, and to root the tables."""
+        self._end(changes(self._before, await read_quick(self._host, self._layers)))
+        if self._mapped and self._host.is_root and self._host.capabilities.opens_devices:
+            with suppress(OSError):  # it is asked again soon, and dmsetup too
+                self._end(changes(self._before, await self._kernel_tables()))
+
+    async def _kernel_tables(self) -> Footing:
+        paths = {layer: f"/sys/block/{layer}/dev" for layer in self._mapped}
+        texts = await self._host.read_many(list(paths.values()))
+        numbers = {layer: texts[path] for layer, path in paths.items() if path in texts}
+        told = by_name(await apart("tables", partial(read_tables, list(numbers.values()))))
+        known = {layer: told[number] for layer, number in numbers.items() if told.get(number)}
+        return {f"{layer} {TABLE}": table_text(parts) for layer, parts in known.items()}
+
+    async def _until_answered(self) -> None:
+        """Compare the tables, once dmsetup has told them; without an answer in time the run is over, if it writes."""
+        while not self._found and self._mapped:
+            begun = self._clock()
+            left = self._answered + self._blind_after - begun
+            tables: Footing | None = None
+            with suppress(OSError, RaidbenchError):
+                async with asyncio.timeout(max(left, 0.0)):
+                    tables = await self._tables()
+            if tables is not None:
+                self._answered = begun
+                self._end(changes(self._before, tables))
+                return
+            if not self._writing:
+                return
+            if self._clock() >= self._answered + self._blind_after:
+                seconds = f"{self._blind_after:.0f} s"
+                device = ", ".join(one.device for one in self._devices if one.writing)
+                self._end((f"dmsetup has not told for {seconds} what {device} lies on, so it may have changed",))
+                return
+            await asyncio.sleep(FOOTING.every)
+
+    async def _tables(self) -> Footing | None:
+        """Return the tables of all layers now; None where one of them, or of the judged ones, is not known."""
+        told = by_name(await answer(self._host, TABLES))
+        names = await self._host.read_many([f"/sys/block/{layer}/dm/name" for layer in self._mapped])
+        found: dict[str, str] = {}
+        for layer in self._mapped:
+            parts = told.get(names.get(f"/sys/block/{layer}/dm/name", ""))
+            if not parts or f"{layer} {TABLE}" not in self._before:
+                return None
+            found[f"{layer} {TABLE}"] = table_text(parts)
+        return found
+
+    async def _signs_now(self, *, mounts: bool) -> frozenset[str]:
+        """Return what may be another use: devices built on each layer, loop devices, mounted devices and swap."""
+        now = await read_quick(self._host, self._layers)
+        loops = await self._host.read_many(await self._host.list(_LOOPS))
+        signs = {*holder_signs(now), *map(" ".join, loops.items())}
+        if mounts:
+            texts = await self._host.read_many(_MOUNTS)
+            signs |= {
+                f"{mount.devno} {mount.source}"
+                for text in texts.values()
+                for mount in parse_mountinfo(text)
+                if mount.source.startswith("/dev/")
+            }
+            signs |= set((await self._host.read("/proc/swaps") or "").split("\n"))
+        return frozenset(signs)
+
+    async def _end_if_used(self) -> bool:
+        """End the run if something uses a device now; return whether that could be found out."""
+        try:
+            async with asyncio.timeout(self._blind_after):
+                self._end(await self._uses())
+        except (OSError, RaidbenchError):  # a TimeoutError is an OSError
+            return False
+        return True
+
+    async def _uses(self) -> tuple[str, ...]:
+        """Return what uses a device that is written to, as the guard sees it; before the run nothing did."""
+        found: list[str] = []
+        picture = None
+        for one in self._devices:
+            if not one.writing:
+                continue
+            name, shown = kernel_name(one.device), one.device
+            if self._host.root_side is not None:
+                facts = await lent_facts(self._host.root_side, one.device, writing=True)
+                uses, shown = facts.uses, facts.shown
+            else:
+                picture = picture or await look(self._host, everywhere=True)
+                apart = picture.without(picture.doubtful())  # the guard proved before the run that these are two
+                uses = apart.uses(name) if name in picture.tree.nodes else ()
+                shown = (picture.link(name) if name in picture.tree.nodes else None) or shown
+            known = [use for use in uses if use.kind not in _KNOWN_BEFORE]
+            found += [use_clause(shown if use.part is None else node_path(use.part), use) for use in known]
+        return tuple(clean(words, 400) for words in dict.fromkeys(found))
+
+    async def _name(self) -> None:
+        """Add what uses the devices now to what ended the run."""
+        with suppress(Exception):  # the run is ended and says why, whatever cannot be named
+            async with asyncio.timeout(_NAMING_SECONDS):
+                uses = await self._uses()
+                while not uses and await self._is_suspended():  # whoever changes a table is not ready yet
+                    await asyncio.sleep(FOOTING.every)
+                    uses = await self._uses()
+                self._found = tuple(dict.fromkeys((*self._found, *uses)))
+
+    async def _is_suspended(self) -> bool:
+        told = await self._host.read_many([f"/sys/block/{layer}/dm/suspended" for layer in self._mapped])
+        return "1" in told.values()
+
+    def _end(self, found: tuple[str, ...]) -> None:
+        if found and not self._found:
+            self._found = found
+            self._stop.set()

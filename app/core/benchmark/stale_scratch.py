@@ -1,0 +1,70 @@
+"""Scratch files that a crash left behind."""
+
+from __future__ import annotations
+
+import re
+from pathlib import Path
+
+from app.core.benchmark.scratch_xattr import is_own
+from app.core.session import folders, store
+from app.core.session.paths import Paths
+from app.core.session.trusted_file import read_regular
+from backends.errors import RaidbenchError
+from backends.values import dataclass
+
+_NAMES_ONE = re.compile(rb'"scratch"\s*:\s*"')
+"""Where the record of a session names a scratch file."""
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Leftover:
+    """A file raidbench made for runs and did not come to remove."""
+
+    path: Path
+    """Where it lies."""
+    size: int
+    """Bytes it takes on the filesystem."""
+    session: str
+    """The session that made it."""
+    run: str
+    """The last run it was used for."""
+
+
+def leftover_scratch(paths: Paths) -> tuple[Leftover, ...]:
+    """Files of ours that the last session to use them did not remove, and that nobody writes any more. Changes nothing.
+
+    A run may have ended and its file stay for the next one of an experiment or a sweep, which never came.
+    """
+    found: dict[Path, Leftover | None] = {}
+    for folder in folders.each_folder(paths):
+        try:
+            if not _NAMES_ONE.search(read_regular(folder / folders.LOG)):
+                continue  # most sessions: taking all of them apart would delay every start
+            runs = store.load(folder).session.runs
+        except (OSError, RaidbenchError):
+            continue
+        files = [(Path(each.scratch), run.id) for run in runs for each in run.start.each if each.scratch]
+        in_use = not files or not _is_left(folder)
+        for path, run in reversed(files):
+            if path not in found:  # the session that used it last is the one that may still need it
+                found[path] = None if in_use else _left(path, folder.name, run)
+    return tuple(left for left in found.values() if left is not None)
+
+
+def _left(path: Path, session: str, run: str) -> Leftover | None:
+    """The file as a leftover; None if it is gone, or somebody else's by now."""
+    try:
+        if not is_own(path, path):
+            return None
+        return Leftover(path=path, size=path.lstat().st_blocks * 512, session=session, run=run)
+    except (OSError, ValueError):
+        return None
+
+
+def _is_left(folder: Path) -> bool:
+    """Whether no program holds the session."""
+    try:
+        store.SessionLog(folder).close()
+    except (BlockingIOError, RaidbenchError):
+        return False
+    return True

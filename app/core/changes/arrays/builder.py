@@ -1,0 +1,442 @@
+"""Making an array and taking it apart: locks, look again, the journal, the steps, look whether it is so."""
+
+from __future__ import annotations
+
+import asyncio
+import contextlib
+import time
+from collections.abc import Coroutine, Iterator, Mapping, Sequence
+from dataclasses import replace
+from typing import TYPE_CHECKING
+
+from app.core.changes.arrays.array_journal import ArrayEntry, ArraysMadeHere, ArrayStage
+from app.core.changes.arrays.candidates import SOFTWARE, plan_array
+from app.core.session.events import NoteAdded
+from app.core.session.locks import HeldLock, hold_lock
+from backends.array_planning import ArrayFound, ArrayPlan, ArrayStanding, Candidate, require_free_drive, words_to_type
+from backends.change import Write
+from backends.device_label import Nameplate
+from backends.errors import (
+    BlockedError,
+    DeviceGoneError,
+    HeldError,
+    NotFoundError,
+    RaidbenchError,
+    RefusedError,
+    StorageError,
+    ToolFailedError,
+)
+from backends.free_drives import kernel_candidate
+from backends.guard import require_free
+from backends.host import Custody, Denial, custody, to_the_end
+from backends.identity import newly_found
+from backends.model import Target
+from backends.protocol import BuildsArrays
+from backends.sizes import size_words
+from backends.system.caching import asked_anew
+from backends.text import clean
+
+if TYPE_CHECKING:
+    from pathlib import Path
+
+    from app.core.session.inventory import Hardware
+    from app.core.session.recorder import Recorder
+
+NODE_SECONDS = 30.0
+"""How long a node of a new array is waited for: the card tells the kernel, and the kernel looks (megaraid_sas)."""
+
+_LOOK_AGAIN = 0.5
+
+
+class ArrayBuilding:
+    """Makes arrays and takes apart what was made here. What is promised is on disk before the first command."""
+
+    def __init__(self, record: Recorder, hardware: Hardware, folder: Path) -> None:
+        """`folder`: of the journal."""
+        self._record, self._hardware = record, hardware
+        self.made_here = ArraysMadeHere(folder)
+
+    async def create(self, plan: ArrayPlan, *, assume_clean: bool, typed: str | None) -> ArrayFound:
+        """Make what was planned and shown.
+
+        `typed`: the ends of the serial numbers, which mean its drives. What is made stays when a policy of it is not as
+        it was made: `differs` says so. Raises RefusedError, BlockedError, HeldError,
+        DeviceGoneError (nothing was done), StorageError, ToolFailedError: then what was made of it is taken apart
+        again, or the message says what is left.
+        """
+        return await _whole(self._create(plan, assume_clean, typed))
+
+    async def _create(self, plan: ArrayPlan, assume_clean: bool, typed: str | None) -> ArrayFound:
+        session = self._record.need_recording()
+        await self.require_able(plan.wish.drives[0].controller)
+        self.require_new_name(plan.wish.name)
+        if typed != words_to_type(plan.wish.drives):
+            raise RefusedError("The drives were not confirmed.", hint=f"Their word: {words_to_type(plan.wish.drives)}.")
+        array = plan.made()
+        builder = self._builder(array.controller)
+        with self._locked(plan.locks, "making", array.name) as lock:
+            await self._as_shown(plan, assume_clean=assume_clean)
+            self.made_here.begin(array, session)
+            trouble = await self._run(builder, array.name, array.controller, plan.steps, lock)
+            try:
+                with asked_anew():
+                    made = await self._appeared(builder, self._entry(array.name))
+            except RaidbenchError as error:
+                raise _not_told(array.name, "was made", trouble, error) from error
+            if made.standing is ArrayStanding.WHOLE:
+                self.made_here.reached(array.name, ArrayStage.MADE, made.uuids)
+                made = replace(made, differs=await self._differs(plan, made))
+                told = " ".join((f"{_told(plan)}. `raidbench array delete {array.name}`.", *made.differs.values()))
+                self._note(f"Made the array {array.name}: {told}")
+                return made
+            raise await self._half_made(builder, self._entry(array.name), made, lock, trouble)
+
+    async def _half_made(
+        self,
+        builder: BuildsArrays,
+        entry: ArrayEntry,
+        made: ArrayFound,
+        lock: HeldLock,
+        trouble: RaidbenchError | None,
+    ) -> RaidbenchError:
+        """Take apart what is its own of an array that did not come to be; the error that says so."""
+        array = entry.array
+        why = "its tool said that it did" if trouble is None else trouble.message
+        if made.standing is ArrayStanding.PARTLY:
+            try:
+                await self._require_empty(made)
+                made = await self._removed(builder, entry, made, lock)
+            except RaidbenchError as error:
+                return ToolFailedError(
+                    f"{array.name} was not made whole: {why} What there is of it is left: {error.message}",
+                    hint="`raidbench recover` shows it, and takes it apart.",
+                    evidence=error.evidence,
+                )
+        evidence = "" if trouble is None else trouble.evidence
+        if made.standing is ArrayStanding.ABSENT:
+            self.made_here.reached(array.name, ArrayStage.GONE)
+            return ToolFailedError(
+                f"{array.name} was not made: {why}",
+                hint="Nothing of it is left. Look at the drives again (`raidbench array list`).",
+                evidence=evidence,
+            )
+        return ToolFailedError(
+            f"It cannot be told whether {array.name} was made: {why} {made.words}",
+            hint="Look at it with the tool; `raidbench recover` asks again.",
+            evidence=evidence,
+        )
+
+    async def delete(self, name: str, *, typed: str | None) -> ArrayFound:
+        """Take apart an array that was made here, whole and empty as it is; what it was before.
+
+        Raises NotFoundError for a name that is not in the journal, RefusedError where what is there is not what was
+        made, or is in use, HeldError, StorageError, ToolFailedError.
+        """
+        return await _whole(self._delete(name, typed))
+
+    async def _delete(self, name: str, typed: str | None) -> ArrayFound:
+        self._record.need_recording()
+        if typed != name:
+            raise RefusedError("The array was not confirmed.", hint=f"Its word is its name: {clean(name, 40)}.")
+        entry, found = await self.deletable(name, note=True)
+        builder = self._builder(entry.array.controller)
+        with self._locked(found.locks, "deleting", name) as lock:
+            entry, again = await self.deletable(name, note=True)
+            if again.remove != found.remove:
+                raise RefusedError(f"{name} is another array now than the one that was shown.", hint="Look again.")
+            left = await self._removed(builder, entry, again, lock)
+        if left.standing is not ArrayStanding.ABSENT:
+            raise ToolFailedError(
+                f"{name} is not gone: {left.words}", hint="`raidbench recover` shows it, and goes on."
+            )
+        self._note(f"Deleted the array {name}.")
+        return found
+
+    async def deletable(self, name: str, *, note: bool) -> tuple[ArrayEntry, ArrayFound]:
+        """An array that was made here, as it is found now. Raises as `delete`; nothing is changed.
+
+        `note`: whether it is written down if it is gone.
+        """
+        entry = self.made_here.entry(name)
+        if entry is None:
+            raise NotFoundError(
+                f"No array {clean(name, 40)!r} was made here, so it is not deleted.",
+                hint="`raidbench array list` names those that were. Another one is deleted with its own tool.",
+            )
+        await self.require_able(entry.array.controller)
+        _require_at_rest(entry)
+        found = await self.find(entry)
+        if found.standing is ArrayStanding.ABSENT:
+            if note:
+                self.made_here.reached(name, ArrayStage.GONE)
+            raise NotFoundError(f"{name} is gone already. {found.words}")
+        if found.standing is not ArrayStanding.WHOLE:
+            hint = "`raidbench recover` takes apart what is left of one that was cut short."
+            raise RefusedError(f"{name} is not deleted: {found.words}", hint=_with_steps(hint, found))
+        if not found.remove:
+            raise RefusedError(f"{name} is not deleted: {found.words}", hint="What lies on it cannot be looked at.")
+        await self._require_empty(found)
+        return entry, found
+
+    async def find(self, entry: ArrayEntry) -> ArrayFound:
+        """What is there of an array of the journal. Raises ToolFailedError, BlockedError."""
+        with asked_anew():
+            return await self._builder(entry.array.controller).find_made(entry.array)
+
+    def unfinished(self) -> tuple[ArrayEntry, ...]:
+        """Arrays of which nobody knows what became, and nobody is at them. Never raises."""
+        return tuple(entry for entry in self.made_here.entries() if entry.unfinished)
+
+    async def settle(self, entry: ArrayEntry, *, remove: bool) -> ArrayFound:
+        """Bring an unfinished array to an end: what is whole or gone is written down as that.
+
+        `remove`: of one in parts take apart what is its own, if nothing lies or stands on it. What is nobody knows
+        whose is left alone. Raises HeldError, RefusedError, StorageError, ToolFailedError.
+        """
+        return await _whole(self._settle(entry, remove=remove))
+
+    async def _settle(self, entry: ArrayEntry, *, remove: bool) -> ArrayFound:
+        self._record.need_recording()
+        await self.require_able(entry.array.controller)
+        _require_at_rest(entry)
+        found = await self.find(entry)
+        name = entry.array.name
+        if found.standing is ArrayStanding.ABSENT:
+            self.made_here.reached(name, ArrayStage.GONE)
+        elif found.standing is ArrayStanding.WHOLE:
+            self.made_here.reached(name, ArrayStage.MADE, found.uuids)
+        elif found.standing is ArrayStanding.PARTLY and remove:
+            builder = self._builder(entry.array.controller)
+            with self._locked(found.locks, "taking apart", name) as lock:
+                again = await self.find(entry)
+                if again.remove != found.remove:
+                    raise RefusedError(f"What is left of {name} is something else now.", hint="Look again.")
+                await self._require_empty(again)
+                return await self._removed(builder, entry, again, lock)
+        return found
+
+    def leave(self, entry: ArrayEntry) -> None:
+        """Leave it as it is, and do not ask again. Raises StorageError, HeldError while its program runs."""
+        _require_at_rest(entry)
+        self.made_here.reached(entry.array.name, ArrayStage.LEFT)
+
+    # -- the steps ----------------------------------------------------------------------------------------------------
+
+    async def require_able(self, card: Target | None) -> None:
+        """Raises RefusedError, BlockedError where no array can be made or deleted, whatever is typed."""
+        self._builder(card)
+        host = self._record.host
+        if await host.writable("/sys") is Denial.READ_ONLY:
+            raise RefusedError("Read-only mode: no array is made or deleted.", hint="Start without --read-only.")
+        if host.root_side is not None or not host.is_root:
+            raise RefusedError(
+                "Arrays are made and deleted by root itself, not through the helper.", hint="Start raidbench as root."
+            )
+        if (unknown := self.made_here.newer()) is not None:
+            raise unknown
+
+    def require_new_name(self, name: str) -> None:
+        """Raises RefusedError where an array of that name is known: the name is what it is known again by."""
+        known = [array.name for array in self._record.session.inventory.arrays]
+        if name in known or self.made_here.entry(name) is not None:
+            raise RefusedError(f"There is an array called {clean(name, 40)}.", hint="Give it another name.")
+
+    def _builder(self, card: Target | None) -> BuildsArrays:
+        backend = self._hardware.machine.backends[SOFTWARE if card is None else card.backend]
+        if not isinstance(backend, BuildsArrays):
+            raise BlockedError(f"raidbench makes no arrays on {card or 'this machine'}; it shows the commands.")
+        return backend
+
+    def _entry(self, name: str) -> ArrayEntry:
+        entry = self.made_here.entry(name)
+        if entry is None:
+            raise StorageError(f"The journal does not have {name} any more.", hint=f"Check {self.made_here.file}.")
+        return entry
+
+    @contextlib.contextmanager
+    def _locked(self, locks: Sequence[str], doing: str, name: str) -> Iterator[HeldLock]:
+        """Hold the locks of an array while something is done to it. If that fails, others may bring it to an end."""
+        with contextlib.ExitStack() as held:
+            taken = [held.enter_context(hold_lock(self._record.locks, lock, f"{doing} {name}")) for lock in locks]
+            try:
+                yield taken[0]
+            finally:
+                with contextlib.suppress(StorageError):
+                    self.made_here.let_go(name)
+
+    async def _as_shown(self, plan: ArrayPlan, *, assume_clean: bool) -> None:
+        """Raises unless every drive is what it was when it was shown, free, and with nothing new on it."""
+        machine = self._hardware.machine
+        with asked_anew():
+            for shown in plan.wish.drives:
+                if shown.seen:
+                    await self._free_as_shown(shown)
+            if plan.wish.drives[0].controller is not None:
+                again = await plan_array(machine, plan.wish, assume_clean=assume_clean)
+                if (again.steps, again.before) != (plan.steps, plan.before):
+                    raise RefusedError(
+                        f"{plan.wish.drives[0].controller} has other arrays or drives now than when it was shown.",
+                        hint="Look at it again.",
+                    )
+
+    async def _free_as_shown(self, shown: Candidate) -> None:
+        host, inventory = self._hardware.machine.host, self._record.session.inventory
+        drive = next((drive for drive in inventory.drives if drive.target == shown.drive), None)
+        if drive is None:
+            raise DeviceGoneError(f"{shown.place} is not there.", hint="Look at the drives again.")
+        now = await kernel_candidate(host, drive)
+        require_free_drive(now)
+        if shown.identity is None or now.identity is None or not shown.identity.same_device(now.identity):
+            raise DeviceGoneError(f"{shown.place} is another disk than the one that was shown.", hint="Look again.")
+        if new := newly_found(now.lies, shown.lies):
+            raise RefusedError(
+                f"Something lies on {shown.place} that was not there when it was confirmed: {'; '.join(new)}.",
+                hint="Look at it, and start anew.",
+            )
+        await require_free(host, shown.place, shown.signatures)
+
+    async def _run(
+        self,
+        builder: BuildsArrays,
+        name: str,
+        card: Target | None,
+        steps: Sequence[Write],
+        lock: HeldLock,
+    ) -> RaidbenchError | None:
+        """Take steps in order; what the maker said where one failed."""
+
+        def begins(pid: int, program: str) -> None:
+            self.made_here.setter(name, pid, program)
+            lock.hand_on(pid, program)
+
+        async def work() -> None:
+            custody.set(Custody(lock=lock.descriptor, begins=begins))  # in this task and what it starts, nowhere else
+            await builder.run_making(card, steps)
+
+        try:
+            await asyncio.create_task(work())
+        except RaidbenchError as error:
+            return error
+        return None
+
+    async def _removed(self, builder: BuildsArrays, entry: ArrayEntry, found: ArrayFound, lock: HeldLock) -> ArrayFound:
+        """Take apart what is its own, and look. Raises ToolFailedError when a step fails."""
+        name = entry.array.name
+        self.made_here.reached(name, ArrayStage.REMOVING)
+        trouble = await self._run(builder, name, entry.array.controller, found.remove, lock)
+        try:
+            left = await self.find(entry)
+        except RaidbenchError as error:
+            raise _not_told(name, "is gone", trouble, error) from error
+        if left.standing is ArrayStanding.ABSENT:
+            self.made_here.reached(name, ArrayStage.GONE)
+        elif trouble is not None:
+            raise trouble
+        return left
+
+    async def _require_empty(self, found: ArrayFound) -> None:
+        """Raises RefusedError where something lies on a node of it or uses it."""
+        for node in found.looked_at:
+            try:
+                lies = await require_free(self._hardware.machine.host, node)
+            except RefusedError as error:
+                raise RefusedError(error.message, hint=_with_steps(error.hint, found)) from error
+            # what is left of a former filesystem was on the drives before, and its loss was agreed to
+            kinds = ", ".join(dict.fromkeys(mark.kind for mark in lies if not mark.former))
+            if kinds:
+                raise RefusedError(
+                    f"{node} is not empty: {clean(kinds, 200)} lies on it.",
+                    hint=_with_steps("What lies on it may be somebody's.", found),
+                )
+
+    async def _appeared(self, builder: BuildsArrays, entry: ArrayEntry) -> ArrayFound:
+        """The array once the kernel has a node for it, as far as that is waited for."""
+        end = time.monotonic() + NODE_SECONDS
+        while True:
+            found = await self.find(entry)
+            if found.standing is not ArrayStanding.WHOLE or found.device is not None or time.monotonic() > end:
+                return found
+            await asyncio.sleep(_LOOK_AGAIN)
+
+    async def _differs(self, plan: ArrayPlan, made: ArrayFound) -> Mapping[str, str]:
+        """Sentences about policies that the new array does not read as it was made with, by their keys."""
+        policies, read = plan.wish.policies, f"of {plan.wish.name}"
+        if made.target is None or not policies:
+            return {}
+        try:
+            with asked_anew():
+                readings = await self._hardware.read(made.target)
+        except RaidbenchError as error:
+            return {key: f"{key} {read} could not be read: {error.message}" for key in policies}
+        now = {key: readings[key].now if key in readings else None for key in policies}
+        return {
+            key: f"{key} {read} is {clean(now[key] or 'not told', 60)}, and was to be {wanted}."
+            for key, wanted in policies.items()
+            if now[key] != wanted
+        }
+
+    def _note(self, text: str) -> None:
+        with contextlib.suppress(StorageError):
+            self._record.emit(NoteAdded(at=time.time(), text=text))
+
+
+async def _whole(work: Coroutine[object, object, ArrayFound]) -> ArrayFound:
+    """Not cut short by whoever cancels: what was begun is brought to its end, and written down."""
+    return await to_the_end(asyncio.create_task(work))
+
+
+def plate_of(plan: ArrayPlan) -> Nameplate:
+    """How a question names the drives of an array that is to be made, and the word that means them."""
+    drives = ", ".join(f"{drive.place} ({drive.serial or 'no serial number'})" for drive in plan.wish.drives)
+    lost = "what lies on them is lost"
+    if plan.wish.drives[0].shared:
+        lost = "of these only extents are taken that no volume has, and what lay there is lost"
+    return Nameplate(
+        name=plan.wish.name,
+        words=f"to be made of {clean(drives, 2000)}: {lost}",
+        word=words_to_type(plan.wish.drives),
+    )
+
+
+def plate_of_made(entry: ArrayEntry) -> Nameplate:
+    """How a question names an array that is to be deleted: the word that means it is its name."""
+    drives = ", ".join(drive.serial or drive.place for drive in entry.array.members)
+    name = entry.array.name
+    return Nameplate(name=name, words=f"an array of the drives {clean(drives, 2000)}", word=name)
+
+
+def _not_told(name: str, what: str, trouble: RaidbenchError | None, error: RaidbenchError) -> ToolFailedError:
+    """Return the error for an array at which nobody could look after its tool had run. `trouble`: the tool's own."""
+    why = "" if trouble is None else f" {trouble.message}"
+    return ToolFailedError(
+        f"It cannot be told whether {name} {what}:{why} {error.message}",
+        hint="`raidbench recover` asks again, once its drives answer.",
+        evidence=error.evidence or ("" if trouble is None else trouble.evidence),
+    )
+
+
+def _told(plan: ArrayPlan) -> str:
+    wish = plan.wish
+    serials = ", ".join(drive.serial or drive.place for drive in wish.drives)
+    strip = "" if wish.strip_bytes is None else f", strip {size_words(wish.strip_bytes)}"
+    spans = "" if wish.spans is None else f", {wish.spans} spans"
+    layout = "" if wish.layout is None else f", layout {wish.layout}"
+    return f"{wish.level.value} of {len(wish.drives)} drives ({clean(serials, 1000)}){spans}{layout}{strip}"
+
+
+def _with_steps(hint: str, found: ArrayFound) -> str:
+    """A hint with the tool's commands, which raidbench does not run."""
+    if not found.remove:
+        return hint
+    lines = "; ".join(step.shown() for step in found.remove)
+    return f"{hint} By hand: {clean(lines, 1500)}".strip()
+
+
+def _require_at_rest(entry: ArrayEntry) -> None:
+    """Raises HeldError while a program of it still runs, or a raidbench is at it."""
+    if (program := entry.left_running) is not None:
+        raise HeldError(
+            f"{program} still works on {entry.array.name}.", hint="Wait until it has ended, then do this again."
+        )
+    if entry.stage in (ArrayStage.MAKING, ArrayStage.REMOVING) and not entry.unfinished:
+        raise HeldError(f"raidbench pid {entry.pid} is at {entry.array.name}.", hint="Wait until it is done.")

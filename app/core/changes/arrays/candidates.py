@@ -1,0 +1,179 @@
+"""Which drives of a machine are free to make an array of, and why the others are not; what making one would do."""
+
+from __future__ import annotations
+
+import secrets
+from collections.abc import Sequence
+from dataclasses import replace
+from typing import TYPE_CHECKING
+
+from backends.array_planning import ArrayPlan, ArrayWish, Candidate, require_free_drive
+from backends.did_you_mean import suggested
+from backends.errors import BlockedError, InvalidValueError, NotFoundError, RaidbenchError
+from backends.free_drives import kernel_candidates, kernel_disks
+from backends.health import FOREIGN, cautions, health_at, reasons_against
+from backends.model import Drive, Inventory, Level, Problem, State, Target
+from backends.protocol import MakesArrays
+from backends.text import clean
+from backends.values import dataclass
+
+if TYPE_CHECKING:
+    from backends.registry import Machine
+
+SOFTWARE = "md"
+"""What makes arrays of the drives that the kernel sees."""
+
+_WHY_NOT = {
+    State.UNASSIGNED: "the card calls it free, and raidbench makes no arrays with this card's tool",
+    State.SPARE: "it is a hot spare",
+    State.FOREIGN: FOREIGN,
+}
+"""What stands against a drive of a card whose tool is asked for nothing more than a list."""
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class WantedArrays:
+    """Drives that arrays of several levels are to be made of, and the first of these arrays."""
+
+    drives: tuple[str, ...]
+    """Addresses of the drives that arrays are made of."""
+    level: Level
+    """The first level."""
+    strip_bytes: int | None = None
+    """Its strip, None for the maker's usual one."""
+    spans: int | None = None
+    """Its spans, None for the usual ones."""
+
+
+async def candidates_of(
+    machine: Machine, inventory: Inventory, names: Sequence[str] | None = None
+) -> tuple[tuple[Candidate, ...], tuple[Problem, ...]]:
+    """Every drive of an inventory, free or not; and what could not be asked.
+
+    `names`: only drives that one of these means, see `chosen`: to look at a disk takes three programs.
+    """
+    disks = kernel_disks(inventory)
+    if names is not None:
+        disks = tuple(disk for disk in disks if set(names).intersection(_names(disk.target, disk.device, disk.serial)))
+    found: list[Candidate] = list(await kernel_candidates(machine.host, disks))
+    problems: list[Problem] = []
+    for name, backend in (await machine.backends.present()).items():
+        if isinstance(backend, MakesArrays):
+            try:
+                found += await backend.candidates()
+            except RaidbenchError as error:
+                problems.append(Problem(where=name, message=error.message, hint=error.hint))
+    known = {one.drive for one in found}
+    found += [_listed(drive) for drive in inventory.drives if drive.device is None and drive.target not in known]
+    drives = {drive.target: drive for drive in inventory.drives}
+    judged = (_with_health(one, inventory, drives.get(one.drive)) for one in found)
+    return tuple(sorted(judged, key=lambda one: str(one.controller or ""))), tuple(problems)
+
+
+def _with_health(one: Candidate, inventory: Inventory, drive: Drive | None) -> Candidate:
+    """Return the candidate with what its health says against it: the same for every vendor."""
+    if drive is None:
+        return one
+    health = health_at(inventory, drive)
+    reasons = (*one.why_not, *reasons_against(health))
+    return replace(one, why_not=tuple(dict.fromkeys(reasons)), cautions=cautions(health))
+
+
+def _listed(drive: Drive) -> Candidate:
+    """A drive of a card of which only the list is known."""
+    used = f"it is in {drive.array}" if drive.array is not None else ""
+    return Candidate(
+        drive=drive.target,
+        controller=drive.controller,
+        place=drive.target.address,
+        model=drive.model,
+        serial=drive.serial,
+        media=drive.media,
+        interface=drive.interface,
+        size_bytes=drive.size_bytes,
+        sector_bytes=drive.logical_block,
+        why_not=(used or _WHY_NOT.get(drive.state, f"it is {drive.state.value}"),),
+    )
+
+
+def chosen(found: Sequence[Candidate], names: Sequence[str]) -> tuple[Candidate, ...]:
+    """The drives that somebody names, in that order: by address, node, kernel name, place or serial number.
+
+    Where the first name is a volume group those after it are its physical volumes, and without any all with free
+    extents are meant.
+
+    Raises NotFoundError, InvalidValueError where a name means several, RefusedError for one that is not free.
+    """
+    group = [one for one in found if one.shared and set(names[:1]).intersection(_of_group(one))]
+    if group:
+        free = tuple(one for one in group if one.free) or tuple(group)
+        picked = tuple(_named(group, name, in_group=True) for name in names[1:]) or free
+    else:
+        picked = tuple(_named(found, name) for name in names)
+    for one in picked:
+        require_free_drive(one)
+    return picked
+
+
+def _of_group(one: Candidate) -> tuple[str, ...]:
+    return () if one.controller is None else (str(one.controller), one.controller.address)
+
+
+def _named(found: Sequence[Candidate], name: str, *, in_group: bool = False) -> Candidate:
+    """A physical volume's place means the disk, which is not free, unless its group was named before."""
+    called = {
+        one.drive: _names(one.drive, one.place if in_group or not one.shared else None, one.serial) for one in found
+    }
+    same = [one for one in found if name in called[one.drive]]
+    if len(same) > 1:
+        raise InvalidValueError(
+            f"{clean(name, 60)} means {' and '.join(str(one.drive) for one in same[:3])}.", hint="Name the address."
+        )
+    if not same:
+        known = [str(one.drive) for one in found if one.free]
+        hint = suggested(name, [word for words in called.values() for word in words], f"Free: {', '.join(known[:12])}.")
+        raise NotFoundError(f"There is no drive {clean(name, 60)!r}.", hint=hint if known else "No drive is free.")
+    return same[0]
+
+
+def _names(drive: Target, place: str | None, serial: str | None) -> tuple[str, ...]:
+    """What may be said for a drive."""
+    short = (place or "").removeprefix("/dev/")
+    return tuple(filter(None, (str(drive), drive.address, place, short, serial)))
+
+
+def maker_of(drives: Sequence[Candidate]) -> Target | None:
+    """The card that all drives hang from; None where the kernel has them. Raises InvalidValueError for several."""
+    cards = {drive.controller for drive in drives}
+    if len(cards) > 1:
+        raise InvalidValueError(
+            "The drives do not hang from one card.",
+            hint="An array is made of drives of one card, of the kernel's, or of one volume group.",
+        )
+    return next(iter(cards), None)
+
+
+def new_name() -> str:
+    """A name that no array has: the token by which it is known again."""
+    return f"rb-{secrets.token_hex(4)}"
+
+
+async def plan_array(machine: Machine, wish: ArrayWish, *, assume_clean: bool = False) -> ArrayPlan:
+    """What making an array would do. Raises InvalidValueError, BlockedError, RefusedError, NotFoundError."""
+    card = maker_of(wish.drives)
+    if wish.size_bytes is not None and not wish.drives[0].shared:
+        raise InvalidValueError(
+            "An array of drives takes all of them, so it has no size of its own.",
+            hint="A volume in a volume group has one.",
+        )
+    if wish.layout is not None and card is not None:
+        raise InvalidValueError(
+            f"{card} makes no RAID10 of another layout.",
+            hint="md does, of drives that no card has: leave out the layout.",
+        )
+    backend = machine.backends[SOFTWARE if card is None else card.backend]
+    if not isinstance(backend, MakesArrays):
+        raise BlockedError(f"raidbench makes no arrays on {card}.")
+    plan = await backend.plan_array(wish, card, assume_clean=assume_clean)
+    told = tuple(f"{drive.place}: {caution}." for drive in wish.drives for caution in drive.cautions)
+    return replace(plan, warnings=(*plan.warnings, *told))

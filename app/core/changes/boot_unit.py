@@ -1,0 +1,145 @@
+"""The systemd unit that takes back, at boot, what was on trial when the machine went down."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping, Sequence
+from pathlib import Path
+
+from backends.errors import RefusedError, ToolFailedError
+from backends.host import Command, Host
+from backends.system.local.detached import BOOTED
+from backends.system.local.programs import is_roots
+from backends.values import dataclass
+
+NAME = "raidbench-recover.service"
+PATH = f"/etc/systemd/system/{NAME}"
+
+_BY_HAND = "Have what boots this machine run `raidbench recover --trials` once the disks are there."
+
+_TOLD = "Written by `raidbench recover --install-unit`; `raidbench recover --remove-unit` removes it."
+_OURS = f"# {_TOLD}\n"
+"""What an installed unit begins with."""
+
+_TEXT = """\
+# {told}
+[Unit]
+Description={what}
+ConditionPathExists={journal}
+RequiresMountsFor={folder}
+Wants=systemd-udev-settle.service
+After=local-fs.target systemd-modules-load.service systemd-udev-trigger.service systemd-udev-settle.service
+
+[Service]
+Type=oneshot
+{environment}ExecStart={command}
+TimeoutStartSec=15min
+
+[Install]
+WantedBy=multi-user.target
+"""
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class BootUnit:
+    """The unit as it is to be."""
+
+    text: str
+    """What the file will hold."""
+    there: bool
+    """Whether it holds that already."""
+
+
+async def plan_unit(host: Host, command: Sequence[str], journal: Path, environment: Mapping[str, str]) -> BootUnit:
+    """The unit that runs `command`, which is this program, with `recover --trials` at boot.
+
+    `environment`: variables that decide where the journal lies. Raises RefusedError where it could not do its work.
+    """
+    await _require_systemd(host)
+    for word in command:
+        if word.startswith("/") and not (is_roots(word) if word != command[0] else host.which((word,))):
+            raise RefusedError(
+                f"{word} is not root's alone, along its whole path: root must not run it at boot.",
+                hint="Install raidbench where only root may write, and do it again from there.",
+            )
+    text = unit_text(
+        (*command, "recover", "--trials"),
+        journal,
+        environment,
+        told=_TOLD,
+        what="Take back storage settings that were on trial and that nobody kept",
+    )
+    return BootUnit(text=text, there=await _unit_there(host) == text.encode())
+
+
+def unit_text(command: Sequence[str], journal: Path, environment: Mapping[str, str], *, told: str, what: str) -> str:
+    """A unit that runs `command` once at boot, when the disks are there, if there is a journal.
+
+    `told` is its first line, `what` its description. Raises RefusedError for words that a unit cannot hold.
+    """
+    return _TEXT.format(
+        told=told,
+        what=what,
+        journal=unit_word(str(journal)),
+        folder=unit_word(str(journal.parent)),
+        environment="".join(f"Environment={unit_word(f'{name}={value}')}\n" for name, value in environment.items()),
+        command=" ".join(map(unit_word, command)),
+    )
+
+
+async def install_unit(host: Host, unit: BootUnit) -> None:
+    """Write the unit and enable it; doing it again changes nothing. Raises StorageError, ToolFailedError."""
+    await host.install(PATH, unit.text.encode(), before=await _unit_there(host))
+    await _systemctl(host, "daemon-reload")
+    await _systemctl(host, "enable", NAME)
+
+
+async def remove_unit(host: Host) -> bool:
+    """Disable and remove the unit; whether there was one. Raises RefusedError, StorageError, ToolFailedError."""
+    await _require_systemd(host)
+    before = await _unit_there(host)
+    if before is None:
+        return False
+    await _systemctl(host, "disable", NAME)
+    await host.install(PATH, b"", before=before)
+    await _systemctl(host, "daemon-reload")
+    return True
+
+
+async def _unit_there(host: Host) -> bytes | None:
+    """Return the unit that an earlier installation wrote; None if there is none.
+
+    Raises RefusedError for a link (a masked unit is one) and for a unit that somebody else wrote.
+    """
+    content = await host.read_whole(PATH)
+    if content and not content.startswith(_OURS.encode()):
+        raise RefusedError(
+            f"{PATH} was not written by raidbench. It was left alone.", hint="Move that unit away, and do it again."
+        )
+    return content
+
+
+async def _require_systemd(host: Host) -> None:
+    if await host.stat(BOOTED) is None or host.which(("systemctl",)) is None:
+        raise RefusedError("This machine was not booted by systemd, so it runs no units.", hint=_BY_HAND)
+    if not host.is_root:
+        raise RefusedError("Only root may install or remove a unit.", hint="Run it again with sudo.")
+
+
+async def _systemctl(host: Host, *words: str) -> None:
+    command = Command(argv=(host.which(("systemctl",)) or "systemctl", *words), mutates=True)
+    done = await host.run(command)
+    if done.returncode != 0:
+        raise ToolFailedError(
+            f"systemctl {words[0]} failed.", hint="Its own words are below.", evidence=done.stderr or done.stdout
+        )
+
+
+def unit_word(text: str) -> str:
+    """A word as systemd reads it again (systemd.service(5), COMMAND LINES).
+
+    Raises RefusedError for what a line cannot hold.
+    """
+    if not text.isprintable():
+        raise RefusedError(f"A unit cannot hold {text!r}.")
+    text = text.replace("\\", "\\\\").replace('"', '\\"').replace("%", "%%").replace("$", "$$")
+    return f'"{text}"' if any(sign in text for sign in " \"\\';#") else text

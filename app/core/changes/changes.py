@@ -1,0 +1,342 @@
+"""The changes of a session: applied, tried, taken back, recovered."""
+
+from __future__ import annotations
+
+import asyncio
+import contextlib
+import os
+import time
+from collections.abc import AsyncGenerator, Sequence
+from contextlib import AbstractAsyncContextManager
+from dataclasses import replace
+from itertools import count
+from pathlib import Path
+
+from app.core.changes.executor import Changer
+from app.core.changes.pending_state import ValueState, lapsed, not_before_it_ends, standing_of
+from app.core.changes.pending_trials import Undecided, UndecidedTrials
+from app.core.changes.revert import plan_back
+from app.core.changes.side_effects import without_earlier
+from app.core.changes.trial import arm, check_seconds
+from app.core.session.event_types import MovedSetting
+from app.core.session.events import ChangeEnded
+from app.core.session.inventory import STALE, Hardware
+from app.core.session.journal import OVERDUE, Journal, OpenChange, boot_clock, boot_id
+from app.core.session.journals import journal_on
+from app.core.session.recorder import Recorder
+from app.core.session.state import ChangeRecord
+from app.core.session.trusted_file import is_absent
+from backends.change import Change
+from backends.device_label import Nameplate, nameplate_of_parts
+from backends.errors import NotFoundError, RaidbenchError, RefusedError
+from backends.host import Host
+from backends.model import Controller, Target
+from backends.protocol import TellsRemains
+from backends.settings import Risk
+
+
+class Changes:
+    """Changes settings and remembers how to take that back."""
+
+    def __init__(self, record: Recorder, hardware: Hardware, host: Host) -> None:
+        """`host`: the one below what notes every command, which a journal of root's needs."""
+        self._record, self._hardware = record, hardware
+        self.journal = journal_on(host, self.journal_folder)
+        self.undecided = UndecidedTrials(self.journal, record.locks)
+        """Trials of this machine, whichever session or user began them."""
+        self._armed: float | None = None
+        self._known_trials: tuple[OpenChange, ...] = ()
+        self._watching: asyncio.Task[str] | None = None
+        self.watches_itself = False
+        """Whether this process lives on until a trial of a simulated machine is over, and takes it back itself."""
+
+    @property
+    def journal_folder(self) -> Path:
+        """Where journals lie of what this process itself does."""
+        return self._record.paths.journal
+
+    def _changer(self, journal: Journal | None = None) -> Changer:
+        """`journal`: where what is put back stands, None for the own one."""
+        folder = self._record.need_recording()
+        return Changer(
+            backends=self._hardware.machine.backends,
+            journal=journal or self.journal,
+            locks=self._record.locks,
+            folder=folder,
+            emit=self._record.emit,
+            next_id=self._next_id,
+            arm=self._arm,
+            controller_of=self.controller_of,
+            disk_of=self._hardware.disk_of,
+            side=self._record.host.root_side,
+            forget=self._hardware.machine.host.forget,
+        )
+
+    def _next_id(self) -> str:
+        """Return an id that no change of the session has, nor one of an earlier session in the same folder."""
+        given = self.journal.ids(self._record.need_recording())
+        numbers = count(len(self._record.session.changes) + 1)
+        return next(f"c{number}" for number in numbers if f"c{number}" not in given)
+
+    async def _arm(self, until: float) -> None:
+        """One watchdog for a set of trials."""
+        if until != self._armed and self.watches_itself:
+            self._watching = asyncio.create_task(self._end_in_time(until))
+            self._armed = until
+        if until != self._armed:
+            if not self._record.host.capabilities.shares_watchdog:
+                raise RefusedError(
+                    "There are trials only on this machine and on simulated ones.",
+                    hint="Apply it, then undo.",
+                )
+            folder, side = self._record.need_recording(), self._record.host.root_side
+            if side is None:
+                await arm(self._record.paths, folder, until)
+            else:
+                await side.ask("arm", session=str(folder), until=until)
+            self._armed = until
+
+    async def _end_in_time(self, until: float) -> str:
+        """What the watchdog of a real machine does in a process of its own."""
+        from app.core.changes.watchdog import watch
+
+        return await watch(self._record.paths, str(self._record.folder), until, self._hardware.machine.backends)
+
+    async def end_watching(self) -> None:
+        """Take back what is on trial where only this process watches over it, and it ends. Raises RaidbenchError."""
+        if self.watches_itself and self._record.recording:
+            for trial in self.trials():
+                await self.undo(trial.id)
+
+    async def apply(self, change: Change, *, undoes: str | None = None) -> ChangeEnded:
+        """Make one change, which may take back another of the session. See `Changer.apply`."""
+        return await self._changer().apply(change, undoes=undoes)
+
+    async def plan_remake(self, left: OpenChange) -> tuple[Change, Nameplate]:
+        """What makes again what a change of the journal deleted, and the nameplate of what it is made of.
+
+        Raises BlockedError where nothing can, RefusedError, DeviceGoneError.
+        """
+        change = await self._changer().plan_remake(left)
+        return change, nameplate_of_parts(change.target, left.change.members)
+
+    async def remake(self, left: OpenChange, confirm: str) -> ChangeEnded:
+        """Do it. See `Changer.remake`."""
+        plate = nameplate_of_parts(left.change.target, left.change.members)
+        return await self._changer().remake(left, confirm=confirm, plate=plate)
+
+    def apply_all(
+        self, changes: Sequence[Change], *, trial: float | None = None
+    ) -> AsyncGenerator[tuple[Change, ChangeEnded], None]:
+        """Make several changes in their order. See `Changer.apply_all`; close it with `aclosing`.
+
+        `trial`: seconds after which all of them are taken back unless `keep_trials` is called before.
+        """
+        until = None if trial is None else boot_clock() + check_seconds(trial)
+        return self._changer().apply_all(changes, until=until)
+
+    def trials(self) -> tuple[OpenChange, ...]:
+        """Trials of this session that are not decided yet, newest first."""
+        trials = filter(self.journal.is_ours, self.journal.trials())
+        found = tuple(trial for trial in trials if trial.session == str(self._record.folder))
+        if self._record.host.root_side is None and (is_absent(self.journal.file) or self.journal.trouble() is not None):
+            # Its watchdog holds them still: a journal that is gone or unreadable has decided nothing.
+            now = boot_clock()
+            return tuple(
+                trial for trial in self._known_trials if trial.until is not None and now < trial.until + OVERDUE
+            )
+        self._known_trials = found
+        return found
+
+    def others_trials(self) -> tuple[Undecided, ...]:
+        """Return the undecided trials that other sessions began, by the last look; the newest first."""
+        return tuple(one for one in self.undecided.now() if one.trial.session != str(self._record.folder))
+
+    async def keep_trials(
+        self, chosen: Sequence[Undecided] | None = None
+    ) -> tuple[tuple[OpenChange, ChangeEnded], ...]:
+        """Let the values on trial stand, those of this session or the `chosen` ones; which, and what is read by now.
+
+        Raises StorageError: the rest is then taken back. RefusedError for a trial that this user may not decide.
+        """
+        decided = [(self.journal, trial) for trial in self.trials()]
+        if chosen is not None:
+            decided = [(one.journal, one.trial) for one in chosen]
+        for journal, trial in decided:  # before anything is read: a card thinks slowly, and a deadline may come
+            journal.outcome(trial.id, Path(trial.session), "kept")
+        ends = [(trial, await self._kept(trial)) for _, trial in decided]
+        for trial, ended in ends:
+            if trial.session == str(self._record.folder):
+                self._record.emit(ended)
+        return tuple(ends)
+
+    async def restore_trials(self, chosen: Sequence[Undecided]) -> tuple[OpenChange, ...]:
+        """Put the old values of trials back now that other sessions began; return those that somebody else changed.
+
+        Their session is not written: the raidbench that writes it, or the next one, reads what became of them.
+        Raises RaidbenchError: what is left is put back by its watchdog.
+        """
+        changed = []
+        for one in chosen:
+            if await self._changer(one.journal).recover(one.trial) != "restored":
+                changed.append(one.trial)
+        return tuple(changed)
+
+    async def _kept(self, trial: OpenChange) -> ChangeEnded:
+        """What was verified when it was set may have gone back by itself since."""
+        change = trial.change
+        try:
+            reading = (await self._hardware.read(change.target)).get(change.key)
+            now = None if reading is None else reading.now
+            message = "" if now == change.after else f"{change.after} did not stay"
+        except RaidbenchError as error:
+            now, message = None, error.message
+        return ChangeEnded(at=time.time(), id=trial.id, result="kept", now=now, message=message)
+
+    def own_sets(self) -> tuple[tuple[float, float, tuple[Change, ...]], ...]:
+        """Return the sets on trial of this session, the next to end first: deadline, seconds left, changes."""
+        by_deadline: dict[float, list[Change]] = {}
+        for record in self._record.session.changes:
+            until = record.intent.trial_until
+            if record.on_trial and until is not None and record.intent.boot == boot_id() and until > boot_clock():
+                by_deadline.setdefault(until, []).append(record.change)
+        now = boot_clock()
+        return tuple((until, until - now, tuple(changes)) for until, changes in sorted(by_deadline.items()))
+
+    def own_trials(self, until: float) -> tuple[Undecided, ...]:
+        """Return one set of this session's trials, as the journal has it."""
+        return tuple(Undecided(trial, self.journal, os.geteuid()) for trial in self.trials() if trial.until == until)
+
+    def controller_of(self, target: Target) -> Target | None:
+        """The controller that a target is or hangs from, under any of its names; None where it has none of its own."""
+        things = (self._record.session.inventory.find(str(view)) for view in self._hardware.views_of(target))
+        known = (thing.target if isinstance(thing, Controller) else thing.controller for thing in things if thing)
+        return next((controller for controller in known if controller is not None), None)
+
+    def disk_of(self, target: Target) -> Target | None:
+        """Return the kernel's disk that a target is, None where it is none by the last look."""
+        return self._hardware.disk_of(target)
+
+    async def end_trials(self) -> bool:
+        """Note in the session what the watchdog took back meanwhile; whether all of it is back."""
+        undecided = {trial.id for trial in self.trials()}
+        all_back = True
+        for record in self.undoable():
+            if record.on_trial and record.id not in undecided:
+                reading = (await self._hardware.read(record.change.target)).get(record.change.key)
+                now = None if reading is None else reading.now
+                back = standing_of(record, now) is ValueState.BEFORE
+                all_back = all_back and back
+                self._record.emit(
+                    ChangeEnded(
+                        at=time.time(),
+                        id=record.id,
+                        result="restored" if back else "differs",
+                        now=now,
+                        message="the trial was over" if back else "the trial was over, but it was not taken back",
+                    )
+                )
+        return all_back
+
+    async def undo(self, change_id: str, *, confirm: str | None = None, shown: Change | None = None) -> ChangeEnded:
+        """Take a change of this session back; `shown`: its plan that somebody has seen. See `Changer.undo`.
+
+        Raises NotFoundError for an id that is not in the session, RefusedError, BlockedError, StorageError.
+        """
+        record = self._record.session.change(change_id)
+        if record is None:
+            raise NotFoundError(f"This session has no change {change_id}.", hint="`raidbench undo --list` lists them.")
+        if not record.in_force and not record.may_come_late:
+            raise NotFoundError(f"Change {change_id} is not in force any more.")
+        asked = confirm is not None or record.change.risk is Risk.DESTROYS_DATA
+        plate = await self._hardware.nameplate(record.change.target) if asked else None
+        led_to = self._led_to_since(record)
+        record = self._without_earlier(record)
+        cut_short = self._cut_short(change_id)
+        if cut_short and record.end is not None:  # it may have moved what the change had moved
+            record = replace(record, end=replace(record.end, moved=None))
+        ended = await self._changer().undo(record, confirm=confirm, plate=plate, shown=shown, led_to=led_to)
+        for undo in cut_short if ended.taken_back else ():
+            self._close(undo, ended.now)
+        return ended
+
+    def _cut_short(self, change_id: str) -> tuple[ChangeRecord, ...]:
+        """Return undos of a change that a crash cut short."""
+        made = self._record.session.changes
+        return tuple(other for other in made if other.intent.undoes == change_id and other.end is None)
+
+    def _close(self, undo: ChangeRecord, now: str | None) -> None:
+        """Give an undo that was cut short its end: nothing of it is to be taken back any more."""
+        message = "cut short; another undo did it"
+        self._record.emit(ChangeEnded(at=time.time(), id=undo.id, result="restored", now=now, message=message))
+        self.journal.outcome(undo.id, self._record.need_recording(), "restored")
+
+    def _without_earlier(self, record: ChangeRecord) -> ChangeRecord:
+        """Return the record with the values before that were there without the changes that are taken back."""
+        made = self._record.session.changes
+        change = without_earlier(record, made)
+        return replace(record, intent=replace(record.intent, change=change))
+
+    def _led_to_since(self, record: ChangeRecord) -> frozenset[str]:
+        """Return the values to which later changes of this session have moved the setting of a change along."""
+        place = record.change.target, record.change.key
+        since = self._record.session.changes[self._record.session.changes.index(record) + 1 :]
+        ends = (later.end for later in since if later.in_force and later.end is not None)
+        moved = (one for end in ends for one in end.moved or () if one.explained)
+        return frozenset(one.now for one in moved if (one.target, one.key) == place and one.now is not None)
+
+    async def bring_back(self, change: Change, *, undoes: str, moved: Sequence[MovedSetting] | None) -> ChangeEnded:
+        """Bring back the value that a change found, and what moved along. See `Changer.bring_back`."""
+        return await self._changer().bring_back(change, undoes=undoes, moved=moved)
+
+    async def plan_undo(self, change_id: str) -> Change:
+        """What undoing a change will do by what was read since the last look. Raises as `plan_back`."""
+        record = self._record.session.change(change_id)
+        if record is None:
+            raise NotFoundError(f"This session has no change {change_id}.", hint="`raidbench undo --list` lists them.")
+        with contextlib.suppress(RaidbenchError), self._hardware.machine.as_seen(STALE):
+            back = await self.plan_back(self._without_earlier(record).change)
+            if back.risk is not Risk.DESTROYS_DATA:
+                return back
+        return await self.plan_back(self._without_earlier(record).change)
+
+    async def plan_back(self, change: Change) -> Change:
+        """What takes a change back as things are now. Raises RaidbenchError where nothing can."""
+        return self._hardware.with_above(await plan_back(self._hardware.machine.setter(change.target), change))
+
+    def undoable(self) -> tuple[ChangeRecord, ...]:
+        """Changes in force, newest first; a reboot takes those back that it loses."""
+        return tuple(record for record in self._record.session.in_force if not lapsed(record.intent))
+
+    def unresolved(self) -> tuple[OpenChange, ...]:
+        """Changes a crash left in the middle, newest first."""
+        return self.journal.unresolved()
+
+    def left_running(self) -> tuple[OpenChange, ...]:
+        """Changes of a raidbench that is gone whose program still sets them, newest first."""
+        return self.journal.left_running()
+
+    def left_alone(self, change: Change) -> AbstractAsyncContextManager[None]:
+        """Inside, nobody sets what a change of the session sets. See `Changer.left_alone`."""
+        return self._changer().left_alone(change)
+
+    async def remains(self, change: Change) -> str | None:
+        """What to do first about a thing that a change, cut short, took apart; None where nothing is known."""
+        backend = self._hardware.machine.backends.get(change.target.backend)
+        if backend is None or not isinstance(backend, TellsRemains):
+            return None
+        return await backend.remains(change)
+
+    async def recover(self, intent: OpenChange) -> str:
+        """Restore what a crash left. See `Changer.recover`."""
+        return await self._changer().recover(intent)
+
+    def keep(self, intent: OpenChange) -> None:
+        """Leave what a crash left as it is and do not ask again.
+
+        Raises HeldError while a program still sets it, so that nobody knows how it is; StorageError.
+        """
+        for left in self.left_running():
+            if (left.session, left.id) == (intent.session, intent.id):
+                raise not_before_it_ends(left)
+        self.journal.outcome(intent.id, Path(intent.session), "kept")

@@ -1,0 +1,72 @@
+"""What a value that is read now is to a change, and whether it may still move: decides for every way back."""
+
+from __future__ import annotations
+
+import time
+from enum import StrEnum
+
+from app.core.session.events import ChangeIntended
+from app.core.session.journal import OpenChange, boot_id
+from app.core.session.state import ChangeRecord
+from backends.change import Change
+from backends.errors import HeldError, RefusedError
+from backends.settings import NOT_UNDERSTOOD, Persistence
+from backends.text import clean
+
+
+class ValueState(StrEnum):
+    """How the present value stands to a change."""
+
+    BEFORE = "before"
+    """The value of before: there is nothing to be taken back."""
+    OURS = "ours"
+    """What the change brought about: it may be taken back."""
+    FOREIGN = "foreign"
+    """Neither old nor new: somebody else set it since, so nobody touches it."""
+
+
+def standing(change: Change, now: str | None, *read_back: str | None) -> ValueState:
+    """How the value `now` stands to a change; `read_back`: values that were read when it ended, None if none was.
+
+    A value that is not understood does not prove that somebody else has set it: the old one may be restored.
+    What an earlier change of the same set had moved it to is ours as well: a crash may have come before its own step.
+    """
+    if now == change.before:
+        return ValueState.BEFORE
+    ours = (change.after, change.at_start or None, *read_back)
+    return ValueState.OURS if now is not None and now in (*ours, NOT_UNDERSTOOD) else ValueState.FOREIGN
+
+
+def standing_of(record: ChangeRecord, now: str | None) -> ValueState:
+    """How the value `now` stands to a change of a session, by what was wanted and what was read back."""
+    return standing(record.change, now, None if record.end is None else record.end.now)
+
+
+def still_running(left: OpenChange) -> str:
+    """A sentence about the program that a killed raidbench started and that still sets something; "" for none."""
+    if left.setter is None:
+        return ""
+    since = time.strftime("%H:%M:%S", time.localtime(left.setter.at))
+    return (
+        f"Still running: {clean(left.setter.program, 80)} (pid {left.setter.pid}), started {since} to set "
+        f"{left.change.key} of {clean(str(left.change.target), 200)}."
+    )
+
+
+def not_before_it_ends(left: OpenChange) -> HeldError:
+    """The error for whoever would read, set or judge what such a program may still change."""
+    return HeldError(still_running(left), hint="Wait until it has ended, then do this again.")
+
+
+def undecided(trial: OpenChange) -> RefusedError:
+    """The error for whoever would change what a trial may still take back."""
+    return RefusedError(
+        f"{trial.change.key} of {clean(str(trial.change.target), 200)} is on trial and not decided yet.",
+        hint="Keep it, or wait until it is taken back.",
+    )
+
+
+def lapsed(intent: ChangeIntended) -> bool:
+    """Whether a reboot since has taken the change back."""
+    lost = intent.change.persistence is Persistence.LOST_AT_REBOOT
+    return lost and bool(intent.boot) and intent.boot != boot_id()

@@ -1,0 +1,74 @@
+"""Keeping values after a reboot: the file that does it, planned and installed."""
+
+from __future__ import annotations
+
+import time
+from collections.abc import Mapping, Sequence
+
+from app.core.session.events import RulePersisted
+from app.core.session.inventory import Hardware
+from app.core.session.recorder import Recorder
+from backends.errors import BlockedError
+from backends.host import Command
+from backends.model import Target
+from backends.protocol import CanPersist, PersistRule
+
+
+class Keeping:
+    """Writes the files that set values again at boot."""
+
+    def __init__(self, record: Recorder, hardware: Hardware) -> None:
+        self._record, self._hardware = record, hardware
+
+    async def plan_rule(self, target: Target, values: Mapping[str, str]) -> PersistRule:
+        """The file that would keep `values` after a reboot; an empty mapping takes the target's lines out.
+
+        Raises BlockedError.
+        """
+        keeper = self.keeper_of(target, values)
+        backend = self._hardware.machine.backend(keeper)
+        if not isinstance(backend, CanPersist):
+            raise BlockedError(f"{keeper} keeps its settings by itself, or cannot be made to.")
+        return await backend.persist(keeper, values)
+
+    def keeper_of(self, target: Target, values: Mapping[str, str]) -> Target:
+        """The view of the target that has all of the values; for none, the first that can keep any.
+
+        Raises BlockedError where different views have them.
+        """
+        homes = tuple(dict.fromkeys(self._hardware.home_of(target, key) for key in values))
+        if len(homes) > 1:
+            raise BlockedError(
+                f"Settings of {' and '.join(map(str, homes))} are kept in different places.",
+                hint="Keep those of each by themselves.",
+            )
+        able = (
+            view
+            for view in self._hardware.views_of(target)
+            if isinstance(self._hardware.machine.backend(view), CanPersist)
+        )
+        return homes[0] if homes else next(able, target)
+
+    async def install_rule(self, target: Target, rule: PersistRule, values: Mapping[str, str]) -> None:
+        """Write the file and make it known.
+
+        Raises StorageError, ToolFailedError, RefusedError.
+        """
+        if not rule.changes:
+            return
+        self._record.need_recording()
+        self._record.emit(RulePersisted(at=time.time(), target=target, path=rule.path, values=dict(values)))
+        if self._record.host.root_side is not None:
+            await self._record.host.root_side.ask(
+                "persist", target=str(target), scope=target.scope, values=dict(values), digest=rule.digest
+            )
+            return
+        await self._record.host.install(rule.path, rule.content, before=rule.before)
+        for argv in rule.reload:
+            await self._reload(argv)
+
+    async def _reload(self, argv: Sequence[str]) -> None:
+        """Make a rule known; without the tool it is in force at the next boot, which is what was asked."""
+        program = self._record.host.which((argv[0],))
+        if program is not None:
+            await self._record.host.run(Command(argv=(program, *argv[1:]), mutates=True))

@@ -1,0 +1,251 @@
+"""Side effects of a change: which other settings moved along, whose doing that was, and what an undo restores.
+
+A difference is attributed to a change only where its backend declares that side effect (`Change.moves`,
+`Change.moves_disk`) and the value is one that the effect leads to (`Change.resets_to`). Every other difference is
+somebody else's change: it is reported, and left alone.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterable, Iterator, Mapping, Sequence
+from dataclasses import replace
+
+from app.core.session.event_types import MovedSetting
+from app.core.session.state import ChangeRecord
+from app.core.session.unit_labels import in_words
+from backends.change import Change, ValueBefore
+from backends.errors import DeviceGoneError, NotFoundError
+from backends.model import KERNEL, Scope, Target
+from backends.protocol import Finds, ReadsOne, Sets
+from backends.settings import Effect, Reading
+from backends.values import dataclass
+
+Values = Mapping[tuple[Target, str], str | None]
+"""Values by target and key, as read."""
+
+Wanted = Mapping[tuple[Target, str], str]
+"""Values by target and key, as they are to be."""
+
+
+async def read_beside(backends: Mapping[str, Finds | Sets], change: Change, disk: Target | None) -> Values:
+    """Return all settings of the target of a change, and of the kernel's disk that it is (`disk`).
+
+    What cannot be read has none: the change itself finds out why. A vendor whose tool takes seconds is asked only for
+    what the setting depends on. Raises DeviceGoneError, NotFoundError where the target is gone.
+    """
+    found: dict[tuple[Target, str], str | None] = {}
+    for target in (change.target, disk):
+        backend = None if target is None else backends.get(target.backend)
+        if target is None or not isinstance(backend, Sets):
+            continue
+        try:
+            readings = await _read(backend, target, change)
+        except (DeviceGoneError, NotFoundError):
+            if target == change.target:
+                raise
+        except Exception:  # a reading for a report must not keep a change from its end
+            continue
+        else:
+            found |= {(target, key): reading.now for key, reading in readings.items()}
+    return found
+
+
+async def _read(backend: Sets, target: Target, change: Change) -> Mapping[str, Reading]:
+    if isinstance(backend, ReadsOne) and target == change.target:
+        return await backend.read_for(target, change.key)
+    return await backend.read(target)
+
+
+def disk_beside(change: Change) -> Target | None:
+    """Return the kernel's disk of which a change has values before, or that it was planned for; None for neither."""
+    for one in change.beside:
+        if one.target.backend == KERNEL != change.target.backend:
+            return one.target
+    if not change.moves_disk or change.identity is None:
+        return None
+    return Target(backend=KERNEL, address=change.identity.name, scope=Scope.DRIVE)
+
+
+def with_values_before(change: Change, before: Values) -> Change:
+    """Return the change with the values before of all that it may move, as read when its turn came.
+
+    They are in the journal before anything is set, so that a crash at any moment leaves a way back. A change that makes
+    a thing anew has its own companions.
+    """
+    if change.effect is Effect.RECREATED:
+        return change
+    known = {place: value for place, value in _may_move(change, before) if value != "unknown"}
+    beside = (ValueBefore(target=target, key=key, value=value) for (target, key), value in known.items())
+    return replace(with_companions(change, known), beside=tuple(beside))
+
+
+def _may_move(change: Change, values: Values) -> Iterator[tuple[tuple[Target, str], str]]:
+    """Yield the settings that a change may move by what its backend declares, with their values."""
+    for (target, key), value in values.items():
+        declared = change.moves if target == change.target else change.moves_disk
+        if value is not None and key in declared and (target, key) != (change.target, change.key):
+            yield (target, key), value
+
+
+def moved_along(change: Change, before: Values, after: Values, restored: Wanted) -> tuple[MovedSetting, ...]:
+    """Return the settings besides its own that read otherwise after a change than before it.
+
+    `restored`: the values that a way back was to bring about.
+    """
+    declared = {place for place, _ in _may_move(change, after)}
+    return tuple(
+        MovedSetting(
+            target=target,
+            key=key,
+            before=before[target, key],
+            now=now,
+            explained=(target, key) in declared and _is_led_to(change, key, now),
+            restored=restored.get((target, key)) == now,
+        )
+        for (target, key), now in after.items()
+        if (target, key) in before and before[target, key] != now and (target, key) != (change.target, change.key)
+    )
+
+
+def _is_led_to(change: Change, key: str, value: str | None) -> bool:
+    """Return whether the side effect of a change may have led a setting to this value."""
+    return key not in change.resets_to or value in change.resets_to[key]
+
+
+@dataclass(frozen=True, slots=True)
+class Debts:
+    """What taking a change back owes to other settings, which it moved or its way back may move."""
+
+    restored: Wanted
+    """Values of before: of settings that still are as the change left them."""
+    kept: Wanted
+    """Present values of settings that somebody else has set since."""
+
+    @property
+    def all(self) -> Wanted:
+        """Return the values of both."""
+        return {**self.restored, **self.kept}
+
+    def words_of_kept(self, change: Change, after: Values) -> str:
+        """Return what became of the settings of others, in a sentence without its end; "" where there are none."""
+        told = []
+        for (target, key), value in self.kept.items():
+            now = after.get((target, key))
+            of = "" if target == change.target else f" of {target}"
+            end = (
+                "was left alone" if now == value else f"could not be kept: it is {in_words(key, now or 'not readable')}"
+            )
+            told.append(f"{key}{of} is {in_words(key, value)}, which was set since, and {end}")
+        return "; ".join(told)
+
+
+NO_DEBTS = Debts(restored={}, kept={})
+"""Of a change that takes none back."""
+
+
+def debts_of(change: Change, moved: Sequence[MovedSetting] | None, now: Values) -> Debts:
+    """Return what taking a change back owes, by what is read now.
+
+    `moved`: as recorded when it ended, None where that is not known (a crash). A setting that still
+    has the value to which the change moved it gets its value of before. Any other has been set by somebody since; where
+    the way back may reset it, it gets its present value again.
+    """
+    recorded = {(one.target, one.key): one for one in moved or ()}
+    restored: dict[tuple[Target, str], str] = {}
+    kept: dict[tuple[Target, str], str] = {}
+    for (target, key), present in now.items():
+        before = _before(change, target, key)
+        if before is None or present is None or (target, key) == (change.target, change.key):
+            continue
+        if moved is None:
+            ours = _is_led_to(change, key, present)
+        else:
+            one = recorded.get((target, key))
+            ours = one is not None and one.explained and one.now == present
+        if ours or present == before:
+            restored[target, key] = before
+        elif target != change.target or key in change.companions:  # of other settings its own steps reset none
+            kept[target, key] = present
+    return Debts(restored=restored, kept=kept)
+
+
+def _before(change: Change, target: Target, key: str) -> str | None:
+    """Return the value before of a setting that a change may move; None where it may not."""
+    own = change.companions.get(key) if target == change.target and key in change.moves else None
+    return next((one.value for one in change.beside if (one.target, one.key) == (target, key)), own)
+
+
+def with_companions(change: Change, values: Wanted) -> Change:
+    """Return the change whose way back brings these values of its own target along, where it brings any of the kind."""
+    own = {key: value for (target, key), value in values.items() if target == change.target}
+    known = {key: own.get(key, value) for key, value in change.companions.items()}
+    return replace(change, companions=known)
+
+
+def not_restored(wanted: Wanted, now: Values) -> tuple[tuple[Target, str], ...]:
+    """Return the settings that do not have the value that they are to have."""
+    return tuple(place for place, value in wanted.items() if now.get(place) != value)
+
+
+def moved_by(records: Iterable[ChangeRecord]) -> dict[tuple[Target, str], tuple[str, frozenset[str | None]]]:
+    """Return what changes have moved along, in their order: its value before the first time, and all it was led to."""
+    found: dict[tuple[Target, str], tuple[str, frozenset[str | None]]] = {}
+    for record in records:
+        for one in () if record.end is None else record.end.moved or ():
+            before, led_to = found.get((one.target, one.key), (one.before, frozenset()))
+            if before is not None and (one.explained or one.restored):
+                found[one.target, one.key] = before, led_to | {one.now}
+    return found
+
+
+def without_earlier(record: ChangeRecord, made: Sequence[ChangeRecord]) -> Change:
+    """Return the change of a record as if those that were in force then, and are taken back by now, had not been made.
+
+    `made`: all changes of the session. A value of before that such a change had set or moved to is not what was there
+    before both.
+    """
+    at = made.index(record)
+    since = {other.id for other in made[at:]}
+    gone = [
+        place_and_values
+        for other in made[:at]
+        if other.end is not None and (other.undone_by in since or _is_restored_after(other, at))
+        for place_and_values in _led_to(other)
+    ]
+
+    def at_first(target: Target, key: str, value: str) -> str:
+        for place, before, now in reversed(gone):
+            if place == (target, key) and now == value:
+                value = before
+        return value
+
+    change = record.change
+    own = {place: at_first(*place, value) for place, value in _values_before(change).items()}
+    before = None if change.before is None else at_first(change.target, change.key, change.before)
+    beside = (replace(one, value=own.get((one.target, one.key), one.value)) for one in change.beside)
+    return replace(with_companions(change, own), before=before, beside=tuple(beside))
+
+
+def _led_to(record: ChangeRecord) -> Iterator[tuple[tuple[Target, str], str, str | None]]:
+    """Yield what a change has set and moved along, each with its values before and afterwards."""
+    change, end = record.change, record.end
+    if end is None:
+        return
+    if change.before is not None:
+        yield (change.target, change.key), change.before, change.after
+    for one in end.moved or ():
+        if one.explained and one.before is not None:
+            yield (one.target, one.key), one.before, one.now
+
+
+def _is_restored_after(other: ChangeRecord, at: int) -> bool:
+    """Return whether a change restored itself after the change number `at` of the session, from 0, had begun."""
+    return other.undone_by == other.id and other.begun_before_end > at
+
+
+def _values_before(change: Change) -> dict[tuple[Target, str], str]:
+    """Return the values before of the settings that a change may move, by target and key."""
+    disk = disk_beside(change)
+    places = [(change.target, key) for key in change.moves]
+    places += [(disk, key) for key in change.moves_disk] if disk is not None else []
+    return {place: before for place in places if (before := _before(change, *place)) is not None}

@@ -1,0 +1,71 @@
+"""What is read of a device before and after it is changed: whether it still is as planned, and how the change ended."""
+
+from __future__ import annotations
+
+import time
+
+from app.core.session.events import ChangeEnded
+from backends.change import Change
+from backends.change_steps import require_same
+from backends.errors import BlockedError, DeviceGoneError, RaidbenchError, RefusedError
+from backends.protocol import ReadsOne, Sets
+from backends.settings import Effect, Reading
+
+
+async def read_for(backend: Sets, change: Change) -> Reading | None:
+    """The setting of a change as it is now; None where it cannot be seen. Raises as `Sets.read`."""
+    if isinstance(backend, ReadsOne):
+        return (await backend.read_for(change.target, change.key)).get(change.key)
+    return (await backend.read(change.target)).get(change.key)
+
+
+async def is_as_wanted(backend: Sets, change: Change) -> bool:
+    """Return whether the setting reads what the change is to bring about, whoever has set it. Raises as `Sets.read`."""
+    reading = await read_for(backend, change)
+    return reading is not None and reading.now == change.after
+
+
+async def require_as_planned(backend: Sets, change: Change) -> None:
+    """Raises DeviceGoneError, RefusedError (the value is another one since), BlockedError."""
+    reading = await read_for(backend, change)
+    if reading is None:
+        raise DeviceGoneError(f"{change.target} no longer has the setting {change.key}.")
+    if reading.now != change.starts_from:
+        raise RefusedError(
+            f"{change.label} of {change.target} changed since it was shown: "
+            f"{change.starts_from} then, {reading.now} now.",
+            hint="Look at it again and stage it again.",
+        )
+    if not reading.availability.available:
+        raise BlockedError(f"{change.label} of {change.target}: {reading.availability.why_not}.")
+
+
+async def verdict(backend: Sets, change_id: str, change: Change, message: str) -> ChangeEnded:
+    """How a change ended, by what is read back: the tool's word is not proof. `message`: what went wrong so far."""
+    try:
+        reading = await read_for(backend, change)
+        now = None if reading is None else reading.now
+    except RaidbenchError as error:
+        now = None
+        message = message or error.message
+    except Exception as error:  # not knowing is a failure; it must not leave the change without an end
+        now = None
+        message = message or f"raidbench failed while reading it back: {type(error).__name__}: {error}"
+    if message:
+        result = "failed"
+    elif now == change.after:
+        result = "verified"
+    else:
+        result = "differs"
+        message = f"{change.label} reads {now} after {change.after} was accepted"
+    return ChangeEnded(at=time.time(), id=change_id, result=result, now=now, message=message)
+
+
+def require_its_device(change: Change, back: Change) -> None:
+    """Another device that reads as the one of before is no proof that this one was put back.
+
+    `back`: what would take the change back on the device that is there. Where one is made anew it is another one by
+    that. Raises DeviceGoneError.
+    """
+    if back.effect is not Effect.RECREATED and back.identity is not None and change.identity is not None:
+        require_same(change, back.identity)

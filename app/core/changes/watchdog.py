@@ -1,0 +1,240 @@
+"""The process that takes a trial back at its deadline: alone, deaf to hang-ups, working from the journal."""
+
+from __future__ import annotations
+
+import asyncio
+import contextlib
+import importlib
+import json
+import os
+import pkgutil
+import signal
+import sys
+from collections.abc import Callable, Iterator, Mapping, Sequence
+from itertools import chain
+from pathlib import Path
+
+from app.core.changes.executor import Changer
+from app.core.changes.revert import plan_back
+from app.core.changes.trial import LONGEST_WAIT
+from app.core.https_hosts import opened
+from app.core.session.journal import Journal, OpenChange, boot_clock
+from app.core.session.paths import Paths, keep_private
+from backends.errors import RaidbenchError, RefusedError, StorageError
+from backends.helper_interface import told
+from backends.host import Command, Host
+from backends.protocol import Finds, Sets
+from backends.registry import Machine
+from backends.system.local import LocalHost
+from backends.system.local.detached import STAY, stop_talking
+
+LOOK_EVERY = 0.05
+"""Seconds between two looks whether there is more in the journal: a further change of the set follows at once."""
+
+TRY_EVERY = 1.0
+"""Seconds between two tries of a restore that is refused."""
+
+_PACKAGES = ("app.core.session", "app.core.changes", "backends")
+"""Where the modules are that a deadline may need."""
+
+_NOT_LOADED = (
+    "app.core.changes.watchdog",  # runs as __main__
+    "backends.testing",  # needs packages that an installation lacks
+    *("backends.simulator", "backends.system.recorded", "backends.system.streams"),  # other hosts than this machine
+)
+"""Modules, and packages with all that is in them, that no deadline needs."""
+
+_LATE = ("cattrs", "difflib", "encodings.ascii", "importlib.metadata", "tomllib")
+"""What modules of ours import when they first need it, or open a file with."""
+
+
+async def watch(paths: Paths, session: str, until: float, found: Mapping[str, Finds | Sets]) -> str:
+    """Wait for the end of a set of trials; returns how it ended: `kept`, `restored`, `conflict`, `failed`.
+
+    What is on trial is held here from the first look on: a journal that is gone, or cannot be read or written any more,
+    keeps nothing from being taken back.
+    """
+    trials = _Trials(Journal(paths.journal), Path(session), until)
+    while (left := until - boot_clock()) > 0:
+        if not trials.undecided():
+            return "kept"
+        await asyncio.sleep(min(LOOK_EVERY, left))
+    changer = Changer(
+        backends=found,
+        journal=trials.journal,
+        locks=paths.locks,
+        folder=Path(session),
+        emit=lambda _event: None,
+        next_id=lambda: f"{session}-back",
+    )
+    last = boot_clock() + LONGEST_WAIT
+    result = "kept"
+    while pending := trials.undecided():
+        results = [await _take_back(changer, one, trials) for one in _first_of_each(pending)]
+        if "failed" not in results:
+            result = results[-1]
+            continue
+        if boot_clock() >= last:
+            return "failed"
+        await asyncio.sleep(TRY_EVERY)
+    return result
+
+
+class _Trials:
+    """One set of trials, as the journal told of it as long as it could."""
+
+    def __init__(self, journal: Journal, session: Path, until: float) -> None:
+        self.journal = journal
+        self._of = session, until
+        self._held: dict[str, OpenChange] = {}
+        self._done: dict[str, str] = {}
+        self._seen: tuple[int, int, int] | None = None
+        self._decided: set[str] = set()
+
+    def undecided(self) -> tuple[OpenChange, ...]:
+        """Those that nobody has kept and that are not taken back yet, newest first."""
+        if (seen := self._state()) != self._seen or seen is None:
+            self._held.update((one.id, one) for one in reversed(self.journal.trials_of(*self._of)))
+            self._decided = {id for id, one in self._held.items() if self.journal.decided(one)}
+            self._seen = seen
+        return tuple(one for one in reversed(self._held.values()) if one.id not in self._decided)
+
+    def result_of(self, trial: OpenChange) -> str | None:
+        """How it was ended here, though the journal could not be told yet."""
+        return self._done.get(trial.id)
+
+    def ended(self, trial: OpenChange, result: str) -> bool:
+        """Tell the journal how a trial ended; whether it could be told."""
+        self._done[trial.id] = result
+        try:
+            self.journal.outcome(trial.id, self._of[0], result)
+        except StorageError:
+            return False
+        self._seen = None
+        return True
+
+    def _state(self) -> tuple[int, int, int] | None:
+        """What changes with each record, so that nothing is read anew for nothing."""
+        try:
+            info = self.journal.file.stat()
+        except OSError:
+            return None
+        return info.st_ino, info.st_size, info.st_mtime_ns
+
+
+def _first_of_each(pending: Sequence[OpenChange]) -> Iterator[OpenChange]:
+    """The newest of each target: an earlier change may be taken back only after those that rest on it."""
+    return iter({one.change.target: one for one in reversed(pending)}.values())
+
+
+async def _take_back(changer: Changer, trial: OpenChange, trials: _Trials) -> str:
+    """Put a value back, and record that afterwards; `failed` where either has to be tried again."""
+    result = trials.result_of(trial)
+    if result is None:
+        try:
+            result = await changer.put_back(trial)  # somebody else's value is never touched: `conflict`
+        except RaidbenchError:
+            return "failed"  # held, refused, away: as long as there is time it may come back
+    return result if trials.ended(trial, result) else "failed"
+
+
+def load_all(packages: Sequence[str] = ()) -> None:
+    """Import what the deadline may need, and all of `packages`: by then the program may be upgraded, moved or removed.
+
+    Raises RefusedError for a module that cannot be imported, a vendor's too: a set of trials is armed with its first
+    change, and which vendors the others are of is not known then.
+    """
+    for name in chain(*map(_needed, _PACKAGES), _LATE, packages, *map(_needed, packages)):
+        try:
+            importlib.import_module(name)
+        except Exception as error:  # whatever a module does wrong, its name is reported
+            message = f"{name} cannot be loaded: {type(error).__name__}: {error}."
+            hint = "Install raidbench again: a part of it, or of the packages that it needs, is missing or damaged."
+            raise RefusedError(message, hint=hint) from error
+
+
+def _needed(package: str) -> Iterator[str]:
+    """The names of the modules below a package that may be needed; a package is imported before it is looked into."""
+    for module in pkgutil.iter_modules(getattr(sys.modules.get(package), "__path__", []), f"{package}."):
+        if module.name not in _NOT_LOADED:
+            yield module.name
+            yield from _needed(module.name) if module.ispkg else ()
+
+
+def this_machine(paths: Paths) -> Host:
+    """Return the host that a trial is on, where nothing is simulated."""
+    return opened(LocalHost(), paths.config)
+
+
+async def rehearse(
+    paths: Paths, session: str, until: float | None, host_of: Callable[[Paths], Host] = this_machine
+) -> Mapping[str, Finds]:
+    """Do once what the deadline takes, short of setting anything; return the backends that it was done with.
+
+    `until`: None where nothing is on trial. `host_of`: opens the host that it is on.
+    Raises RaidbenchError when the journal, a trial or what sets it cannot be used.
+    """
+    journal = Journal(paths.journal)
+    if (error := journal.write_error()) is not None:
+        raise error
+    host = host_of(paths)
+    machine = Machine.of(host)
+    everyone = dict(machine.backends)  # each made now
+    trials = () if until is None else journal.trials_of(Path(session), until)
+    if until is not None and not trials:
+        raise RefusedError(f"The watchdog finds nothing on trial in {journal.file}.")
+    for trial in trials:
+        await plan_back(machine.setter(trial.change.target), trial.change)
+    with contextlib.suppress(RaidbenchError):  # what only starting a program and writing a file import
+        await host.run(Command(argv=(host.which(("true",)) or "",), mutates=True))
+        await host.write(os.devnull, "")
+    return everyone
+
+
+async def _live(
+    paths: Paths,
+    session: str,
+    until: float | None,
+    host_of: Callable[[Paths], Host] = this_machine,
+    packages: Sequence[str] = (),
+) -> None:
+    try:
+        load_all(packages)
+        found = await rehearse(paths, session, until, host_of)
+    except RaidbenchError as error:
+        _say({"error": told(error)})
+        return
+    except Exception as error:  # reported to whoever asked, who then sets nothing
+        _say({"error": told(RefusedError(f"{type(error).__name__}: {error}"))})
+        return
+    _say({"armed": True})
+    if until is not None:
+        await watch(paths, session, until, found)
+
+
+def _say(answer: Mapping[str, object]) -> None:
+    """Give the one answer to whoever asked; after it nobody listens."""
+    with contextlib.suppress(OSError):
+        print(json.dumps(answer), flush=True)
+        stop_talking()
+
+
+def main(host_of: Callable[[Paths], Host] = this_machine, packages: Sequence[str] = ()) -> int:
+    """Read the order from standard input, answer it, watch; an order without a deadline is a rehearsal.
+
+    `packages`: more than the usual ones that the host needs.
+    """
+    for number in (signal.SIGHUP, signal.SIGINT, signal.SIGTERM, signal.SIGPIPE):
+        signal.signal(number, signal.SIG_IGN)
+    keep_private()
+    order = json.loads(sys.stdin.readline())
+    sessions, journal, locks, config = (Path(order[name]) for name in ("sessions", "journal", "locks", "config"))
+    paths = Paths(sessions=sessions, journal=journal, locks=locks, config=config, apart=order["apart"])
+    if STAY not in sys.argv and os.fork():  # whoever asked waits for this process and is told the rest by the journal
+        return 0
+    asyncio.run(_live(paths, order["session"], order["until"], host_of, packages))
+    return 0
+
+
+if __name__ == "__main__":
+    sys.exit(main())

@@ -1,0 +1,72 @@
+"""Processor time of fio and of the host while a job runs."""
+
+from __future__ import annotations
+
+import time
+from typing import TYPE_CHECKING
+
+from app.core.session.results import CpuFigures
+
+if TYPE_CHECKING:
+    import psutil  # type: ignore[import-untyped]
+
+
+class CpuMeter:
+    """Reads two counters a call; shares are those since the call before."""
+
+    def __init__(self, pid: int) -> None:
+        """`pid`: fio's process, whose threads do the I/O; 0 if it cannot be seen from here."""
+        import psutil  # when a job is run, not when the program starts
+
+        self._psutil = psutil
+        self._process: psutil.Process | None = None
+        if pid > 0:
+            try:
+                self._process = psutil.Process(pid)
+            except (psutil.Error, OSError):
+                self._process = None
+        self._last = self._mark = self._now()
+
+    def begin(self) -> None:
+        """From here on counts for `whole`."""
+        self._last = self._mark = self._now()
+
+    def tick(self) -> CpuFigures:
+        """Shares since the last tick."""
+        before, self._last = self._last, self._now()
+        return _shares(before, self._last)
+
+    def whole(self) -> CpuFigures:
+        """Shares since `begin`, up to the last tick."""
+        return _shares(self._mark, self._last)
+
+    def _now(self) -> tuple[float, float | None, float, float]:
+        """Clock, fio's seconds, the host's busy and total seconds."""
+        used: float | None = None
+        if self._process is not None:
+            try:
+                times = self._process.cpu_times()
+                used = times.user + times.system
+            except (self._psutil.Error, OSError):
+                used = None
+        try:
+            host = self._psutil.cpu_times()
+        except (self._psutil.Error, OSError):
+            return time.monotonic(), used, 0.0, 0.0
+        # Guests' time is contained in user and nice.
+        parts = host._asdict()
+        total = sum(value for key, value in parts.items() if not key.startswith("guest"))
+        idle = parts.get("idle", 0.0) + parts.get("iowait", 0.0)
+        return time.monotonic(), used, total - idle, total
+
+
+def _shares(
+    before: tuple[float, float | None, float, float], after: tuple[float, float | None, float, float]
+) -> CpuFigures:
+    clock = after[0] - before[0]
+    total = after[3] - before[3]
+    fio = None
+    if clock > 0 and after[1] is not None and before[1] is not None:
+        fio = max(0.0, after[1] - before[1]) / clock * 100
+    host = max(0.0, after[2] - before[2]) / total * 100 if total > 0 else None
+    return CpuFigures(fio_percent_of_core=fio, host_percent=host)

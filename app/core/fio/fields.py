@@ -1,0 +1,432 @@
+"""The fields of a job, declared once: form, command line, sweep axis and job files derive from this table."""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Mapping
+from enum import StrEnum
+
+from app.core.fio import job_values as values
+from app.core.fio.extra import format_extra, parse_extra
+from app.core.fio.job_values import Arrival, DedupeMode, Engine, Pattern, SyncMode
+from app.core.fio.sizes import parse_size
+from app.core.session.unit_labels import in_unit, within
+from backends.values import dataclass
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class JobField:
+    """One field of a job: its name on the command line, its words, how it is read and written."""
+
+    key: str
+    """Name of the attribute of `Job`; `--rate-iops` on the command line is `rate_iops` here."""
+    label: str
+    """What a form shows before it."""
+    help: str
+    """One sentence."""
+    parse: Callable[[str], object]
+    """Text to value. Raises InvalidValueError."""
+    format: Callable[[object], str] = str
+    """Value to text that `parse` reads back."""
+    choices: tuple[str, ...] = ()
+    """All values there are; empty for free text."""
+    optional: bool = False
+    """Whether an empty text is a value (None)."""
+    unit: str = ""
+    """What a bare number counts; "" where that is plain, or stands in the text."""
+    option: str = ""
+    """fio's name of it; "" where it is `key`."""
+    aliases: tuple[str, ...] = ()
+    """Other names that fio has for it."""
+
+    @property
+    def fio(self) -> str:
+        """fio's name of it."""
+        return self.option or self.key
+
+    @property
+    def is_size(self) -> bool:
+        """Whether it is in bytes."""
+        return self.parse is parse_size
+
+    @property
+    def is_flag(self) -> bool:
+        """Whether it is yes or no."""
+        return self.format is values.format_flag
+
+    def in_fio(self, value: object) -> str:
+        """The value as a job file has it."""
+        match value:
+            case bool():
+                return str(int(value))
+            case SyncMode() if value is SyncMode.SYNC:  # by its type: the engine sync has the same text
+                return "1"  # the spelling that every version knows
+            case StrEnum():
+                return value.value
+            case _:
+                return self.format(value)
+
+
+def field_words(key: str, text: str) -> str:
+    """`queue depth 8`, `read share 70 %`: a field of a job and its value, as they stand within a line."""
+    return f"{within(_field(key).label)} {in_unit(text, unit_of(key))}"
+
+
+def unit_of(key: str) -> str:
+    """What a bare number of it counts; "" where that is plain."""
+    return _field(key).unit
+
+
+def _field(key: str) -> JobField:
+    return next(field for field in FIELDS if field.key == key)
+
+
+def _size(key: str, label: str, about: str, *, optional: bool = False, aliases: tuple[str, ...] = ()) -> JobField:
+    return JobField(
+        key=key,
+        label=label,
+        help=about,
+        parse=parse_size,
+        format=values.format_bytes,
+        optional=optional,
+        aliases=aliases,
+    )
+
+
+def _count(key: str, label: str, about: str, *, optional: bool = False, unit: str = "") -> JobField:
+    return JobField(key=key, label=label, help=about, parse=values.parse_number, optional=optional, unit=unit)
+
+
+def _flag(key: str, label: str, about: str) -> JobField:
+    return JobField(
+        key=key, label=label, help=about, parse=values.parse_flag, format=values.format_flag, choices=("yes", "no")
+    )
+
+
+def _wish(key: str, label: str, about: str) -> JobField:
+    return JobField(
+        key=key,
+        label=label,
+        help=about,
+        parse=values.parse_wish,
+        format=values.format_flag,
+        choices=("yes", "no"),
+        optional=True,
+    )
+
+
+_OF_ONE = "Hold every job that reads and writes at this many {} per second of its {}; empty for no limit."
+
+FIELDS: tuple[JobField, ...] = (
+    JobField(
+        key="rw",
+        label="Pattern",
+        help="Order of the I/O. Trims destroy data.",
+        parse=values.one_of(Pattern, "an I/O pattern"),
+        choices=tuple(Pattern),
+        aliases=("readwrite",),
+    ),
+    _size("bs", "Block size", "Bytes of one I/O: 4k, 1M.", aliases=("blocksize",)),
+    JobField(
+        key="bssplit",
+        label="Block size mix",
+        help="Several block sizes with their percentages, instead of one: 512/10:4k/60:64k/30.",
+        parse=values.parse_split,
+        format=values.format_split,
+        optional=True,
+    ),
+    _size(
+        "bs_write",
+        "Block size of writes",
+        "Bytes of one write of a job that reads and writes; empty for the same as of reads.",
+        optional=True,
+    ),
+    JobField(
+        key="bsrange",
+        label="Block size range",
+        help="Block sizes between two, all equally often, instead of one: 4k-64k.",
+        parse=values.parse_span,
+        format=values.format_span,
+        optional=True,
+        aliases=("blocksize_range",),
+    ),
+    _size(
+        "blockalign",
+        "Alignment",
+        "Random offsets are multiples of it; fio's default is the smallest block size.",
+        optional=True,
+        aliases=("ba",),
+    ),
+    _count("iodepth", "Queue depth", "I/Os each job keeps in flight."),
+    _count("numjobs", "Jobs", "Threads doing the same at once."),
+    _count("rwmixread", "Read share", "Percent of reads when reading and writing.", unit="%"),
+    JobField(
+        key="runtime",
+        label="Run time",
+        help="Measured seconds, after the ramp; 0 for no limit of a job that ends by amount.",
+        parse=values.parse_seconds,
+        unit="s",
+        aliases=("timeout",),
+    ),
+    JobField(
+        key="ramp",
+        label="Ramp",
+        help="Seconds of warm-up that do not count.",
+        parse=values.parse_seconds,
+        unit="s",
+        option="ramp_time",
+    ),
+    _size(
+        "size",
+        "Region",
+        "Use only this much of the target, from its start; empty for all of it.",
+        optional=True,
+    ),
+    _count("size_percent", "Region share", "Use only this much of the target.", optional=True, unit="%"),
+    _size("offset", "Start", "Use the target from here on; empty for its start.", optional=True),
+    _count("offset_percent", "Start share", "Use the target from this share of its size on.", optional=True, unit="%"),
+    JobField(
+        key="ioengine",
+        label="I/O engine",
+        help="How requests reach the kernel.",
+        parse=values.one_of(Engine, "an I/O engine raidbench uses"),
+        choices=tuple(Engine),
+    ),
+    _flag("direct", "Direct I/O", "Go past the page cache; without it memory is measured."),
+    _count(
+        "rate_iops",
+        "IOPS limit",
+        "Hold every job at this many I/Os per second, reads and writes together; empty for as fast as it goes.",
+        optional=True,
+    ),
+    _size(
+        "rate",
+        "Rate limit",
+        "Hold every job at this many bytes per second, reads and writes together: 20M.",
+        optional=True,
+    ),
+    _count("rate_iops_read", "IOPS limit of reads", _OF_ONE.format("I/Os", "reads"), optional=True),
+    _count("rate_iops_write", "IOPS limit of writes", _OF_ONE.format("I/Os", "writes"), optional=True),
+    _size("rate_read", "Rate limit of reads", _OF_ONE.format("bytes", "reads"), optional=True),
+    _size("rate_write", "Rate limit of writes", _OF_ONE.format("bytes", "writes"), optional=True),
+    JobField(
+        key="arrival",
+        label="Arrivals",
+        help="When the requests of a held rate come: evenly, or at random as from many users (Poisson).",
+        parse=values.parse_arrival,
+        choices=tuple(Arrival),
+        optional=True,
+        option="rate_process",
+    ),
+    JobField(
+        key="thinktime",
+        label="Think time",
+        help="Every job pauses so long after its blocks: 500us, 2ms.",
+        parse=values.parse_microseconds,
+        format=values.format_microseconds,
+        optional=True,
+    ),
+    _count("thinktime_blocks", "Think after", "I/Os between two pauses; empty for one.", optional=True),
+    JobField(
+        key="random_distribution",
+        label="Distribution",
+        help="Where random I/Os go: zipf:1.1, pareto:0.9, normal:20, zoned:60/10:40/90; empty for everywhere alike.",
+        parse=values.parse_distribution,
+        optional=True,
+    ),
+    _count(
+        "percentage_random",
+        "Random share",
+        "Percent of the I/Os of a random pattern that are at random; the others follow the one before.",
+        optional=True,
+        unit="%",
+    ),
+    _size(
+        "offset_increment",
+        "Stream distance",
+        "How far apart jobs start; empty to share the target out between sequential jobs.",
+        optional=True,
+    ),
+    _flag(
+        "norandommap",
+        "No random map",
+        "Draw random blocks without remembering them; the map of an 8 TiB array takes 270 MB.",
+    ),
+    _count("randseed", "Random seed", "Same seed, same blocks; empty for other blocks in each run.", optional=True),
+    _count("fsync", "Flush every", "An fsync after so many writes, as databases do; empty for none.", optional=True),
+    _count(
+        "fdatasync",
+        "Data flush every",
+        "The same with fdatasync, which leaves out what a file's times need.",
+        optional=True,
+    ),
+    _count("number_ios", "End after I/Os", "Every job ends after so many I/Os, or at its run time.", optional=True),
+    _size(
+        "io_size",
+        "End after bytes",
+        "Every job ends after so many bytes, or at its run time.",
+        optional=True,
+        aliases=("io_limit",),
+    ),
+    _count(
+        "passes",
+        "End after passes",
+        "Every job ends after it moved its region, or the bytes to end after, so many times, or at its run time.",
+        optional=True,
+    ),
+    JobField(
+        key="hipri",
+        label="Polling",
+        help="Wait for completions by polling, not by interrupts (io_uring, pvsync2).",
+        parse=values.parse_wish,
+        format=values.format_flag,
+        choices=("yes", "no"),
+        optional=True,
+    ),
+    JobField(
+        key="cpus_allowed",
+        label="Processors",
+        help="The processors that jobs may run on: 0-3,8.",
+        parse=values.parse_list,
+        optional=True,
+    ),
+    JobField(
+        key="cpus_allowed_policy",
+        label="Share them",
+        help="All jobs on all of these processors, or each job on one of them.",
+        parse=values.one_of(values.CpuPolicy, "a way to share processors"),
+        choices=tuple(values.CpuPolicy),
+        optional=True,
+    ),
+    JobField(
+        key="numa_cpu_nodes",
+        label="NUMA nodes",
+        help="Jobs run on the processors of these NUMA nodes: 0, 0-1, all.",
+        parse=values.parse_nodes,
+        optional=True,
+    ),
+    JobField(
+        key="numa_mem_policy",
+        label="NUMA memory",
+        help="Where the buffers of jobs lie: local, bind:0, prefer:1, interleave:0-1.",
+        parse=values.parse_memory_policy,
+        optional=True,
+    ),
+    JobField(
+        key="sync",
+        label="Synchronous writes",
+        help="Open the target with O_SYNC (sync) or O_DSYNC (dsync): a write ends when its data are on stable media.",
+        parse=values.parse_sync,
+        choices=tuple(SyncMode),
+        optional=True,
+    ),
+    _count(
+        "buffer_compress_percentage",
+        "Compressible",
+        "Percent of the written data that compression can remove.",
+        optional=True,
+        unit="%",
+    ),
+    _size(
+        "buffer_compress_chunk",
+        "Compressible chunk",
+        "Bytes over which the compressible share holds; fio's default is 512.",
+        optional=True,
+    ),
+    _count(
+        "dedupe_percentage",
+        "Duplicates",
+        "Percent of the written blocks that are copies of earlier blocks.",
+        optional=True,
+        unit="%",
+    ),
+    JobField(
+        key="dedupe_mode",
+        label="Duplicates of",
+        help="Copy the previous block (repeat) or any block of a working set (working_set).",
+        parse=values.one_of(DedupeMode, "a mode of duplicates"),
+        choices=tuple(DedupeMode),
+        optional=True,
+    ),
+    _count(
+        "dedupe_working_set_percentage",
+        "Duplicate set",
+        "Size of the working set of duplicates, percent of the target; fio's default is 5.",
+        optional=True,
+        unit="%",
+    ),
+    _wish("zero_buffers", "Zeros", "Write zeros only."),
+    _wish("refill_buffers", "Refill buffers", "Fill the buffer with new random data before every write."),
+    JobField(
+        key="scramble_buffers",
+        label="Scramble buffers",
+        help="Change a few bytes of the buffer before every write; fio's default is yes.",
+        parse=values.parse_waiver,
+        format=values.format_flag,
+        choices=("yes", "no"),
+        optional=True,
+    ),
+    JobField(
+        key="buffer_pattern",
+        label="Data pattern",
+        help='Write this pattern: 0xdeadbeef, 1234, "text". File names are refused.',
+        parse=values.parse_buffer_pattern,
+        optional=True,
+    ),
+    _wish("sqthread_poll", "Submission thread", "Let a kernel thread submit the requests (io_uring)."),
+    _count(
+        "sqthread_poll_cpu",
+        "Submission CPU",
+        "Processor of the submission thread (io_uring).",
+        optional=True,
+    ),
+    _wish("fixedbufs", "Fixed buffers", "Map the I/O buffers into the kernel once (io_uring)."),
+    _wish("registerfiles", "Registered files", "Register the target with the ring once (io_uring)."),
+    JobField(
+        key="nonvectored",
+        label="Non-vectored",
+        help="Use non-vectored requests where the kernel has them (io_uring); fio's default is yes.",
+        parse=values.parse_waiver,
+        format=values.format_flag,
+        choices=("yes", "no"),
+        optional=True,
+    ),
+    _wish("uncached", "Uncached", "Drop the data from the page cache after buffered I/O (io_uring)."),
+    JobField(
+        key="extra",
+        label="More options",
+        help="Rare options of fio, as fio writes them: iodepth_low=8 end_fsync=1.",
+        parse=parse_extra,
+        format=format_extra,
+        optional=True,
+    ),
+)
+"""All of them, in the order of a job file; forms and helps show them by `GROUPS`."""
+
+GROUPS: Mapping[str, tuple[str, ...]] = {
+    "Load": (
+        *("rw", "bs", "iodepth", "numjobs", "rwmixread", "bssplit", "bs_write", "bsrange", "blockalign"),
+        "random_distribution",
+        *("percentage_random", "offset_increment", "norandommap", "randseed", "fsync", "fdatasync", "sync"),
+    ),
+    "How long, and how much": (
+        *("runtime", "ramp", "size", "size_percent", "offset", "offset_percent"),
+        *("number_ios", "io_size", "passes"),
+    ),
+    "When requests come": (
+        *("rate_iops", "rate", "rate_iops_read", "rate_iops_write", "rate_read", "rate_write"),
+        *("arrival", "thinktime", "thinktime_blocks"),
+    ),
+    "Engine, processors, memory": (
+        *("ioengine", "direct", "hipri", "cpus_allowed", "cpus_allowed_policy"),
+        *("numa_cpu_nodes", "numa_mem_policy"),
+        *("sqthread_poll", "sqthread_poll_cpu", "fixedbufs", "registerfiles", "nonvectored", "uncached", "extra"),
+    ),
+    "Data that is written": (
+        *("buffer_compress_percentage", "buffer_compress_chunk", "dedupe_percentage", "dedupe_mode"),
+        *("dedupe_working_set_percentage", "zero_buffers", "refill_buffers", "scramble_buffers", "buffer_pattern"),
+    ),
+}
+"""Keys of all fields by the headings under which forms and helps show them."""
+
+COMMON = frozenset(("rw", "bs", "iodepth", "numjobs", "rwmixread", "runtime", "ramp", "size", "ioengine", "direct"))
+"""Keys of the fields that most jobs are told by; a form shows the others where they have a value of their own."""

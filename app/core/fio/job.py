@@ -1,0 +1,576 @@
+"""A job: what fio is to open, and every field of what it is to do there. Pure."""
+
+from __future__ import annotations
+
+import math
+from collections.abc import Iterator, Mapping
+from dataclasses import replace
+from enum import StrEnum
+from typing import TYPE_CHECKING, Any
+
+from app.core.fio.extra import Extra
+from app.core.fio.fields import FIELDS, JobField
+from app.core.fio.job_problems import problems_of
+from app.core.fio.job_values import Arrival, CpuPolicy, DedupeMode, Engine, Pattern, Span, Split, SyncMode
+from app.core.fio.sizes import format_size
+from backends.errors import InvalidValueError
+from backends.helper_device import RootHold
+from backends.text import clean
+from backends.values import dataclass
+
+if TYPE_CHECKING:
+    from app.core.fio.sections import JobSection
+
+# -- what fio is to open, and what people call it ---------------------------------------------------------------------
+
+_UNSAFE = "$`;#\\*?[]\"'"
+
+
+class TargetKind(StrEnum):
+    """What kind of thing is measured."""
+
+    FILE = "file"
+    BLOCK = "block"
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class JobTarget:
+    """A laid out scratch file or a raw device, already judged by the guard.
+
+    Raises InvalidValueError for a path that fio's job file syntax would read as something else.
+    """
+
+    path: str
+    """Absolute path fio opens; for a device held exclusively it is `/proc/<pid>/fd/N`, never a bare sdX."""
+    name: str
+    """What to show instead: `/dev/sdb`, `/srv/scratch.dat`."""
+    kind: TargetKind
+    """File or block device."""
+    size: int
+    """Bytes that may be used."""
+    logical_block_size: int = 512
+    """Smallest unit of direct I/O, bytes."""
+    root: RootHold | None = None
+    """By what the root helper has it, of a device that it holds for reading."""
+
+    def __post_init__(self) -> None:
+        shown = clean(self.path)
+        if not self.path.startswith("/"):
+            raise InvalidValueError(f"{shown} is not an absolute path")
+        # fio cuts a job file line at ';' and '#', expands '$', and knows no quoting: the rest of the path
+        # would name another file. (':' is escaped when the job file is written.)
+        found = sorted({char for char in self.path if char in _UNSAFE or not char.isprintable()})
+        if found or self.path != self.path.strip():
+            marks = " ".join(char if char.isprintable() else repr(char) for char in found) or "a blank at the end"
+            raise InvalidValueError(
+                f"{shown} cannot be written into a fio job file: it contains {marks}",
+                hint="Use a path of letters, digits and . _ - / : + @ only.",
+            )
+        if self.size <= 0:
+            raise InvalidValueError(f"{clean(self.name)} has no size: nothing can be read there")
+
+    @property
+    def escaped(self) -> str:
+        r"""The path for `filename=`: fio splits it at ':' unless written `\:`."""
+        return self.path.replace(":", r"\:")
+
+
+# -- a job: what to measure, as a value that is valid or does not exist -----------------------------------------------
+
+__all__ = ["Arrival", "Engine", "InvalidJobError", "Job", "JobTarget", "Pattern", "TargetKind", "check", "fit"]
+
+
+class InvalidJobError(InvalidValueError):
+    """Fields that do not make a job; `fields` has a sentence for each, for a form to show at the field."""
+
+    def __init__(self, problems: Mapping[str, str]) -> None:
+        super().__init__("; ".join(f"{key}: {problem}" for key, problem in problems.items()))
+        self.fields: Mapping[str, str] = dict(problems)
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Job:
+    """A workload. Sizes are bytes, times seconds.
+
+    Raises InvalidJobError when the fields do not fit together.
+    """
+
+    rw: Pattern = Pattern.RANDREAD
+    """Sequential or random; reads, writes or trims."""
+    bs: int = 4096
+    """Bytes of one I/O; of no effect beside `bssplit` or `bsrange`."""
+    bs_write: int | None = None
+    """Bytes of one write of a mixed pattern; None is those of a read."""
+    bssplit: Split | None = None
+    """Block sizes with percentages that add up to 100."""
+    bsrange: Span | None = None
+    """The smallest and the largest block size, with all multiples of the smallest between them."""
+    blockalign: int | None = None
+    """Random offsets are multiples of it; None is fio's default, the smallest block size."""
+    iodepth: int = 1
+    """I/Os each job keeps in flight."""
+    numjobs: int = 1
+    """Threads doing the same at once."""
+    rwmixread: int = 50
+    """Percent of reads of a mixed pattern."""
+    runtime: int = 60
+    """Measured seconds, after the ramp; 0 is no limit, for a job that ends by amount."""
+    ramp: int = 10
+    """Seconds of warm-up before."""
+    size: int | None = None
+    """Bytes of the target to use, from its start or `offset`; None is all of it."""
+    size_percent: int | None = None
+    """Percent of the target to use, instead of `size`."""
+    offset: int | None = None
+    """Bytes of the target before the part that is used."""
+    offset_percent: int | None = None
+    """Percent of the target before the part that is used."""
+    ioengine: Engine = Engine.LIBAIO
+    """How requests reach the kernel."""
+    direct: bool = True
+    """Past the page cache."""
+    rate_iops: int | None = None
+    """Limit of I/Os per second and job, reads and writes together; of trims and writes in turn, that of each."""
+    arrival: Arrival | None = None
+    """When the requests of a held rate come; None is evenly."""
+    rate: int | None = None
+    """Limit of bytes per second and job, reads and writes together."""
+    rate_iops_read: int | None = None
+    """Limit of reads per second and job of a mixed pattern; None is no limit."""
+    rate_iops_write: int | None = None
+    """Limit of writes per second and job of a mixed pattern; None is no limit."""
+    rate_read: int | None = None
+    """Limit of bytes read per second and job of a mixed pattern; None is no limit."""
+    rate_write: int | None = None
+    """Limit of bytes written per second and job of a mixed pattern; None is no limit."""
+    thinktime: int | None = None
+    """Microseconds that each job pauses."""
+    thinktime_blocks: int | None = None
+    """I/Os between two pauses; None is one."""
+    random_distribution: str | None = None
+    """Where random I/Os go, in fio's words (`zipf:1.1`); None is everywhere alike."""
+    percentage_random: int | None = None
+    """Percent of the I/Os of a random pattern that are at random; None is all."""
+    offset_increment: int | None = None
+    """Bytes between the starts of the jobs; None shares the target out between sequential jobs."""
+    norandommap: bool = True
+    """Random blocks may repeat before all were touched."""
+    randseed: int | None = None
+    """Seed of the random offsets; None lets fio draw one."""
+    fsync: int | None = None
+    """Writes between two fsync calls; None for none."""
+    fdatasync: int | None = None
+    """Writes between two fdatasync calls; None for none."""
+    number_ios: int | None = None
+    """I/Os after which each job ends; None for by time alone."""
+    io_size: int | None = None
+    """Bytes after which each job ends; None for by time alone."""
+    passes: int | None = None
+    """How often each job moves its region, or `io_size`, until it ends; None for by time alone."""
+    hipri: bool | None = None
+    """Completions are polled for; None is by interrupts."""
+    cpus_allowed: str | None = None
+    """Processors that jobs may run on; None is all."""
+    cpus_allowed_policy: CpuPolicy | None = None
+    """Whether the jobs share them; None is fio's default, shared."""
+    numa_cpu_nodes: str | None = None
+    """NUMA nodes on whose processors jobs run; None is all."""
+    numa_mem_policy: str | None = None
+    """Where the buffers lie; None is the kernel's choice."""
+    sync: SyncMode | None = None
+    """How the target is opened for synchronous writes; None for plain writes."""
+    buffer_compress_percentage: int | None = None
+    """Percent of the written data that compression can remove; None is fio's default, random data."""
+    buffer_compress_chunk: int | None = None
+    """Bytes over which that share holds; None is fio's default, 512."""
+    dedupe_percentage: int | None = None
+    """Percent of the written blocks that are copies; None is fio's default, none."""
+    dedupe_mode: DedupeMode | None = None
+    """What the copies are copies of; None is fio's default, the previous block."""
+    dedupe_working_set_percentage: int | None = None
+    """Size of the working set of copies, percent of the target; None is fio's default, 5."""
+    zero_buffers: bool | None = None
+    """Zeros are written; None for random data."""
+    refill_buffers: bool | None = None
+    """Every write has new random data; None is fio's default, the first data again."""
+    scramble_buffers: bool | None = None
+    """False where the data stay the same; None is fio's default, a few bytes change with every write."""
+    buffer_pattern: str | None = None
+    """Pattern of the data in fio's words; None for random data."""
+    sqthread_poll: bool | None = None
+    """A kernel thread submits the requests of io_uring."""
+    sqthread_poll_cpu: int | None = None
+    """Processor of that thread; None is any."""
+    fixedbufs: bool | None = None
+    """The buffers are mapped into the kernel once."""
+    registerfiles: bool | None = None
+    """The target is registered with the ring once."""
+    nonvectored: bool | None = None
+    """False for vectored requests of io_uring; None is fio's default, what the kernel takes."""
+    uncached: bool | None = None
+    """Data leave the page cache after the I/O."""
+    extra: Extra | None = None
+    """Rare options of fio with their values, passed on to it."""
+
+    def __post_init__(self) -> None:
+        if problems := problems_of(self):
+            raise InvalidJobError(problems)
+
+    @property
+    def sections(self) -> tuple[JobSection, ...]:
+        """The sections of a job that has several; empty for a job of one."""
+        return ()
+
+    @property
+    def parts(self) -> tuple[Job, ...]:
+        """The job of each section; a job of one section is its own only part."""
+        return (self,)
+
+    @property
+    def reads(self) -> bool:
+        """Whether it reads."""
+        return self.rw in (Pattern.READ, Pattern.RANDREAD, Pattern.READWRITE, Pattern.RANDRW)
+
+    @property
+    def writes(self) -> bool:
+        """Whether it writes or trims, so whether the data of the target are lost."""
+        return self.rw not in (Pattern.READ, Pattern.RANDREAD)
+
+    @property
+    def trims(self) -> bool:
+        """Whether it trims."""
+        return self.rw in (Pattern.TRIM, Pattern.RANDTRIM, Pattern.TRIMWRITE, Pattern.RANDTRIMWRITE)
+
+    @property
+    def writes_data(self) -> bool:
+        """Whether data are written, alone, beside reads or after trims."""
+        return self.writes and self.rw not in (Pattern.TRIM, Pattern.RANDTRIM)
+
+    @property
+    def size_named(self) -> bool:
+        """Whether it says how much of the target it uses."""
+        return self.size is not None or self.size_percent is not None
+
+    @property
+    def mixed(self) -> bool:
+        """Whether it reads and writes."""
+        return self.reads and self.writes
+
+    @property
+    def sequential(self) -> bool:
+        """Whether offsets follow each other."""
+        return self.rw in (Pattern.READ, Pattern.WRITE, Pattern.READWRITE, Pattern.TRIM, Pattern.TRIMWRITE)
+
+    @property
+    def block_sizes(self) -> tuple[int, ...]:
+        """All block sizes in use, ascending, bytes."""
+        return tuple(sorted({size for size, percent in self.shares if percent}))
+
+    @property
+    def shares(self) -> Split:
+        """All block sizes with their percentages; of a range a few of those between its ends."""
+        if self.bssplit is not None:
+            return self.bssplit
+        if self.bsrange is not None:
+            first, last = self.bsrange
+            parts = min(10, max(1, last // first))
+            sizes = [first + (last - first) * place // max(1, parts - 1) // first * first for place in range(parts)]
+            return tuple((size, 100 // parts + (place < 100 % parts)) for place, size in enumerate([*sizes[:-1], last]))
+        if self.bs_write is not None and self.mixed:
+            return ((self.bs, self.rwmixread), (self.bs_write, 100 - self.rwmixread))
+        return ((self.bs, 100),)
+
+    @property
+    def mean_block_size(self) -> float:
+        """Bytes of an average I/O."""
+        reads = self.rwmixread / 100 if self.mixed else float(self.reads)
+        return reads * self.mean_size_of("read") + (1 - reads) * self.mean_size_of("write")
+
+    def mean_size_of(self, direction: str) -> float:
+        """Bytes of an average `read` or `write`."""
+        if self.bssplit is not None:
+            return sum(size * percent for size, percent in self.bssplit) / 100
+        if self.bsrange is not None:
+            return sum(self.bsrange) / 2
+        return float(self.bs if direction == "read" or self.bs_write is None else self.bs_write)
+
+    def smallest_of(self, direction: str) -> int:
+        """Bytes of the smallest `read` or `write`."""
+        if self.bssplit is None and self.bsrange is None:
+            return int(self.mean_size_of(direction))
+        return self.block_sizes[0]
+
+    @property
+    def whole_rate_iops(self) -> int | None:
+        """Limit of I/Os per second and job; None where not all of them are limited by their count."""
+        if self.rate_iops_read is not None and self.rate_iops_write is not None:
+            return self.rate_iops_read + self.rate_iops_write
+        return self.rate_iops
+
+    @property
+    def whole_rate(self) -> int | None:
+        """Limit of bytes per second and job; None where not all of them are limited by bytes."""
+        if self.rate_read is not None and self.rate_write is not None:
+            return self.rate_read + self.rate_write
+        return self.rate
+
+    @property
+    def held(self) -> bool:
+        """Whether the rate of all its I/Os is fixed, so that latency is what it is about."""
+        return self.whole_rate_iops is not None or self.whole_rate is not None
+
+    @property
+    def idle_s(self) -> float:
+        """Seconds that each job pauses by itself between two I/Os, at most."""
+        return max((self.thinktime or 0) / 1e6, 1 / self.whole_rate_iops if self.whole_rate_iops else 0.0)
+
+    @property
+    def flushes(self) -> bool:
+        """Whether it flushes as it writes."""
+        return self.fsync is not None or self.fdatasync is not None
+
+    @property
+    def is_durable(self) -> bool:
+        """Whether its writes reach stable media: by flushes, or because each write is synchronous."""
+        return self.flushes or self.sync is not None
+
+    @property
+    def ends_by_amount(self) -> bool:
+        """Whether it may end before its run time."""
+        return self.number_ios is not None or self.io_size is not None or self.passes is not None
+
+    @property
+    def reach(self) -> int | None:
+        """Bytes from the start of the target to the end of what is used; None where the target decides."""
+        whole = self.size is None or self.offset_percent is not None
+        return None if whole or self.size is None else (self.offset or 0) + self.size
+
+    @property
+    def longest_s(self) -> float | None:
+        """Seconds of ramp and run time; None for a job that only an amount ends."""
+        return float(self.ramp + self.runtime) if self.runtime else None
+
+    @property
+    def required_alignment(self) -> int:
+        """The largest logical block size of a device that can serve this job, bytes; 1 without direct I/O."""
+        if not self.direct:
+            return 1
+        return _power_of_two_in(math.gcd(*self.block_sizes, self.blockalign or 0))
+
+    @property
+    def queue(self) -> int:
+        """I/Os in flight altogether."""
+        return self.numjobs * (self.iodepth if self.keeps_a_queue else 1)
+
+    @property
+    def keeps_a_queue(self) -> bool:
+        """Whether one job can have more than one I/O in flight: fio waits for each trim, whatever the engine."""
+        return self.ioengine.keeps_a_queue and self.rw not in (Pattern.TRIM, Pattern.RANDTRIM)
+
+    def describe(self) -> str:
+        """One line: `4k random read · QD 64 · 1 job · 60 s · direct`."""
+        sizes = self.block_sizes
+        blocks = format_size(sizes[0]) if len(sizes) == 1 else f"{format_size(sizes[0])}-{format_size(sizes[-1])}"
+        if self.bs_write is not None and self.mixed:
+            blocks = f"{format_size(self.bs)}/{format_size(self.bs_write)}"
+        order = "sequential" if self.sequential else "random"
+        what = f"{self.rwmixread}/{100 - self.rwmixread} read/write" if self.mixed else _action(self)
+        parts = [
+            f"{blocks} {order} {what}",
+            f"QD {self.iodepth}",
+            f"{self.numjobs} job" + ("s" if self.numjobs > 1 else ""),
+            f"{self.runtime} s" if self.runtime else "no time limit",
+            "direct" if self.direct else "buffered",
+            *(words.format(field.format(value)) for field, words, value in self._told()),
+        ]
+        return " · ".join(parts)
+
+    def _told(self) -> Iterator[tuple[JobField, str, object]]:
+        """Fields with their words, where they are not what most jobs have."""
+        known = {field.key: field for field in FIELDS}
+        for key, words in _WORDS.items():
+            if (value := getattr(self, key)) not in (None, Engine.LIBAIO):
+                yield known[key], _ONCE.get(key, words) if value == _FEWEST.get(key) else words, value
+
+    def texts(self) -> dict[str, str]:
+        """Every field as text that `from_fields` reads back; "" where there is none."""
+        values = {field.key: getattr(self, field.key) for field in FIELDS}
+        return {field.key: "" if values[field.key] is None else field.format(values[field.key]) for field in FIELDS}
+
+    def with_fields(self, texts: Mapping[str, str]) -> Job:
+        """The job with the fields that the texts name; see `from_fields`."""
+        return Job.from_fields(texts, self)
+
+    @classmethod
+    def from_fields(cls, texts: Mapping[str, str], base: Job | None = None) -> Job:
+        """The job that texts of a form or command line ask for; absent fields are those of `base`.
+
+        A run time as short as the base's ramp shortens the ramp too, and an end by amount takes it away, unless the
+        texts name one. Of a base with several sections each section is changed.
+        Raises InvalidJobError with a sentence for each field that is wrong.
+        """
+        if base is not None and base.sections:
+            return base.with_fields(texts)
+        values: dict[str, Any] = {}
+        problems: dict[str, str] = {}
+        known = {field.key: field for field in FIELDS}
+        for key, text in texts.items():
+            if (field := known.get(key)) is None:
+                problems[clean(key, 40)] = "there is no such field"
+            elif not text.strip() and field.optional:
+                values[key] = None
+            elif not text.strip():
+                problems[key] = "is needed"
+            else:
+                try:
+                    values[key] = field.parse(text)
+                except InvalidValueError as error:
+                    problems[key] = f"{error.message}. {error.hint}" if error.hint else error.message
+        if problems:
+            raise InvalidJobError(problems)
+        start = base or cls()
+        if "ramp" not in values and 0 < values.get("runtime", 0) <= start.ramp:
+            values["ramp"] = values["runtime"] // 3
+        if "ramp" not in values and any(values.get(key) is not None for key in ("number_ios", "io_size", "passes")):
+            values["ramp"] = 0
+        return replace(start, **values)
+
+
+_WORDS = {
+    "blockalign": "aligned to {}",
+    "rate_iops": "at most {} IOPS a job",
+    "rate": "at most {}/s a job",
+    "rate_iops_read": "at most {} reads/s a job",
+    "rate_iops_write": "at most {} writes/s a job",
+    "rate_read": "reads at most {}/s a job",
+    "rate_write": "writes at most {}/s a job",
+    "arrival": "Poisson arrivals",
+    "thinktime": "pauses of {}",
+    "random_distribution": "{}",
+    "percentage_random": "{} % at random",
+    "fsync": "flush every {} writes",
+    "fdatasync": "data flush every {} writes",
+    "number_ios": "ends after {} I/Os a job",
+    "io_size": "ends after {} a job",
+    "passes": "ends after {} x its region",
+    "ioengine": "{}",
+    "hipri": "polling",
+    "cpus_allowed": "on CPUs {}",
+    "numa_cpu_nodes": "on NUMA nodes {}",
+    "numa_mem_policy": "memory {}",
+    "size": "first {}",
+    "sync": "{} writes",
+    "buffer_compress_percentage": "{} % compressible",
+    "buffer_compress_chunk": "compressible over {}",
+    "dedupe_percentage": "{} % duplicates",
+    "dedupe_mode": "duplicates by {}",
+    "dedupe_working_set_percentage": "duplicates of {} % of the target",
+    "zero_buffers": "zeros",
+    "refill_buffers": "refilled buffers",
+    "scramble_buffers": "unscrambled buffers",
+    "buffer_pattern": "pattern {}",
+    "sqthread_poll": "submission thread",
+    "sqthread_poll_cpu": "submission on CPU {}",
+    "fixedbufs": "fixed buffers",
+    "registerfiles": "registered files",
+    "nonvectored": "vectored requests",
+    "uncached": "uncached",
+    "size_percent": "first {} %",
+    "offset": "from {}",
+    "offset_percent": "from {} %",
+    "offset_increment": "jobs {} apart",
+    "extra": "{}",
+}
+"""What a description says of a field that is set."""
+
+_FEWEST = {"passes": 1, "offset_increment": 0}
+_ONCE = {"passes": "ends after its region", "offset_increment": "all jobs in one place"}
+"""What it says of a field with its least value."""
+
+
+_GIVES_WAY: Mapping[str, tuple[str, ...]] = {
+    "bs": ("bs_write", "bssplit", "bsrange"),
+    "size": ("size_percent",),
+    "size_percent": ("size",),
+    "offset": ("offset_percent",),
+    "offset_percent": ("offset",),
+    "rate_iops": ("rate_iops_read", "rate_iops_write"),
+    "rate": ("rate_read", "rate_write"),
+}
+"""Fields of a base that another field replaces when it is named."""
+
+
+def in_place_of(texts: Mapping[str, str], base: Job) -> dict[str, str]:
+    """Return the texts with the fields of `base` emptied that they replace."""
+    empty = {other for key in texts for other in _GIVES_WAY.get(key, ()) if getattr(base, other) is not None}
+    return {**dict.fromkeys(sorted(empty), ""), **texts}
+
+
+def check(texts: Mapping[str, str], base: Job | None = None) -> Mapping[str, str]:
+    """A sentence for each field that is wrong; empty when the texts make a job. Never raises."""
+    try:
+        Job.from_fields(texts, base)
+    except InvalidJobError as error:
+        return error.fields
+    return {}
+
+
+def flushing(job: Job) -> tuple[Job, tuple[str, ...]]:
+    """The job with the engine by which the latency of its flushes is that of a flush, and a sentence on it.
+
+    With libaio fio flushes while the write before is still in flight, and the flush seems to take about twice as long:
+    7.7 to 8.1 us in the median against 3.9 to 4.2 with psync, measured on one machine. psync does one after the other.
+    """
+    if not job.flushes or job.ioengine is not Engine.LIBAIO:
+        return job, ()
+    if job.iodepth == 1:
+        note = "Measured with the engine psync: libaio's flush overlaps the write in flight, and its latency is another"
+        return replace(job, ioengine=Engine.PSYNC), (note,)
+    note = (
+        f"At queue depth {job.iodepth} each flush overlaps writes in flight, so its latency is not that of a flush by "
+        "itself: that is measured at depth 1"
+    )
+    return job, (note,)
+
+
+def fit(job: Job, logical_block_size: int) -> tuple[Job, tuple[str, ...]]:
+    """The job as a device with this logical block size can serve it, and sentences saying what was changed.
+
+    A 4Kn device refuses smaller direct I/Os with EINVAL; their share is given to the smallest size it takes.
+    """
+    if not job.direct or job.required_alignment >= logical_block_size:
+        return job, ()
+
+    def up(size: int) -> int:
+        return -(-size // logical_block_size) * logical_block_size
+
+    split: Split | None = None
+    if job.bssplit is not None:
+        shares: dict[int, int] = {}
+        for size, percent in job.bssplit:
+            shares[up(size)] = shares.get(up(size), 0) + percent
+        split = tuple(sorted(shares.items()))
+    changed = replace(
+        job,
+        bs=up(job.bs),
+        bs_write=None if job.bs_write is None else up(job.bs_write),
+        bssplit=split,
+        bsrange=None if job.bsrange is None else (up(job.bsrange[0]), up(job.bsrange[1])),
+        blockalign=None if job.blockalign is None else up(job.blockalign),
+    )
+    note = (
+        f"The device takes direct I/O in units of {logical_block_size} bytes only: smaller or uneven"
+        f" block sizes"
+        f" and offsets were rounded up to it, so figures are not comparable with those of a 512-byte device"
+    )
+    return changed, (note,)
+
+
+def _action(job: Job) -> str:
+    if job.trims:
+        return "trim and write" if job.writes_data else "trim"
+    return "read" if job.reads else "write"
+
+
+def _power_of_two_in(number: int) -> int:
+    return number & -number

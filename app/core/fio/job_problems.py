@@ -1,0 +1,243 @@
+"""What is wrong with each field of a job."""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Iterator
+from typing import TYPE_CHECKING
+
+from app.core.fio.fields import FIELDS
+from app.core.fio.job_values import Arrival, DedupeMode, Engine
+from app.core.fio.sizes import format_size
+from backends.errors import InvalidValueError
+from backends.sizes import size_words
+
+if TYPE_CHECKING:
+    from app.core.fio.job import Job
+
+_SECTOR = 512
+_LARGEST_BLOCK = 1 << 30
+_LARGEST_BUFFERS = 4 << 30
+_LONGEST = 7 * 86400
+_POLLING = (Engine.IO_URING, Engine.PVSYNC2)
+
+_Problems = Iterator[tuple[str, bool, str]]
+"""Field, whether it is sound, and the sentence where it is not."""
+
+
+def problems_of(job: Job) -> dict[str, str]:
+    """A sentence for each field that is wrong, the first complaint of each."""
+    found: dict[str, str] = {}
+    for rules in (_texts, _blocks, _load, _times, _place, _held, _flushes, _amount, _processors, _data, _ring):
+        for key, sound, sentence in rules(job):
+            if not sound:
+                found.setdefault(key, sentence)
+    return found
+
+
+def _texts(job: Job) -> _Problems:
+    """Fields that are fio's own words."""
+    for field in FIELDS:
+        if isinstance(value := getattr(job, field.key), str) and not field.choices:
+            yield field.key, not (said := _complaint(field.parse, value)), said
+
+
+def _complaint(parse: Callable[[str], object], text: str) -> str:
+    try:
+        parse(text)
+    except InvalidValueError as error:
+        return error.message
+    return ""
+
+
+def _sizes(job: Job) -> list[int]:
+    if job.bssplit:
+        return [size for size, _ in job.bssplit]
+    return list(job.bsrange) if job.bsrange else [job.bs, *([job.bs_write] if job.bs_write is not None else [])]
+
+
+def _blocks(job: Job) -> _Problems:
+    sizes = _sizes(job)
+    where = "bssplit" if job.bssplit else "bsrange" if job.bsrange else "bs"
+    yield where, min(sizes) >= 1, "a block has at least one byte"
+    yield where, max(sizes) <= _LARGEST_BLOCK, "a block larger than 1G is not sensible"
+    if job.bssplit is not None:
+        total = sum(percent for _, percent in job.bssplit)
+        yield "bssplit", bool(job.bssplit), "name at least one block size"
+        yield "bssplit", total == 100, f"the percentages add up to {total}, not 100"
+        yield "bssplit", len(job.bssplit) <= 64, "fio takes at most 64 block sizes"
+    if job.bsrange is not None:
+        first, last = job.bsrange
+        yield "bsrange", first <= last, "the first size is the smaller one"
+        yield (
+            "bsrange",
+            first & (first - 1) == 0,
+            "the smallest size must be a power of two: fio draws uneven ones else",
+        )
+        yield "bsrange", job.bssplit is None, "a range or a mix of block sizes, not both"
+    if job.bs_write is not None:
+        yield "bs_write", job.mixed, "only of a job that reads and writes"
+        yield "bs_write", job.bssplit is None and job.bsrange is None, "only with a single block size of reads"
+        uneven = job.random_distribution is None or job.random_distribution.startswith("zoned")
+        yield "bs_write", uneven, "with such a distribution fio ends the job at once"
+    whole = all(size % _SECTOR == 0 for size in sizes)
+    said = "direct I/O moves whole sectors: use a multiple of 512 bytes, or switch direct off"
+    yield where, whole or not job.direct, said
+    if job.blockalign is not None:
+        yield "blockalign", job.blockalign >= 1, "must be at least one byte"
+        yield "blockalign", not job.direct or job.blockalign % _SECTOR == 0, "must be a multiple of 512 bytes"
+        yield "blockalign", not job.sequential, "only random offsets can be aligned"
+
+
+def _load(job: Job) -> _Problems:
+    yield "iodepth", 1 <= job.iodepth <= 65536, "between 1 and 65536"
+    yield "numjobs", 1 <= job.numjobs <= 1024, "between 1 and 1024"
+    largest = max(_sizes(job))
+    buffers = largest * job.iodepth * job.numjobs
+    said = (
+        f"{job.numjobs} x {job.iodepth} blocks of {format_size(largest)} need {size_words(buffers)} of memory;"
+        " 4 GiB is the limit"
+    )
+    yield "iodepth", buffers <= _LARGEST_BUFFERS, said
+    yield "rwmixread", 0 <= job.rwmixread <= 100, "a percentage, 0 to 100"
+
+
+def _times(job: Job) -> _Problems:
+    yield "runtime", job.runtime >= 1 or job.ends_by_amount, "between 1 second and 7 days"
+    yield "runtime", 0 <= job.runtime <= _LONGEST, "between 1 second and 7 days"
+    yield "ramp", 0 <= job.ramp <= _LONGEST, "between 0 and 7 days"
+    # axboe/fio#2041: a ramp longer than the run misbehaves.
+    yield "ramp", not job.runtime or job.ramp < job.runtime, "the ramp must be shorter than the run time"
+    if job.thinktime is not None:
+        yield "thinktime", job.thinktime >= 1, "at least 1us; leave it empty for none"
+        # fio says nothing while a job pauses, so a pause has to end before it is missed.
+        yield "thinktime", job.thinktime <= 10**6, "at most a second"
+    if job.thinktime_blocks is not None:
+        yield "thinktime_blocks", job.thinktime_blocks >= 1, "at least 1"
+        yield "thinktime_blocks", job.thinktime is not None, "only with a think time"
+
+
+def _place(job: Job) -> _Problems:
+    if job.size is not None:
+        yield "size", job.size >= max(_sizes(job)), "must hold at least one block"
+        yield "size_percent", job.size_percent is None, "a size or a share of the target, not both"
+    yield "size_percent", job.size_percent is None or 1 <= job.size_percent <= 100, "a percentage, 1 to 100"
+    yield "offset", job.offset is None or job.offset >= 0, "cannot be negative"
+    if job.offset is not None and job.direct:
+        yield "offset", job.offset % _SECTOR == 0, "must be a multiple of 512 bytes"
+    yield "offset_percent", job.offset_percent is None or 0 <= job.offset_percent <= 99, "a percentage, 0 to 99"
+    yield "offset_percent", job.offset_percent is None or job.offset is None, "a start or a share, not both"
+    yield "offset_increment", job.offset_increment is None or job.offset_increment >= 0, "cannot be negative"
+    yield "randseed", job.randseed is None or 0 <= job.randseed < 1 << 64, "between 0 and 2^64 - 1"
+    if job.percentage_random is not None:
+        yield "percentage_random", 0 <= job.percentage_random <= 100, "a percentage, 0 to 100"
+        yield "percentage_random", not job.sequential, "only of a random pattern"
+    if job.random_distribution is not None:
+        yield "random_distribution", not job.sequential, "only of a random pattern"
+        smallest = min(_sizes(job))
+        # fio draws a zipf block by the number of smallest blocks and multiplies it by the alignment.
+        narrow = job.random_distribution.startswith("zipf") and (job.blockalign or smallest) < smallest
+        said = (
+            f"with an alignment below the smallest block fio's zipf stays in a part of the region: align to"
+            f" {format_size(smallest)} or more, or leave the alignment empty"
+        )
+        yield "random_distribution", not narrow, said
+
+
+def _held(job: Job) -> _Problems:
+    yield "rate_iops", job.rate_iops is None or job.rate_iops >= 1, "at least 1; leave it empty for no limit"
+    smallest = min(_sizes(job))
+    said = f"at least one block a second, {format_size(smallest)}; leave it empty for no limit"
+    yield "rate", job.rate is None or job.rate >= smallest, said
+    yield "rate", job.rate is None or job.rate_iops is None, "a rate of I/Os or one of bytes, not both"
+    scarce = min(job.rwmixread, 100 - job.rwmixread) if job.mixed else 0
+    if job.rate_iops is not None and scarce > 0:
+        least = -(-100 // scarce)
+        yield "rate_iops", job.rate_iops >= least, f"at least {least}, for one read and one write a second"
+    yield from _held_apart(job)
+    if job.arrival is Arrival.POISSON:
+        # fio divides by the rate of the direction that has none.
+        yield "arrival", job.held, "only of a held rate: name an IOPS limit of all reads and writes"
+        # axboe/fio#2028: fio looks up the rate of a flush where there is none.
+        yield "arrival", not job.flushes, "fio crashes when flushes come at random: take uniform, or no flushes"
+
+
+def _held_apart(job: Job) -> _Problems:
+    """Rates of reads and writes by themselves."""
+    counts = {"rate_iops_read": job.rate_iops_read, "rate_iops_write": job.rate_iops_write}
+    amounts = {"rate_read": job.rate_read, "rate_write": job.rate_write}
+    for key, value in counts.items():
+        yield key, value is None or value >= 1, "at least 1; leave it empty for no limit"
+    for key, value in amounts.items():
+        smallest = job.smallest_of(key.removeprefix("rate_"))
+        said = f"at least one block a second, {format_size(smallest)}; leave it empty for no limit"
+        yield key, value is None or value >= smallest, said
+    both = any(value is not None for value in counts.values())
+    for key, value in {**counts, **amounts}.items():
+        yield key, value is None or job.mixed, "only of a job that reads and writes: use the limit of all"
+        yield key, value is None or (job.rate is None and job.rate_iops is None), "a limit of all or of one, not both"
+        yield key, value is None or key in counts or not both, "a rate of I/Os or one of bytes, not both"
+
+
+def _flushes(job: Job) -> _Problems:
+    for key, every in (("fsync", job.fsync), ("fdatasync", job.fdatasync)):
+        yield key, every is None or (every >= 1 and job.writes_data), "at least 1, and only for jobs that write"
+        yield key, every is None or not job.trims, "fio never flushes between trims: use a writing pattern"
+    yield "fdatasync", job.fsync is None or job.fdatasync is None, "a flush or a data flush, not both"
+
+    yield "sync", job.sync is None or job.writes_data, "only for jobs that write"
+
+
+_DATA = ("buffer_compress_percentage", "dedupe_percentage", "zero_buffers", "refill_buffers", "buffer_pattern")
+
+
+def _data(job: Job) -> _Problems:
+    """What the written data consist of."""
+    for key in (*_DATA, "scramble_buffers"):
+        yield key, getattr(job, key) is None or job.writes_data, "only for jobs that write"
+    for key in ("buffer_compress_percentage", "dedupe_percentage", "dedupe_working_set_percentage"):
+        share = getattr(job, key)
+        yield key, share is None or 0 <= share <= 100, "a percentage, 0 to 100"
+    chunk = job.buffer_compress_chunk
+    within = chunk is None or 1 <= chunk <= min(_sizes(job))
+    yield "buffer_compress_chunk", within, "between one byte and the smallest block"
+    compressed = chunk is None or job.buffer_compress_percentage is not None
+    yield "buffer_compress_chunk", compressed, "only with buffer_compress_percentage"
+    copied = job.dedupe_mode is None or job.dedupe_percentage is not None
+    yield "dedupe_mode", copied, "only with dedupe_percentage"
+    working_set = job.dedupe_working_set_percentage is None or job.dedupe_mode is DedupeMode.WORKING_SET
+    yield "dedupe_working_set_percentage", working_set, "only with dedupe_mode=working_set"
+    others = [key for key in _DATA if key != "zero_buffers" and getattr(job, key) is not None]
+    yield "zero_buffers", not job.zero_buffers or not others, f"zeros, or {', '.join(others)}, not both"
+
+
+RING_OPTIONS = ("sqthread_poll", "sqthread_poll_cpu", "fixedbufs", "registerfiles", "nonvectored", "uncached")
+"""Fields of a job that are options of io_uring."""
+
+
+def _ring(job: Job) -> _Problems:
+    """Options of the engine io_uring."""
+    for key in RING_OPTIONS:
+        yield key, getattr(job, key) is None or job.ioengine is Engine.IO_URING, "only with the engine io_uring"
+    polled = job.sqthread_poll_cpu is None or job.sqthread_poll is True
+    yield "sqthread_poll_cpu", polled, "only with sqthread_poll"
+    yield "uncached", not job.uncached or not job.direct, "only of buffered I/O: switch direct off"
+
+
+def _amount(job: Job) -> _Problems:
+    yield "number_ios", job.number_ios is None or job.number_ios >= 1, "at least 1; leave it empty to end by time"
+    yield "io_size", job.io_size is None or job.io_size >= max(_sizes(job)), "must hold at least one block"
+    yield "io_size", job.io_size is None or job.number_ios is None, "an end after I/Os or after bytes, not both"
+    passes = job.passes is None or 1 <= job.passes < 1 << 31
+    yield "passes", passes, "between 1 and 2147483647; leave it empty to end by time"
+    # fio counts the ramp in, so nothing is known of an amount of measured I/Os.
+    named = job.number_ios is not None or job.io_size is not None
+    yield "ramp", not job.ramp or not named, "a job that ends by amount has none: fio counts it in"
+
+
+def _processors(job: Job) -> _Problems:
+    yield "hipri", not job.hipri or job.ioengine in _POLLING, "only the engines io_uring and pvsync2 poll"
+    yield "hipri", not job.hipri or job.direct, "only direct I/O is polled for"
+    policy = job.cpus_allowed_policy is None or job.cpus_allowed is not None
+    yield "cpus_allowed_policy", policy, "only with processors that are named"
+    nodes = job.numa_cpu_nodes is None or job.cpus_allowed is None
+    yield "numa_cpu_nodes", nodes, "processors or NUMA nodes, not both"

@@ -1,0 +1,297 @@
+"""Job files of fio, imported by an allow-list: nothing that runs a program or names another target gets through.
+
+The text is parsed here, never by fio: `--readonly` does not keep `exec_prerun` from running, and fio expands `$`
+and reads other files. What is not known is refused, so that a new dangerous option of fio is refused as well.
+"""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Mapping
+from dataclasses import field
+
+from app.core.fio.extra import EXTRA
+from app.core.fio.job import InvalidJobError, Job
+from app.core.fio.job_values import parse_flag
+from app.core.fio.jobfile_options import (
+    ALIASES,
+    ELSEWHERE,
+    FIO_NAMES,
+    FIRST,
+    OWN_NAMES,
+    SWITCHES,
+    TARGET_NAMES,
+    SectionDraft,
+    complete,
+    misspelling,
+    refusal,
+    take,
+)
+from app.core.fio.option_table import SHIPPED, OptionTable, option_names
+from app.core.fio.option_values import sides
+from app.core.fio.sections import JobSection, distinct_names, join_sections
+from backends.errors import InvalidValueError, NotFoundError
+from backends.text import clean
+from backends.values import dataclass
+
+_LARGEST_TEXT = 1 << 20
+_LONGEST_LINE = 4096
+_MOST_LINES = 10_000
+_MOST_SECTIONS = 200
+_SHOWN_PROBLEMS = 20
+_FULL_NAMES = {"wait_for_previous": "stonewall"}
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class ImportedJob:
+    """One section of a job file."""
+
+    name: str
+    """The section's name, cleaned."""
+    job: Job
+    """What it asks for, as far as raidbench does it."""
+    notes: tuple[str, ...] = ()
+    """Sentences about what was not taken over."""
+    told: bool = False
+    """Whether it names its run time."""
+    stonewall: bool = False
+    """Whether it waits for the jobs above it; fio also starts a new group with it."""
+    new_group: bool = False
+    """Whether a new group of figures starts with it."""
+    raw: Mapping[str, str] = field(default_factory=dict)
+    """All options of the section and the globals above it, by fio's names without aliases, as the file writes them."""
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Imported:
+    """A job file."""
+
+    jobs: tuple[ImportedJob, ...]
+    """At least one, in the file's order."""
+    notes: tuple[str, ...] = ()
+    """Sentences about the file as a whole."""
+
+    @property
+    def names(self) -> tuple[str, ...]:
+        """The names of the sections; one that occurs again has a number behind it."""
+        return distinct_names([one.name for one in self.jobs])
+
+    @property
+    def whole(self) -> ImportedJob:
+        """The whole file as one job. Raises InvalidValueError for too many sections."""
+        if len(self.jobs) == 1:
+            return self.jobs[0]
+        sections = [
+            JobSection(name=name, job=one.job, waits=one.stonewall, new_group=one.new_group)
+            for name, one in zip(self.names, self.jobs, strict=True)
+        ]
+        shared = [note for note in self.jobs[0].notes if all(note in one.notes for one in self.jobs)]
+        own = [
+            f"{name}: {note}"
+            for name, one in zip(self.names, self.jobs, strict=True)
+            for note in one.notes
+            if note not in shared
+        ]
+        return ImportedJob(
+            name=", ".join(self.names),
+            job=join_sections(sections),
+            notes=(*shared, *own),
+            told=all(one.told for one in self.jobs),
+        )
+
+    def section(self, name: str) -> ImportedJob:
+        """The section of this name. Raises NotFoundError with the names there are."""
+        for known, one in zip(self.names, self.jobs, strict=True):
+            if known == name:
+                return one
+        raise NotFoundError(
+            f"The job file has no section {clean(name, 80)}.", hint=f"Its sections are {', '.join(self.names)}."
+        )
+
+
+@dataclass(slots=True)
+class _Section:
+    name: str
+    line: int
+    options: dict[str, tuple[str, int]] = field(default_factory=dict)
+
+
+def import_jobfile(content: str | bytes, table: OptionTable = SHIPPED) -> Imported:
+    """The jobs of a `.fio` file; `table` has the options that the fio knows which is to run them.
+
+    Raises InvalidValueError naming each refused line with its reason; never anything else.
+    """
+    text = content.decode("utf-8", "replace") if isinstance(content, bytes) else content
+    text = text.replace("\r\n", "\n").replace("\r", "\n")  # a file from elsewhere is not one long line
+    _look_at(text)
+    problems: list[str] = []
+    base, sections = _sections(text, problems)
+    if not sections and not problems:
+        raise InvalidValueError("The file holds no job", hint="A job begins with its name in brackets: [randread].")
+    jobs: list[ImportedJob] = []
+    for section in sections:
+        above = base[section.name, section.line]
+        # The section's own options come last, so that one wins over another that sets the same of [global].
+        own = {key: (_over(key, value, above.get(key)), line) for key, (value, line) in section.options.items()}
+        options = {**{key: above[key] for key in above if key not in own}, **own}
+        if (found := _job(section, options, table, problems)) is not None:
+            jobs.append(found)
+    if problems or not jobs:
+        _refuse(problems)
+    return Imported(jobs=tuple(jobs))
+
+
+def depends_on_fio(content: str | bytes) -> bool:
+    """Return whether a job file names options that not every fio has, so that the installed one should be asked."""
+    names = option_names(content)
+    return bool(names - SHIPPED.names) or not names.isdisjoint(EXTRA)
+
+
+def _refuse(problems: list[str]) -> None:
+    unique = list(dict.fromkeys(problems)) or ["it holds no job"]
+    more = f" (and {len(unique) - 1} more)" if len(unique) > 1 else ""
+    raise InvalidValueError(
+        f"The job file is refused: {unique[0]}{more}",
+        hint="Take these lines out of the file, or set up the job by hand.",
+        evidence="\n".join(unique[:_SHOWN_PROBLEMS]),
+    )
+
+
+def _look_at(text: str) -> None:
+    if "\0" in text:
+        raise InvalidValueError("This is not a job file: it holds binary data")
+    if len(text) > _LARGEST_TEXT:
+        raise InvalidValueError("This is not a job file: it is longer than 1 MiB")
+    lines = text.split("\n")
+    if len(lines) > _MOST_LINES:
+        raise InvalidValueError(f"This is not a job file: it has {len(lines)} lines")
+    for number, line in enumerate(lines, 1):
+        if len(line) > _LONGEST_LINE:
+            raise InvalidValueError(f"This is not a job file: line {number} has {len(line)} characters")
+
+
+def _sections(
+    text: str, problems: list[str]
+) -> tuple[dict[tuple[str, int], dict[str, tuple[str, int]]], list[_Section]]:
+    """Sections in order, and for each the global options above it; both as key -> (value, line)."""
+    shared: dict[str, tuple[str, int]] = {}
+    above: dict[tuple[str, int], dict[str, tuple[str, int]]] = {}
+    sections: list[_Section] = []
+    current: dict[str, tuple[str, int]] | None = None
+    for number, raw in enumerate(text.split("\n"), 1):
+        # As fio does: a comment begins anywhere, with either character.
+        line = re.split("[;#]", raw, maxsplit=1)[0].strip()
+        if not line:
+            continue
+        key, _, _ = line.partition("=")
+        if ("$" in line or "`" in line) and key.strip() not in TARGET_NAMES:
+            problems.append(f"line {number}: $ and backtick are refused, fio would expand them")
+        elif line.startswith("["):
+            name, bracket, rest = (part.strip() for part in line[1:].partition("]"))
+            if not bracket or not name or rest:
+                problems.append(f"line {number}: '{clean(line, 40)}' is not a section name in brackets")
+                current = {}
+            elif name.startswith("global"):  # as fio reads it: by its first letters, in lower case
+                current = shared
+            else:
+                section = _Section(clean(name, 80), number)
+                sections.append(section)
+                above[section.name, number] = dict(shared)
+                current = section.options
+        elif re.match(r"include\s", line):
+            problems.append(f"line {number}: include is refused, {ELSEWHERE}")
+        elif current is None:
+            problems.append(f"line {number}: '{clean(line, 40)}' stands before the first section")
+        else:
+            name, separator, value = line.partition("=")
+            key = ALIASES.get(name := name.strip(), clean(name, 40))
+            if separator and value != value.lstrip() and not value.strip().isdecimal():
+                problems.append(
+                    f"line {number}: {key}: fio takes the blank after = for a part of the value: take it out"
+                )
+            if name in OWN_NAMES:
+                problems.append(f"line {number}: {name} is refused, {SHIPPED.version} does not know it")
+            if not separator and key not in SWITCHES:
+                problems.append(f"line {number}: fio refuses {name} without a value")
+            elif not refusal(key, value.strip()) and (wrong := misspelling(key, value.strip() if separator else "1")):
+                problems.append(f"line {number}: {FIO_NAMES.get(key, key)}: {wrong}")
+            # The last line wins, whatever it calls the option.
+            current[key] = (_over(key, value.strip() if separator else "1", current.pop(key, None)), number)
+    if len(sections) > _MOST_SECTIONS:
+        raise InvalidValueError(f"The file holds {len(sections)} jobs, more than anyone can choose from")
+    return above, sections
+
+
+_BY_DIRECTION = ("bs", "rate", "rate_iops")
+"""Options with a value for reads, writes and trims each."""
+
+
+def _over(key: str, value: str, earlier: tuple[str, int] | None) -> str:
+    """Return the value with its blank parts filled from the earlier line: fio leaves those as they are."""
+    if earlier is None or key not in _BY_DIRECTION or "," not in value:
+        return value
+    try:
+        return ",".join(own or before for own, before in zip(sides(value), sides(earlier[0]), strict=True))
+    except InvalidValueError:
+        return value  # refused where it is read
+
+
+def _job(
+    section: _Section, options: Mapping[str, tuple[str, int]], table: OptionTable, problems: list[str]
+) -> ImportedJob | None:
+    """The job of a section; None with problems added if it is refused."""
+    before = len(problems)
+    draft = SectionDraft()
+    where: dict[str, int] = {}
+    for key, (value, number) in sorted(options.items(), key=lambda option: option[0] not in FIRST):
+        shown = FIO_NAMES.get(key, key)
+        if reason := refusal(key, value):
+            problems.append(f"line {number}: {shown} is refused, {reason}")
+            continue
+        try:
+            if not take(key, value, draft):
+                problems.append(f"line {number}: {key} is refused, {_unknown(key, table)}")
+            elif table.installed and key in EXTRA and table.lacks(key):
+                problems.append(f"line {number}: {key} is refused, {table.version} does not know it")
+            where |= dict.fromkeys(draft.texts.keys() - where.keys(), number)
+        except InvalidValueError as error:
+            problems.append(f"line {number}: {shown}: {error.message}")
+    if len(problems) > before:
+        return None
+    try:
+        told = complete(draft)
+        job = Job.from_fields(draft.texts)
+    except InvalidJobError as error:
+        for field_key, sentence in error.fields.items():
+            line = where.get(field_key) or options.get(field_key, ("", 0))[1]
+            at = f"line {line}" if line else f"[{section.name}]"
+            problems.append(f"{at}: {FIO_NAMES.get(field_key, field_key)}: {sentence}")
+        return None
+    except InvalidValueError as error:
+        problems.append(f"[{section.name}]: {error.message}")
+        return None
+    raw = {FIO_NAMES.get(key, key): value for key, (value, _) in options.items()}
+    return ImportedJob(
+        name=section.name,
+        job=job,
+        notes=tuple(dict.fromkeys(draft.notes)),
+        told=told,
+        stonewall=_is_set(raw, "stonewall"),
+        new_group=_is_set(raw, "new_group"),
+        raw=raw,
+    )
+
+
+def _unknown(key: str, table: OptionTable) -> str:
+    """Why an option without a rule is refused."""
+    if table.lacks(key):
+        return f"{table.version} does not know it"
+    return "raidbench does not support this option of fio"
+
+
+def _is_set(raw: Mapping[str, str], key: str) -> bool:
+    """Whether a flag of fio is set; a value that is no flag counts as set."""
+    try:
+        return parse_flag(raw.get(key, "0"))
+    except InvalidValueError:
+        return True

@@ -1,0 +1,203 @@
+"""Is fio there, new enough, and does the kernel let its engines work? Asked once per host and engine."""
+
+from __future__ import annotations
+
+import contextlib
+import re
+import weakref
+from collections.abc import Mapping
+from dataclasses import field, replace
+
+from app.core.distro_packages import how_to_get
+from app.core.fio.error_messages import Diagnosis, diagnose, engine_refusal
+from app.core.fio.job import Job
+from app.core.fio.job_problems import RING_OPTIONS
+from app.core.fio.job_values import Engine, SyncMode
+from app.core.fio.jobfile_options import FIO_ALIASES
+from app.core.fio.option_table import SHIPPED, OptionTable, listed_names
+from app.core.fio.stream import Document, Noise, StreamParser
+from backends.errors import RefusedError, ToolFailedError, ToolMissingError
+from backends.host import Command, Host
+from backends.text import clean, clean_lines
+from backends.values import dataclass
+
+MINIMUM = (3, 18)
+"""Since 3.18 fio says how many latencies it timed (`N`), by which an I/O that failed is told from one done."""
+
+_ELSEWHERE = "Where that one is as old, a static fio in /usr/local/bin runs too: `make package-fio` builds it."
+_FALLBACK = (Engine.IO_URING, Engine.LIBAIO, Engine.PSYNC)
+_TRIED = (Engine.IO_URING, Engine.LIBAIO)
+"""Engines that a kernel may refuse."""
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Preflight:
+    """What fio on a host can do."""
+
+    path: str
+    """Absolute path of fio."""
+    version: str
+    """`fio-3.33`."""
+    engines: frozenset[str]
+    """What `--enghelp` lists."""
+    refused: Mapping[Engine, Diagnosis] = field(default_factory=dict)
+    """Engines that did not work when tried, with the reason and what to use instead."""
+    tried: frozenset[Engine] = frozenset()
+    """Engines that were tried."""
+
+    def substitute(self, job: Job) -> tuple[Job, tuple[str, ...]]:
+        """The job with an engine that works here, and a sentence if it is another one.
+
+        io_uring falls back to libaio, libaio to psync; with psync a queue depth has no meaning. Raises RefusedError for
+        a job with options that only the missing engine has.
+        """
+        engine = job.ioengine
+        if self._works(engine):
+            return job, ()
+        if wanted := [key for key in (*RING_OPTIONS, "hipri") if getattr(job, key) is not None]:
+            why = self.refused[engine].reason if engine in self.refused else f"This fio has no engine {engine}"
+            raise RefusedError(
+                f"{why}, and {', '.join(wanted)} need it.", hint="Leave them out to measure with another engine."
+            )
+        later = _FALLBACK[_FALLBACK.index(engine) + 1 :] if engine in _FALLBACK else _FALLBACK[1:]
+        instead = next((other for other in later if self._works(other)), Engine.PSYNC)
+        why = self.refused[engine].reason if engine in self.refused else f"This fio has no engine {engine}"
+        sentence = f"{why}; {instead} is used instead"
+        if not instead.keeps_a_queue and job.iodepth > 1:
+            sentence += f", with one I/O in flight per job: queue depth {job.iodepth} has no effect"
+        return replace(job, ioengine=instead), (sentence,)
+
+    def untried(self, job: Job | None) -> Engine | None:
+        """An engine that has to be tried before it is known what works, for `job` or for any."""
+        wanted = _TRIED if job is None else (self.substitute(job)[0].ioengine,)
+        return next((one for one in wanted if one in _TRIED and one in self.engines and one not in self.tried), None)
+
+    def _works(self, engine: Engine) -> bool:
+        return engine not in self.refused and (not self.engines or engine in self.engines)
+
+
+_known: weakref.WeakKeyDictionary[Host, Preflight] = weakref.WeakKeyDictionary()
+
+
+def find_fio(host: Host) -> str:
+    """Absolute path of fio. Raises ToolMissingError with what to install."""
+    path = host.which(("fio",))
+    if path is None:
+        raise ToolMissingError("fio is not installed: raidbench measures with it", hint=how_to_get(host, "fio"))
+    return path
+
+
+async def preflight(host: Host, job: Job | None = None) -> Preflight:
+    """What fio on this host can do: every engine is tried, or only the one of `job` and what is used instead of it.
+
+    An engine is tried once, which takes a quarter of a second.
+    Raises ToolMissingError (not there, too old), ToolFailedError (it does not even say its version).
+    """
+    ready = await known_fio(host)
+    if job is not None and job.sync is SyncMode.DSYNC:
+        await _require_dsync(host, ready)
+    while (engine := ready.untried(job)) is not None:
+        refusal = await _try(host, ready.path, engine)
+        refused = ready.refused if refusal is None else {**ready.refused, engine: refusal}
+        ready = replace(ready, refused=refused, tried=ready.tried | {engine})
+    with contextlib.suppress(TypeError):
+        _known[host] = ready
+    return ready
+
+
+async def known_fio(host: Host) -> Preflight:
+    """What fio on this host says of itself; no engine is tried. Raises as `preflight`."""
+    try:
+        return _known.get(host) or await _ask(host)
+    except TypeError:  # a host that cannot be remembered
+        return await _ask(host)
+
+
+async def option_table(host: Host) -> OptionTable:
+    """Return the options of the installed fio; those of all versions where none is installed, or it lists none."""
+    try:
+        ready = await known_fio(host)
+    except (ToolMissingError, ToolFailedError):
+        return SHIPPED
+    known = _tables.get((ready.path, ready.version))
+    if known is not None:
+        return known
+    words = ("--cmdhelp=all", *(f"--enghelp={engine}" for engine in Engine if engine in ready.engines))
+    helps = [(await host.run(Command(argv=(ready.path, word), timeout=20))).stdout for word in words]
+    # The help leaves out aliases, which no version of fio has changed.
+    names = listed_names(helps) | {alias for alias, name in FIO_ALIASES.items() if name in listed_names(helps)}
+    if "rw" not in names:
+        return SHIPPED
+    table = OptionTable(version=ready.version, names=names | _HIDDEN, installed=True)
+    _tables[ready.path, ready.version] = table
+    return table
+
+
+_tables: dict[tuple[str, str], OptionTable] = {}
+"""Of each path and version of fio that was asked."""
+
+_HIDDEN = frozenset(("iomem_align", "verify_async_cpus"))
+"""Options that fio takes and its help leaves out."""
+
+
+async def _ask(host: Host) -> Preflight:
+    path = find_fio(host)
+    version = await _version(host, path)
+    listed = await host.run(Command(argv=(path, "--enghelp"), timeout=20))
+    engines = frozenset(re.findall(r"^\s+(\w+)\s*$", listed.stdout, re.MULTILINE))
+    return Preflight(path=path, version=version, engines=engines)
+
+
+async def _version(host: Host, path: str) -> str:
+    done = await host.run(Command(argv=(path, "--version"), timeout=20))
+    match = re.search(r"fio-(\d+)\.(\d+)\S*", done.stdout)
+    if match is None:
+        raise ToolFailedError(
+            f"{clean(path)} does not say that it is fio",
+            hint="Another program of that name may come first in the PATH.",
+            evidence=clean_lines(done.stdout + done.stderr),
+        )
+    if (int(match[1]), int(match[2])) < MINIMUM:
+        raise ToolMissingError(
+            f"{match[0]} is too old: raidbench needs fio {MINIMUM[0]}.{MINIMUM[1]}, the first to tell I/Os that failed"
+            " from I/Os that were done",
+            hint=f"{how_to_get(host, 'fio')}. {_ELSEWHERE}",
+        )
+    return match[0]
+
+
+async def _require_dsync(host: Host, ready: Preflight) -> None:
+    """Raise ToolMissingError where fio knows O_SYNC only; its help names all values, and older ones name none."""
+    said = await host.run(Command(argv=(ready.path, "--cmdhelp=sync"), timeout=20))
+    if "sync" in said.stdout and "dsync" not in said.stdout:
+        raise ToolMissingError(
+            f"{ready.version} knows no sync=dsync.", hint=f"Use sync=sync, or a newer fio. {how_to_get(host, 'fio')}"
+        )
+
+
+async def _try(host: Host, path: str, engine: Engine) -> Diagnosis | None:
+    """Read 64 KiB of a file of fio's own, in the command's private folder; None if that worked."""
+    argv = (
+        path,
+        "--output-format=json",
+        "--eta=never",
+        "--thread",
+        "--name=probe",
+        "--filename=probe",
+        f"--ioengine={engine}",
+        "--rw=read",
+        "--bs=4k",
+        "--size=64k",
+        "--iodepth=4",
+    )
+    done = await host.run(Command(argv=argv, timeout=20))
+    parser = StreamParser()
+    events = [*parser.feed(done.stdout.encode()), *parser.close()]
+    lines = [event.line for event in events if isinstance(event, Noise)] + done.stderr.splitlines()
+    refusal = engine_refusal(lines)
+    if refusal is not None:
+        return refusal
+    if done.returncode == 0 and any(isinstance(event, Document) for event in events):
+        return None
+    known = diagnose(lines)
+    return Diagnosis(f"{engine} did not work when tried" + (f": {known.reason}" if known else ""))

@@ -1,0 +1,250 @@
+"""One fio from its first byte to its verdict."""
+
+from __future__ import annotations
+
+import asyncio
+import contextlib
+import time
+from collections.abc import Sequence
+from dataclasses import replace
+from pathlib import Path
+from typing import BinaryIO
+
+from app.core.fio.cpu import CpuMeter
+from app.core.fio.document import FioDocument
+from app.core.fio.events import LoadEvent
+from app.core.fio.job import Job, JobTarget
+from app.core.fio.run_phases import Course
+from app.core.fio.stream import Broken, Document, Event, Noise, StreamParser
+from app.core.fio.summary import Outcome, Window, summarize
+from app.core.fio.timeouts import Patience, bring_to_an_end
+from app.core.session.event_types import CpuSampled, PhaseChanged, SampleTaken, SteadinessSeen
+from app.core.session.results import CpuFigures, Phase, RunFigures
+from backends.host import Process
+from backends.text import clean
+
+_NOISE_LINES = 200
+
+
+class Running:
+    """Reads a process without ever waiting for whoever looks on, and puts events into `queue`.
+
+    The queue has no limit: it gets four small values a second, and a reader that waits would fill the pipe, on
+    which fio stops. None in it means the end.
+    """
+
+    def __init__(
+        self,
+        process: Process,
+        course: Course,
+        raw: BinaryIO,
+        *,
+        planned_s: float | None,
+        stop: asyncio.Event,
+        patience: Patience,
+        local: bool,
+    ) -> None:
+        """`planned_s`: ramp and run time, None if it ends by amount. `local`: its processor time can be read."""
+        self.queue: asyncio.Queue[LoadEvent | None] = asyncio.Queue()
+        self._process = process
+        self._course = course
+        self._raw: BinaryIO | None = raw
+        self._raw_problem = ""
+        self._planned = planned_s
+        self._stop = stop
+        self._patience = patience
+        self._parser = StreamParser()
+        self._local = local
+        # A process number of another machine would be a stranger's here.
+        self._cpu = CpuMeter(process.pid if local else 0)
+        self._started = self._heard = time.monotonic()
+        self._first_byte = asyncio.Event()
+        self._over = asyncio.Event()
+        self._measured = asyncio.Event()
+        self._ending = "all is measured: fio sums up"
+        self._phase = Phase.PREPARING
+        self._last: FioDocument | None = None
+        self._noise: list[str] = []
+        self._broken = 0
+        self._stopped = self._overdue = False
+        self._tasks: list[asyncio.Task[None]] = []
+
+    def start(self) -> None:
+        """Begin to read, to watch the clock and to heed `stop`."""
+        self._say(Phase.PREPARING)
+        parts = (self._read(), self._heed(), self._conclude(), self._tick())
+        self._tasks = [asyncio.create_task(part, name="fio") for part in parts]
+
+    async def finish(self) -> None:
+        """End all watching; whatever went wrong in the reader comes up here."""
+        for task in self._tasks:
+            task.cancel()  # of no effect on those that are done
+        await asyncio.wait(self._tasks)
+        reader = self._tasks[0]
+        if not reader.cancelled() and (error := reader.exception()) is not None:
+            raise error
+
+    async def figures(self, job: Job | None, targets: Sequence[JobTarget]) -> RunFigures:
+        """The verdict; only after the end."""
+        try:
+            async with asyncio.timeout(self._patience.terminate):
+                returncode = await self._process.wait()
+        except TimeoutError:  # it closed its output and hangs
+            self._process.kill()
+            returncode = await self._process.wait()
+        cpu = self._cpu.whole() if self._local else CpuFigures()
+        outcome = Outcome(
+            document=self._last,
+            returncode=returncode,
+            noise=self._noise,
+            stderr=self._process.stderr(),
+            broken=self._broken,
+            stopped=self._stopped,
+            overdue=self._overdue,
+            window=Window(
+                since=self._course.since,
+                until=self._course.until,
+                settling=self._course.settling,
+                ended_early=self._course.ended_early,
+            ),
+        )
+        found = summarize(outcome, job, targets, cpu)
+        found = replace(found, steady=self._course.verdict)
+        if self._raw_problem:
+            sentence = f"fio's own output could not be kept: {self._raw_problem}"
+            found = replace(found, warnings=(*found.warnings, sentence))
+        return found
+
+    async def _read(self) -> None:
+        try:
+            async for chunk in self._process.chunks():
+                self._first_byte.set()
+                self._keep(chunk)
+                for event in self._parser.feed(chunk):
+                    self._take(event)
+            for event in self._parser.close():
+                self._take(event)
+        finally:
+            # None ends the queue even when reading failed: whoever listens would wait for ever.
+            self._over.set()
+            self.queue.put_nowait(None)
+
+    def _keep(self, chunk: bytes) -> None:
+        """Onto disk as it came. A full disk costs the raw output, not the run."""
+        if self._raw is None:
+            return
+        try:
+            self._raw.write(chunk)
+        except OSError as error:
+            self._raw_problem = error.strerror or str(error)
+            self._raw = None
+
+    def _take(self, event: Event) -> None:
+        match event:
+            case Document():
+                self._heard = time.monotonic()
+                self._last = FioDocument(event.data)
+                self._measure(self._last)
+                # By itself fio ends those of the same group only, and each target or section has its own.
+                if self._last.jobs > 1 and self._last.errors:
+                    self._ending = f"a {self._course.part} failed: fio ends"
+                    self._measured.set()
+            case Noise():
+                if len(self._noise) < _NOISE_LINES:
+                    self._noise.append(clean(event.line, 400))
+            case Broken():
+                self._broken += 1
+
+    def _measure(self, document: FioDocument) -> None:
+        """Tell what a document shows: an interval, a round, another phase."""
+        sample, judged = self._course.take(document, ending=self._stopped or self._overdue)
+        phase = self._course.phase if sample is None else sample.phase
+        self._follow(phase)
+        if sample is not None:
+            bins = {f"{name}_bins": part for name, part in self._course.bins.items()}
+            self.queue.put_nowait(SampleTaken(sample=sample, **bins))
+        if judged and (steady := self._course.steady) is not None:
+            self.queue.put_nowait(SteadinessSeen(steady=steady))
+        self._follow(self._course.phase)  # the interval that ends the wait belongs to it
+        if self._course.complete:
+            self._measured.set()
+
+    def _follow(self, phase: Phase) -> None:
+        if self._phase in (phase, Phase.STOPPING):
+            return
+        # The share that is kept is that of the measured time; laying out and ramp are left out.
+        if phase is not Phase.RAMP:
+            self._cpu.begin()
+        self._say(phase)
+
+    def _say(self, phase: Phase, note: str = "") -> None:
+        self._phase = phase
+        self.queue.put_nowait(PhaseChanged(phase=phase, message=note))
+
+    async def _heed(self) -> None:
+        """Stop fio when asked to."""
+        await self._stop.wait()
+        if self._measured.is_set():
+            return  # it is being ended
+        self._stopped = not self._overdue
+        self._say(Phase.STOPPING)
+        # A fio that gets SIGINT before it has set up its handler dies without a word: its first byte is waited for.
+        wait = self._patience.before_signal - (time.monotonic() - self._started)
+        with contextlib.suppress(TimeoutError):
+            async with asyncio.timeout(max(0.0, wait)):
+                await self._first_byte.wait()
+        await bring_to_an_end(self._process, self._patience, self._over, lambda note: self._say(Phase.STOPPING, note))
+
+    async def _conclude(self) -> None:
+        """End fio when all was measured that is wanted, or one of several targets or sections failed."""
+        await self._measured.wait()
+        if self._stop.is_set():
+            return
+        self._say(Phase.STOPPING, self._ending)
+        await bring_to_an_end(self._process, self._patience, self._over, lambda note: self._say(Phase.STOPPING, note))
+
+    def _told(self) -> CpuFigures:
+        """fio's share by its own count, where its process is not one of this machine; of that host nothing is known."""
+        return CpuFigures(fio_percent_of_core=None if self._last is None else self._last.cpu_percent_of_core)
+
+    async def _tick(self) -> None:
+        """Processor shares once a second, and remarks when fio is silent or late."""
+        silent = late = False
+        while True:
+            await asyncio.sleep(self._patience.look)
+            now = time.monotonic()
+            shares = self._cpu.tick() if self._local else self._told()
+            silence = now - self._heard
+            self.queue.put_nowait(
+                CpuSampled(
+                    fio_percent_of_core=shares.fio_percent_of_core,
+                    host_percent=shares.host_percent,
+                    silent_s=silence,
+                )
+            )
+            if self._phase is Phase.STOPPING:
+                continue
+            if (silence > self._patience.silence) != silent:
+                silent = not silent
+                if silent:
+                    self._say(self._phase, f"fio has been silent for {silence:.0f} s: some I/O does not come back")
+            # fio waits for every I/O in flight, and one stuck in a driver never returns: it is given time, then ended.
+            beyond = now - self._started - self._planned if self._planned is not None else 0.0
+            if beyond > self._patience.overdue and not late:
+                late = True
+                self._say(
+                    self._phase, f"fio should have ended {max(beyond, 0.0):.0f} s ago; some I/O does not come back"
+                )
+            if beyond > self._patience.give_up:
+                self._overdue = True
+                self._say(Phase.STOPPING, "fio does not end and is being stopped")
+                await bring_to_an_end(
+                    self._process, self._patience, self._over, lambda note: self._say(Phase.STOPPING, note)
+                )
+
+
+def open_raw(path: Path) -> BinaryIO:
+    """The file for fio's standard output, unbuffered, readable by the owner only."""
+    raw = open(path, "wb", buffering=0)  # noqa: SIM115  (closed by the load)
+    path.chmod(0o600)
+    return raw

@@ -1,0 +1,156 @@
+"""The workloads by name, each with its source."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+from dataclasses import replace
+from types import MappingProxyType
+
+from app.core.fio.job import Job
+from app.core.fio.job_values import Pattern, Split
+from app.core.fio.profile_names import TITLES
+from backends.did_you_mean import suggested
+from backends.errors import NotFoundError
+from backends.text import clean
+from backends.values import dataclass
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Profile:
+    """A named workload."""
+
+    name: str
+    """Word on the command line."""
+    title: str
+    """A few words for a list."""
+    help: str
+    """What it stands for and where it comes from."""
+    job: Job
+    """What is run."""
+
+
+_FILE_SERVER: Split = (
+    (512, 10), (1024, 5), (2048, 5), (4096, 60), (8192, 2), (16384, 4), (32768, 4), (65536, 10),
+)  # fmt: skip
+_WEB_SERVER: Split = (
+    (512, 22), (1024, 15), (2048, 8), (4096, 23), (8192, 15), (16384, 2), (32768, 6), (65536, 7),
+    (131072, 1), (524288, 1),
+)  # fmt: skip
+
+_K = 1024
+_M = 1024 * 1024
+
+_AS_IOMETER = (
+    " Offsets are multiples of a sector, as Iometer draws them: few 4k requests are 4k-aligned, so"
+    " flash and 4Kn"
+    " drives read, modify and write. Never compare it with the aligned variant."
+)
+_ALIGNED = (
+    " Offsets are multiples of 4k, as a filesystem makes them; not Iometer's own pattern, so never"
+    " compare it with"
+    " the sector-aligned one."
+)
+
+
+def _plain(name: str, about: str, job: Job) -> Profile:
+    return Profile(name=name, title=TITLES[name], help=about, job=job)
+
+
+def _iometer(name: str, about: str, job: Job) -> tuple[Profile, Profile]:
+    sector, aligned = replace(job, blockalign=512), replace(job, blockalign=4096)
+    return (
+        _plain(name, about + _AS_IOMETER, sector),
+        _plain(f"{name}-4k", about + _ALIGNED, aligned),
+    )
+
+
+_ALL: tuple[Profile, ...] = (
+    _plain(
+        "randread-4k",
+        "Small reads all over the array, queue depth 64: what a busy database asks of it. The test of most"
+        " published RAID controller comparisons.",
+        Job(rw=Pattern.RANDREAD, iodepth=64),
+    ),
+    _plain(
+        "randwrite-4k",
+        "Small writes all over the array, queue depth 64: the worst case of parity RAID. Destroys the"
+        " data of a raw"
+        " device.",
+        Job(rw=Pattern.RANDWRITE, iodepth=64),
+    ),
+    _plain(
+        "seqread-4k",
+        "Small reads one after the other, queue depth 512: how well requests are merged. One job is"
+        " soon bound by"
+        " one processor core.",
+        Job(rw=Pattern.READ, iodepth=512),
+    ),
+    _plain(
+        "seqwrite-4k",
+        "Small writes one after the other, queue depth 512: how well stripes are gathered. Destroys the"
+        " data of a"
+        " raw device.",
+        Job(rw=Pattern.WRITE, iodepth=512),
+    ),
+    _plain(
+        "seqread-4m",
+        "Large reads, queue depth 64: the bandwidth of all drives together, as backups and media servers need it.",
+        Job(rw=Pattern.READ, bs=4 * _M, iodepth=64),
+    ),
+    _plain(
+        "seqwrite-4m",
+        "Large writes, queue depth 64: bandwidth when stripes are written whole, or not. Destroys the"
+        " data of a raw"
+        " device.",
+        Job(rw=Pattern.WRITE, bs=4 * _M, iodepth=64),
+    ),
+    _plain(
+        "mixed-32k",
+        "Three quarters reads, queue depth 32: virtual machines; used to compare mirrors of unequal drives.",
+        Job(rw=Pattern.RANDRW, bs=32 * _K, iodepth=32, rwmixread=75),
+    ),
+    _plain(
+        "randread-32k",
+        "The reading half of the virtual machine test, queue depth 32.",
+        Job(rw=Pattern.RANDREAD, bs=32 * _K, iodepth=32),
+    ),
+    _plain(
+        "mixed-4k",
+        "Two thirds reads, queue depth 128: the usual Iometer test of SAS controllers. Destroys the"
+        " data of a raw"
+        " device.",
+        Job(rw=Pattern.RANDRW, iodepth=128, rwmixread=67),
+    ),
+    *_iometer(
+        "iometer-file-server",
+        "Iometer's file server: 80 % reads, all random, 512 bytes to 64k. From fio's own"
+        " examples/iometer-file-access-server.fio.",
+        Job(rw=Pattern.RANDRW, rwmixread=80, bssplit=_FILE_SERVER, iodepth=64),
+    ),
+    *_iometer(
+        "iometer-web-server",
+        "Iometer's web server: reads only, all random, 512 bytes to 512k. Shares as published in Tom's"
+        " Hardware's"
+        " storage tests.",
+        Job(rw=Pattern.RANDREAD, bssplit=_WEB_SERVER, iodepth=64),
+    ),
+    *_iometer(
+        "iometer-database",
+        "Iometer's database: 8k, 67 % reads, all random. As published in Tom's Hardware's storage tests.",
+        Job(rw=Pattern.RANDRW, rwmixread=67, bs=8 * _K, iodepth=64),
+    ),
+)
+
+PROFILES: Mapping[str, Profile] = MappingProxyType({profile.name: profile for profile in _ALL})
+"""Every profile by name, in the order to show them."""
+
+
+def profile(name: str) -> Profile:
+    """The profile of that name. Raises NotFoundError, naming those there are."""
+    found = PROFILES.get(name)
+    if found is None:
+        raise NotFoundError(
+            f"There is no workload called '{clean(name, 40)}'",
+            hint=suggested(name, PROFILES, "There are " + ", ".join(PROFILES) + "."),
+        )
+    return found

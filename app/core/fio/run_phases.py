@@ -1,0 +1,140 @@
+"""The course of one run, document by document: ramp, settling, measuring, and where the measured window lies."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping, Sequence
+from dataclasses import replace
+
+from app.core.fio.document import FioDocument
+from app.core.fio.sampler import Bins, Sampler
+from app.core.fio.section_sampler import SectionSampler
+from app.core.fio.sections import JobSection
+from app.core.fio.steady_state import SteadyWatch
+from app.core.session.event_types import SteadyPlan
+from app.core.session.results import Phase, Sample, SteadyFigures
+
+_JUDGED = (Phase.SETTLING, Phase.MEASURING)
+
+
+class Course:
+    """Feed it the documents of one run in turn; `ending` once the run was told to stop.
+
+    fio's counters cannot be made to start anew when the run has become steady. So it is given a longer time, what it
+    measured is the difference of two of its documents, and it is interrupted after the second.
+    """
+
+    def __init__(
+        self,
+        *,
+        ramp: bool,
+        planned_s: float | None,
+        plan: SteadyPlan | None = None,
+        period_s: float = 0.25,
+        phase: Phase = Phase.MEASURING,
+        targets: Sequence[str] = (),
+        sections: Sequence[JobSection] = (),
+    ) -> None:
+        """`ramp`: a ramp comes first. `planned_s`: length of what is measured, None if it ends by amount.
+
+        `plan`: None for a phase that is not judged. `targets`: their names, where several are to be told apart.
+        `sections`: those of a job that has several. Each has a ramp and an end of its own, so the steady state of the
+        whole is not judged.
+        """
+        if sections:
+            plan = None
+        self.part = "section" if sections else "target"
+        """What each entry of a document is about."""
+        self._plan = plan
+        self._waits = plan is not None and plan.until
+        self._planned = planned_s
+        self._sampler: Sampler | SectionSampler = Sampler(
+            ramp=ramp,
+            # While it waits for the steady state fio has cap and run time together: no document tells the end.
+            planned_s=None if self._waits else planned_s,
+            period_s=period_s,
+            phase=Phase.SETTLING if self._waits else phase,
+            targets=targets,
+        )
+        if sections:
+            self._sampler = SectionSampler(sections, period_s=period_s)
+        self._watch = None if plan is None else SteadyWatch(plan)
+        self._waited: SteadyFigures | None = None
+        self._ended_early = False
+        self.since: FioDocument | None = None
+        """The document from which on it is measured; None if that is the beginning, or has not come."""
+        self.until: FioDocument | None = None
+        """The document at which all was measured that is wanted; None before, and of a fio that ends by itself."""
+
+    @property
+    def phase(self) -> Phase:
+        """As of the last document."""
+        return self._sampler.phase
+
+    @property
+    def bins(self) -> Mapping[str, Bins]:
+        """Return the histograms of the last interval by direction."""
+        return self._sampler.bins
+
+    @property
+    def complete(self) -> bool:
+        """Whether fio may be interrupted, because all was measured that is wanted."""
+        return self.until is not None
+
+    @property
+    def ended_early(self) -> bool:
+        """Whether that was before its time."""
+        return self._ended_early
+
+    @property
+    def settling(self) -> bool:
+        """Whether measuring has not begun because it is waited for the steady state."""
+        return self._waits and self.since is None
+
+    @property
+    def verdict(self) -> SteadyFigures | None:
+        """How the whole run stood to the rule; None of one too short for a window, unless it waited."""
+        seen = self.steady
+        return seen if seen is not None and (self._waits or seen.rounds >= seen.window) else None
+
+    @property
+    def steady(self) -> SteadyFigures | None:
+        """How it stands to the rule; None before a round has ended, and where nothing is judged."""
+        # What counts is how it stood when measuring began, not how the measured part went on.
+        if self._waited is not None and not self._ended_early:
+            return self._waited
+        if self._watch is None:
+            return None
+        seen = self._watch.seen()
+        waited = 0.0 if self._waited is None else self._waited.waited_s
+        return replace(seen, waited_s=waited, ended_early=self._ended_early) if seen.rounds else None
+
+    def take(self, document: FioDocument, *, ending: bool = False) -> tuple[Sample | None, bool]:
+        """The interval this document ends, None for none; and whether a round ended with it."""
+        if self.complete:
+            return None, False
+        sample = self._sampler.take(document, ending=ending)
+        if sample is None or sample.phase not in _JUDGED or self._watch is None:
+            return sample, False
+        judged = self._watch.take(sample)
+        # A document that comes after a stall holds counts of different moments: no window begins or ends there.
+        if not ending and not sample.stalled:
+            self._decide(document, sample, judged=judged)
+        return sample, judged
+
+    def _decide(self, document: FioDocument, sample: Sample, *, judged: bool) -> None:
+        assert self._plan is not None
+        assert self._watch is not None
+        steady = judged and self._watch.steady
+        if sample.phase is Phase.SETTLING:
+            capped = not steady and sample.at >= self._plan.cap_s
+            if steady or capped:
+                self._waited = replace(self._watch.seen(), waited_s=sample.at, capped=capped)
+                self.since = document
+                self._watch = SteadyWatch(self._plan)
+                assert isinstance(self._sampler, Sampler)  # sections are not judged
+                self._sampler.enter(Phase.MEASURING)
+        elif self._plan.end_early and steady:
+            self._ended_early = True
+            self.until = document
+        elif self._waits and self._planned is not None and sample.at >= self._planned:
+            self.until = document

@@ -1,0 +1,344 @@
+"""What a run did between two of fio's documents, and from that the figures of each interval."""
+
+from __future__ import annotations
+
+import math
+from collections import deque
+from collections.abc import Mapping, Sequence
+from dataclasses import field
+from typing import TypeVar
+
+from app.core.fio.document import Counters, FioDocument
+from app.core.fio.histogram import LAST_VALUE, Histogram
+from app.core.fio.render import section_names
+from app.core.session.results import DIRECTIONS, DirectionSample, Phase, Sample, TargetSample
+from backends.values import dataclass
+
+# -- what a run did between two of its documents ----------------------------------------------------------------------
+
+
+def counters_since(now: Counters, before: Counters | None) -> Counters:
+    """What was counted between two documents of one run.
+
+    Counts and the histogram are differences, exact to its buckets. The mean follows exactly from the sums; minimum and
+    maximum are exact where the run's own fell or rose meanwhile, else those of the buckets in use, at most 0.78 % off.
+    """
+    if before is None or now.total_ios < before.total_ios or now.completed < before.completed:
+        return now  # counted anew meanwhile: all of it came after
+    histogram = now.histogram.since(before.histogram)
+    completed = now.completed - before.completed
+    mean, stddev = _moments_since(now, before, completed)
+    lowest = min(histogram.counts, default=None)
+    highest = histogram.top
+    # The run's minimum and maximum are kept, not the interval's: known exactly only where they moved in it.
+    fell = now.min_ns is not None and before.min_ns is not None and now.min_ns < before.min_ns
+    rose = now.max_ns is not None and (before.max_ns is None or now.max_ns > before.max_ns)
+    return Counters(
+        io_bytes=max(0, now.io_bytes - before.io_bytes),
+        total_ios=now.total_ios - before.total_ios,
+        completed=completed,
+        runtime_ms=max(0, now.runtime_ms - before.runtime_ms),
+        min_ns=now.min_ns if fell or before.min_ns is None else lowest,
+        max_ns=now.max_ns if rose or (highest is not None and highest >= LAST_VALUE) else highest,
+        mean_ns=mean,
+        stddev_ns=stddev,
+        histogram=histogram,
+        short_ios=max(0, now.short_ios - before.short_ios),
+        drop_ios=max(0, now.drop_ios - before.drop_ios),
+        completion=None if now.completion is None else counters_since(now.completion, before.completion),
+        submission=None if now.submission is None else counters_since(now.submission, before.submission),
+    )
+
+
+def _moments_since(now: Counters, before: Counters, count: int) -> tuple[float | None, float | None]:
+    """Mean and standard deviation of the I/Os that came between, from the sums that both documents imply."""
+    if count <= 0 or now.mean_ns is None:
+        return None, None
+    mean = (now.mean_ns * now.completed - (before.mean_ns or 0.0) * before.completed) / count
+
+    def squares(part: Counters) -> float:
+        return ((part.stddev_ns or 0.0) ** 2 + (part.mean_ns or 0.0) ** 2) * part.completed
+
+    variance = (squares(now) - squares(before)) / count - mean * mean
+    return max(0.0, mean), math.sqrt(max(0.0, variance))
+
+
+# -- fio's running totals turned into figures of each interval --------------------------------------------------------
+
+_DIRECTIONS = (*DIRECTIONS, "mixed")
+# Clock and run time of one document differ by up to some tens of milliseconds on a busy machine; more is a stall.
+_STALL_S = 0.1
+_WINDOW_S = 5.0
+# I/Os that a percentile needs: one must lie beyond it.
+_NEEDED = {50.0: 1, 99.0: 100, 99.9: 1000}
+_IN_TURN = tuple(_NEEDED)
+
+_Part = TypeVar("_Part")
+
+Bins = tuple[tuple[int, int], ...]
+"""(Bucket value in ns, count), ascending."""
+
+
+@dataclass(frozen=True, slots=True)
+class _Snapshot:
+    """What one document says."""
+
+    at_ms: int
+    runtime_ms: int
+    parts: Mapping[str, Counters]
+    rows: tuple[Mapping[str, Counters], ...] = ()
+    """The same of each of several targets."""
+
+    @property
+    def issued(self) -> int:
+        return sum(part.total_ios for part in self.parts.values())
+
+    @property
+    def completed(self) -> int:
+        return sum(part.completed for part in self.parts.values())
+
+    @property
+    def moved(self) -> int:
+        return sum(part.io_bytes for part in self.parts.values())
+
+
+@dataclass(slots=True)
+class LatencyWindow:
+    """The last seconds of one direction, for percentiles of slow devices."""
+
+    intervals: deque[tuple[float, Histogram]] = field(default_factory=deque)
+
+    def add(self, seconds: float, part: Histogram) -> None:
+        """One more interval."""
+        self.intervals.append((seconds, part))
+        held = sum(length for length, _ in self.intervals)
+        while len(self.intervals) > 1 and held - self.intervals[0][0] >= _WINDOW_S:
+            held -= self.intervals.popleft()[0]
+
+    @property
+    def last(self) -> Bins:
+        """The histogram of the last interval."""
+        return self.intervals[-1][1].bins
+
+    def percentile(self, percent: float) -> int | None:
+        """The percentile of the shortest stretch up to now that holds enough I/Os; None if 5 s do not."""
+        parts: list[Histogram] = []
+        count = 0
+        for _, part in reversed(self.intervals):
+            parts.append(part)
+            count += part.total
+            if count >= _NEEDED[percent]:
+                whole = parts[0] if len(parts) == 1 else Histogram.merged(parts)
+                return whole.percentile(percent)
+        return None
+
+
+class Sampler:
+    """Feed it the documents of one run in turn; `ending` once the run was told to stop.
+
+    IOPS is the difference of timed I/Os over that of the timestamps, bandwidth the difference of bytes over that
+    of the run times, because fio takes the two pairs at different moments: with a worker stuck in an I/O, bytes
+    and run time stem from before the stall, the counts from after it.
+    """
+
+    def __init__(
+        self,
+        *,
+        ramp: bool,
+        planned_s: float | None,
+        period_s: float = 0.25,
+        phase: Phase = Phase.MEASURING,
+        targets: Sequence[str] = (),
+    ) -> None:
+        """`ramp`: a ramp precedes `phase`. `planned_s`: length of the phase, None if it ends by amount.
+
+        `targets`: their names, where several are to be told apart.
+        """
+        self._targets = tuple(targets) if len(targets) > 1 else ()
+        self._wanted = phase
+        self._phase = Phase.RAMP if ramp else phase
+        self._planned_ms = None if planned_s is None else planned_s * 1000
+        self._period = period_s
+        self._before: _Snapshot | None = None
+        self._start_ms = self._start_runtime_ms = 0
+        self._lag = 0.0
+        self.bins: Mapping[str, Bins] = {}
+        """Histograms of the last interval by direction; what has no direction is with the reads."""
+        self._windows = {name: LatencyWindow() for name in _DIRECTIONS}
+        self._row_windows = [{name: LatencyWindow() for name in _DIRECTIONS} for _ in self._targets]
+
+    @property
+    def phase(self) -> Phase:
+        """Ramp, settling or measuring, as of the last document."""
+        return self._phase
+
+    def enter(self, phase: Phase) -> None:
+        """From the last document on it is another phase; fio counts on, time and percentiles begin anew."""
+        self._phase = phase
+        if self._before is not None:
+            self._start_ms, self._start_runtime_ms = self._before.at_ms, self._before.runtime_ms
+        self._forget()
+
+    def _forget(self) -> None:
+        """Percentiles begin anew."""
+        for windows in (self._windows, *self._row_windows):
+            for window in windows.values():
+                window.intervals.clear()
+
+    def take(self, document: FioDocument, *, ending: bool = False) -> Sample | None:
+        """The interval this document ends; None for a first, a restarted, a repeated or too short one."""
+        now = _snapshot(document, section_names(len(self._targets)) if self._targets else ())
+        if now is None:
+            return None
+        before = self._before
+        restarted = before is not None and _fell(now, before)
+        if self._phase is Phase.RAMP and (restarted or now.completed):
+            # The counters start anew at the end of the ramp, each worker's at its own moment.
+            self._phase = self._wanted
+            restarted = True
+        if before is None or restarted:
+            self._begin(now)
+            # While one worker is still in its ramp, what it moved there is counted but not timed.
+            torn = restarted and now.issued > now.completed * 1.1
+            if torn or now.runtime_ms < self._period * 500:
+                return None
+            return self._sample(now, _Snapshot(self._start_ms, 0, {}), ending=ending)
+        # fio stamps its documents by the wall clock.
+        if now.at_ms < before.at_ms - 500:
+            # Somebody set the clock back.
+            self._start_ms += now.at_ms - before.at_ms - (now.runtime_ms - before.runtime_ms)
+            self._before = now
+            return None
+        # The first documents may be late; the earliest start that any of them implies is the right one.
+        self._start_ms = min(self._start_ms, now.at_ms - (now.runtime_ms - self._start_runtime_ms))
+        if now.at_ms - before.at_ms < self._period * 500:
+            return None  # joins the next interval; after the last one, fio often repeats itself
+        sample = self._sample(now, before, ending=ending)
+        self._before = now
+        return sample
+
+    def _begin(self, now: _Snapshot) -> None:
+        self._before = now
+        self._start_ms, self._start_runtime_ms = now.at_ms - now.runtime_ms, 0
+        self._lag = 0.0
+        self._forget()
+
+    def _sample(self, now: _Snapshot, before: _Snapshot, *, ending: bool) -> Sample | None:
+        # Two clocks: the stamp of the document, and the run time of the longest job, which is updated when an I/O ends.
+        by_clock = (now.at_ms - before.at_ms) / 1000
+        by_runtime = (now.runtime_ms - before.runtime_ms) / 1000
+        over = ending or (self._planned_ms is not None and now.runtime_ms >= self._planned_ms)
+        # At its end fio repeats its totals once more: that is no interval without I/O.
+        if over and by_runtime <= 0 and now.completed == before.completed:
+            return None
+        stalled = False
+        seconds = by_clock
+        if over and by_runtime > 0:
+            # The last document may be stamped long after the last I/O, while fio joins its threads.
+            seconds = min(by_clock, by_runtime)
+        elif by_clock - by_runtime > _STALL_S:
+            stalled = True
+        elif by_runtime - by_clock > self._lag + _STALL_S:
+            # The document before carried an older count than its timestamp says.
+            seconds = by_runtime
+        self._lag = by_clock - by_runtime if stalled else 0.0
+        if seconds <= 0 or (over and seconds < self._period / 2):
+            return None
+
+        def sides(
+            windows: Mapping[str, LatencyWindow], now: Mapping[str, Counters], before: Mapping[str, Counters]
+        ) -> dict[str, DirectionSample]:
+            found = {
+                name: _direction(windows[name], now[name], before.get(name), seconds, by_runtime)
+                for name in _DIRECTIONS
+                if name in now
+            }
+            return _directed(found)
+
+        whole = sides(self._windows, now.parts, before.parts)
+        self.bins = _directed({name: window.last for name, window in self._windows.items() if name in now.parts})
+        earlier = before.rows or tuple({} for _ in now.rows)
+        rows = [sides(*one) for one in zip(self._row_windows, now.rows, earlier, strict=True)]
+        return Sample(
+            at=(now.at_ms - self._start_ms) / 1000,
+            seconds=seconds,
+            phase=self._phase,
+            stalled=stalled,
+            targets=tuple(TargetSample(target=target, **row) for target, row in zip(self._targets, rows, strict=True)),
+            read=whole.get("read"),
+            write=whole.get("write"),
+            trim=whole.get("trim"),
+        )
+
+
+def _directed(found: Mapping[str, _Part]) -> dict[str, _Part]:
+    """Return the parts by direction: unified_rw_reporting has none, and is shown as reads."""
+    return {"read" if name == "mixed" else name: part for name, part in found.items()}
+
+
+def _direction(
+    window: LatencyWindow, now: Counters, before: Counters | None, seconds: float, by_runtime: float
+) -> DirectionSample:
+    before = before or Counters()
+    ios = max(0, _done(now) - _done(before))
+    moved = max(0, now.io_bytes - before.io_bytes)
+    # Bytes go with run time, counts with the stamp: fio takes each pair at one moment, the two at different ones.
+    runtime = (now.runtime_ms - before.runtime_ms) / 1000 or by_runtime
+    part = now.histogram.since(before.histogram)
+    window.add(seconds, part)
+    p50, p99, p99_9 = window_percentiles(window, part)
+    lowest, spread = part.spread()
+    return DirectionSample(
+        iops=ios / seconds,
+        bytes_per_second=moved / runtime if runtime > 0 else moved / seconds,
+        ios=ios,
+        p50_ns=p50,
+        p99_ns=p99,
+        p99_9_ns=p99_9,
+        max_ns=_maximum(now, before, part),
+        spread_from=lowest,
+        spread=spread,
+    )
+
+
+def window_percentiles(window: LatencyWindow, part: Histogram) -> tuple[int | None, ...]:
+    """The median, 99 % and 99.9 % of an interval, by the window where its own I/Os are too few."""
+    # Enough in this interval: the window is only for slow devices.
+    if part.total >= _NEEDED[99.9]:
+        return part.percentiles(_IN_TURN)
+    return tuple(window.percentile(percent) for percent in _IN_TURN)
+
+
+def _snapshot(document: FioDocument, sections: Sequence[str]) -> _Snapshot | None:
+    parts = _parts(document)
+    stamp = document.timestamp_ms
+    if not parts or stamp is None:
+        return None
+    rows = tuple(_parts(document.section(name)) for name in sections)
+    return _Snapshot(stamp, max(part.runtime_ms for part in parts.values()), parts, rows)
+
+
+def _parts(document: FioDocument) -> dict[str, Counters]:
+    found = {name: part for name in _DIRECTIONS if (part := document.counters(name)) is not None}
+    if "mixed" in found and len(found) > 1:
+        del found["mixed"]  # unified_rw_reporting=both says everything twice
+    return found
+
+
+def _done(part: Counters) -> int:
+    """Timed I/Os; those issued where none are timed (the ramp, latency switched off)."""
+    return part.completed or part.total_ios
+
+
+def _fell(now: _Snapshot, before: _Snapshot) -> bool:
+    return now.issued < before.issued or now.completed < before.completed or now.moved < before.moved
+
+
+def _maximum(now: Counters, before: Counters, part: Histogram) -> int | None:
+    """Exact if the run's maximum rose in this interval, else the top bucket in use."""
+    if not part.total:
+        return None
+    if now.max_ns is not None and now.max_ns > (before.max_ns or 0):
+        return now.max_ns
+    top = part.top
+    return now.max_ns if top is not None and top >= LAST_VALUE else top

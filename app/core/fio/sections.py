@@ -1,0 +1,350 @@
+"""Job files of several sections: what runs at the same time, what runs after it, and the whole as one job. Pure."""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Iterable, Mapping, Sequence
+from dataclasses import MISSING, field, fields, replace
+from itertools import pairwise
+from typing import Any
+
+from app.core.fio.fields import FIELDS
+from app.core.fio.job import InvalidJobError, Job
+from app.core.fio.job_values import Pattern, Split
+from backends.errors import InvalidValueError
+from backends.text import clean
+from backends.values import dataclass
+
+MOST_SECTIONS = 64
+"""Sections of one run. fio repeats all of them in each document."""
+
+_LONGEST_NAME = 80
+_SHOWN_NAMES = 6
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class JobSection:
+    """One section of a job file."""
+
+    name: str
+    """Its name, distinct among the sections of the job."""
+    job: Job
+    """What it does."""
+    waits: bool = False
+    """Whether it starts when all sections above it have ended (`stonewall`)."""
+    new_group: bool = False
+    """Whether a group of figures starts with it; one that waits always starts a group."""
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class SectionedJob(Job):
+    """A job of several sections; made by `join_sections`.
+
+    Each field has the value that all sections have. Where they differ, it has the one that is right for the whole, or
+    fio's default. Questions of safety are answered for the section that does most.
+    """
+
+    sections: tuple[JobSection, ...] = field()
+    """Two or more, in the order of the file."""
+
+    def __post_init__(self) -> None:
+        """Raises ValueError where a field was changed without the sections."""
+        for key, value in _joined_fields(self.sections).items():
+            if getattr(self, key) != value:
+                raise ValueError(f"{key}: a job of several sections is changed section by section")
+
+    @property
+    def parts(self) -> tuple[Job, ...]:
+        """The job of each section."""
+        return tuple(section.job for section in self.sections)
+
+    @property
+    def reads(self) -> bool:
+        """Whether any section reads."""
+        return any(job.reads for job in self.parts)
+
+    @property
+    def writes(self) -> bool:
+        """Whether any section writes."""
+        return any(job.writes for job in self.parts)
+
+    @property
+    def trims(self) -> bool:
+        """Whether any section trims."""
+        return any(job.trims for job in self.parts)
+
+    @property
+    def writes_data(self) -> bool:
+        """Whether any section writes data."""
+        return any(job.writes_data for job in self.parts)
+
+    @property
+    def size_named(self) -> bool:
+        """Whether every section says how much of the target it uses."""
+        return all(job.size_named for job in self.parts)
+
+    @property
+    def reach(self) -> int | None:
+        """Bytes from the start of the target to the end of what any section uses; None where the target decides."""
+        ends = [job.reach for job in self.parts]
+        return None if None in ends else max(end for end in ends if end is not None)
+
+    @property
+    def longest_s(self) -> float | None:
+        """Seconds of all phases; None where one of them is ended by an amount only."""
+        return float(self.ramp + self.runtime) if self.runtime else None
+
+    @property
+    def mixed(self) -> bool:
+        """Whether the sections together read and write."""
+        return self.reads and self.writes
+
+    @property
+    def sequential(self) -> bool:
+        """Whether every section is sequential."""
+        return all(job.sequential for job in self.parts)
+
+    @property
+    def block_sizes(self) -> tuple[int, ...]:
+        """The block sizes of all sections, ascending, bytes."""
+        return tuple(sorted({size for job in self.parts for size in job.block_sizes}))
+
+    @property
+    def mean_block_size(self) -> float:
+        """Bytes of the smallest average I/O of a section: what an I/O moves at least."""
+        return min(job.mean_block_size for job in self.parts)
+
+    @property
+    def shares(self) -> Split:
+        """All block sizes, each with an equal percentage: how many I/Os a section does is not known before."""
+        sizes = self.block_sizes
+        return tuple((size, 100 // len(sizes) + (at < 100 % len(sizes))) for at, size in enumerate(sizes))
+
+    def mean_size_of(self, direction: str) -> float:
+        """Bytes of the smallest average I/O of a section in this direction."""
+        return min(job.mean_size_of(direction) for job in self.parts)
+
+    def smallest_of(self, direction: str) -> int:
+        """Bytes of the smallest I/O of any section in this direction."""
+        return min(job.smallest_of(direction) for job in self.parts)
+
+    @property
+    def whole_rate_iops(self) -> int | None:
+        """None: a limit of the whole job is not known, as each section has its own."""
+        return None
+
+    @property
+    def whole_rate(self) -> int | None:
+        """None: a limit of the whole job is not known, as each section has its own."""
+        return None
+
+    @property
+    def held(self) -> bool:
+        """Whether the rate of every section is fixed."""
+        return all(job.held for job in self.parts)
+
+    @property
+    def idle_s(self) -> float:
+        """Seconds of the longest pause of a section between two I/Os."""
+        return max(job.idle_s for job in self.parts)
+
+    @property
+    def flushes(self) -> bool:
+        """Whether any section flushes."""
+        return any(job.flushes for job in self.parts)
+
+    @property
+    def is_durable(self) -> bool:
+        """Whether the writes of any section reach stable media."""
+        return any(job.is_durable for job in self.parts)
+
+    @property
+    def ends_by_amount(self) -> bool:
+        """Whether any section may end before its run time."""
+        return any(job.ends_by_amount for job in self.parts)
+
+    @property
+    def required_alignment(self) -> int:
+        """The largest logical block size of a device that can serve every section, bytes."""
+        found = [job.required_alignment for job in self.parts if job.direct]
+        return min(found, default=1)
+
+    @property
+    def keeps_a_queue(self) -> bool:
+        """Whether every section can have more than one I/O in flight."""
+        return all(job.keeps_a_queue for job in self.parts)
+
+    @property
+    def queue(self) -> int:
+        """The most I/Os in flight at the same time."""
+        return max(sum(one.job.queue for one in phase) for phase in phases(self.sections))
+
+    def describe(self) -> str:
+        """One line: `3 sections: reader + writer, then check · 40 s`."""
+        shown = self.sections[:_SHOWN_NAMES]
+        names = ", then ".join(" + ".join(section.name for section in phase) for phase in phases(shown))
+        more = len(self.sections) - len(shown)
+        names += f" and {more} more" if more else ""
+        seconds = f"{self.longest_s:.0f} s" if self.longest_s is not None else "no time limit"
+        return f"{len(self.sections)} sections: {names} · {seconds}"
+
+    def with_fields(self, texts: Mapping[str, str]) -> Job:
+        """The job with these fields in every section. Raises InvalidJobError that names the section."""
+        return change_sections(self, lambda one: (one.with_fields(texts), ()))[0]
+
+    def texts(self) -> dict[str, str]:
+        """The fields on which all sections agree, and those that are known of the whole; "" for the others."""
+        each = [job.texts() for job in self.parts]
+        shared = {key: text if all(one[key] == text for one in each) else "" for key, text in each[0].items()}
+        known = {field.key: field for field in FIELDS}
+        whole = {key: getattr(self, key) for key in _OF_THE_WHOLE}
+        return shared | {key: "" if value is None else known[key].format(value) for key, value in whole.items()}
+
+
+_OF_THE_WHOLE = ("rw", "runtime", "ramp", "size")
+"""Fields that are told of the whole job though the sections differ."""
+
+
+def join_sections(sections: Sequence[JobSection]) -> Job:
+    """The job of these sections: that of a single one itself. Names that occur twice get a number.
+
+    Raises InvalidValueError for none or too many.
+    """
+    if not sections:
+        raise InvalidValueError("A job has at least one section")
+    if len(sections) == 1:
+        return sections[0].job
+    if len(sections) > MOST_SECTIONS:
+        raise InvalidValueError(
+            f"The job has {len(sections)} sections; at most {MOST_SECTIONS} run together",
+            hint="Run a single section with --section NAME.",
+        )
+    names = distinct_names([section.name for section in sections])
+    named = tuple(replace(section, name=name) for section, name in zip(sections, names, strict=True))
+    return SectionedJob(**_joined_fields(named), sections=named)
+
+
+def distinct_names(names: Sequence[str]) -> tuple[str, ...]:
+    """The names, cleaned, each with a number behind it from its second occurrence on: `reader`, `reader #2`."""
+    cleaned = [clean(name, _LONGEST_NAME).strip() or "unnamed" for name in names]
+    found: list[str] = []
+    for name in cleaned:
+        number, wanted = 1, name
+        # A later section may really be called "reader #2"; the first one keeps the name.
+        while wanted in found or (number > 1 and wanted in cleaned):
+            number += 1
+            wanted = f"{name} #{number}"
+        found.append(wanted)
+    return tuple(found)
+
+
+def change_sections(job: Job, change: Callable[[Job], tuple[Job, Iterable[str]]]) -> tuple[Job, tuple[str, ...]]:
+    """The job with every section changed, and all sentences about it, each with the name of its section.
+
+    A sentence that is said of every section is said once, without a name.
+    Raises what `change` raises, with the name of the section in front.
+    """
+    if not job.sections:
+        changed, notes = change(job)
+        return changed, tuple(notes)
+    found: list[JobSection] = []
+    said: list[tuple[str, tuple[str, ...]]] = []
+    for section in job.sections:
+        changed, notes = _named(section.name, change, section.job)
+        found.append(replace(section, job=changed))
+        said.append((section.name, tuple(notes)))
+    shared = [note for note in said[0][1] if all(note in notes for _, notes in said)]
+    own = [f"{name}: {note}" for name, notes in said for note in notes if note not in shared]
+    return join_sections(found), (*shared, *own)
+
+
+def _named(name: str, change: Callable[[Job], tuple[Job, Iterable[str]]], job: Job) -> tuple[Job, Iterable[str]]:
+    """The changed job of a section; what is wrong with it gets the name of the section in front."""
+    try:
+        return change(job)
+    except InvalidJobError as error:
+        raise InvalidJobError({key: f"{name}: {said}" for key, said in error.fields.items()}) from None
+    except InvalidValueError as error:
+        raise InvalidValueError(f"{name}: {error.message}", hint=error.hint) from None
+
+
+def with_size(job: Job, size: int) -> Job:
+    """The job with this size wherever it names none."""
+    return change_sections(job, lambda one: (one if one.size_named else replace(one, size=size), ()))[0]
+
+
+# -- what runs when ---------------------------------------------------------------------------------------------------
+
+
+def phases(sections: Sequence[JobSection]) -> tuple[tuple[JobSection, ...], ...]:
+    """The sections that run at the same time, in the order in which the phases follow each other."""
+    return _split(sections, lambda section: section.waits)
+
+
+def groups(sections: Sequence[JobSection]) -> tuple[tuple[JobSection, ...], ...]:
+    """The sections whose figures fio adds up with `group_reporting`."""
+    return _split(sections, lambda section: section.waits or section.new_group)
+
+
+def _split(sections: Sequence[JobSection], begins: Callable[[JobSection], bool]) -> tuple[tuple[JobSection, ...], ...]:
+    starts = [at for at, section in enumerate(sections) if at == 0 or begins(section)]
+    return tuple(tuple(sections[start:end]) for start, end in pairwise([*starts, len(sections)]))
+
+
+def phase_seconds(phase: Iterable[JobSection]) -> int | None:
+    """Seconds of a phase: those of its longest section, ramp included; None where one has no run time."""
+    jobs = [section.job for section in phase]
+    return max(job.ramp + job.runtime for job in jobs) if all(job.runtime for job in jobs) else None
+
+
+def starts(sections: Sequence[JobSection]) -> tuple[int | None, ...]:
+    """The second in which each section is planned to start; None after a phase without a run time."""
+    found: list[int | None] = []
+    passed: int | None = 0
+    for phase in phases(sections):
+        found += [passed] * len(phase)
+        length = phase_seconds(phase)
+        passed = None if passed is None or length is None else passed + length
+    return tuple(found)
+
+
+# -- the whole as one job ---------------------------------------------------------------------------------------------
+
+
+def _joined_fields(sections: Sequence[JobSection]) -> dict[str, Any]:
+    """Every field of the whole job."""
+    usual = {
+        one.name: one.default if one.default is not MISSING else None for one in fields(Job) if one.name != "sections"
+    }
+    jobs = [section.job for section in sections]
+    found = {key: _shared([getattr(job, key) for job in jobs], default) for key, default in usual.items()}
+    first = phases(sections)[0]
+    sizes = [job.size for job in jobs]
+    ramp = min(section.job.ramp for section in first)
+    lengths = [phase_seconds(phase) for phase in phases(sections)]
+    found |= {
+        "rw": _pattern(jobs),
+        "bs": min(size for job in jobs for size in job.block_sizes),
+        "iodepth": max(job.iodepth for job in jobs),
+        "numjobs": max(sum(section.job.numjobs for section in phase) for phase in phases(sections)),
+        # Measuring begins with the first section that has no ramp left.
+        "ramp": ramp,
+        "runtime": 0 if None in lengths else sum(length for length in lengths if length is not None) - ramp,
+        "size": None if None in sizes else max(size for size in sizes if size is not None),
+        "direct": all(job.direct for job in jobs),
+        "norandommap": all(job.norandommap for job in jobs),
+    }
+    return found
+
+
+def _shared(values: Sequence[Any], default: Any) -> Any:
+    return values[0] if all(value == values[0] for value in values) else default
+
+
+def _pattern(jobs: Sequence[Job]) -> Pattern:
+    patterns = {job.rw for job in jobs}
+    if len(patterns) == 1:
+        return patterns.pop()
+    reads, writes = any(job.reads for job in jobs), any(job.writes for job in jobs)
+    if all(job.sequential for job in jobs):
+        return Pattern.READWRITE if reads and writes else Pattern.WRITE if writes else Pattern.READ
+    return Pattern.RANDRW if reads and writes else Pattern.RANDWRITE if writes else Pattern.RANDREAD

@@ -1,0 +1,491 @@
+"""The verdict on a whole run: figures of the last document, and whether they may be believed.
+
+fio's exit status says little: refusals (a mounted device, a missing file, an offset beyond the end) exit with 0,
+without an error, after no I/O at all; errors that are passed over count as I/Os.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterable, Mapping, Sequence
+from dataclasses import replace
+
+from app.core.fio.document import Counters, FioDocument, merge_counters
+from app.core.fio.error_messages import Diagnosis, diagnose, died_of, first_words, signal_from_outside
+from app.core.fio.job import Job, JobTarget
+from app.core.fio.render import amount_of, section_names, start_of, usable_size
+from app.core.fio.sampler import counters_since
+from app.core.fio.sections import JobSection, groups, phases
+from app.core.session.results import (
+    DIRECTIONS,
+    SIDES,
+    CpuFigures,
+    DirectionFigures,
+    GroupFigures,
+    LatencyFigures,
+    RunFigures,
+    RunStatus,
+    SectionFigures,
+    TargetFigures,
+)
+from backends.sizes import size_words
+from backends.text import clean_lines
+from backends.values import dataclass
+
+_ENOUGH_BEYOND = 10
+_SHARE_OF_PLAN = 0.98
+_INTERRUPTED = 128
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Window:
+    """The part of a run that counts, where it is not all that follows the ramp."""
+
+    since: FioDocument | None = None
+    """It begins with this document; None: with the end of the ramp."""
+    until: FioDocument | None = None
+    """It ends with this document; None: with the last."""
+    settling: bool = False
+    """It never began: the run was over while it was waited for the steady state."""
+    ended_early: bool = False
+    """It is shorter than planned because the run became steady, as was asked for."""
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Outcome:
+    """Everything a finished fio left behind."""
+
+    document: FioDocument | None
+    """The last complete document."""
+    returncode: int
+    """Exit status; -N when killed by signal N."""
+    noise: Sequence[str] = ()
+    """Lines of standard output outside documents."""
+    stderr: str = ""
+    """Standard error."""
+    broken: int = 0
+    """Documents that could not be read."""
+    stopped: bool = False
+    """Whether we asked it to stop."""
+    overdue: bool = False
+    """Whether it did not end when it should have and was ended."""
+    window: Window = Window()
+    """The part that counts."""
+
+    def measured(self, direction: str) -> Counters | None:
+        """Counters of what was measured; None if nothing was."""
+        last = self.window.until or self.document
+        now = None if last is None or self.window.settling else last.counters(direction, split=True)
+        if now is None or self.window.since is None:
+            return now
+        return counters_since(now, self.window.since.counters(direction, split=True))
+
+    def section(self, name: str) -> Outcome:
+        """The same of one section of the job file alone."""
+        window, document = self.window, self.document
+        since, until = (None if one is None else one.section(name) for one in (window.since, window.until))
+        return replace(
+            self,
+            document=None if document is None else document.section(name),
+            window=replace(window, since=since, until=until),
+        )
+
+
+def summarize(
+    outcome: Outcome,
+    job: Job | None = None,
+    targets: Sequence[JobTarget] = (),
+    cpu: CpuFigures | None = None,
+) -> RunFigures:
+    """Figures and verdict. Without `job` (a layout, a result file) nothing is compared with a plan."""
+    parts = _parts(outcome, job, targets)
+    sections = () if job is None else job.sections
+    lines = [*outcome.noise, *outcome.stderr.splitlines()]
+    evidence = clean_lines("\n".join(lines))
+    document = outcome.document
+    if document is None:
+        status, diagnosis = _without_document(outcome, lines)
+        return RunFigures(status=status, reason=diagnosis.reason, hint=diagnosis.hint, evidence=evidence)
+    own = {part.name: _measured(part.outcome, part.job) for part in parts}
+    counted = _in_turn(sections, own) if sections else _measured(outcome, job)
+    seconds = _seconds(counted)
+    if sections:
+        seconds = sum(_seconds(_added_up(phase, own)) for phase in phases(sections))
+    status, diagnosis = _verdict(outcome, document, lines, seconds, job, targets)
+    if parts and status is not RunStatus.STOPPED:
+        status, diagnosis = _verdict_on_each(parts, status, diagnosis, lines)
+    sides = _sides(counted)
+    return RunFigures(
+        status=status,
+        reason=diagnosis.reason or None,
+        hint=diagnosis.hint,
+        evidence=evidence,
+        seconds=seconds,
+        read=sides.get("read"),
+        write=sides.get("write"),
+        trim=sides.get("trim"),
+        sync=sides.get("sync"),
+        cpu=_cpu(
+            cpu or CpuFigures(), document, [(part, _seconds(own[part.name])) for part in parts if sections], seconds
+        ),
+        fio_version=document.version or None,
+        warnings=tuple(_warnings(outcome, document, job, targets)),
+        targets=() if sections else tuple(_row(name, counted, each) for name, each in own.items()),
+        sections=tuple(
+            SectionFigures(name=one.name, seconds=_seconds(own[one.name]), **_sides(own[one.name])) for one in sections
+        ),
+        groups=tuple(
+            GroupFigures(sections=tuple(one.name for one in group), **_sides(_added_up(group, own)))
+            for group in (groups(sections) if sections else ())
+            if len(group) < len(sections)
+        ),
+    )
+
+
+def _cpu(cpu: CpuFigures, document: FioDocument, sections: Sequence[tuple[_Part, float]], seconds: float) -> CpuFigures:
+    """The processor shares; that of fio by its own count where its process was not seen.
+
+    `sections`: each with its measured seconds, because not every section runs for all of the `seconds`.
+    """
+    if cpu.fio_percent_of_core is not None:
+        return cpu
+    if not sections:
+        return replace(cpu, fio_percent_of_core=document.cpu_percent_of_core)
+    documents = [(part.outcome.document, own) for part, own in sections]
+    shares = [(found.cpu_percent_of_core, own) for found, own in documents if found is not None]
+    known = [share * own for share, own in shares if share is not None]
+    return replace(cpu, fio_percent_of_core=sum(known) / seconds if known and seconds else None)
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class _Part:
+    """What one section of the file left behind: a target's, or a section of the job."""
+
+    name: str
+    outcome: Outcome
+    job: Job | None
+    targets: tuple[JobTarget, ...]
+    """The target that it used; empty where that is not known."""
+
+
+def _parts(outcome: Outcome, job: Job | None, targets: Sequence[JobTarget]) -> list[_Part]:
+    """Each of several targets or sections; none of a job of one section on one target."""
+    named: list[tuple[str, Job | None, tuple[JobTarget, ...]]] = [(target.name, job, (target,)) for target in targets]
+    if job is not None and job.sections:
+        named = [(section.name, section.job, tuple(targets)) for section in job.sections]
+    if len(named) < 2:
+        return []
+    both = zip(named, section_names(len(named)), strict=True)
+    return [
+        _Part(name=name, outcome=outcome.section(entry), job=own, targets=used) for (name, own, used), entry in both
+    ]
+
+
+def _verdict_on_each(
+    parts: Sequence[_Part], status: RunStatus, diagnosis: Diagnosis, lines: Sequence[str]
+) -> tuple[RunStatus, Diagnosis]:
+    """The verdict with the name of the target or section it is about; a run is whole if that on each of them is."""
+    for part in parts:
+        document = part.outcome.document
+        assert document is not None  # that of all is known
+        if status is RunStatus.OK:
+            seconds = _seconds(_measured(part.outcome, part.job))
+            own, why = _verdict(part.outcome, document, lines, seconds, part.job, part.targets)
+            if own is not RunStatus.OK:
+                return own, replace(why, reason=f"{part.name}: {why.reason}")
+        elif document.errors:
+            return status, replace(diagnosis, reason=f"{part.name}: {diagnosis.reason}")
+    return status, diagnosis
+
+
+_Counted = Mapping[str, Counters]
+"""What counts of a section, by direction."""
+
+
+def _added_up(sections: Iterable[JobSection], own: Mapping[str, _Counted]) -> dict[str, Counters]:
+    """Sections at the same time: each direction has the time of the longest, as in a group of fio."""
+    each = [own[section.name] for section in sections]
+    return {
+        name: merge_counters(one[name] for one in each if name in one)
+        for name in SIDES
+        if any(name in one for one in each)
+    }
+
+
+def _in_turn(sections: Sequence[JobSection], own: Mapping[str, _Counted]) -> dict[str, Counters]:
+    """All sections: the times of phases add up, for each direction those of the phases that had it."""
+    each = [_added_up(phase, own) for phase in phases(sections)]
+    found: dict[str, Counters] = {}
+    for name in SIDES:
+        rows = [one[name] for one in each if name in one]
+        if rows:
+            found[name] = replace(merge_counters(rows), runtime_ms=sum(row.runtime_ms for row in rows))
+    return found
+
+
+def _sides(counted: _Counted) -> dict[str, DirectionFigures | None]:
+    """The figures of each direction."""
+    return {name: direction_figures(counted[name]) if name in counted else None for name in SIDES}
+
+
+def _measured(outcome: Outcome, job: Job | None) -> dict[str, Counters]:
+    """What counts, by direction."""
+    found = {name: part for name in DIRECTIONS if (part := outcome.measured(name)) is not None}
+    if not found and (mixed := outcome.measured("mixed")) is not None:
+        found = {"read": mixed}
+    if job and job.ramp and not any(part.completed for part in found.values()):
+        return {}  # it ended in the ramp: what was counted until then is not what was asked for
+    sync = outcome.measured("sync") if "write" in found else None
+    return found if sync is None else {**found, "sync": sync}
+
+
+def _seconds(counted: Mapping[str, Counters]) -> float:
+    return max((counted[name].runtime_ms for name in DIRECTIONS if name in counted), default=0) / 1000
+
+
+def _row(target: str, whole: Mapping[str, Counters], own: Mapping[str, Counters]) -> TargetFigures:
+    """One target's figures; by the time of the whole run, so that the rows add up to it."""
+    both = {name: replace(own[name], runtime_ms=whole[name].runtime_ms) for name in own if name in whole}
+    return TargetFigures(target=target, **_sides(both))
+
+
+def direction_figures(part: Counters) -> DirectionFigures:
+    """One direction of the last document."""
+    seconds = part.runtime_ms / 1000
+    done = part.completed or part.total_ios
+    return DirectionFigures(
+        iops=done / seconds if seconds else part.iops,
+        bytes_per_second=part.io_bytes / seconds if seconds else part.bytes_per_second,
+        total_ios=done,
+        total_bytes=part.io_bytes,
+        runtime_s=seconds,
+        latency_ns=_latency(part),
+        completion_ns=None if part.completion is None else _latency(part.completion),
+        submission_ns=None if part.submission is None else _latency(part.submission),
+        bins=part.histogram.bins,
+    )
+
+
+def _latency(part: Counters) -> LatencyFigures:
+    histogram = part.histogram
+    counted = histogram.total or part.completed
+
+    def percentile(percent: float) -> int | None:
+        # A percentile with fewer than ten I/Os beyond it is a matter of luck.
+        if counted * (100 - percent) / 100 < _ENOUGH_BEYOND - 1e-6:
+            return None
+        return histogram.percentile(percent) if histogram.total else part.percentiles.get(percent)
+
+    return LatencyFigures(
+        mean=part.mean_ns,
+        stddev=part.stddev_ns,
+        min=part.min_ns,
+        p50=percentile(50.0),
+        p95=percentile(95.0),
+        p99=percentile(99.0),
+        p99_9=percentile(99.9),
+        p99_99=percentile(99.99),
+        p99_999=percentile(99.999),
+        p99_9999=percentile(99.9999),
+        max=part.max_ns,
+    )
+
+
+def _without_document(outcome: Outcome, lines: Sequence[str]) -> tuple[RunStatus, Diagnosis]:
+    if outcome.stopped:
+        return RunStatus.STOPPED, Diagnosis("Stopped before anything was measured")
+    if outcome.overdue:
+        return RunStatus.FAILED, _OVERDUE
+    if known := diagnose(lines):
+        return RunStatus.FAILED, known
+    if outcome.returncode < 0:
+        return RunStatus.FAILED, died_of(-outcome.returncode)
+    words = first_words(lines)
+    said = f": {words}" if words else " and without a word"
+    return RunStatus.FAILED, Diagnosis(f"fio ended without a result (exit status {outcome.returncode}){said}")
+
+
+_OVERDUE = Diagnosis(
+    "fio did not end long after its time and was ended",
+    "Some I/O does not come back: look into the kernel log for time-outs and resets of the device.",
+)
+
+
+_Verdict = tuple[RunStatus, Diagnosis]
+
+
+def _verdict(
+    outcome: Outcome,
+    document: FioDocument,
+    lines: Sequence[str],
+    seconds: float,
+    job: Job | None,
+    targets: Sequence[JobTarget] = (),
+) -> _Verdict:
+    """The rules, hardest first."""
+    # fio catches SIGINT and SIGTERM and ends in good order, with figures and an exit status of its own: only its words
+    # tell that somebody stopped it.
+    signal = signal_from_outside(lines)
+    interrupted = outcome.stopped or signal is not None or outcome.returncode == _INTERRUPTED
+    failure = (
+        _broken_off(outcome, document, lines)
+        or _nothing_done(document, interrupted, lines)
+        or _not_all_done(document, job)
+        or _too_little(document, job)
+    )
+    if failure is not None:
+        return failure
+    if job is not None and (
+        _long_enough(outcome, document, seconds, job, targets)
+        or _ended_by_itself(outcome, seconds, job, interrupted=interrupted)
+    ):
+        return RunStatus.OK, Diagnosis("")
+    if not interrupted and (job is None or job.sections):
+        return RunStatus.OK, Diagnosis("")  # of several sections each is judged by itself
+    if job is not None and job.ramp and job.ends_by_amount and not seconds and not interrupted:
+        return RunStatus.FAILED, _DONE_IN_THE_RAMP
+    how = _when(outcome, seconds, job)
+    if interrupted:
+        by = "Stopped" if outcome.stopped else "Stopped from outside" + (f" by signal {signal}" if signal else "")
+        hint = "The figures are those of the time until then." if seconds else ""
+        return RunStatus.STOPPED, Diagnosis(by + how, hint)
+    return RunStatus.FAILED, Diagnosis(
+        f"fio ended{how} without saying why", "What it did until then is not what was asked for: measure again."
+    )
+
+
+def _broken_off(outcome: Outcome, document: FioDocument, lines: Sequence[str]) -> _Verdict | None:
+    """What fio says of itself, or how it ended; None where it ended in good order or was asked to."""
+    if (known := diagnose(lines, document.errors)) is not None:
+        return RunStatus.FAILED, known
+    if outcome.overdue:
+        return RunStatus.FAILED, _OVERDUE
+    if outcome.stopped or outcome.returncode in (0, _INTERRUPTED):
+        return None
+    if outcome.returncode < 0:
+        return RunStatus.FAILED, died_of(-outcome.returncode)
+    words = first_words(lines)
+    said = f": {words}" if words else ""
+    return RunStatus.FAILED, Diagnosis(f"fio ended with exit status {outcome.returncode}{said}")
+
+
+_DONE_IN_THE_RAMP = Diagnosis(
+    "All of the job was done during the ramp: nothing was measured", "Use a shorter ramp, or a larger amount."
+)
+
+
+def _long_enough(
+    outcome: Outcome, document: FioDocument, seconds: float, job: Job, targets: Sequence[JobTarget]
+) -> bool:
+    if job.sections:
+        each = ((part, part.outcome.document) for part in _parts(outcome, job, targets))
+        return all(
+            found is not None
+            and part.job is not None
+            and _long_enough(part.outcome, found, _seconds(_measured(part.outcome, part.job)), part.job, part.targets)
+            for part, found in each
+        )
+    by_time = job.runtime > 0 and seconds >= _SHARE_OF_PLAN * job.runtime
+    by_amount = _amount_done(document, job, targets) and not (job.ramp and not seconds)
+    return by_time or by_amount or outcome.window.ended_early
+
+
+def _ended_by_itself(outcome: Outcome, seconds: float, job: Job, *, interrupted: bool) -> bool:
+    """Whether fio ended a job in good order by an amount that no document shows: one of which a ramp hides a part."""
+    unseen = job.ramp > 0 or (job.passes is not None and _is_uneven(job))
+    return job.ends_by_amount and unseen and seconds > 0 and not interrupted and outcome.returncode == 0
+
+
+def _when(outcome: Outcome, seconds: float, job: Job | None) -> str:
+    """When it ended, as a sentence goes on: ` after 3.0 of 60 s`; "" where no job says what was planned."""
+    if job is None:
+        return ""
+    if seconds:
+        return f" after {seconds:.1f} of {job.runtime} s" if job.runtime else f" after {seconds:.1f} s"
+    return " while it was waited for the steady state" if outcome.window.settling else " during the ramp"
+
+
+def _least_amount(job: Job, targets: Sequence[JobTarget]) -> float | None:
+    """Return the bytes after which a job ends at the earliest; None where no number of bytes ends it."""
+    if len(targets) > 1:
+        return None
+    amount = amount_of(job, targets[0] if targets else None)
+    # fio leaves out a last piece of a block in each pass.
+    return None if amount is None else amount - max(job.block_sizes) * (job.passes or 1) * job.numjobs
+
+
+def _is_uneven(job: Job) -> bool:
+    """Whether fio ends a pass of the job where it finds no free place, which may be long before its end."""
+    return job.io_size is None and (len(job.block_sizes) > 1 or job.percentage_random is not None)
+
+
+def _amount_done(document: FioDocument, job: Job, targets: Sequence[JobTarget]) -> bool:
+    """Whether all was done of a job that ends by amount; each of its threads leaves out a last piece of a block."""
+    parts = [part for name in DIRECTIONS if (part := document.counters(name))]
+    if job.number_ios is not None and sum(part.completed for part in parts) >= job.number_ios * job.numjobs:
+        return True
+    amount = _least_amount(job, targets)
+    return amount is not None and sum(part.io_bytes for part in parts) > amount
+
+
+def _nothing_done(document: FioDocument, interrupted: bool, lines: Sequence[str]) -> _Verdict | None:
+    if document.total_ios:
+        return None
+    if interrupted:
+        return RunStatus.STOPPED, Diagnosis("Stopped before the first I/O")
+    words = first_words(lines)
+    said = f": {words}" if words else ""
+    return RunStatus.FAILED, Diagnosis(
+        f"fio did no I/O at all{said}",
+        "It refuses this way when the target is in use, too small, or the offset lies beyond its end.",
+    )
+
+
+def _not_all_done(document: FioDocument, job: Job | None) -> _Verdict | None:
+    """Errors that were passed over: fio counts failed I/Os as if they had been done."""
+    parts = [part for name in DIRECTIONS if (part := document.counters(name))]
+    # With latency switched off nothing is timed, and nothing can be missing.
+    issued = sum(part.total_ios for part in parts if part.completed)
+    missing = issued - sum(part.completed for part in parts)
+    # Mid-run the I/Os in flight are issued and not yet timed; at an interrupted end, too.
+    allowed = job.queue * max(1, document.jobs) if job else issued // 1000
+    failed = max(document.errors_passed_over, missing if missing > allowed else 0)
+    if not failed:
+        return None
+    return RunStatus.FAILED, Diagnosis(
+        f"{failed} of {issued} I/Os failed and were passed over",
+        "Figures with failed I/Os mean nothing: look into the kernel log and the drives' health.",
+    )
+
+
+def _too_little(document: FioDocument, job: Job | None) -> _Verdict | None:
+    """I/Os that moved nothing: reads beyond the end of a file come back at once, and count."""
+    parts = {name: part for name in DIRECTIONS if (part := document.counters(name))}
+    done = sum(part.completed for part in parts.values())
+    moved = sum(part.io_bytes for part in parts.values())
+    if job is None or done < 100:
+        return None
+    # Half, because a mix of block sizes is a draw; reads beyond the end move nothing at all.
+    if moved >= sum(part.completed * job.mean_size_of(name) for name, part in parts.items()) / 2:
+        return None
+    return RunStatus.FAILED, Diagnosis(
+        f"{done} I/Os moved only {moved} bytes: most of them lay beyond the end of the target",
+        "Lay out the scratch file again, or ask for a smaller region.",
+    )
+
+
+def _warnings(outcome: Outcome, document: FioDocument, job: Job | None, targets: Sequence[JobTarget]) -> list[str]:
+    found: list[str] = []
+    if outcome.broken:
+        found.append(f"{outcome.broken} of fio's reports could not be read; its last one could")
+    found += dict.fromkeys(
+        f"{size_words(part.size)} were asked for, but {target.name} has {size_words(usable_size(part, target))}"
+        f"{' from its start' if start_of(part, target) else ''}: all of it was used"
+        for target in targets
+        for part in (() if job is None else job.parts)
+        if part.size is not None and part.size > usable_size(part, target)
+    )
+    for name in DIRECTIONS:
+        part = document.counters(name)
+        if part and (part.short_ios or part.drop_ios):
+            found.append(f"{part.short_ios + part.drop_ios} {name}s moved less than asked or were dropped")
+    return found

@@ -1,0 +1,66 @@
+"""This machine with what its configuration names beside it, asked over the network."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping, Sequence
+from pathlib import Path
+from typing import TYPE_CHECKING, Any
+
+from app.core.toml_table import Parse, absolute, read_toml, text
+from backends.errors import InvalidValueError
+from backends.host import Host
+from backends.input_file import MEBIBYTE, read_input
+from backends.text import clean
+
+if TYPE_CHECKING:
+    from backends.system.https.endpoint import Door
+
+
+def opened(host: Host, config: Path) -> Host:
+    """The host with the doors of a configuration; alone where that names none or cannot be read, told elsewhere."""
+    try:
+        given = read_toml(read_input(config, MEBIBYTE), "", "", InvalidValueError).given.get("santricity", {})
+        doors: Sequence[Door] = doors_of(given) if given else ()
+    except (OSError, ValueError, InvalidValueError):
+        return host
+    if not doors:
+        return host
+    from backends.system.https.host import WebHost
+
+    return WebHost(host, doors)
+
+
+def doors_of(value: Any) -> tuple[Door, ...]:
+    """Those of the table `santricity`. Raises ValueError with words that follow the key."""
+    from backends.system.https.endpoint import Door, fingerprint_of, named, url_of
+
+    if not isinstance(value, dict) or not all(isinstance(table, dict) for table in value.values()):
+        raise ValueError("wants a table for each disk system: [santricity.NAME]")
+    parse: Mapping[str, Parse[str]] = {
+        "url": lambda given: url_of(text(given)),
+        "user": _user,
+        "password_file": absolute,
+        "ca_file": absolute,
+        "fingerprint": lambda given: fingerprint_of(text(given)),
+    }
+    found = []
+    for name, table in value.items():
+        shown = clean(str(name), 40)
+        if unknown := next((key for key in table if key not in parse), None):
+            raise ValueError(f"has no key {clean(unknown, 40)!r} of {shown}; the keys are {', '.join(parse)}")
+        if missing := next((key for key in ("url", "user", "password_file") if key not in table), None):
+            raise ValueError(f"wants {missing} of {shown}")
+        door = {}
+        for key, given in table.items():
+            try:
+                door[key] = parse[key](given)
+            except ValueError as error:
+                raise ValueError(f"{error} as {key} of {shown}") from None
+        found.append(Door(kind="santricity", name=named(str(name)), **door))
+    return tuple(found)
+
+
+def _user(value: Any) -> str:
+    if ":" in text(value) or not text(value).isprintable():
+        raise ValueError("wants a user's name without colons")
+    return text(value)

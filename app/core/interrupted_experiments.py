@@ -1,0 +1,133 @@
+"""Experiments whose process ended in the middle: found by a mark, put back under the rules of every undo.
+
+A kill leaves B in force, and its change is complete: neither the journal nor the session calls that a failure. The mark
+lies in the session's folder from the beginning of an experiment until its value is back.
+"""
+
+from __future__ import annotations
+
+import contextlib
+import time
+from pathlib import Path
+
+from app.core.changes.pending_state import lapsed
+from app.core.session import store
+from app.core.session.events import ChangeIntended, ExperimentEnded, ExperimentStarted, SessionStarted
+from app.core.session.flag_files import EXPERIMENT, is_written
+from app.core.session.paths import Paths
+from app.core.session.results import RunStatus
+from app.core.session.state import ChangeRecord, ExperimentRecord, Session
+from app.core.workbench import Workbench
+from backends.errors import RaidbenchError
+from backends.values import dataclass
+
+_REASON = "Its process ended in the middle; the old value was put back afterwards."
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class CutShort:
+    """An experiment that nobody is at, and whose value may still be in force."""
+
+    folder: Path
+    """Of its session."""
+    record: ExperimentRecord
+    """Which."""
+
+    @property
+    def name(self) -> str:
+        """`experiment e1 of session 20260301-101500`."""
+        return f"experiment {self.record.id} of session {self.folder.name}"
+
+    @property
+    def sentence(self) -> str:
+        """What was left; no full stop."""
+        start = self.record.start
+        return f"{self.name}: cut short, {start.key} of {start.target} may still be {start.b} instead of {start.a}"
+
+
+def cut_short(paths: Paths, *, own: Path | None = None) -> tuple[CutShort, ...]:
+    """Experiments without a process whose value may still be in force, newest session first. Never raises.
+
+    `own`: the folder of a session that this process has opened, and in which it measures nothing now.
+    """
+    found: list[CutShort] = []
+    for folder in EXPERIMENT.folders(paths):
+        if folder == own or not is_written(folder):
+            with contextlib.suppress(RaidbenchError):
+                session = store.load(folder).session
+                found += [CutShort(folder=folder, record=record) for record in open_experiments(session)]
+    return tuple(found)
+
+
+def open_experiments(session: Session) -> tuple[ExperimentRecord, ...]:
+    """Experiments that did not put their value back, and of which a change stands, newest first."""
+    return tuple(
+        record
+        for record in reversed(session.experiments)
+        if (record.end is None or not record.end.restored) and _in_force(session, record)
+    )
+
+
+async def put_back(bench: Workbench) -> tuple[str, ...]:
+    """Put back what the experiments of the open session left; sentences about what could not be.
+
+    A value that is neither A nor B is somebody else's and stays. Raises StorageError when nothing can be recorded.
+    """
+    folder = bench.need_recording()
+    left: list[str] = []
+    for record in open_experiments(bench.session):
+        standing = {change.id for change in _in_force(bench.session, record)}
+        failed = [
+            sentence
+            for change in bench.changes.undoable()
+            if change.id in standing and (sentence := await _undone(bench, change))
+        ]
+        left += failed
+        if record.end is None and not failed:
+            bench.emit(
+                ExperimentEnded(
+                    at=time.time(), id=record.id, status=RunStatus.STOPPED, restored=True, reason=_REASON, sentence=""
+                )
+            )
+    if not left:
+        EXPERIMENT.remove(folder)
+    return tuple(left)
+
+
+async def _undone(bench: Workbench, record: ChangeRecord) -> str:
+    """Take one change back; why that was not possible, "" where it was."""
+    try:
+        ended = await bench.changes.undo(record.id)
+    except RaidbenchError as error:
+        return " ".join(filter(None, (error.message, error.hint)))
+    if ended.taken_back:
+        return ""
+    why = (ended.message or ended.result).rstrip(".")
+    return f"{record.change.label} of {record.change.target} was not put back: {why}."
+
+
+def _in_force(session: Session, record: ExperimentRecord) -> tuple[ChangeRecord, ...]:
+    """Its changes to B whose value may still be in force; what a later process set is somebody's wish."""
+    start, own = record.start, _begun_meanwhile(session, record)
+    return tuple(
+        made
+        for made in session.in_force
+        if made.id in own
+        and not lapsed(made.intent)
+        and (made.change.target, made.change.key, made.change.after) == (start.target, start.key, start.b)
+    )
+
+
+def _begun_meanwhile(session: Session, record: ExperimentRecord) -> frozenset[str]:
+    """Return the changes that its process began, by the order of the log: clocks are set, so times tell no order."""
+    found: set[str] = set()
+    is_its_process = False
+    for event in session.events:
+        match event:
+            case ExperimentStarted(id=record.id):
+                is_its_process = True
+            case SessionStarted():
+                is_its_process = False
+            case ChangeIntended() if is_its_process:
+                found.add(event.id)
+    return frozenset(found)

@@ -1,0 +1,264 @@
+"""Changes as they are shown: planned, made, in force, taken back. Pure."""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Iterable, Mapping, Sequence
+from dataclasses import replace
+from typing import TYPE_CHECKING
+
+from app.core.presentation.risk_text import effect_words, kept_words, outcome_cell, risk_cell
+from app.core.presentation.setting import NOT_REPORTED
+from app.core.presentation.table import Cell, Column, FactLine, Facts, Row, Table
+from app.core.session.unit_labels import in_unit, in_words, within
+from backends.settings import UNCONFIRMED, Risk, is_understood
+from widgets.text_utils import units
+
+if TYPE_CHECKING:
+    from app.core.session.event_types import MovedSetting
+    from app.core.session.events import ChangeEnded
+    from app.core.session.state import ChangeRecord
+    from backends.change import Change, Write
+    from backends.model import Target
+
+_ABOVE = 8
+"""Things above that a sentence names."""
+
+NO_WAY_BACK = "cannot be taken back"
+"""What stands where the way back would."""
+
+
+def value(change: Change, text: str | None) -> str:
+    """A value of a change as people write it."""
+    return NOT_REPORTED if text is None else change.words.get(text) or in_unit(text, change.unit)
+
+
+def before(change: Change) -> str:
+    """What it was."""
+    return value(change, change.before)
+
+
+def after(change: Change) -> str:
+    """What it is to be."""
+    return value(change, change.after)
+
+
+def what(change: Change) -> str:
+    """Which setting of what."""
+    return f"{change.label} of {change.target}"
+
+
+def move(change: Change) -> str:
+    """Which setting of what, from where to where."""
+    return f"{what(change)}: {before(change)} -> {after(change)}"
+
+
+def course(change: Change, names: Mapping[Target, str]) -> str:
+    """`read-ahead of ssd (none → adaptive)`, within a sentence; `names`: as the list has what is changed."""
+    of = names.get(change.target, str(change.target))
+    return f"{within(change.label)} of {of} ({before(change)} → {after(change)})"
+
+
+def stands(record: ChangeRecord) -> str:
+    """What was read back at its end; what was wanted, where it has no end."""
+    return after(record.change) if record.end is None else value(record.change, record.end.now)
+
+
+def steps(writes: Iterable[Write]) -> tuple[str, ...]:
+    """The lines a person would type."""
+    return tuple(write.shown() for write in writes)
+
+
+def planned(changes: Sequence[Change]) -> Table:
+    """What changes would do."""
+    columns = ("Target", "Setting", "Now", "New", "Takes effect", "Stays", "Risk")
+    return Table(
+        columns=tuple(Column(title=title) for title in columns),
+        rows=tuple(
+            Row(
+                cells=(
+                    str(change.target),
+                    change.label,
+                    before(change),
+                    after(change),
+                    effect_words(change.effect, change.target.scope),
+                    kept_words(change.persistence),
+                    risk_cell(change.risk),
+                )
+            )
+            for change in changes
+        ),
+    )
+
+
+_NO_PRESENT = "The present value is not reported or not understood, so it cannot be restored afterwards."
+
+
+def not_understood(changes: Iterable[Change]) -> tuple[str, ...]:
+    """Return a sentence for each change that is planned without knowledge of the present value."""
+    return tuple(f"{what(change)}: {_NO_PRESENT}" for change in changes if not is_understood(change.before))
+
+
+def risks(changes: Iterable[Change]) -> tuple[str, ...]:
+    """Return a sentence for each risk, each once, and for each change that is made with less knowledge than usual.
+
+    That is what no hardware has confirmed, and what is set in place of a value that is not understood.
+    """
+    told = [
+        f"{change.label}: {sentence}"
+        for change in changes
+        for sentence, holds in (
+            (change.risk_text or risk_cell(change.risk).text, change.risk is not Risk.NONE),
+            (UNCONFIRMED, not change.confirmed),
+            (_NO_PRESENT, not is_understood(change.before)),
+        )
+        if holds
+    ]
+    return tuple(dict.fromkeys(told))
+
+
+def moves(changes: Iterable[Change]) -> tuple[str, ...]:
+    """A sentence for each change that may move other settings besides its own."""
+    told = [f"{change.label} may also change {', '.join(change.moves)}." for change in changes if change.moves]
+    told += [
+        f"{change.label} may also change {', '.join(change.moves_disk)} of the kernel's disk."
+        for change in changes
+        if change.moves_disk
+    ]
+    told += [
+        f"{what(change)} is inherited: it changes on {', '.join(change.also)} too." for change in changes if change.also
+    ]
+    return tuple(dict.fromkeys(told))
+
+
+def above(changes: Iterable[Change]) -> tuple[str, ...]:
+    """What stood on what is changed when that was planned: a sentence for all that have the same above them."""
+    told: dict[tuple[str, ...], list[str]] = {}
+    for change in changes:
+        if change.above and str(change.target) not in told.setdefault(change.above, []):
+            told[change.above].append(str(change.target))
+    alone = len(told) == 1
+    return tuple(f"Above {'it' if alone else ', '.join(on)}: {above_words(words)}." for words, on in told.items())
+
+
+def above_words(words: Sequence[str]) -> str:
+    """`vg0/db, vg0/mail, mounted on /srv`; of many the first and how many more."""
+    more = f" and {len(words) - _ABOVE} more" if len(words) > _ABOVE else ""
+    return ", ".join(words[:_ABOVE]) + more
+
+
+def in_force(records: Iterable[ChangeRecord]) -> Table:
+    """Changes that can be taken back, in the order given."""
+    return _listed(records, {"Set to": _was_to_be, "Back to": lambda record: before(record.change)})
+
+
+def _was_to_be(record: ChangeRecord) -> str:
+    """What stands of a change, or is to stand if its card does it late."""
+    return after(record.change) if record.may_come_late else stands(record)
+
+
+def made(records: Iterable[ChangeRecord]) -> Table:
+    """Changes of a session with how they ended."""
+    return _listed(
+        records,
+        {
+            "Value": lambda record: f"{before(record.change)} to {after(record.change)}",
+            "Outcome": lambda record: "no outcome" if record.end is None else outcome_cell(record.end.result),
+            "Steps": lambda record: "; ".join(steps(record.change.writes)),
+        },
+    )
+
+
+def _listed(records: Iterable[ChangeRecord], more: Mapping[str, Callable[[ChangeRecord], str | Cell]]) -> Table:
+    """A row for each change: which, when, of what, and `more` by their headings."""
+    return Table(
+        columns=tuple(Column(title=title) for title in ("Change", "When", "Target", "Setting", *more)),
+        rows=tuple(
+            Row(
+                key=record.id,
+                cells=(
+                    record.id,
+                    units.moment(record.intent.at),
+                    str(record.change.target),
+                    record.change.label,
+                    *(tell(record) for tell in more.values()),
+                ),
+            )
+            for record in records
+        ),
+    )
+
+
+def facts(record: ChangeRecord) -> Facts:
+    """All that is known of a change that was made."""
+    intent, change, end = record.intent, record.change, record.end
+    told = [FactLine("Begun", units.moment(intent.at))]
+    if end is None:
+        told.append(FactLine("Outcome", "no outcome: the program ended before"))
+    else:
+        outcome = outcome_cell(end.result)
+        told += [
+            FactLine("Ended", f"{units.moment(end.at)}, {units.duration(max(0.0, end.at - intent.at))} later"),
+            FactLine("Outcome", outcome.text, outcome.tone),
+            FactLine("Read back", stands(record)),
+            *([FactLine("Message", end.message)] if end.message else []),
+            *(FactLine("Moved along", words) for words in moved_words(end, change.key)),
+        ]
+    risk = risk_cell(change.risk)
+    told += [FactLine("Risk", risk.text, risk.tone)] if change.risk is not Risk.NONE else []
+    told += [FactLine("Above it", above_words(change.above))] if change.above else []
+    told.append(FactLine("Stays", kept_words(change.persistence)))
+    told += [FactLine("Takes back", intent.undoes)] if intent.undoes else []
+    if record.undone_by:
+        told.append(FactLine("Taken back by", "itself" if record.undone_by == record.id else record.undone_by))
+    heading = f"{record.id}: {what(change)}, {before(change)} to {after(change)}"
+    return Facts(heading=heading, facts=tuple(told))
+
+
+def outcome(change: Change, ended: ChangeEnded, *, on_trial: bool = False) -> Cell:
+    """How it ended, in a few words; `on_trial`: whether it is taken back unless somebody keeps it."""
+    cell = outcome_cell(ended.result)
+    match ended.result:
+        case "verified" if on_trial:
+            return replace(cell, text="verified, on trial")
+        case "differs":
+            return replace(cell, text=f"differs: now {value(change, ended.now)}")
+        case _:
+            return cell
+
+
+def ended_words(change: Change, ended: ChangeEnded) -> str:
+    """What was read back, with the tool's or the program's word where it is not as wanted."""
+    now = value(change, ended.now)
+    return f"{now}  ({ended.message})" if ended.message else now
+
+
+def moved_words(ended: ChangeEnded, cause: str = "") -> tuple[str, ...]:
+    """Return a sentence for each other setting that read otherwise afterwards. `cause`: the key that was set."""
+    return tuple(_moved(one, cause) for one in ended.moved or ())
+
+
+def _moved(one: MovedSetting, cause: str) -> str:
+    values = (NOT_REPORTED if text is None else in_words(one.key, text) for text in (one.before, one.now))
+    move = f"{one.key} of {one.target} also changed: {' -> '.join(values)}"
+    if one.restored:
+        return f"{move} (restored)"
+    if one.explained:
+        return f"{move} (a side effect of {cause or 'the change'})"
+    return f"{move} (not a known side effect: another program changed it, so it is left alone)"
+
+
+def kept(change: Change, ended: ChangeEnded) -> str:
+    """Which setting stays from now on, and its value where that is not the one that was tried."""
+    return f"{change.label} reads {ended_words(change, ended)}" if ended.message else change.label
+
+
+def trial_over(all_back: bool) -> str:
+    """What became of values that nobody kept in time."""
+    return "the old values are back" if all_back else "not every old value is back; the log of the session says which"
+
+
+def standing(record: ChangeRecord) -> str:
+    """What still stands of a change, in a sentence."""
+    change = record.change
+    was = f"{stands(record)} (was {before(change)}), {kept_words(change.persistence)}"
+    return f"{record.id}: {what(change)} is {was}."

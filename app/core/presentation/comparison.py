@@ -1,0 +1,186 @@
+"""What is told of two sides of a comparison, and of an experiment that measured them in pairs. Pure."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator, Sequence
+from dataclasses import replace
+
+from app.core.analysis.comparison import Comparison, FigureComparison
+from app.core.analysis.verdict import BETTER, WORSE, Judgement, Verdict
+from app.core.benchmark.idle_wait import mean_pause
+from app.core.presentation.comparison_text import counted, row_difference, row_name, sentence
+from app.core.presentation.labels import key_heading, key_value
+from app.core.presentation.noise_text import null_words
+from app.core.presentation.percent import covers_text
+from app.core.presentation.run import figure_text
+from app.core.presentation.table import Align, Cell, Column, Row, Table, Tone
+from app.core.presentation.verdict_text import further_words, judgement_word
+from app.core.session.state import ExperimentRecord, Session
+from app.core.session.unit_labels import in_words
+from backends.values import dataclass
+from widgets.text_utils import units
+from widgets.text_utils.symbols import LESS, MORE, SAME
+
+NO_PAIR = "No pair was measured to its end, so there is nothing to compare."
+"""Of an experiment that was over too soon."""
+
+
+_SIGNS = {
+    Verdict.FASTER: MORE.char,
+    Verdict.HIGHER: MORE.char,
+    Verdict.SLOWER: LESS.char,
+    Verdict.LOWER: LESS.char,
+    Verdict.NO_DIFFERENCE: SAME.char,
+}
+"""Which way a figure went, where that was shown; whether it is welcome the word and the colour say."""
+
+
+def verdict_sign(judgement: Judgement | None) -> str:
+    """An arrow, `=` for no difference, "" where nothing was shown."""
+    return "" if judgement is None else _SIGNS.get(judgement.verdict, "")
+
+
+def verdict_tone(judgement: Judgement | None) -> Tone:
+    """Whether what was shown is welcome."""
+    if judgement is None:
+        return Tone.DIM
+    if judgement.verdict in WORSE or judgement.verdict is Verdict.STOPPED_ANSWERING:
+        return Tone.BAD
+    return Tone.GOOD if judgement.verdict in BETTER else Tone.DIM
+
+
+def ab_headings(record: ExperimentRecord) -> tuple[str, str]:
+    """Headings of both letters with their values: `A 128 KiB`, `B 4096 KiB`."""
+    start = record.start
+    return f"A {in_words(start.key, start.a)}", f"B {in_words(start.key, start.b)}"
+
+
+def comparison_table(comparison: Comparison, a: str = "A", b: str = "B") -> Table:
+    """Every figure of both sides, the difference with its interval, the verdict: first what the job is about, then what
+    was shown. `a`, `b`: headings.
+    """
+    rows = [row for row in comparison.rows if not row.same_as]
+    judged = any(row.judgement is not None and row.judgement.interval is not None for row in rows)
+    columns = (
+        Column(title="Figure", key="figure"),
+        Column(title=a, key="a", align=Align.RIGHT),
+        Column(title=b, key="b", align=Align.RIGHT),
+        Column(title="", key="sign"),
+        Column(title=f"Difference [{covers_text(comparison.level)}]" if judged else "Difference", key="difference"),
+        Column(title=f"In {counted(comparison.sides)}" if judged else "", key="verdict", priority=1),
+    )
+    return Table(columns=columns, rows=tuple(_compared(row, judged, comparison.level) for row in _shown_first(rows)))
+
+
+def _shown_first(rows: Sequence[FigureComparison]) -> list[FigureComparison]:
+    """The headline, differences that were shown, the rest; each in their order."""
+    return sorted(rows, key=lambda row: (not row.headline, row.judgement is None or not row.judgement.differs))
+
+
+def _compared(row: FigureComparison, judged: bool, level: float) -> Row:
+    """`level` is that of the heading: an interval of another one says which."""
+    judgement, tone = row.judgement, verdict_tone(row.judgement)
+    own = level if judgement is None or judgement.interval is None else judgement.interval.level
+    difference = f"{row_difference(row)}{f' ({covers_text(own)})' if own != level else ''}"
+    words = further_words(judgement) if judgement is not None and (judged or judgement.decided) else ""
+    return Row(
+        key=row_name(row),
+        cells=(
+            row_name(row),
+            figure_text(row.figure, row.a),
+            figure_text(row.figure, row.b),
+            Cell(verdict_sign(judgement), tone),
+            Cell(difference, tone) if judgement is not None and judgement.differs else difference,
+            Cell(words, tone),
+        ),
+    )
+
+
+def sides_table(comparison: Comparison, a: str, b: str) -> Table:
+    """What was measured on both sides, and in which settings and fields of the job they differ."""
+    one, other = comparison.a.start, comparison.b.start
+    facts = (("Target", one.target, other.target), ("Job", one.title, other.title))
+    differing = ((key_heading(key), key_value(key, x), key_value(key, y)) for key, x, y in comparison.differing)
+    columns = (Column(title=""), Column(title=a, key="a"), Column(title=b, key="b"))
+    return Table(columns=columns, rows=tuple(Row(cells=cells) for cells in (*facts, *differing)))
+
+
+def differing_table(comparison: Comparison, a: str, b: str) -> Table:
+    """What is not the same on both sides, and nothing else."""
+    shown = sides_table(comparison, a, b)
+    return replace(shown, rows=tuple(row for row in shown.rows if row.cells[1] != row.cells[2]))
+
+
+def experiment_lines(record: ExperimentRecord, comparison: Comparison | None) -> Iterator[str]:
+    """What an experiment has shown; why it ended early; what moved along; whether the old value is back."""
+    yield NO_PAIR if comparison is None else " ".join(shown_lines(record, comparison))
+    yield from experiment_ending(record)
+
+
+def shown_lines(record: ExperimentRecord, comparison: Comparison) -> Iterator[str]:
+    """What an experiment has shown; of the same against itself, what pairs could show."""
+    if record.start.null:
+        yield from null_words(comparison)
+    else:
+        yield sentence(comparison)
+
+
+def experiment_brief(record: ExperimentRecord, comparison: Comparison | None) -> str:
+    """The same where there is room for a line or two: `▼ slower: read IOPS -17.9 % [-19.7, -16.1], 3 pairs.`"""
+    row = None if comparison is None else comparison.headline
+    if comparison is None or row is None or record.start.null:
+        return " ".join(experiment_lines(record, comparison))
+    verdict = f"{verdict_sign(row.judgement)} {judgement_word(row.judgement)}".strip()
+    shown = f"{verdict}: {row_name(row)} {row_difference(row)}, {counted(comparison.sides)}."
+    return " ".join((shown, *experiment_ending(record)))
+
+
+def experiment_ending(record: ExperimentRecord) -> Iterator[str]:
+    """How an experiment ended, beside what it has shown."""
+    end = record.end
+    if end is None:
+        yield f"{record.id} never ended."
+        return
+    if end.reason:
+        yield f"{record.id} {end.status}: {end.reason.rstrip('.')}."
+    if not record.start.null:
+        value = in_words(record.start.key, record.start.a)
+        again = f"is {value} again" if end.restored else f"IS NOT {value} AGAIN"
+        yield f"{record.start.label} {again}."
+    for key, what in end.moved.items():
+        yield f"{key} moved along with it ({what}), so B differs in that, too."
+
+
+# -- how far an experiment is, over all of its runs -------------------------------------------------------------------
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class AbProgress:
+    """An experiment under way."""
+
+    begun: int
+    """Runs that have begun."""
+    planned: int
+    """Runs at most."""
+    left: float | None
+    """Seconds still to come at most, of an experiment that is decided late; None before its first run."""
+
+    @property
+    def left_words(self) -> str:
+        """`6 min left at most`; "" where it is not known."""
+        return "" if self.left is None else f"{units.duration(round(self.left))} left at most"
+
+
+def ab_progress(session: Session, record: ExperimentRecord, left_of_run: float) -> AbProgress:
+    """`left_of_run`: seconds of the run that goes on, 0 between two runs.
+
+    Pauses are counted as long as they are on the average.
+    """
+    own = [run.start for run in session.runs if run.start.mark is not None and run.start.mark.experiment == record.id]
+    planned = len(record.start.order)
+    if not own:
+        return AbProgress(begun=0, planned=planned, left=None)
+    length, rest = own[-1].planned_seconds, record.start.rest_seconds
+    pause = mean_pause(rest, length) if rest else 0.0
+    left = (planned - len(own)) * (length + pause) + left_of_run
+    return AbProgress(begun=len(own), planned=planned, left=max(0.0, left))

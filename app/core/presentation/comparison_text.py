@@ -1,0 +1,430 @@
+"""What two sides of a comparison show, in sentences: the one place for screen, command line and report. Pure."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator, Sequence
+from math import expm1
+
+from app.core.analysis.comparison import Comparison, FigureComparison, headline_beside, latency_kinds, tail_of
+from app.core.analysis.drift import Disturbance, RunPattern
+from app.core.analysis.metric_kinds import FIGURES
+from app.core.analysis.pair_design import LEVEL, RULE, reached
+from app.core.analysis.reasons import Reason
+from app.core.analysis.sample_groups import Order, Sides, answering, pairs_of, place_in_session, silent, silent_side
+from app.core.analysis.stats import THRESHOLD_PERCENT, Spread
+from app.core.analysis.stored_verdicts import interval_of
+from app.core.analysis.verdict import Judgement, Verdict
+from app.core.presentation.figures import figure_label, figure_name
+from app.core.presentation.labels import key_name, key_value, with_value
+from app.core.presentation.percent import covers_text, difference_text, interval_text, percent_text, too_noisy
+from app.core.presentation.verdict_text import (
+    far_words,
+    judgement_word,
+    reason_words,
+    slow_words,
+    verdict_word,
+    weakened_words,
+)
+from app.core.session.events import ExperimentEnded, ExperimentStarted
+from app.core.session.results import RunStatus
+from app.core.session.state import RunRecord, Session
+from app.core.session.unit_labels import in_words, within
+from widgets.text_utils import units
+
+SINGLE_RUNS = (
+    "These are two single runs: how far runs of the same settings lie apart is not known, so nothing says whether the "
+    "difference comes from the settings. Repeat both in turn: `raidbench ab` does."
+)
+"""What has to stand under every comparison of single runs."""
+
+NOT_INTERLEAVED = (
+    "`raidbench ab` measures in turn, so that no drift of the machine passes for a difference; where that cannot be, "
+    "measure the first side once more after the second."
+)
+"""What has to stand under every comparison of groups."""
+
+COMES_AND_GOES = (
+    "What comes and goes with a period of two to four such blocks looks like a difference here: where it is strong, in "
+    "up to 30 % of comparisons of three runs a block, in up to half of those of five. `raidbench ab` draws the order."
+)
+"""What has to stand under every comparison between two measurements of the first side."""
+
+_MOST_NAMED = 6
+_MOST_SETTINGS = 2
+
+
+# -- figures ----------------------------------------------------------------------------------------------------------
+
+
+def row_name(row: FigureComparison) -> str:
+    """`read IOPS`."""
+    return figure_name(row.figure, row.direction)
+
+
+def row_percent(row: FigureComparison) -> str:
+    """The difference alone: `-18.4 %`."""
+    interval = None if row.judgement is None else row.judgement.interval
+    return difference_text(row.a, row.b) if interval is None else percent_text(interval.percent)
+
+
+def row_difference(row: FigureComparison) -> str:
+    """The difference with its interval, if there is one."""
+    interval = None if row.judgement is None else row.judgement.interval
+    if row.judgement is not None and row.judgement.verdict is Verdict.STOPPED_ANSWERING:
+        return units.NOTHING
+    return difference_text(row.a, row.b) if interval is None else interval_text(interval)
+
+
+def counted(sides: Sides) -> str:
+    """`6 pairs`, `3 and 2 runs of two sessions`."""
+    if sides.interleaved:
+        earlier = f", {sides.before} of them of {' and '.join(sides.others)}" if sides.before else ""
+        answered = len(answering(sides).a)
+        of = f"{answered} of " if 0 < answered < len(sides.a) else ""
+        return f"{of}{units.plural(len(sides.a), 'pair')}{earlier}"
+    where = " of two sessions" if sides.apart else ""
+    if len(sides.a) == len(sides.b) == 1:
+        return f"two single runs{where}"
+    return f"{len(sides.a)} and {units.plural(len(sides.b), 'run')}{where}"
+
+
+# -- what the sides are called ----------------------------------------------------------------------------------------
+
+
+def letters(start: ExperimentStarted) -> tuple[str, str]:
+    """What the letters of an experiment are called: `read-ahead 128 KiB`, `read-ahead 4096 KiB`."""
+    label = within(start.label)
+    return with_value(label, in_words(start.key, start.a)), with_value(label, in_words(start.key, start.b))
+
+
+def called(comparison: Comparison) -> tuple[str, str]:
+    """Both sides by what they differ in, else by their names: `read-ahead none`, `read-ahead 128 KiB`."""
+    if comparison.experiment is not None:
+        return ("A", "B") if comparison.experiment.null else letters(comparison.experiment)
+    differing = (*comparison.settings, *comparison.job)
+    if not differing:
+        return comparison.names
+    named = differing[:_MOST_SETTINGS]
+    more = f" and {len(differing) - len(named)} more" if len(differing) > len(named) else ""
+    a, b = (", ".join(_named_setting(key, values[at]) for key, *values in named) + more for at in (0, 1))
+    one, other = comparison.names
+    return (a, b) if len(differing) == 1 else (f"{one} ({a})", f"{other} ({b})")
+
+
+def _named_setting(key: str, value: str | None) -> str:
+    """`I/O scheduler none`; `no I/O scheduler recorded` where it was not."""
+    name = within(key_name(key))
+    return with_value(name, key_value(key, value)) if value else f"no {name} recorded"
+
+
+def _shortly(comparison: Comparison) -> tuple[str, str]:
+    """Both sides where the other one stands before them: by the value alone, if the other one names what it is of."""
+    a, b = called(comparison)
+    start, differing = comparison.experiment, (*comparison.settings, *comparison.job)
+    if start is not None and not start.null:
+        values = in_words(start.key, start.a), in_words(start.key, start.b)
+    elif len(differing) == 1:
+        ((key, one, other),) = differing
+        if not one or not other:
+            return a, b
+        values = key_value(key, one), key_value(key, other)
+    else:
+        return a, b
+    return values[0] if b != values[1] else a, values[1] if a != values[0] else b
+
+
+# -- the sentence -----------------------------------------------------------------------------------------------------
+
+
+def sentence(comparison: Comparison) -> str:
+    """What two sides show of the figure that the job is about, and what weakens it."""
+    return " ".join((*_beneath(comparison), *_shown(comparison)))
+
+
+def _shown(comparison: Comparison) -> Iterator[str]:
+    about = comparison.headline
+    if about is not None:
+        yield from _silence(comparison, about)
+        yield _headline(comparison, about)
+        if comparison.between is not None:
+            yield between_words(comparison.between)
+        yield from _tail(comparison, about)
+        yield from map(disturbance_words, comparison.disturbances)
+    if caveats := weakened_words(comparison.weakened):
+        yield f"Caveats: {caveats}."
+
+
+def _tail(comparison: Comparison, about: FigureComparison) -> Iterator[str]:
+    """The tail of the latency, beside a figure of which there is something to say."""
+    tail = tail_of(comparison.rows)
+    if tail is None or tail.judgement is None or comparison.sides.alike or about.judgement is None:
+        return
+    if tail.judgement.verdict is not Verdict.REFUSED:
+        name = row_name(tail)
+        level = tail.judgement.interval.level if tail.judgement.interval is not None else comparison.level
+        covers = f" ({covers_text(level)})" if level != comparison.level else ""
+        yield f"{name[:1].upper()}{name[1:]} {row_difference(tail)}{covers}: {judgement_word(tail.judgement)}."
+
+
+def _headline(comparison: Comparison, row: FigureComparison) -> str:
+    name, judgement, sides = row_name(row), row.judgement, comparison.sides
+    if judgement is None:
+        if all(map(silent, (*sides.a, *sides.b))):
+            return "Nothing to compare: no I/O was completed on either side."
+        return f"{name[:1].upper()}{name[1:]} cannot be compared: one side has none."
+    if judgement.verdict is Verdict.STOPPED_ANSWERING:
+        return _stopped(comparison)
+    if sides.alike:
+        a, b = comparison.names
+        # Only chance is left of two repeats, where nothing beneath differs.
+        why = "" if comparison.provenance else ", which is chance and drift"
+        return f"{b} repeats {a}: {name} {row_difference(row)}{why}."
+    if judgement.reason is Reason.NO_IO and judgement.interval is None:
+        a, b = called(comparison)[0], _shortly(comparison)[1]
+        return f"Not decided between {a} and {b}: {reason_words(judgement)}."
+    said = "; ".join(filter(None, (_verdict(comparison, row, judgement), *_behind(judgement, comparison))))
+    return f"{said}."
+
+
+def _verdict(comparison: Comparison, row: FigureComparison, judgement: Judgement) -> str:
+    (a, b), (than, second) = called(comparison), _shortly(comparison)
+    within = "with " if _one_setting(comparison) else ""
+    what, reason = _what(row, judgement, comparison.sides), _reason(judgement, comparison.sides)
+    match judgement.verdict:
+        case Verdict.NO_DIFFERENCE:
+            return f"No difference between {a} and {second}: {what}, {reason}"
+        case Verdict.NOT_DECIDED:
+            return "; ".join(filter(None, (f"Not decided between {a} and {second}: {what}", reason)))
+        case Verdict.REFUSED:
+            return f"No verdict on {b} against {than}: {reason}; {what}"
+        case _:
+            word = verdict_word(judgement.verdict)
+            if row.figure.is_latency:
+                begun = f"{_latency(row)} is {word} {within}{b} than {within}{than}"
+                mean = "mean " if row.figure.key == "latency_mean_ns" else ""
+                what = mean + what.removeprefix(f"{row_name(row)} ")
+            elif within:
+                begun = f"{word.capitalize()} with {b} than with {than}"
+            else:
+                begun = f"{b} is {word} than {than}"
+            return (", " if judgement.reason is Reason.SMALL else "; ").join(filter(None, (f"{begun}: {what}", reason)))
+
+
+def _one_setting(comparison: Comparison) -> bool:
+    """Whether the sides are called by the one thing that they differ in."""
+    if comparison.experiment is not None:
+        return not comparison.experiment.null
+    return len((*comparison.settings, *comparison.job)) == 1
+
+
+def _reason(judgement: Judgement, sides: Sides) -> str:
+    """Of two single runs it is said that they are."""
+    alone = judgement.reason is Reason.NO_REPEATS and len(sides.a) == len(sides.b) == 1
+    return "" if alone else reason_words(judgement)
+
+
+def _what(row: FigureComparison, judgement: Judgement, sides: Sides) -> str:
+    """`read IOPS -17.9 % [-19.7, -16.1] in 3 pairs`, with the level where it is not the usual one."""
+    interval = judgement.interval
+    unusual = interval is not None and interval.level != LEVEL and not too_noisy(interval)
+    level = f" ({covers_text(interval.level)})" if interval is not None and unusual else ""
+    return f"{row_name(row)} {row_difference(row)}{level} in {counted(sides)}"
+
+
+def _latency(row: FigureComparison) -> str:
+    """`Sync latency`, `Read p99 latency`."""
+    figure = "" if row.figure.key == "latency_mean_ns" else f" {figure_label(row.figure)}"
+    return f"{row.direction.capitalize()}{figure} latency"
+
+
+def _behind(judgement: Judgement, comparison: Comparison) -> Iterator[str]:
+    sides = comparison.sides
+    if judgement.slow is not None:
+        yield slow_words(judgement.slow, _where(comparison))
+    if sides.threshold != THRESHOLD_PERCENT and judgement.verdict is not Verdict.NO_DIFFERENCE:
+        yield f"within +-{sides.threshold:g} % is no difference here"
+    if judgement.far is not None:
+        yield far_words(judgement.far)
+
+
+def _stopped(comparison: Comparison) -> str:
+    """The loudest verdict of all: which side completed no I/O."""
+    first = silent_side(comparison.sides) == "A"
+    runs = comparison.sides.a if first else comparison.sides.b
+    still = [run.id for run in runs if silent(run)]
+    where = _where(comparison)[not first]
+    often = f"{len(still)} of {units.plural(len(runs), 'run')} ({_listed(still)})"
+    return f"STOPPED ANSWERING {where}: no I/O was completed in {often}, on the other side in each."
+
+
+def _silence(comparison: Comparison, about: FigureComparison) -> Iterator[str]:
+    """In how many runs of each side no I/O was completed, where that is no verdict."""
+    sides = comparison.sides
+    stopped = about.judgement is not None and about.judgement.verdict is Verdict.STOPPED_ANSWERING
+    if stopped or all(map(silent, (*sides.a, *sides.b))):
+        return
+    told = []
+    for runs, where in zip((sides.a, sides.b), _where(comparison), strict=True):
+        if still := [run.id for run in runs if silent(run)]:
+            told.append(f"in {len(still)} of {units.plural(len(runs), 'run')} {where} ({_listed(still)})")
+    if told:
+        drawn = sides.order in (Order.EXPERIMENT, Order.BETWEEN)
+        yield f"STOPPED ANSWERING {' and '.join(told)}{'' if len(told) == 2 else _blame(drawn)}."
+
+
+def _where(comparison: Comparison) -> tuple[str, str]:
+    """`with read-ahead 128 KiB`, `in r1` of both sides."""
+    a, b = called(comparison)
+    preposition = "with" if _one_setting(comparison) else "in"
+    return f"{preposition} {a}", f"{preposition} {b}"
+
+
+def _blame(drawn: bool) -> str:
+    """Why runs without I/O on one side are no verdict."""
+    return ": so few runs do not show what causes it" if drawn else ": only an order that is drawn shows what causes it"
+
+
+def ended_words(event: ExperimentEnded) -> str:
+    """What an experiment had shown when it ended: `slower, read IOPS -17.9 % [-19.7, -16.1]`; "" without a pair."""
+    first = next((verdict for verdict in event.verdicts if verdict.headline), None)
+    if event.sentence or first is None:
+        return event.sentence
+    word = first.verdict.replace("-", " ")
+    interval, figure = interval_of(first), next((one for one in FIGURES if one.key == first.figure), None)
+    if interval is None or figure is None:
+        return word
+    return f"{word}, {figure_name(figure, first.direction)} {interval_text(interval)}"
+
+
+def so_far(session: Session, experiment_id: str) -> str:
+    """The headline of a running experiment: an interval, never a verdict; "" before there is one, and where one comes.
+
+    At a look that does not decide, that it did not.
+    """
+    sides = pairs_of(session, experiment_id)
+    if not sides.a:
+        return ""
+    row = headline_beside(sides)  # this alone: it is drawn again with every sample of a run
+    interval = None if row is None or row.judgement is None else row.judgement.interval
+    if row is None or row.judgement is None or interval is None:
+        return ""
+    pairs = len(sides.a)
+    if reached(sides.looks, pairs) is None:
+        return f"{row_name(row)} {interval_text(interval)}, not yet decided"
+    if row.judgement.decided or pairs >= sides.looks[-1].pairs:
+        return ""
+    return f"{row_name(row)} {interval_text(interval)}, not decided after {units.plural(pairs, 'pair')}"
+
+
+# -- what is behind it ------------------------------------------------------------------------------------------------
+
+
+def _beneath(comparison: Comparison) -> Iterator[str]:
+    """What is to be known before the figures of two sessions, or of runs that were not made of the same.
+
+    Of runs made in turn nothing: what moved along with the tried value is told of the experiment.
+    """
+    sides, differing = comparison.sides, comparison.provenance
+    if sides.interleaved:
+        return
+    if differing:
+        yield f"What differs beside settings and job: {_keys([key for key, _, _ in differing])}."
+    elif sides.apart:
+        yield "Nothing that was recorded differs beside settings and job."
+
+
+def _keys(keys: Sequence[str]) -> str:
+    words = [key_name(key) for key in keys]
+    more = len(words) - _MOST_NAMED
+    return ", ".join(words) if more <= 0 else f"{', '.join(words[:_MOST_NAMED])} and {more} more"
+
+
+def between_words(seen: Spread) -> str:
+    """`In 5 other sessions the same scattered by 3.1 % from one to the next.`: their standard deviation."""
+    percent = expm1(seen.sd or 0.0) * 100
+    return f"In {units.plural(seen.n, 'other session')} the same scattered by {percent:.1f} % from one to the next."
+
+
+def disturbance_words(one: Disturbance) -> str:
+    """What the runs did by themselves."""
+    match one.pattern:
+        case RunPattern.ORDER:
+            size = percent_text(one.size)
+            return f"The second run of a pair differed from the first by {size}, whichever it was."
+        case RunPattern.TREND:
+            return f"The runs drifted by {percent_text(one.size)} from the first to the last."
+        case RunPattern.CARRY_OVER:
+            return (
+                f"Pairs that began with a change of the setting show {percent_text(one.size)}, the others "
+                f"{percent_text(one.others)}: the setting acts later than the ramp ends, so the effect is larger than "
+                "shown here. Measure again with a longer `--ramp`."
+            )
+        case RunPattern.PERIOD:
+            every = f"a period of about {one.size:.1f} runs"
+            return f"The runs rose and fell with {every}: something else works at intervals."
+
+
+def caveats(comparison: Comparison) -> tuple[str, ...]:
+    """Sentences that have to be read with the figures."""
+    return tuple(_caveats(comparison))
+
+
+def _caveats(comparison: Comparison) -> Iterator[str]:
+    a, b, sides = comparison.a, comparison.b, comparison.sides
+    for run in (a, b):
+        if run.figures.status is not RunStatus.OK:
+            why = (run.figures.reason or run.figures.status.value).rstrip(".")
+            yield f"{run.id} is not a whole run: {why}."
+    if a.start.target != b.start.target:
+        yield f"The targets differ: {a.start.target} and {b.start.target}."
+    if comparison.job:
+        yield "The jobs differ, so more than the settings may be behind a difference."
+    if len(latency_kinds(sides)) > 1:
+        yield "Latencies are not compared: some runs, of an earlier version, have them without submission."
+    if a.start.simulated or b.start.simulated:
+        yield "SIMULATED: at least one of them was not measured on hardware."
+    if order := _order(sides):
+        yield order
+    if comparison.rule is not None:
+        yield rule_words(comparison.rule)
+    if sides.alike:
+        return
+    if len(sides.a) == len(sides.b) == 1 and not sides.interleaved:
+        yield SINGLE_RUNS
+    elif not sides.interleaved:
+        yield COMES_AND_GOES if sides.after else NOT_INTERLEAVED
+
+
+def rule_words(rule: int) -> str:
+    """By which rule a recorded verdict was made, and how it is judged anew."""
+    if rule == RULE:
+        return f"Judged by rule {rule} when it ended."
+    return f"Judged by rule {rule} when it ended, now it is rule {RULE}: `--judge-again` judges by that."
+
+
+def _order(sides: Sides) -> str:
+    """Which runs these are, and how they were measured."""
+    match sides.order:
+        case Order.EXPERIMENT:
+            pairs = f"all {len(sides.a)} pairs" if len(sides.a) > 1 else "the one pair"
+            return f"{pairs.capitalize()} of the experiment {sides.experiment}."
+        case Order.IN_TURN:
+            timed = sorted((*sides.a, *sides.b), key=place_in_session)
+            return f"Measured in turn: {', '.join(run.id for run in timed)}."
+        case Order.BETWEEN:
+            before, after = sides.a[: -sides.after], sides.a[-sides.after :]
+            return f"{_ids(before)}, then {_ids(sides.b)}, then {_ids(after)}."
+        case Order.GROUPS:
+            first, second = (" of the first session", " of the second") if sides.apart else ("", "")
+            return f"Not in turn: {_ids(sides.a)}{first} against {_ids(sides.b)}{second}."
+        case Order.SINGLE:
+            return ""
+
+
+def _ids(runs: Sequence[RunRecord]) -> str:
+    return ", ".join(run.id for run in runs)
+
+
+def _listed(ids: Sequence[str]) -> str:
+    shown = ", ".join(ids[:_MOST_NAMED])
+    return shown if len(ids) <= _MOST_NAMED else f"{shown} and {len(ids) - _MOST_NAMED} more"

@@ -1,0 +1,440 @@
+"""Controllers, arrays and drives in words: what they are, how they are, and all that is known of one. Pure."""
+
+from __future__ import annotations
+
+from collections.abc import Collection, Iterator, Mapping
+from dataclasses import replace
+
+from app.core.presentation.device_tree import Branch, Thing, reason, work, works
+from app.core.presentation.labels import key_value
+from app.core.presentation.table import Cell, FactLine, Facts, Mark, Tone
+from app.core.session.events import RunStarted
+from backends import raid, sizes
+from backends.health import HealthFault, faults_of, worst_fault
+from backends.model import UNRECOVERABLE, Array, Controller, Drive, Health, Inventory, Media, Protection, State
+from backends.settings import Reading
+from widgets.text_utils import units
+
+_STATES: dict[State, tuple[Tone, Mark]] = {
+    State.OPTIMAL: (Tone.GOOD, Mark.WELL),
+    State.ONLINE: (Tone.GOOD, Mark.WELL),
+    State.SPARE: (Tone.PLAIN, Mark.SPARE),
+    State.UNASSIGNED: (Tone.DIM, Mark.UNUSED),
+    State.DEGRADED: (Tone.ATTENTION, Mark.ATTENTION),
+    State.REBUILDING: (Tone.ATTENTION, Mark.BUSY),
+    State.FOREIGN: (Tone.ATTENTION, Mark.ATTENTION),
+    State.FAILED: (Tone.BAD, Mark.FAILED),
+    State.OFFLINE: (Tone.BAD, Mark.FAILED),
+    State.MISSING: (Tone.BAD, Mark.FAILED),
+    State.UNKNOWN: (Tone.DIM, Mark.UNKNOWN),
+}
+
+_ROLES = {
+    "failed": State.FAILED,
+    "faulty": State.FAILED,
+    "spare": State.SPARE,
+    "rebuilding": State.REBUILDING,
+}
+"""First words of what a member does that say more of it than that the kernel has it."""
+
+
+def problems_at(inventory: Inventory, where: str) -> tuple[Facts, ...]:
+    """What could not be looked at there; nothing where all could."""
+    said = [problem for problem in inventory.problems if problem.where == where]
+    lines = tuple(FactLine("", f"{problem.message} {problem.hint}".strip(), Tone.BAD) for problem in said)
+    return (Facts(heading="Problem", facts=lines),) if lines else ()
+
+
+def counts(inventory: Inventory) -> tuple[str, ...]:
+    """How many of each kind there are; those of which there are none are left out."""
+    twins = inventory.twins
+    found = (
+        (len(inventory.controllers), "controller"),
+        (len(inventory.arrays), "array"),
+        (sum(drive.target not in twins for drive in inventory.drives), "drive"),
+    )
+    return tuple(units.plural(count, word) for count, word in found if count)
+
+
+def kind_words(thing: Thing) -> str:
+    """What kind of thing it is: `controller`, `raid5`, `sata ssd`."""
+    match thing:
+        case Controller():
+            return "controller"
+        case Array():
+            return thing.level.value
+        case Drive():
+            media = "" if thing.media in (Media.UNKNOWN, Media.VIRTUAL) else thing.media.value
+            return " ".join(dict.fromkeys(filter(None, (thing.interface, media)))) or thing.media.value
+
+
+def paths_words(thing: Array | Drive) -> str:
+    """The paths to a disk that the kernel has more than once, `2 paths: sdk, sdl`; "" where there is one."""
+    paths = thing.paths if isinstance(thing, Drive) else ()
+    names = ", ".join(path.removeprefix("/dev/") for path in paths)
+    return f"{units.plural(len(paths), 'path')}: {names}" if paths else ""
+
+
+def node_words(thing: Array | Drive) -> str:
+    """Its node below /dev, by a path that stays where the kernel numbers nodes at every boot: `sdb`, `vg0/db`."""
+    return ((thing.link if isinstance(thing, Array) else None) or thing.device or "").removeprefix("/dev/")
+
+
+def capacity_words(thing: Thing) -> str:
+    """How much it holds; "" of a controller."""
+    return "" if isinstance(thing, Controller) else sizes.size_words(thing.size_bytes)
+
+
+def state_cell(branch: Branch) -> Cell:
+    """How it is: an array with what is under way, a member with what it does in its array, a card with its battery."""
+    thing = branch.thing
+    match thing:
+        case Controller():
+            return protection_cell(thing.protection)
+        case Array():
+            under_way = work(thing) if thing.state in (State.DEGRADED, State.REBUILDING) else ""
+            cell = _state(thing.state, under_way or ": ".join(filter(None, (thing.state.value, branch.why))))
+            return replace(cell, mark=Mark.BUSY) if under_way else cell
+        case Drive():
+            cell = _state(state_of(thing, branch.role), branch.role or thing.state.value)
+            return _with_fault(cell, worst_fault(thing))
+
+
+def _with_fault(cell: Cell, fault: HealthFault | None) -> Cell:
+    """Return how a drive is with its gravest fault first: `predicts failure, spare`, of a drive at work only that."""
+    if fault is None or cell.mark is Mark.FAILED:
+        return cell
+    words = fault.value if cell.mark is Mark.WELL or cell.text == fault.value else f"{fault.value}, {cell.text}"
+    return Cell(words, Tone.BAD if fault.is_grave else Tone.ATTENTION, Mark.ATTENTION)
+
+
+def state_of(drive: Drive, role: str) -> State:
+    """How a drive is, also by what it does in its array."""
+    return _ROLES.get(role.partition(",")[0], drive.state)
+
+
+def _state(state: State, words: str) -> Cell:
+    tone, mark = _STATES[state]
+    return Cell(words, tone, mark)
+
+
+_GUARDS = {"bbu": "battery", "cachevault": "CacheVault"}
+_LOST = ("failed", "missing")
+
+
+def protection_words(protection: Protection | None) -> str:
+    """What keeps its cache alive without power, and how that is; "" if nobody says."""
+    if protection is None:
+        return ""
+    if protection.kind == "none":
+        return "no battery"
+    state = "ok" if protection.state == "optimal" else protection.state
+    return f"{_GUARDS.get(protection.kind, protection.kind)} {state}"
+
+
+def protection_cell(protection: Protection | None) -> Cell:
+    """The same with a sign where it is lost."""
+    words = protection_words(protection)
+    return Cell(words, Tone.BAD, Mark.ATTENTION) if is_lost(protection) else Cell(words)
+
+
+def is_lost(protection: Protection | None) -> bool:
+    """Whether a card's battery is there no more; one that never had any is well."""
+    return protection is not None and protection.kind != "none" and protection.state in _LOST
+
+
+_GROUPS = {
+    "Identity": (
+        "Address",
+        "Name",
+        "Model",
+        "Serial",
+        "WWN",
+        "World wide name",
+        "Firmware",
+        "Firmware package",
+        "Device",
+        "Paths",
+        "Path",
+        "Media",
+        "Driver",
+        "PCI address",
+        "SCSI address",
+        "Member of",
+        "Controller",
+        "Backing file",
+        "Namespace",
+        "Slot",
+    ),
+    "State": ("State", "Access", "RAID-on-chip", "Written"),
+    "Health": (
+        "SMART health",
+        "Failure predicted",
+        "Predicted failures",
+        "Warning",
+        "Media errors",
+        "Other errors",
+        "Errors",
+        UNRECOVERABLE,
+        "Endurance used",
+        "Life left",
+        "Spare",
+        "Temperature",
+        "Throttled",
+        "Locked",
+        "Foreign configuration",
+        "Copyback",
+    ),
+    "Geometry": (
+        "Level",
+        "Size",
+        "Strip",
+        "Full stripe",
+        "Data drives",
+        "Spans",
+        "Members",
+        "Sectors",
+        "Partitions",
+        "Strip sizes",
+        "Rotational",
+        "Zoned",
+    ),
+    "Protection": ("Cache", "Protection", "Battery", "CacheVault", "Encrypted", "CacheCade"),
+    "Tool": ("Tool", "Source", "Reported as", "Tool's words", "Tool's word", "Inquiry", "Not supported", "Safe id"),
+}
+"""Groups of facts in their order, by their labels; what has no place is told after the geometry."""
+
+_OTHERS = "More"
+_PLACES = {label: group for group, labels in _GROUPS.items() for label in labels}
+_ORDER = ("Identity", "State", "Health", "Geometry", "Protection", _OTHERS, "Tool")
+
+
+def facts(thing: Thing, *, told: Collection[str] = ()) -> tuple[Facts, ...]:
+    """All that is known of a thing, in groups; what nobody reports is left out, and the labels in `told`: settings,
+    which stand beside it as they are read.
+    """
+    condition = tuple(_condition(thing)) if isinstance(thing, Drive) else ()
+    replaced = {label for _, labels in condition for label in labels}
+    others = (FactLine(fact.label, fact.value) for fact in thing.facts if fact.label not in {"PCI address", *replaced})
+    own = (FactLine(label, text or "") for label, text in (("Address", str(thing.target)), *_own(thing)))
+    groups: dict[str, list[FactLine]] = {group: [] for group in _ORDER}
+    for line in (*own, *(line for line, _ in condition), *others):
+        if line.value and line.label not in told:
+            groups[_group_of(line.label)].append(line)
+    known = tuple(Facts(heading=group, facts=tuple(lines)) for group, lines in groups.items() if lines)
+    return known if isinstance(thing, Controller) else (*known, *_contents(thing), *_uses(thing))
+
+
+def _group_of(label: str) -> str:
+    part = label.partition(":")[0]
+    return _PLACES.get(label) or _PLACES.get(part[:1].upper() + part[1:], _OTHERS)
+
+
+def _own(thing: Thing) -> Iterator[tuple[str, str | None]]:
+    match thing:
+        case Drive():
+            return _of_drive(thing)
+        case Array():
+            return _of_array(thing)
+        case Controller():
+            return _of_controller(thing)
+
+
+def _of_drive(drive: Drive) -> Iterator[tuple[str, str | None]]:
+    sectors = ((drive.logical_block, "logical"), (drive.physical_block, "physical"))
+    yield "Model", drive.model
+    yield "Serial", drive.serial
+    yield "WWN", drive.wwn
+    yield "Firmware", drive.firmware
+    yield "Device", drive.device
+    yield "Paths", paths_words(drive).partition(": ")[2]
+    yield "Size", _size(drive.size_bytes)
+    yield "Sectors", ", ".join(f"{sizes.size_words(size)} {word}" for size, word in sectors if size)
+    yield "Media", kind_words(drive)
+    yield "State", "" if drive.state is State.UNKNOWN else drive.state.value
+    yield "Scheduler", drive.scheduler
+    yield "Backing file", drive.backing
+    yield "Access", "read-only" if drive.read_only else ""
+    yield "Member of", _address(drive.array)
+    yield "Controller", _address(drive.controller)
+    yield "Partitions", ", ".join(drive.partitions)
+
+
+def _condition(drive: Drive) -> Iterator[tuple[FactLine, tuple[str, ...]]]:
+    """Yield the lines of a drive's health, each with the labels of the facts that it replaces.
+
+    A fact that says the same may say more, such as the highest temperature so far. Then its text is taken.
+    """
+    health, faults = drive.health, faults_of(drive)
+    facts = {fact.label: fact.value for fact in drive.facts}
+    for label, also, text, fault in (
+        ("Failure predicted", ("SMART health",), _yes_or_no(health.predicts_failure), HealthFault.PREDICTS_FAILURE),
+        ("Predicted failures", ("Errors",), _count(health.predictive_errors), HealthFault.PREDICTS_FAILURE),
+        ("Media errors", ("Errors",), _count(health.media_errors), HealthFault.MEDIA_ERRORS),
+        ("Other errors", ("Errors",), _count(health.other_errors), HealthFault.OTHER_ERRORS),
+        ("Endurance used", ("Life left",), _percent(health.wear_percent), HealthFault.WORN),
+        ("Temperature", (), _temperature(health), HealthFault.HOT),
+        ("Locked", (), "yes" if health.locked else "", HealthFault.LOCKED),
+        ("Foreign configuration", (), "yes" if health.foreign else "", HealthFault.FOREIGN),
+        ("Copyback", (), "yes" if health.copyback else "", None),
+    ):
+        if text:
+            tone = Tone.PLAIN if fault not in faults else Tone.BAD if fault.is_grave else Tone.ATTENTION
+            yield FactLine(label, facts.get(label, text), tone), (label, *also)
+
+
+def _yes_or_no(known: bool | None) -> str:
+    return "" if known is None else "yes" if known else "no"
+
+
+def _count(count: int | None) -> str:
+    return "" if count is None else str(count)
+
+
+def _percent(share: float | None) -> str:
+    return "" if share is None else f"{share:g} %"
+
+
+def _temperature(health: Health) -> str:
+    if health.temperature is None:
+        return ""
+    limit = f" (warns at {health.temperature_limit:g} °C)" if health.temperature_limit else ""
+    return f"{health.temperature:g} °C{limit}"
+
+
+def _of_array(array: Array) -> Iterator[tuple[str, str | None]]:
+    node = (array.device or "").removeprefix("/dev/")
+    yield "Name", array.name
+    yield "Level", array.level.value
+    yield "State", ": ".join(filter(None, (array.state.value, reason(array))))
+    if not any(fact.label == "Task" for fact in array.facts):
+        yield "Task", works(array)
+    yield "Size", _size(array.size_bytes)
+    yield "Strip", _size(array.strip_bytes)
+    yield "Full stripe", _full_stripe(array.strip_bytes, array.data_drives)
+    yield "Data drives", str(array.data_drives or "")
+    yield "Device", f"{array.link} (now {node})" if array.link else array.device
+    yield "Members", ", ".join(map(str, array.members))
+
+
+def _full_stripe(strip: int | None, drives: int | None) -> str:
+    """`192 KiB (3 x 64 KiB)`."""
+    whole = raid.full_stripe(strip, drives)
+    return f"{sizes.exact_words(whole)} ({drives} x {sizes.exact_words(strip)})" if strip and whole else ""
+
+
+def _of_controller(controller: Controller) -> Iterator[tuple[str, str | None]]:
+    yield "Model", controller.model
+    yield "Serial", controller.serial
+    yield "Firmware", controller.firmware
+    yield "Driver", controller.driver
+    yield "PCI address", controller.pci
+    yield "Cache", _size(controller.cache_bytes)
+    yield "Protection", protection_words(controller.protection)
+    yield from ((feature.name, feature.state) for feature in controller.features)
+
+
+def _size(count: int | None) -> str:
+    return sizes.size_words(count) if count else ""
+
+
+def _address(target: object | None) -> str:
+    return "" if target is None else str(target)
+
+
+def _contents(thing: Array | Drive) -> tuple[Facts, ...]:
+    found = tuple(
+        FactLine(sign.kind, " ".join(filter(None, (sign.part, sign.label, _size(sign.size_bytes)))))
+        for sign in (thing.signatures if isinstance(thing, Drive) else ())
+    )
+    return (Facts(heading="On it", facts=found),) if found else ()
+
+
+def _uses(thing: Array | Drive) -> tuple[Facts, ...]:
+    told = tuple(
+        FactLine(use.kind, f"{use.part}: {use.detail}" if use.part else use.detail, Tone.ATTENTION)
+        for use in thing.uses
+    )
+    if not told and isinstance(thing, Drive):
+        told = (FactLine("", "not in use, as far as can be seen"),)
+    return (Facts(heading="In use", facts=told),) if told else ()
+
+
+# -- what is measured in one line -------------------------------------------------------------------------------------
+
+# Its name, what it is, and the few settings in force that tell most about it.
+
+TELLING = (
+    ("cache_mode", "cache"),
+    ("write_cache", "write"),
+    ("read_ahead", "read-ahead"),
+    ("strip_size", "strip"),
+    ("chunk_size", "chunk"),
+    ("bitmap", "bitmap"),
+    ("scheduler", "scheduler"),
+    ("nr_requests", "requests"),
+)
+"""Settings that tell most, and what they are called before their value; of a thing the first three that it has."""
+
+_MOST = 3
+_CACHE = {
+    "write-through": "through",
+    "write-back": "back",
+    "write-around": "around",
+    "write through": "through",
+    "write back": "back",
+}
+_SIZES = ("strip_size", "chunk_size")
+
+
+def in_force(readings: Mapping[str, tuple[str, Reading]]) -> dict[str, str]:
+    """What counts of settings, by key."""
+    return {
+        key: value for key, (_, one) in readings.items() if (value := one.effective or one.now) not in (None, "unknown")
+    }
+
+
+def in_force_of(start: RunStarted) -> dict[str, str]:
+    """The same of a run, as it was at its beginning."""
+    effective = {key: start.provenance.get(f"in_force_{key}") for key in start.settings}
+    return {key: effective[key] or value for key, value in start.settings.items()}
+
+
+def ran_with(start: RunStarted, key: str) -> Cell:
+    """The value that was in force of a setting when a run began; marked where another one was set."""
+    value, force = start.settings.get(key), in_force_of(start).get(key)
+    if value is None or force in (None, value):
+        return Cell("" if value is None else key_value(key, value))
+    return Cell(f"{key_value(key, force)}, set: {key_value(key, value)}", Tone.ATTENTION, Mark.ATTENTION)
+
+
+def settings_words(values: Mapping[str, str], *, named: bool) -> tuple[str, ...]:
+    """The most telling settings: `through`, `none`, `64K`; `named` with what they are: `strip 64K`."""
+    found = [(key, name) for key, name in TELLING if key in values][:_MOST]
+    shown = [(name, _short(key, values[key])) for key, name in found]
+    return tuple(f"{name} {'on' if value == name else value}" if named else value for name, value in shown)
+
+
+def _short(key: str, value: str) -> str:
+    """As short as it goes; of several targets each."""
+    return ", ".join(_one(key, part) for part in value.split(", "))
+
+
+def _one(key: str, value: str) -> str:
+    if key in _SIZES and value.isdigit():
+        return sizes.brief_words(int(value))
+    return _CACHE.get(value, value)
+
+
+def target_words(inventory: Inventory, device: str | None, name: str) -> tuple[str, ...]:
+    """`ssd`, `raid5`, `sdb`: what a device is called, its level or kind, its node; of a file its name and that."""
+    node = (device or "").removeprefix("/dev/")
+    if name.startswith("/") and not name.startswith("/dev/"):
+        return (f"file {name}", *((f"on {node}",) if node else ()))
+    things = inventory.at(device) if device is not None else ()
+    thing = next((one for one in things if isinstance(one, Array)), next(iter(things), None))
+    if thing is None:
+        return (name,)
+    own = thing.name if isinstance(thing, Array) else None
+    called = thing.called if isinstance(thing, Array) else None  # and so the node says nothing more
+    return tuple(filter(None, (own or name, kind_words(thing), "" if called else node)))

@@ -1,0 +1,50 @@
+"""What was done with one device in a session: its changes and its runs, the newest first. Pure."""
+
+from __future__ import annotations
+
+from app.core.presentation import change as changes
+from app.core.presentation.device_tree import Thing
+from app.core.presentation.risk_text import outcome_cell
+from app.core.presentation.run import result_line
+from app.core.presentation.table import Cell, Column, Row, Table
+from app.core.session.state import ChangeRecord, RunRecord, Session
+from backends.model import Controller, Inventory
+from widgets.text_utils import units
+
+COLUMNS = (
+    Column(key="id", title="Id"),
+    Column(key="when", title="When"),
+    Column(key="what", title="What"),
+    Column(key="outcome", title="Outcome", priority=1),
+)
+
+
+def deeds(session: Session, inventory: Inventory, thing: Thing) -> Table:
+    """Changes and runs of a thing under any of its names."""
+    device = None if isinstance(thing, Controller) else thing.device
+    names = {str(thing.target)}
+    if device is not None:
+        names |= {device, *(str(view.target) for view in inventory.at(device))}
+    made = [
+        (record.intent.at, Row(key=record.id, cells=(record.id, units.clock(record.intent.at), *_change(record))))
+        for record in session.changes
+        if str(record.change.target) in names
+    ]
+    made += [
+        (run.start.at, Row(key=run.id, cells=(run.id, units.clock(run.start.at), *_run(run))))
+        for run in session.runs
+        if run.start.target in names or run.start.device in names
+    ]
+    return Table(columns=COLUMNS, rows=tuple(row for _, row in sorted(made, key=lambda one: one[0], reverse=True)))
+
+
+def _change(record: ChangeRecord) -> tuple[str, Cell]:
+    change = record.change
+    outcome = outcome_cell("no outcome" if record.end is None else record.end.result)
+    if record.undone_by is not None:
+        outcome = outcome_cell("undone")
+    return f"{change.label}: {changes.before(change)} → {changes.after(change)}", outcome
+
+
+def _run(run: RunRecord) -> tuple[str, str]:
+    return run.start.profile or run.start.title, result_line(run.figures)

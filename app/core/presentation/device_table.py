@@ -1,0 +1,343 @@
+"""All that was found as a table: what is there, is it well, how is it tuned. Screen, command line and report. Pure."""
+
+from __future__ import annotations
+
+from collections import Counter
+from collections.abc import Callable, Collection, Iterator, Mapping
+from typing import Any
+
+from app.core.presentation.device import (
+    capacity_words,
+    facts,
+    kind_words,
+    node_words,
+    paths_words,
+    protection_cell,
+    state_cell,
+    state_of,
+)
+from app.core.presentation.device_tree import TROUBLE, Branch, Thing, arranged, grade, members, role_of
+from app.core.presentation.setting import UNREAD, Tuning
+from app.core.presentation.table import Align, Cell, Column, Fold, Mark, Row, Table, Tone, text_of
+from backends import sizes
+from backends.display_names import name_of
+from backends.health import faults_of, worst_fault
+from backends.identity import Use
+from backends.model import Array, Controller, Drive, Inventory, Problem, Target
+from backends.values import dataclass
+from widgets.text_utils import units
+
+COLUMNS = (
+    Column(key="name", title="Name", room=12, most=24),
+    Column(key="size", title="Size", align=Align.RIGHT, room=8),
+    Column(key="state", title="State", room=14, most=24),
+    Column(key="write-cache", title="Write cache", room=13),
+    Column(key="read-ahead", title="Read-ahead", room=10),
+    Column(key="strip", title="Strip", align=Align.RIGHT, room=5),
+    Column(key="kind", title="Kind", priority=2, room=9),
+    Column(key="device", title="Device", priority=3, room=7),
+    Column(key="use", title="Used by", priority=4, room=12, shrinks=True),
+    Column(key="settings", title="Settings", priority=5, room=20, shrinks=True),
+    Column(key="model", title="Model", priority=6, room=30, shrinks=True),
+    Column(key="address", title="Address", priority=7, room=21),
+    Column(key="serial", title="Serial number", priority=8),
+    Column(key="firmware", title="Firmware", priority=9),
+    Column(key="more", title="More", priority=10, shrinks=True),
+)
+"""By importance: where there is no room for all, the last ones go first; those that tell what it is, whether it is
+well and how it is tuned stay at every width."""
+
+KEYS = tuple(column.key for column in COLUMNS)
+"""What a column is called where somebody chooses."""
+
+USUAL = KEYS[: KEYS.index("address")]
+"""The columns of a list to look at."""
+
+OTHERS = "/others"
+"""Ends the key of the row that stands for the members of an array that are well."""
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Listing:
+    """What of the list is shown, and in which order."""
+
+    opened: frozenset[str] = frozenset()
+    """Keys of arrays all of whose members are shown."""
+    closed: frozenset[str] = frozenset()
+    """Keys of controllers and of arrays in trouble that were closed."""
+    whole: bool = False
+    """Whether everything is open that is not closed."""
+    order: str = "address"
+    """One of ORDERS."""
+    found: frozenset[str] | None = None
+    """Keys of what a filter wants; None for all."""
+    named: frozenset[str] = frozenset()
+    """Of these, the keys of what is called so: shown also where the array that it belongs to is wanted itself."""
+
+
+WHOLE = Listing(whole=True)
+"""Every member of every array."""
+
+
+def devices_table(
+    inventory: Inventory, listing: Listing = WHOLE, tuned: Mapping[Target, Tuning] | None = None
+) -> Table:
+    """All that was found, each thing once: heads of controllers, arrays, drives; the row's key is the address."""
+    return Table(columns=COLUMNS, rows=tuple(_Listing(inventory, listing, tuned or {}).rows()))
+
+
+def searchable(inventory: Inventory, tuned: Mapping[Target, Tuning]) -> dict[str, str]:
+    """Everything that is known of each thing in one text, by its key: what a filter looks at."""
+    twins = inventory.twins
+    things: tuple[Thing, ...] = (*inventory.controllers, *inventory.arrays, *inventory.drives)
+    return {str(thing.target): _told(inventory, thing, tuned) for thing in things if thing.target not in twins}
+
+
+def matching(texts: Mapping[str, str], words: str) -> frozenset[str]:
+    """Keys of what holds every word, large or small."""
+    wanted = words.lower().split()
+    return frozenset(key for key, text in texts.items() if all(word in text for word in wanted))
+
+
+def called(inventory: Inventory, found: Collection[str], words: str) -> frozenset[str]:
+    """Those of the found whose name holds what was typed."""
+    things: tuple[Thing, ...] = (*inventory.arrays, *inventory.drives)
+    names = {str(thing.target): name_of(thing).lower() for thing in things}
+    return frozenset(key for key in found if words.strip().lower() in names.get(key, ""))
+
+
+def _told(inventory: Inventory, thing: Thing, tuned: Mapping[Target, Tuning]) -> str:
+    """All that is known of a thing, of its other views, and how it is tuned, in one text; members have their own."""
+    twin = inventory.twin(thing)
+    views: tuple[Thing, ...] = (thing,) if twin is None else (thing, twin)
+    known = (
+        f"{fact.label} {fact.value}"
+        for view in views
+        for group in facts(view, told=("Members",))
+        for fact in group.facts
+    )
+    how = tuned.get(thing.target, UNREAD)
+    row = (name_of(thing), kind_words(thing), how.write_cache.text, how.read_ahead.text, how.strip.text, how.others)
+    faults = (fault.value for view in views if isinstance(view, Drive) for fault in faults_of(view))
+    return " ".join((*(str(view.target) for view in views), *row, *known, *faults)).lower()
+
+
+def _urgency(thing: Array | Drive) -> tuple[int, bool]:
+    """Return the place of an array or drive among those that want attention, the gravest first."""
+    return grade(thing.state), isinstance(thing, Array) or worst_fault(thing) is None
+
+
+ORDERS: Mapping[str, tuple[str, Callable[[Array | Drive], Any] | None]] = {
+    "address": ("address", None),
+    "name": ("name", lambda thing: name_of(thing).lower()),
+    "size": ("size, the largest first", lambda thing: -(thing.size_bytes or 0)),
+    "state": ("state, the worst first", _urgency),
+    "kind": ("kind", lambda thing: kind_words(thing)),
+    "use": ("what is used first", lambda thing: not thing.uses),
+}
+"""What the arrays and drives of one place may be sorted by: what it is called, and how."""
+
+
+class _Listing:
+    def __init__(self, inventory: Inventory, listing: Listing, tuned: Mapping[Target, Tuning]) -> None:
+        self._inventory = inventory
+        self._members = members(inventory)
+        self._listing = listing
+        self._tuned = tuned
+
+    def rows(self) -> Iterator[Row]:
+        for branch in arranged(self._inventory, ORDERS[self._listing.order][1]):
+            yield from self._branch(branch, 0, None, wanted=False)
+        inventory = self._inventory
+        things: tuple[Thing, ...] = (*inventory.controllers, *inventory.arrays, *inventory.drives)
+        known = {str(thing.target) for thing in things} if self._inventory.problems else set()
+        told = {problem.where: problem for problem in reversed(self._inventory.problems)}
+        yield from (_problem(told[where]) for where in sorted(told) if where not in known)
+
+    def _branch(self, branch: Branch, depth: int, above: Branch | None, *, wanted: bool) -> Iterator[Row]:
+        """`wanted`: whether what it hangs from was, and all below it with it."""
+        key, found = str(branch.thing.target), self._listing.found
+        wanted = wanted or found is None or key in found
+        if not wanted and not self._leads(branch):
+            return
+        shown, others = self._below(branch, key, led=not wanted)
+        fold = Fold.NOTHING if not branch.below else Fold.OPEN if shown else Fold.CLOSED
+        yield self._row(branch, key, depth, above, fold)
+        for below in shown:
+            yield from self._branch(below, depth + 1, branch, wanted=wanted)
+        if others:
+            yield self._rest(key, others, depth + 1)
+
+    def _leads(self, branch: Branch) -> bool:
+        return any(self._is_found(below) for below in branch.below)
+
+    def _below(self, branch: Branch, key: str, *, led: bool) -> tuple[tuple[Branch, ...], tuple[Branch, ...]]:
+        """What is shown of what hangs from it, and what one row stands for."""
+        listing = self._listing
+        if led:
+            return branch.below, ()
+        if key in listing.closed:
+            return (), ()
+        if listing.whole or key in listing.opened:
+            return branch.below, ()
+        if isinstance(branch.thing, Controller):
+            return branch.below, ()
+        stands_out = [_wants_a_look(below) or self._is_named(below) for below in branch.below]
+        shown = tuple(below for below, out in zip(branch.below, stands_out, strict=True) if out)
+        others = tuple(below for below, out in zip(branch.below, stands_out, strict=True) if not out)
+        return (shown, others) if shown else ((), ())
+
+    def _is_found(self, branch: Branch) -> bool:
+        """Whether a filter wants it itself, or something that hangs from it."""
+        return str(branch.thing.target) in (self._listing.found or ()) or self._leads(branch)
+
+    def _is_named(self, branch: Branch) -> bool:
+        """Whether it is called as the filter says, or something that hangs from it is."""
+        return str(branch.thing.target) in self._listing.named or any(map(self._is_named, branch.below))
+
+    def _row(self, branch: Branch, key: str, depth: int, above: Branch | None, fold: Fold) -> Row:
+        thing = branch.thing
+        how = self._tuned.get(thing.target, UNREAD)
+        member = above is not None and isinstance(above.thing, Array)
+        quiet = Tone.DIM if member else Tone.PLAIN
+        return Row(
+            key=key,
+            depth=depth,
+            fold=fold,
+            banner=tuple(_heading(thing)) if isinstance(thing, Controller) else (),
+            cells=(
+                Cell(name_of(thing), quiet),
+                capacity_words(thing),
+                state_cell(branch),
+                how.write_cache,
+                how.read_ahead,
+                how.strip if how.strip.text or not isinstance(thing, Array) else Cell(_strip(thing)),
+                Cell(kind_words(thing), quiet),
+                "" if isinstance(thing, Controller) else _device_words(thing),
+                "" if isinstance(thing, Controller) else use_words(thing.uses),
+                how.others,
+                members_words(thing, self._members.get(thing.target, ()))
+                if isinstance(thing, Array)
+                else _model(thing),
+                key,
+                "" if isinstance(thing, Array) else thing.serial or "",
+                "" if isinstance(thing, Array) else thing.firmware or "",
+                ", ".join(filter(None, _more(thing))),
+            ),
+        )
+
+    def _rest(self, key: str, others: tuple[Branch, ...], depth: int) -> Row:
+        """The row that stands for the members that are well."""
+        states = Counter(state_cell(other).text for other in others)
+        state = state_cell(others[0]) if len(states) == 1 else Cell(_counted(states))
+        cells: dict[str, str | Cell] = {"name": Cell(units.plural(len(others), "other"), Tone.DIM), "state": state}
+        row = tuple(cells.get(column, "") for column in KEYS)
+        return Row(key=key + OTHERS, depth=depth, cells=row, fold=Fold.CLOSED)
+
+
+def _wants_a_look(branch: Branch) -> bool:
+    thing = branch.thing
+    if isinstance(thing, Controller):
+        return False
+    if isinstance(thing, Array):
+        return thing.state in TROUBLE
+    return state_of(thing, branch.role) in TROUBLE or worst_fault(thing) is not None
+
+
+def members_words(array: Array, parts: Collection[Array | Drive]) -> str:
+    """What an array is made of, `3 x CTFDDAC256MAG-1G1, all online`, whatever else is made of the same disks.
+
+    "" where its members are not known.
+    """
+    if not parts:
+        return ""
+    models = Counter(name_of(part) if isinstance(part, Array) else _model(part) or kind_words(part) for part in parts)
+    states = [state_cell(Branch(thing=part, role=role_of(part, array))) for part in parts]
+    words = Counter(cell.text for cell in states)
+    made_of = ", ".join(f"{count} x {model}" for model, count in models.items())
+    alike = next(iter(words)) if len(words) == 1 else "well" if {cell.mark for cell in states} == {Mark.WELL} else ""
+    return f"{made_of}, {f'all {alike}' if alike else _counted(words)}"
+
+
+def _counted(words: Counter[str]) -> str:
+    return ", ".join(f"{count} {word}" for word, count in reversed(words.most_common()))
+
+
+def _heading(controller: Controller) -> Iterator[str | Cell]:
+    """A controller right across the table: its place, its model, its cache, its battery, what it is at."""
+    yield Cell(name_of(controller), Tone.ACCENT)
+    yield Cell(controller.model or controller.vendor, Tone.ACCENT)
+    if controller.cache_bytes:
+        yield sizes.size_words(controller.cache_bytes)
+    if controller.protection is not None:
+        yield protection_cell(controller.protection)
+    for task in controller.tasks:
+        yield task.kind if task.progress is None else f"{task.kind} {units.fraction(task.progress)}"
+
+
+def _problem(problem: Problem) -> Row:
+    """What could not be looked at, in the place of what would be there."""
+    said = Cell(f"{problem.where}: {problem.message}", Tone.BAD, Mark.FAILED)
+    state = Cell("not read", Tone.BAD, Mark.FAILED)
+    cells: dict[str, str | Cell] = {"name": problem.where, "state": state, "more": problem.message}
+    return Row(key=problem.where, banner=(said,), cells=tuple(cells.get(column, "") for column in KEYS))
+
+
+def _model(thing: Thing) -> str:
+    match thing:
+        case Array():
+            return thing.name or ""
+        case Drive():
+            return thing.model or thing.backing or ""
+        case Controller():
+            return thing.model or ""
+
+
+def _strip(array: Array) -> str:
+    return sizes.brief_words(array.strip_bytes) if array.strip_bytes else ""
+
+
+def _device_words(thing: Array | Drive) -> str:
+    return paths_words(thing) or node_words(thing)
+
+
+def use_words(uses: tuple[Use, ...]) -> str:
+    """What uses it, as short as it may be: where it is mounted, and what else."""
+    mounts = [use.detail.removeprefix("mounted on ") for use in uses if use.kind == "mount"]
+    others = [use.detail for use in uses if use.kind != "mount" and not (use.kind == "root" and mounts)]
+    return ", ".join(dict.fromkeys((*sorted(mounts), *others)))
+
+
+def _more(thing: Thing) -> Iterator[str]:
+    """What else tells it from others, in a few words each."""
+    match thing:
+        case Controller():
+            yield f"driver {thing.driver}" if thing.driver else ""
+            yield f"{sizes.size_words(thing.cache_bytes)} cache" if thing.cache_bytes else ""
+            yield from (f"{feature.name} {feature.state}" for feature in thing.features)
+        case Array():
+            yield f"{sizes.size_words(thing.strip_bytes)} strip" if thing.strip_bytes else ""
+            yield units.plural(len(thing.members), "member") if thing.members else ""
+            yield from (
+                task.kind if task.progress is None else f"{task.kind} {units.fraction(task.progress)}"
+                for task in thing.tasks
+            )
+        case Drive():
+            sectors = "/".join(str(size) for size in (thing.logical_block, thing.physical_block) if size)
+            yield f"{sectors} B sectors" if sectors else ""
+
+
+def beside(table: Table, key: str, shown: frozenset[str]) -> str:
+    """What the columns say of a row that have no room, in their order; "" where all are shown."""
+    row = next((row for row in table.rows if row.key == key), None)
+    if row is None or row.banner:
+        return ""
+    hidden = zip(table.columns, row.cells, strict=True)
+    told: Iterator[str] = (
+        f"{column.title.lower()} {text_of(cell)}"
+        if column.key in ("strip", "read-ahead", "write-cache")
+        else text_of(cell)
+        for column, cell in hidden
+        if column.key not in shown and text_of(cell)
+    )
+    return " · ".join(told)

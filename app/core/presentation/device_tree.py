@@ -1,0 +1,170 @@
+"""How what was found belongs together: each thing once, members under their arrays, in the order of addresses. Pure."""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Callable, Iterable, Mapping
+from typing import Any, TypeVar
+
+from backends.model import BROKEN, Array, Controller, Drive, Inventory, Scope, State, Target
+from backends.values import dataclass
+from widgets.text_utils import units
+
+Thing = Controller | Array | Drive
+Order = Callable[[Array | Drive], Any]
+"""What arrays and drives of one place are sorted by; where it is the same, the address decides."""
+
+_Part = TypeVar("_Part", Array, Drive)
+
+TROUBLE = (*BROKEN, State.FOREIGN)
+"""States that want attention, the gravest first."""
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Branch:
+    """A thing and what belongs to it."""
+
+    thing: Thing
+    """The thing."""
+    role: str = ""
+    """What it does in the array above it, in words; "" if that is not told."""
+    why: str = ""
+    """Why an array is not as it should be, in a few words; "" if it is, or nobody knows."""
+    below: tuple[Branch, ...] = ()
+    """What hangs from it."""
+
+
+def arranged(inventory: Inventory, order: Order | None = None) -> tuple[Branch, ...]:
+    """Controllers with what is behind them, arrays of none, drives of neither; each by address, or in another `order`.
+
+    A member of an array is under the array, wherever it hangs; twins are left out (see `Inventory.twins`).
+    """
+    return _Arranging(inventory, order).all()
+
+
+def place_of(target: Target) -> tuple[Any, ...]:
+    """Sorts addresses as people count: `s9` before `s10`, `sdz` before `sdaa`."""
+    kernels = _LETTERED.fullmatch(target.address)
+    if kernels is not None:  # before others, as the kernel's numbers have them and lsblk lists them
+        return (_by_node(target), 0, kernels[1], (len(kernels[2]), kernels[2]))
+    if _PCI.fullmatch(target.address):  # of fixed width, in hexadecimal
+        return (_by_node(target), 1, target.address)
+    parts = re.split(r"(\d+)", target.address)
+    numbered = ((int(number), text) for number, text in zip(parts[1::2], parts[2::2], strict=True))
+    return (_by_node(target), 1, parts[0], *numbered)
+
+
+def _by_node(target: Target) -> str:
+    """Disks are in one order whichever vendor has them; other things by their vendor."""
+    return "" if target.scope is Scope.DRIVE and not target.address.startswith("/") else target.backend
+
+
+_LETTERED = re.compile(r"(xvd|sd|vd|hd)([a-z]+)")
+_PCI = re.compile(r"[0-9a-f]{4,}:[0-9a-f]{2}:[0-9a-f]{2}\.[0-9a-f]")
+
+
+class _Arranging:
+    def __init__(self, inventory: Inventory, order: Order | None) -> None:
+        self._inventory = inventory
+        self._order = order
+        self._done: set[Target] = set(inventory.twins)
+        self._arrays = {array.target: array for array in inventory.arrays}
+        self._drives = {drive.target: drive for drive in inventory.drives if drive.target not in self._done}
+        self._parts: dict[Target, list[Drive]] = {}
+        self._behind: dict[Target, list[Drive]] = {}
+        for drive in self._drives.values():
+            if drive.array is not None:
+                self._parts.setdefault(drive.array, []).append(drive)
+            if drive.controller is not None:
+                self._behind.setdefault(drive.controller, []).append(drive)
+        self._nested = {member for array in inventory.arrays for member in array.members if member in self._arrays}
+
+    def all(self) -> tuple[Branch, ...]:
+        controllers = sorted(self._inventory.controllers, key=lambda controller: place_of(controller.target))
+        owners = {controller.target for controller in controllers}
+        free = [
+            array
+            for array in self._inventory.arrays
+            if array.controller not in owners and array.target not in self._nested
+        ]
+        arrays = [self._array(array) for array in self._sorted(free)]  # first: what they are made of is told there
+        top = [*map(self._controller, controllers), *arrays]
+        left = [array for array in self._inventory.arrays if array.target not in self._done]  # members of each other
+        top += [self._array(array) for array in left if array.target not in self._done]
+        loose = (drive for drive in self._drives.values() if drive.target not in self._done)
+        return (*top, *map(self._drive, self._sorted(loose)))
+
+    def _sorted(self, things: Iterable[_Part]) -> list[_Part]:
+        placed = sorted(things, key=lambda thing: place_of(thing.target))
+        return placed if self._order is None else sorted(placed, key=self._order)
+
+    def _controller(self, controller: Controller) -> Branch:
+        mine = [array for array in self._inventory.arrays if array.controller == controller.target]
+        below = [self._array(one) for one in self._sorted(mine) if one.target not in self._done]
+        here = self._behind.get(controller.target, ())
+        loose = [one for one in here if one.target not in self._done and one.array not in self._arrays]
+        below += [self._drive(drive) for drive in self._sorted(loose)]
+        return Branch(thing=controller, below=tuple(below))
+
+    def _array(self, array: Array, role: str = "") -> Branch:
+        self._done.add(array.target)
+        inner = [
+            self._arrays[member] for member in array.members if member in self._arrays and member not in self._done
+        ]
+        below = [self._array(one, role_of(one, array)) for one in self._sorted(inner)]
+        named = {member: self._drives[member] for member in array.members if member in self._drives}
+        named |= {one.target: one for one in self._parts.get(array.target, ())}
+        fresh = [drive for target, drive in named.items() if target not in self._done]
+        below += [self._drive(one, role_of(one, array)) for one in self._sorted(fresh)]
+        return Branch(thing=array, role=role, why=reason(array), below=tuple(below))
+
+    def _drive(self, drive: Drive, role: str = "") -> Branch:
+        self._done.add(drive.target)
+        return Branch(thing=drive, role=role)
+
+
+def members(inventory: Inventory) -> Mapping[Target, tuple[Array | Drive, ...]]:
+    """By array what it is made of, also where that is shown below another; who only says so of itself comes last."""
+    things: tuple[Array | Drive, ...] = (*inventory.arrays, *inventory.drives)
+    known = {thing.target: thing for thing in things}
+    twins = inventory.twins
+    found = {
+        array.target: dict.fromkeys(member for member in array.members if member in known) for array in inventory.arrays
+    }
+    for drive in inventory.drives:
+        if drive.array in found and drive.target not in twins:
+            found[drive.array][drive.target] = None
+    return {array: tuple(known[one] for one in own) for array, own in found.items()}
+
+
+def role_of(member: Array | Drive, array: Array) -> str:
+    """What a member does, as the array's facts say it beside its node: `in sync`, `failed`, `spare`."""
+    paths, parts = (member.paths, member.partitions) if isinstance(member, Drive) else ((), ())
+    nodes = {member.device, *paths, *(f"/dev/{part}" for part in parts)}
+    for fact in array.facts:
+        node, comma, words = fact.value.partition(",")
+        if comma and node in nodes:
+            return words.strip()
+    return ""
+
+
+def reason(array: Array) -> str:
+    """Why an array is not as it should be: what is under way, else what is missing."""
+    return (work(array) or array.why) if array.state in TROUBLE else ""
+
+
+def work(array: Array) -> str:
+    """What is under way on an array and how far: `rebuild 37 %`; "" for nothing."""
+    return works(array).partition(", ")[0]
+
+
+def works(array: Array) -> str:
+    """Return all that is under way on an array: `trim, consistency-check 12 %`; "" for nothing."""
+    return ", ".join(
+        task.kind if task.progress is None else f"{task.kind} {units.fraction(task.progress)}" for task in array.tasks
+    )
+
+
+def grade(state: State) -> int:
+    """Place of a state in TROUBLE, the gravest first; those without trouble come last."""
+    return TROUBLE.index(state) if state in TROUBLE else len(TROUBLE)

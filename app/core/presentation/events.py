@@ -1,0 +1,330 @@
+"""What happened, in words: events of a session, those of a sweep among them. Pure."""
+
+from __future__ import annotations
+
+from enum import StrEnum
+from typing import assert_never
+
+from app.core.presentation.change import move, moved_words, value
+from app.core.presentation.comparison_text import ended_words
+from app.core.presentation.risk_text import outcome_cell
+from app.core.presentation.run import RUN_TONES, both_directions, direction_line, parts_of, result_line
+from app.core.presentation.table import Tone
+from app.core.session.event_types import written_words
+from app.core.session.events import (
+    BaselineMarked,
+    ChangeEnded,
+    ChangeIntended,
+    CommandRan,
+    ExperimentEnded,
+    ExperimentStarted,
+    InventorySeen,
+    LoggedEvent,
+    MachineChecked,
+    NoteAdded,
+    PreconditionEnded,
+    ProblemMet,
+    RulePersisted,
+    RunEnded,
+    RunStarted,
+    SessionEnded,
+    SessionStarted,
+)
+from app.core.session.results import RunFigures, RunStatus
+from app.core.session.state import Session
+from app.core.session.sweep_record import (
+    SweepArrayRefused,
+    SweepEnded,
+    SweepEvent,
+    SweepExtended,
+    SweepResumed,
+    SweepStarted,
+    SweepStepEnded,
+    SweepStepStarted,
+)
+from app.core.session.sweep_steps import StepResult, SweepResult
+from backends.sizes import size_words
+from backends.values import dataclass
+from widgets.text_utils import units
+
+# -- the events of a sweep in words -----------------------------------------------------------------------------------
+
+_ENDS: dict[SweepResult, Tone] = {
+    SweepResult.FINISHED: Tone.GOOD,
+    SweepResult.STOPPED: Tone.ATTENTION,
+    SweepResult.WAITING: Tone.ATTENTION,
+    SweepResult.FAILED: Tone.BAD,
+}
+_STEP_TONES: dict[StepResult, Tone] = {StepResult.DONE: Tone.DIM, StepResult.FAILED: Tone.BAD}
+
+
+def describe_sweep_event(event: SweepEvent) -> tuple[str, list[str], Tone]:
+    """Headline, what belongs to it, and how it went."""
+    match event:
+        case SweepStarted(design=design):
+            steps, cells = units.plural(len(design.steps), "step"), units.plural(len(design.cells), "cell")
+            body = [f"{role} is {address}" for role, address in design.targets.items()]
+            if (making := design.making) is not None:
+                body += [f"makes arrays of {each.place}, serial number {each.serial}" for each in making.drives]
+                body += [f"array {each.id}: {each.level.value}; {each.prepared}" for each in making.arrays]
+            body += [f"destroys what is on {each.shown}" for each in design.destroys]
+            body += [f"before: {each.key} of {each.target} = {each.value}" for each in design.originals]
+            body += [f"left out: {each.row}, {each.column}: {each.reason}" for each in design.skipped]
+            return f"sweep {design.title}: {steps} for {cells}, seed {design.seed}", body, Tone.ACCENT
+        case SweepResumed():
+            return "sweep goes on", [], Tone.ACCENT
+        case SweepExtended():
+            return f"sweep: {units.plural(len(event.steps), 'more step')} for {event.purpose}", [], Tone.ACCENT
+        case SweepStepStarted():
+            return f"step {event.step}", [], Tone.DIM
+        case SweepStepEnded():
+            tone = _STEP_TONES.get(event.result, Tone.ATTENTION)
+            run = f", {event.run}" if event.run else ""
+            result = f"{event.result}, tried once more" if event.again else event.result
+            return f"step {event.step} {result}{run}", [event.reason] if event.reason else [], tone
+        case SweepArrayRefused():
+            return f"sweep: the array {event.array} was refused, and is left out", [event.reason], Tone.ATTENTION
+        case SweepEnded():
+            body = [*filter(None, (event.reason,)), *event.left]
+            back = "the settings are as before" if not event.left else "NOT ALL SETTINGS ARE AS BEFORE"
+            return f"sweep {event.result}: {back}", body, Tone.BAD if event.left else _ENDS[event.result]
+        case _:
+            assert_never(event)
+
+
+# -- what happened, in words ------------------------------------------------------------------------------------------
+
+# One way of saying it for the screens, the command line and whoever else tells it.
+
+_WORTH_TELLING = 0.05
+"""Seconds from which on it is told how long a command took."""
+
+READ = "command"
+"""The kind of a command that changed nothing."""
+
+NOTICE = "notice"
+"""The kind of what was said on the screens; no event of the session."""
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class EventWords:
+    """An event in words; not cleaned for a terminal."""
+
+    kind: str
+    """What sort of thing it is: `session`, `devices`, `command`, `write`, `change`, `run`, `note`, `problem`."""
+    head: str
+    """One line."""
+    body: tuple[str, ...] = ()
+    """What belongs to it."""
+    tone: Tone = Tone.PLAIN
+    """How it went."""
+
+
+class EventChoice(StrEnum):
+    """Which events of a session are told: all of them, or what somebody looks for."""
+
+    EVENTS = "events"
+    """All but what was only read."""
+    CHANGES = "changes"
+    RUNS = "runs"
+    NOTICES = "notices"
+    """What was said on the screens."""
+    ALL = "all"
+
+    @property
+    def words(self) -> str:
+        """What is shown."""
+        return _TITLES[self]
+
+    def shows(self, kind: str) -> bool:
+        """Whether events of that kind are among them."""
+        match self:
+            case EventChoice.ALL:
+                return True
+            case EventChoice.EVENTS:
+                return kind != READ
+            case EventChoice.CHANGES:
+                return kind in ("change", "write")
+            case EventChoice.RUNS:
+                return kind == "run"
+            case EventChoice.NOTICES:
+                return kind == NOTICE
+
+
+_TITLES = {
+    EventChoice.EVENTS: "what happened",
+    EventChoice.CHANGES: "changes",
+    EventChoice.RUNS: "runs",
+    EventChoice.NOTICES: "what was said",
+    EventChoice.ALL: "everything, with what was only read",
+}
+
+RECORDED = tuple(each for each in EventChoice if each is not EventChoice.NOTICES)
+"""Choices among what stands in the log on disk."""
+
+
+def describe_event(event: LoggedEvent, session: Session | None = None) -> EventWords:
+    """The event in words; `session`: what it belongs to, which knows the units of values."""
+    kind, head, body, tone = _words(event)
+    if isinstance(event, ChangeEnded) and session is not None and (known := session.change(event.id)) is not None:
+        head = f"{event.id} {event.result}: now {value(known.change, event.now)}"
+        body = [*([event.message] if event.message else []), *moved_words(event, known.change.key)]
+    return EventWords(kind=kind, head=head, body=tuple(body), tone=tone)
+
+
+def after_words(figures: RunFigures) -> tuple[str, ...]:
+    """What else is to be said of a finished run: what to do next, and what makes the figures doubtful."""
+    return tuple(filter(None, (figures.hint, *figures.warnings)))
+
+
+_Words = tuple[str, str, list[str], Tone]
+"""Kind, head, body and tone."""
+
+
+def _words(event: LoggedEvent) -> _Words:  # noqa: C901 a line for each kind: mypy sees to it that none is left out
+    match event:
+        case SessionStarted():
+            return _session_started(event)
+        case InventorySeen():
+            return _inventory_seen(event)
+        case CommandRan():
+            return _command_ran(event)
+        case ChangeIntended():
+            return _change_intended(event)
+        case ChangeEnded():
+            return _change_ended(event)
+        case RunStarted():
+            return _run_started(event)
+        case RunEnded():
+            return _run_ended(event)
+        case PreconditionEnded():
+            return _precondition_ended(event)
+        case ExperimentStarted():
+            return _experiment_started(event)
+        case ExperimentEnded():
+            return _experiment_ended(event)
+        case (
+            SweepStarted()
+            | SweepResumed()
+            | SweepExtended()
+            | SweepStepStarted()
+            | SweepStepEnded()
+            | SweepArrayRefused()
+            | SweepEnded()
+        ):
+            return ("run", *describe_sweep_event(event))
+        case BaselineMarked():
+            return "run", f"baseline: {event.run or 'none'}", [], Tone.DIM
+        case NoteAdded():
+            lines = event.text.splitlines() or [""]
+            return "note", lines[0], lines[1:], Tone.PLAIN
+        case MachineChecked():
+            return _machine_checked(event)
+        case RulePersisted():
+            return _rule_persisted(event)
+        case ProblemMet():
+            return _problem_met(event)
+        case SessionEnded():
+            return "session", event.reason, [], Tone.DIM
+        case _:
+            assert_never(event)
+
+
+def _session_started(event: SessionStarted) -> _Words:
+    machine = event.machine
+    body = [f"{machine.cpu}, {machine.cores} CPUs", f"kernel {machine.kernel}", machine.system]
+    simulated = " SIMULATED" if event.simulated else ""
+    return "session", f"raidbench {event.version} on {machine.host}{simulated}", body, Tone.DIM
+
+
+def _inventory_seen(event: InventorySeen) -> _Words:
+    found = event.inventory
+    twins = found.twins
+    drives = [drive for drive in found.drives if drive.target not in twins]
+    things = ((found.controllers, "controller"), (found.arrays, "array"), (drives, "drive"))
+    counts = ", ".join(units.plural(len(some), word) for some, word in things if some)
+    body = [" ".join(filter(None, (str(d.target), d.model, size_words(d.size_bytes)))) for d in drives]
+    body += [f"{problem.where}: {problem.message} {problem.hint}" for problem in found.problems]
+    return "devices", f"found {counts or 'nothing'}", body, Tone.BAD if found.problems else Tone.DIM
+
+
+def _command_ran(event: CommandRan) -> _Words:
+    code = "" if not event.returncode else f"  failed with exit status {event.returncode}"
+    took = f"  {units.duration(event.seconds)}" if event.seconds >= _WORTH_TELLING else ""
+    body = [f"$ {event.line}", *event.output.splitlines()]
+    if event.output_file:
+        body.append(f"all of it: {event.output_file}")
+    kind, tone = ("write", Tone.ACCENT) if event.mutates else (READ, Tone.DIM)
+    return kind, f"{event.line}{code}{took}", body, tone
+
+
+def _change_intended(event: ChangeIntended) -> _Words:
+    what = move(event.change)
+    body = [step.shown() for step in event.change.writes]
+    body += [f"undo: {step.shown()}" for step in event.change.undo]
+    head = f"{event.id} undoes {event.undoes}: {what}" if event.undoes else f"{event.id} {what}"
+    return "change", head, body, Tone.ACCENT
+
+
+def _change_ended(event: ChangeEnded) -> _Words:
+    head = f"{event.id} {event.result}: now {event.now}"
+    body = [*([event.message] if event.message else []), *moved_words(event)]
+    return "change", head, body, outcome_cell(event.result).tone
+
+
+def _run_started(event: RunStarted) -> _Words:
+    body = [f"section {section.name}: {section.title}, phase {section.phase}" for section in event.sections]
+    body += [f"{key} = {value}" for key, value in event.job.items()]
+    body += [f"setting {key} = {value}" for key, value in event.settings.items()]
+    return "run", f"{event.id} {event.title} on {event.target}", body, Tone.ACCENT
+
+
+def _run_ended(event: RunEnded) -> _Words:
+    advice = [" ".join(filter(None, (each.message, each.do))) for each in event.figures.advice]
+    sections = [
+        f"{name}: {'; '.join(direction_line(*each) for each in both_directions(part)) or 'nothing was measured'}"
+        for name, part in parts_of(event.figures)
+        if event.figures.sections
+    ]
+    body = [*sections, *after_words(event.figures), *advice, f"raw output: {event.folder}/fio.out"]
+    return "run", f"{event.id} {result_line(event.figures)}", body, RUN_TONES[event.figures.status]
+
+
+def _precondition_ended(event: PreconditionEnded) -> _Words:
+    body = [] if event.remembered else ["It will not be remembered: nothing tells the device from another one."]
+    return "run", f"{event.id} {event.target}: {written_words(event.written)}", body, Tone.ACCENT
+
+
+def _experiment_started(event: ExperimentStarted) -> _Words:
+    body = [f"{event.title} on {event.measured}", f"order {' '.join(event.order)}"]
+    what = f"{event.label} of {event.target}, A {event.a}, B {event.b}"
+    return "run", f"{event.id} {units.plural(event.pairs, 'pair')}: {what}", body, Tone.ACCENT
+
+
+def _experiment_ended(event: ExperimentEnded) -> _Words:
+    """What it has shown, in its first sentence, and how it stands with the old value."""
+    told = ended_words(event)
+    shown = told.partition(". ")[0].rstrip(".")
+    cut = f"{event.status}: {event.reason.rstrip('.')}" if event.status is not RunStatus.OK else ""
+    what = "; ".join(filter(None, (cut, shown))) or "all runs done"
+    head = f"{what}; the old value is back" if event.restored else f"THE OLD VALUE IS NOT BACK; {what}"
+    body = [told] if told else []
+    body += [f"{key} moved along: {what}" for key, what in event.moved.items()]
+    return "run", f"{event.id} {head}", body, RUN_TONES[event.status] if event.restored else Tone.BAD
+
+
+def _machine_checked(event: MachineChecked) -> _Words:
+    body = [f"{found.severity} {found.rule} at {found.where}: {found.message}" for found in event.findings]
+    said = units.plural(len(event.findings), "finding") if event.findings else "nothing to be said against the set-up"
+    return "session", said, body, Tone.ATTENTION if event.findings else Tone.DIM
+
+
+def _rule_persisted(event: RulePersisted) -> _Words:
+    verb = "keeps" if event.values else "no longer keeps"
+    body = [f"{key} = {value}" for key, value in event.values.items()]
+    return "change", f"{event.path} {verb} {event.target} after a reboot", body, Tone.ACCENT
+
+
+def _problem_met(event: ProblemMet) -> _Words:
+    problem = event.problem
+    return "problem", f"{problem.where}: {problem.message}", [problem.hint] if problem.hint else [], Tone.BAD

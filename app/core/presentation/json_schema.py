@@ -1,0 +1,443 @@
+"""Our values as the JSON of the command line: `"schema": 1`, fields are only ever added. Pure."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping, Sequence
+from dataclasses import fields
+from enum import Enum
+from typing import TYPE_CHECKING, Any
+
+from backends.change import Change, Write
+from backends.display_names import addresses, name_of
+from backends.identity import Use
+from backends.model import KERNEL, Array, Controller, Drive, Health, Inventory, Problem, Target
+from backends.settings import Reading, Span
+from backends.topology.stacking import HELD
+
+if TYPE_CHECKING:  # a look at the devices does not pay for the words of a session
+    from app.core.session.events import ChangeEnded, RunSection, RunTarget
+    from app.core.session.results import (
+        Advice,
+        CacheFigures,
+        DirectionFigures,
+        DirectionSample,
+        LatencyFigures,
+        MemberFigures,
+        PartFigures,
+        PartSample,
+        RunFigures,
+        Sample,
+        SectionFigures,
+        SteadyFigures,
+        TargetFigures,
+    )
+    from app.core.session.state import ChangeRecord, RunRecord
+    from backends.settings import Setting
+
+SCHEMA = 1
+"""Version of every document but the list of devices; raised only when a field changes its meaning."""
+
+DEVICES = 2
+"""Version of the list of devices: each device once, with all its addresses; 1 listed each of its views."""
+
+Json = dict[str, Any]
+SettingsOf = Mapping[str, list[Json] | None]
+"""The settings of each target, by its address, as `setting` makes them; None where they could not be read."""
+
+HEALTH = tuple(field.name for field in fields(Health))
+"""Fields of the health of a drive."""
+
+_INTERVAL = ("iops", "bytes_per_second", "p50_ns", "p99_ns", "p99_9_ns", "max_ns")
+_STATES = {"mount": "mounted", "open": "opened", **dict.fromkeys(HELD, "held")}
+
+
+def document(**body: Any) -> Json:
+    """A whole document."""
+    return {"schema": SCHEMA, **body}
+
+
+def picked(value: object, *names: str) -> Json:
+    """Attributes by their names: enums as their words, addresses as text."""
+    return {name: _plain(getattr(value, name)) for name in names}
+
+
+def _plain(value: object) -> Any:
+    match value:
+        case Enum():
+            return value.value
+        case Target():
+            return str(value)
+        case tuple():
+            return [_plain(each) for each in value]
+        case _:
+            return value
+
+
+def devices(inventory: Inventory, settings: SettingsOf, *, host: str, simulated: bool, version: int = DEVICES) -> Json:
+    """Everything found, each device once with its name, all its addresses and the settings of each.
+
+    `version` 1: the kernel's view of an array or a drive is a drive of its own, as earlier versions had it.
+    """
+    twins = inventory.twins
+    shown = [one for one in inventory.drives if not (one.shown_elsewhere if version == 1 else one.target in twins)]
+
+    def told(one: Controller | Array | Drive) -> Json:
+        own = thing(one, settings)
+        if version == 1:
+            return own
+        return {
+            **own,
+            **also(inventory, one),
+            **({} if isinstance(one, Controller) else views(inventory, one, settings)),
+        }
+
+    return {
+        "schema": version,
+        "host": host,
+        "simulated": simulated,
+        "controllers": [
+            thing(each, settings) | ({} if version == 1 else also(inventory, each)) for each in inventory.controllers
+        ],
+        "arrays": list(map(told, inventory.arrays)),
+        "drives": list(map(told, shown)),
+        "problems": [problem(each) for each in inventory.problems],
+    }
+
+
+def also(inventory: Inventory, found: Controller | Array | Drive) -> Json:
+    """What it is called in the list, and every address by which commands know it, its own first."""
+    return {"name": name_of(found), "addresses": list(addresses(inventory, found))}
+
+
+def views(inventory: Inventory, found: Array | Drive, settings: SettingsOf) -> Json:
+    """Settings of what else it is: as a block device to the kernel (`queue`, null of what is none or that itself), and
+    as a disk to other vendors.
+    """
+    here = inventory.at(found.device) if found.device is not None else ()
+    others = [str(one.target) for one in here if one.target != found.target]
+    told = [{"address": other, "settings": settings.get(other, [])} for other in others]
+    kernels = [one for one in told if str(one["address"]).startswith(f"{KERNEL}:")]
+    return {"queue": next(iter(kernels), None), "views": [one for one in told if one not in kernels]}
+
+
+def thing(found: Controller | Array | Drive, settings: SettingsOf) -> Json:
+    """One thing of the inventory."""
+    match found:
+        case Controller():
+            return controller(found, settings)
+        case Array():
+            return array(found, settings)
+        case Drive():
+            return drive(found, settings)
+
+
+def controller(found: Controller, settings: SettingsOf) -> Json:
+    """A controller."""
+    protection = found.protection
+    return {
+        "address": str(found.target),
+        **picked(found, "vendor", "model", "serial", "firmware", "driver", "pci", "cache_bytes"),
+        "protection": None if protection is None else picked(protection, "kind", "state"),
+        "features": [picked(feature, "name", "state") for feature in found.features],
+        "tasks": _tasks(found),
+        "settings": settings.get(str(found.target), []),
+        "facts": _facts(found),
+    }
+
+
+def array(found: Array, settings: SettingsOf) -> Json:
+    """An array or virtual drive."""
+    return {
+        "address": str(found.target),
+        **picked(found, "controller", "name", "level", "state", "size_bytes", "strip_bytes", "data_drives", "device"),
+        **picked(found, "members"),
+        "in_use": _in_use(found.uses),
+        "tasks": _tasks(found),
+        "settings": settings.get(str(found.target), []),
+        "uses": _uses(found),
+        "above": list(found.above),
+        "facts": _facts(found),
+        "given_name": found.name,
+        **picked(found, "link", "spans"),
+        "why": found.why or None,
+    }
+
+
+def drive(found: Drive, settings: SettingsOf) -> Json:
+    """A disk."""
+    return {
+        "address": str(found.target),
+        **picked(found, "controller", "array", "model", "serial", "firmware", "media", "interface", "size_bytes"),
+        **picked(found, "state", "device", "paths"),
+        "in_use": _in_use(found.uses),
+        "settings": settings.get(str(found.target), []),
+        "wwn": found.wwn,
+        "logical_block_bytes": found.logical_block,
+        "physical_block_bytes": found.physical_block,
+        "read_only": found.read_only,
+        "scheduler": found.scheduler,
+        "backing_file": found.backing,
+        "partitions": list(found.partitions),
+        "uses": _uses(found),
+        "above": list(found.above),
+        "signatures": [picked(mark, "kind", "label", "uuid", "part", "size_bytes") for mark in found.signatures],
+        "facts": _facts(found),
+        "health": picked(found.health, *HEALTH),
+    }
+
+
+def _tasks(found: Controller | Array) -> list[Json]:
+    return [picked(task, "kind", "progress") for task in found.tasks]
+
+
+def _uses(found: Array | Drive) -> list[Json]:
+    return [picked(use, "kind", "detail", "part") for use in found.uses]
+
+
+def _facts(found: Controller | Array | Drive) -> list[Json]:
+    return [picked(fact, "label", "value") for fact in found.facts]
+
+
+def setting(declared: Setting, reading: Reading) -> Json:
+    """A setting as declared and as read just now."""
+    return {
+        **picked(declared, "key", "label"),
+        **picked(reading, "now", "raw"),
+        "effective": reading.now if reading.effective is None else reading.effective,
+        "choices": [picked(choice, "value", "label", "help", "risk") for choice in reading.choices] or None,
+        "span": _span(reading.span),
+        **picked(declared, "effect", "persistence", "risk", "confirmed"),
+        **picked(reading.availability, "available", "why_not"),
+        "unit": declared.unit or None,
+        "why_effective": reading.why_effective,
+        "follows": reading.follows,
+        "help": declared.help,
+    }
+
+
+def change(planned: Change) -> Json:
+    """A planned change."""
+    return {
+        **picked(planned, "target", "key", "label"),
+        "now": planned.before,
+        "new": planned.after,
+        **picked(planned, "effect", "persistence", "risk"),
+        "risk_text": planned.risk_text or None,
+        "confirmed": planned.confirmed,
+        "may_change": list(planned.moves),
+        "may_change_on_disk": list(planned.moves_disk),
+        "above": list(planned.above),
+        "commands": _lines(planned.writes),
+        "undo": _lines(planned.undo),
+    }
+
+
+def ended(outcome: ChangeEnded) -> Json:
+    """How a change ended."""
+    return {
+        "id": outcome.id or None,
+        **picked(outcome, "result", "now"),
+        "message": outcome.message or None,
+        "moved": _moved(outcome),
+    }
+
+
+def _moved(outcome: ChangeEnded | None) -> list[Json] | None:
+    """Other settings that read otherwise afterwards; None where that is not known."""
+    if outcome is None or outcome.moved is None:
+        return None
+    return [picked(one, "target", "key", "before", "now", "explained", "restored") for one in outcome.moved]
+
+
+def change_record(record: ChangeRecord) -> Json:
+    """A change of a session, and how it ended."""
+    intent, change, end = record.intent, record.change, record.end
+    return {
+        "id": record.id,
+        "at": intent.at,
+        **picked(change, "target", "key", "label", "before", "after"),
+        "commands": _lines(change.writes),
+        "undo": _lines(change.undo),
+        **picked(change, "risk", "persistence"),
+        "above": list(change.above),
+        "undoes": intent.undoes,
+        "undone_by": record.undone_by,
+        "result": None if end is None else end.result,
+        "now": None if end is None else end.now,
+        "message": None if end is None else end.message or None,
+        "moved": _moved(end),
+        "in_force": record.in_force,
+    }
+
+
+def run(record: RunRecord, *, session: str) -> Json:
+    """A run and what it measured; `session` is the folder it lies in."""
+    start, figures = record.start, record.figures
+    return {
+        "id": record.id,
+        **picked(start, "target", "simulated"),
+        **picked(figures, "status", "reason"),
+        "job": dict(start.job),
+        "seconds": figures.seconds,
+        **_sides(figures),
+        "targets": [_target(*both) for both in zip(start.targets, figures.targets, strict=False)] or None,
+        "sections": sections(start.sections, figures.sections) or None,
+        "groups": [{"sections": list(one.sections), **_sides(one)} for one in figures.groups] or None,
+        "cpu": picked(figures.cpu, "fio_percent_of_core", "host_percent"),
+        "members": [member(each) for each in figures.members],
+        "caches": [cache(each) for each in figures.caches],
+        "settings": dict(start.settings),
+        "provenance": record.provenance,
+        "advice": [
+            *(advice(each) for each in figures.advice),
+            *({"key": "note", "message": sentence, "do": None, "about": []} for sentence in figures.warnings),
+        ],
+        "session": session,
+        **picked(start, "at", "device", "profile", "title", "destructive"),
+        "fio_version": figures.fio_version or start.fio_version,
+        "hint": figures.hint or None,
+        "evidence": figures.evidence or None,
+        "folder": None if record.end is None else record.end.folder,
+        "steady": _steady(figures.steady),
+        "filled_bytes": figures.filled_bytes or None,
+        "experiment": None
+        if start.mark is None
+        else {"id": start.mark.experiment, "letter": start.mark.letter, "pair": start.mark.pair},
+    }
+
+
+def advice(given: Advice) -> Json:
+    """What makes figures doubtful."""
+    return {**picked(given, "key", "message"), "do": given.do or None, "about": list(given.about)}
+
+
+def sample(taken: Sample, members: Sequence[MemberFigures] = ()) -> Json:
+    """One line of `bench --stream`; with what the members did in the same interval, where there are some."""
+    line: Json = {"at": round(taken.at, 3), **_intervals(taken)}
+    if taken.targets:
+        line["targets"] = [{"target": each.target, **_intervals(each)} for each in taken.targets]
+    if taken.sections:
+        line["sections"] = [
+            {"name": each.name, "phase": None if each.phase is None else each.phase.value, **_intervals(each)}
+            for each in taken.sections
+        ]
+    return line | {"members": [member(each) for each in members]} if members else line
+
+
+def _intervals(taken: Sample | PartSample) -> Json:
+    """Each direction of an interval, null where the job has none."""
+    from app.core.session.results import DIRECTIONS
+
+    return {name: _interval(taken.side(name)) for name in DIRECTIONS}
+
+
+def _sides(figures: RunFigures | PartFigures) -> Json:
+    """All figures of a run by direction, null where there are none."""
+    from app.core.session.results import SIDES
+
+    return {name: side(figures.side(name)) for name in SIDES}
+
+
+def _target(started: RunTarget, figures: TargetFigures) -> Json:
+    """One of several targets; its rates are those of the time of the whole run, so that they add up."""
+    return {
+        **picked(started, "target", "device"),
+        **_sides(figures),
+    }
+
+
+def sections(started: Sequence[RunSection], measured: Sequence[SectionFigures] = ()) -> list[Json]:
+    """The sections of a job that has several, with their figures; its rates are those of its own time, as fio's."""
+    known = {figures.name: figures for figures in measured}
+    return [
+        {
+            **picked(section, "name", "title", "phase", "group", "starts_s", "planned_seconds"),
+            "job": dict(section.job),
+            **_measured_section(known.get(section.name)),
+        }
+        for section in started
+    ]
+
+
+def _measured_section(figures: SectionFigures | None) -> Json:
+    return {} if figures is None else {"seconds": figures.seconds, **_sides(figures)}
+
+
+def member(figures: MemberFigures) -> Json:
+    """A device below the one that was measured; null is what the kernel does not count."""
+    return {
+        "device": figures.device,
+        "label": figures.label or None,
+        "role": figures.role or None,
+        **picked(figures, "depth", "read_iops", "write_iops", "read_bytes_per_second", "write_bytes_per_second"),
+        **picked(figures, "utilisation", "queue", "share_of_reads", "share_of_writes"),
+    }
+
+
+def cache(figures: CacheFigures) -> Json:
+    """A cache in the way of a run; null is what it does not count, and why."""
+    shares = picked(figures, "device", "share_of_reads", "share_of_writes", "dirty")
+    return {**shares, "why_not": figures.why_not or None}
+
+
+def problem(met: Problem) -> Json:
+    """Something that could not be read."""
+    return {**picked(met, "where", "message"), "hint": met.hint or None}
+
+
+def side(figures: DirectionFigures | None) -> Json | None:
+    """One direction of a run."""
+    if figures is None:
+        return None
+    return {
+        **picked(figures, "iops", "bytes_per_second", "total_ios"),
+        "latency_ns": _latency(figures.latency_ns),
+        "interval_ns": {},  # of earlier versions, which took I/Os for independent
+        "completion_ns": _latency(figures.completion_ns),
+        "submission_ns": _latency(figures.submission_ns),
+        "total_bytes": figures.total_bytes,
+        "seconds": figures.runtime_s,
+    }
+
+
+def _latency(figures: LatencyFigures | None) -> Json | None:
+    if figures is None:
+        return None
+    return picked(
+        figures, "mean", "p50", "p95", "p99", "p99_9", "p99_99", "p99_999", "p99_9999", "max", "min", "stddev"
+    )
+
+
+def _steady(seen: SteadyFigures | None) -> Json | None:
+    """How a run stood to the steady state rule."""
+    if seen is None:
+        return None
+    return {
+        "attained": seen.attained,
+        "range": seen.range_share,
+        "slope": seen.slope_share,
+        **picked(seen, "rounds", "window"),
+        "round_seconds": seen.round_s,
+        "waited_seconds": seen.waited_s or None,
+        **picked(seen, "capped", "ended_early"),
+    }
+
+
+def _interval(figures: DirectionSample | None) -> Json | None:
+    return None if figures is None else picked(figures, *_INTERVAL)
+
+
+def _in_use(uses: tuple[Use, ...]) -> Json | None:
+    """The use that says most, a mount if there is one; all of them are in `uses`."""
+    if not uses:
+        return None
+    telling = next((use for use in uses if use.kind == "mount"), uses[0])
+    return {"state": _STATES.get(telling.kind, telling.kind), "detail": telling.detail}
+
+
+def _span(span: Span | None) -> Json | None:
+    return None if span is None else {**picked(span, "minimum", "maximum", "step"), "unit": span.unit or None}
+
+
+def _lines(writes: tuple[Write, ...]) -> list[str]:
+    return [write.shown() for write in writes]

@@ -1,0 +1,101 @@
+"""Experiments, comparisons and repeats as the JSON of the command line. Pure."""
+
+from __future__ import annotations
+
+from collections.abc import Iterable
+from math import expm1
+
+from app.core.analysis.comparison import Comparison, FigureComparison
+from app.core.analysis.sample_groups import silent
+from app.core.analysis.stats import THRESHOLD_PERCENT, Spread
+from app.core.presentation.comparison import shown_lines
+from app.core.presentation.json_schema import Json, picked
+from app.core.presentation.verdict_text import far_words, reason_words, slow_words
+from app.core.session.event_types import Look
+from app.core.session.state import ExperimentRecord, Session
+
+
+def looks(planned: Iterable[Look]) -> list[Json]:
+    """When an experiment may be decided, and how sure each look has to be."""
+    return [{"pairs": look.pairs, "level": look.level, "no_difference_level": look.inside_level} for look in planned]
+
+
+def experiment(record: ExperimentRecord, found: Session, compared: Comparison | None, *, session: str) -> Json:
+    """A setting measured in pairs; `runs` are the ids of its runs, `compared` is None before the first whole pair."""
+    start, end = record.start, record.end
+    runs = [each for each in found.runs if each.start.mark is not None and each.start.mark.experiment == record.id]
+    return {
+        "id": record.id,
+        "at": start.at,
+        **picked(start, "target", "key", "a", "b", "order"),
+        "pairs": 0 if compared is None else len(compared.sides.a) - compared.sides.before,
+        "judged_with": [] if compared is None else list(compared.sides.others),
+        "looks": looks(start.looks),
+        **picked(start, "until_percent"),
+        "threshold_percent": start.threshold_percent or THRESHOLD_PERCENT,
+        **picked(start, "seed", "rule", "measured", "title"),
+        "status": None if end is None else end.status.value,
+        "reason": None if end is None else end.reason or None,
+        "restored": None if end is None else end.restored,
+        "rule": start.rule if compared is None or compared.rule is None else compared.rule,
+        "moved": {} if end is None else dict(end.moved),
+        "not_counted": [] if end is None else list(end.not_counted),
+        "stopped_answering": {} if compared is None else _silent_runs(compared),
+        "simulated": any(each.start.simulated for each in runs),
+        "sentence": None if compared is None else " ".join(shown_lines(record, compared)),
+        "null": start.null,
+        "figures": [] if compared is None else [figure(row) for row in compared.rows],
+        "runs": [each.id for each in runs],
+        "session": session,
+    }
+
+
+def _silent_runs(compared: Comparison) -> Json:
+    """The runs of each letter that completed no I/O, by their ids; only letters that have some."""
+    sides = {"A": compared.sides.a, "B": compared.sides.b}
+    found = {letter: [run.id for run in runs if silent(run)] for letter, runs in sides.items()}
+    return {letter: ids for letter, ids in found.items() if ids}
+
+
+def figure(row: FigureComparison) -> Json:
+    """One figure of both sides, with what its repeats show."""
+    judgement = row.judgement
+    interval = None if judgement is None else judgement.interval
+    return {
+        "direction": row.direction,
+        "figure": row.figure.key,
+        **picked(row, "a", "b", "percent"),
+        "verdict": None if judgement is None else judgement.verdict.value,
+        "reason": None if judgement is None else reason_words(judgement) or None,
+        "reason_code": None if judgement is None or judgement.reason is None else judgement.reason.value,
+        "headline": row.headline,
+        "same_as": row.same_as or None,
+        "interval_percent": None if interval is None else [interval.percent_low, interval.percent_high],
+        "level": None if interval is None else interval.level,
+        "smallest_percent": None if interval is None else interval.smallest_percent,
+        "outlier": None if judgement is None or judgement.far is None else far_words(judgement.far),
+        "slow_runs": None if judgement is None or judgement.slow is None else slow_words(judgement.slow),
+        "sd_percent": None if interval is None else interval.sd * 100,
+        "n": None if interval is None else interval.n,
+        "p": None if interval is None else interval.p,
+        "interleaved": None if judgement is None else judgement.interleaved,
+        "further_pairs": None if judgement is None else judgement.further_pairs,
+    }
+
+
+def between(seen: Spread | None) -> Json | None:
+    """How far earlier sessions of the same lie apart."""
+    return None if seen is None else {"sessions": seen.n, "sd_percent": expm1(seen.sd or 0.0) * 100}
+
+
+def spread(direction: str, figure_key: str, seen: Spread) -> Json:
+    """One figure of repeats."""
+    low, high = (None, None) if seen.half is None else (seen.mean - seen.half, seen.mean + seen.half)
+    return {
+        "direction": direction,
+        "figure": figure_key,
+        **picked(seen, "n", "mean"),
+        "low": low,
+        "high": high,
+        "sd": seen.sd,
+    }

@@ -1,0 +1,139 @@
+"""What settings, fields of a job and facts beneath a run are called, wherever a recorded one is told of. Pure."""
+
+from __future__ import annotations
+
+from collections import Counter
+from collections.abc import Iterator, Mapping
+from dataclasses import replace
+from functools import cache
+from typing import TypeVar
+
+from app.core.session.sweep_record import SweepRecord
+from app.core.session.sweep_steps import Design, PublishedFigure, Skipped, SweepCell
+from app.core.session.unit_labels import in_words, within
+from backends.model import KERNEL
+from backends.protocol import at_place
+from backends.registry import declared, find_vendors
+from widgets.text_utils import units
+
+_IN_FORCE = "in_force_"
+_Named = TypeVar("_Named", SweepCell, Skipped, PublishedFigure)
+_BENEATH = {
+    "backing_file": "path of the backing file",
+    "backing_inode": "inode of the backing file",
+    "backing_bytes": "size of the backing file",
+    "size_bytes": "size",
+    "boot_id": "boot",
+    "cpu": "processor",
+    "cores": "number of processors",
+    "memory_bytes": "memory",
+    "numa_node": "NUMA node",
+    "pci": "PCI address",
+    "pcie_link": "PCIe link",
+    "pcie_link_max": "best PCIe link",
+    "irq_affinity": "IRQ affinity",
+}
+"""Facts beneath a run in words, where their keys are none."""
+
+
+@cache
+def _fields() -> dict[str, str]:
+    """Fields of a job: not there before one is asked for, as a list of devices has none."""
+    from app.core.fio.fields import FIELDS
+
+    return {field.key: field.label for field in FIELDS}
+
+
+def key_name(key: str) -> str:
+    """`Read-ahead` of `read_ahead`, `Kernel read-ahead` of `read_ahead_kb`, `Write-mostly, sda1` of
+    `write_mostly.sda1`, `Queue depth` of `iodepth`.
+    """
+    known, (kind, _, member) = declared(), key.partition(".")
+    if kind in known:
+        label = known[kind].label
+        if kind in _of_the_kernel():
+            label = f"Kernel {label[:1].lower()}{label[1:]}"
+        return f"{label}, {member}" if member else label
+    if key.startswith(_IN_FORCE):
+        return f"{key_name(key.removeprefix(_IN_FORCE))} in force"
+    return _fields().get(key) or _BENEATH.get(key) or key.replace("_", " ")
+
+
+@cache
+def _of_the_kernel() -> frozenset[str]:
+    """Settings of the kernel's queue that are called as those of a card are: both are told of one device."""
+    places = (place for vendor in find_vendors().vendors if vendor.name == KERNEL for place in vendor.declares)
+    own = {setting.key for place in places for setting in at_place(place)}
+    labels = Counter(setting.label for setting in declared().values())
+    return frozenset(key for key in own if labels[declared()[key].label] > 1)
+
+
+def key_heading(key: str) -> str:
+    """The same where it stands by itself."""
+    name = key_name(key)
+    return f"{name[:1].upper()}{name[1:]}"
+
+
+def with_value(name: str, value: str) -> str:
+    """`read-ahead 128 KiB`; a value that begins with the name stands alone."""
+    return value if value.casefold().startswith(name.casefold()) else f"{name} {value}"
+
+
+def key_value(key: str, value: str | None) -> str:
+    """With its unit, `4096 KiB`; a dash for what was not recorded."""
+    return in_words(key.removeprefix(_IN_FORCE).partition(".")[0], value or "") or units.NOTHING
+
+
+def field_name(key: str) -> str:
+    """`read-ahead`, `queue depth`, but `FastPath`: a key within a line."""
+    return within(key_name(key))
+
+
+def setting_words(key: str, value: str | None) -> str:
+    """`read-ahead none`, `queue depth 64`, as it stands within a line."""
+    if value and key in _fields():
+        from app.core.fio.fields import field_words
+
+        return field_words(key, value)
+    return f"{field_name(key)} {key_value(key, value)}"
+
+
+def set_up(row: str) -> str:
+    """A set-up of a sweep by its settings: `Read-ahead none, Strip size 256 KiB`; its own name stays as it is."""
+    return ", ".join(_set_up(part) for part in row.split(", "))
+
+
+def _set_up(part: str) -> str:
+    key, equals, value = part.partition("=")
+    return with_value(key_name(key), key_value(key, value)) if equals and key in declared() else part
+
+
+def workload(column: str) -> str:
+    """A workload of a sweep by the fields of its job: `mixed-4k, queue depth 8`; its own name stays as it is."""
+    return ", ".join(_workload(part) for part in column.split(", "))
+
+
+def _workload(part: str) -> str:
+    key, equals, value = part.partition("=")
+    return setting_words(key, value) if equals and key in _fields() else part
+
+
+def worded(record: SweepRecord) -> SweepRecord:
+    """The same sweep, its set-ups and workloads named as people read them."""
+    return replace(record, design=worded_design(record.design), cells=tuple(map(worded_cell, record.cells)))
+
+
+def worded_design(design: Design) -> Design:
+    """The same of what a sweep will do."""
+    cells, skipped = tuple(map(worded_cell, design.cells)), tuple(map(worded_cell, design.skipped))
+    return replace(design, cells=cells, skipped=skipped, published=tuple(map(worded_cell, design.published)))
+
+
+def worded_cell(one: _Named) -> _Named:
+    """The same of a cell, or of what is left out."""
+    return replace(one, row=set_up(one.row), column=workload(one.column))
+
+
+def named(values: Mapping[str, str]) -> Iterator[tuple[str, str]]:
+    """Headings with their values, in their order."""
+    return ((key_heading(key), key_value(key, value)) for key, value in values.items())

@@ -1,0 +1,69 @@
+"""What is told of the noise of a target, and of what pairs of runs can show there. No I/O."""
+
+from __future__ import annotations
+
+from collections.abc import Iterable, Iterator
+
+from app.core.analysis.comparison import Comparison
+from app.core.analysis.noise import SIZES, RunNoise, noise_of_pairs, pairs_for, sight
+from app.core.analysis.pair_design import FEWEST_PAIRS, STANDARD
+from app.core.presentation.json_schema import Json
+from app.core.session.event_types import Look
+from widgets.text_utils import units
+
+_MOST = 50
+"""Pairs of which there is nothing to be said beyond."""
+
+
+def apart_words(noise: RunNoise) -> str:
+    """Return how far runs of the same lie apart."""
+    return f"Runs of the same lie {noise.percent:.1f} % apart here ({units.plural(noise.runs, 'run')})"
+
+
+def sizes_words(noise: RunNoise) -> str:
+    """`5 % takes 7 pairs, 10 % takes 4, 20 % takes 3`."""
+    return ", ".join(f"{size:g} % {_takes(pairs_for(noise, size, _MOST))}" for size in SIZES)
+
+
+def _takes(pairs: int | None) -> str:
+    return f"takes more than {_MOST} pairs" if pairs is None else f"takes {units.plural(pairs, 'pair')}"
+
+
+def cells_noise_words(noise: RunNoise, repeats: int, pairs: int) -> str:
+    """Of a sweep: what its rounds cannot show, and what the pairs that confirm its winner can."""
+    confirmed = (
+        f"; {units.plural(pairs, 'pair')} that confirm show {sight(noise, pairs):.1f} %"
+        if pairs >= FEWEST_PAIRS
+        else ""
+    )
+    return f"{apart_words(noise)}, {units.plural(repeats, 'run')} a cell{confirmed}; {sizes_words(noise)}"
+
+
+def null_words(comparison: Comparison) -> Iterator[str]:
+    """What came of the same against itself."""
+    row = comparison.headline
+    interval = None if row is None or row.judgement is None else row.judgement.interval
+    noise = None if interval is None else noise_of_pairs(interval)
+    if noise is None:
+        yield "Too few pairs to know how far runs of the same lie apart."
+        return
+    usual = STANDARD[-1]
+    seen = sight(noise, usual.pairs, level=usual.level)
+    yield (f"{apart_words(noise)}: the usual {usual.pairs} pairs show {seen:.1f} % and more; {sizes_words(noise)}.")
+    if interval is not None and interval.excludes_zero and not interval.within(comparison.sides.threshold):
+        yield (
+            "Nothing was set, and yet B differs from A. Chance does that once in twenty times; if it comes again, "
+            "something else on this machine keeps time with the runs."
+        )
+
+
+def noise_json(noise: RunNoise | None, sights: Iterable[tuple[Look, float]] = ()) -> Json | None:
+    """The noise, and what the looks of a plan (`sights`: each with its percent) and pairs judged once can show."""
+    if noise is None:
+        return None
+    return {
+        "sd_percent": noise.percent,
+        "runs": noise.runs,
+        "sees": [{"pairs": look.pairs, "percent": seen} for look, seen in sights],
+        "pairs_for": [{"percent": size, "pairs": pairs_for(noise, size, _MOST)} for size in SIZES],
+    }

@@ -1,0 +1,84 @@
+"""Differences in percent, as they are written and read: with intervals, capped where a figure says nothing. Pure."""
+
+from __future__ import annotations
+
+from app.core.analysis.stats import Interval
+from widgets.text_utils import units
+
+TOO_NOISY = "too noisy to tell"
+"""Instead of an interval, or of an effect that would have shown, where it reaches from nearly nothing to many times."""
+
+_LARGEST = 1000.0
+"""Percent from which on a difference is told as a factor."""
+
+_LEAST = -99.9
+NEARLY_NOTHING = "below -99.9 %"
+"""A difference of which no figure is left."""
+
+_MOST_SPREAD = 100.0
+"""An interval whose ends are further apart than by this factor tells nothing."""
+
+_LARGEST_THRESHOLD = 50
+
+
+def percent_text(percent: float) -> str:
+    """`-18.4 %`; what is many times as much as a factor, `152x`; nearly nothing as `below -99.9 %`."""
+    if percent >= _LARGEST:
+        return f"{1 + percent / 100:.0f}x"
+    return NEARLY_NOTHING if percent < _LEAST else f"{percent:+.1f} %"
+
+
+def difference_text(a: float | None, b: float | None) -> str:
+    """How far `b` is from `a`; a dash where either is missing, or the first is 0."""
+    if a is None or b is None or not a:
+        return units.NOTHING
+    return percent_text((b - a) / a * 100)
+
+
+def too_noisy(interval: Interval) -> bool:
+    """Whether an interval is so wide that it tells nothing."""
+    return 100 + interval.percent_high > _MOST_SPREAD * (100 + interval.percent_low)
+
+
+def interval_text(interval: Interval) -> str:
+    """`-17.9 % [-19.7, -16.1]`; where the interval is as wide as the world, that alone is said."""
+    if too_noisy(interval):
+        return TOO_NOISY
+    if interval.percent_high < _LEAST:
+        return NEARLY_NOTHING
+    low, high = (_end(percent) for percent in (interval.percent_low, interval.percent_high))
+    return f"{percent_text(interval.percent)} [{low}, {high}]"
+
+
+def between_text(interval: Interval) -> str:
+    """`between -19.7 and -16.1 % (95 %)`."""
+    if too_noisy(interval):
+        return TOO_NOISY
+    low, high = (_end(percent) for percent in (interval.percent_low, interval.percent_high))
+    unit = " %" if interval.percent_high < _LARGEST else ""
+    return f"between {low} and {high}{unit} ({covers_text(interval.level)})"
+
+
+def _end(percent: float) -> str:
+    return f"{max(percent, _LEAST):+.1f}" if percent < _LARGEST else percent_text(percent)
+
+
+def effect_text(percent: float) -> str:
+    """What nothing decided leaves open: `if there is an effect, it is below 4.1 %`."""
+    return TOO_NOISY if percent >= 100 else f"if there is an effect, it is below {percent:.1f} %"
+
+
+def covers_text(level: float) -> str:
+    """`95 %` of 0.05, `99.2 %` of 0.008."""
+    return f"{(1 - level) * 100:.4g} %"
+
+
+def threshold_of(text: str) -> float:
+    """Percent as somebody writes them: `1%` or `1`. Raises ValueError with the reason."""
+    try:
+        number = float(text.strip().removesuffix("%"))
+    except ValueError:
+        number = 0.0
+    if not 0 < number < _LARGEST_THRESHOLD:
+        raise ValueError(f"{text.strip()!r} is not a share such as 1% (above 0, below {_LARGEST_THRESHOLD}).")
+    return number

@@ -1,0 +1,64 @@
+"""What is told of one run beside its figures: settings, what is other than at the baseline, what speaks against it."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator, Sequence
+
+from app.core.analysis.comparison import Comparison, compare
+from app.core.presentation.comparison import verdict_tone
+from app.core.presentation.comparison_text import sentence
+from app.core.presentation.device import ran_with
+from app.core.presentation.labels import key_heading, key_value
+from app.core.presentation.run import advice_facts
+from app.core.presentation.table import FactLine, Facts, Tone, text_of
+from app.core.session.state import ExperimentRecord, RunRecord
+
+_MOST_DIFFERENCES = 6
+
+PREVIEWED = ("", "IOPS", "MiB/s", "p50", "p99", "p99.9", "max", "Status")
+"""Headings of the figures that are shown of a run in passing."""
+
+
+def preview_facts(
+    run: RunRecord,
+    baseline: RunRecord | None,
+    session: Sequence[RunRecord],
+    experiments: Sequence[ExperimentRecord] = (),
+) -> tuple[Facts, ...]:
+    """Verdict, settings in force, what differs from the baseline, advice.
+
+    `session`, `experiments`: those of its session.
+    """
+    groups: list[Facts] = []
+    if baseline is not None and baseline.id != run.id:
+        groups.append(_against(compare(baseline, run, session, session, experiments=experiments)))
+    if run.start.settings:
+        groups.append(in_force_facts(run))
+    groups += advice_facts(run.figures.advice)
+    notes = tuple(FactLine("", each, Tone.ATTENTION) for each in (*_ending(run), *run.figures.warnings))
+    return (*groups, *((Facts(heading="Notes", facts=notes),) if notes else ()))
+
+
+def in_force_facts(run: RunRecord) -> Facts:
+    """The settings with which it ran, by their names; what was set without being in force is said beside it."""
+    shown = sorted((key_heading(key), ran_with(run.start, key)) for key in run.start.settings)
+    lines = (FactLine(name, text_of(cell), cell.tone) for name, cell in shown)
+    return Facts(heading="In force", facts=tuple(lines))
+
+
+def _against(comparison: Comparison) -> Facts:
+    row = comparison.headline
+    tone = Tone.PLAIN if row is None else verdict_tone(row.judgement)
+    told = [FactLine("", sentence(comparison), Tone.PLAIN if tone is Tone.DIM else tone)]
+    differing = comparison.differing
+    told += [
+        FactLine(key_heading(key), f"{key_value(key, b)}, was {key_value(key, a)}")
+        for key, a, b in differing[:_MOST_DIFFERENCES]
+    ]
+    if more := len(differing) - _MOST_DIFFERENCES:
+        told += [FactLine("", f"{more} more: c compares them")] if more > 0 else []
+    return Facts(heading=f"Against {comparison.a.id}", facts=tuple(told))
+
+
+def _ending(run: RunRecord) -> Iterator[str]:
+    yield from filter(None, (run.figures.reason, run.figures.hint))

@@ -1,0 +1,86 @@
+"""What a change does, in the words of screen, command line and report: when, for how long, at what risk. Pure."""
+
+from __future__ import annotations
+
+from enum import Enum
+
+from app.core.presentation.table import Cell, Mark, Tone
+from backends.model import Scope
+from backends.settings import Effect, Persistence, Risk
+
+_WORDS: dict[Effect, str] = {
+    Effect.AT_ONCE: "at once",
+    Effect.REBOOT: "after a reboot",
+    Effect.RESET: "after a reset",
+    Effect.RESHAPE: "after a reshape",
+    Effect.RECREATED: "array re-created",
+}
+_OF_A_DRIVE: dict[Effect, str] = {Effect.RECREATED: "formatted again"}
+
+_KEPT: dict[Persistence, str] = {
+    Persistence.STORED: "until changed again",
+    Persistence.LOST_AT_REBOOT: "until reboot",
+    Persistence.LOST_AT_POWER_OFF: "until power-off",
+}
+
+_RISKS: dict[Risk, Cell] = {
+    Risk.NONE: Cell("-"),
+    Risk.PERFORMANCE: Cell("slower"),
+    Risk.OUTAGE: Cell("outage", Tone.ATTENTION),
+    Risk.POWER_LOSS: Cell("power loss", Tone.ATTENTION),
+    Risk.DESTROYS_DATA: Cell("DESTROYS DATA", Tone.BAD),
+}
+
+_OUTCOMES = {
+    **dict.fromkeys(("verified", "restored", "kept", "undone"), (Tone.GOOD, Mark.WELL)),
+    **dict.fromkeys(("differs", "gone"), (Tone.ATTENTION, Mark.ATTENTION)),
+}
+
+SETTING = Cell("setting…", Tone.ACCENT, Mark.BUSY)
+"""Of a change that is being made, until it is known how it ends."""
+
+WAITS = Cell("waits", Tone.DIM)
+"""Of one whose turn comes after it."""
+
+
+class Tier(Enum):
+    """How a change is agreed to."""
+
+    HARMLESS = "harmless"
+    """By a yes."""
+    RISKY = "risky"
+    """By a yes that cannot be given by habit."""
+    DESTRUCTIVE = "destructive"
+    """By typing the name of what is lost."""
+
+
+def effect_words(effect: Effect, scope: Scope) -> str:
+    """When a value of something of that kind takes effect: an array is created again, a drive is formatted."""
+    return _OF_A_DRIVE.get(effect, _WORDS[effect]) if scope is Scope.DRIVE else _WORDS[effect]
+
+
+def kept_words(persistence: Persistence) -> str:
+    """How long a value stays."""
+    return _KEPT[persistence]
+
+
+def risk_cell(risk: Risk) -> Cell:
+    """The worst that a value may do, in a word or two."""
+    return _RISKS[risk]
+
+
+def tier(risk: Risk) -> Tier:
+    """How somebody has to agree to a risk."""
+    match risk:
+        case Risk.NONE | Risk.PERFORMANCE:
+            return Tier.HARMLESS
+        case Risk.OUTAGE | Risk.POWER_LOSS:
+            return Tier.RISKY
+        case Risk.DESTROYS_DATA:
+            return Tier.DESTRUCTIVE
+
+
+def outcome_cell(result: str) -> Cell:
+    """How a change ended: `verified`, `differs`, `failed`, ..."""
+    tone, mark = _OUTCOMES.get(result, (Tone.BAD, Mark.FAILED))
+    return Cell(result, tone, mark)

@@ -1,0 +1,309 @@
+"""What is told of runs: how they stand to the steady state, stalls, the list of them, every figure of one. Pure."""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Iterable, Iterator, Sequence
+
+from app.core.analysis.metric_kinds import FIGURES, SYNC, TRIM, Figure
+from app.core.analysis.replicates import spread_of
+from app.core.fio.stalls import Standstills
+from app.core.presentation.caches import cache_facts
+from app.core.presentation.figures import figure_label, mean_text, shower, shown
+from app.core.presentation.table import Align, Cell, Column, FactLine, Facts, Row, Table, Tone
+from app.core.presentation.verdict_text import advice_words
+from app.core.session.results import (
+    SIDES,
+    Advice,
+    DirectionFigures,
+    PartFigures,
+    Phase,
+    RunFigures,
+    RunStatus,
+    SteadyFigures,
+)
+from app.core.session.section_runs import same_sections
+from app.core.session.state import ActiveRun, RunRecord
+from backends.sizes import size_words
+from widgets.text_utils import units
+
+# -- a device that stands still under a running job, in words ---------------------------------------------------------
+
+
+def stall_words(still: Standstills, measured_from: float) -> str:
+    """A sentence on the stalls of a running job, whose measured phase began at this second; "" without one."""
+    found = still.found
+    if not found:
+        return ""
+    told = still.going_on or max(found, key=lambda one: one.seconds)
+    when = units.elapsed(measured_from + told.at)
+    if still.going_on:
+        return f"{told.words}, since {when}."
+    if len(found) == 1:
+        return f"{told.words} at {when}."
+    return f"{len(found)} stalls, the longest {told.seconds:.1f} s at {when}."
+
+
+SILENT_S = 1.25
+"""Seconds without a document of fio, which prints four a second, from which some I/O is stuck."""
+
+
+def silence_words(active: ActiveRun) -> str:
+    """What is said while fio tells nothing, because an I/O does not come back; "" while it tells.
+
+    A simulated or recorded fio is silent when its own clock stands, which says nothing of a device.
+    """
+    if active.start.simulated or active.phase is not Phase.MEASURING or active.silent_s < SILENT_S:
+        return ""
+    return f"Stall: fio has told nothing for {active.silent_s:.1f} s, some I/O does not come back."
+
+
+# -- how a run stands, or stood, to the steady state rule, in words ---------------------------------------------------
+
+
+def steady_words(seen: SteadyFigures) -> str:
+    """`steady: no, range 31 %, slope 12 % (round 7)`; `steady: round 3 of 5` before there is a window."""
+    if seen.rounds < seen.window:
+        return f"steady: round {seen.rounds} of {seen.window}"
+    said = f"steady: {'yes' if seen.attained else 'no'}"
+    if seen.range_share is None or seen.slope_share is None:
+        return f"{said}, no I/O (round {seen.rounds})"
+    limits = f"range {units.fraction(seen.range_share)}, slope {units.fraction(seen.slope_share)}"
+    return f"{said}, {limits} (round {seen.rounds})"
+
+
+def outcome_words(seen: SteadyFigures) -> str:
+    """How a finished run stood to the rule: a clause."""
+    limits = ""
+    if seen.range_share is not None and seen.slope_share is not None:
+        limits = f" (range {units.fraction(seen.range_share)}, slope {units.fraction(seen.slope_share)})"
+    said = "steady" if seen.attained else "NOT STEADY"
+    if seen.ended_early:
+        return f"{said}, so ended early{limits}"
+    if seen.capped:
+        return f"{said} after {units.duration(seen.waited_s)} of waiting, measured anyway{limits}"
+    if seen.waited_s:
+        return f"{said} after {units.duration(seen.waited_s)}, then measured{limits}"
+    return f"{said}{limits}"
+
+
+# -- what is told of runs: the list of them, and every figure of one --------------------------------------------------
+
+RUN_TONES: dict[RunStatus, Tone] = {
+    RunStatus.OK: Tone.GOOD,
+    RunStatus.STOPPED: Tone.ATTENTION,
+    RunStatus.FAILED: Tone.BAD,
+}
+"""How a run ended, for its colour."""
+
+TOO_FEW = "too few I/Os"
+"""Stands for a percentile that too few I/Os carry."""
+
+
+def caveat_mark(figures: RunFigures) -> str:
+    """Behind a run's state in lists: how much speaks against its figures. ` !`, ` !3`, or nothing."""
+    count = len(figures.warnings) + len(figures.advice)
+    return "" if not count else " !" if count == 1 else f" !{count}"
+
+
+def both_directions(figures: RunFigures | PartFigures) -> Iterator[tuple[str, DirectionFigures]]:
+    """What did something, by name: reads, writes, trims, flushes."""
+    for direction in SIDES:
+        if (found := figures.side(direction)) is not None:
+            yield direction, found
+
+
+def figure_text(figure: Figure, value: float | None) -> str:
+    """A figure in its unit; a latency that is not there has too few I/Os."""
+    return TOO_FEW if value is None and figure.is_latency else shown(figure, value)
+
+
+def figures_table(runs: Sequence[RunRecord]) -> Table:
+    """All figures of runs, a row for each direction; of several targets or sections together, then of each."""
+    shown = _known_figures(side for run in runs for _, side in both_directions(run.figures))
+    columns = (
+        Column(title="Run"),
+        Column(title=""),
+        *(Column(title=figure_label(figure).removesuffix(" latency"), align=Align.RIGHT) for figure in shown),
+        Column(title="I/Os", align=Align.RIGHT),
+        Column(title="Status"),
+    )
+    return Table(columns=columns, rows=tuple(row for run in runs for row in _figure_rows(run, shown)))
+
+
+def _known_figures(sides: Iterable[DirectionFigures]) -> tuple[Figure, ...]:
+    """Return the figures to show: rare ones only where one of the sides has them."""
+    known = tuple(sides)
+    return tuple(one for one in FIGURES if not one.rare or any(one.read(side) is not None for side in known))
+
+
+def _figure_rows(run: RunRecord, shown: Sequence[Figure]) -> Iterator[Row]:
+    status = Cell(run.figures.status.value, RUN_TONES[run.figures.status])
+    found = list(both_directions(run.figures))
+    if not found:
+        yield Row(cells=(run.id, *[""] * (len(shown) + 2), status))
+    for at, (direction, figures) in enumerate(found):
+        first, last = (run.id, status) if at == 0 else ("", "")
+        yield Row(cells=(first, direction, *_direction_cells(direction, figures, shown), last))
+    for name, part in parts_of(run.figures):
+        for at, (direction, figures) in enumerate(both_directions(part)):
+            first = f"  {name}" if at == 0 else ""
+            yield Row(cells=(first, direction, *_direction_cells(direction, figures, shown), ""))
+
+
+def parts_of(figures: RunFigures) -> Iterator[tuple[str, PartFigures]]:
+    """What the figures of a run add up, by name: each of several targets, or each section and then each group.
+
+    A group of a single section is left out: its figures are those of the section.
+    """
+    yield from ((target.target, target) for target in figures.targets)
+    yield from ((section.name, section) for section in figures.sections)
+    yield from ((" + ".join(group.sections), group) for group in figures.groups if len(group.sections) > 1)
+
+
+def _direction_cells(direction: str, figures: DirectionFigures, shown: Sequence[Figure]) -> tuple[str, ...]:
+    cells = (figure_text(figure, figure.read(figures)) if figure.of(direction) else "" for figure in shown)
+    return (*cells, str(figures.total_ios))
+
+
+def targets_table(a: RunRecord, b: RunRecord, names: tuple[str, str]) -> Table:
+    """What each of several targets or sections did in two runs, side by side without a verdict.
+
+    A section is beside the section of the same name. No rows where there was one target and one section.
+    """
+    sectioned = bool(a.figures.sections or b.figures.sections)
+    columns = (
+        Column(title="Section" if sectioned else "Target", shrinks=True),
+        Column(title=""),
+        *(Column(title=f"{figure_label(one)} {name}", align=Align.RIGHT) for one in FIGURES[:2] for name in names),
+    )
+    both = {name: [_target(run, name) for run in (a, b)] for run in (a, b) for name in _targets(run)}
+    rows = [
+        Row(cells=(name, direction, *_pair(direction, sides)))
+        for name, sides in both.items()
+        for direction in SIDES
+        if any(side is not None and side.side(direction) is not None for side in sides)
+    ]
+    return Table(columns=columns, rows=tuple(rows))
+
+
+def _targets(run: RunRecord) -> Iterator[str]:
+    return (name for name, _ in parts_of(run.figures))
+
+
+def _target(run: RunRecord, name: str) -> PartFigures | None:
+    return next((part for known, part in parts_of(run.figures) if known == name), None)
+
+
+def _pair(direction: str, sides: Sequence[PartFigures | None]) -> Iterator[str]:
+    for figure in FIGURES[:2]:
+        for side in sides:
+            found = None if side is None else side.side(direction)
+            yield units.NOTHING if found is None else figure_text(figure, figure.read(found))
+
+
+def figure_facts(figures: RunFigures) -> tuple[Facts, ...]:
+    """Every figure of one finished run, with what speaks against them."""
+    groups = [
+        Facts(heading=direction.capitalize(), facts=tuple(_direction_facts(direction, found)))
+        for direction, found in both_directions(figures)
+    ]
+    cpu = figures.cpu
+    processor = (
+        FactLine("fio", f"{units.percent(cpu.fio_percent_of_core)} of a core"),
+        FactLine("host", units.percent(cpu.host_percent)),
+    )
+    groups += [*cache_facts(figures.caches), Facts(heading="Processor", facts=processor), *advice_facts(figures.advice)]
+    if figures.steady is not None:
+        tone = Tone.PLAIN if figures.steady.attained else Tone.ATTENTION
+        groups.append(Facts(heading="Steady state", facts=(FactLine("", outcome_words(figures.steady), tone),)))
+    if figures.warnings:
+        groups.append(
+            Facts(heading="Notes", facts=tuple(FactLine("", each, Tone.ATTENTION) for each in figures.warnings))
+        )
+    return tuple(groups)
+
+
+def _direction_facts(name: str, direction: DirectionFigures) -> Iterator[FactLine]:
+    latency = direction.latency_ns
+    yield FactLine("IOPS" if name != SYNC else "Flushes/s", units.iops(direction.iops))
+    if name != SYNC:
+        yield FactLine("Bandwidth", units.rate(direction.bytes_per_second))
+    yield FactLine("I/Os" if name != SYNC else "Flushes", f"{direction.total_ios:,}")
+    if name != SYNC:
+        yield FactLine("Moved" if name != TRIM else "Trimmed", size_words(direction.total_bytes))
+    yield FactLine("Time", units.duration(direction.runtime_s))
+    yield FactLine("Deviation", units.latency(latency.stddev))
+    yield FactLine("Min", units.latency(latency.min))
+    for figure in _known_figures((direction,)):
+        if figure.is_latency:
+            label = figure_label(figure).removesuffix(" latency").capitalize()
+            yield FactLine(label, figure_text(figure, figure.read(direction)))
+    parts = (("Submission", direction.submission_ns), ("Completion", direction.completion_ns))
+    for label, part in parts:
+        if part is not None and part.mean is not None:
+            yield FactLine(label, units.latency(part.mean))
+
+
+def advice_heading(key: str) -> str:
+    """`Blocks never written (unwritten-flash)`: in the words of a verdict, and as docs/advice.md names it."""
+    words = advice_words(key)
+    heading = f"{words[:1].upper()}{words[1:]}"
+    return key if not words else heading if words.replace(" ", "-") == key else f"{heading} ({key})"
+
+
+def advice_facts(advice: Sequence[Advice]) -> tuple[Facts, ...]:
+    """Every piece of advice under what it is about, with what to do."""
+    return tuple(
+        Facts(
+            heading=advice_heading(each.key),
+            facts=(FactLine("", each.message, Tone.ATTENTION), *([FactLine("", each.do)] if each.do else [])),
+        )
+        for each in advice
+    )
+
+
+def cpu_line(fio: float | None, host: float | None) -> str:
+    """Who works how much; of a machine that is not this one only fio's own count is known."""
+    shares = [f"fio {units.percent(fio)} of a core"] if fio is not None else []
+    shares += [f"host {units.percent(host)}"] if host is not None else []
+    return f"CPU: {', '.join(shares)}" if shares else ""
+
+
+def direction_line(direction: str, figures: DirectionFigures) -> str:
+    """`read 85.4k IOPS, 334 MiB/s, p50 310 µs, p99 1.20 ms, p99.9 3.60 ms, max 9.00 ms`."""
+    times = figures.latency_ns
+    percentiles = f"p50 {units.latency(times.p50)}, p99 {units.latency(times.p99)}, p99.9 {units.latency(times.p99_9)}"
+    if direction == SYNC:
+        return f"sync {units.iops(figures.iops)} flushes/s, mean {units.latency(times.mean)}, {percentiles}"
+    moved = f"{units.iops(figures.iops)} IOPS, {units.rate(figures.bytes_per_second)}"
+    beyond = f", p99.999 {units.latency(times.p99_999)}" if times.p99_999 is not None else ""
+    beyond += f", p99.9999 {units.latency(times.p99_9999)}" if times.p99_9999 is not None else ""
+    most = "" if times.max is None else f", max {units.latency(times.max)}"
+    return f"{direction} {moved}, {percentiles}{beyond}{most}"
+
+
+def result_line(figures: RunFigures) -> str:
+    """A finished run in one line."""
+    text = "; ".join(direction_line(*each) for each in both_directions(figures))
+    if figures.steady is not None and (figures.steady.waited_s or figures.steady.ended_early):
+        text = f"{text or 'nothing was measured'}; {outcome_words(figures.steady)}"
+    if figures.status is RunStatus.OK:
+        return f"done: {text or 'nothing was measured'}"
+    reason = figures.reason or ""
+    head = "" if reason.lower().startswith(str(figures.status)) else f"{figures.status}: "
+    return f"{head}{reason} {text}".strip()
+
+
+def means_lines(runs: Sequence[RunRecord], show: Callable[[Figure], bool]) -> Iterator[str]:
+    """Mean and 95 % interval of repeats: how far another run may lie is not in a single one."""
+    whole = [run for run in runs if run.figures.status is RunStatus.OK]
+    for direction in SIDES if len(whole) > 1 else ():
+        told = [figure for figure in FIGURES if show(figure) and figure.of(direction)]
+        seen = [(figure, spread_of(whole, direction, figure)) for figure in told]
+        means = [
+            f"{figure_label(figure)} {mean_text(each, shower(figure))}" for figure, each in seen if each is not None
+        ]
+        if means:
+            yield f"Mean of {len(whole)}, {direction}: {', '.join(means)} (95 %)"
+    for name, own in same_sections(whole) if len(whole) > 1 else ():
+        yield from (f"{name}: {line}" for line in means_lines(own, show))

@@ -1,0 +1,188 @@
+"""The list of runs: a row each, with the columns in which they differ. Pure."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+
+from app.core.analysis.comparison import headline_beside, varying
+from app.core.analysis.metric_kinds import FIGURES, TRIM, Figure
+from app.core.analysis.replicates import Repeats, spread_of
+from app.core.analysis.sample_groups import filled_fields, sides_of
+from app.core.presentation.comparison import verdict_sign, verdict_tone
+from app.core.presentation.comparison_text import row_percent
+from app.core.presentation.device import in_force_of, ran_with
+from app.core.presentation.figures import mean_text, shown
+from app.core.presentation.labels import key_name
+from app.core.presentation.run import RUN_TONES, caveat_mark
+from app.core.presentation.table import Align, Cell, Column, Row, Table, Tone
+from app.core.presentation.verdict_text import judgement_word
+from app.core.session.results import DIRECTIONS
+from app.core.session.state import ExperimentRecord, RunRecord
+from backends.values import dataclass
+from widgets.text_utils import units
+
+_LIST_FIGURES = (
+    ("iops", "IOPS", 0),
+    ("bytes_per_second", "MiB/s", 0),
+    ("latency_p50_ns", "p50", 7),
+    ("latency_p99_ns", "p99", 2),
+)
+"""Figures of the list of runs, each in a column for every direction: key, heading, priority of the column."""
+
+_LONGEST_TARGET = 24
+_FIGURE: dict[str, Figure] = {figure.key: figure for figure in FIGURES}
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class ListedRun:
+    """A run in a list."""
+
+    record: RunRecord
+    """The run."""
+    name: str
+    """What it is called there: `r3`, or `SESSION/r3` where several sessions are listed."""
+    repeats: Repeats
+    """The runs of its session, by what was measured."""
+    key: str = ""
+    """Tells the rows apart, its name if empty."""
+    baseline: bool = False
+    """Whether others are compared with it."""
+    active: bool = False
+    """Whether it goes on."""
+    spark: str = ""
+    """Its I/Os over time, as high as a line; "" where that is not known."""
+    against: Cell | None = None
+    """What it shows against the baseline; None where there is none, or it measured something else."""
+
+
+def runs_table(listed: Sequence[ListedRun], *, whole: bool) -> Table:
+    """One row a run, with the settings that differ as columns.
+
+    `whole`: dates and paths in full length, bandwidth and fio's CPU; else target and job only where they differ.
+    """
+    keys = varying([in_force_of(run.record.start) for run in listed])
+    baselines = [run.name for run in listed if run.baseline]
+    figures = [figure for figure in _LIST_FIGURES if whole or figure[0] != "bytes_per_second"]
+    directions = _directions_of(listed)
+    columns = (
+        Column(title="Run", key="id"),
+        Column(title="A/B", key="ab", priority=4),
+        Column(title="When" if whole else "Time", key="time"),
+        Column(title="Target", key="target", priority=4, shrinks=True),
+        Column(title="Job", key="job", priority=3, shrinks=True),
+        *(_direction_column(direction, *figure) for figure in figures[:1] for direction in directions),
+        Column(title="Over time", key="spark", priority=1),
+        Column(title="Mean of repeats", key="mean", priority=6),
+        *(_direction_column(direction, *figure) for figure in figures[1:] for direction in directions),
+        *((Column(title="fio CPU", key="cpu", align=Align.RIGHT),) if whole else ()),
+        *(Column(title=key_name(key), key=key, priority=3) for key in keys),
+        Column(title=f"Against {baselines[0] if len(baselines) == 1 else 'baseline'}", key="against", priority=1),
+        Column(title="Status", key="status"),
+        Column(title="", key="simulated", priority=8),
+    )
+    shown = [key for key, _, _ in figures]
+    table = Table(columns=columns, rows=tuple(_listed_row(run, keys, shown, directions, whole=whole) for run in listed))
+    alike = () if whole else _alike(listed)
+    return table.only(*(column.key for column in columns if column.key not in alike))
+
+
+def _alike(listed: Sequence[ListedRun]) -> dict[str, str]:
+    """What every row would say of target and job, by the key of the column."""
+    told = {"job": {job_of(run.record) for run in listed}, "target": {run.record.start.target for run in listed}}
+    return {key: names.pop() for key, names in told.items() if len(names) == 1}
+
+
+def runs_title(listed: Sequence[ListedRun]) -> str:
+    """`Runs: randread-4k, block:sda`: what no column says, as it is the same in all of them."""
+    told = ", ".join(_alike(listed).values())
+    return f"Runs: {told}" if told else "Runs"
+
+
+def job_of(run: RunRecord) -> str:
+    """What was measured, in a word."""
+    return run.start.profile or run.start.title
+
+
+def _direction_column(direction: str, key: str, title: str, priority: int) -> Column:
+    return Column(
+        title=f"{direction.capitalize()} {title}", key=f"{direction} {key}", align=Align.RIGHT, priority=priority
+    )
+
+
+def _directions_of(listed: Sequence[ListedRun]) -> tuple[str, ...]:
+    """Return the directions that have columns: trims only where a run has them."""
+    trimmed = any(run.record.figures.trim is not None for run in listed)
+    return tuple(name for name in DIRECTIONS if name != TRIM or trimmed)
+
+
+def _listed_row(
+    listed: ListedRun, keys: Sequence[str], shown: Sequence[str], directions: Sequence[str], *, whole: bool
+) -> Row:
+    run = listed.record
+    where = run.start.target
+    figures = [[_list_figure(run, direction, key) for direction in directions] for key in shown]
+    cpu = run.figures.cpu.fio_percent_of_core
+    return Row(
+        key=listed.key or listed.name,
+        cells=(
+            listed.name,
+            place_of(run),
+            units.moment(run.start.at)[:16] if whole else units.clock(run.start.at),
+            where if whole or len(where) <= _LONGEST_TARGET else f"…{where[1 - _LONGEST_TARGET :]}",
+            job_of(run),
+            *figures[0],
+            Cell(listed.spark, Tone.DIM),
+            mean_of(run, listed.repeats),
+            *(text for pair in figures[1:] for text in pair),
+            *(("" if cpu is None else units.percent(cpu),) if whole else ()),
+            *(ran_with(run.start, key) for key in keys),
+            Cell("baseline", Tone.ACCENT) if listed.baseline else listed.against or "",
+            _status(listed),
+            "SIMULATED" if run.start.simulated else "",
+        ),
+    )
+
+
+def _list_figure(run: RunRecord, direction: str, key: str) -> str:
+    figures = run.figures.side(direction)
+    return "" if figures is None else shown(_FIGURE[key], _FIGURE[key].read(figures))
+
+
+def _status(listed: ListedRun) -> Cell:
+    figures = listed.record.figures
+    word, tone = ("running", Tone.ACCENT) if listed.active else (figures.status.value, RUN_TONES[figures.status])
+    return Cell(f"{word}{caveat_mark(figures)}", tone)
+
+
+def place_of(run: RunRecord) -> str:
+    """`e1 3B`: experiment, pair and letter; "" for a run by itself."""
+    mark = run.start.mark
+    return "" if mark is None else f"{mark.experiment} {mark.pair}{mark.letter}"
+
+
+def _first_direction(run: RunRecord) -> str:
+    return next((name for name in DIRECTIONS if run.figures.side(name) is not None), "read")
+
+
+def mean_of(run: RunRecord, known: Repeats) -> str:
+    """`83.6k ±0.6 % (6)`: IOPS of all runs that measured the same, reads if there are any; "" for a single one."""
+    alike = known.of(run)
+    seen = spread_of(alike, _first_direction(run), FIGURES[0]) if len(alike) > 1 else None
+    return "" if seen is None else f"{mean_text(seen, units.iops)} ({seen.n})"
+
+
+def against_cell(
+    baseline: RunRecord, run: RunRecord, known: Repeats, experiments: Sequence[ExperimentRecord] = ()
+) -> Cell | None:
+    """`↓ slower -18.4 %`: the headline against the baseline, each with its repeats; None of another job or target."""
+    if run.start.target != baseline.start.target or filled_fields(run.start.work) != filled_fields(baseline.start.work):
+        return None
+    runs = (*(known.of(baseline) or (baseline,)), *(known.of(run) or (run,)))
+    sides = sides_of(baseline, run, runs, runs, experiments)
+    row = headline_beside(sides)
+    if row is None:
+        return None
+    if sides.alike:
+        return Cell(f"repeat {row_percent(row)}", Tone.DIM)
+    words = " ".join(filter(None, (verdict_sign(row.judgement), judgement_word(row.judgement), row_percent(row))))
+    return Cell(words, verdict_tone(row.judgement))

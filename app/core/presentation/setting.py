@@ -1,0 +1,264 @@
+"""Settings as they are shown: what they are now, what they may be, what that does. Pure."""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Mapping, Sequence
+
+from app.core.presentation.risk_text import effect_words, risk_cell
+from app.core.presentation.table import Cell, Column, Mark, Row, Table, Tone
+from app.core.session.unit_labels import in_unit
+from backends import sizes
+from backends.model import Scope
+from backends.settings import NOT_UNDERSTOOD, Effect, Reading, Risk, Setting, worst
+from backends.values import dataclass
+
+NOT_REPORTED = "not reported"
+"""What stands where neither the kernel nor a tool says the value."""
+
+COLUMNS = (
+    Column(key="setting", title="Setting"),
+    Column(key="key", title="Key"),
+    Column(key="now", title="Now"),
+    Column(key="wanted", title="Wanted"),
+    Column(key="may-be", title="May be", shrinks=True),
+    Column(key="staged", title="Staged"),
+    Column(key="effect", title="Takes effect", priority=1),
+    Column(key="risk", title="Risk"),
+)
+
+
+def value_words(setting: Setting, reading: Reading, value: str | None) -> str:
+    """A value as people write it: by its label, or with its unit."""
+    if value is None:
+        return NOT_REPORTED
+    labels = {choice.value: choice.label for choice in reading.choices}
+    return labels.get(value) or in_unit(value, setting.unit)
+
+
+def now_cell(setting: Setting, reading: Reading, *, brief: bool = False) -> Cell:
+    """What it is set to, and what is in force instead where that is something else.
+
+    `brief`: what is in force comes first, for a column that may be cut.
+    """
+    now = value_words(setting, reading, reading.now)
+    if reading.now == NOT_UNDERSTOOD and reading.raw:
+        now = f"{now}: {reading.raw}"
+    if reading.effective in (None, reading.now):
+        return Cell(now)
+    effective = value_words(setting, reading, reading.effective)
+    if not reading.overruled:
+        return Cell(f"{effective} ({now})")
+    if brief:
+        return Cell(f"{effective}, set: {now}", Tone.ATTENTION, Mark.ATTENTION)
+    joint = ": " if effective.startswith("not ") else ", in force "
+    return Cell(f"{now}{joint}{effective}", Tone.ATTENTION, Mark.ATTENTION)
+
+
+def legal_words(setting: Setting, reading: Reading) -> str:
+    """The values that `set` takes, with what they are called where that is something else."""
+    if reading.choices:
+        return ", ".join(
+            choice.value if choice.label == choice.value else f"{choice.value} ({choice.label})"
+            for choice in reading.choices
+        )
+    span = reading.span
+    if span is None:
+        return ""
+    unit = f" {span.unit or setting.unit}".replace(" us", " µs").rstrip()
+    step = f", step {span.step}" if span.step != 1 else ""
+    return f"{span.minimum}–{span.maximum}{unit}{step}"
+
+
+def legal_labels(setting: Setting, reading: Reading) -> list[tuple[str | None, str]]:
+    """The values that it may have with what they are called; the ends of a span in one, which has no value."""
+    if reading.choices:
+        return [(choice.value, choice.label) for choice in reading.choices]
+    words = legal_words(setting, reading)
+    return [(None, words)] if words else []
+
+
+def why_in_force(setting: Setting, reading: Reading) -> str | None:
+    """What is in force instead of what is set, and why, as a sentence; None where that is not told."""
+    if not reading.why_effective:
+        return None
+    return f"In force is {value_words(setting, reading, reading.effective or reading.now)}: {reading.why_effective}."
+
+
+def risk_of(setting: Setting, reading: Reading, value: str | None = None) -> Risk:
+    """The worst that this value may do; for None the worst of all of its values."""
+    of_choices = {choice.value: choice.risk for choice in reading.choices}
+    if value is None:
+        return worst((setting.risk, *of_choices.values()))
+    return of_choices.get(value, setting.risk)
+
+
+def settings_table(
+    settings: Sequence[Setting],
+    readings: Mapping[str, Reading],
+    scope: Scope,
+    *,
+    staged: Mapping[str, str] | None = None,
+    outcomes: Mapping[str, Cell] | None = None,
+    wanted: Mapping[str, str] | None = None,
+    heading: str = "",
+    brief: bool = False,
+) -> Table:
+    """The settings of one target that were read; a row that cannot be changed is dim.
+
+    `staged`: values chosen, by key. `outcomes`: how changes of them ended, by key. `wanted`: values of the file of
+    settings that it is held against. `brief`: says when a value takes effect only where that is not at once, and begins
+    with what is in force.
+    """
+    chosen, ended, named = staged or {}, outcomes or {}, wanted or {}
+    rows = (
+        _row(
+            setting,
+            readings[setting.key],
+            scope,
+            chosen.get(setting.key),
+            ended.get(setting.key),
+            named.get(setting.key),
+            brief=brief,
+        )
+        for setting in settings
+        if setting.key in readings
+    )
+    return Table(columns=COLUMNS, rows=tuple(rows), heading=heading)
+
+
+def _row(
+    setting: Setting,
+    reading: Reading,
+    scope: Scope,
+    staged: str | None,
+    outcome: Cell | None,
+    wanted: str | None,
+    *,
+    brief: bool,
+) -> Row:
+    at_once = setting.effect is Effect.AT_ONCE
+    return Row(
+        key=setting.key,
+        cells=(
+            setting.label,
+            setting.key,
+            now_cell(setting, reading, brief=brief),
+            _wanted(setting, reading, wanted),
+            legal_words(setting, reading),
+            # How it ended is told of the value that is staged, if it still is: another one takes it away.
+            outcome or _staged(setting, reading, staged),
+            "" if brief and at_once else effect_words(setting.effect, scope),
+            risk_cell(risk_of(setting, reading, staged)),
+        ),
+        dim=not reading.availability.available,
+    )
+
+
+def _wanted(setting: Setting, reading: Reading, value: str | None) -> Cell:
+    """The value of the file, where another one is set."""
+    if value in (None, reading.now):
+        return Cell("")
+    return Cell(value_words(setting, reading, value), Tone.ATTENTION)
+
+
+def _staged(setting: Setting, reading: Reading, value: str | None) -> Cell:
+    if value is None:
+        return Cell("")
+    return Cell("***" if setting.secret else value_words(setting, reading, value), Tone.STAGED)
+
+
+def why_not(settings: Sequence[Setting], readings: Mapping[str, Reading]) -> tuple[tuple[str, tuple[str, ...]], ...]:
+    """Each reason why settings cannot be changed, with the keys of those it holds for."""
+    keys: dict[str, list[str]] = {}
+    for setting in settings:
+        reading = readings.get(setting.key)
+        if reading is not None and reading.availability.why_not is not None:
+            keys.setdefault(reading.availability.why_not, []).append(setting.key)
+    return tuple((reason, tuple(of_it)) for reason, of_it in keys.items())
+
+
+# -- how a device is tuned, in the few words of a row -----------------------------------------------------------------
+
+# Write cache, read-ahead, strip, and what else tells most.
+
+Pairs = Mapping[str, tuple[Setting, Reading]]
+"""Settings as they were read, by key."""
+
+WRITE_CACHE = ("cache_mode", "write_cache")
+"""That of a cache device before that of the kernel's queue."""
+
+READ_AHEAD = ("read_ahead", "lv_read_ahead", "read_ahead_kb")
+STRIP = ("strip_size", "chunk_size", "stripe_size")
+TELLING = {
+    "io_policy": "",
+    "bitmap": "bitmap ",
+    "sync": "sync ",
+    "compression": "compression ",
+    "scheduler": "",
+    "nr_requests": "",
+}
+"""What else is told, and how that begins, as far as there is such a setting: two of them at most."""
+
+
+_NOTHING = Cell("")
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Tuning:
+    """The cells of a device's row that say how it is tuned; empty ones where it has no such setting."""
+
+    write_cache: Cell = _NOTHING
+    """Without the `write-` that the heading says."""
+    read_ahead: Cell = _NOTHING
+    """Of the card or of the kernel's queue."""
+    strip: Cell = _NOTHING
+    """Of an array that is striped."""
+    others: str = ""
+    """I/O policy, bitmap, scheduler, queue."""
+
+
+UNREAD = Tuning()
+"""Of what has not been read, or has no settings."""
+
+
+def tuning(pairs: Pairs) -> Tuning:
+    """The telling settings of a device."""
+    told = [
+        start + value_words(*pairs[key], pairs[key][1].effective if pairs[key][1].follows else pairs[key][1].now)
+        for key, start in TELLING.items()
+        if key in pairs and pairs[key][1].now is not None
+    ]
+    return Tuning(
+        write_cache=_cell(pairs, WRITE_CACHE),
+        read_ahead=_cell(pairs, READ_AHEAD),
+        strip=_cell(pairs, STRIP),
+        others=", ".join(told[:2]),
+    )
+
+
+def _cell(pairs: Pairs, keys: tuple[str, ...]) -> Cell:
+    """The first of these settings that there is; with what is in force instead, where that is something else."""
+    pair = next((pairs[key] for key in keys if key in pairs and pairs[key][1].now is not None), None)
+    if pair is None:
+        return _NOTHING
+    setting, reading = pair
+    if not reading.overruled:
+        return Cell(_brief(now_cell(setting, reading).text))
+    words = (_brief(value_words(setting, reading, value)) for value in (reading.now, reading.effective))
+    return Cell(f" {SIGN}".join(words), Tone.ATTENTION)
+
+
+SIGN = "▲"
+"""Before the value that is in force instead of the one that is set; the same as of `Mark.ATTENTION`."""
+
+
+_SIZE_WORDS = re.compile(r"\b\d+ [KMGT]?i?B\b")
+
+
+def _brief(words: str) -> str:
+    """As short as a list needs it: `through`, `on`, `128K`, `auto 128K`."""
+    if words == "read-ahead":
+        return "on"
+    words = words.removeprefix("write-").replace("auto, now ", "auto ")
+    return _SIZE_WORDS.sub(lambda size: sizes.brief_words(sizes.read_size(size[0]) or 0), words)

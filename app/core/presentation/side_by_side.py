@@ -1,0 +1,134 @@
+"""What stands over the figures of a comparison: its title, its verdicts in pieces, its interval to be drawn. Pure."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+
+from app.core.analysis.comparison import Comparison, FigureComparison, tail_of
+from app.core.analysis.metric_kinds import value_of
+from app.core.presentation.comparison import verdict_sign, verdict_tone
+from app.core.presentation.comparison_text import row_name, row_percent
+from app.core.presentation.labels import key_name, key_value
+from app.core.presentation.percent import between_text
+from app.core.presentation.table import Tone
+from app.core.presentation.verdict_text import judgement_word, reason_words
+from app.core.session.state import RunRecord
+from backends.values import dataclass
+
+_MOST_NAMED = 2
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class VerdictWords:
+    """What was shown of one figure, in pieces that may be drawn apart."""
+
+    sign: str
+    """An arrow or `=`; "" where nothing was shown."""
+    word: str
+    """The verdict: `slower`, `not decided`."""
+    figure: str
+    """Of which figure: `read IOPS`."""
+    difference: str
+    """How far the second is from the first: `-18.4 %`."""
+    between: str
+    """The interval in words; "" without one."""
+    reason: str
+    """Why it is no more than that; "" where the verdict says all."""
+    tone: Tone
+    """Whether it is welcome."""
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class DrawnDifference:
+    """The headline's difference on an axis of percent of the first side."""
+
+    middle: float
+    """Between the means."""
+    low: float | None
+    """Lower end of the interval; None without one."""
+    high: float | None
+    """Upper end."""
+    points: tuple[float, ...]
+    """Of every pair by itself; none where the runs make no pairs."""
+    threshold: float
+    """A difference within it is none."""
+    tone: Tone
+    """Whether it is welcome."""
+
+
+def side_names(comparison: Comparison, a: str, b: str) -> tuple[str, str]:
+    """Headings of the sides: with the value where it is one that they differ in, `r1 none` and `r7 adaptive`."""
+    differing = (*comparison.settings, *comparison.job)
+    if len(differing) != 1:
+        return a, b
+    ((key, one, other),) = differing
+    return f"{a} {key_value(key, one)}", f"{b} {key_value(key, other)}"
+
+
+def comparison_title(comparison: Comparison, a: str, b: str) -> str:
+    """`r7 against r1: Read-ahead 4096 KiB against 128 KiB, md127, 4k random read`."""
+    differing = (*comparison.settings, *comparison.job)
+    told = [f"{key_name(key)} {key_value(key, y)} against {key_value(key, x)}" for key, x, y in differing[:_MOST_NAMED]]
+    if more := len(differing) - len(told):
+        told.append(f"{more} more")
+    one, other = comparison.a.start, comparison.b.start
+    same = [x for x, y in ((one.target, other.target), (_job(comparison.a), _job(comparison.b))) if x == y]
+    return f"{b} against {a}: {', '.join((*told, *same)) or 'another target and another job'}"
+
+
+def _job(run: RunRecord) -> str:
+    return run.start.profile or run.start.title
+
+
+def verdicts(comparison: Comparison) -> tuple[VerdictWords, ...]:
+    """Of the figure that the job is about, then of the tail of its latency where repeats tell of it."""
+    rows = (comparison.headline, None if comparison.sides.alike else tail_of(comparison.rows))
+    return tuple(_words(comparison, row) for row in rows if row is not None)
+
+
+def _words(comparison: Comparison, row: FigureComparison) -> VerdictWords:
+    judgement = row.judgement
+    interval = None if judgement is None else judgement.interval
+    between = "" if interval is None else between_text(interval)
+    alike = comparison.sides.alike
+    return VerdictWords(
+        sign=verdict_sign(judgement),
+        word="repeat" if alike else judgement_word(judgement),
+        figure=row_name(row),
+        difference=row_percent(row),
+        between=between,
+        reason="" if alike or judgement is None or judgement.decided else reason_words(judgement),
+        tone=verdict_tone(judgement),
+    )
+
+
+def drawn_difference(comparison: Comparison) -> DrawnDifference | None:
+    """The headline's difference to be drawn; None where a side has no figure."""
+    row = comparison.headline
+    if row is None or row.percent is None:
+        return None
+    interval = None if row.judgement is None else row.judgement.interval
+    return DrawnDifference(
+        middle=row.percent if interval is None else interval.percent,
+        low=None if interval is None else interval.percent_low,
+        high=None if interval is None else interval.percent_high,
+        points=tuple(_pairs(comparison, row)) if comparison.sides.interleaved else (),
+        threshold=comparison.sides.threshold,
+        tone=verdict_tone(row.judgement),
+    )
+
+
+def _pairs(comparison: Comparison, row: FigureComparison) -> Iterator[float]:
+    for a, b in zip(comparison.sides.a, comparison.sides.b, strict=True):
+        one, other = (value_of(run.figures, row.direction, row.figure) for run in (a, b))
+        if one and other is not None:
+            yield (other / one - 1) * 100
+
+
+def drawing_words(drawn: DrawnDifference) -> str:
+    """How the drawing is read."""
+    parts = ["each point is one pair"] if drawn.points else []
+    parts += ["the bar is the interval, the sign on it its middle"] if drawn.low is not None else []
+    parts.append(f"shaded, within +-{drawn.threshold:g} %, is no difference")
+    said = "; ".join(parts)
+    return f"{said[:1].upper()}{said[1:]}."

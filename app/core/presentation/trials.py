@@ -1,0 +1,46 @@
+"""Undecided trials in words: what is on trial, how long still, whose it is and who decides it."""
+
+from __future__ import annotations
+
+import os
+import shlex
+from collections.abc import Iterable, Sequence
+from math import ceil
+
+from app.core.changes.pending_trials import Undecided, sets
+from app.core.presentation import change as view
+from backends.text import clean
+from widgets.text_utils import units
+
+
+def set_words(trials: Sequence[Undecided]) -> str:
+    """Return what a set of trials is: `Read-ahead of block:sda: 128 KiB -> 512 KiB`, or how many changes."""
+    if len(trials) == 1:
+        return clean(view.move(trials[0].trial.change), 200)
+    return f"{units.plural(len(trials), 'change')} of {clean(str(trials[0].trial.change.target), 100)}"
+
+
+def countdown(trials: Sequence[Undecided]) -> str:
+    """Return how long a set is on trial still."""
+    return f"{max(0, ceil(trials[0].left))} s left"
+
+
+def whose(one: Undecided) -> str:
+    """Return whose trial it is, and who decides it, for a user who may not."""
+    name = clean(one.owner, 40)
+    return f"{name} decides it" if one.uid == 0 else f"{name} or root decides it"
+
+
+def trial_lines(found: Iterable[Undecided]) -> list[str]:
+    """Return a sentence for each set of trials: what it is, how long still, and what decides it."""
+    return [_line(trials) for trials in sets(found)]
+
+
+def _line(trials: Sequence[Undecided]) -> str:
+    one = trials[0]
+    undo = "`u` in the workbench"
+    if len(trials) == 1 and one.uid == os.geteuid():  # root cannot write to the session of another user
+        undo = f"`raidbench --session {shlex.quote(one.trial.session)} undo {one.trial.id}`"
+    how = f"`raidbench keep` keeps it, {undo} restores the old value now." if one.is_decidable else f"{whose(one)}."
+    owner = "" if one.is_decidable else f" of {clean(one.owner, 40)}"
+    return f"On trial{owner}, {countdown(trials)}: {set_words(trials)}. {how}"

@@ -1,0 +1,204 @@
+"""Verdicts, what they rest on and what weakens them, in words, for screen, command line and report. Pure."""
+
+from __future__ import annotations
+
+from collections.abc import Iterable, Iterator
+
+from app.core.analysis.pair_design import FEWEST_PAIRS
+from app.core.analysis.reasons import Doubt, FarPairs, PlannedCount, Reason, SlowRuns
+from app.core.analysis.verdict import FEWEST_RUNS, Judgement, Verdict
+from app.core.benchmark.conditions.facts import TASKS
+from app.core.presentation.percent import effect_text, percent_text, too_noisy
+from widgets.text_utils import units
+
+_MOST_NAMED = 6
+
+_PLANNED = (Reason.BEFORE_ROUNDS, Reason.BEFORE_PAIRS, Reason.FEW_ROUNDS)
+
+_OF_SWEEP = {
+    Reason.ROUND_FAILED: "one of its rounds failed, so it is not judged",
+    Reason.BASELINE_ROUND_FAILED: "one of the rounds of its baseline failed, so it is not judged",
+    Reason.WIDER_SCATTER: "its runs scatter more than the others', so it has no sign",
+    Reason.BASELINE_SCATTER: "the runs of its baseline scatter more than the others', so it has no sign",
+}
+"""Why a cell of a sweep has no sign, however many rounds were planned."""
+
+NOT_COMPARED = "not compared"
+"""Instead of a verdict, where there is no figure to judge."""
+
+_STATE = {
+    "policy-changed": "a policy in force changed",
+    "battery-learning": "the controller's battery was learning",
+    "policy-not-in-force": "write-back was not in force",
+}
+"""Advice with which there is no verdict."""
+
+_WEAKENS = {
+    "page-cache": "page cache",
+    "unwritten-flash": "blocks never written",
+    "device-busy": "others used the disk",
+    "throttled": "too warm",
+    "fio-cpu-bound": "fio at the limit of its core",
+    "host-cpu-bound": "processors without idle time",
+    "policy-not-in-force": "a policy set but not in force",
+    "array-degraded": "array degraded",
+    "cache-larger-than-area": "area small compared with the cache",
+    "rate-not-held": "rate not held",
+    "depth-not-kept": "depth not kept",
+    "not-steady": "not steady",
+    "same-blocks": "jobs that read the same blocks",
+    "same-seed": "same blocks in each run",
+    "cache-not-full": "cache not yet full",
+    "governor": "frequency governor",
+    "too-short": "too short",
+}
+"""Advice that is named after a verdict."""
+
+
+def advice_words(key: str) -> str:
+    """In which words advice is named after a verdict; "" for what weakens none."""
+    return _WEAKENS.get(key, "")
+
+
+def verdict_word(verdict: Verdict) -> str:
+    """As people read it: `no difference`."""
+    return verdict.value.replace("-", " ")
+
+
+def judgement_word(judgement: Judgement | None) -> str:
+    """The verdict of a judgement; of none, that nothing was compared."""
+    return NOT_COMPARED if judgement is None else verdict_word(judgement.verdict)
+
+
+def further_words(judgement: Judgement) -> str:
+    """In a table: the verdict, how many pairs are missing, or among how many figures it is not shown."""
+    word = judgement_word(judgement)
+    if judgement.reason is Reason.ONE_OF_MANY:
+        return f"{word}, one of {judgement.figures}"
+    return word if judgement.further_pairs is None else f"{word}, {units.plural(judgement.further_pairs, 'more pair')}"
+
+
+def no_sign_words(judgement: Judgement | None) -> str:
+    """Return why a cell of a sweep has no sign and gets none by more rounds of this plan; "" for any other."""
+    return "" if judgement is None or judgement.reason is None else _OF_SWEEP.get(judgement.reason, "")
+
+
+def reason_words(judgement: Judgement) -> str:
+    """Why it is that and not more, or how little the effect may be; no full stop, "" where the verdict says all."""
+    return "; ".join(_reasons(judgement))
+
+
+def _reasons(judgement: Judgement) -> Iterator[str]:
+    reason, interval = judgement.reason, judgement.interval
+    if reason is None:
+        pass
+    elif reason is Reason.NOT_SHOWN and interval is not None:
+        if judgement.further_pairs is not None:
+            yield f"about {units.plural(judgement.further_pairs, 'pair')} more would decide it"
+        elif judgement.slow is None and not too_noisy(interval):  # what the interval or slow runs say is not said twice
+            yield effect_text(max(abs(interval.percent_low), abs(interval.percent_high)))
+    elif reason is Reason.SMALL and interval is not None:
+        yield f"by as little as {min(abs(interval.percent_low), abs(interval.percent_high)):.1f} %"
+    elif reason in _OF_SWEEP:
+        yield _OF_SWEEP[reason]
+    elif judgement.wanted is not None and reason in _PLANNED:
+        yield _wanted(reason, judgement.wanted)
+    else:
+        yield _plain(judgement)
+    if judgement.drift is not None:
+        yield f"the runs before and after it differ by {judgement.drift:.1f} %"
+
+
+def _wanted(reason: Reason, wanted: PlannedCount) -> str:
+    """Why a sweep does not judge, by its plan."""
+    if reason is Reason.FEW_ROUNDS:
+        return f"{wanted.number} rounds of {wanted.setups} set-ups cannot show it, {wanted.enough} can"
+    what = "pair" if reason is Reason.BEFORE_PAIRS else "round"
+    return f"it is judged after {units.plural(wanted.number, what)}"
+
+
+def _plain(judgement: Judgement) -> str:
+    further = judgement.further_pairs or 0
+    match judgement.reason:
+        case Reason.INSIDE:
+            return f"all within +-{judgement.threshold:g} %"
+        case Reason.FEW_PAIRS:
+            return f"at least {FEWEST_PAIRS} pairs are needed"
+        case Reason.BEFORE_LOOK:
+            pairs = judgement.measured + further
+            return f"it was to be judged after {pairs} pairs, {units.plural(further, 'pair')} more"
+        case Reason.ONE_OF_MANY:
+            return f"not shown once all {judgement.figures} are counted"
+        case Reason.NO_REPEATS:
+            return "how far runs of the same settings lie apart is not known"
+        case Reason.FEW_RUNS:
+            return f"{FEWEST_RUNS} runs of each are the fewest"
+        case Reason.NOT_IN_TURN:
+            return "not measured in turn, so drift cannot be told from an effect"
+        case Reason.MADE_ONCE:
+            return "each array was made once, so what came with that making cannot be told from its level"
+        case Reason.NOT_DRAWN:
+            return (
+                "nobody drew the order or fixed the number of pairs beforehand, so what comes and goes passes for an "
+                "effect: `raidbench ab` does both"
+            )
+        case Reason.OF_EXPERIMENT:
+            return "they are of an A/B, which is judged as a whole, by its plan"
+        case Reason.STATE:
+            return state_words(judgement.doubts)
+        case Reason.ENGINES:
+            return "their I/O engines differ, and an engine makes a difference of its own, most of all to flushes"
+        case Reason.NO_IO | Reason.SLOW_ON_ONE_SIDE:
+            return _one_sided(judgement)
+        case _:
+            return ""
+
+
+def _one_sided(judgement: Judgement) -> str:
+    if judgement.interval is None:
+        return "no two runs to compare completed I/O"
+    if judgement.reason is Reason.NO_IO:
+        return "several more runs completed no I/O, or far less, on one side than on the other"
+    return f"the other runs lie within +-{judgement.threshold:g} %, these do not"
+
+
+def slow_words(slow: SlowRuns, where: tuple[str, str] = ("on A", "on B")) -> str:
+    """`all 3 slow runs are on B`; `where`: the same of both sides in other words."""
+    which = "both" if slow.count == 2 else f"all {slow.count}"
+    return f"{which} slow runs are {where[slow.side == 'B']}"
+
+
+def far_words(far: FarPairs) -> str:
+    """`pair 12 (-30.0 %) lies far from the others`."""
+    named = [f"{pair.pair} ({percent_text(pair.percent)})" for pair in far.pairs]
+    if len(named) > 1:
+        return f"pairs {', '.join(named[:-1])} and {named[-1]} lie far from the others"
+    return f"pair {named[0]} lies far from the others"
+
+
+# -- what was said of the runs ----------------------------------------------------------------------------------------
+
+
+def state_words(doubts: Iterable[Doubt]) -> str:
+    """Why runs carry no verdict: `a rebuild was under way in r3, r5`; "" if they may."""
+    return ", ".join(f"{_forbids(doubt)} in {_runs(doubt)}" for doubt in doubts)
+
+
+def weakened_words(doubts: Iterable[Doubt]) -> str:
+    """What weakens a verdict: `not steady in r1, frequency governor in all runs`; "" without."""
+    return ", ".join(f"{_WEAKENS[doubt.key]} in {_runs(doubt)}" for doubt in doubts)
+
+
+def _forbids(one: Doubt) -> str:
+    if one.key in _STATE:
+        return _STATE[one.key]
+    kinds = [TASKS[kind] for kind in one.about] or ["background work"]
+    return f"{' and '.join(kinds)} {'was' if len(kinds) == 1 else 'were'} under way"
+
+
+def _runs(one: Doubt) -> str:
+    if one.all_runs:
+        return "all runs"
+    shown = ", ".join(one.runs[:_MOST_NAMED])
+    more = len(one.runs) - _MOST_NAMED
+    return shown if more <= 0 else f"{shown} and {more} more"

@@ -1,0 +1,196 @@
+"""A session from an archive, which somebody else may have made: checked whole, unpacked into a private folder.
+
+Nothing in it is believed before it is checked: not a name, not a size, not a checksum, not what kind of file a part is.
+"""
+
+from __future__ import annotations
+
+import contextlib
+import hashlib
+import json
+import os
+import shutil
+import stat
+import struct
+import tempfile
+import zlib
+from collections.abc import Iterator
+from dataclasses import replace
+from pathlib import Path
+from typing import Any, BinaryIO
+from zipfile import ZIP_DEFLATED, BadZipFile, LargeZipFile, ZipFile, ZipInfo
+
+from app.core.session.archive import (
+    BLOCK,
+    DIGEST,
+    MANIFEST,
+    MOST_PARTS,
+    NAME,
+    SEAL,
+    ArchivedFile,
+    checksum_of,
+    digest_of,
+)
+from app.core.session.folders import LOG
+from app.core.session.store import Loaded, load
+from backends.errors import NotFoundError, RefusedError, StorageError
+from backends.formats import Kept, require_known
+from backends.input_file import NotRegularError, open_input
+from backends.sizes import size_words
+from backends.text import clean
+
+_LONGEST_SEAL = 200
+_LARGEST_MANIFEST = 16 << 20
+_LARGEST_LOG = 256 << 20
+"""Bytes of a log, which is read as a whole."""
+
+_MOST_TIMES = 200
+"""How many times as large as the file its parts may be: fio's output shrinks to a fourteenth."""
+
+_SPARE = 256 << 20
+"""Bytes that stay free where it is unpacked."""
+
+_END = struct.Struct("<4s4H2LH")
+_END_64 = b"PK\x06\x07"
+"""The last record of a zip, and what stands before it in one with extensions (APPNOTE.TXT 4.3.15, 4.3.16)."""
+
+_DAMAGED = (BadZipFile, LargeZipFile, zlib.error, struct.error, ValueError, KeyError, TypeError, EOFError)
+_DAMAGED_TOO = (NotImplementedError, RuntimeError, RecursionError, OverflowError, FileExistsError, NotADirectoryError)
+"""What zipfile and json raise of what was put together by hand."""
+
+
+@contextlib.contextmanager
+def opened_archive(file: Path, *, whole: bool = True) -> Iterator[Loaded]:
+    """The session in an archive, in a private folder that is gone afterwards.
+
+    `whole`: also what programs said, for graphs and job files; else the log alone, which is all that runs and verdicts
+    take. Raises RefusedError in one sentence of what is damaged, of a newer format or no archive; StorageError.
+    """
+    with tempfile.TemporaryDirectory(prefix="raidbench-archive-") as private:
+        yield load_archive(file, Path(private), whole=whole)
+
+
+def load_archive(file: Path, into: Path, *, whole: bool = True) -> Loaded:
+    """The same into a folder of the caller's, that nobody else may write to."""
+    shown = clean(str(file), 300)
+    try:
+        with open_input(file) as handle:
+            name, redacted = _unpack(handle, shown, into, whole=whole)
+        return replace(load(into / name), archive=file, redacted=redacted)
+    except _Wrong as wrong:
+        raise RefusedError(f"{shown} {wrong.why}.", hint=wrong.hint) from None
+    except (*_DAMAGED, *_DAMAGED_TOO) as error:
+        raise RefusedError(f"{shown} is damaged, or no archive of raidbench.", evidence=str(error)) from None
+    except FileNotFoundError:
+        raise NotFoundError(f"There is no {shown}.") from None
+    except NotRegularError:
+        raise RefusedError(f"{shown} is no file.") from None
+    except OSError as error:
+        raise StorageError(f"{shown} cannot be unpacked: {error.strerror or error}.", evidence=str(error)) from error
+
+
+class _Wrong(Exception):
+    """Why an archive is not taken: `why` completes "FILE ..."."""
+
+    def __init__(self, why: str, hint: str = "") -> None:
+        super().__init__(why)
+        self.why = why
+        self.hint = hint
+
+
+def _unpack(handle: BinaryIO, shown: str, into: Path, *, whole: bool) -> tuple[str, bool]:
+    """Name of the folder in `into`, and whether it is all pseudonyms."""
+    size = _checked(handle, shown)
+    with ZipFile(handle) as archive:
+        manifest, parts = _manifest(archive, shown)
+        there = {info.filename: info for info in archive.infolist()}
+        if sorted(there) != sorted([MANIFEST, *(part.name for part in parts)]) or len(there) != len(archive.filelist):
+            raise _Wrong("does not hold what its manifest says")
+        wanted = parts if whole else [part for part in parts if part.name == LOG]
+        _require_room(wanted, size, into)
+        folder = into / str(manifest["session"])
+        for part in wanted:
+            _take(archive, there[part.name], part, folder)
+    return folder.name, manifest.get("redacted") is True
+
+
+def _checked(handle: BinaryIO, shown: str) -> int:
+    """Bytes of the file, once its checksum, its format and the size of its list are found in order."""
+    size = handle.seek(0, os.SEEK_END)
+    handle.seek(max(0, size - _LONGEST_SEAL))
+    tail = handle.read()
+    seal = next(iter(SEAL.finditer(tail)), None)
+    if seal is None or seal.end() != len(tail):
+        raise _Wrong("is no archive of raidbench, or its end is missing")
+    require_known(Kept.ARCHIVE, int(seal[1]), seal[2].decode(), shown)
+    if checksum_of(handle, size - DIGEST).hexdigest() != seal[3].decode():
+        raise _Wrong("is damaged: its checksum is another one", "Have it sent again.")
+    begin = seal.start() - _END.size
+    if begin < len(_END_64) + 16 or tail[begin - 20 :].startswith(_END_64):
+        raise _Wrong("is damaged, or no archive of raidbench")
+    mark, _, _, _, entries, listed, _, comment = _END.unpack(tail[begin : begin + _END.size])
+    if mark != b"PK\x05\x06" or comment != len(seal[0]) or entries > MOST_PARTS + 1 or listed > 256 * (entries + 1):
+        raise _Wrong("is damaged, or no archive of raidbench")
+    return size
+
+
+def _manifest(archive: ZipFile, shown: str) -> tuple[dict[str, Any], list[ArchivedFile]]:
+    info = archive.getinfo(MANIFEST)
+    if info.file_size > _LARGEST_MANIFEST:
+        raise _Wrong("is damaged, or no archive of raidbench")
+    with archive.open(_plain(info)) as entry:
+        told = json.loads(entry.read(_LARGEST_MANIFEST))
+    require_known(Kept.ARCHIVE, told["format"], told["program"], shown)
+    parts = [
+        ArchivedFile(name=str(one["name"]), size=int(one["size"]), sha256=str(one["sha256"])) for one in told["parts"]
+    ]
+    names = {part.name.casefold() for part in parts}
+    if len(names) != len(parts) or LOG not in names or any(part.size < 0 for part in parts):
+        raise _Wrong("does not hold what its manifest says")
+    if not all(NAME.fullmatch(part.name) for part in parts) or not _is_name(told["session"]):
+        raise _Wrong("holds a file that would lie outside of its session")
+    if told["sha256"] != digest_of(parts):
+        raise _Wrong("is damaged: the checksum of its parts is another one")
+    return told, parts
+
+
+def _is_name(name: object) -> bool:
+    return isinstance(name, str) and "/" not in name and NAME.fullmatch(name) is not None
+
+
+def _require_room(parts: list[ArchivedFile], size: int, into: Path) -> None:
+    total = sum(part.size for part in parts)
+    if total > _MOST_TIMES * size + BLOCK or any(part.name == LOG and part.size > _LARGEST_LOG for part in parts):
+        raise _Wrong("would become larger than any session is, so it was not unpacked")
+    if total + _SPARE > shutil.disk_usage(into).free:
+        raise _Wrong(f"takes {size_words(total)} to unpack, which are not free", "Set TMPDIR to where they are.")
+
+
+def _plain(info: ZipInfo) -> ZipInfo:
+    """The entry, if it is a file like any other."""
+    kind = stat.S_IFMT(info.external_attr >> 16)
+    if (
+        kind not in (0, stat.S_IFREG)
+        or info.is_dir()
+        or info.flag_bits & 1
+        or info.compress_type not in (0, ZIP_DEFLATED)
+    ):
+        raise _Wrong("holds something else than plain files")
+    return info
+
+
+def _take(archive: ZipFile, info: ZipInfo, part: ArchivedFile, folder: Path) -> None:
+    """Write a part to its place, where nothing is yet, and not a byte more than it is said to have."""
+    place = folder / part.name
+    place.parent.mkdir(mode=0o700, parents=True, exist_ok=True)
+    checksum, left = hashlib.sha256(), part.size
+    made = os.open(place, os.O_WRONLY | os.O_CREAT | os.O_EXCL | os.O_CLOEXEC | os.O_NOFOLLOW, 0o600)
+    with os.fdopen(made, "wb") as file, archive.open(_plain(info)) as entry:
+        while piece := entry.read(BLOCK):
+            left -= len(piece)
+            if left < 0:
+                break
+            file.write(piece)
+            checksum.update(piece)
+    if left or checksum.hexdigest() != part.sha256:
+        raise _Wrong(f"is damaged: {part.name} is not what was written")

@@ -1,0 +1,95 @@
+"""What the last look of this boot found, kept for completion: addresses, keys and legal values, nothing else.
+
+It is read where no tool may be asked, so it imports next to nothing.
+"""
+
+from __future__ import annotations
+
+import json
+from collections.abc import Iterable, Mapping
+from pathlib import Path
+from typing import TYPE_CHECKING, Any
+
+from app.core.session.trusted_file import read_own
+
+if TYPE_CHECKING:
+    from backends.model import Inventory
+    from backends.registry import Machine
+    from backends.settings import Reading, Setting
+
+_BOOT = Path("/proc/sys/kernel/random/boot_id")
+_LARGEST = 8 << 20
+
+
+def looked_file(state: Path) -> Path:
+    """Where it lies, in the state folder of the machine."""
+    return state / "looked.json"
+
+
+def last_look(file: Path) -> Mapping[str, Any]:
+    """`things` and `settings` as `keep_look` wrote them; empty where nothing of this boot is known. Never raises."""
+    try:
+        found = json.loads(read_own(file))
+        if found["boot"] != _boot() or not found["boot"]:
+            return {}
+        return {"things": dict(found["things"]), "settings": dict(found["settings"])}
+    except (OSError, ValueError, KeyError, TypeError):
+        return {}
+
+
+def keep_look(file: Path, machine: Machine, inventory: Inventory) -> None:
+    """Keep what was found, with what was read of it; what was read earlier in this boot stays. Never raises.
+
+    Looking changes nothing else, and nothing depends on this file: where it cannot be written, nothing is said.
+    """
+    from app.core.session.paths import write_private
+
+    known = last_look(file).get("settings", {})
+    things = {str(thing.target): _thing(thing, inventory) for thing in _all(inventory)}
+    settings = {target: values for target, values in known.items() if target in things}
+    settings |= {
+        str(target): _settings(machine.settings(target), readings)
+        for target, readings in machine.read_so_far.items()
+        if str(target) in things
+    }
+    text = json.dumps({"boot": _boot(), "things": things, "settings": settings}, separators=(",", ":"))
+    if not things or len(text) > _LARGEST:
+        return
+    write_private(file, text)
+
+
+def _all(inventory: Inventory) -> Iterable[Any]:
+    return (*inventory.arrays, *inventory.drives, *inventory.controllers)
+
+
+def _thing(thing: Any, inventory: Inventory) -> dict[str, Any]:
+    """What it is called and what it is; `twin` is the kernel's view of something else."""
+    from backends.display_names import name_of
+    from backends.text import clean
+
+    device = getattr(thing, "device", None)
+    words = getattr(thing, "name", None) or getattr(thing, "model", None) or ""
+    told = {
+        "name": name_of(thing),
+        "device": device,
+        "words": clean(words, 40),
+        "twin": thing.target in inventory.twins,
+    }
+    return {key: value for key, value in told.items() if value}
+
+
+def _settings(declared: Iterable[Setting], readings: Mapping[str, Reading]) -> dict[str, Any]:
+    """Label, value and legal values of each that may be changed here, by key."""
+    read = ((one, readings[one.key]) for one in declared if one.key in readings)
+    return {
+        one.key: {"label": one.label, "now": reading.now, "values": [choice.value for choice in reading.choices]}
+        for one, reading in read
+        if reading.availability.why_not is None
+    }
+
+
+def _boot() -> str:
+    try:
+        return _BOOT.read_text("ascii").strip()
+    except (OSError, ValueError):
+        return ""

@@ -1,0 +1,42 @@
+"""Files and folders that the user asked for by name: as open as the umask of the terminal says."""
+
+from __future__ import annotations
+
+import os
+from pathlib import Path
+
+from app.core.session.paths import share
+from backends.errors import RefusedError, StorageError
+from backends.output_file import make_folder, new_file
+from backends.text import clean
+
+
+def new_folder(folder: Path, *, force: bool) -> None:
+    """Make a folder; with `force` it may be there. Raises RefusedError, StorageError."""
+    shown = clean(str(folder), 300)
+    try:
+        descriptor = make_folder(folder, force=force)
+        try:
+            share(descriptor)
+        finally:
+            os.close(descriptor)
+    except FileExistsError:
+        raise RefusedError(f"{shown} is there already.", hint="Name another folder, or add --force.") from None
+    except OSError as error:
+        raise StorageError(f"{shown} cannot be made: {error.strerror}.", evidence=str(error)) from error
+
+
+def write_file(file: Path, text: str, *, force: bool) -> None:
+    """A new file; an existing one is replaced as a whole, and only with `force`.
+
+    Raises RefusedError, StorageError.
+    """
+    shown = clean(str(file), 300)
+    try:
+        with new_file(file, force=force) as handle:
+            share(handle.fileno())
+            handle.write(text.encode("utf-8", "replace"))
+    except FileExistsError:
+        raise RefusedError(f"{shown} is there already.", hint="Name another file, or add --force.") from None
+    except OSError as error:
+        raise StorageError(f"{shown} cannot be written: {error.strerror}.", evidence=str(error)) from error

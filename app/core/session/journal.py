@@ -1,0 +1,483 @@
+"""The write-ahead journal: no intent on disk, no command.
+
+One record is one `write` and one `fsync`: `crc32 length JSON\\n`. A torn or flipped record is detected and passed
+over, every complete one before and after it is kept: records are found by their checksums, not by the lines. The
+journal outlives sessions: what a crash left unresolved is found at the next start.
+"""
+
+from __future__ import annotations
+
+import errno
+import json
+import os
+import re
+import time
+import zlib
+from collections.abc import Mapping
+from dataclasses import replace
+from pathlib import Path
+from typing import Any
+
+from app.core.session.json_codec import structure, unstructure
+from app.core.session.paths import private_folder
+from app.core.session.trusted_file import is_absent, next_step, open_own, read_own
+from backends.change import Change
+from backends.errors import NewerError, StorageError
+from backends.formats import FORMATS, Kept, is_newer, newer
+from backends.output_file import sync_folder
+from backends.processes import process_start
+from backends.settings import Persistence, Risk
+from backends.values import dataclass
+from backends.version import program_version
+
+FILE = "journal.log"
+OVERDUE = 20.0
+"""Seconds after which a trial that its watchdog did not take back counts as left by a crash."""
+
+_ENDS_A_TRIAL = ("kept", "restored", "failed", "conflict", "gone")
+_HEAD = re.compile(rb'([0-9a-f]{8}) ([1-9][0-9]{0,8}) (?=\{")')
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Setter:
+    """A program that was about to take a step of a change."""
+
+    program: str
+    """Its name: `sdparm`."""
+    pid: int
+    """Its process."""
+    start: str
+    """Start time of that process, so that a recycled pid is not taken for it."""
+    at: float
+    """Seconds since the epoch."""
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class OpenChange:
+    """A change that was about to be made, and of which no end is known."""
+
+    id: str
+    """The change's id in its session."""
+    session: str
+    """The session's folder."""
+    change: Change
+    """What was to be done, and how it is taken back."""
+    at: float
+    """Seconds since the epoch."""
+    pid: int
+    """Who was about to do it."""
+    boot: str
+    """The kernel's boot id then."""
+    start: str
+    """Start time of that process, so that a recycled pid is not taken for it."""
+    until: float | None = None
+    """For a trial: when it is taken back unless it is kept, in seconds of CLOCK_BOOTTIME."""
+    setter: Setter | None = None
+    """The program that takes a step of it now; None where none runs."""
+    uid: int | None = None
+    """The user whose change it is, where a helper made it; None where whoever wrote the journal did."""
+
+    @property
+    def is_undecided_now(self) -> bool:
+        """Whether it is a trial of this boot whose watchdog is not overdue."""
+        return self.is_undecided_within(OVERDUE)
+
+    def is_undecided_within(self, overdue: float) -> bool:
+        """Return whether it is a trial of this boot that is at most `overdue` seconds over its deadline."""
+        return self.until is not None and self.boot == boot_id() and boot_clock() < self.until + overdue
+
+
+_Key = tuple[str, str]
+"""Session and id of a change."""
+
+
+@dataclass(slots=True)
+class _Entry:
+    """The state of one change by its records."""
+
+    record: Mapping[str, Any]
+    """Its first record, which decides whose change it is."""
+    intent: OpenChange | None
+    """What was to be done; None where that is not understood."""
+    unknown: NewerError | None = None
+    """Why it is not understood, where a newer program wrote it."""
+    ended: bool = False
+    """Whether nothing of it is open any more."""
+    results: tuple[str, ...] = ()
+    """Its outcomes so far."""
+
+    @property
+    def owner(self) -> int | None:
+        """The user whose change it is, as in `OpenChange.uid`; root is None."""
+        return _writer(self.record)
+
+
+class Journal:
+    """Appends intents and outcomes, each on disk before the call returns.
+
+    An id is given once in a session. The first intent decides whose change it is; records by other users are ignored.
+    """
+
+    def __init__(self, folder: Path, *, uid: int | None = None) -> None:
+        """`uid`: the user who is named in each record, where that is another than who writes; see `OpenChange`."""
+        self._folder = folder
+        self._uid = uid
+
+    @property
+    def file(self) -> Path:
+        """Where it lies."""
+        return self._folder / FILE
+
+    def intent(self, change_id: str, session: Path, change: Change, *, until: float | None = None) -> None:
+        """Put the intent on disk; with `until` it is a trial, open until it is kept or restored.
+
+        It says what is changed and what it was, which is all that a way back is planned from, and never how. The lock
+        stands there for those alone who wait for a program that is left; the members of what is made anew, because
+        nothing else knows them once it is taken apart.
+        Raises StorageError, also for an id that was given before: then nothing may be changed; NewerError where what a
+        newer program has open is not known.
+        """
+        entries, key = self._entries(), (str(session), change_id)
+        if (unknown := _unknown(entries)) is not None:
+            raise unknown
+        record = {
+            **unstructure(replace(change, writes=(), undo=(), found=None, risk_text="", risk=Risk.NONE)),
+            "kind": "intent",
+            "id": change_id,
+            "session": str(session),
+            "until": until,
+            "at": time.time(),
+            "pid": os.getpid(),
+            "boot": boot_id(),
+            "start": process_start(os.getpid()),
+        }
+        if key in entries and not _begins_anew({**record, **self._name}, entries[key]):
+            raise _given(key)
+        self._append(record, "Nothing was changed.")
+        entry = self._entries().get(key)
+        if entry is None:
+            raise _not_written(self.file, OSError(errno.EIO, "it does not read back"), "Nothing was changed.")
+        if any(entry.record.get(name) != record[name] for name in ("at", "pid", "start")):
+            raise _given(key)  # by another process, between the two looks
+
+    def setter(self, change_id: str, session: Path, pid: int, program: str) -> None:
+        """Put on disk which process is about to take a step of a change.
+
+        Raises StorageError: then it must not begin.
+        """
+        self._append(
+            {
+                "kind": "setter",
+                "id": change_id,
+                "session": str(session),
+                "program": program,
+                "pid": pid,
+                "start": process_start(pid),
+                "at": time.time(),
+            },
+            f"{program} was not started.",
+        )
+
+    def outcome(self, change_id: str, session: Path, result: str) -> None:
+        """Say how it ended: `verified`, `differs`, `failed`, `restored`, `kept`.
+
+        Raises StorageError.
+        """
+        self._append(
+            {"kind": "outcome", "id": change_id, "session": str(session), "result": result},
+            f"It does not say that the change {change_id} ended: {result}.",
+        )
+
+    def decided(self, intent: OpenChange) -> bool:
+        """Whether it is on disk that a trial is kept, taken back or given up; of a journal that is gone, not.
+
+        Never raises.
+        """
+        end = False
+        for record in read_records(self.file):
+            if _key(record) != (intent.session, intent.id):
+                continue
+            if record.get("kind") == "intent" and (record.get("at"), record.get("pid")) == (intent.at, intent.pid):
+                end = False
+            elif record.get("kind") == "outcome" and _may_write(record, intent.uid or None):
+                end = end or record.get("result") in _ENDS_A_TRIAL
+        return end
+
+    def is_new(self, change_id: str, session: Path, result: str) -> bool:
+        """Whether an outcome says something that the journal does not have yet. Never raises."""
+        entry = self._entries().get((str(session), change_id))
+        return entry is None or not (entry.ended or result in entry.results)
+
+    def ids(self, session: Path) -> frozenset[str]:
+        """Return the ids that were given to changes of a session, whoever gave them. Never raises."""
+        return frozenset(change_id for folder, change_id in self._entries() if folder == str(session))
+
+    def taken_back(self, session: Path) -> frozenset[str]:
+        """Return the ids of changes of a session that a watchdog or `recover` has put back. Never raises."""
+        entries = self._entries().items()
+        return frozenset(
+            id for (of, id), entry in entries if of == str(session) and entry.results[-1:] == ("restored",)
+        )
+
+    def is_ours(self, change: OpenChange) -> bool:
+        """Whether this user may decide about a change: all that is in a journal of one's own."""
+        return True
+
+    def trouble(self) -> StorageError | None:
+        """Why the journal is not read, None where it is, or where there is none. Never raises."""
+        try:
+            os.close(open_own(self.file, os.O_RDONLY))
+        except FileNotFoundError:
+            pass
+        except OSError as error:
+            message = f"The journal is not read: {error.strerror or error}."
+            return StorageError(message, hint=next_step(error, self.file), evidence=str(error))
+        return None
+
+    def write_error(self) -> StorageError | None:
+        """Return why nothing can be appended, None where it can; nothing is created or written. Never raises."""
+        try:
+            os.close(open_own(self.file, os.O_RDWR | os.O_APPEND))
+        except FileNotFoundError:
+            there = next(folder for folder in self.file.absolute().parents if not is_absent(folder))
+            if not os.access(there, os.W_OK | os.X_OK):
+                return _not_written(self.file, PermissionError(errno.EACCES, f"{there} may not be written"))
+        except OSError as error:
+            return _not_written(self.file, error)
+        return None
+
+    def unresolved(self) -> tuple[OpenChange, ...]:
+        """Intents without an outcome whose process is gone, newest first. Never raises.
+
+        A setting that a reboot undoes is resolved by a reboot.
+        """
+        boot = boot_id()
+        left = [
+            intent
+            for intent in self._open().values()
+            if not _looked_after(intent, boot)
+            and not (boot and intent.boot != boot and intent.change.persistence is Persistence.LOST_AT_REBOOT)
+        ]
+        return tuple(reversed(left))
+
+    def left_running(self) -> tuple[OpenChange, ...]:
+        """Changes whose raidbench is gone while the program that it started still sets them, newest first.
+
+        Never raises.
+        """
+        found = [
+            intent
+            for intent in self._open().values()
+            if intent.setter is not None and not runs(intent.pid, intent.start)
+        ]
+        return tuple(reversed(found))
+
+    def trials_of(self, session: Path, until: float) -> tuple[OpenChange, ...]:
+        """Trials of one set that are neither kept nor taken back, newest first, however long they are overdue.
+
+        Never raises.
+        """
+        found = [one for one in self._open().values() if (one.session, one.until) == (str(session), until)]
+        return tuple(reversed(found))
+
+    def trials(self) -> tuple[OpenChange, ...]:
+        """Trials of this boot that are neither kept nor taken back yet, newest first. Never raises."""
+        return self.trials_within(OVERDUE)
+
+    def trials_within(self, overdue: float) -> tuple[OpenChange, ...]:
+        """Return those up to `overdue` seconds after the deadline: a watchdog waits for what is in its way."""
+        return tuple(intent for intent in reversed(self._open().values()) if intent.is_undecided_within(overdue))
+
+    def newer(self) -> NewerError | None:
+        """Why this program does not know all that is open, None where it does. Never raises."""
+        return _unknown(self._entries())
+
+    def intent_of(self, change_id: str, session: Path) -> OpenChange | None:
+        """A change of which the intent is here, whatever became of it. Never raises."""
+        entry = self._entries().get((str(session), change_id))
+        return None if entry is None else entry.intent
+
+    def _open(self) -> dict[_Key, OpenChange]:
+        """Intents that have not come to an end, in the order of the file: clocks are set, so times may tell another.
+
+        That of a trial is to be kept, restored or to have failed.
+        """
+        entries = self._entries().items()
+        return {key: entry.intent for key, entry in entries if entry.intent is not None and not entry.ended}
+
+    def _entries(self) -> dict[_Key, _Entry]:
+        """Return the changes of the journal by their keys, in the order of the file. Never raises."""
+        entries: dict[_Key, _Entry] = {}
+        for record in read_records(self.file):
+            key, kind = _key(record), record.get("kind")
+            entry = entries.get(key)
+            if entry is not None and not _may_write(record, entry.owner):
+                continue
+            if kind == "outcome":
+                if entry is not None:
+                    _end(entry, record)
+            elif is_newer(Kept.JOURNAL, record.get("format")):
+                unknown = newer(
+                    Kept.JOURNAL,
+                    record.get("format"),
+                    record.get("by"),
+                    f"A change of {Path(key[0]).name} that is not at its end",
+                )
+                first = record if entry is None else entry.record
+                entries[key] = _Entry(record=first, intent=None, unknown=unknown)
+            elif kind == "intent" and (entry is None or _begins_anew(record, entry)):
+                entries.pop(key, None)
+                entries[key] = _Entry(record=record, intent=_open_change(record))
+            elif kind == "setter" and entry is not None and entry.intent is not None:
+                entry.intent = replace(entry.intent, setter=_running(record, entry.intent.boot))
+        return entries
+
+    @property
+    def _name(self) -> Mapping[str, int]:
+        """The field of a record that says for which user it is written."""
+        return {} if self._uid is None else {"uid": self._uid}
+
+    def _append(self, record: Mapping[str, Any], otherwise: str) -> None:
+        append_record(self.file, Kept.JOURNAL, {**record, **self._name}, otherwise)
+
+
+def _unknown(entries: Mapping[_Key, _Entry]) -> NewerError | None:
+    return next((entry.unknown for entry in entries.values() if entry.unknown is not None), None)
+
+
+def _key(record: Mapping[str, Any]) -> _Key:
+    return str(record.get("session")), str(record.get("id"))
+
+
+def _writer(record: Mapping[str, Any]) -> int | None:
+    """The user for whom a record was written; None for root and where the writer of the journal wrote for itself."""
+    uid = record.get("uid")
+    return None if uid in (None, 0) else (uid if type(uid) is int else -1)
+
+
+def _may_write(record: Mapping[str, Any], owner: int | None) -> bool:
+    """Whether a record about a change of `owner` is believed: by that user, by root, by who owns the journal."""
+    return _writer(record) in (None, owner)
+
+
+def _begins_anew(record: Mapping[str, Any], entry: _Entry) -> bool:
+    """Whether an intent may take the id of an earlier change.
+
+    Only in a journal of one's own and after the end of that change: a session folder was removed and made again.
+    """
+    return entry.ended and entry.owner is None and _writer(record) is None
+
+
+def _end(entry: _Entry, record: Mapping[str, Any]) -> None:
+    """Apply an outcome to a change. Anything ends what is not understood or not a trial."""
+    result = str(record.get("result"))
+    entry.results += (result,)
+    entry.unknown = None
+    if entry.intent is None or entry.intent.until is None or result in _ENDS_A_TRIAL:
+        entry.ended = True
+
+
+def _given(key: _Key) -> StorageError:
+    return StorageError(
+        f"The journal has another change {key[1]} of {Path(key[0]).name}. Nothing was changed.",
+        hint="Set it again: it is given the next number.",
+    )
+
+
+def append_record(file: Path, kept: Kept, record: Mapping[str, Any], otherwise: str) -> None:
+    """Put a record on disk before it returns. Raises StorageError; `otherwise`: what is not done then, a sentence."""
+    written = {**record, "format": FORMATS[kept], "by": program_version()}
+    body = json.dumps(written, separators=(",", ":")).encode()
+    line = b"%08x %d %s\n" % (zlib.crc32(body), len(body), body)
+    try:
+        new = is_absent(file)
+        private_folder(file.parent)
+        descriptor = open_own(file, os.O_RDWR | os.O_CREAT | os.O_APPEND)
+        try:
+            size = os.fstat(descriptor).st_size
+            if size and os.pread(descriptor, 1, size - 1) != b"\n":
+                line = b"\n" + line  # a torn record stands alone
+            if os.write(descriptor, line) != len(line):
+                raise OSError(28, "No space left on device")
+            os.fsync(descriptor)
+        finally:
+            os.close(descriptor)
+        if new:
+            sync_folder(file.parent)
+    except OSError as error:
+        raise _not_written(file, error, otherwise) from error
+
+
+def _not_written(file: Path, error: OSError, otherwise: str = "") -> StorageError:
+    return StorageError(
+        f"The journal cannot be written: {error.strerror or error}. {otherwise}".rstrip(),
+        hint=next_step(error, file),
+        evidence=str(error),
+    )
+
+
+def read_records(file: Path) -> list[dict[str, Any]]:
+    """Every complete record; torn and flipped ones are passed over. A file that is missing or not ours has none."""
+    try:
+        data = read_own(file)
+    except OSError:
+        return []
+    records: list[dict[str, Any]] = []
+    at = 0
+    while head := _HEAD.search(data, at):
+        at = head.start() + 1
+        body = data[head.end() : head.end() + int(head[2])]
+        if len(body) != int(head[2]) or zlib.crc32(body) != int(head[1], 16):
+            continue
+        at = head.end() + len(body)
+        try:
+            record = json.loads(body)
+        except (ValueError, RecursionError):
+            continue
+        if isinstance(record, dict):
+            records.append(record)
+    return records
+
+
+def _open_change(record: Mapping[str, Any]) -> OpenChange | None:
+    """Return the change of an intent; None for a record in a shape unknown here."""
+    try:
+        return structure({**record, "change": record}, OpenChange)
+    except Exception:  # whatever is wrong with it: a damaged record must not hide the others
+        return None
+
+
+def _running(record: Mapping[str, Any], boot: str) -> Setter | None:
+    """The program of a record, if that very process is still there."""
+    try:
+        setter = structure(dict(record), Setter)
+    except Exception:  # see above
+        return None
+    return setter if boot == boot_id() and runs(setter.pid, setter.start) else None
+
+
+def boot_id() -> str:
+    """The kernel's id of this boot, "" where there is none."""
+    try:
+        return Path("/proc/sys/kernel/random/boot_id").read_text(encoding="ascii").strip()
+    except OSError:
+        return ""
+
+
+def runs(pid: int, start: str) -> bool:
+    """Whether that very process is there, not another one with its number."""
+    return bool(start) and process_start(pid) == start
+
+
+def boot_clock() -> float:
+    """Seconds since boot, sleep included: no clock change moves it."""
+    return time.clock_gettime(time.CLOCK_BOOTTIME)
+
+
+def _looked_after(intent: OpenChange, boot: str) -> bool:
+    """Whether somebody alive still sees to it: its process, or the watchdog of a trial."""
+    if intent.boot != boot:
+        return False
+    if intent.until is not None:
+        return boot_clock() < intent.until + OVERDUE
+    return runs(intent.pid, intent.start)

@@ -1,0 +1,160 @@
+"""The journals of a machine: root's own, those in other places of root's, and the one that the helper keeps."""
+
+from __future__ import annotations
+
+import json
+import os
+from collections.abc import Mapping
+from pathlib import Path
+from typing import Any
+
+from app.core.session.journal import Journal, OpenChange
+from app.core.session.json_codec import structure
+from app.core.session.paths import private_folder
+from app.core.session.trusted_file import open_own, read_own
+from backends.change import Change
+from backends.errors import NewerError, RaidbenchError, RefusedError, StorageError
+from backends.helper_interface import RootSide, raised
+from backends.host import Host
+
+# -- the journal of the machine, which the helper keeps for whoever is not root ---------------------------------------
+
+
+def journal_on(host: Host, folder: Path) -> Journal:
+    """The journal of changes of a host: the machine's where a helper keeps it, else the user's own in `folder`."""
+    return Journal(folder) if host.root_side is None else RootJournal(folder, host.root_side)
+
+
+class RootJournal(Journal):
+    """Intents and outcomes are put on disk by the helper; it takes intents of changes only that it planned itself."""
+
+    def __init__(self, folder: Path, side: RootSide) -> None:
+        """`folder`: of the journal that is used without a helper; nothing is put there."""
+        super().__init__(folder)
+        self._side = side
+
+    def intent(self, change_id: str, session: Path, change: Change, *, until: float | None = None) -> None:
+        """See `Journal.intent`. Raises StorageError."""
+        try:
+            self._side.ask_now(
+                "intend",
+                session=str(session),
+                id=change_id,
+                target=str(change.target),
+                key=change.key,
+                after=change.after,
+                until=until,
+            )
+        except RefusedError as error:  # as a journal that cannot be written: nothing was changed
+            raise StorageError(error.message, hint=error.hint, evidence=error.evidence) from error
+
+    def outcome(self, change_id: str, session: Path, result: str) -> None:
+        """See `Journal.outcome`. Raises StorageError, RefusedError."""
+        self._side.ask_now("outcome", session=str(session), id=change_id, result=result)
+
+    def unresolved(self) -> tuple[OpenChange, ...]:
+        """See `Journal.unresolved`."""
+        return self._asked("unresolved")
+
+    def trials(self) -> tuple[OpenChange, ...]:
+        """See `Journal.trials`."""
+        return self._asked("trials")
+
+    def left_running(self) -> tuple[OpenChange, ...]:
+        """See `Journal.left_running`."""
+        return self._asked("left_running")
+
+    def newer(self) -> NewerError | None:
+        """See `Journal.newer`."""
+        try:
+            told: Mapping[str, Any] | None = self._side.ask_now("journal")["newer"]
+        except RefusedError:  # see below
+            return None
+        error = None if told is None else raised(told)
+        return error if isinstance(error, NewerError) else None
+
+    def ids(self, session: Path) -> frozenset[str]:
+        """See `Journal.ids`."""
+        try:
+            return frozenset(self._side.ask_now("given", session=str(session))["ids"])
+        except RefusedError:  # see below
+            return frozenset()
+
+    def is_ours(self, change: OpenChange) -> bool:
+        """Whether this user may decide about a change: root about each, everybody else about their own."""
+        return os.getuid() in (0, change.uid)
+
+    async def trials_told(self) -> tuple[OpenChange, ...]:
+        """Return what `trials` does without blocking; () where the helper has ended. Never raises."""
+        try:
+            told: list[Any] = (await self._side.ask("journal"))["trials"]
+            return tuple(structure(one, OpenChange) for one in told)
+        except RaidbenchError:
+            return ()
+
+    def _asked(self, which: str) -> tuple[OpenChange, ...]:
+        try:
+            told: list[Any] = self._side.ask_now("journal")[which]
+        except RefusedError:  # it has ended, which whoever wants a change hears then
+            return ()
+        return tuple(structure(one, OpenChange) for one in told)
+
+
+# -- the journals of a machine ----------------------------------------------------------------------------------------
+
+# Root may keep its things in several places, while a device has one set of locks.
+#
+# Beside the locks stands which journals have had a trial since the machine began, so that a trial is seen from each.
+
+FILE = "journals"
+
+
+def enrol(locks: Path, journal: Journal) -> None:
+    """Let whoever keeps things elsewhere find a journal's trials. Raises StorageError: then nothing may be tried."""
+    folder = str(journal.file.parent.absolute())
+    try:
+        private_folder(locks)
+        if folder in _folders(locks):
+            return
+        descriptor = open_own(locks / FILE, os.O_WRONLY | os.O_CREAT | os.O_APPEND)
+        try:
+            os.write(descriptor, f"{json.dumps(folder)}\n".encode())
+        finally:
+            os.close(descriptor)
+    except OSError as error:
+        raise StorageError(
+            f"That a trial begins cannot be written down for others: {error.strerror or error}. Nothing was changed.",
+            hint=f"Check {locks}.",
+            evidence=str(error),
+        ) from error
+
+
+def other_journals(locks: Path, journal: Journal) -> tuple[Journal, ...]:
+    """Return the other journals that have had a trial since the machine began. Never raises."""
+    own = str(journal.file.parent.absolute())
+    try:
+        return tuple(Journal(Path(folder)) for folder in _folders(locks) if folder != own)
+    except OSError:
+        return ()
+
+
+def trials_elsewhere(locks: Path, journal: Journal) -> tuple[OpenChange, ...]:
+    """Trials of this boot in other journals than this one, that are not decided yet. Never raises."""
+    return tuple(trial for other in other_journals(locks, journal) for trial in other.trials())
+
+
+def _folders(locks: Path) -> list[str]:
+    """The journals' folders; a line that is torn is passed over. Raises OSError."""
+    try:
+        lines = read_own(locks / FILE).decode("utf-8", "replace").splitlines()
+    except FileNotFoundError:
+        return []
+    found: list[str] = []
+    for line in lines:
+        try:
+            folder = json.loads(line)
+        except (ValueError, RecursionError):
+            continue
+        if isinstance(folder, str) and "\0" not in folder:
+            found.append(folder)
+    return found

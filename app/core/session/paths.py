@@ -1,0 +1,209 @@
+"""Where sessions, the journal, locks and the configuration lie."""
+
+from __future__ import annotations
+
+import os
+import pwd
+import stat
+from contextlib import suppress
+from dataclasses import replace
+from pathlib import Path
+from typing import TYPE_CHECKING
+
+from app.core.session.trusted_file import next_step, require_owner
+from backends.errors import StorageError
+from backends.text import clean
+from backends.values import dataclass
+
+if TYPE_CHECKING:
+    from backends.host import Host
+
+ROOTS_STATE = Path("/var/lib/raidbench")
+ROOTS_CONFIG = Path("/etc/raidbench/config.toml")
+"""Where root keeps things when its environment points to places that others can write to."""
+
+ROOTS_LOCKS = Path("/run/raidbench")
+"""Where root's locks are, wherever else it keeps things: a device has one writer whatever the environment says."""
+
+SIMULATED = "simulated"
+"""Below it in the state folder of a user is all that belongs to simulated and recorded machines, a folder each."""
+
+ARRAYS = "arrays.log"
+"""Name of the journal of arrays that were made, beside that of changes."""
+
+_users_umask: int | None = None
+
+
+def keep_private() -> None:
+    """From here on all that this process and its children make is for its user alone, whatever the umask was."""
+    global _users_umask
+    _users_umask = os.umask(0o077)
+
+
+def share(descriptor: int) -> None:
+    """Let a document or folder that the user asked for by name be as open as the umask of the terminal says."""
+    if _users_umask is not None:
+        everything = 0o777 if stat.S_ISDIR(os.fstat(descriptor).st_mode) else 0o666
+        os.fchmod(descriptor, everything & ~_users_umask)
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Paths:
+    """Folders of one user on one machine; nothing is created until something is written."""
+
+    sessions: Path
+    """One folder a session."""
+    journal: Path
+    """The write-ahead journal's folder."""
+    locks: Path
+    """flock files, one a controller or disk."""
+    config: Path
+    """The configuration file; may be missing."""
+    apart: str = ""
+    """Which simulated or recorded machine these folders are of; "" for this machine."""
+
+    @property
+    def state(self) -> Path:
+        """The folder of all that is remembered beside the sessions."""
+        return self.sessions.parent
+
+    @property
+    def devices(self) -> Path:
+        """What is remembered of devices, one file each."""
+        return self.journal.parent / "devices"
+
+    @property
+    def simulated(self) -> bool:
+        """Whether these are the folders of a machine that is not this one."""
+        return bool(self.apart)
+
+    def require_readable(self) -> None:
+        """Raise StorageError for a state folder that is there and cannot be read: it may have changes in force."""
+        for folder in (self.state, self.sessions, self.journal):
+            try:
+                os.scandir(folder).close()
+            except FileNotFoundError:
+                continue
+            except OSError as error:
+                if folder == self.journal and _is_of_the_helper(folder):
+                    continue
+                message = f"The state folder {clean(str(folder), 300)} cannot be read: {error.strerror or error}."
+                raise StorageError(message, hint=next_step(error, folder), evidence=str(error)) from error
+
+    @classmethod
+    def of_host(cls, host: Host) -> Paths:
+        """Return the folders of a host; a simulated or recorded one has its own."""
+        return cls.of(_apart(host))
+
+    def for_host(self, host: Host) -> Paths:
+        """Return these very folders as those of a host."""
+        return replace(self, apart=_apart(host))
+
+    @classmethod
+    def of(cls, apart: str) -> Paths:
+        """Return the folders of the simulated or recorded machine `apart`, or of this machine for "".
+
+        No folder of the one is a folder of the other, and root's own places are for this machine alone.
+        RAIDBENCH_STATE_DIR puts everything below one folder: tests, trials, several users on one account.
+        """
+        override = os.environ.get("RAIDBENCH_STATE_DIR")
+        if override:
+            base = _plain(override)
+            state, config = base, base / "config.toml"
+        else:
+            import platformdirs
+
+            state = _plain(platformdirs.user_state_path("raidbench"))
+            config = platformdirs.user_config_path("raidbench") / "config.toml"
+        if os.geteuid() != 0:
+            return cls.below(state, apart, config) if apart else cls.at(state, config)
+        if not override and not _only_root_writes(config):
+            config = ROOTS_CONFIG
+        if apart:
+            return cls.below(state if override else _of_user_of_root(state), apart, config)
+        if override:
+            return replace(cls.at(state, config), locks=ROOTS_LOCKS)
+        sessions = (state if _only_root_writes(state) else ROOTS_STATE) / "sessions"
+        return cls(sessions=sessions, journal=ROOTS_STATE / "journal", locks=ROOTS_LOCKS, config=config)
+
+    @classmethod
+    def below(cls, state: Path, apart: str, config: Path | None = None) -> Paths:
+        """Return the folders of a simulated or recorded machine in the state folder of a user."""
+        own = state / SIMULATED / apart
+        return replace(cls.at(own, config or state / "config.toml"), apart=apart)
+
+    @classmethod
+    def at(cls, state: Path, config: Path | None = None) -> Paths:
+        """Return the folders in a state folder, and its configuration unless another one is named."""
+        config = config or state / "config.toml"
+        return cls(sessions=state / "sessions", journal=state / "journal", locks=state / "locks", config=config)
+
+
+def _plain(path: str | Path) -> Path:
+    """Return the path without `..`: changes are known by the folder of their session, which has one spelling."""
+    return Path(os.path.abspath(path))
+
+
+def _is_of_the_helper(folder: Path) -> bool:
+    """Return whether root owns the folder and this process is not root: the root helper reads it then.
+
+    Both use one state folder where sudo keeps RAIDBENCH_STATE_DIR. The sessions name the changes and are the user's.
+    """
+    try:
+        return os.geteuid() != 0 == folder.lstat().st_uid
+    except OSError:
+        return False
+
+
+def _apart(host: Host) -> str:
+    return host.capabilities.apart or "made-up" if host.simulated else ""
+
+
+def _of_user_of_root(state: Path) -> Path:
+    """Return the state folder for simulated machines of root, or of the user who became root, each separate.
+
+    Root writes nothing where another user may write, so what such a user simulates is in the home of root.
+    """
+    safe, caller = _only_root_writes(state), os.environ.get("SUDO_UID", "")
+    if safe and (not caller.isdecimal() or caller == "0"):
+        return state
+    try:
+        home = pwd.getpwuid(0).pw_dir
+    except KeyError:
+        home = "/root"
+    user = int(caller) if caller.isdecimal() else os.lstat(_nearest(state)).st_uid
+    return (state if safe else Path(home, ".local", "state", "raidbench")) / f"user-{user}"
+
+
+def _only_root_writes(path: Path) -> bool:
+    """Whether nobody but root can put something there, or has: links and folders on the way included."""
+    from backends.system.local.programs import is_roots
+
+    return is_roots(str(_nearest(path)))
+
+
+def _nearest(path: Path) -> Path:
+    """Return the path, or the nearest folder above it that exists."""
+    return next(folder for folder in (path, *path.parents) if os.path.lexists(folder))
+
+
+def private_folder(path: Path) -> Path:
+    """Make `path` (0700) and everything above it.
+
+    Raises OSError; NotADirectoryError if it is a link or a file, NotOursError if others own it or may write there.
+    """
+    path.mkdir(mode=0o700, parents=True, exist_ok=True)
+    info = path.lstat()
+    if not stat.S_ISDIR(info.st_mode):
+        raise NotADirectoryError(f"{path} is not a folder of this user")
+    require_owner(path, info)
+    return path
+
+
+def write_private(file: Path, text: str) -> None:
+    """Replace a file of the state folder in one step, readable by its owner only. Never raises."""
+    from backends.output_file import replace_file
+
+    with suppress(OSError):
+        private_folder(file.parent)
+        replace_file(file, text)

@@ -1,0 +1,165 @@
+"""What lies beside a session's log, and a report as JSON."""
+
+from __future__ import annotations
+
+from collections.abc import Iterable, Mapping
+from dataclasses import field
+from pathlib import Path
+from typing import TYPE_CHECKING
+
+from app.core.analysis.stored_verdicts import shown_experiment
+from app.core.fio.interval_log import samples_of
+from app.core.fio.job import Job
+from app.core.fio.run_phases import Course
+from app.core.fio.sections import JobSection
+from app.core.presentation import json_schema, json_schema_compare
+from app.core.session.events import NoteAdded, RulePersisted, RunStarted, last_check
+from app.core.session.json_codec import unstructure
+from app.core.session.results import Sample
+from app.core.session.state import RunRecord, Session
+from app.doors import action, needed_action
+from backends.errors import InvalidValueError
+from backends.input_file import open_input
+from backends.text import clean
+from backends.values import dataclass
+
+if TYPE_CHECKING:
+    from app.features.fleet.multihost.record import JointRecord
+
+# -- a report as JSON: the same objects as the commands give, in one document -----------------------------------------
+
+
+def to_json(session: Session, *, folder: str, joint: Iterable[JointRecord] = ()) -> json_schema.Json:
+    """The whole session: machine, devices, changes, runs, findings, notes, what is still in force."""
+    machine = session.machine
+    host = "" if machine is None else machine.host
+    checked = last_check(session.events)
+    return json_schema.document(
+        session={
+            "id": session.id,
+            "folder": folder,
+            "started": session.started,
+            "version": session.version,
+            "simulated": session.simulated,
+            "baseline": session.baseline,
+        },
+        machine=None if machine is None else unstructure(machine),
+        devices=json_schema.devices(session.inventory, {}, host=host, simulated=session.simulated),
+        changes=[json_schema.change_record(record) for record in session.changes],
+        in_force=[record.id for record in session.in_force],
+        runs=[json_schema.run(record, session=folder) for record in session.runs],
+        experiments=[
+            json_schema_compare.experiment(record, session, shown_experiment(session, record.id), session=folder)
+            for record in session.experiments
+        ],
+        findings=[] if checked is None else [unstructure(found) for found in checked.findings],
+        joint=[needed_action("fleet.document")(record) for record in joint],
+        notes=[{"at": event.at, "text": event.text} for event in session.events if isinstance(event, NoteAdded)],
+        kept=[
+            {"at": event.at, "target": str(event.target), "path": event.path, "values": dict(event.values)}
+            for event in session.events
+            if isinstance(event, RulePersisted)
+        ],
+    )
+
+
+# -- what lies beside a session's log: the jobs as fio got them, and the intervals of its runs ------------------------
+
+_LARGEST_JOB = 64 * 1024
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Raw:
+    """Files of runs, as far as they can be read."""
+
+    jobs: Mapping[str, tuple[str, ...]] = field(default_factory=dict)
+    """Lines of the job file, by run."""
+    samples: Mapping[str, tuple[Sample, ...]] = field(default_factory=dict)
+    """Intervals, by run."""
+    joint: tuple[JointRecord, ...] = ()
+    """Runs on many hosts."""
+    joint_problems: tuple[str, ...] = ()
+    """Sentences about those that cannot be read."""
+
+
+def joint_records(folder: Path) -> tuple[tuple[JointRecord, ...], tuple[str, ...]]:
+    """Return the runs on many hosts of a session, and sentences about those that cannot be read."""
+    read = action("fleet.records")
+    return ((), ()) if read is None else read(folder)
+
+
+def read_raw(session: Session, folder: Path, curves: Iterable[str] = ()) -> Raw:
+    """All job files, and the intervals of the runs in `curves`: reading those takes a second for each 10 MB."""
+    wanted = set(curves)
+    places = {run.id: place for run in session.runs if (place := run_folder(run, folder)) is not None}
+    jobs = {run: lines for run, place in places.items() if (lines := _job_lines(place))}
+    samples = {run.id: intervals(run, folder) for run in session.runs if run.id in wanted}
+    joint, problems = joint_records(folder)
+    return Raw(
+        jobs=jobs,
+        samples={run: found for run, found in samples.items() if found},
+        joint=joint,
+        joint_problems=problems,
+    )
+
+
+def intervals(run: RunRecord, folder: Path) -> tuple[Sample, ...]:
+    """Every interval of a run; none if they cannot be read."""
+    place = run_folder(run, folder)
+    if place is None:
+        return ()
+    return samples_of(place / "fio.out", course_of(run))
+
+
+def course_of(run: RunRecord) -> Course:
+    """What takes the documents of a run, as when it was measured."""
+    start = run.start
+    return Course(
+        ramp=has_ramp(run),
+        planned_s=seconds_of(start.job),
+        plan=start.steady,
+        targets=[each.target for each in start.targets],
+        sections=_sections_of(start),
+    )
+
+
+def _sections_of(start: RunStarted) -> tuple[JobSection, ...]:
+    """The sections of a run; none where this version does not know what one of them is."""
+    try:
+        return tuple(JobSection(name=one.name, job=Job.from_fields(one.job)) for one in start.sections)
+    except InvalidValueError:
+        return ()
+
+
+def has_ramp(run: RunRecord) -> bool:
+    """Whether a ramp came before what was measured."""
+    return bool(seconds_of({"runtime": run.start.job.get("ramp", "")}))
+
+
+def seconds_of(job: Mapping[str, str]) -> float | None:
+    """The job's run time in seconds; None without one."""
+    try:
+        return float(job.get("runtime", "").removesuffix("s")) or None
+    except ValueError:
+        return None
+
+
+def run_folder(run: RunRecord, folder: Path) -> Path | None:
+    """Where a run's files lie; None before its end, or for a place outside of the session."""
+    if run.end is None:
+        return None
+    place = folder / run.end.folder
+    try:
+        inside = place.resolve().is_relative_to(folder.resolve())
+    except OSError:
+        return None
+    return place if inside else None
+
+
+def _job_lines(place: Path) -> tuple[str, ...]:
+    try:
+        with open_input(place / "job.fio") as file:
+            text = file.read(_LARGEST_JOB).decode("utf-8", "replace")
+    except OSError:
+        return ()
+    return tuple(clean(line, 1000) for line in text.splitlines())

@@ -1,0 +1,198 @@
+"""A session being written: events go to disk, fold into the session, and are told to whoever listens."""
+
+from __future__ import annotations
+
+import contextlib
+import time
+from collections.abc import Callable, Mapping
+from pathlib import Path
+
+from app.core.session.events import AnyEvent, CommandRan, InventorySeen, LiveEvent, SessionEnded, SessionStarted
+from app.core.session.locks import LockPlace
+from app.core.session.machine import machine_facts
+from app.core.session.paths import Paths
+from app.core.session.state import Session, fold
+from app.core.session.store import SessionLog, beginning, continuable, load, new_folder
+from backends.errors import NotFoundError, RaidbenchError, StorageError
+from backends.formats import FORMATS, Kept
+from backends.host import Host
+from backends.system.timeout_memory import heeding
+from backends.system.wrapped import LoggingHost, Ran
+from backends.text import clean, clean_lines
+from backends.version import program_version
+
+Listener = Callable[[Session, AnyEvent], None]
+
+_SHORT_OUTPUT = 2000
+
+
+class Recorder:
+    """Keeps the session of one host: on disk once opened, in memory before."""
+
+    def __init__(self, host: Host, *, paths: Paths | None = None) -> None:
+        self.paths = Paths.of_host(host) if paths is None else paths.for_host(host)
+        """Where things lie."""
+        self.host: Host = heeding(LoggingHost(host, self._heard))
+        """The host, every command on it noted, and what gave no answer spared for a while."""
+        self.rated: Mapping[str, float] = {}
+        """Terabytes that drives are rated for, by model, as somebody has told."""
+        self.simulated = host.simulated
+        """Whether it is all made up, and marked as that wherever it is shown."""
+        self.session = Session(simulated=self.simulated)
+        """What has happened so far."""
+        self.folder: Path | None = None
+        """Where the session lies; None until it is opened."""
+        self.storage_problem: StorageError | None = None
+        """Why nothing can be recorded any more, and so nothing changed."""
+        self._log: SessionLog | None = None
+        self._listeners: list[Listener] = []
+        self._outputs = 0
+
+    @property
+    def locks(self) -> LockPlace:
+        """Where the locks of the host's devices are."""
+        return self.host.root_side or self.paths.locks
+
+    async def open(self, folder: Path | None = None, *, fresh: bool = True) -> None:
+        """Begin a session, or go on with one: `folder`, or the last one used here unless `fresh`.
+
+        Raises NewerError where a newer program wrote `folder`; StorageError when it cannot be written: then nothing
+        can be changed or measured.
+        """
+        machine = await machine_facts(self.host)
+        self._log = self._open_log(folder, fresh=fresh)
+        self.folder = self._log.folder
+        try:
+            known = load(self.folder)
+        except NotFoundError:
+            known = None
+        except RaidbenchError:  # nothing is added to what cannot be read
+            self._log.close()
+            self._log = None
+            raise
+        # What was looked at before is in no log, so it is not in the session either: it is looked at again.
+        self.session = known.session if known is not None else Session(simulated=self.simulated)
+        self.emit(
+            SessionStarted(
+                at=time.time(),
+                id=self.folder.name,
+                version=program_version(),
+                simulated=self.simulated,
+                machine=machine,
+                format=FORMATS[Kept.SESSION],
+            )
+        )
+
+    def _open_log(self, folder: Path | None, *, fresh: bool) -> SessionLog:
+        if folder is not None:
+            self._require_its_machine(folder)
+            try:
+                return SessionLog(folder, among=self.paths.sessions)
+            except BlockingIOError:
+                raise StorageError(
+                    f"Another raidbench is writing the session {folder}.", hint="End it there, or choose another."
+                ) from None
+        if not fresh:
+            last = continuable(self.paths, host=self.host.name, simulated=self.simulated)
+            if last is not None:
+                try:
+                    return SessionLog(last, among=self.paths.sessions)
+                except (BlockingIOError, StorageError):
+                    pass
+        return SessionLog(new_folder(self.paths.sessions), among=self.paths.sessions)
+
+    def _require_its_machine(self, folder: Path) -> None:
+        """Raises StorageError for a session of another machine where either of them is simulated or recorded."""
+        begun = beginning(folder)
+        if begun is None or (begun.simulated, begun.machine.host if self.simulated else "") == (
+            self.simulated,
+            self.host.name if self.simulated else "",
+        ):
+            return
+        kind = "simulated or recorded " if begun.simulated else ""
+        raise StorageError(
+            f"The session {folder.name} is of the {kind}machine {clean(begun.machine.host, 64)}.",
+            hint="Start raidbench for that machine, or choose another session.",
+        )
+
+    @property
+    def recording(self) -> bool:
+        """Whether the session is on disk and can be written."""
+        return self._log is not None and self.storage_problem is None
+
+    def close(self, reason: str = "left") -> None:
+        """Leave the session in good order."""
+        if self._log is None:
+            return
+        with contextlib.suppress(StorageError):
+            self.emit(SessionEnded(at=time.time(), reason=reason))
+        self._log.close()
+        self._log = None
+
+    def listen(self, listener: Listener) -> Callable[[], None]:
+        """Hear of every event with the session after it; the answer ends that."""
+        self._listeners.append(listener)
+
+        def forget() -> None:
+            if listener in self._listeners:
+                self._listeners.remove(listener)
+
+        return forget
+
+    def emit(self, event: AnyEvent) -> None:
+        """Put the event on disk (unless it only matters now), fold it, tell the listeners.
+
+        Raises StorageError: the event is then neither on disk nor in the session.
+        """
+        live = isinstance(event, LiveEvent) or (isinstance(event, InventorySeen) and not event.complete)
+        if not live and self._log is not None:
+            try:
+                self._log.append(event)  # type: ignore[arg-type]  # live events were taken out above
+            except StorageError as error:
+                self.storage_problem = error
+                raise
+        self.retell(fold(self.session, event), event)
+
+    @property
+    def logs(self) -> bool:
+        """Whether a session was opened and not left: what is emitted goes to disk."""
+        return self._log is not None
+
+    def retell(self, session: Session, event: AnyEvent) -> None:
+        """Tell the listeners of what the log has already, with the session after it."""
+        self.session = session
+        for listener in tuple(self._listeners):
+            listener(self.session, event)
+
+    def _heard(self, ran: Ran) -> None:
+        """A command or a write, from the logging host. Not being able to log a read never stops it."""
+        text = "\n".join(filter(None, (ran.stdout, ran.stderr)))
+        file = None
+        if self.folder is not None and len(text) > _SHORT_OUTPUT:
+            self._outputs += 1
+            file = f"output/{int(ran.started * 1000)}-{self._outputs}.txt"
+            try:
+                (self.folder / "output").mkdir(mode=0o700, exist_ok=True)
+                (self.folder / file).write_text(text, encoding="utf-8", errors="replace")
+            except OSError:
+                file = None
+        with contextlib.suppress(StorageError):
+            self.emit(
+                CommandRan(
+                    at=ran.started,
+                    line=ran.line,
+                    mutates=ran.mutates,
+                    seconds=ran.seconds,
+                    returncode=ran.returncode,
+                    output=clean_lines(text, 40)[:_SHORT_OUTPUT],
+                    output_file=file,
+                )
+            )
+
+    def need_recording(self) -> Path:
+        """The session's folder. Raises StorageError when there is none, or it cannot be written any more."""
+        if self._log is None or self.folder is None:
+            raise StorageError("There is no session to record this in, so nothing was done.")
+        if self.storage_problem is not None:
+            raise self.storage_problem
+        return self.folder

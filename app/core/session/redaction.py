@@ -1,0 +1,235 @@
+"""What a session or a recording tells of its machine, its devices and its people, and the session without it."""
+
+from __future__ import annotations
+
+import json
+import os
+import pwd
+import re
+from collections.abc import Callable, Iterable, Iterator, Mapping
+from typing import Any
+
+from app.core.session import event_codec
+from app.core.session.events import InventorySeen, SessionStarted
+from app.core.session.json_codec import unstructure
+from app.core.session.state import Session, replay
+from backends.errors import RefusedError
+from backends.model import Inventory
+from backends.redaction import FLEXIBLE, SHORTEST, Redactor, keyed_values, without_prefix
+
+_USERS = range(1000, 60_000)
+"""User numbers of people (login.defs)."""
+_MOUNTED = re.compile(r"mounted on (/[^\s,;\"']*)")
+
+_FIELDS = re.compile(r"(?:^|_)(?:serial|wwn|wwid|uuid|guid|nguid|eui|naa|iqn|nqn|asset_tag|boot_id)s?(?:_|$)")
+"""Names of fields of events that tell one device, machine or boot from all others."""
+
+_TELLING = re.compile(
+    r"(?i)serial|world wide|wwn|wwid|uuid|guid|eui|naa|sas address|iqn|nqn|asset tag|node name|port name"
+)
+"""Labels of facts that do."""
+
+_VERSIONS = re.compile(r"(?i)firmware|driver|version|kernel|bios")
+"""Names of fields and labels of facts that hold versions."""
+
+_WORDS = re.compile(r"[^\s;,]*[^\W_][^\s;,]*")
+
+
+def redactor_for(
+    inventories: Iterable[Inventory],
+    hosts: Iterable[str] = (),
+    mounts: Iterable[str] = (),
+    users: Iterable[str] = (),
+    others: Iterable[str] = (),
+    plain: Iterable[str] = (),
+) -> Redactor:
+    """A redactor of all that inventories tell, of host names and of the users of this machine.
+
+    `others`: identifiers that are known from elsewhere; `plain`: versions that look like addresses.
+    """
+    seen = tuple(inventories)
+    told = {*(one for inventory in seen for one in (*identifiers(inventory), *_content_numbers(inventory))), *others}
+    labels = {label for inventory in seen for label in _labels(inventory)}
+    points = {point for inventory in seen for point in _mount_points(inventory)}
+    return Redactor(
+        serials={spelling for identifier in told if is_swept(identifier) for spelling in spellings(identifier)},
+        names={
+            *_host_names((*hosts, *(label.partition(":")[0] for label in labels if ":" in label))),
+            *users,
+            *_people(),
+            *filter(_is_distinctive, labels),
+        },
+        labels=labels,
+        plain={*plain, *(one for inventory in seen for one in _versions(unstructure(inventory)))},
+        mounts={*points, *mounts},
+    )
+
+
+def redactor_of(*sessions: Session, others: Iterable[str] = (), texts: Iterable[str] = ()) -> Redactor:
+    """A redactor of all that sessions tell, whatever was seen or done in them.
+
+    `others`: hosts named besides; `texts`: what programs said that lies beside the log.
+    """
+    events = [event for session in sessions for event in session.events]
+    seen = [event.inventory for event in events if isinstance(event, InventorySeen)]
+    hosts = [*(event.machine.host for event in events if isinstance(event, SessionStarted)), *others]
+    lines = [event_codec.as_json(event) for event in events]
+    told = json.dumps(lines, ensure_ascii=False)
+    known = {*_in_fields(lines), *keyed_values(told), *(one for text in texts for one in keyed_values(text))}
+    inventories = (*seen, *(session.inventory for session in sessions))
+    return redactor_for(inventories, hosts, _MOUNTED.findall(told), others=known, plain=_versions(lines))
+
+
+def redacted(session: Session, redactor: Redactor) -> Session:
+    """The session with a pseudonym for every identifier, to be shown like any other. Raises RefusedError."""
+    events = []
+    for event in session.events:
+        line = _without_names(event_codec.as_json(event), redactor)
+        made = event_codec.decode(json.dumps(line))
+        if made is None:
+            raise RefusedError("This session cannot be redacted: one of its lines would no longer be read.")
+        events.append(made)
+    return replay(events)
+
+
+def _without_names(line: Mapping[str, Any], redactor: Redactor) -> dict[str, Any]:
+    """The line of an event; what kind it is stays."""
+    kept = {"event": line["event"]}
+    return {**hidden_json(line, redactor), **kept}
+
+
+def hidden_json(value: Any, redactor: Redactor, name: str = "") -> Any:
+    """A JSON value with pseudonyms: fields that identify as a whole, all other texts where something is known."""
+    match value:
+        case str():
+            return redactor.whole(value) if is_identifying(name) else redactor.text(value)
+        case dict():
+            more = {}
+            label = value.get("label")
+            if isinstance(label, str) and "kind" in value:  # what lies on a device
+                more = {"label": redactor.text(f"'{label}'")[1:-1]}
+            elif isinstance(label, str) and _TELLING.search(label) and isinstance(value.get("value"), str):
+                more = {"value": redactor.whole(value["value"])}
+            return {key: hidden_json(item, redactor, key) for key, item in value.items()} | more
+        case list() | tuple():
+            return [hidden_json(item, redactor, name) for item in value]
+        case _:
+            return value
+
+
+def _in_fields(value: Any) -> Iterator[str]:
+    """Yield the identifiers in fields of a JSON value that hold nothing else."""
+    return _words(value, is_identifying, _TELLING)
+
+
+def _versions(value: Any) -> Iterator[str]:
+    """Yield the versions of firmware, drivers and programs in a JSON value: some have the form of an address."""
+    return _words(value, lambda name: _VERSIONS.search(name) is not None, _VERSIONS)
+
+
+def _words(value: Any, is_meant: Callable[[str], bool], labels: re.Pattern[str], name: str = "") -> Iterator[str]:
+    """Yield the words of a JSON value that are in fields whose name is meant, or beside a label that matches."""
+    match value:
+        case str():
+            yield from _WORDS.findall(value) if is_meant(name) else ()
+        case dict():
+            label = value.get("label")
+            if isinstance(label, str) and labels.search(label) and isinstance(value.get("value"), str):
+                yield from _WORDS.findall(value["value"])
+            for key, item in value.items():
+                yield from _words(item, is_meant, labels, key)
+        case list() | tuple():
+            for item in value:
+                yield from _words(item, is_meant, labels, name)
+        case _:
+            return
+
+
+def is_identifying(name: str) -> bool:
+    """Return whether a field of that name holds what tells one device or machine from all others. No I/O."""
+    return _FIELDS.search(name) is not None
+
+
+def is_swept(identifier: str) -> bool:
+    """Return whether an identifier is replaced wherever it is, and not only in its field. No I/O.
+
+    A short number and a word are not: they would be found in figures and sentences.
+    """
+    bare = re.sub(r"[^0-9A-Za-z]", "", identifier)
+    if len(set(bare)) <= 1:  # 0000000000 of a disk that has none
+        return False
+    return len(bare) >= FLEXIBLE if bare.isdigit() else any(char.isdigit() for char in bare) or len(bare) >= FLEXIBLE
+
+
+def identifiers(inventory: Inventory) -> Iterator[str]:
+    """What tells one device from all others."""
+    found = [controller.serial for controller in inventory.controllers]
+    known = [array.identity for array in inventory.arrays] + [drive.identity for drive in inventory.drives]
+    for identity in known:
+        if identity is not None:
+            found += [identity.serial, identity.wwn]
+    for drive in inventory.drives:
+        found += [drive.serial, drive.wwn]
+    facts = [fact for drive in inventory.drives for fact in drive.facts]
+    facts += [fact for array in inventory.arrays for fact in array.facts]
+    facts += [fact for controller in inventory.controllers for fact in controller.facts]
+    for fact in facts:
+        found += _WORDS.findall(fact.value) if _TELLING.search(fact.label) else ()
+    yield from filter(None, found)
+
+
+def _content_numbers(inventory: Inventory) -> Iterator[str]:
+    """UUIDs of what lies on drives, whatever their form."""
+    yield from (signature.uuid for drive in inventory.drives for signature in drive.signatures if signature.uuid)
+
+
+def spellings(text: str) -> Iterator[str]:
+    """An identifier without its prefix (`naa.`, `0x`, `dm.mpath-3`), with blanks or udev's underscores, and backwards.
+
+    Short ones are left: they would be found in the middle of other words.
+    """
+    bare = without_prefix(text)
+    if len(bare) < SHORTEST:
+        return
+    yield bare
+    yield re.sub(r"\s+", "_", bare)
+    yield bare[::-1]  # MegaRAID's serial numbers are WWNs written backwards
+    if re.fullmatch(r"[0-9a-fA-F]{8}-[0-9a-fA-F]{2}", bare):  # a partition of an MBR table: the disk's number first
+        yield bare[:8]
+    if re.fullmatch(r"5[0-9a-f]{15}", bare.lower()):  # smartctl tells the last 36 bits as a number
+        yield str(int(bare[7:], 16))
+
+
+def _host_names(hosts: Iterable[str]) -> Iterator[str]:
+    """Whole and up to the first dot."""
+    for host in filter(None, (*hosts, os.uname().nodename)):
+        if host not in ("localhost", "simulated"):
+            yield from (host, host.partition(".")[0])
+
+
+def _people() -> Iterator[str]:
+    """Who has an account here, and who called us."""
+    yield from (one.pw_name for one in pwd.getpwall() if one.pw_uid in _USERS)
+    called = (os.environ.get(name, "") for name in ("SUDO_USER", "LOGNAME", "USER"))
+    yield from (name for name in called if name not in ("", "root"))
+
+
+def _labels(inventory: Inventory) -> Iterator[str]:
+    yield from (signature.label for drive in inventory.drives for signature in drive.signatures if signature.label)
+
+
+def _is_distinctive(label: str) -> bool:
+    """Whether a label is no plain word that sentences have, such as `data` or `backup`."""
+    return (
+        ":" not in label
+        and len(label) > SHORTEST
+        and re.search(r"[^\W\d_]", label) is not None
+        and re.search(r"[\d_-]", label) is not None
+    )
+
+
+def _mount_points(inventory: Inventory) -> Iterator[str]:
+    uses = [use for array in inventory.arrays for use in array.uses]
+    uses += [use for drive in inventory.drives for use in drive.uses]
+    for use in uses:
+        yield from _MOUNTED.findall(use.detail)

@@ -1,0 +1,59 @@
+"""A run of several sections as one run for each section, for all that shows or judges runs. Pure."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from dataclasses import replace
+
+from app.core.session.events import RunSection
+from app.core.session.results import RunFigures, SectionFigures
+from app.core.session.state import RunRecord
+
+
+def section_runs(run: RunRecord) -> tuple[tuple[str, RunRecord], ...]:
+    """The name of each section that has figures, and its run: its own job and figures, all else as of the whole run.
+
+    Its start still knows the other sections, so that it repeats no run that had others beside it.
+    """
+    known = {section.name: section for section in run.start.sections}
+    return tuple(
+        (own.name, _of_section(run, known[own.name], own)) for own in run.figures.sections if own.name in known
+    )
+
+
+def same_sections(runs: Sequence[RunRecord]) -> tuple[tuple[str, tuple[RunRecord, ...]], ...]:
+    """The sections that every run has, each with its runs, in the order of the first."""
+    if not runs:
+        return ()
+    each = [dict(section_runs(run)) for run in runs]
+    return tuple((name, tuple(one[name] for one in each)) for name in each[0] if all(name in one for one in each))
+
+
+def of_section(runs: Sequence[RunRecord], name: str) -> tuple[RunRecord, ...]:
+    """The runs of the section of that name, of all runs that have one."""
+    return tuple(own for run in runs for known, own in section_runs(run) if known == name)
+
+
+def _of_section(run: RunRecord, section: RunSection, own: SectionFigures) -> RunRecord:
+    start = replace(
+        run.start,
+        job=section.job,
+        title=section.title,
+        planned_seconds=section.planned_seconds,
+        sections=tuple(one for one in run.start.sections if one.name != section.name),
+    )
+    assert run.end is not None  # it has figures of sections
+    whole = run.end.figures
+    figures = RunFigures(
+        status=whole.status,
+        reason=whole.reason,
+        hint=whole.hint,
+        seconds=own.seconds,
+        read=own.read,
+        write=own.write,
+        trim=own.trim,
+        sync=own.sync,
+        fio_version=whole.fio_version,
+        happened=whole.happened,
+    )
+    return replace(run, start=start, end=replace(run.end, figures=figures))

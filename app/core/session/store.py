@@ -1,0 +1,235 @@
+"""Sessions on disk: one folder each, `session.jsonl` in it, raw output beside it."""
+
+from __future__ import annotations
+
+import contextlib
+import fcntl
+import os
+import time
+from collections.abc import Iterator
+from pathlib import Path
+
+from app.core.session import event_codec
+from app.core.session.events import DURABLE, LoggedEvent, SessionStarted
+from app.core.session.folders import LOG, each_folder, first_line
+from app.core.session.paths import Paths, private_folder
+from app.core.session.state import Session, replay
+from app.core.session.trusted_file import NotOursError, next_step, open_own, read_regular
+from backends.errors import NotFoundError, StorageError
+from backends.formats import FORMATS, Kept, require_known
+from backends.values import dataclass
+
+_COARSEST = 2_000_000_000
+"""Nanoseconds between two times that every filesystem tells apart: vfat keeps even seconds."""
+
+CONTINUE_WITHIN = 12 * 3600.0
+"""A command continues the last session of the same machine if that was used within these seconds."""
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Loaded:
+    """A session read from disk."""
+
+    folder: Path
+    """Where it lies."""
+    session: Session
+    """What it says."""
+    passed_over: int
+    """Lines that are torn, damaged or of a kind this version does not know."""
+    archive: Path | None = None
+    """The file that it was unpacked from, for as long as the program runs; None of a session in its own folder."""
+
+    redacted: bool = False
+    """Whether what tells machines and devices apart has pseudonyms, so that it differs from everywhere else."""
+
+    @property
+    def place(self) -> str:
+        """Where it lies, to be shown and to be named again."""
+        return str(self.archive or self.folder)
+
+
+class SessionLog:
+    """Appends events; holds the folder's lock, so that one program writes a session at a time."""
+
+    def __init__(self, folder: Path, *, among: Path | None = None) -> None:
+        """Raises StorageError; BlockingIOError when another program writes this session.
+
+        `among`: the folder of the sessions of which it becomes the one used last, if it is one of them.
+        """
+        self.folder = folder
+        self._among = among if folder.parent == among else None
+        self._least: int | None = None
+        try:
+            private_folder(folder)
+            self._descriptor = open_own(folder / LOG, os.O_RDWR | os.O_CREAT | os.O_APPEND)
+        except OSError as error:
+            raise _storage(folder, error) from error
+        try:
+            fcntl.flock(self._descriptor, fcntl.LOCK_EX | fcntl.LOCK_NB)
+        except BlockingIOError:
+            os.close(self._descriptor)
+            raise
+        except OSError as error:  # a network filesystem without locks
+            os.close(self._descriptor)
+            raise _storage(folder, error) from error
+        size = os.fstat(self._descriptor).st_size
+        self._torn = bool(size) and os.pread(self._descriptor, 1, size - 1) != b"\n"
+
+    def append(self, event: LoggedEvent) -> None:
+        """One line, on disk before the call returns for changes and runs.
+
+        Raises StorageError.
+        """
+        line = event_codec.encode(event).encode() + b"\n"
+        if self._torn:
+            line = b"\n" + line
+        try:
+            written = os.write(self._descriptor, line)
+            if written != len(line):
+                self._torn = True
+                raise OSError(28, "No space left on device")
+            self._torn = False
+            if isinstance(event, DURABLE):
+                os.fsync(self._descriptor)
+            self._keep_order()
+        except OSError as error:
+            raise _storage(self.folder, error) from error
+
+    def _keep_order(self) -> None:
+        """Keep the time of the log from going back with the clock: the session used last is the one with the last."""
+        if self._least is None:
+            self._least = 0 if self._among is None else _time_after_others(self._among, self.folder)
+        with contextlib.suppress(OSError):  # a filesystem that sets no times has the order of the clock
+            now = os.fstat(self._descriptor).st_mtime_ns
+            if now < self._least:
+                os.utime(self._descriptor, ns=(self._least, self._least))
+            self._least = max(now, self._least)
+
+    def close(self) -> None:
+        """Let go of the folder."""
+        with contextlib.suppress(OSError):
+            fcntl.flock(self._descriptor, fcntl.LOCK_UN)  # a program that is just being started still holds a copy
+            os.close(self._descriptor)
+        self._descriptor = -1  # the number may soon be another file's
+
+
+def _time_after_others(sessions: Path, folder: Path) -> int:
+    """Return the time in nanoseconds that a session needs to be the last one; 0 where the clock sees to that."""
+    try:
+        logs = [other / LOG for other in sessions.iterdir() if other != folder]
+    except OSError:
+        return 0
+    latest_time = 0
+    for log in logs:
+        with contextlib.suppress(OSError):
+            latest_time = max(latest_time, log.stat().st_mtime_ns)
+    return latest_time + _COARSEST if latest_time > time.time_ns() else 0
+
+
+def _storage(folder: Path, error: OSError) -> StorageError:
+    hint = next_step(error, folder)
+    if not isinstance(error, NotOursError):
+        hint += " `--session DIR` keeps this session in another folder."
+    return StorageError(
+        f"The session cannot be written: {error.strerror or error}.",
+        hint=hint,
+        evidence=str(error),
+    )
+
+
+def load(folder: Path) -> Loaded:
+    """A session from its folder.
+
+    Raises NotFoundError when there is none, NewerError when a newer program wrote some of it, StorageError when it
+    cannot be read.
+    """
+    file = folder / LOG
+    try:
+        text = read_regular(file).decode("utf-8", "replace")
+    except FileNotFoundError:
+        raise NotFoundError(f"{folder} holds no session.", hint="`raidbench log --list` lists them.") from None
+    except OSError as error:
+        raise StorageError(f"{file} cannot be read: {error.strerror}.", evidence=str(error)) from error
+    events: list[LoggedEvent] = []
+    passed_over = 0
+    for line in text.split("\n"):
+        if not line.strip():
+            continue
+        if (origin := event_codec.origin(line)) is not None:
+            require_known(Kept.SESSION, *origin, f"The session {folder.name}")
+        event = event_codec.decode(line)
+        if event is None:
+            passed_over += 1
+        else:
+            events.append(event)
+    return Loaded(folder=folder, session=replay(events), passed_over=passed_over)
+
+
+def folders(paths: Paths) -> list[Path]:
+    """Return the folders of the sessions of the machine that the paths are of, newest first."""
+    return list(each_folder(paths))
+
+
+def new_folder(root: Path) -> Path:
+    """A new session's folder, made here so that nobody else gets the same: its time, a number if that is taken.
+
+    Raises StorageError.
+    """
+    try:
+        private_folder(root)
+        for name in _names(time.strftime("%Y-%m-%d-%H%M%S")):
+            with contextlib.suppress(FileExistsError):
+                (root / name).mkdir(mode=0o700)
+                return root / name
+    except OSError as error:
+        raise _storage(root, error) from error
+    raise AssertionError("names never end")
+
+
+def _names(base: str) -> Iterator[str]:
+    yield base
+    number = 2
+    while True:
+        yield f"{base}-{number}"
+        number += 1
+
+
+def latest(paths: Paths) -> Path | None:
+    """The session used last, None if there is none."""
+    return next(each_folder(paths), None)
+
+
+def continuable(paths: Paths, *, host: str, simulated: bool) -> Path | None:
+    """The last session of this machine, if it is young enough for the next command to go on with it."""
+    ours = FORMATS[Kept.SESSION]
+    for folder in each_folder(paths):
+        age = _age(folder)
+        if age is None or not 0 <= age < CONTINUE_WITHIN:
+            continue
+        begun = beginning(folder)
+        # One of another format is not gone on with: what this program adds would be of two.
+        if begun is not None and (begun.machine.host, begun.simulated, begun.format) == (host, simulated, ours):
+            return folder
+    return None
+
+
+def _age(folder: Path) -> float | None:
+    """Return the seconds since a session was used, by the clock of then; None if there is no log any more.
+
+    Where the time of the log is ahead of the clock, it tells an order alone; that of its inode cannot be set.
+    """
+    try:
+        info = (folder / LOG).stat()
+    except OSError:
+        return None
+    now = time.time()
+    return now - (info.st_mtime if info.st_mtime <= now else info.st_ctime)
+
+
+def beginning(folder: Path) -> SessionStarted | None:
+    """The event that a log begins with."""
+    try:
+        event = event_codec.decode(first_line(folder))
+    except OSError:
+        return None
+    return event if isinstance(event, SessionStarted) else None

@@ -1,0 +1,216 @@
+"""Strict TOML, with the line in which a key stands."""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Callable, Mapping
+from pathlib import Path
+from typing import Any, TypeVar
+
+from backends.did_you_mean import suggested
+from backends.errors import InvalidValueError, NotFoundError
+from backends.text import clean
+
+# -- where in a TOML text a key stands, for sentences about it --------------------------------------------------------
+
+_HEADER = re.compile(r"\s*(\[\[?)\s*([^\]]+?)\s*\]")
+_KEY = re.compile(r"""\s*(?:["']([^"']+)["']\s*=|["']?([A-Za-z0-9_-]+)["']?\s*[=.])""")
+
+
+class TomlLines:
+    """Line numbers of tables and their keys.
+
+    A table is `axis.2`, the third of its kind, `axis.2.job` within it, or `job`; "" is the top.
+    """
+
+    def __init__(self, text: str) -> None:
+        self._found: dict[tuple[str, str], int] = {}
+        counts: dict[str, int] = {}
+        table = ""
+        for number, line in enumerate(text.splitlines(), 1):
+            header = _HEADER.match(line)
+            if header is not None:
+                name = re.sub(r"""["'\s]""", "", header[2])
+                if header[1] == "[[":
+                    counts[name] = counts.get(name, -1) + 1
+                    name = f"{name}.{counts[name]}"
+                elif (first := name.partition("."))[0] in counts and first[1]:
+                    name = f"{first[0]}.{counts[first[0]]}.{first[2]}"  # within the last of them
+                table = name
+                self._found.setdefault((table, ""), number)
+            elif (key := _KEY.match(line)) is not None:
+                self._found.setdefault((table, key[1] or key[2]), number)
+
+    def of(self, table: str, key: str = "") -> int:
+        """The line of a key, of its table if the key is not found, of what that is in; 1 if none is."""
+        found = self._found.get((table, key))
+        if found is None and key:
+            found = self._found.get((f"{table}.{key}" if table else key, ""))
+        if found is None and (table, "") in self._found:
+            found = self._found[table, ""]
+        if found is not None or not table:
+            return found or 1
+        above, _, name = table.rpartition(".")
+        return self.of(above, name)
+
+
+# -- strict TOML: what is wrong is named with its file, line and key, and with what is legal there --------------------
+
+T = TypeVar("T")
+Parse = Callable[[Any], T]
+"""Reads a value. Raises ValueError with words that follow the key ("wants ..."), or an error with its own sentence."""
+
+
+class TomlFile:
+    """What the tables of a file share: its name in sentences, its text, the error it raises, its usual hint."""
+
+    def __init__(self, shown: str, text: str, failure: type[InvalidValueError], hint: str) -> None:
+        self.shown = shown
+        self.text = text
+        self.failure = failure
+        self.hint = hint
+        self.lines = TomlLines(text)
+
+
+class TomlTable:
+    """A table of a file by its name (`job`, `axis.2`, "" at the top). Every method raises the file's error."""
+
+    def __init__(self, file: TomlFile, name: str, given: Mapping[str, Any]) -> None:
+        self.file = file
+        self.given = given
+        self._name = name
+
+    def error(self, key: str, sentence: str, hint: str = "") -> InvalidValueError:
+        """What is wrong at that key, or with the whole table."""
+        return self.file.failure(
+            f"{self.file.shown}, line {self.line_of(key)}: {sentence}", hint=hint or self.file.hint
+        )
+
+    def line_of(self, key: str) -> int:
+        """The line of a key, of the table itself where it is not given."""
+        return self.file.lines.of(self._name, key)
+
+    def only(self, *legal: str) -> None:
+        """Refuses keys that are not legal here."""
+        for key in self.given:
+            if key not in legal:
+                where = f" in [{self._name.partition('.')[0]}]" if self._name else ""
+                sentence = f"there is no key {clean(key, 40)!r}{where}."
+                raise self.error(key, sentence, suggested(key, legal, f"The keys are: {', '.join(legal)}."))
+
+    def parse(self, key: str, parse: Parse[T], value: Any, called: str = "") -> T:
+        """A value that stands at that key; `called` is its name in sentences where that is not the key."""
+        name = called or clean(key, 40)
+        try:
+            return parse(value)
+        except (InvalidValueError, NotFoundError) as error:
+            raise self.error(key, f"{name}: {error.message.rstrip('.')}.", error.hint) from None
+        except ValueError as error:
+            raise self.error(key, f"{name} {error}.") from None
+
+    def get(self, key: str, parse: Parse[T], default: T) -> T:
+        """The value of a key; the default where it is not given."""
+        return self.parse(key, parse, self.given[key]) if key in self.given else default
+
+    def table(self, key: str) -> TomlTable:
+        """A table inside this one; empty where it is not given."""
+        found = self.given.get(key, {})
+        if not isinstance(found, dict):
+            raise self.error(key, f"{key} wants a table: [{key}].")
+        return TomlTable(self.file, f"{self._name}.{key}" if self._name else key, found)
+
+    def tables(self, key: str) -> list[TomlTable]:
+        """An array of tables; empty where it is not given."""
+        found = self.given.get(key, [])
+        if not isinstance(found, list) or not all(isinstance(row, dict) for row in found):
+            raise self.error(key, f"{key} wants tables: [[{key}]].")
+        return [TomlTable(self.file, f"{key}.{at}", row) for at, row in enumerate(found)]
+
+
+def read_toml(data: bytes, shown: str, kind: str, failure: type[InvalidValueError], hint: str = "") -> TomlTable:
+    """The top of the file that these bytes make. Raises `failure` for what is not TOML."""
+    import tomllib  # most machines have no such file
+
+    try:
+        text = data.decode("utf-8")
+        _require_shallow(text)
+        found = tomllib.loads(text)
+        _require_small(found)
+        return TomlTable(TomlFile(shown, text, failure, hint), "", found)
+    except UnicodeDecodeError as error:
+        raise failure(f"{shown} is not {kind}: it is not text (byte {error.start}).", hint=hint) from None
+    except (ValueError, RecursionError) as error:  # more digits than int() takes are no TOMLDecodeError
+        reason = clean(str(error).rstrip("."), 160)
+        if not isinstance(error, tomllib.TOMLDecodeError | _UnfitError):
+            reason = "nested too deeply" if isinstance(error, RecursionError) else "a number has too many digits"
+        raise failure(f"{shown} is not valid TOML: {reason}.", hint=hint) from None
+
+
+class _UnfitError(ValueError):
+    """TOML that no program has to take."""
+
+
+_MOST_PARTS = 100
+"""Dots in a line outside of texts: tomllib takes a time that grows with the square of a key's parts."""
+
+_TEXTS = re.compile(r"""\"[^\"\n]*\"|'[^'\n]*'|#[^\n]*""")
+
+
+def _require_shallow(text: str) -> None:
+    """Raises _UnfitError for keys of very many parts. No I/O."""
+    if any(line.count(".") > _MOST_PARTS for line in _TEXTS.sub("", text).split("\n")):
+        raise _UnfitError("a key is nested too deeply")
+
+
+def _require_small(found: Mapping[str, Any]) -> None:
+    """Raises _UnfitError for an integer beyond 64 bits, which TOML does not promise. No I/O."""
+    left: list[Any] = [found]
+    while left:
+        value = left.pop()
+        if isinstance(value, dict):
+            left += value.values()
+        elif isinstance(value, list):
+            left += value
+        elif isinstance(value, int) and not -(1 << 63) <= value < 1 << 63:
+            raise _UnfitError("a number does not fit into 64 bits")
+
+
+def text_or_empty(value: Any) -> str:
+    """A text in quotes."""
+    if not isinstance(value, str):
+        raise ValueError("wants a text in quotes")
+    return value.strip()
+
+
+def text(value: Any) -> str:
+    """A text in quotes with something in it."""
+    found = text_or_empty(value)
+    if not found:
+        raise ValueError("wants a text in quotes")
+    return found
+
+
+def absolute(value: Any) -> str:
+    """An absolute path; `~` is the home of whoever asks."""
+    path = Path(text(value)).expanduser()
+    if not path.is_absolute():
+        raise ValueError("wants an absolute path")
+    return str(path)
+
+
+def flag(value: Any) -> bool:
+    """True or false."""
+    if not isinstance(value, bool):
+        raise ValueError("wants true or false")
+    return value
+
+
+def whole(minimum: int, maximum: int) -> Parse[int]:
+    """Reads a whole number between these."""
+
+    def parse(value: Any) -> int:
+        if not isinstance(value, int) or isinstance(value, bool) or not minimum <= value <= maximum:
+            raise ValueError(f"wants a whole number from {minimum} to {maximum}")
+        return value
+
+    return parse

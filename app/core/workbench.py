@@ -1,0 +1,69 @@
+"""The workbench without a terminal: one session on one host, and everything that may be done in it."""
+
+from __future__ import annotations
+
+import contextlib
+import time
+from functools import cached_property
+from typing import TYPE_CHECKING
+
+from app.core.benchmark.session_runner import Measuring, no_advice
+from app.core.changes.changes import Changes
+from app.core.changes.persistence import Keeping
+from app.core.session.events import BaselineMarked, NoteAdded, ProblemMet
+from app.core.session.inventory import Hardware
+from app.core.session.paths import Paths
+from app.core.session.recorder import Recorder
+from backends.errors import NotFoundError, RaidbenchError, StorageError
+from backends.host import CanRestart, Host
+from backends.model import Problem
+
+if TYPE_CHECKING:
+    from app.core.benchmark.conditions.facts import Advisor
+    from app.core.changes.arrays.builder import ArrayBuilding
+
+
+class Workbench(Recorder):
+    """A session being written, and what can be done in it. Events fold into `session`; listeners hear of each."""
+
+    def __init__(self, host: Host, *, paths: Paths | None = None, advisor: Advisor = no_advice) -> None:
+        """`advisor`: what gives advice on runs."""
+        super().__init__(host, paths=paths)
+        self.hardware = Hardware(self)
+        """What is there."""
+        self.changes = Changes(self, self.hardware, host)
+        """What is set, tried, taken back and recovered."""
+        self.keeping = Keeping(self, self.hardware)
+        """What is set again at boot."""
+        self.jobs = Measuring(self, self.hardware, advisor)
+        """What is measured."""
+        self.restarts: CanRestart | None = host if isinstance(host, CanRestart) else None
+        """The host, if it may be restarted on the way; None for a machine that is somebody's."""
+
+    def for_another_session(self) -> Workbench:
+        """Return a workbench on the same host with no session yet."""
+        return Workbench(self.host, paths=self.paths, advisor=self.jobs.advisor)
+
+    @cached_property
+    def arrays(self) -> ArrayBuilding:
+        """What arrays are made and deleted."""
+        from app.core.changes.arrays.builder import ArrayBuilding
+
+        return ArrayBuilding(self, self.hardware, self.changes.journal_folder)
+
+    def note(self, text: str) -> None:
+        """Write something down. Raises StorageError."""
+        self.need_recording()
+        self.emit(NoteAdded(at=time.time(), text=text))
+
+    def mark_baseline(self, run_id: str | None) -> None:
+        """Show other runs against this one. Raises NotFoundError, StorageError."""
+        self.need_recording()
+        if run_id is not None and self.session.run(run_id) is None:
+            raise NotFoundError(f"This session has no run {run_id}.")
+        self.emit(BaselineMarked(at=time.time(), run=run_id))
+
+    def problem(self, where: str, error: RaidbenchError) -> None:
+        """Remember that something went wrong; never raises."""
+        with contextlib.suppress(StorageError):
+            self.emit(ProblemMet(at=time.time(), problem=Problem(where=where, message=error.message, hint=error.hint)))

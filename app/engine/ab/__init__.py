@@ -1,1 +1,0 @@
-"""One setting measured in pairs: planned, run, put back, also after a crash."""

@@ -1,1 +1,0 @@
-"""What of a machine's set-up costs speed or safety, told without any load."""

@@ -1,1 +1,0 @@
-"""Named baselines, and runs of now held against one."""

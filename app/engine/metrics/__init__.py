@@ -1,1 +1,0 @@
-"""What raidbench knows of a machine as figures for a monitoring."""

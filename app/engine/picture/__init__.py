@@ -1,1 +1,0 @@
-"""What pictures are of, and their data, from sessions."""

@@ -1,1 +1,0 @@
-"""A session as a document: one model, a writer for each format."""

@@ -1,0 +1,334 @@
+"""`ab`: one setting as it is against another value, in pairs of runs, and put back at the end."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+from contextlib import closing
+
+import click
+
+from app.cli import confirm
+from app.cli.async_runner import Interruption
+from app.cli.bench import allowed, not_read_only, scratch_size, wear_lines
+from app.cli.bench_job import AskedJob, JobOptions, job_of, job_options
+from app.cli.bench_progress import RunTeller
+from app.cli.bench_target import resolve
+from app.cli.confirm import steps
+from app.cli.exit_status import DONE, FAILED, INTERRUPTED
+from app.cli.help_groups import GroupedCommand
+from app.cli.options import CONFIRM_HELP, PERCENT, AskingOptions, FiniteRange, current, gather_options
+from app.cli.output import lines, paint, print_json, say, say_all
+from app.cli.render import table_lines
+from app.cli.session_context import begin_measuring, loaded_session, on_workbench, refuse_read_only
+from app.cli.set_command import pairs as pairs_of_words
+from app.cli.steady_options import steady_options
+from app.core.analysis.pair_design import STANDARD, UNTIL, one_look
+from app.core.analysis.stats import THRESHOLD_PERCENT
+from app.core.analysis.stored_verdicts import shown_experiment
+from app.core.benchmark.runner import Request
+from app.core.presentation import change as view
+from app.core.presentation import json_schema, json_schema_compare
+from app.core.presentation.comparison import NO_PAIR, ab_headings, comparison_table, experiment_ending, shown_lines
+from app.core.presentation.comparison_text import so_far
+from app.core.presentation.run import result_line
+from app.core.session.event_types import Look, SteadyPlan
+from app.core.session.events import AnyEvent, RunEnded, RunStarted
+from app.core.session.state import ExperimentRecord, Session
+from app.core.workbench import Workbench
+from app.features.ab.experiment import run_experiment
+from app.features.ab.plan import (
+    NULL_PAIRS,
+    REST_SECONDS,
+    AbPlan,
+    continued,
+    known_noise,
+    looks_that_detect,
+    plan_ab,
+    plan_null,
+)
+from app.features.ab.presentation import order_words, plan_json, plan_noise_words, threshold_words
+from backends.device_label import Nameplate
+from backends.errors import InvalidValueError
+from backends.text import clean
+from backends.values import dataclass
+
+_USUAL = f"{', '.join(str(look.pairs) for look in STANDARD[:-1])} and {STANDARD[-1].pairs}"
+
+HURRY = 30.0
+"""How many times as fast the simulated rack's time runs: there is no disk to wait for."""
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class _AbOptions(AskingOptions):
+    """The options of `ab`."""
+
+    target: str
+    setting: str | None
+    null: bool
+    job: JobOptions
+    steady: SteadyPlan | None
+    on: str | None
+    pairs: int | None
+    detect: float | None
+    until: float | None
+    threshold: float | None
+    more: str | None
+    rest: float | None
+
+
+@click.command("ab", cls=GroupedCommand)
+@click.argument("target")
+@click.argument("setting", metavar="[KEY=VALUE]", required=False)
+@click.option(
+    "--null",
+    is_flag=True,
+    help=f"Set nothing: the same against itself, {NULL_PAIRS} pairs unless named; tells how far runs lie apart.",
+)
+@job_options("The section of the job file that is measured: alone, without the others. Needed where it has several.")
+@steady_options(early=False)
+@click.option("--on", metavar="TARGET", help="Measure this device, file or folder instead of TARGET's own device.")
+@click.option(
+    "--pairs",
+    type=click.IntRange(1, 50),
+    metavar="N",
+    help="So many runs of each value, judged once, at the end: 3 find large differences only, and do not protect from "
+    f"what comes back at intervals. Unless named, up to 20 pairs are measured and judged after {_USUAL}.",
+)
+@click.option(
+    "--detect",
+    type=PERCENT,
+    metavar="PERCENT",
+    help="As many pairs as find an effect of PERCENT, such as 5%, four times of five, by what runs of this job on this "
+    "target are known to scatter by.",
+)
+@click.option(
+    "--until",
+    type=PERCENT,
+    metavar="PERCENT",
+    help="Measure until the difference is known to +-PERCENT, such as 1%, whatever it is; 50 pairs at most.",
+)
+@click.option(
+    "--threshold",
+    type=PERCENT,
+    metavar="PERCENT",
+    help=f"A difference within +-PERCENT is none, {THRESHOLD_PERCENT:g}% if not named.",
+)
+@click.option("--more", metavar="EXPERIMENT", help="Go on with a stopped experiment, such as e1, by its plan.")
+@click.option(
+    "--rest",
+    type=FiniteRange(0, 600),
+    metavar="SECONDS",
+    help="Idle time before each run, at least; 5 if not named. Up to a third of a run more is drawn, so that what "
+    "comes back at intervals keeps no step with the runs.",
+)
+@click.option("--dry-run", is_flag=True, help="Only show what would be done; needs no root.")
+@click.option("--yes", is_flag=True, help="Do not ask about what is harmless.")
+@click.option("--confirm", "typed", metavar="WORD", help=CONFIRM_HELP)
+@click.option("--json", "as_json", is_flag=True, help="The outcome as JSON.")
+@gather_options(_AbOptions)
+def ab_command(options: _AbOptions) -> int:
+    """Measure a setting of TARGET as it is against VALUE, and say which is faster.
+
+    Runs are made in pairs; which value comes first in each is drawn, so that neither drift nor order passes for a
+    difference. The setting is put back at the end, also after Ctrl-C or a failure.
+
+    With --null nothing is set: what the same against itself differs by is the noise, and says what pairs can show.
+    """
+    if options.null is (options.setting is not None):
+        raise click.UsageError("Name KEY=VALUE, or --null to measure the same against itself.")
+    if not options.dry_run:
+        refuse_read_only()
+    asked = job_of(options.job, current().load_config(), alone="An A/B judges one job")
+    setting = None if options.setting is None else pairs_of_words((options.setting,))[0]
+    looks = _looks(options)
+
+    async def work(bench: Workbench, interruption: Interruption) -> int:
+        plan = await _plan(bench, options, asked, setting, looks)
+        return _show(plan, options.as_json) if options.dry_run else await _ab(bench, interruption, plan, options)
+
+    return on_workbench(work, dry=options.dry_run, hurry=HURRY, rights=True)
+
+
+async def _ab(bench: Workbench, interruption: Interruption, plan: AbPlan, options: _AbOptions) -> int:
+    say_all(_review(plan))
+    for row in await wear_lines(bench, plan.ready, times=2 * plan.pairs):
+        say(f"{row}.")
+    say()
+    typed = _ask(plan, await bench.hardware.nameplate(plan.change.target), options)
+    await begin_measuring(bench)
+    if interruption.asked():
+        return INTERRUPTED
+
+    with closing(_Teller(bench)) as teller, interruption.gracefully(bench.jobs.stop):
+        try:
+            record = await run_experiment(bench, plan, confirm=typed)
+        finally:
+            teller.end()
+    _tell(bench, record, as_json=options.as_json)
+    if interruption.asked():
+        return INTERRUPTED
+    whole = record.end is not None and record.end.status.value == "ok" and record.end.restored
+    return DONE if whole else FAILED
+
+
+def _looks(options: _AbOptions) -> tuple[Look, ...]:
+    """Return when it is judged; of an effect to detect, when its plan is made. Raises InvalidValueError."""
+    effects = (options.detect, options.until, options.more)
+    if sum(option is not None for option in (options.pairs, *effects)) > 1:
+        raise InvalidValueError(
+            "--pairs, --detect, --until and --more exclude each other.",
+            hint="Name the one that is to end the experiment.",
+        )
+    if options.null and effects != (None, None, None):
+        raise InvalidValueError("--null has no effect to look for.", hint="--pairs says how many pairs it measures.")
+    if options.threshold is not None and options.more is not None:
+        raise InvalidValueError(
+            "--threshold and --more exclude each other: an experiment keeps the threshold it began with.",
+            hint="Leave --threshold out.",
+        )
+    if options.null:
+        return one_look(options.pairs or NULL_PAIRS)
+    if options.until is not None:
+        return UNTIL
+    return STANDARD if options.pairs is None else one_look(options.pairs)
+
+
+async def _plan(
+    bench: Workbench, options: _AbOptions, asked: AskedJob, setting: tuple[str, str] | None, looks: tuple[Look, ...]
+) -> AbPlan:
+    target = (await bench.hardware.find(options.target)).target
+    change = None if setting is None else await bench.hardware.plan(target, *setting)
+    where, shown = await resolve(bench, options.on or str(target))
+    job = scratch_size(asked.job, [where], current().load_config(), given="size" in options.job.texts)
+    request = Request(where=where, name=shown, job=job, profile=asked.profile, steady=options.steady, told=True)
+    not_read_only(request)
+    ready = await bench.jobs.prepare(request)
+    least = REST_SECONDS if options.rest is None else options.rest
+    rest, noise = least if bench.host.capabilities.live else None, known_noise(bench, ready)
+    if change is not None and options.more is not None:
+        record, done = continued(loaded_session().session, options.more, change, ready)
+        return plan_ab(change, ready, rest_seconds=rest, goes_on=record, done=done, noise=noise)
+    threshold = THRESHOLD_PERCENT if options.threshold is None else options.threshold
+    if change is None:
+        pairs = looks[-1].pairs
+        return plan_null(target, ready, pairs=pairs, threshold_percent=threshold, rest_seconds=rest, noise=noise)
+    return plan_ab(
+        change,
+        ready,
+        looks=looks if options.detect is None else looks_that_detect(noise, options.detect, str(target)),
+        noise=noise,
+        until_percent=options.until,
+        threshold_percent=threshold,
+        rest_seconds=rest,
+    )
+
+
+def _review(plan: AbPlan) -> Iterator[str]:
+    """What is done, how often and for how long; the commands; what is restored."""
+    change = plan.change
+    if plan.null:
+        yield f"The same against itself on {change.target}: nothing is set."
+        yield from _measured(plan)
+        return
+    yield f"A/B of {change.label} of {change.target}: A is {view.before(change)} as now, B is {view.after(change)}."
+    yield from _measured(plan)
+    yield f"The setting is changed {plan.switches} times; at the end it is {view.before(change)} again:"
+    yield from steps(change.writes)
+    yield "and back, also after Ctrl-C or a failure:"
+    yield from steps(change.undo)
+    if change.risk_text:
+        yield f"While it is B: {clean(change.risk_text, 400)}"
+
+
+def _measured(plan: AbPlan) -> Iterator[str]:
+    """The job, how often and for how long, and what so many pairs can show."""
+    yield f"Measured: {clean(plan.ready.request.name, 300)}: {plan.ready.job.describe()}, fio {plan.ready.fio_version}"
+    yield f"{order_words(plan)}{_of_the_rack()}. {threshold_words(plan)}"
+    yield clean(plan_noise_words(plan), 600)
+    for note in plan.ready.notes:
+        yield f"Note: {clean(note, 600)}"
+
+
+def _of_the_rack() -> str:
+    options = current()
+    speed = options.demo_speed or HURRY
+    return f" of the rack's time, which runs {speed:g} times as fast" if options.demo and speed != 1 else ""
+
+
+def _show(plan: AbPlan, as_json: bool) -> int:
+    if as_json:
+        print_json(dry_run=True, plan=plan_json(plan))
+    else:
+        lines(_review(plan))
+        say("Dry run: nothing was changed and nothing measured.")
+    return DONE
+
+
+def _ask(plan: AbPlan, plate: Nameplate, options: _AbOptions) -> str | None:
+    """What confirms the job, after both questions: of the setting, and of a device that is overwritten."""
+    ready = plan.ready
+    both = options.typed is not None and options.typed == ready.confirm_text  # who means the device means its settings
+    typed = plate.word if both else options.typed
+    confirm.confirmed(plan.change.risk, (plate,), yes=options.yes, typed=typed, what="Begin")
+    return allowed(ready, options.typed if ready.destructive else None)
+
+
+class _Teller:
+    """Says on standard error which run of which pair goes on, and what the pairs show so far."""
+
+    def __init__(self, bench: Workbench) -> None:
+        self._so_far = ""
+        self._last = False
+        self._follower = RunTeller(bench, stream=False)
+        self._forget = bench.listen(self._heard)
+
+    def _heard(self, session: Session, event: AnyEvent) -> None:
+        match event:
+            case RunStarted(mark=mark) if mark is not None:
+                record = session.experiment(mark.experiment)
+                of = 0 if record is None else record.start.pairs
+                self._follower.begin_as(f"pair {mark.pair} of {of}, {mark.letter}: ")
+                self._last = mark.pair == of
+            case RunEnded():
+                self._follower.end()
+                ended = session.run(event.id)
+                mark = None if ended is None else ended.start.mark
+                if mark is None:
+                    return
+                say(f"pair {mark.pair} {mark.letter}  {event.id}  {result_line(event.figures)}")
+                shown = so_far(session, mark.experiment)
+                if shown and shown != self._so_far and not self._last:
+                    say(f"  so far {shown}")
+                self._so_far = shown
+            case _:
+                pass
+
+    def end(self) -> None:
+        """Leave no half line behind."""
+        self._follower.end()
+
+    def close(self) -> None:
+        """Stop listening."""
+        self._forget()
+        self._follower.close()
+
+
+def _tell(bench: Workbench, record: ExperimentRecord, *, as_json: bool) -> None:
+    comparison = shown_experiment(bench.session, record.id)
+    folder = str(bench.folder)
+    if as_json:
+        runs = [each for each in bench.session.runs if each.start.mark and each.start.mark.experiment == record.id]
+        print_json(
+            experiment=json_schema_compare.experiment(record, bench.session, comparison, session=folder),
+            runs=[json_schema.run(each, session=folder) for each in runs],
+        )
+    elif comparison is not None:
+        lines([*(paint(clean(told, 1000), "bold") for told in shown_lines(record, comparison)), ""])
+        lines(table_lines(comparison_table(comparison, *ab_headings(record))))
+        if bench.simulated:
+            lines(["SIMULATED"])
+    if comparison is None:
+        say(NO_PAIR)
+    for told in experiment_ending(record):
+        say(clean(told, 1000))
+    say(f"Kept as {record.id} in {clean(str(bench.folder), 300)}")

@@ -1,0 +1,264 @@
+"""One setting measured in pairs: as it is, and with another value; then it is put back."""
+
+from __future__ import annotations
+
+import asyncio
+import time
+from dataclasses import replace
+
+from app.core.analysis.comparison import compare_experiment
+from app.core.analysis.pair_design import RULE, Letter, reached
+from app.core.analysis.stored_verdicts import verdicts_of
+from app.core.benchmark.idle_wait import rest
+from app.core.benchmark.runner import Preparation
+from app.core.changes.trial import why_not_unattended
+from app.core.changes.unrecorded_error import untold
+from app.core.interrupted_experiments import open_experiments
+from app.core.session.event_types import MovedSetting
+from app.core.session.events import ChangeEnded, ExperimentEnded, ExperimentMark, ExperimentStarted
+from app.core.session.flag_files import EXPERIMENT
+from app.core.session.results import RunStatus
+from app.core.session.state import ChangeRecord, ExperimentRecord, fold
+from app.core.workbench import Workbench
+from app.features.ab.plan import AbPlan, ended
+from backends.errors import BlockedError, RaidbenchError, StorageError
+from backends.host import to_the_end
+from backends.model import Target
+
+
+async def run_experiment(bench: Workbench, plan: AbPlan, *, confirm: str | None = None) -> ExperimentRecord:
+    """Measure a setting in pairs and put it back, whatever happens; `bench.jobs.stop` ends it early.
+
+    `confirm`: what was typed for a job that overwrites a device. Raises RefusedError, StorageError.
+    """
+    bench.need_recording()
+    experiment = AbExperiment(bench, plan, confirm=confirm)
+    with bench.jobs.occupied(experiment.stop):
+        return await experiment.run()
+
+
+class AbExperiment:
+    """Runs a plan. However it ends, the setting is put back before it does."""
+
+    def __init__(self, bench: Workbench, plan: AbPlan, *, confirm: str | None = None) -> None:
+        """`confirm`: what was typed for a job that overwrites a device."""
+        self._bench = bench
+        self._plan = plan
+        self._confirm = confirm
+        self._stop = asyncio.Event()
+        self._id = plan.resumes or f"e{len(bench.session.experiments) + 1}"
+        self._changes_before = len(bench.session.changes)
+        self._taken_back = 0
+        self._scratch: Preparation | None = None
+        self._moved: dict[str, str] = {}
+        self._since_a: dict[tuple[Target, str], list[MovedSetting]] = {}
+        self._not_counted: tuple[str, ...] = ()
+
+    def stop(self) -> None:
+        """End it early: no further run begins."""
+        self._stop.set()
+
+    async def run(self) -> ExperimentRecord:
+        """All runs, or as many as it comes to; the session has them with how it ended.
+
+        Raises StorageError when that cannot be recorded.
+        """
+        EXPERIMENT.put(self._bench.need_recording())
+        self._bench.emit(self._started())
+        status, reason = RunStatus.STOPPED, "it was interrupted"
+        try:
+            status, reason = await self._measure()
+        except RaidbenchError as error:
+            status, reason = RunStatus.FAILED, " ".join(filter(None, (error.message, error.hint)))
+        finally:
+            await to_the_end(asyncio.create_task(self._end(status, reason), name="restore"))
+        record = self._bench.session.experiment(self._id)
+        if record is None:
+            raise StorageError("The experiment is over, but the session does not have it.")
+        return record
+
+    def _started(self) -> ExperimentStarted:
+        plan = self._plan
+        ready = plan.ready
+        return ExperimentStarted(
+            at=time.time(),
+            id=self._id,
+            target=plan.change.target,
+            key=plan.change.key,
+            label=plan.change.label,
+            a=plan.change.before or "",
+            b=plan.change.after,
+            order=plan.order,
+            title=ready.job.describe(),
+            measured=ready.name,
+            rest_seconds=min(plan.rests, default=0.0),
+            looks=plan.looks,
+            until_percent=plan.until_percent,
+            threshold_percent=plan.threshold_percent,
+            seed=plan.seed,
+            rule=RULE,
+        )
+
+    async def _measure(self) -> tuple[RunStatus, str]:
+        plan = self._plan
+        for number, letter in enumerate(plan.order):
+            if number < 2 * plan.done:
+                continue
+            await self._switch(letter)
+            quiet = await rest(self._bench.host, plan.ready.device, plan.rests[number], self._stop)
+            if self._stop.is_set():
+                return RunStatus.STOPPED, "it was stopped"
+            cut_short = await self._run(number, letter, quiet=quiet)
+            if cut_short is not None:
+                return cut_short
+            if number % 2 and self._looked(number // 2 + 1):
+                break
+        return RunStatus.OK, ""
+
+    def _looked(self, pairs: int) -> bool:
+        """Whether the experiment ends with this pair."""
+        if reached(self._plan.looks, pairs) is None:
+            return False
+        shown = compare_experiment(self._bench.session, self._id)
+        return ended(self._plan.until_percent, shown)
+
+    async def _run(self, number: int, letter: Letter, *, quiet: bool) -> tuple[RunStatus, str] | None:
+        """One run; status and reason if the experiment ends with it."""
+        last = number == len(self._plan.order) - 1
+        change = self._plan.change
+        anew = any(
+            setting.new_data for setting in self._bench.hardware.settings(change.target) if setting.key == change.key
+        )
+        again = await self._bench.jobs.prepare(replace(self._plan.ready.request, again=not (last or anew)))
+        ready = again.confirmed_with(self._plan.ready)
+        notes = ready.notes if quiet else (*ready.notes, "The device was not at rest before this run.")
+        mark = ExperimentMark(experiment=self._id, letter=letter, pair=number // 2 + 1)
+        self._scratch = ready
+        if why := await self._another_value(letter):
+            return RunStatus.FAILED, f"{why} before the run"
+        record = await self._bench.jobs.measure(replace(ready, mark=mark, notes=notes), confirm=self._confirm)
+        figures = record.figures
+        if figures.status is RunStatus.OK:
+            if why := await self._another_value(letter):
+                self._not_counted = (record.id,)
+                return RunStatus.FAILED, f"{why} at the end of {record.id}, which does not count"
+            return None
+        if figures.status is RunStatus.STOPPED:
+            why = "" if self._stop.is_set() or not figures.reason else f": {figures.reason}"
+            return RunStatus.STOPPED, f"{record.id} was stopped{why}"
+        return RunStatus.FAILED, f"{record.id} failed: {figures.reason or 'no reason given'}"
+
+    async def _another_value(self, letter: Letter) -> str:
+        """What the setting reads instead of the value of a letter, a sentence without its end; "" where it has that."""
+        if self._plan.null:
+            return ""
+        change = self._plan.change
+        value = change.before if letter == "A" else change.after
+        reading = (await self._bench.hardware.read(change.target)).get(change.key)
+        now = None if reading is None else reading.now
+        return "" if now == value else f"{change.label} of {change.target} was {now or 'not readable'}, not {value},"
+
+    async def _switch(self, letter: Letter) -> None:
+        """Bring the letter's value about. Raises RaidbenchError unless it reads back."""
+        if self._plan.null:
+            return
+        if letter == "A":
+            await self._back()
+        elif not any(record.in_force for record in self._own()):
+            made = await self._bench.changes.apply(self._plan.change)
+            if made.result != "verified":
+                raise BlockedError(f"{self._plan.change.label} was not set: {made.message or made.result}.")
+            self._note(made)
+
+    def _own(self) -> tuple[ChangeRecord, ...]:
+        """What this experiment has set, oldest first.
+
+        By the session, not by what `apply` returned: when it is cancelled it sets the value and returns nothing.
+        """
+        change = self._plan.change
+        return tuple(
+            record
+            for record in self._bench.session.changes[self._changes_before :]
+            if (record.change.target, record.change.key) == (change.target, change.key) and record.intent.undoes is None
+        )
+
+    async def _back(self) -> None:
+        """The value of before, and of what moved along with it. Raises RaidbenchError unless it reads back."""
+        own = self._own()
+        if len(own) == self._taken_back:
+            return
+        for record in reversed(own):
+            if record.in_force:
+                undone = await self._bench.changes.undo(record.id)
+                self._note(undone)
+                if not undone.taken_back:
+                    why = undone.message or undone.result
+                    raise BlockedError(f"{self._plan.change.label} was not put back: {why}.")
+        await self._back_along(own[-1].id)
+        self._taken_back = len(own)
+
+    def _note(self, ended: ChangeEnded) -> None:
+        """Keep what moved between the reading right before a step of this experiment and the one right after it.
+
+        That measures a side effect. What changes at any other time is somebody else's, and left alone.
+        """
+        own = self._plan.change.target
+        for one in ended.moved or ():
+            if not one.restored:
+                name = one.key if one.target == own else f"{one.key} of {one.target}"
+                self._moved.setdefault(name, f"{one.before} -> {one.now}")
+            self._since_a.setdefault((one.target, one.key), []).append(one)
+
+    async def _back_along(self, change_id: str) -> None:
+        """Put back what moved along and did not come back with the value."""
+        change = self._plan.change
+        moved, self._since_a = self._since_a, {}
+        for (target, key), moves in moved.items():
+            reading = (await self._bench.hardware.read(target)).get(key)
+            before = moves[0].before
+            if reading is None or before is None or not reading.availability.available:
+                continue
+            if reading.now == before or reading.now not in [one.now for one in moves]:
+                continue
+            planned = await self._bench.hardware.machine.setter(target).plan(target, key, before)
+            if change.key in planned.moves:  # two views of one thing: setting this one would move that one again
+                continue
+            if why_not_unattended(planned):
+                raise BlockedError(f"{planned.label} moved along from {before} to {reading.now}, and is not put back.")
+            made = await self._bench.changes.apply(planned, undoes=change_id)
+            if made.result != "verified":
+                raise BlockedError(f"{planned.label} moved along and was not put back: {made.message}.")
+
+    async def _end(self, status: RunStatus, reason: str) -> None:
+        left: tuple[str, ...] = ()
+        try:
+            await self._back()
+        except RaidbenchError as error:
+            left = (" ".join(filter(None, (error.message, error.hint))),)
+            reason = " ".join(filter(None, (reason, *left)))
+            status = RunStatus.FAILED
+        finally:
+            if self._scratch is not None and self._scratch.request.again and not self._scratch.request.keep:
+                await self._bench.jobs.forget_scratch(self._scratch)
+            try:
+                self._tell_end(status, reason, restored=not left)
+            except StorageError as error:
+                change = self._plan.change
+                raise untold(
+                    error, left and (f"{change.label} of {change.target} is not {change.before} again.",)
+                ) from error
+
+    def _tell_end(self, status: RunStatus, reason: str, *, restored: bool) -> None:
+        ended = ExperimentEnded(
+            at=time.time(),
+            id=self._id,
+            status=status,
+            restored=restored,
+            reason=reason,
+            moved=self._moved,
+            not_counted=self._not_counted,
+        )
+        shown = compare_experiment(fold(self._bench.session, ended), self._id)
+        self._bench.emit(replace(ended, verdicts=() if shown is None else verdicts_of(shown)))
+        if not open_experiments(self._bench.session):
+            EXPERIMENT.remove(self._bench.need_recording())

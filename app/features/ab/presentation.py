@@ -1,0 +1,91 @@
+"""The plan of an A/B before it begins: how often, for how long, what its pairs can show. No I/O."""
+
+from __future__ import annotations
+
+from typing import TYPE_CHECKING
+
+from app.core.analysis.noise import sight
+from app.core.analysis.pair_design import FEWEST_PAIRS, RULE, false_under_period
+from app.core.analysis.signed_rank import RANKS_FROM
+from app.core.presentation import json_schema
+from app.core.presentation.json_schema import Json
+from app.core.presentation.json_schema_compare import looks
+from app.core.presentation.noise_text import apart_words, noise_json, sizes_words
+from widgets.text_utils import units
+
+if TYPE_CHECKING:
+    from app.features.ab.plan import AbPlan
+
+
+def threshold_words(plan: AbPlan) -> str:
+    """What counts as none."""
+    return f"Within +-{plan.threshold_percent:g} % is no difference."
+
+
+def order_words(plan: AbPlan) -> str:
+    """How often an experiment measures at most, when it is judged, and for how long."""
+    pause = f", {units.duration(min(plan.rests))} and more of rest before each" if any(plan.rests) else ""
+    last = plan.looks[-1].pairs
+    if plan.until_percent is not None:
+        count = f"Until the interval is +-{plan.until_percent:g} %, {last} pairs at most"
+    else:
+        early = [look for look in plan.looks[:-1] if look.pairs > plan.done]
+        looked = f", judged after {', '.join(str(look.pairs) for look in early)} and {last}" if early else ""
+        count = f"{units.plural(last, 'pair')}{' at most' if early else ''}{looked}"
+    done = f"; {plan.done} of them are measured" if plan.done else ""
+    often = f"{2 * (last - plan.done)} runs{pause}, about {units.duration(plan.seconds)}"
+    return f"{count}{done}; which comes first in each is drawn: {often}"
+
+
+def plan_noise_words(plan: AbPlan) -> str:
+    """How far runs of the same lie apart here, what the pairs of this plan show, and what they do not protect from."""
+    pairs = plan.looks[-1].pairs
+    if pairs < FEWEST_PAIRS and not plan.null:
+        return f"Fewer than {FEWEST_PAIRS} pairs carry no verdict, whatever they measure."
+    return f"{_noise_words(plan)}{'' if plan.null or pairs >= RANKS_FROM else f' {_period_words(pairs)}'}"
+
+
+def _period_words(pairs: int) -> str:
+    few, more = (f"{false_under_period(count) * 100:.0f} %" for count in (pairs, RANKS_FROM))
+    return (
+        f"So few pairs do not protect from what comes back every few runs: where that is strong, up to {few} of equal "
+        f"settings are called different, {more} from {RANKS_FROM} pairs on."
+    )
+
+
+def _noise_words(plan: AbPlan) -> str:
+    """How far runs of the same lie apart, and what the pairs show; else how to learn it."""
+    noise = plan.noise
+    if noise is None:
+        if plan.null:
+            return "How far runs of the same lie apart here is what this measures."
+        return (
+            f"How far runs of the same lie apart here is not known yet: `raidbench ab {plan.change.target} --null` "
+            "measures it."
+        )
+    pairs, level = plan.looks[-1].pairs, plan.looks[-1].level
+    if pairs < FEWEST_PAIRS:
+        return f"{apart_words(noise)}; {sizes_words(noise)}."
+    seen = f"{units.plural(pairs, 'pair')} show {sight(noise, pairs, level=level):.1f} % and more"
+    return f"{apart_words(noise)}: {seen}; {sizes_words(noise)}."
+
+
+def plan_json(planned: AbPlan) -> Json:
+    """What `ab` would do."""
+    return {
+        "null": planned.null,
+        "change": None if planned.null else json_schema.change(planned.change),
+        "measured": planned.ready.request.name,
+        "job": {key: text for key, text in planned.ready.job.texts().items() if text},
+        "pairs": planned.pairs,
+        "order": list(planned.order),
+        "changes": planned.switches,
+        "looks": looks(planned.looks),
+        "until_percent": planned.until_percent,
+        "threshold_percent": planned.threshold_percent,
+        "seed": planned.seed,
+        "rule": RULE,
+        "rest_seconds": list(planned.rests),
+        "seconds": planned.seconds,
+        "noise": noise_json(planned.noise, planned.sights),
+    }

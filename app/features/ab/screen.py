@@ -1,0 +1,303 @@
+"""A/B of the one staged value: the question before it, and its run."""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Mapping
+from dataclasses import replace
+from typing import TYPE_CHECKING
+
+from textual import on
+from textual.containers import Horizontal, Vertical
+from textual.content import Content
+from textual.widgets import Input, Static
+
+from app.core.analysis.noise import RunNoise
+from app.core.analysis.pair_design import QUICK, STANDARD, UNTIL
+from app.core.analysis.sample_groups import pairs_of
+from app.core.analysis.stats import THRESHOLD_PERCENT
+from app.core.benchmark.runner import Preparation, Request
+from app.core.fio.job import Job
+from app.core.fio.profiles import PROFILES, profile
+from app.core.presentation import change as view
+from app.core.presentation.percent import threshold_of
+from app.core.presentation.risk_text import effect_words
+from app.core.session.event_types import Look
+from app.core.session.state import ExperimentRecord
+from app.features.ab.experiment import run_experiment
+from app.features.ab.plan import REST_SECONDS, AbPlan, continued, known_noise, plan_ab
+from app.features.ab.presentation import order_words, plan_noise_words, threshold_words
+from app.tui.bench.summary import ended_line
+from app.tui.bench.write_confirmation import allowed
+from app.tui.devices.staged_changes import confirmation
+from backends.change import Change
+from backends.device_label import Nameplate
+from backends.errors import BlockedError, RaidbenchError, RefusedError
+from backends.model import Controller
+from widgets.choice_list import ChoiceDialog, ChoiceItem
+from widgets.confirm import Confirmation, ConfirmDialog, PlannedChange
+from widgets.keyed_table import KeyedTable
+from widgets.text_field import TextField
+from widgets.text_panel import Prose
+from widgets.text_utils import units
+
+if TYPE_CHECKING:
+    from app.tui.app_interface import Port
+
+
+def plan_lines(plan: AbPlan) -> tuple[str, str]:
+    """What is measured; how often and for how long."""
+    count = f"{order_words(plan)}. {threshold_words(plan)} {plan_noise_words(plan)}"
+    return f"{plan.ready.job.describe()} on {plan.ready.request.name}", count
+
+
+def review(plan: AbPlan, plate: Nameplate) -> Confirmation:
+    """The dialog before it: every command on the way there and back, how often, how long."""
+    change = plan.change
+    asked = confirmation((change,), {change.target: plate}, title=f"A/B: {change.label} of {change.target}")
+    job, count = plan_lines(plan)
+    often = f"Set {plan.switches} times, and at the end it is {view.before(change)} again, also after x or a failure."
+    back = tuple(tuple(step.argv) if step.path is None else step.shown() for step in change.undo)
+    return Confirmation(
+        title=asked.title,
+        tier=asked.tier,
+        devices=asked.devices,
+        summary=f"{job}\n{count} {often}",
+        changes=(
+            PlannedChange(
+                setting=change.label,
+                before=f"A {view.before(change)}",
+                after=f"B {view.after(change)}",
+                effect=effect_words(change.effect, change.target.scope),
+                undo="by itself at the end",
+            ),
+        ),
+        commands=(*asked.commands, *back),
+        risks=(*asked.risks, *plan.ready.notes),
+        apply_label="Begin",
+    )
+
+
+# -- the question before an A/B: how many pairs, and what difference is none ------------------------------------------
+
+
+class ExperimentDialog(ChoiceDialog):
+    """Returns the choice; `threshold` has the other answer."""
+
+    DEFAULT_CSS = """
+    ExperimentDialog {
+        & .threshold { height: 1; width: 72; max-width: 100%; margin-top: 1; }
+        & .threshold Static { width: auto; }
+        & .threshold Input { width: 8; }
+        & .complaint { height: 1; width: 72; max-width: 100%; }
+    }
+    """
+
+    threshold = THRESHOLD_PERCENT
+    """In percent, as it was when the choice was made."""
+
+    async def on_mount(self) -> None:  # type: ignore[override]  # Textual takes either
+        """The field comes in when the rest is there; no key is taken before it is."""
+        super().on_mount()
+        field = Horizontal(
+            Static("No difference within +- "),
+            TextField(f"{THRESHOLD_PERCENT:g}", id="threshold", compact=True),
+            Static(" %"),
+            classes="threshold",
+        )
+        dialog = self.query_one(".dialog", Vertical)
+        await dialog.mount(field, Prose("", "bad", classes="complaint"), before=".dialog-keys")
+        self.query_one(".dialog-keys", Static).update(Content("enter chooses   tab to the threshold   esc leaves"))
+
+    @on(Input.Changed, "#threshold")
+    def _changed(self) -> None:
+        self._complain()
+
+    @on(Input.Submitted, "#threshold")
+    def _submitted(self) -> None:
+        table = self.query_one(KeyedTable)
+        if table.cursor is not None:
+            self.take(table.cursor)
+
+    def take(self, value: str) -> None:
+        """Only with a threshold that can be one."""
+        if self._complain():
+            self.query_one("#threshold", Input).focus()
+        else:
+            super().take(value)
+
+    def _complain(self) -> str:
+        """Take what is in the field, or say what is wrong with it."""
+        reason = ""
+        try:
+            self.threshold = threshold_of(self.query_one("#threshold", Input).value)
+        except ValueError as error:
+            reason = str(error)
+        self.query_one(".complaint", Prose).say(f"Not accepted: {reason}" if reason else "", "bad")
+        return reason
+
+
+# -- A/B of the one staged value --------------------------------------------------------------------------------------
+
+# How many pairs, all that will be done, then the runs on the Bench screen.
+
+UNTIL_PERCENT = 1.0
+"""As narrow as the third choice makes the interval."""
+
+_PLANS: dict[str, tuple[tuple[Look, ...], float | None, str]] = {
+    "standard": (STANDARD, None, "Ends as soon as it is decided. Finds 2 % where runs scatter by 2 %."),
+    "quick": (QUICK, None, "Finds large differences only: some 5 % where runs scatter by 1 %."),
+    "exact": (UNTIL, UNTIL_PERCENT, f"Until the difference is known to +-{UNTIL_PERCENT:g} %, whatever it is."),
+}
+"""Name, looks, width and what it is good for."""
+
+
+class Experimenting:
+    """Asks, then measures. The runs go on whichever screen is in front."""
+
+    def __init__(self, app: Port) -> None:
+        self._app = app
+
+    async def begin(self, address: str, key: str, value: str) -> None:
+        """Plan, ask, measure, tell; whatever cannot be is told."""
+        try:
+            plan = await self._planned(address, key, value)
+            if plan is not None:
+                await self._ask(plan)
+        except RaidbenchError as error:
+            self._app.tell(error, title="No A/B")
+
+    async def go_on(self, experiment: str) -> bool:
+        """The same with the pairs that an experiment's plan has left; whether they are measured."""
+        try:
+            return await self._ask(await self._left(experiment))
+        except RaidbenchError as error:
+            self._app.tell(error, title="No more pairs")
+            return False
+
+    async def _ask(self, plan: AbPlan) -> bool:
+        """Show all that will be done, and begin if that is wanted. Raises RaidbenchError."""
+        plate = await self._app.workbench.hardware.nameplate(plan.change.target)
+        if not await self._app.push_screen_wait(ConfirmDialog(review(plan, plate))):
+            return False
+        if not await allowed(self._app, plan.ready):
+            return False
+        device = plan.ready.request
+        self._app.measure_device(device.name, device.where)
+        self._app.run_worker(self._run(plan), group="bench", exit_on_error=True)
+        return True
+
+    async def _left(self, experiment: str) -> AbPlan:
+        """What is left of the plan of an experiment of this session, by the job of its runs. Raises RaidbenchError."""
+        bench = self._app.workbench
+        runs = [run.start for run in bench.session.runs if run.start.mark and run.start.mark.experiment == experiment]
+        record = bench.session.experiment(experiment)
+        if record is None or not runs:
+            raise RefusedError(f"{experiment} is not of this session.", hint="`raidbench ab --more` goes on with it.")
+        begun, change = runs[0], await bench.hardware.plan(record.start.target, record.start.key, record.start.b)
+        where = begun.device if begun.device is not None and not begun.target.startswith("/") else begun.target
+        job = Job.from_fields(begun.job)
+        request = Request(
+            where=where, name=begun.target, job=job, profile=begun.profile, steady=begun.steady, told=True
+        )
+        ready = await bench.jobs.prepare(request)
+        record, done = continued(bench.session, experiment, change, ready)
+        noise = known_noise(bench, ready)
+        return plan_ab(change, ready, rest_seconds=self._rest, goes_on=record, done=done, noise=noise)
+
+    async def _planned(self, address: str, key: str, value: str) -> AbPlan | None:
+        """The plan with the chosen number of pairs; None if no number was chosen."""
+        bench = self._app.workbench
+        thing = await bench.hardware.find(address)
+        if isinstance(thing, Controller) or thing.device is None:
+            raise BlockedError(
+                f"{address} has no block device to measure.", hint="`raidbench ab --on` measures another."
+            )
+        change = await bench.hardware.plan(thing.target, key, value)
+        job, name = self._app.job_choice or (profile(_known(self._app.options.profile)).job, self._app.options.profile)
+        if job.sections:
+            raise BlockedError(
+                f"An A/B judges one section, and the job on the Bench screen has {len(job.sections)}.",
+                hint="Open the job file again with o and choose one section.",
+            )
+        ready = await bench.jobs.prepare(Request(where=thing.device, name=address, job=job, profile=name, told=True))
+        noise = known_noise(bench, ready)
+        plans = {name: self._plan(change, ready, name, noise) for name in _PLANS}
+        dialog = ExperimentDialog("How many pairs", _choices(plans))
+        chosen = await self._app.push_screen_wait(dialog)
+        return None if chosen is None else replace(plans[chosen], threshold_percent=dialog.threshold)
+
+    def _plan(self, change: Change, ready: Preparation, name: str, noise: RunNoise | None) -> AbPlan:
+        looks, until, _ = _PLANS[name]
+        return plan_ab(change, ready, looks=looks, until_percent=until, rest_seconds=self._rest, noise=noise)
+
+    @property
+    def _rest(self) -> float | None:
+        """Seconds before each run: nothing simulated comes to rest."""
+        return REST_SECONDS if self._app.workbench.host.capabilities.live else None
+
+    async def _run(self, plan: AbPlan) -> None:
+        try:
+            record = await run_experiment(self._app.workbench, plan, confirm=plan.ready.confirm_text)
+        except RaidbenchError as error:
+            self._app.tell(error, title="The A/B ended")
+            return
+        good = record.end is not None and record.end.restored
+        self._app.notify(
+            ended_line(self._app.session, record, brief=True),
+            title=f"{record.id} is over",
+            severity="information" if good else "error",
+            timeout=15,
+        )
+        self._app.refresh_screen()
+        self._show_picture(record)
+
+    def _show_picture(self, record: ExperimentRecord) -> None:
+        """Both values as pictures, where somebody watched it to its end and a pair is whole."""
+        folder, session = self._app.workbench.folder, self._app.session
+        if folder is None or getattr(self._app.front, "NAME", "") != "bench" or not pairs_of(session, record.id).a:
+            return
+        self._app.do("plots.explore", session=session, folder=folder, first=record.id)
+
+
+async def go_on(app: Port, experiment: str) -> bool:
+    """Measure the pairs that an experiment's plan has left; return whether they are measured."""
+    return await Experimenting(app).go_on(experiment)
+
+
+def begin_staged(app: Port, say: Callable[[str], None]) -> None:
+    """Measure the only staged value against the one in force; where there is none, or several, say so."""
+    staged = [(target, *each) for target, values in app.staged.items() for each in values.items()]
+    if app.workbench.jobs.running:
+        say("A job is running already: x on the Bench screen stops it.")
+    elif len(staged) != 1:
+        say("Stage exactly one value for an A/B: it is measured against the one in force.")
+    else:
+        app.run_worker(Experimenting(app).begin(*staged[0]), group="ab", exclusive=True)
+
+
+def _known(name: str) -> str:
+    return name if name in PROFILES else next(iter(PROFILES))
+
+
+def _choices(plans: Mapping[str, AbPlan]) -> tuple[ChoiceItem, ...]:
+    """Each way with the pairs and the time it takes."""
+    return tuple(
+        ChoiceItem(value=name, label=f"{name}: {_extent(plan)}", help=_help(name, plan)) for name, plan in plans.items()
+    )
+
+
+def _help(name: str, plan: AbPlan) -> str:
+    """What it is good for: by the noise of this target where that is known."""
+    if plan.noise is None or plan.until_percent is not None:
+        return _PLANS[name][2]
+    look, seen = plan.sights[-1]
+    return f"{_PLANS[name][2].partition('.')[0]}. Here {look.pairs} pairs show {seen:.1f} % and more."
+
+
+def _extent(plan: AbPlan) -> str:
+    """`3 pairs, about 4 min`, `6 to 20 pairs, about 8 to 27 min`."""
+    first, last = plan.looks[0].pairs, plan.pairs
+    longest = units.duration(plan.seconds)
+    if first == last:
+        return f"{last} pairs, about {longest}"
+    return f"{first} to {last} pairs, about {units.duration(plan.seconds_of(first))} to {longest}"

@@ -1,0 +1,52 @@
+"""Which key of the Bench screen does what a piece of advice asks for."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+from dataclasses import replace
+from types import MappingProxyType
+from typing import Final
+
+from app.core.session.results import Advice
+from app.tui.commands import COMMANDS, CommandSpec
+
+_JOB: Final = (
+    "page-cache",
+    "sync-depth",
+    "too-short",
+    "same-seed",
+    "same-blocks",
+    "random-map",
+    "sector-misaligned",
+    "fio-cpu-bound",
+    "few-ios",
+    "depth-not-kept",
+    "rate-not-held",
+    "cache-larger-than-area",
+    "cache-not-full",
+    "stripe-read-modify-write",
+    "depth-beyond-device",
+)
+"""Advice that other fields of the job follow."""
+
+FOLLOWED: Final[Mapping[str, str]] = MappingProxyType(
+    {**dict.fromkeys(_JOB, "bench.edit"), "unwritten-flash": "bench.precondition", "not-steady": "bench.steady"}
+)
+"""Keys of docs/advice.md, and the command that follows each."""
+
+_COMMANDS: Final = {command.id: command for command in COMMANDS}
+
+
+def command_of(advice: Advice) -> CommandSpec | None:
+    """The command that follows it; None where that is done elsewhere."""
+    return _COMMANDS.get(FOLLOWED.get(advice.key, ""))
+
+
+def with_keys(advice: tuple[Advice, ...]) -> tuple[Advice, ...]:
+    """The same, each saying in the end which key does it."""
+    return tuple(
+        one
+        if (command := command_of(one)) is None
+        else replace(one, do=f"{one.do} {command.shown_keys.split()[0]} does it ({command.label}).".strip())
+        for one in advice
+    )

@@ -1,0 +1,232 @@
+"""What the array, its cache and its queue make of a job."""
+
+from __future__ import annotations
+
+from app.core.benchmark.conditions.facts import ARC, RunFacts
+from app.core.benchmark.device_stats.sampler import ENOUGH_IOPS, UNEVEN
+from app.core.fio.sizes import format_size
+from app.core.session.results import Advice, MemberFigures
+from app.features.advice.cache_rules import answers
+from app.features.advice.stripe_cost import StripeCost, stripe_cost
+from backends.model import Level, Media
+from backends.sizes import exact_words, size_words
+from widgets.text_utils import units
+
+CACHE_FACTOR = 4
+"""The area is this many times the cache before what the cache holds of it matters little."""
+
+TURNED_OVER = 2
+"""Times the cache that a ramp of writes has to move before the cache is full of them."""
+
+PARTIAL_SHARE = 0.01
+"""Share of the bytes in partly written stripes from which it is said."""
+
+SLOWER = 3.0
+"""How much longer than on the fastest member an I/O takes on one that holds the others up."""
+
+MOSTLY_READS = 0.05
+"""Share of the reads that a write-mostly member may have."""
+
+_MIRRORED = (Level.RAID1, Level.RAID10)
+_LOOK = "Look at the members' figures: the array is no faster than its busiest member allows."
+
+_WRITES_BACK = ("write-back", "always-write-back")
+_FLASH = {Media.SSD: "flash", Media.NVME: "flash", Media.VIRTUAL: "a virtual disk"}
+
+
+def unwritten(facts: RunFacts) -> Advice | None:
+    """Reads of what was never written: no cell is read for them."""
+    if not facts.job.reads or facts.written is True:
+        return None
+    if facts.written is False:
+        said = f"{'Parts of ' if facts.scratch else ''}{facts.name} were never written"
+        said = said if facts.scratch else f"{facts.name} was created again and has not been written since"
+    elif facts.media in _FLASH and not facts.content and not facts.scratch and not _before_disks(facts):
+        said = f"Nothing is known to lie on {facts.name}"
+    else:
+        return None
+    what = "with zeros by the filesystem" if facts.scratch else "without a look at the flash"
+    return Advice(
+        key="unwritten-flash",
+        message=f"{said}: blocks never written are answered {what}, and too fast.",
+        do="Write the whole area once before reading it (4M or 128k sequential write, no time limit).",
+    )
+
+
+def _before_disks(facts: RunFacts) -> bool:
+    """Whether it is a cache that is flash, and not all that lies behind."""
+    return facts.front is not None and facts.front.kind != ARC
+
+
+def cache_too_large(facts: RunFacts) -> Advice | None:
+    """An area that a cache holds, in whole or in large part."""
+    area, front = facts.area_bytes, facts.front
+    cache = facts.cache_bytes if front is None else front.size_bytes
+    if not area or not cache or area >= CACHE_FACTOR * cache:
+        return None
+    if not (facts.job.direct and _cached(facts) if front is None else answers(facts)):
+        return None
+    part = "all of it" if area <= cache else f"{units.fraction(cache / area)} of it"
+    words = "the controller's cache" if front is None else front.words
+    memory = front is not None and front.kind == ARC
+    tail = " Direct I/O does not pass by it before OpenZFS 2.3." if memory and facts.job.direct else ""
+    less = ", limit zfs_arc_max" if memory else ""
+    return Advice(
+        key="cache-larger-than-area",
+        message=f"The area of {size_words(area)} is small against {words} of {size_words(cache)},"
+        f" which can hold {part}.{tail}",
+        do=f"Use {size_words(CACHE_FACTOR * cache)} or more{less}, or say that it is the cache that is measured.",
+    )
+
+
+def _cached(facts: RunFacts) -> bool:
+    """Whether the controller caches what the job does, as far as its settings are known."""
+    now = {key: policy.in_force for key, policy in facts.before.policies.items()}
+    if "write_cache" not in now and "read_ahead" not in now:
+        return bool(now)  # read, and without a word of it; nothing is said before they are read
+    reads = now.get("io_policy") == "cached" or now.get("read_ahead") not in ("none", None)
+    writes = now.get("write_cache") in _WRITES_BACK
+    return (facts.job.reads and reads) or (facts.job.writes_data and writes)
+
+
+def cache_not_full(facts: RunFacts) -> Advice | None:
+    """A write-back cache that took the first writes of the measured time at its own speed."""
+    cache, done = facts.cache_bytes, facts.measured
+    policy = facts.before.policies.get("write_cache")
+    if not cache or done is None or not done.ended or policy is None or not facts.job.writes_data:
+        return None
+    moved = done.ramp_bytes
+    if policy.in_force not in _WRITES_BACK or moved >= TURNED_OVER * cache or not done.written_bytes:
+        return None
+    return Advice(
+        key="cache-not-full",
+        message=f"The ramp moved {size_words(moved)}, less than twice the write cache of {size_words(cache)}: the first"
+        " measured writes went into empty cache.",
+        do=f"Lengthen the ramp until it moves {size_words(TURNED_OVER * cache)}.",
+    )
+
+
+def partial_stripes(facts: RunFacts) -> Advice | None:
+    """Writes that are not multiples of the full stripe of an array with parity."""
+    job, array = facts.job, facts.array
+    if not job.writes_data or not job.direct or array is None or not array.parity:
+        return None
+    if array.strip_bytes is None or array.data_drives is None:
+        return None
+    strip, data = array.strip_bytes, array.data_drives
+    align = job.blockalign or min(job.block_sizes)
+    split = job.shares if job.bs_write is None else ((job.bs_write, 100),)
+    sizes = [size for size, percent in split if percent]
+    costs = [(stripe_cost(s, align, strip=strip, data=data, parity=array.parity), p / 100) for s, p in split if p]
+    share = sum(cost.partial_share * weight for cost, weight in costs)
+    if share < PARTIAL_SHARE:
+        return None
+    stripe = f"a full stripe is {exact_words(strip * data)} ({data} x {exact_words(strip)})"
+    what = _one_size(costs[0][0], sizes[0]) if len(costs) == 1 else _several([cost for cost, _ in costs], share)
+    gathered = " Unless a cache gathers them," if job.sequential and max(sizes) < strip * data else ""
+    tail = " the rest of a stripe is read first." if gathered else ""
+    return Advice(
+        key="stripe-read-modify-write",
+        message=f"On {array.level.value.upper()} {stripe}: {what}{gathered}{tail}",
+        do=f"Expect it of small writes; to measure whole stripes write multiples of {exact_words(strip * data)},"
+        " or choose a strip with which the block is one.",
+    )
+
+
+def _one_size(cost: StripeCost, size: int) -> str:
+    """The cost of writes that are all of one size."""
+    block = format_size(size)
+    if not cost.whole:
+        return f"every write of {block} is a part of one and costs at least {cost.member_ios:.0f} I/Os of members."
+    return (
+        f"a write of {block} is {size / cost.full_stripe:.2f} of them. It touches {units.three(cost.touched)},"
+        f" {units.three(cost.partial)} of them in part; {units.fraction(cost.partial_share)} of the bytes cost reading"
+        f" first, at least {cost.member_ios:.0f} I/Os of members instead of {cost.ideal_ios:.0f}."
+    )
+
+
+def _several(costs: list[StripeCost], share: float) -> str:
+    least, most = min(c.member_ios for c in costs), max(c.member_ios for c in costs)
+    return (
+        f"{units.fraction(share)} of the bytes go into stripes written in part, and a write costs at least"
+        f" {least:.0f} to {most:.0f} I/Os of members."
+    )
+
+
+def depth_beyond(facts: RunFacts) -> Advice | None:
+    """More I/Os in flight than the device takes."""
+    queue = facts.job.queue
+    if facts.takes is None or queue <= facts.takes or not facts.job.direct:
+        return None
+    return Advice(
+        key="depth-beyond-device",
+        message=f"The job keeps {queue} I/Os in flight, the device takes {facts.takes} at a time ({facts.takes_why}):"
+        " the rest waits in the kernel and counts as latency.",
+        do=f"Lower the depth or the jobs to {facts.takes} in all, or raise the device's queue.",
+    )
+
+
+def member_imbalance(facts: RunFacts) -> Advice | None:
+    """Members that do not bear the same load, or of which one makes the others wait."""
+    members = [m for m in facts.measured.members if m.depth == 0] if facts.measured is not None else []
+    if sum(_iops(member) for member in members) < ENOUGH_IOPS:
+        return None
+    plain = [member for member in members if not member.role and member.read_iops is not None]
+    said, do = _reads_in_spite(members) or _slowest(plain), _LOOK
+    if not said and (said := _uneven(plain, "reads")) and facts.array is not None and facts.array.level in _MIRRORED:
+        said += " Each read goes to one copy, the nearer or less busy one, so the others may be idle."
+        do = "More jobs at a time, or RAID 10 in layout f2 (every drive serves reads in order), use all copies."
+    said = said or _uneven(plain, "writes")
+    return Advice(key="member-imbalance", message=said, do=do) if said else None
+
+
+def _reads_in_spite(members: list[MemberFigures]) -> str:
+    for member in members:
+        share = member.share_of_reads
+        if member.role == "write-mostly" and share is not None and share > MOSTLY_READS:
+            return (
+                f"{member.device} is marked write-mostly and yet serves {units.fraction(share)} of the reads:"
+                " the mark has no effect at this level."
+            )
+    return ""
+
+
+def _slowest(members: list[MemberFigures]) -> str:
+    """One member whose I/Os take several times as long as those of the fastest."""
+    timed = [(wait, member) for member in members if (wait := _wait(member)) is not None]
+    if len(timed) < 2:
+        return ""
+    fast, fastest = min(timed, key=lambda pair: pair[0])
+    slow, slowest = max(timed, key=lambda pair: pair[0])
+    if slow < SLOWER * fast:
+        return ""
+    return (
+        f"An I/O takes {units.latency(slow)} on {slowest.device} ({units.fraction(slowest.utilisation)} busy) and"
+        f" {units.latency(fast)} on {fastest.device} ({units.fraction(fastest.utilisation)}): the"
+        " slower one sets the pace."
+    )
+
+
+def _uneven(members: list[MemberFigures], what: str) -> str:
+    """Members of which one has twice or half of an even share; `what`: `reads` or `writes`."""
+    shares = [
+        (member.share_of_reads if what == "reads" else member.share_of_writes, member.device) for member in members
+    ]
+    known = [(share, device) for share, device in shares if share is not None]
+    if len(members) < 2 or len(known) < len(members):
+        return ""
+    even = sum(share for share, _ in known) / len(known)
+    (least, idle), (most, busy) = min(known), max(known)
+    if even and (most > UNEVEN * even or least < even / UNEVEN):
+        return f"{busy} has {units.fraction(most)} of the {what}, {idle} {units.fraction(least)}."
+    return ""
+
+
+def _iops(member: MemberFigures) -> float:
+    return (member.read_iops or 0.0) + (member.write_iops or 0.0)
+
+
+def _wait(member: MemberFigures) -> float | None:
+    """Mean nanoseconds of an I/O by Little's law, None without any."""
+    iops = _iops(member)
+    return member.queue / iops * 1e9 if member.queue and iops >= ENOUGH_IOPS else None

@@ -1,0 +1,193 @@
+"""What the kernel's caches and ZFS make of a job."""
+
+from __future__ import annotations
+
+from math import gcd
+
+from app.core.benchmark.conditions.facts import ARC, RunFacts
+from app.core.fio.sizes import format_size
+from app.core.session.results import Advice
+from backends.caches import BCACHE, DM_CACHE, WRITECACHE
+from backends.sizes import size_words
+from widgets.text_utils import units
+
+WARM = 0.9
+"""Share of what a cache could answer from which it is warm."""
+
+AMPLIFIED = 1.01
+"""Bytes moved by bytes asked for from which it is said."""
+
+HIGH_WATERMARK = 50
+"""Percent of a writecache, where nobody set it (admin-guide/device-mapper/writecache.rst)."""
+
+_OFF = ("off", "zle")
+"""Compressions that leave data as they are, but for zeros."""
+
+
+def setting(facts: RunFacts, key: str) -> str | None:
+    """A setting in force when the run began; None before it was read."""
+    policy = facts.before.policies.get(key)
+    return None if policy is None else policy.in_force
+
+
+def answers(facts: RunFacts) -> bool:
+    """Whether the cache before the device answers what the job does, as far as its settings are known."""
+    front, job = facts.front, facts.job
+    if front is None or (front.passed_by and job.direct):
+        return False
+    mode = setting(facts, "cache_mode")
+    match front.kind:
+        case "arc":
+            return job.reads and setting(facts, "primarycache") in (None, "all")
+        case "writecache":
+            return job.writes_data and setting(facts, "cleaner") != "on"
+        case _:
+            if mode == "passthrough" or passes_by(facts):
+                return False
+            return job.reads or mode == "write-back"
+
+
+def passes_by(facts: RunFacts) -> bool:
+    """Whether bcache lets the job pass by as a stream: one of its cutoff or longer (check_should_bypass)."""
+    cutoff = setting(facts, "sequential_cutoff")
+    if facts.front is None or facts.front.kind != BCACHE or cutoff is None or not cutoff.isdigit() or cutoff == "0":
+        return False
+    return facts.job.sequential or min(facts.job.block_sizes) >= int(cutoff)
+
+
+def stream_bypass(facts: RunFacts) -> Advice | None:
+    """A stream before which bcache stands aside."""
+    if not passes_by(facts):
+        return None
+    cutoff = int(setting(facts, "sequential_cutoff") or 0)
+    return Advice(
+        key="stream-bypasses-cache",
+        message=f"bcache lets streams of {size_words(cutoff)} and more pass by: the slow disk is measured, but for what"
+        " the cache has already.",
+        do="Set sequential_cutoff to 0 to measure the cache, or note that it was the disk.",
+    )
+
+
+def cold(facts: RunFacts) -> Advice | None:
+    """A cache that served fewer reads than it could have held."""
+    front, done, area = facts.front, facts.measured, facts.area_bytes
+    if front is None or done is None or not done.ended or not area or not front.size_bytes or not answers(facts):
+        return None
+    if front.kind not in (ARC, DM_CACHE, BCACHE) or not facts.job.reads:
+        return None
+    shares = [cache.share_of_reads for cache in done.caches if cache.share_of_reads is not None]
+    could = min(1.0, front.size_bytes / area)
+    if not shares or max(shares) >= WARM * could:
+        return None
+    slowly = " many times" if front.kind == DM_CACHE else ""
+    return Advice(
+        key="cache-cold",
+        message=f"{_first(front.words)} served {units.fraction(max(shares))} of the reads and could hold"
+        f" {units.fraction(could)} of the area: it was still filling.",
+        do=f"Read all of the area{slowly} before, or lengthen the ramp until the share stays as it is.",
+    )
+
+
+def fills(facts: RunFacts) -> Advice | None:
+    """A writecache that began to be written out in the middle of a run."""
+    front, done, area = facts.front, facts.measured, facts.area_bytes
+    if front is None or front.kind != WRITECACHE or not front.size_bytes or done is None or not facts.job.writes_data:
+        return None
+    told = setting(facts, "high_watermark") or ""
+    high = int(told) if told.isdigit() else HIGH_WATERMARK
+    room = front.size_bytes * high // 100
+    written = done.written_bytes + (0 if facts.job.reads else done.ramp_bytes)
+    if min(written, area or written) <= room:
+        return None
+    return Advice(
+        key="writecache-fills",
+        message=f"{size_words(written)} were written, and the writecache is written out from {size_words(room)} on"
+        f" (high watermark {high} %): from there the slow part sets the pace.",
+        do=f"Use less than {size_words(room)} to measure the cache, or a ramp that fills it to measure what lasts.",
+    )
+
+
+def block_size(facts: RunFacts) -> Advice | None:
+    """Random I/O smaller than the blocks of ZFS, or not at their borders."""
+    job = facts.job
+    name = next((key for key in ("volblocksize", "recordsize") if setting(facts, key) is not None), None)
+    told = setting(facts, name or "") or ""
+    if name is None or not told.isdigit() or not int(told) or job.sequential:
+        return None
+    block = int(told)
+    times = amplification(job.blockalign or min(job.block_sizes), job.shares, block)
+    if times < AMPLIFIED:
+        return None
+    said = [
+        *(["a read fetches all of each that it touches"] if job.reads else []),
+        *(
+            ["a write reads what it changes in part, unless the ARC has it, and writes all of it"]
+            if job.writes_data
+            else []
+        ),
+    ]
+    return Advice(
+        key="zfs-block-size",
+        message=f"{name} is {format_size(block)}: {' and '.join(said)}, {units.three(times)} times the bytes.",
+        do=f"Use blocks of {format_size(block)}, or a dataset with the block of the application"
+        + (" (recordsize is of new files)." if name == "recordsize" else " (volblocksize is of new volumes)."),
+    )
+
+
+def amplification(align: int, split: tuple[tuple[int, int], ...], block: int) -> float:
+    """Bytes of the blocks that requests touch by bytes asked for; offsets are multiples of `align`."""
+    step = gcd(align, block)
+    offsets = range(0, block, step)
+    touched = asked = 0.0
+    for size, percent in split:
+        blocks = sum(-(-(offset + size) // block) for offset in offsets) / len(offsets)
+        touched += percent * blocks * block
+        asked += percent * size
+    return touched / asked
+
+
+def sync(facts: RunFacts) -> Advice | None:
+    """Writes that ZFS is told not to wait for, or to wait for every time."""
+    word, job = setting(facts, "sync"), facts.job
+    if not job.writes_data or setting(facts, "logbias") is None:
+        return None
+    if word == "disabled" and job.is_durable:
+        return Advice(
+            key="zfs-sync",
+            message="sync is disabled: a flush or a synchronous write returns at once, and its data are lost with the"
+            " power.",
+            do="Set sync to standard to measure what is safe.",
+        )
+    if word == "always":
+        return Advice(
+            key="zfs-sync",
+            message="sync is always: every write waits until the log has it, which is on the pool's disks where it has"
+            " no log device.",
+            do="Set sync to standard to measure writes that nobody waits for.",
+        )
+    return None
+
+
+def compression(facts: RunFacts) -> Advice | None:
+    """Compressed data, which random data of a job do not show."""
+    word = setting(facts, "compression")
+    if word is None or word in _OFF or not facts.job.writes_data or setting(facts, "logbias") is None:
+        return None
+    job = facts.job
+    if job.zero_buffers:
+        return Advice(
+            key="zfs-compression",
+            message=f"compression is {word}, and the job writes zeros: ZFS stores holes, which touch no disk.",
+            do="Set buffer_compress_percentage instead of zero_buffers.",
+        )
+    if job.buffer_compress_percentage or job.buffer_pattern is not None:
+        return None
+    return Advice(
+        key="zfs-compression",
+        message=f"compression is {word}, and fio's data are random: they stay as large as they are.",
+        do="Expect fewer bytes of real data, or set buffer_compress_percentage to their share.",
+    )
+
+
+def _first(words: str) -> str:
+    return words[:1].upper() + words[1:]

@@ -1,0 +1,180 @@
+"""What else goes on in the array, the host and the controller."""
+
+from __future__ import annotations
+
+from app.core.benchmark.conditions.facts import TASKS, Condition, RunFacts
+from app.core.benchmark.device_stats.diskstats import SECTOR
+from app.core.session.results import Advice
+from backends.model import BROKEN, GONE, Task
+from backends.sizes import size_words
+from widgets.text_utils import units
+
+POLICIES = ("write_cache", "read_cache", "read_ahead", "io_policy")
+"""Settings that a controller puts out of force by itself."""
+
+FOREIGN_SHARE = 0.05
+"""Bytes of others by bytes of the job from which they are said."""
+
+OTHER_WAY_SHARE = 0.01
+"""The same in a direction that the job does not have: there is nothing to be taken for them by mistake."""
+
+FOREIGN_BYTES = 16 << 20
+"""Bytes of others that are never worth a word: a log, an access time."""
+
+PERFORMANCE = "performance"
+"""The governor that keeps the frequency."""
+
+LIMIT = "sync_speed_max"
+"""The setting of an md array that its background work keeps to."""
+
+
+def background_task(facts: RunFacts) -> Advice | None:
+    """A rebuild, check, initialisation ... beside the job."""
+    later = facts.after.tasks if facts.after is not None else ()
+    kinds = {task.kind: task for task in (*facts.before.tasks, *later)}
+    if not kinds:
+        return None
+    begun = {task.kind for task in facts.before.tasks}
+    named = [_task(task) + ("" if kind in begun else ", begun during the run") for kind, task in kinds.items()]
+    state = None if facts.array is None else facts.array.state
+    lacks = " The array is not whole: what is missing is computed from the other members." if state in BROKEN else ""
+    pause = "pause it in the tool of the array"
+    if LIMIT in facts.before.policies:
+        pause = f"hold it down with a low {LIMIT} of the array"
+    return Advice(
+        key="background-task",
+        message=f"Background work goes on: {'; '.join(named)}. The drives serve it as well as the job.{lacks}",
+        do=f"Wait for its end, or {pause} and let it go on afterwards.",
+        about=tuple(kinds),
+    )
+
+
+def _task(task: Task) -> str:
+    done = f" ({units.fraction(task.progress)} done)" if task.progress is not None else ""
+    return TASKS.get(task.kind, task.kind) + done
+
+
+def degraded(facts: RunFacts) -> Advice | None:
+    """An array without all of its members; where it is being rebuilt that is said already."""
+    state = None if facts.array is None else facts.array.state
+    if state is not None and state in GONE:
+        return Advice(
+            key="array-degraded",
+            message=f"The array is {state.value}: what is asked of it may fail, or be answered from a cache alone.",
+            do="Bring it back into order before measuring.",
+        )
+    if state is None or state not in BROKEN or facts.before.tasks:
+        return None
+    return Advice(
+        key="array-degraded",
+        message=f"The array is {state.value}: what is missing is computed from the other members.",
+        do="Replace the drive and let it rebuild before measuring.",
+    )
+
+
+def learning(facts: RunFacts) -> Advice | None:
+    """A battery in its learn cycle."""
+    if facts.protection is None or facts.protection.state != "learning":
+        return None
+    return Advice(
+        key="battery-learning",
+        message="The controller's battery is learning: write-back becomes write-through until it is charged again,"
+        " which takes hours.",
+        do="Measure after the learn cycle.",
+    )
+
+
+def not_in_force(facts: RunFacts) -> Advice | None:
+    """A policy that is set and not in force."""
+    for key in POLICIES:
+        policy = facts.before.policies.get(key)
+        if policy is not None and policy.effective not in (None, policy.now, "unknown"):
+            why = f": {policy.why}" if policy.why else ""
+            return Advice(
+                key="policy-not-in-force",
+                message=f"{policy.label} is set to {policy.now}, but {policy.effective} is in force{why}.",
+                do="What is measured is what is in force; repair the cause, or note it with the figures.",
+                about=(key, policy.effective),
+            )
+    return None
+
+
+def policy_changed(facts: RunFacts) -> Advice | None:
+    """A setting that is another at the end than it was at the beginning."""
+    if facts.after is None:
+        return None
+    moved = _moved(facts.before, facts.after)
+    if not moved:
+        return None
+    return Advice(
+        key="policy-changed",
+        message=f"During the run {'; '.join(moved)}: the figures are a mixture.",
+        do="Find out what changed it (battery, another program), then measure again.",
+    )
+
+
+def _moved(before: Condition, after: Condition) -> list[str]:
+    found = []
+    for key, old in before.policies.items():
+        new = after.policies.get(key)
+        if new is not None and new.in_force != old.in_force:
+            why = f" ({new.why})" if new.why else ""
+            found.append(f"{old.label} went from {old.in_force} to {new.in_force}{why}")
+    return found
+
+
+def device_busy(facts: RunFacts) -> Advice | None:
+    """I/O of others on the same disk, from what the kernel counted beyond what fio did."""
+    done = facts.measured
+    if done is None or done.device is None or not facts.job.direct:
+        return None
+    own = done.read_bytes + done.written_bytes
+    # A direction that the job does not have needs no subtraction, and so can be told of while it runs.
+    reads = done.device.sectors_read * SECTOR - (done.read_bytes if facts.job.reads else 0)
+    writes = done.device.sectors_written * SECTOR - (done.written_bytes if facts.job.writes_data else 0)
+    if not done.ended:
+        reads = 0 if facts.job.reads else reads
+        writes = 0 if facts.job.writes_data else writes
+    said = [
+        f"{size_words(count)} were {verb}"
+        for count, verb, ours in ((reads, "read", facts.job.reads), (writes, "written", facts.job.writes_data))
+        if count > max(FOREIGN_BYTES, own * (FOREIGN_SHARE if ours else OTHER_WAY_SHARE))
+    ]
+    if not said:
+        return None
+    return Advice(
+        key="device-busy",
+        message=f"Others use the disk: {' and '.join(said)} on it at the same time.",
+        do="Stop what uses it (iotop and lsof name it), or measure at a quiet hour.",
+    )
+
+
+def throttled(facts: RunFacts) -> Advice | None:
+    """Drives or processors that slowed down for their temperature."""
+    done = facts.measured
+    if done is None:
+        return None
+    said = [*done.drives_throttled]
+    if done.cpu_throttles:
+        said.append(f"the processors slowed down {units.plural(done.cpu_throttles, 'time')}")
+    if not said:
+        return None
+    return Advice(
+        key="throttled",
+        message=f"Too warm: {'; '.join(said)} during the run.",
+        do="Look at airflow and fans; measure again once it stays cool.",
+    )
+
+
+def governor(facts: RunFacts) -> Advice | None:
+    """CPUs whose frequency goes up and down with the load."""
+    others = {name: count for name, count in facts.governors.items() if name != PERFORMANCE}
+    if not others:
+        return None
+    total = sum(facts.governors.values())
+    named = ", ".join(f"{name} on {count} of {total} CPUs" for name, count in others.items())
+    return Advice(
+        key="governor",
+        message=f"The frequency governor is {named}: latency depends on how busy the host is.",
+        do="cpupower frequency-set -g performance, at least while measuring.",
+    )

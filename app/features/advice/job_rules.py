@@ -1,0 +1,160 @@
+"""What is wrong with a job before anything is measured."""
+
+from __future__ import annotations
+
+from math import gcd
+
+from app.core.benchmark.conditions.facts import RunFacts
+from app.core.fio.job_values import Engine
+from app.core.fio.sizes import format_size
+from app.core.session.event_types import ROUND_S, WINDOW
+from app.core.session.results import Advice
+from backends.model import Media
+from backends.sizes import size_words
+from widgets.text_utils import units
+
+ENOUGH_S = WINDOW * ROUND_S
+"""Measured seconds from which it can be told whether a run was steady."""
+
+FLASH_PAGE = 4096
+"""Bytes of a page of flash at least, whatever sector size a drive tells: smaller writes are read-modify-write in it."""
+
+MISALIGNED_SHARE = 0.05
+"""Share of requests that may cross a sector before it is said."""
+
+MAP_SHARE = 0.01
+"""Share of the memory that fio's random map may take."""
+
+MAP_BYTES = 128 << 20
+"""The same where the memory is not known."""
+
+
+def page_cache(facts: RunFacts) -> Advice | None:
+    """Buffered I/O."""
+    if facts.job.direct:
+        return None
+    fits = ""
+    if facts.area_bytes and facts.memory_bytes and facts.area_bytes < facts.memory_bytes:
+        fits = f", and all of its {size_words(facts.area_bytes)} fit into {size_words(facts.memory_bytes)} of it"
+    return Advice(
+        key="page-cache",
+        message=f"The I/O is buffered: it goes through the page cache, so memory is measured{fits}.",
+        do="Set direct to yes.",
+    )
+
+
+def sync_depth(facts: RunFacts) -> Advice | None:
+    """A queue depth that the engine does not keep."""
+    job = facts.job
+    if job.iodepth < 2:
+        return None
+    why = ""
+    if not job.ioengine.keeps_a_queue:
+        why = f"The engine {job.ioengine} has one I/O in flight per job"
+    elif not job.keeps_a_queue:
+        why = "fio has one trim in flight per job"
+    elif not job.direct and job.ioengine is Engine.LIBAIO:
+        why = "Without direct I/O libaio has one I/O in flight per job"
+    if not why:
+        return None
+    engines = "" if job.trims else "libaio or io_uring with direct I/O, or "
+    return Advice(
+        key="sync-depth",
+        message=f"{why}: queue depth {job.iodepth} has no effect, the depth is {job.numjobs}.",
+        do=f"Use {engines}more jobs instead of depth.",
+    )
+
+
+def too_short(facts: RunFacts) -> Advice | None:
+    """A run in which it cannot be seen whether it is steady."""
+    seconds = float(facts.job.runtime)
+    if facts.measured is not None and facts.measured.ended:
+        seconds = ENOUGH_S if facts.measured.settled else facts.measured.seconds
+    if seconds >= ENOUGH_S * 0.98 or not seconds:
+        return None
+    return Advice(
+        key="too-short",
+        message=f"{units.duration(seconds)} are too short to see whether the figures are steady: that takes"
+        f" {WINDOW} rounds of {ROUND_S} s.",
+        do=f"Measure {ENOUGH_S} s or longer.",
+    )
+
+
+def same_seed(facts: RunFacts) -> Advice | None:
+    """The same blocks in each run, where a cache may still have them."""
+    job = facts.job
+    cache = facts.cache_bytes or 0
+    if job.randseed is None or job.sequential or not job.reads:
+        return None
+    if job.direct and (not cache or not facts.area_bytes or facts.area_bytes >= 4 * cache):
+        return None
+    what = f"the {size_words(cache)} cache of the controller" if job.direct else "the page cache"
+    return Advice(
+        key="same-seed",
+        message=f"Seed {job.randseed} draws the same blocks in each run: a later one may read from {what} what an"
+        " earlier one left there.",
+        do="Leave the seed empty, or use an area of four times the cache.",
+    )
+
+
+def same_blocks(facts: RunFacts) -> Advice | None:
+    """Several sequential jobs over the same place."""
+    job = facts.job
+    if not job.sequential or job.numjobs < 2 or job.offset_increment is None:
+        return None
+    if job.offset_increment >= max(job.block_sizes) * job.iodepth:
+        return None
+    return Advice(
+        key="same-blocks",
+        message=f"{job.numjobs} sequential jobs start {format_size(job.offset_increment) or 0} apart, so all but the"
+        " first find their blocks in a cache.",
+        do="Leave the stream distance empty: the area is then shared out between the jobs.",
+    )
+
+
+def random_map(facts: RunFacts) -> Advice | None:
+    """fio's memory of the blocks it has touched: one bit each and job."""
+    job = facts.job
+    if job.norandommap or job.sequential or not facts.area_bytes:
+        return None
+    taken = facts.area_bytes // min(job.block_sizes) // 8 * job.numjobs
+    limit = MAP_BYTES if facts.memory_bytes is None else int(facts.memory_bytes * MAP_SHARE)
+    if taken <= limit:
+        return None
+    return Advice(
+        key="random-map",
+        message=f"fio's map of blocks already touched takes {size_words(taken)} of memory, and time to search.",
+        do="Set no random map to yes: on a large area hardly a block comes twice.",
+    )
+
+
+def sector_misaligned(facts: RunFacts) -> Advice | None:
+    """Requests that begin or end within a physical sector or a page of flash."""
+    job = facts.job
+    unit = facts.physical_block or 512
+    flash = facts.media in (Media.SSD, Media.NVME)
+    unit = max(unit, FLASH_PAGE) if flash else unit
+    if not job.direct or not (job.reads or job.writes_data) or (job.sequential and not job.writes_data):
+        return None
+    share = misaligned_share(facts, unit)
+    if share < MISALIGNED_SHARE:
+        return None
+    part = f"page of flash ({size_words(unit)} at least)" if flash else f"sector of {size_words(unit)}"
+    cost = "read, modify and write it" if job.writes_data else "move more than was asked for"
+    return Advice(
+        key="sector-misaligned",
+        message=f"{units.fraction(share)} of the requests begin or end within a {part}: the drives {cost}.",
+        do="Set the alignment to 4k, and never compare aligned with unaligned figures.",
+    )
+
+
+def misaligned_share(facts: RunFacts, unit: int) -> float:
+    """Share of requests, 0..1, that do not begin and end at multiples of `unit`.
+
+    fio draws random offsets as multiples of the alignment, which is the smallest block size unless it is set.
+    """
+    job = facts.job
+    split = job.shares
+    step = job.blockalign or min(size for size, percent in split if percent)
+    begins = gcd(step, unit) / unit
+    return 1 - sum(percent / 100 * begins for size, percent in split if size % unit == 0)

@@ -1,0 +1,195 @@
+"""What the figures themselves say about their worth."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from math import ceil, fsum
+
+from app.core.benchmark.conditions.facts import RunFacts
+from app.core.fio.steady_state import RANGE_SHARE, SLOPE_SHARE, steadiness
+from app.core.session.event_types import ROUND_S, WINDOW
+from app.core.session.results import Advice
+from app.features.advice.job_rules import ENOUGH_S, sync_depth
+from widgets.text_utils import units
+
+CORE_FULL = 95.0
+"""Percent of a core per job from which fio, not the device, is the limit."""
+
+HOST_FULL = 95.0
+"""Percent of all cores from which the host is."""
+
+ENOUGH_IOS = 10_000
+"""I/Os that carry a p99.9: ten of them lie beyond it."""
+
+LONG_STEADY = 5
+"""A run this many times longer than it took to be steady told nothing more."""
+
+DEPTH_OFF = 0.2
+"""How far the I/Os in flight may be from what was asked for."""
+
+RATE_OFF = 0.05
+"""How far a rate may fall short."""
+
+QUEUE_FULL = 0.5
+"""Share of a queue in use on average from which it is full now and then."""
+
+MIB = 1 << 20
+
+LEFT_S = 600.0
+"""Seconds still to come from which it is worth saying that the run could end."""
+
+
+def fio_cpu(facts: RunFacts) -> Advice | None:
+    """fio at the limit of the cores it can use."""
+    done = facts.measured
+    if done is None or done.cpu.fio_percent_of_core is None:
+        return None
+    jobs = min(facts.job.numjobs, facts.cores) if facts.cores else facts.job.numjobs
+    each = done.cpu.fio_percent_of_core / jobs
+    if each < CORE_FULL:
+        return None
+    who = "its one job" if facts.job.numjobs == 1 else f"each of its {facts.job.numjobs} jobs"
+    room = f" (the host has {facts.cores} CPUs)" if facts.cores > facts.job.numjobs else ""
+    return Advice(
+        key="fio-cpu-bound",
+        message=f"fio uses {units.percent(each)} of a core for {who}: the CPU is what you measure.",
+        do=f"Raise numjobs{room} and share the depth out between them.",
+    )
+
+
+def host_cpu(facts: RunFacts) -> Advice | None:
+    """A host without idle time."""
+    done = facts.measured
+    if done is None or done.cpu.host_percent is None or done.cpu.host_percent < HOST_FULL:
+        return None
+    return Advice(
+        key="host-cpu-bound",
+        message=f"All CPUs of the host together are {units.percent(done.cpu.host_percent)} busy: the device waits for"
+        " them.",
+        do="Stop other work, or measure with larger blocks or fewer jobs.",
+    )
+
+
+def few_ios(facts: RunFacts) -> Advice | None:
+    """Too few I/Os for the percentiles."""
+    done = facts.measured
+    if done is None or not done.ended or not done.seconds:
+        return None
+    counts = [
+        (count, name)
+        for count, name in ((done.reads, "reads"), (done.writes, "writes"), (done.trims, "trims"))
+        if count
+    ]
+    if not counts or min(counts)[0] >= ENOUGH_IOS:
+        return None
+    count, name = min(counts)
+    needed = ceil(ENOUGH_IOS / count * done.seconds)
+    lost = "p99.9" if count >= ENOUGH_IOS // 10 else "p99 and p99.9"
+    return Advice(
+        key="few-ios",
+        message=f"{count:,} {name} are too few for {lost}: a percentile needs ten I/Os beyond it.",
+        do=f"At this rate {units.duration(needed)} give {ENOUGH_IOS:,}.",
+    )
+
+
+def depth_not_kept(facts: RunFacts) -> Advice | None:
+    """Little's law: what is under way is IOPS by mean latency, whatever was asked for."""
+    job, done = facts.job, facts.measured
+    if done is None or done.in_flight is None or job.held or job.thinktime is not None or sync_depth(facts) is not None:
+        return None
+    if abs(done.in_flight / job.queue - 1) <= DEPTH_OFF:
+        return None
+    return Advice(
+        key="depth-not-kept",
+        message=f"On average {done.in_flight:.3g} I/Os were in flight (IOPS by mean latency), where {job.queue} were"
+        " asked for.",
+        do="These are figures of that depth: raise numjobs if fio does not keep up, or ask for the depth that is kept.",
+    )
+
+
+def rate_not_held(facts: RunFacts) -> Advice | None:
+    """A load that was to come at a rate and came slower, or waited in fio where no latency counts it."""
+    job, done = facts.job, facts.measured
+    if done is None or not done.ended or not done.seconds or not job.held:
+        return None
+    # Of trims and writes in turn the rate is that of each.
+    ios = done.reads + (done.writes or done.trims)
+    moved = done.read_bytes + (done.written_bytes or done.trimmed_bytes)
+    rate = job.whole_rate
+    each, came, unit = (job.whole_rate_iops, ios, "IOPS") if rate is None else (rate / MIB, moved / MIB, "MiB/s")
+    asked, reached = (each or 0) * job.numjobs, came / done.seconds
+    if reached < asked * (1 - RATE_OFF):
+        what = f"{asked:.5g} {unit} were asked for, {reached:.5g} came"
+    elif done.in_flight is not None and done.in_flight > job.queue * QUEUE_FULL:
+        what = f"Of a depth of {job.queue}, {done.in_flight:.3g} were in use on average"
+    else:
+        return None
+    return Advice(
+        key="rate-not-held",
+        message=f"{what}: requests waited for a place in fio's queue, and no latency counts that.",
+        do="Ask for a lower rate, or a larger depth.",
+    )
+
+
+def not_steady(facts: RunFacts) -> Advice | None:
+    """Figures that still move: those of the last rounds, at the end those of the whole measured time."""
+    done = facts.measured
+    if done is None:
+        return None
+    rounds = in_rounds(done.rounds) if done.ended else done.rounds
+    seen = steadiness(rounds)
+    if seen.steady or seen.range_share is None or seen.slope_share is None:
+        return None
+    when = f"over its {units.duration(done.seconds)}" if done.ended else f"over the last {ENOUGH_S} s"
+    return Advice(
+        key="not-steady",
+        message=f"Not steady {when}: rounds range over {units.fraction(seen.range_share)} of their mean (at most"
+        f" {units.fraction(RANGE_SHARE)}), the trend is {units.fraction(seen.slope_share)} (at most"
+        f" {units.fraction(SLOPE_SHARE)}).",
+        do="Lengthen the ramp until it is; on flash first write the whole area once or twice.",
+    )
+
+
+def long_steady(facts: RunFacts) -> Advice | None:
+    """A run that could end, or could have ended long ago."""
+    done = facts.measured
+    if done is None or len(done.rounds) < WINDOW:
+        return None
+    at = steady_after(done.rounds)
+    if at is None:
+        return None
+    if not done.ended:
+        if done.left is None or done.left < LEFT_S:
+            return None
+        return Advice(
+            key="long-steady",
+            message=f"The figures have been steady since {units.duration(at)}; {units.duration(done.left)} are left.",
+            do="x ends the run; its figures are kept.",
+        )
+    if done.seconds < max(LONG_STEADY * at, LEFT_S + at):
+        return None
+    return Advice(
+        key="long-steady",
+        message=f"It was steady after {units.duration(at)} and went on to {units.duration(done.seconds)}.",
+        do="Spend the time on repeats: one long run does not tell how far two runs lie apart.",
+    )
+
+
+def steady_after(rounds: Sequence[float]) -> float | None:
+    """Seconds after which every window is steady; None if the last one is not."""
+    since: int | None = None
+    for end in range(WINDOW, len(rounds) + 1):
+        if not steadiness(rounds[:end]).steady:
+            since = None
+        elif since is None:
+            since = end
+    return None if since is None else float(since * ROUND_S)
+
+
+def in_rounds(rounds: Sequence[float], window: int = WINDOW) -> tuple[float, ...]:
+    """As many equally long rounds as make one window, of all that was measured but for a rest at the beginning."""
+    length = len(rounds) // window
+    if length < 1:
+        return tuple(rounds)
+    start = len(rounds) - length * window
+    return tuple(fsum(rounds[at : at + length]) / length for at in range(start, len(rounds), length))

@@ -1,0 +1,122 @@
+"""All rules in one table, what spoils most first."""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Mapping, Sequence
+from dataclasses import replace
+from types import MappingProxyType
+
+from app.core.benchmark.conditions.facts import RunFacts
+from app.core.session.results import Advice
+from app.features.advice import array_rules, cache_rules, condition_rules, job_rules, measured_rules
+
+Rule = Callable[[RunFacts], Advice | None]
+"""Says something or nothing; knows nothing of the others."""
+
+RULES: Mapping[str, Rule] = MappingProxyType(
+    {
+        "page-cache": job_rules.page_cache,
+        "unwritten-flash": array_rules.unwritten,
+        "background-task": condition_rules.background_task,
+        "policy-changed": condition_rules.policy_changed,
+        "device-busy": condition_rules.device_busy,
+        "throttled": condition_rules.throttled,
+        "fio-cpu-bound": measured_rules.fio_cpu,
+        "host-cpu-bound": measured_rules.host_cpu,
+        "policy-not-in-force": condition_rules.not_in_force,
+        "battery-learning": condition_rules.learning,
+        "array-degraded": condition_rules.degraded,
+        "cache-larger-than-area": array_rules.cache_too_large,
+        "stream-bypasses-cache": cache_rules.stream_bypass,
+        "writecache-fills": cache_rules.fills,
+        "cache-cold": cache_rules.cold,
+        "zfs-sync": cache_rules.sync,
+        "rate-not-held": measured_rules.rate_not_held,
+        "depth-not-kept": measured_rules.depth_not_kept,
+        "not-steady": measured_rules.not_steady,
+        "sync-depth": job_rules.sync_depth,
+        "same-blocks": job_rules.same_blocks,
+        "same-seed": job_rules.same_seed,
+        "member-imbalance": array_rules.member_imbalance,
+        "sector-misaligned": job_rules.sector_misaligned,
+        "stripe-read-modify-write": array_rules.partial_stripes,
+        "zfs-block-size": cache_rules.block_size,
+        "zfs-compression": cache_rules.compression,
+        "cache-not-full": array_rules.cache_not_full,
+        "depth-beyond-device": array_rules.depth_beyond,
+        "governor": condition_rules.governor,
+        "too-short": job_rules.too_short,
+        "few-ios": measured_rules.few_ios,
+        "random-map": job_rules.random_map,
+        "long-steady": measured_rules.long_steady,
+    }
+)
+"""Rules by the key of their advice, which is its heading in docs/advice.md."""
+
+KEYS = tuple(RULES)
+"""Every key there is, in their order."""
+
+
+ABOUT_A_SECTION = frozenset(
+    {
+        "page-cache",
+        "cache-larger-than-area",
+        "stream-bypasses-cache",
+        "zfs-sync",
+        "rate-not-held",
+        "depth-not-kept",
+        "sync-depth",
+        "same-blocks",
+        "same-seed",
+        "sector-misaligned",
+        "stripe-read-modify-write",
+        "zfs-block-size",
+        "too-short",
+        "few-ios",
+        "random-map",
+    }
+)
+"""Keys of what is said of each section of a job by itself."""
+
+NOT_OF_SECTIONS = frozenset({"not-steady", "long-steady"})
+"""Keys of what is not said of a job of several sections: its sum changes whenever a section starts or ends."""
+
+
+def advise(facts: RunFacts) -> tuple[Advice, ...]:
+    """All that is to be said of a run at this moment, the worst first; nothing of what is not known."""
+    if not facts.job.sections:
+        return tuple(advice for rule in RULES.values() if (advice := rule(facts)) is not None)
+    each = [(section.name, _of_section(facts, at)) for at, section in enumerate(facts.job.sections)]
+    found = [
+        _of_each(rule, each) if key in ABOUT_A_SECTION else rule(facts)
+        for key, rule in RULES.items()
+        if key not in NOT_OF_SECTIONS
+    ]
+    return tuple(advice for advice in found if advice is not None)
+
+
+def _of_section(facts: RunFacts, at: int) -> RunFacts:
+    """The facts of one section: its own job, area and figures."""
+    job = facts.job.sections[at].job
+    area = facts.area_bytes if job.size is None else min(filter(None, (job.size, facts.area_bytes)))
+    done = facts.measured
+    own = done.sections[at] if done is not None and at < len(done.sections) else None
+    return replace(facts, job=job, area_bytes=area, measured=own)
+
+
+def _of_each(rule: Rule, each: Sequence[tuple[str, RunFacts]]) -> Advice | None:
+    """What a rule says of sections, as one piece of advice; without names where it says the same of all."""
+    said = [(name, advice) for name, facts in each if (advice := rule(facts)) is not None]
+    if not said:
+        return None
+    first = said[0][1]
+    if len(said) == len(each) and all(advice == first for _, advice in said):
+        return first
+    names: dict[str, list[str]] = {}
+    for name, advice in said:
+        names.setdefault(advice.message, []).append(name)
+    return replace(
+        first,
+        message=" ".join(f"{', '.join(alike)}: {message}" for message, alike in names.items()),
+        do=" ".join(dict.fromkeys(advice.do for _, advice in said if advice.do)),
+    )

@@ -1,0 +1,213 @@
+"""`apply`: makes a machine what a file of settings says, or tells how it differs."""
+
+from __future__ import annotations
+
+from collections.abc import Collection
+from pathlib import Path
+from typing import TYPE_CHECKING
+
+import click
+
+from app.cli import confirm
+from app.cli.async_runner import Interruption
+from app.cli.confirm import review
+from app.cli.exit_status import DONE, FAILED, FOUND, INTERRUPTED
+from app.cli.options import gather_options
+from app.cli.output import lines, print_json, report_error, say, say_all
+from app.cli.persist import rule_rows
+from app.cli.render import marked
+from app.cli.session_context import begin, on_workbench, refuse_read_only
+from app.cli.trial import decide
+from app.core.presentation.risk_text import outcome_cell
+from backends.device_label import word_of
+from backends.errors import RefusedError
+from backends.text import clean
+from backends.values import dataclass
+
+if TYPE_CHECKING:
+    from app.core.workbench import Workbench
+    from app.features.apply.applying import DesiredPlan, Place, SetOutcome, StepOutcome
+    from app.features.apply.drift import DesiredState, Drift
+    from app.features.apply.settings_file import DesiredFile
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class _ApplyOptions:
+    """The options of `apply`."""
+
+    file: Path
+    check: bool
+    diff: bool
+    dry_run: bool
+    yes: bool
+    keep_going: bool
+    as_json: bool
+
+
+@click.command("apply")
+@click.argument("file", type=click.Path(path_type=Path))
+@click.option("--check", is_flag=True, help="Only say what differs: exit status 5 where anything does, else 0.")
+@click.option("--diff", is_flag=True, help="The same as lines that go and come.")
+@click.option("--dry-run", is_flag=True, help="Show the commands besides, and change nothing.")
+@click.option("--yes", is_flag=True, help="Do not ask. What risks something has its `confirm` in the file.")
+@click.option("--keep-going", is_flag=True, help="Go on after a step that fails, and take nothing back.")
+@click.option("--json", "as_json", is_flag=True, help="What differs and what came of it, as JSON.")
+@gather_options(_ApplyOptions)
+def apply_command(options: _ApplyOptions) -> int:
+    """Make the machine what FILE says: planned and asked about as one set, read back, journalled, undone as ever.
+
+    The first step that is not verified ends the set and what was done is taken back. Nothing that destroys data is
+    ever done from a file: it is told as a difference. Exit status 5 where something differs still.
+    """
+    looks = options.check or options.diff or options.dry_run
+    if not looks:
+        refuse_read_only()
+    from app.features.apply.settings_file import read_file
+
+    wanted = read_file(options.file)
+    return on_workbench(_apply, wanted, options, dry=looks, quiet=looks, rights=not looks)
+
+
+async def _apply(bench: Workbench, interruption: Interruption, wanted: DesiredFile, options: _ApplyOptions) -> int:
+    from app.features.apply.applying import plan_set, unkept
+    from app.features.apply.drift import DriftLook
+
+    await bench.hardware.probe()
+    state = await DriftLook(bench, wanted).look()
+    missing = await unkept(bench, state) if wanted.persist and (options.check or options.diff) else ()
+    drifts = (*state.drifts, *missing)
+    if options.check or options.diff:
+        return _tell_drift(drifts, options)
+    plan = await plan_set(bench, state, persist=wanted.persist, trial=wanted.trial)
+    others = state.unsettable()
+    if plan.empty or options.dry_run:
+        return _tell_plan(plan, state, others, options)
+    _ask(plan, others, options)
+    await begin(bench)
+    return await _make(bench, interruption, plan, others, wanted, options)
+
+
+def _ask(plan: DesiredPlan, others: tuple[Drift, ...], options: _ApplyOptions) -> None:
+    """Show what would be done, and return if it may be. Raises RefusedError, EOFError."""
+    say_all(_review(plan, others))
+    say()
+    typed = word_of(plan.plates) if plan.plates else None
+    confirm.confirmed(plan.risk, plan.plates, yes=options.yes, typed=typed, what="Apply")
+
+
+def _tell_drift(drifts: tuple[Drift, ...], options: _ApplyOptions) -> int:
+    from app.features.apply import presentation
+
+    if options.as_json:
+        print_json(drift=[presentation.drift_json(drift) for drift in drifts])
+    elif options.diff:
+        lines(clean(row, 500) for row in presentation.diff_lines(drifts))
+    else:
+        lines(presentation.drift_line(drift) for drift in drifts)
+    from widgets.text_utils.units import plural
+
+    say(f"{plural(len(drifts), 'difference')}." if drifts else "Nothing differs.")
+    return FOUND if drifts else DONE
+
+
+def _tell_plan(plan: DesiredPlan, state: DesiredState, others: tuple[Drift, ...], options: _ApplyOptions) -> int:
+    from app.features.apply import presentation
+
+    if options.as_json:
+        drift = [presentation.drift_json(one) for one in state.drifts]
+        print_json(dry_run=options.dry_run, drift=drift, not_done=[], **presentation.plan_json(plan))
+    else:
+        lines(_review(plan, others))
+    say("Nothing is to be set." if plan.empty else "Dry run: nothing was changed.")
+    return FOUND if others or (options.dry_run and not plan.empty) else DONE
+
+
+def _review(plan: DesiredPlan, others: tuple[Drift, ...]) -> list[str]:
+    from app.features.apply import presentation
+
+    rows = review(plan.changes) if plan.changes else []
+    for keep in plan.keeps:
+        rows += ["", *rule_rows(keep.rule)]
+    if others:
+        rows += ["", "Not set by a file:", *(f"  {presentation.drift_line(other)}" for other in others)]
+    if plan.changes and _may_follow(others):
+        rows.append("  What is blocked is tried once the rest is set.")
+    return rows
+
+
+def _may_follow(others: tuple[Drift, ...]) -> bool:
+    """Return whether one of these may be set once other settings are."""
+    from app.features.apply.drift import DriftKind
+
+    return any(other.kind is DriftKind.BLOCKED for other in others)
+
+
+async def _make(
+    bench: Workbench,
+    interruption: Interruption,
+    plan: DesiredPlan,
+    others: tuple[Drift, ...],
+    wanted: DesiredFile,
+    options: _ApplyOptions,
+) -> int:
+    from app.features.apply.applying import apply_set, plan_rest
+
+    async def plan_more(made: Collection[Place]) -> DesiredPlan | None:
+        nonlocal others
+        others, more = await plan_rest(bench, wanted, made)
+        if more is not None:
+            try:
+                _ask(more, others, options)
+            except EOFError:
+                raise RefusedError("Nobody answered.") from None
+        return more
+
+    with interruption.gracefully(lambda: say("Stopping after this change."), patient=True):
+        outcome = await apply_set(
+            bench,
+            plan,
+            trial=wanted.trial,
+            keep_going=options.keep_going,
+            asked_to_stop=interruption.asked,
+            plan_more=plan_more if wanted.trial is None and _may_follow(others) else None,
+        )
+    _tell_outcome(bench, outcome, others, options)
+    if not outcome.well:
+        stopped = interruption.asked() and all(step.ended.result == "verified" for step in outcome.steps)
+        return INTERRUPTED if stopped and outcome.trouble is None else FAILED
+    if wanted.trial is not None and bench.changes.trials() and not await decide(bench, wanted.trial):
+        return FAILED
+    return FOUND if others else DONE
+
+
+def _tell_outcome(bench: Workbench, outcome: SetOutcome, others: tuple[Drift, ...], options: _ApplyOptions) -> None:
+    from app.features.apply import presentation
+
+    if outcome.trouble is not None and not options.as_json:
+        report_error(outcome.trouble)
+    if options.as_json:
+        drift = [presentation.drift_json(one) for one in others]
+        ending = confirm.ending_json(bench, outcome.trouble)
+        print_json(dry_run=False, drift=drift, **ending, **presentation.outcome_json(outcome))
+        return
+    for step in outcome.steps:
+        lines(_step_rows(step))
+    confirm.tell_not_done(outcome.left)
+    for one in outcome.kept:
+        lines([f"Written: {one.rule.path}"])
+    for target, why in outcome.unkept.items():
+        say(f"Not kept over a reboot: {target}: {clean(why, 300)}")
+    for other in others:
+        say(presentation.drift_line(other))
+
+
+def _step_rows(step: StepOutcome) -> list[str]:
+    rows = confirm.outcome_lines(step.change, step.ended)
+    if not step.ended.made:
+        return rows
+    head = f"{step.ended.id}  {step.change.target} {step.change.key}"
+    if step.back is not None and not step.stuck:
+        rows.append(f"{marked(outcome_cell(step.back.result))}  {head}: taken back")
+    if step.stuck:
+        rows.append(f"{marked(outcome_cell('failed'))}  {head}: not taken back: {clean(step.stuck, 400)}")
+    return rows

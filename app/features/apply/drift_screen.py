@@ -1,0 +1,90 @@
+"""What differs from a named file of settings, by what was read of the machine anyway: no program runs for it."""
+
+from __future__ import annotations
+
+import asyncio
+from collections.abc import Mapping
+from pathlib import Path
+from types import MappingProxyType
+from typing import TYPE_CHECKING
+
+from app.tui.watched import DriftWatch, FileDifference
+from backends.errors import NotFoundError, RaidbenchError
+from backends.text import clean
+
+if TYPE_CHECKING:
+    from app.core.workbench import Workbench
+    from app.features.apply.drift import Drift
+    from app.features.apply.settings_file import DesiredFile
+    from backends.model import Target
+    from backends.settings import Reading
+
+_NOTHING: Mapping[str, Drift] = MappingProxyType({})
+
+
+class SettingsDrift(DriftWatch):
+    """Differences of the session's machine from the file."""
+
+    def __init__(self, workbench: Workbench, file: Path | None) -> None:
+        """`file`: None where none is named; then nothing ever differs."""
+        super().__init__(workbench, file)
+        self._by_target: dict[str, dict[str, Drift]] = {}
+        self._known: tuple[tuple[int, int, int], DesiredFile] | None = None
+        self._told: frozenset[str] = frozenset()
+
+    @property
+    def name(self) -> str:
+        """What the file is called in sentences."""
+        return "" if self.file is None else clean(self.file.name, 60)
+
+    def at(self, target: str) -> Mapping[str, FileDifference]:
+        """What differs of a target, by key."""
+        return self._by_target.get(target, _NOTHING)
+
+    async def look(self) -> tuple[RaidbenchError, ...]:
+        """Compare anew; what is wrong with the file or has nothing to compare with, each said once while it is so."""
+        if self.file is None:
+            return ()
+        from app.features.apply.drift import DriftKind, DriftLook
+
+        found: tuple[Drift, ...] = ()
+        troubles: list[RaidbenchError] = []
+        try:
+            state = await DriftLook(self._workbench, self._read_file(self.file), self._so_far).look()
+        except RaidbenchError as error:
+            troubles.append(error)
+        else:
+            found = tuple(one for one in state.drifts if one.key and one.kind is not DriftKind.UNREAD)
+            if not self._workbench.session.probing:
+                missing = [one for one in state.drifts if one.kind is DriftKind.MISSING]
+                lost = "".join(f" Line {one.line}: {one.why}." for one in missing[:3])
+                more = f" And {len(missing) - 3} more." if len(missing) > 3 else ""
+                troubles += [NotFoundError(f"{self.name} names what is not here.{lost}{more}")] if missing else []
+        if found != self.drifts:
+            self.drifts, self._by_target = found, {}
+            for one in found:
+                self._by_target.setdefault(str(one.target), {})[one.key] = one
+        fresh = tuple(one for one in troubles if one.message not in self._told)
+        self._told = frozenset(one.message for one in troubles)
+        return fresh
+
+    def _read_file(self, file: Path) -> DesiredFile:
+        """The file, read again only where it was written since. Raises DesiredError, NotFoundError."""
+        from app.features.apply.settings_file import read_file
+
+        try:
+            info = file.stat()
+        except OSError as error:
+            raise NotFoundError(f"{clean(str(file), 300)} cannot be read: {error.strerror}.") from None
+        stamp = (info.st_mtime_ns, info.st_size, info.st_ino)
+        if self._known is None or self._known[0] != stamp:
+            self._known = (stamp, read_file(file))
+        return self._known[1]
+
+    async def _so_far(self, target: Target) -> Mapping[str, Reading]:
+        """The settings of a target as they were last read. Raises NotFoundError where they were not."""
+        await asyncio.sleep(0)  # the file may name thousands of them, and keys are pressed meanwhile
+        known = self._workbench.hardware.machine.read_so_far.get(target)
+        if known is None:
+            raise NotFoundError(f"{target} was not read yet.")
+        return known

@@ -1,0 +1,65 @@
+"""`export`: the settings of a machine as a file that `apply` takes."""
+
+from __future__ import annotations
+
+from pathlib import Path
+from typing import TYPE_CHECKING
+
+import click
+
+from app.cli.async_runner import Interruption
+from app.cli.exit_status import DONE
+from app.cli.options import over_hosts
+from app.cli.output import data, goes_on, print_json, say
+from app.cli.session_context import on_workbench
+from backends.text import clean
+
+if TYPE_CHECKING:
+    from app.core.workbench import Workbench
+
+
+@click.command("export")
+@click.argument("targets", nargs=-1, metavar="[TARGET...]")
+@click.option(
+    "-o",
+    "--output",
+    type=click.Path(path_type=Path),
+    metavar="FILE",
+    help="Write it there; what is there keeps its comments.",
+)
+@click.option("--by-model", is_flag=True, help="Name models and levels, not serial numbers: for other machines.")
+@click.option("--json", "as_json", is_flag=True, help="As JSON.")
+@over_hosts("output")
+def export_command(targets: tuple[str, ...], output: Path | None, by_model: bool, as_json: bool) -> int:
+    """The settings of TARGETs, or of all, as a file that `raidbench apply` takes, commented with what each means.
+
+    Over a FILE of settings that is there, its values become those of now: comments, order and what it names besides
+    stay, new things come at its end. With --by-model what all of a model, or all arrays of a level, have alike.
+    """
+    return on_workbench(_export, targets, output, as_json, by_model, quiet=True)
+
+
+async def _export(
+    bench: Workbench, _: Interruption, targets: tuple[str, ...], output: Path | None, as_json: bool, by_model: bool
+) -> int:
+    from app.features.apply.exporting import all_of, document_of, exported
+
+    inventory = await bench.hardware.probe()
+    things = [await bench.hardware.find(target) for target in targets] if targets else all_of(inventory)
+    found, troubles = await exported(bench, things, by_model=by_model)
+    for trouble in troubles:
+        say(clean(trouble, 500))
+    if as_json:
+        from app.features.apply.presentation import export_json
+
+        print_json(targets=export_json(found))
+        if not goes_on():
+            return DONE
+    if output is None:
+        data(document_of(found).rstrip("\n"))
+        return DONE
+    from app.features.apply.exporting import write_settings
+
+    write_settings(output, found)
+    say(f"Written to {clean(str(output), 300)}")
+    return DONE

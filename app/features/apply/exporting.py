@@ -1,0 +1,286 @@
+"""A file of settings made of a machine as it is, commented with what each value means."""
+
+from __future__ import annotations
+
+import errno
+from collections.abc import Iterable, Iterator, Mapping, Sequence
+from pathlib import Path
+from typing import Any
+
+from app.core.session.documents import write_file
+from app.core.workbench import Workbench
+from app.features.apply.drift import ANEW
+from app.features.apply.selectors import Thing, everything, selected, selector_of, sort_of
+from app.features.apply.settings_file import FORMAT, LARGEST, SELECTS, DesiredError
+from backends.device_label import nameplate_of
+from backends.errors import InvalidValueError, NotFoundError, RaidbenchError, RefusedError
+from backends.input_file import read_input
+from backends.model import Array, Controller, Drive, Inventory, Level
+from backends.settings import Reading, Risk, Setting, check_value
+from backends.sizes import size_words
+from backends.system.local.file_replacement import replace_whole
+from backends.text import clean
+from backends.values import dataclass
+
+HEAD = (
+    "Settings of a machine: `raidbench apply FILE --check` says what differs, `raidbench apply FILE` sets it.",
+    "docs/apply.md has the form. What stands in [target.expect] is compared and never set.",
+)
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class ExportedValue:
+    """One setting of a thing."""
+
+    key: str
+    """Its key."""
+    value: str
+    """What it is set to."""
+    comment: str
+    """Its name, and what the value means."""
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class ExportedTarget:
+    """One thing with its settings."""
+
+    select: Mapping[str, str]
+    """What it is known by."""
+    comment: str
+    """What it is, for people."""
+    values: tuple[ExportedValue, ...] = ()
+    """What may be set."""
+    expect: tuple[ExportedValue, ...] = ()
+    """What is compared and never set."""
+    word: str | None = None
+    """What has to stand as `confirm` where a value risks something; None where none does."""
+
+
+async def exported(
+    bench: Workbench, things: Iterable[Thing], *, by_model: bool = False
+) -> tuple[tuple[ExportedTarget, ...], tuple[str, ...]]:
+    """All that can be set of these things, and sentences about those that could not be read.
+
+    `by_model`: not each thing, but each sort of them, as far as all of a sort have the same, for other machines.
+    """
+    inventory = bench.session.inventory
+    found: list[ExportedTarget] = []
+    sorts: dict[tuple[tuple[str, str], ...], list[ExportedTarget]] = {}
+    troubles: list[str] = []
+    for thing in things:
+        try:
+            readings = await bench.hardware.machine.kept(thing.target)
+        except RaidbenchError as error:
+            troubles.append(f"{thing.target} was left out: {error.message}")
+            continue
+        one = _target(inventory, thing, bench.hardware.settings(thing.target), readings)
+        if one.values or one.expect:
+            found.append(one)
+            if (sort := sort_of(thing)) is not None:
+                sorts.setdefault(tuple(sort.items()), []).append(one)
+    if by_model:
+        found = [one for sort, same in sorts.items() for one in _of_sort(inventory, dict(sort), same)]
+    return tuple(found), tuple(troubles)
+
+
+def _of_sort(
+    inventory: Inventory, select: Mapping[str, str], same: Sequence[ExportedTarget]
+) -> Iterator[ExportedTarget]:
+    """What all things that the selector means have; nothing where that is nothing."""
+    whole = len(selected(inventory, select))
+    values = _common([one.values for one in same], whole)
+    if not values:
+        return
+    (what,) = (select[key] for key in select if key not in ("vendor", "kind"))
+    comment = f"{select['vendor']}: {what}" if whole == 1 else f"{select['vendor']}: {whole} × {what}"
+    expect = _common([one.expect for one in same], whole)
+    yield ExportedTarget(select=select, comment=clean(comment, 160), values=values, expect=expect)
+
+
+def _common(parts: Sequence[tuple[ExportedValue, ...]], whole: int) -> tuple[ExportedValue, ...]:
+    """Values that so many things have alike; none of one member, whose name means another on every machine."""
+    each = [{value.key: value.value for value in part} for part in parts]
+    return tuple(
+        value
+        for value in parts[0]
+        if "." not in value.key and sum(own.get(value.key) == value.value for own in each) == whole == len(each)
+    )
+
+
+def all_of(inventory: Inventory) -> tuple[Thing, ...]:
+    """Everything of which settings are exported, in its order."""
+    return tuple(everything(inventory))
+
+
+def _target(
+    inventory: Inventory, thing: Thing, declared: tuple[Setting, ...], readings: Mapping[str, Reading]
+) -> ExportedTarget:
+    values, expect, risky = [], [], False
+    if isinstance(thing, Array) and thing.level is not Level.UNKNOWN and thing.strip_bytes is not None:
+        expect.append(ExportedValue(key="level", value=thing.level.value, comment="RAID level"))
+    for setting in declared:
+        reading = readings.get(setting.key)
+        if reading is None or reading.now in (None, "unknown") or setting.secret or setting.stands_for:
+            continue
+        value = ExportedValue(key=setting.key, value=reading.now or "", comment=_meaning(setting, reading))
+        if setting.effect in ANEW or setting.risk is Risk.DESTROYS_DATA:
+            expect.append(value)
+        elif reading.availability.available and _may_be_set(setting, reading):
+            values.append(value)
+            risks = {choice.risk for choice in reading.choices} | {setting.risk}
+            risky = risky or not risks <= {Risk.NONE, Risk.PERFORMANCE}
+    return ExportedTarget(
+        select=selector_of(inventory, thing),
+        comment=_about(thing),
+        values=tuple(values),
+        expect=tuple(expect),
+        word=nameplate_of(inventory, thing.target).word if risky else None,
+    )
+
+
+def _may_be_set(setting: Setting, reading: Reading) -> bool:
+    """Whether the present value is one that `set` takes."""
+    try:
+        return check_value(setting, reading, reading.now or "") == reading.now
+    except InvalidValueError:
+        return False
+
+
+def _meaning(setting: Setting, reading: Reading) -> str:
+    choice = next((one for one in reading.choices if one.value == reading.now), None)
+    label = choice.label if choice is not None and choice.label != choice.value else ""
+    unit = reading.span.unit if reading.span is not None else setting.unit
+    told = ": ".join(filter(None, (setting.label, label)))
+    return clean(f"{told}, in {unit}" if unit and unit not in told else told, 100)
+
+
+def _about(thing: Thing) -> str:
+    words: tuple[str | None, ...]
+    match thing:
+        case Controller():
+            words = (thing.model, thing.firmware and f"firmware {thing.firmware}")
+        case Array():
+            level = thing.level.value if thing.level is not Level.UNKNOWN else None
+            words = (level, thing.name, size_words(thing.size_bytes) if thing.size_bytes else None)
+        case Drive():
+            words = (thing.model, size_words(thing.size_bytes) if thing.size_bytes else None, thing.interface)
+    told = ", ".join(clean(word, 80) for word in words if word)
+    return f"{thing.target}: {told}" if told else str(thing.target)
+
+
+def document_of(targets: Iterable[ExportedTarget], older: str | None = None) -> str:
+    """The file as text; over an `older` text that keeps its comments, its order and what it says besides.
+
+    There, a table with the same selector gets the values of now for the keys that it has, and what else it names stays;
+    new things are added at its end. Raises DesiredError where the older text is not such a file.
+    """
+    import tomlkit
+    from tomlkit.exceptions import TOMLKitError
+
+    if older is None:
+        document = tomlkit.document()
+        for line in HEAD:
+            document.add(tomlkit.comment(line))
+        document.add("format", tomlkit.item(FORMAT))
+        rows = tomlkit.aot()
+        for one in targets:
+            rows.append(_table(one))
+        if rows:
+            document.append("target", rows)
+        return _ended(tomlkit.dumps(document))
+    try:
+        document = tomlkit.parse(older)
+    except TOMLKitError as error:
+        raise DesiredError(f"The file that is there is not TOML: {clean(str(error), 200)}.") from None
+    known = document.get("target")
+    if document.get("format") != FORMAT or (known is not None and not isinstance(known, list)):
+        raise DesiredError("The file that is there is no file of settings.", hint="Name another file.")
+    if known is None:
+        known = tomlkit.aot()
+        document.append("target", known)
+    for one in targets:
+        there = next((table for table in known if dict(table.get("select", {})) == dict(one.select)), None)
+        if there is None:
+            known.append(_table(one))
+            continue
+        for part, values in (("set", one.values), ("expect", one.expect)):
+            for value in values if part in there else ():
+                if value.key in there[part]:
+                    there[part][value.key] = _number_or_word(value.value)
+    return _ended(tomlkit.dumps(document))
+
+
+def _ended(text: str) -> str:
+    return text.rstrip("\n") + "\n"
+
+
+def _table(one: ExportedTarget) -> Any:
+    import tomlkit
+
+    table = tomlkit.table()
+    table.add(tomlkit.comment(one.comment))
+    select = tomlkit.inline_table()
+    for key in SELECTS:
+        if key in one.select:
+            select.append(key, one.select[key])
+    table.append("select", select)
+    if one.word is not None:
+        table.add(tomlkit.comment(f'confirm = "{clean(one.word, 60)}" # where what is set may cost data or service'))
+    for part, values in (("set", one.values), ("expect", one.expect)):
+        if values:
+            table.append(part, _part(values))
+    return table
+
+
+def _part(values: Iterable[ExportedValue]) -> Any:
+    import tomlkit
+
+    rows = tomlkit.table()
+    for value in values:
+        item = tomlkit.item(_number_or_word(value.value))
+        if value.comment:
+            item.comment(value.comment)
+        rows.append(tomlkit.key(value.key), item)
+    return rows
+
+
+def _number_or_word(value: str) -> int | str:
+    return int(value) if value.isascii() and value.isdigit() and str(int(value)) == value and len(value) < 19 else value
+
+
+# -- the file on disk: a new one, or over an older one of settings, whose comments stay --------------------------------
+
+
+def write_settings(file: Path, targets: Sequence[ExportedTarget]) -> None:
+    """Write settings to a file; see `document_of` for what becomes of an older one. It is replaced whole or not at all.
+
+    Raises DesiredError, NotFoundError, RefusedError, StorageError, ToolFailedError.
+    """
+    older = _read_older(file)
+    if older is None:
+        write_file(file, document_of(targets), force=False)
+    else:
+        document = document_of(targets, _text_of(file, older))
+        replace_whole(str(file.absolute()), document.encode(), older)
+
+
+def _read_older(file: Path) -> bytes | None:
+    """What is in the file; None where there is none. Raises NotFoundError where it cannot be read."""
+    shown = clean(str(file), 300)
+    try:
+        return read_input(file, LARGEST)
+    except FileNotFoundError:
+        return None
+    except OSError as error:
+        if error.errno == errno.EFBIG:
+            why = f"{shown} is larger than {LARGEST >> 10} KiB and no file of settings."
+            raise RefusedError(why, hint="Name another.") from None
+        raise NotFoundError(f"{shown} cannot be read: {error.strerror}.") from None
+
+
+def _text_of(file: Path, data: bytes) -> str:
+    """The text of an older file. Raises RefusedError where it is none."""
+    try:
+        return data.decode("utf-8")
+    except UnicodeDecodeError:
+        raise RefusedError(f"{clean(str(file), 300)} is no text.", hint="Name another file.") from None

@@ -1,0 +1,96 @@
+"""Settings as code in words: what differs, what became of a set. Pure."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+
+from app.core.presentation import json_schema
+from app.features.apply.applying import DesiredPlan, SetOutcome, StepOutcome
+from app.features.apply.drift import Drift, DriftKind
+from app.features.apply.exporting import ExportedTarget
+from backends.text import clean
+
+_WORDS = {
+    DriftKind.SETTABLE: "differs",
+    DriftKind.ANEW: "anew",
+    DriftKind.BLOCKED: "blocked",
+    DriftKind.MISSING: "missing",
+    DriftKind.UNREAD: "unread",
+    DriftKind.NOT_KEPT: "not kept",
+}
+"""The first word of a line."""
+
+
+def drift_line(drift: Drift) -> str:
+    """`differs  megaraid:/c0/v1  write_cache is write-through, wanted write-back (line 9)`."""
+    head = f"{_WORDS[drift.kind]:<8}  {drift.target or '-'}"
+    where = f" (line {drift.line})" if drift.line else ""
+    if drift.key:
+        now = drift.now if drift.now is not None else "not known"
+        why = f": {drift.why}" if drift.why else ""
+        command = f"; by hand: {drift.command}" if drift.command else ""
+        return f"{head}  {clean(f'{drift.key} is {now}, wanted {drift.wanted}{where}{why}{command}', 700)}"
+    return f"{head}  {clean(f'{drift.why}{where}', 700)}"
+
+
+def diff_lines(drifts: tuple[Drift, ...]) -> Iterator[str]:
+    """The same as lines that go and lines that come, by target."""
+    last = None
+    for drift in drifts:
+        if str(drift.target) != last:
+            last = str(drift.target)
+            yield f"@@ {last if drift.target is not None else 'missing'} @@"
+        if not drift.key:
+            yield f"  {drift.why}"
+            continue
+        yield f"-{drift.key} = {drift.now if drift.now is not None else '?'}"
+        yield f"+{drift.key} = {drift.wanted}" + ("" if drift.kind is DriftKind.SETTABLE else f"  # {drift.why}")
+
+
+def drift_json(drift: Drift) -> json_schema.Json:
+    """A difference."""
+    named = json_schema.picked(drift, "kind", "target", "key", "now", "wanted", "why", "line", "command")
+    return {key: value or None for key, value in named.items()}
+
+
+def plan_json(plan: DesiredPlan) -> json_schema.Json:
+    """What would be done."""
+    return {
+        "changes": [json_schema.change(change) for change in plan.changes],
+        "files": [{"path": keep.rule.path, "text": keep.rule.text} for keep in plan.keeps],
+    }
+
+
+def outcome_json(outcome: SetOutcome) -> json_schema.Json:
+    """What became of the set."""
+    return {
+        "changes": [_step(step) for step in outcome.steps],
+        "not_done": [json_schema.change(one) for one in outcome.left],
+        "files": [one.rule.path for one in outcome.kept],
+        "files_not_written": dict(outcome.unkept),
+    }
+
+
+def _step(step: StepOutcome) -> json_schema.Json:
+    back = None if step.back is None else json_schema.ended(step.back)
+    ended = json_schema.ended(step.ended)
+    return {
+        **json_schema.change(step.change),
+        "outcome": ended,
+        "taken_back": back,
+        "not_taken_back": step.stuck or None,
+    }
+
+
+def export_json(targets: tuple[ExportedTarget, ...]) -> list[json_schema.Json]:
+    """The tables of a file."""
+    return [
+        {
+            "select": dict(target.select),
+            "about": target.comment,
+            "set": {value.key: value.value for value in target.values},
+            "expect": {value.key: value.value for value in target.expect},
+            "confirm": target.word,
+        }
+        for target in targets
+    ]

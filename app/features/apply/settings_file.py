@@ -1,0 +1,149 @@
+"""The file of wanted settings: strict TOML, what is wrong is named with its line and key."""
+
+from __future__ import annotations
+
+import errno
+import re
+from collections.abc import Mapping
+from dataclasses import field
+from pathlib import Path
+from typing import Any
+
+from app.core.toml_table import TomlTable, flag, read_toml, text, whole
+from backends.errors import InvalidValueError, NotFoundError
+from backends.input_file import read_input
+from backends.text import clean
+from backends.values import dataclass
+
+FORMAT = 1
+"""Number of the form that this program writes and reads."""
+
+LARGEST = 1 << 20
+"""Bytes of a file at most."""
+
+MOST = 2000
+"""Targets of a file at most."""
+
+SELECTS = ("address", "vendor", "kind", "serial", "wwn", "model", "level", "media", "name", "mount")
+"""What a selector may name, in the order in which it is written."""
+
+_KEY = re.compile(r"[a-z][a-z0-9_]*(\.[A-Za-z0-9_!+-]+)?")
+
+
+class DesiredError(InvalidValueError):
+    """The file of settings cannot be used as it stands."""
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class DesiredTarget:
+    """One table of the file: which things, and what they should be set to."""
+
+    table: TomlTable
+    """Where it stands, for sentences."""
+    select: Mapping[str, str]
+    """What the things are known by; all of it has to be so."""
+    values: Mapping[str, str] = field(default_factory=dict)
+    """Wanted values by key."""
+    expect: Mapping[str, str] = field(default_factory=dict)
+    """Values that are compared and never set: what only a thing made anew has otherwise."""
+    confirm: tuple[str, ...] = ()
+    """Words that mean the devices on which a risk is taken."""
+    optional: bool = False
+    """Whether there may be no such thing."""
+
+    @property
+    def called(self) -> str:
+        """Its selector in words."""
+        return ", ".join(f"{key} {clean(value, 60)}" for key, value in self.select.items())
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class DesiredFile:
+    """The whole file."""
+
+    targets: tuple[DesiredTarget, ...] = ()
+    """Its tables."""
+    persist: bool = False
+    """Whether values that a reboot would lose are kept by a file besides."""
+    trial: float | None = None
+    """Seconds after which all of it is taken back unless somebody keeps it."""
+
+
+def read_file(path: Path) -> DesiredFile:
+    """The file at a path. Raises DesiredError, NotFoundError."""
+    shown = clean(str(path), 300)
+    try:
+        data = read_input(path, LARGEST)
+    except OSError as error:
+        if error.errno == errno.EFBIG:
+            raise DesiredError(
+                f"{shown} is larger than {LARGEST >> 10} KiB: no machine has so many settings."
+            ) from None
+        raise NotFoundError(f"{shown} cannot be read: {error.strerror}.") from None
+    return parse(data, shown)
+
+
+def parse(data: bytes, shown: str) -> DesiredFile:
+    """The same of bytes; `shown`: what the file is called in sentences. Pure. Raises DesiredError."""
+    top = read_toml(data, shown, "a file of settings", DesiredError, hint="docs/apply.md has its form.")
+    top.only("format", "persist", "trial", "target")
+    if "format" not in top.given:
+        raise top.error("format", "the number of its form is missing.", f"Begin it with: format = {FORMAT}")
+    top.get("format", whole(FORMAT, FORMAT), FORMAT)
+    tables = top.tables("target")
+    if len(tables) > MOST:
+        raise top.error("target", f"there are {len(tables)} targets, and {MOST} are the most.")
+    trial = top.get("trial", whole(10, 600), 0)
+    return DesiredFile(
+        targets=tuple(_target(table) for table in tables),
+        persist=top.get("persist", flag, False),
+        trial=float(trial) if trial else None,
+    )
+
+
+def _target(table: TomlTable) -> DesiredTarget:
+    table.only("select", "set", "expect", "confirm", "optional")
+    selector = table.table("select")
+    selector.only(*SELECTS)
+    select = {key: selector.parse(key, _selected, selector.given[key]) for key in SELECTS if key in selector.given}
+    if not select:
+        raise table.error("select", "it selects nothing by name.", f"Name one of: {', '.join(SELECTS)}.")
+    return DesiredTarget(
+        table=table,
+        select=select,
+        values=_values(table.table("set")),
+        expect=_values(table.table("expect")),
+        confirm=table.get("confirm", _words, ()),
+        optional=table.get("optional", flag, False),
+    )
+
+
+def _values(table: TomlTable) -> dict[str, str]:
+    found: dict[str, str] = {}
+    for key, value in table.given.items():
+        if not _KEY.fullmatch(key):
+            raise table.error(key, f"{clean(key, 40)!r} is no key of a setting.")
+        found[key] = table.parse(key, _value, value)
+    return found
+
+
+def _value(value: Any) -> str:
+    """A word or a whole number, as `set` takes them."""
+    if isinstance(value, bool):
+        raise ValueError('wants a word such as "on" or a number, not true or false')
+    if isinstance(value, int):
+        return str(value)
+    return text(value)
+
+
+def _selected(value: Any) -> str:
+    """A text; a lone sign that others take for everything selects nothing here."""
+    found = text(value)
+    if set(found) <= set("*?.%"):
+        raise ValueError("wants what it is, there are no patterns")
+    return found
+
+
+def _words(value: Any) -> tuple[str, ...]:
+    rows = value if isinstance(value, list) else [value]
+    return tuple(text(row) for row in rows)

@@ -1,0 +1,223 @@
+"""`array`: the arrays there are, the drives that one can be made of, making one and deleting it again."""
+
+from __future__ import annotations
+
+from dataclasses import replace
+from typing import TYPE_CHECKING
+
+import click
+
+from app.cli import confirm
+from app.cli.async_runner import Interruption
+from app.cli.confirm import steps
+from app.cli.exit_status import DONE, FAILED, REFUSED
+from app.cli.options import gather_options, policies_of
+from app.cli.output import lines, print_json, say, terminal_width
+from app.cli.render import fact_lines, fitted_lines
+from app.cli.session_context import begin, on_workbench
+from app.core.fio.sizes import parse_size
+from app.core.presentation.table import filled
+from app.features.arrays import presentation as view
+from backends.array_planning import LEVELS, ArrayWish
+from backends.model import Level, Problem
+from backends.raid import layout_of
+from backends.settings import Risk
+from backends.text import clean
+from backends.values import dataclass
+
+if TYPE_CHECKING:
+    from app.core.workbench import Workbench
+    from backends.array_planning import Candidate
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class _CreateOptions:
+    """The options of `array create`."""
+
+    level: str
+    drives: tuple[str, ...]
+    strip: str | None
+    spans: int | None
+    layout: str | None
+    size: str | None
+    name: str | None
+    policies: tuple[str, ...]
+    assume_clean: bool
+    dry_run: bool
+    typed: str | None
+    as_json: bool
+
+
+@click.group("array")
+def array_command() -> None:
+    """The arrays there are, the drives that one can be made of; make one, and delete it again."""
+
+
+@array_command.command("list")
+@click.option("--free", is_flag=True, help="Only the drives that are free.")
+@click.option("--json", "as_json", is_flag=True, help="As JSON, with every reason.")
+def list_command(free: bool, as_json: bool) -> int:
+    """The arrays with their members by serial number, and which drives are free to make one of.
+
+    Of every other drive it is said why it is not. Nothing is written.
+    """
+    return on_workbench(_list, free, as_json, rights=True)
+
+
+async def _list(bench: Workbench, _: Interruption, free: bool, as_json: bool) -> int:
+    found, problems = await _candidates(bench)
+    shown = [one for one in found if one.free or not free]
+    inventory = bench.session.inventory
+    made = bench.arrays.made_here.entries()
+    if as_json:
+        serials = view.serials_of(inventory)
+        arrays = [view.array(array, serials) for array in inventory.arrays]
+        drives = [view.candidate(one) for one in shown]
+        made_here = [view.made_here(entry) for entry in made]
+        print_json(host=bench.host.name, simulated=bench.simulated, arrays=arrays, drives=drives, made_here=made_here)
+        return DONE
+    width = terminal_width()
+    if inventory.arrays and not free:
+        lines(fitted_lines(filled(view.arrays_table(inventory)), width))
+        lines([""])
+    lines(fitted_lines(filled(view.drives_table(shown)), width))
+    whole = [one for one in found if not one.shared]
+    count = sum(one.free for one in whole)
+    say(f"{count} of {len(whole)} drives {'is' if count == 1 else 'are'} free to make an array of.")
+    for group in dict.fromkeys(one.controller for one in found if one.shared and one.free):
+        say(f"{group} has free extents to make a volume of.")
+    for entry in made:
+        say(view.made_here_sentence(entry))
+    for problem in (*problems, *inventory.problems):
+        say(f"{clean(problem.where)}: {clean(problem.message, 500)} {clean(problem.hint, 500)}".rstrip())
+    return DONE
+
+
+async def _candidates(
+    bench: Workbench, names: tuple[str, ...] | None = None
+) -> tuple[tuple[Candidate, ...], tuple[Problem, ...]]:
+    from app.core.changes.arrays.candidates import candidates_of
+
+    inventory = await bench.hardware.probe()
+    return await candidates_of(bench.hardware.machine, inventory, names)
+
+
+@array_command.command("create")
+@click.argument("level", type=click.Choice([one.value for one in LEVELS]), metavar="LEVEL")
+@click.argument("drives", nargs=-1, required=True, metavar="DRIVE...")
+@click.option("--strip", metavar="SIZE", help="Bytes on a drive before the next one follows: 64k, 256k, 1M.")
+@click.option("--spans", type=click.IntRange(1, 8), help="Spans of raid10, raid50 and raid60; pairs, or two.")
+@click.option("--layout", metavar="LAYOUT", help="Layout of a raid10 of md: n2, f2, o2, or with more copies (f3).")
+@click.option("--size", metavar="SIZE", help="In a volume group: what it is to hold (10G); else all that is free.")
+@click.option("--name", metavar="NAME", help="Its name; else one by which it is known again.")
+@click.option(
+    "--set", "policies", metavar="KEY=VALUE", multiple=True, help="A policy of a card's array; may be repeated."
+)
+@click.option("--assume-clean", is_flag=True, help="md: compute no parity; right once every stripe was written.")
+@click.option("--dry-run", is_flag=True, help="Only show what would be done; needs root to see what is on the drives.")
+@click.option("--confirm", "typed", metavar="WORD", help="Mean these drives: the ends of their serial numbers.")
+@click.option("--json", "as_json", is_flag=True, help="The plan as JSON, and what was made.")
+@gather_options(_CreateOptions)
+def create_command(options: _CreateOptions) -> int:
+    """Make an array of LEVEL of DRIVE..., after showing the exact commands, capacity, full stripe, cost and time.
+
+    DRIVE is an address, a node, a place behind the card (252:3) or a serial number; their order decides the spans. All
+    hang from one card, or are the kernel's: then md makes the array, of raid50 and raid60 the inner ones first.
+    The name of a volume group makes a volume in its free extents, on the physical volumes named after it or on all.
+    What lies on the drives is lost, so their word has to be typed, or given with --confirm.
+    """
+    wish = ArrayWish(
+        level=Level(options.level),
+        drives=(),
+        strip_bytes=None if options.strip is None else parse_size(options.strip),
+        spans=options.spans,
+        layout=_layout(options.layout),
+        size_bytes=None if options.size is None else parse_size(options.size),
+        name=options.name or "",
+        policies=policies_of(options.policies),
+    )
+    return on_workbench(_create, wish, options, changes=True, dry=options.dry_run, rights=not options.dry_run)
+
+
+async def _create(bench: Workbench, _: Interruption, wish: ArrayWish, options: _CreateOptions) -> int:
+    from app.core.changes.arrays.builder import plate_of
+    from app.core.changes.arrays.candidates import chosen, new_name, plan_array
+
+    found = (await _candidates(bench, options.drives))[0]
+    wish = replace(wish, drives=chosen(found, options.drives), name=wish.name or new_name())
+    plan = await plan_array(bench.hardware.machine, wish, assume_clean=options.assume_clean)
+    if options.as_json and options.dry_run:
+        print_json(dry_run=True, simulated=bench.simulated, array=view.plan(plan))
+    else:
+        show = say if options.as_json else lambda row: lines([row])
+        for row in (*fact_lines(view.plan_facts(plan)), "", "What makes it:", *steps(plan.steps)):
+            show(row)
+        for sentence in view.plan_sentences(plan):
+            say(clean(sentence, 1000))
+    if plan.by_hand and not options.dry_run:
+        if options.as_json:
+            print_json(dry_run=True, simulated=bench.simulated, array=view.plan(plan))
+        say("Nothing was done.")
+        return REFUSED
+    if options.dry_run:
+        if not options.as_json:
+            say("Dry run: nothing was changed.")
+        return DONE
+    await bench.arrays.require_able(plan.wish.drives[0].controller)
+    bench.arrays.require_new_name(plan.wish.name)
+    word = confirm.confirmed(Risk.DESTROYS_DATA, (plate_of(plan),), yes=False, typed=options.typed, what="Make it")
+    await begin(bench)
+    made = await bench.arrays.create(plan, assume_clean=options.assume_clean, typed=word)
+    if options.as_json:
+        array = {**view.plan(plan), "address": str(made.target), "device": made.device, "differs": dict(made.differs)}
+        print_json(dry_run=False, simulated=bench.simulated, array=array)
+    else:
+        lines([f"made  {plan.wish.name}: {clean(made.words, 400)}"])
+        say(f"It is deleted again with `raidbench array delete {plan.wish.name}`.")
+    for sentence in made.differs.values():
+        say(clean(sentence, 400))
+    return FAILED if wish.policies.keys() & made.differs.keys() else DONE
+
+
+@array_command.command("delete")
+@click.argument("name", metavar="NAME")
+@click.option("--dry-run", is_flag=True, help="Only show what would be done.")
+@click.option("--confirm", "typed", metavar="WORD", help="Mean this array: its name once more.")
+@click.option("--json", "as_json", is_flag=True, help="What was deleted, as JSON.")
+def delete_command(name: str, dry_run: bool, typed: str | None, as_json: bool) -> int:
+    """Delete the array NAME that `array create` made here, with nothing on it and nothing using it.
+
+    It is known by its UUID, or its name, level and the serial numbers of its drives. No other array is deleted.
+    """
+    return on_workbench(_delete, name, typed, dry_run, as_json, changes=True, dry=dry_run, rights=not dry_run)
+
+
+async def _delete(bench: Workbench, _: Interruption, name: str, typed: str | None, dry_run: bool, as_json: bool) -> int:
+    from app.core.changes.arrays.builder import plate_of_made
+
+    await bench.hardware.probe()
+    entry, found = await bench.arrays.deletable(name, note=not dry_run)
+    show = say if as_json else lambda row: lines([row])
+    for row in (clean(found.words, 400), "", "What deletes it:", *steps(found.remove)):
+        show(row)
+    if not dry_run:
+        word = confirm.confirmed(Risk.DESTROYS_DATA, (plate_of_made(entry),), yes=False, typed=typed, what="Delete it")
+        await begin(bench)
+        found = await bench.arrays.delete(name, typed=word)
+    if as_json:
+        told = {"name": name, "address": str(found.target), "device": found.device}
+        removing = [step.shown() for step in found.remove]
+        print_json(dry_run=dry_run, simulated=bench.simulated, array={**told, "steps": removing})
+    elif dry_run:
+        say("Dry run: nothing was changed.")
+    else:
+        lines([f"deleted  {name}"])
+    return DONE
+
+
+def _layout(text: str | None) -> str | None:
+    """Return the layout that a text names. Raises UsageError."""
+    try:
+        return None if text is None else layout_of(text)
+    except ValueError as error:
+        raise click.UsageError(f"--layout {error}.") from None

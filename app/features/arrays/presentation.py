@@ -1,0 +1,211 @@
+"""What is told of arrays and of the drives that one can be made of: tables, sentences and JSON. Pure."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator, Mapping, Sequence
+
+from app.core.changes.arrays.array_journal import ArrayEntry, ArrayStage
+from app.core.presentation import json_schema
+from app.core.presentation.table import Align, Cell, Column, FactLine, Facts, Row, Table, Tone
+from backends.array_planning import ArrayPlan, Candidate, words_to_type
+from backends.model import Array, Inventory, Target
+from backends.raid import ARRANGEMENTS, LAYOUT
+from backends.sizes import exact_words, size_words
+from backends.text import clean
+
+
+def arrays_table(inventory: Inventory) -> Table:
+    """One row an array, with its members by serial number."""
+    columns = (
+        Column(title="Array", key="array"),
+        Column(title="Level", key="level"),
+        Column(title="Strip", key="strip", align=Align.RIGHT, priority=2),
+        Column(title="Size", key="size", align=Align.RIGHT),
+        Column(title="State", key="state", priority=1),
+        Column(title="Members", key="members"),
+    )
+    serials = serials_of(inventory)
+    rows = tuple(
+        Row(
+            key=str(one.target),
+            cells=(
+                str(one.target),
+                one.level.value,
+                "" if one.strip_bytes is None else exact_words(one.strip_bytes),
+                size_words(one.size_bytes),
+                one.state.value,
+                ", ".join(serials.get(member, str(member)) for member in one.members),
+            ),
+        )
+        for one in inventory.arrays
+    )
+    return Table(columns=columns, rows=rows, heading="Arrays")
+
+
+def serials_of(inventory: Inventory) -> Mapping[Target, str]:
+    """Serial numbers of drives by address, of those that report one."""
+    return {drive.target: drive.serial for drive in inventory.drives if drive.serial}
+
+
+def drives_table(found: Sequence[Candidate]) -> Table:
+    """One row a drive: whether it is free, else the first reason why not."""
+    columns = (
+        Column(title="Drive", key="drive"),
+        Column(title="Model", key="model", priority=2),
+        Column(title="Serial number", key="serial"),
+        Column(title="Size", key="size", align=Align.RIGHT),
+        Column(title="To make an array of", key="free"),
+    )
+    rows = tuple(
+        Row(
+            key=str(one.drive),
+            dim=not one.free,
+            cells=(str(one.drive), one.model or "", one.serial or "", size_words(one.size_bytes), _standing(one)),
+        )
+        for one in found
+    )
+    return Table(columns=columns, rows=rows, heading="Drives")
+
+
+def _standing(one: Candidate) -> Cell:
+    if one.why_not:
+        more = f" (and {len(one.why_not) - 1} more)" if len(one.why_not) > 1 else ""
+        return Cell(f"no: {one.why_not[0].rstrip('.')}{more}")
+    if one.free_extents is not None:
+        return Cell(f"{one.free_extents} free extents of {one.controller}", Tone.GOOD)
+    if one.cautions:
+        lost = (f"would lose {'; '.join(one.lies)}",) if one.lies else ()
+        return Cell(f"free, but {'; '.join((*one.cautions, *lost))}", Tone.ATTENTION)
+    if one.lies:
+        return Cell(f"free, and would lose {'; '.join(one.lies)}", Tone.ATTENTION)
+    return Cell("free, blank" if one.seen else "free by the card's words; what lies on it is unknown", Tone.GOOD)
+
+
+def candidate(one: Candidate) -> json_schema.Json:
+    """A drive as JSON."""
+    return {
+        "address": str(one.drive),
+        **json_schema.picked(
+            one, "controller", "place", "model", "serial", "media", "interface", "size_bytes", "free_extents"
+        ),
+        "logical_block_bytes": one.sector_bytes,
+        "free": one.free,
+        "why_not": list(one.why_not),
+        "cautions": list(one.cautions),
+        "lies_on_it": list(one.lies),
+        "content_known": one.seen,
+    }
+
+
+def array(one: Array, serials: Mapping[Target, str]) -> json_schema.Json:
+    """An array as JSON: members by address and serial number."""
+    return {
+        "address": str(one.target),
+        **json_schema.picked(
+            one, "controller", "name", "level", "state", "size_bytes", "strip_bytes", "data_drives", "device"
+        ),
+        "members": [{"address": str(member), "serial": serials.get(member)} for member in one.members],
+    }
+
+
+def made_here(entry: ArrayEntry) -> json_schema.Json:
+    """An array of the journal as JSON."""
+    made = entry.array
+    return {
+        **json_schema.picked(made, "name", "level", "controller", "strip_bytes", "spans", "layout"),
+        "stage": entry.stage.value,
+        "at": entry.at,
+        "uuid": made.uuid,
+        "members": [{"place": drive.place, "serial": drive.serial} for drive in made.members],
+    }
+
+
+def made_here_words(entry: ArrayEntry) -> str:
+    """What was made here, of what: `Made here: rb-1a2b: raid5 of 4 drives (S1, S2, ...)`."""
+    made = entry.array
+    serials = ", ".join(drive.serial or drive.place for drive in made.members)
+    front = "Made here" if entry.stage is ArrayStage.MADE else "Cut short"
+    return f"{front}: " + clean(f"{made.name}: {made.level.value} of {len(made.members)} drives ({serials})", 1000)
+
+
+def made_here_sentence(entry: ArrayEntry) -> str:
+    """The same, and what to do with it."""
+    if entry.stage is ArrayStage.MADE:
+        return f"{made_here_words(entry)}. `raidbench array delete {entry.array.name}` deletes it."
+    return f"{made_here_words(entry)}. `raidbench recover` shows what there is of it."
+
+
+def plan_facts(plan: ArrayPlan) -> Facts:
+    """What would be made."""
+    return Facts(facts=tuple(_lines(plan)), heading=f"{plan.wish.level.value} {plan.wish.name}, made by {plan.maker}")
+
+
+def layout_words(layout: str) -> str:
+    """Return a layout of RAID 10 in words: `2 far copies`."""
+    found = LAYOUT.fullmatch(layout)
+    return layout if found is None else f"{found[2]} {ARRANGEMENTS[found[1]]} copies"
+
+
+def _lines(plan: ArrayPlan) -> Iterator[FactLine]:
+    wish = plan.wish
+    drives = ", ".join(f"{drive.place} ({drive.serial or 'no serial number'})" for drive in wish.drives)
+    yield FactLine("Drives", f"{len(wish.drives)}: {drives}")
+    if wish.spans is not None:
+        yield FactLine("Spans", f"{wish.spans}, each of {len(wish.drives) // wish.spans} drives, in this order")
+    if wish.layout is not None:
+        yield FactLine("Layout", f"{layout_words(wish.layout)} ({wish.layout})")
+    carry = "" if plan.data_drives is None else f", {plan.data_drives} drives carry data"
+    yield FactLine("Capacity", f"about {size_words(plan.size_bytes)}{carry}")
+    if plan.cost is not None:
+        yield FactLine("The level costs", f"{plan.cost} of {len(wish.drives)} drives")
+    if wish.strip_bytes is not None:
+        full = plan.full_stripe_bytes
+        yield FactLine("Strip", exact_words(wish.strip_bytes))
+        yield FactLine("Full stripe", "-" if full is None else exact_words(full))
+    if wish.policies:
+        yield FactLine("Policies", ", ".join(f"{key}={value}" for key, value in wish.policies.items()))
+    takes = f"{plan.seconds:.1f} s, and then" if plan.seconds < 600 else f"about {plan.seconds / 3600:.1f} h"
+    yield FactLine("Takes", f"{takes}: {plan.initialising}")
+
+
+def plan_sentences(plan: ArrayPlan) -> tuple[str, ...]:
+    """Warnings, what would be lost, and what has to be typed for it."""
+    told = [*filter(None, (plan.by_hand,)), *plan.warnings]
+    lies = [line for drive in plan.wish.drives for line in drive.lies]
+    told += [f"Would be lost: {line}." for line in lies]
+    if lies:
+        told.append("Its mark may stay: when the array is deleted it looks as before, and what it held is gone.")
+    unknown = [drive for drive in plan.wish.drives if not drive.seen and not drive.shared]
+    if unknown:
+        serials = ", ".join(one.serial or one.place for one in unknown)
+        told.append(
+            "The card says that no array uses these drives. raidbench cannot read what lies on them; one that came "
+            f"from another machine may hold data, which would be lost: {serials}."
+        )
+        if not plan.by_hand:
+            told.append(f"Who makes it has to mean these very drives: {words_to_type(unknown)}.")
+    return tuple(told)
+
+
+def plan(one: ArrayPlan) -> json_schema.Json:
+    """What would be made, as JSON."""
+    wish = one.wish
+    return {
+        "level": wish.level.value,
+        "name": wish.name,
+        "made_by": one.maker,
+        "drives": [candidate(each) for each in wish.drives],
+        "spans": wish.spans,
+        "layout": wish.layout,
+        "strip_bytes": wish.strip_bytes,
+        "full_stripe_bytes": one.full_stripe_bytes,
+        "size_bytes": one.size_bytes,
+        "data_drives": one.data_drives,
+        "costs_drives": one.cost,
+        "policies": dict(wish.policies),
+        "seconds": one.seconds,
+        "initialising": one.initialising,
+        "by_hand": one.by_hand or None,
+        "steps": [list(step.argv) for step in one.steps],
+        "warnings": list(plan_sentences(one)),
+    }

@@ -1,0 +1,315 @@
+"""Making an array of ticked drives, and deleting one that was made here, as `raidbench array` does."""
+
+from __future__ import annotations
+
+from dataclasses import replace
+from typing import TYPE_CHECKING, ClassVar
+
+from textual import on
+from textual.app import ComposeResult
+
+from app.core.changes.arrays.array_journal import ArrayEntry
+from app.core.changes.arrays.builder import plate_of, plate_of_made
+from app.core.changes.arrays.candidates import WantedArrays, candidates_of, maker_of, new_name, plan_array
+from app.core.session.state import Session
+from app.features.arrays import presentation as view
+from app.tui.base import WorkbenchScreen
+from app.tui.render import columns, rows
+from backends.array_planning import (
+    LEVELS,
+    STRIPS,
+    ArrayFound,
+    ArrayPlan,
+    ArrayWish,
+    Candidate,
+    capacity,
+    require_alike,
+    require_shape,
+    spans_that_fit,
+)
+from backends.errors import RaidbenchError, RefusedError
+from backends.model import Level
+from backends.sizes import exact_words, size_words
+from backends.text import clean
+from widgets.confirm import Confirmation, ConfirmDialog
+from widgets.keyed_table import KeyedTable, TableRow
+from widgets.pane import Pane
+from widgets.text_panel import Prose
+from widgets.text_utils.units import plural
+
+if TYPE_CHECKING:
+    from app.tui.app_interface import Port
+
+OFFERED: tuple[int | None, ...] = (None, *STRIPS)
+"""Strips that are offered; None for the maker's usual one."""
+
+ASKING = "Asking every drive what lies on it ..."
+TICK = "Space ticks a free drive; their order is that of the ticks."
+
+
+def open_new_array(app: Port) -> None:
+    """Open the sheet on which drives are ticked to make an array of."""
+    app.push_screen(NewArrayScreen(app))
+
+
+class NewArrayScreen(WorkbenchScreen):
+    """The drives of the machine, ticked to make an array of, and the arrays that were made here."""
+
+    NAME: ClassVar[str] = "array"
+    DEFAULT_CSS = """
+    NewArrayScreen {
+        & #array-pane { height: 1fr; padding: 0 1; }
+        & #array-words, & #array-help { margin-bottom: 1; }
+        & KeyedTable { height: 1fr; min-height: 4; }
+    }
+    """
+
+    def __init__(self, app: Port) -> None:
+        super().__init__()
+        self._app = app
+        self._drives: tuple[Candidate, ...] = ()
+        self._made: tuple[ArrayEntry, ...] = ()
+        self._ticked: tuple[str, ...] = ()
+        self._level = Level.RAID0
+        self._strip: int | None = None
+        self._spans: int | None = None
+        self._busy = ASKING
+
+    def body(self) -> ComposeResult:
+        """What would be made, and of what."""
+        shown = view.drives_table(())
+        with Pane("New array", id="array-pane"):
+            yield Prose(self._busy, "title", id="array-words")
+            yield Prose(TICK, "muted", id="array-help")
+            yield KeyedTable(columns(shown), (), id="array-drives")
+
+    def on_mount(self) -> None:
+        """The list has the keys; the drives are asked."""
+        self.query_one(KeyedTable).focus()
+        self._app.run_worker(self._ask(), group="probe")
+
+    def show(self, session: Session) -> None:
+        """Nothing of it hangs on the session."""
+
+    async def _ask(self) -> None:
+        """Look at every drive anew."""
+        bench = self._app.workbench
+        self._say_busy(ASKING)
+        try:
+            with bench.hardware.machine.as_seen():
+                drives, problems = await candidates_of(bench.hardware.machine, bench.session.inventory)
+        except RaidbenchError as error:
+            self._app.tell(error, title="The drives were not looked at")
+            drives, problems = (), ()
+        for problem in problems:
+            self._app.notify(f"{problem.where}: {problem.message}", severity="warning", markup=False)
+        self._drives = tuple(sorted(drives, key=lambda drive: not drive.free))
+        self._made = bench.arrays.made_here.entries()
+        free = {str(drive.drive) for drive in drives if drive.free}
+        self._ticked = tuple(key for key in self._ticked if key in free)
+        self._say_busy("")
+
+    def _say_busy(self, words: str) -> None:
+        self._busy = words
+        if self.there:
+            self._draw()
+
+    def _draw(self) -> None:
+        self.query_one("#array-words", Prose).say(self._busy or self._words(), "title")
+        made = [TableRow(key=entry.array.name, banner=(view.made_here_words(entry),)) for entry in self._made]
+        drives = rows(view.drives_table(self._drives))
+        self.query_one(KeyedTable).rows = (
+            *made,
+            *(replace(row, marked=row.key in self._ticked) for row in drives),
+        )
+
+    @on(KeyedTable.RowHighlighted)
+    def _explain(self) -> None:
+        """All that stands against the drive under the cursor, or what would be lost on it."""
+        key = self.query_one(KeyedTable).cursor
+        drive = next((drive for drive in self._drives if str(drive.drive) == key), None)
+        words = TICK if drive is None else " ".join(drive.why_not) or "; ".join((*drive.cautions, *drive.lies)) or TICK
+        self.query_one("#array-help", Prose).say(clean(words, 400), "muted")
+
+    def _chosen(self) -> tuple[Candidate, ...]:
+        known = {str(drive.drive): drive for drive in self._drives}
+        return tuple(known[key] for key in self._ticked)
+
+    def _offered(self) -> tuple[int | None, ...]:
+        """Spans that are offered; None for the usual ones."""
+        return (None, *spans_that_fit(self._level, len(self._ticked)))
+
+    def _wish(self, name: str) -> ArrayWish:
+        spans = self._spans if self._spans in self._offered() else None
+        return ArrayWish(level=self._level, drives=self._chosen(), strip_bytes=self._strip, spans=spans, name=name)
+
+    def _words(self) -> str:
+        """What would be made of what is ticked, or why nothing is."""
+        drives, wish = self._chosen(), self._wish("new")
+        spans = "" if wish.spans is None else f", {wish.spans} spans"
+        strip = "usual strip" if self._strip is None else f"strip {exact_words(self._strip)}"
+        if not drives:
+            whole = [drive for drive in self._drives if not drive.shared]
+            free = sum(drive.free for drive in whole)
+            return f"{plural(free, 'drive')} of {len(whole)} can be made an array of: {self._level.value}, {strip}."
+        what = f"{self._level.value} of {plural(len(drives), 'drive')}{spans}, {strip}"
+        try:
+            data = require_shape(wish)
+            maker_of(drives)
+            require_alike(drives)
+        except RaidbenchError as error:
+            return f"{what}: {error.message}"
+        carry = "1 drive carries data" if data == 1 else f"{data} drives carry data"
+        return f"{what}: about {size_words(capacity(wish, data))}, {carry}. a shows what makes it."
+
+    # -- keys ---------------------------------------------------------------------------------------------------------
+
+    def action_tick(self) -> None:
+        """Tick the drive under the cursor, or not any more."""
+        key = self.query_one(KeyedTable).cursor
+        drive = next((drive for drive in self._drives if str(drive.drive) == key), None)
+        if drive is None:
+            self.say("Only drives are ticked.")
+        elif not drive.free:
+            self.say(f"{drive.place}: {drive.why_not[0]}", severity="warning")
+        elif key is not None:
+            ticked = self._ticked
+            self._ticked = tuple(one for one in ticked if one != key) if key in ticked else (*ticked, key)
+            self._draw()
+
+    def action_level(self, step: int) -> None:
+        """The level after or before."""
+        self._level = LEVELS[(LEVELS.index(self._level) + step) % len(LEVELS)]
+        self._draw()
+
+    def action_strip(self, step: int) -> None:
+        """The strip after or before."""
+        self._strip = OFFERED[(OFFERED.index(self._strip) + step) % len(OFFERED)]
+        self._draw()
+
+    def action_spans(self, step: int) -> None:
+        """The number of spans after or before, of those that the drives leave."""
+        offered = self._offered()
+        if len(offered) == 1:
+            self.say(f"{self._level.value} of {plural(len(self._ticked), 'drive')} has no spans to choose.")
+        now = self._spans if self._spans in offered else None
+        self._spans = offered[(offered.index(now) + step) % len(offered)]
+        self._draw()
+
+    def action_make(self) -> None:
+        """Show what makes it, and make it after its word."""
+        if self._ticked:
+            self._app.run_worker(self._review(), group="review", exclusive=True)
+        else:
+            self.say("No drive is ticked: Space ticks one.")
+
+    async def action_compare(self) -> None:
+        """Take what is ticked to the Sweep screen, which makes arrays of several levels of it."""
+        if not self._ticked:
+            self.say("No drive is ticked: Space ticks one.")
+            return
+        wish = self._wish("new")
+        wanted = WantedArrays(drives=self._ticked, level=wish.level, strip_bytes=wish.strip_bytes, spans=wish.spans)
+        await self.dismiss()
+        self._app.do("sweep.compare_levels", wanted)
+
+    def action_delete(self) -> None:
+        """Delete the array under the cursor that was made here."""
+        key = self.query_one(KeyedTable).cursor
+        entry = next((entry for entry in self._made if entry.array.name == key), None)
+        if entry is None:
+            self.say("Only an array that was made here is deleted: the first rows.")
+        else:
+            self._app.run_worker(self._review_deletion(entry), group="review", exclusive=True)
+
+    def action_back(self) -> None:
+        """Back to the devices."""
+        self.dismiss()
+
+    # -- shown, asked, done -------------------------------------------------------------------------------------------
+
+    async def _review(self) -> None:
+        bench = self._app.workbench
+        try:
+            plan = await plan_array(bench.hardware.machine, self._wish(new_name()))
+            if plan.by_hand:
+                lines = "; ".join(step.shown() for step in plan.steps)
+                raise RefusedError(plan.by_hand, hint=clean(lines, 1500))
+            await bench.arrays.require_able(plan.wish.drives[0].controller)
+        except RaidbenchError as error:
+            self._app.tell(error, title="Cannot be made")
+            return
+        asked = _asked_of(plan)
+        if await self._app.push_screen_wait(ConfirmDialog(asked)):
+            self._app.run_worker(self._make(plan, asked.required), group="write", exit_on_error=True)
+
+    async def _make(self, plan: ArrayPlan, typed: str) -> None:
+        self._say_busy(f"Making {plan.wish.name} ...")
+        try:
+            made = await self._app.workbench.arrays.create(plan, assume_clean=False, typed=typed)
+        except RaidbenchError as error:
+            self._app.tell(error, title=f"{plan.wish.name} was not made")
+        else:
+            self._ticked = ()
+            self._app.notify(
+                " ".join((f"{plan.wish.name} is made: {made.words}", *made.differs.values())),
+                title="Made",
+                severity="warning" if made.differs else "information",
+                markup=False,
+            )
+        await self._look_again()
+
+    async def _review_deletion(self, entry: ArrayEntry) -> None:
+        try:
+            entry, found = await self._app.workbench.arrays.deletable(entry.array.name, note=True)
+        except RaidbenchError as error:
+            self._app.tell(error, title=f"{entry.array.name} is not deleted")
+            return
+        asked = _asked_to_delete(entry, found)
+        if await self._app.push_screen_wait(ConfirmDialog(asked)):
+            self._app.run_worker(self._delete(entry), group="write", exit_on_error=True)
+
+    async def _delete(self, entry: ArrayEntry) -> None:
+        name = entry.array.name
+        self._say_busy(f"Deleting {name} ...")
+        try:
+            await self._app.workbench.arrays.delete(name, typed=name)
+        except RaidbenchError as error:
+            self._app.tell(error, title=f"{name} was not deleted")
+        else:
+            self._app.tell_briefly(f"{name} is deleted.")
+        await self._look_again()
+
+    async def _look_again(self) -> None:
+        await self._app.look_for_hardware()
+        await self._ask()
+
+
+def _asked_of(plan: ArrayPlan) -> Confirmation:
+    plate = plate_of(plan)
+    full = plan.full_stripe_bytes
+    size = f"About {size_words(plan.size_bytes)}" + ("" if full is None else f", full stripe {exact_words(full)}")
+    return Confirmation(
+        title=f"Make {plan.wish.level.value} {plan.wish.name} of {plural(len(plan.wish.drives), 'drive')}",
+        tier="destructive",
+        devices=(plate.sentence,),
+        summary=f"{size}; the level costs {plan.cost} of them. {plan.initialising}",
+        commands=tuple(step.argv for step in plan.steps),
+        risks=tuple(clean(sentence, 1000) for sentence in view.plan_sentences(plan)),
+        required=plate.word,
+        apply_label="Make",
+    )
+
+
+def _asked_to_delete(entry: ArrayEntry, found: ArrayFound) -> Confirmation:
+    plate = plate_of_made(entry)
+    return Confirmation(
+        title=f"Delete {entry.array.name}",
+        tier="destructive",
+        devices=(plate.sentence,),
+        summary=found.words,
+        commands=tuple(step.argv for step in found.remove),
+        risks=("The array is taken apart: what was written to it is lost.",),
+        required=plate.word,
+        apply_label="Delete",
+    )

@@ -1,0 +1,111 @@
+"""`check`: what of the set-up costs speed or safety, without any load."""
+
+from __future__ import annotations
+
+from typing import TYPE_CHECKING
+
+import click
+
+from app.cli.async_runner import Interruption
+from app.cli.exit_status import DONE, FOUND, NAGIOS
+from app.cli.options import over_hosts
+from app.cli.output import goes_on, lines, paint, print_json, say, say_all, terminal_width
+from app.cli.render import folded
+from app.cli.session_context import on_workbench
+from backends.errors import RaidbenchError
+from backends.text import clean
+
+if TYPE_CHECKING:
+    from app.core.workbench import Workbench
+    from app.features.check.finding import Ruling
+    from app.features.check.runner import Checked
+
+WIDTH = 80
+"""Columns of the text where it goes to no terminal."""
+
+_COLOURS = {"fault": "red", "warn": "yellow", "note": "dim"}
+
+
+@click.command("check")
+@click.argument("target", required=False)
+@click.option(
+    "--severity",
+    type=click.Choice(("note", "warn", "fault")),
+    default="warn",
+    show_default=True,
+    help="From which on findings make the exit status 5.",
+)
+@click.option("--ignore", "ignored", metavar="ID", multiple=True, help="Leave this rule out; may be repeated.")
+@click.option("--nagios", is_flag=True, help="Answer as a monitoring plugin: one line and 0, 1, 2 or 3.")
+@click.option("--json", "as_json", is_flag=True, help="As JSON.")
+@over_hosts("nagios")
+def check_command(target: str | None, severity: str, ignored: tuple[str, ...], nagios: bool, as_json: bool) -> int:
+    """Report what in the set-up costs speed or safety, for TARGET and what belongs to it, or for everything.
+
+    To a controller belong its arrays and drives, to an array its members and its controller, to a drive its controller;
+    to each of them its partitions and filesystems. Findings and problems of anything else are left out.
+
+    Each finding names its rule, the evidence and the fix. Nothing is written and no load is made. A question that
+    nothing answers is unknown: neither a fault nor fine.
+    """
+    if nagios and as_json:
+        raise click.UsageError("--nagios or --json, not both.")
+    try:
+        checked = on_workbench(_check, target, ignored, quiet=True)
+    except RaidbenchError as error:
+        if not nagios:
+            raise
+        lines([f"RAIDBENCH UNKNOWN - {clean(error.message, 500).replace('|', '/')}"])
+        return NAGIOS["UNKNOWN"]
+    return _tell(checked, severity, nagios=nagios, as_json=as_json)
+
+
+async def _check(bench: Workbench, _: Interruption, target: str | None, ignored: tuple[str, ...]) -> Checked:
+    from app.features.check.runner import check, known_ids
+
+    ignore = known_ids(ignored)
+    about = None if target is None else await bench.hardware.find(target)
+    inventory = await bench.hardware.probe_unless_just_done()
+    return await check(bench.hardware.machine, inventory, about=about, ignore=ignore)
+
+
+def _tell(checked: Checked, severity: str, *, nagios: bool, as_json: bool) -> int:
+    from app.features.check import presentation as view
+    from app.features.check.finding import Severity
+
+    least = Severity(severity)
+    status = FOUND if checked.from_on(least) else DONE
+    if nagios:
+        word, rows = view.plugin(checked, least)
+        lines(rows)
+        return NAGIOS[word]
+    if as_json:
+        print_json(**view.findings_json(checked))
+        if not goes_on():
+            return status
+    width = terminal_width() or WIDTH
+    lines(row for told in checked.findings for row in _rows(told, width))
+    for one in checked.unknown:
+        _say(f"Not known: {one.rule.id} at {clean(one.said.where, 200)}: {clean(view.why(one), 300)}.", width)
+    for problem in checked.problems:
+        _say(f"{clean(problem.where)}: {clean(problem.message, 500)} {clean(problem.hint, 500)}".rstrip(), width)
+    say(view.summary(checked))
+    return status
+
+
+def _say(text: str, width: int) -> None:
+    say_all(folded(text, width))
+
+
+def _rows(told: Ruling, width: int) -> list[str]:
+    from app.features.check import presentation as view
+    from app.features.check.finding import Flaw
+
+    severity = told.rule.severity.value
+    head = f"{paint(f'{severity:<5}', _COLOURS[severity])}  {told.rule.id}  {clean(told.said.where, 200)}"
+    rows = [head, *folded(clean(view.message(told), 500), width, first=" " * 7)]
+    command = told.said.staged.command if isinstance(told.said, Flaw) and told.said.staged is not None else None
+    for label, words in view.finding_lines(told):
+        first = f"       {label:<6} "
+        rows += [f"{first}{words}"] if words == command else folded(clean(words, 500), width, first=first)
+    return [row.rstrip() for row in rows]

@@ -1,0 +1,243 @@
+"""Where the facts of a check come from: the inventory, what is set, and small files of sysfs and procfs.
+
+Nothing is written, no load is made, and of programs only those run that a look at the devices runs.
+"""
+
+from __future__ import annotations
+
+import asyncio
+import re
+from collections.abc import Iterable, Mapping
+
+from app.core.benchmark.conditions.collector import governors
+from app.features.check.snapshot import Block, DiskLink, Partition, Sight, Slot
+from backends.errors import RaidbenchError
+from backends.host import Host
+from backends.model import Array, Controller, Drive, Inventory, Problem, Target
+from backends.pci import DEVICES, SLOT, Link, link_of, node_of
+from backends.registry import Machine
+from backends.settings import Reading
+from backends.text import clean
+from backends.topology import parse_mountinfo
+
+_BLOCK = (
+    *("alignment_offset", "queue/discard_max_bytes", "queue/discard_granularity", "queue/nr_requests"),
+    *("queue/max_sectors_kb", "queue/max_hw_sectors_kb", "device/sqsize"),
+    *("device/rev", "device/firmware_rev"),
+    *("device/queue_depth", "device/state", "dm/uuid", "dm/name", "md/array_state"),
+)
+"""Files below /sys/block/NAME (Documentation/ABI/stable/sysfs-block)."""
+
+_CAPS = ("/sys/fs/cgroup/*/io.max", "/sys/fs/cgroup/*/*/io.max")
+"""Limits of I/O by control group (Documentation/admin-guide/cgroup-v2.rst, io.max)."""
+
+_TIMERS = "/etc/systemd/system/timers.target.wants/fstrim.timer"
+"""Where systemd links an enabled timer; Debian and Fedora enable it so."""
+
+_RESYNC_LIMIT = "/proc/sys/dev/raid/speed_limit_max"
+
+_ERRORS = ("/sys/fs/ext4/*/errors_count", "/sys/fs/btrfs/*/devinfo/*/error_stats")
+"""Where filesystems count their errors (Documentation/ABI/testing/sysfs-fs-ext4; fs/btrfs/sysfs.c)."""
+
+_ATA_PORT = re.compile(r"/ata(\d{1,5})/", re.ASCII)
+_SAS_PORT = re.compile(r"(/.*/port-[\d:]{1,20})/end_device-", re.ASCII)
+_RATE = re.compile(r"(\d{1,3}(?:\.\d)?) ?G", re.ASCII)
+
+_MOUNTS, _ONLINE = "/proc/self/mountinfo", "/sys/devices/system/cpu/online"
+
+Readings = dict[Target, Mapping[str, Reading]]
+
+
+async def readings_of(machine: Machine, inventory: Inventory) -> tuple[Readings, tuple[Problem, ...]]:
+    """What is set on everything, as the last look read it where that is kept; problems of what cannot be read."""
+    problems: list[Problem] = []
+    found: Readings = {}
+    things: tuple[Controller | Array | Drive, ...] = (*inventory.controllers, *inventory.arrays, *inventory.drives)
+
+    async def ask(target: Target) -> None:
+        try:
+            found[target] = await machine.kept(target)
+        except RaidbenchError as error:
+            problems.append(Problem(where=str(target), message=error.message, hint=error.hint))
+
+    await asyncio.gather(*(ask(thing.target) for thing in things))
+    return {thing.target: found[thing.target] for thing in things if thing.target in found}, tuple(problems)
+
+
+async def gather(host: Host, inventory: Inventory, readings: Mapping[Target, Mapping[str, Reading]]) -> Sight:
+    """The whole sight of a machine whose devices were looked for already."""
+    cards = {controller.pci for controller in inventory.controllers if controller.pci is not None}
+    nvme = await _nvme(host)
+    blocks, slots, nodes, caps, timer = await asyncio.gather(
+        _blocks(host), _slots(host, {*cards, *nvme.values()}), _nodes(host), _caps(host), host.list(_TIMERS)
+    )
+    texts = await host.read_many((_MOUNTS, _ONLINE, _RESYNC_LIMIT))
+    limit = texts.get(_RESYNC_LIMIT, "").strip()
+    return Sight(
+        inventory=inventory,
+        readings=readings,
+        blocks=blocks,
+        slots=slots,
+        nvme=nvme,
+        nvme_states=await _nvme_states(host),
+        links=await _links(host, blocks),
+        filesystem_errors=await _filesystem_errors(host),
+        resync_limit=int(limit) if limit.isascii() and limit.isdigit() else None,
+        policies=await _policies(host),
+        mounts=parse_mountinfo(texts.get(_MOUNTS, "")),
+        nodes=nodes,
+        cores=len(cpu_list(texts.get(_ONLINE, ""))),
+        governors=await governors(host),
+        caps=caps,
+        trim_timer=bool(timer),
+    )
+
+
+def cpu_list(text: str) -> frozenset[int]:
+    """CPUs of a list as the kernel prints it: `0-3,8`; none of what is no list. Pure."""
+    found: set[int] = set()
+    for part in text.strip().split(","):
+        first, _, last = part.partition("-")
+        if first.isdigit() and (last or first).isdigit() and len(last) < 7:
+            found |= set(range(int(first), int(last or first) + 1))
+    return frozenset(found)
+
+
+async def _blocks(host: Host) -> dict[str, Block]:
+    paths = await host.list("/sys/block/*")
+    starts, below, queues = await asyncio.gather(
+        host.list("/sys/block/*/*/start"), host.list("/sys/block/*/slaves/*"), host.list("/sys/block/*/mq/*")
+    )
+    wanted = [f"{path}/{name}" for path in paths for name in _BLOCK]
+    offsets = [
+        *await host.list("/sys/block/*/md/dev-*/offset"),
+        *await host.list("/sys/block/*/md/dev-*/bad_blocks"),
+    ]
+    texts = await host.read_many([*wanted, *starts, *offsets])
+    found = {}
+    for path in paths:
+        name = path.rsplit("/", 1)[1]
+        own = {one.removeprefix(f"{path}/"): clean(text) for one, text in texts.items() if one.startswith(f"{path}/")}
+        parts = [
+            Partition(name=one.split("/")[4], start=int(texts[one]) * 512)
+            for one in _below(path, starts)
+            if texts.get(one, "").isdigit()
+        ]
+        driver = await host.link(f"{path}/device/driver")
+        found[name] = Block(
+            name=name,
+            attributes=own,
+            below=tuple(one.rsplit("/", 1)[1] for one in _below(path, below)),
+            parts=tuple(parts),
+            queues=len(_below(path, queues)) or None,
+            driver=driver.rsplit("/", 1)[1] if driver else "",
+        )
+    return found
+
+
+def _below(path: str, paths: Iterable[str]) -> list[str]:
+    return [one for one in paths if one.startswith(f"{path}/")]
+
+
+async def _nvme(host: Host) -> dict[str, str]:
+    texts = await host.read_many(await host.list("/sys/class/nvme/nvme*/address"))
+    return {path.split("/")[4]: clean(text) for path, text in texts.items() if ":" in text}
+
+
+async def _nvme_states(host: Host) -> dict[str, str]:
+    texts = await host.read_many(await host.list("/sys/class/nvme/nvme*/state"))
+    return {path.split("/")[4]: clean(text) for path, text in texts.items() if text.strip()}
+
+
+async def _links(host: Host, names: Iterable[str]) -> dict[str, DiskLink]:
+    disks = [name for name in names if name.startswith("sd")]
+    paths = await asyncio.gather(*(host.link(f"/sys/block/{name}") for name in disks))
+    found = {}
+    for name, path in zip(disks, paths, strict=True):
+        ata, sas = _ATA_PORT.search(path or ""), _SAS_PORT.match(path or "")
+        link = await _ata_link(host, ata[1]) if ata else await _sas_link(host, sas[1]) if sas else None
+        if link is not None and link.now is not None:
+            found[name] = link
+    return found
+
+
+async def _ata_link(host: Host, port: str) -> DiskLink:
+    """Return the link of a port without a multiplier (Documentation/ABI/testing/sysfs-ata)."""
+    folder = f"/sys/class/ata_link/link{port}"
+    files = [f"{folder}/{name}" for name in ("sata_spd", "hw_sata_spd_limit", "sata_spd_limit")]
+    texts = await host.read_many(files)
+    now, most, allowed = (_gigabits(texts.get(path)) for path in files)
+    return DiskLink(now=now, port=most, allowed=allowed)
+
+
+async def _sas_link(host: Host, port: str) -> DiskLink:
+    """Return the link of the slowest phy of a port (drivers/scsi/scsi_transport_sas.c)."""
+    rates = ("negotiated_linkrate", "maximum_linkrate_hw", "maximum_linkrate")
+    folders = [f"{phy}/sas_phy/{phy.rpartition('/')[2]}" for phy in await host.list(f"{port}/phy-*")]
+    texts = await host.read_many([f"{folder}/{rate}" for folder in folders for rate in rates])
+    phys = [tuple(_gigabits(texts.get(f"{folder}/{rate}")) for rate in rates) for folder in folders]
+    now, most, allowed = min((phy for phy in phys if phy[0]), key=lambda phy: phy[0] or 0, default=(None,) * 3)
+    return DiskLink(now=now, port=most, allowed=allowed)
+
+
+def _gigabits(text: str | None) -> float | None:
+    """Return the Gb/s of `6.0 Gbps` or `12.0 Gbit`; None for `Unknown` and `<unknown>`."""
+    found = _RATE.match((text or "").strip())
+    return float(found[1]) if found else None
+
+
+async def _filesystem_errors(host: Host) -> dict[str, int]:
+    """Return the counts of ext4 by device; those of btrfs by the UUID of the filesystem."""
+    found: dict[str, int] = {}
+    texts = await host.read_many([path for pattern in _ERRORS for path in await host.list(pattern)])
+    for path, text in texts.items():
+        numbers = [int(word) for word in text.split() if word.isascii() and word.isdigit()]
+        name = clean(path.split("/")[4], 100)
+        found[name] = found.get(name, 0) + sum(numbers)
+    return {name: count for name, count in found.items() if count}
+
+
+async def _slots(host: Host, addresses: Iterable[str]) -> dict[str, Slot]:
+    wanted = sorted(addresses)
+    found = await asyncio.gather(*(_slot(host, f"{DEVICES}/{one}") for one in wanted))
+    return {address: slot for address, slot in zip(wanted, found, strict=True) if slot is not None}
+
+
+async def _slot(host: Host, path: str) -> Slot | None:
+    own = await host.read_many([f"{path}/{name}" for name in SLOT])
+    if not own:
+        return None
+    said = {name: clean(own.get(f"{path}/{name}", "")) for name in SLOT}
+    real = await host.link(path)
+    above = real.rpartition("/")[0] if real else ""
+    port = await host.read_many([f"{above}/{name}" for name in SLOT]) if above else {}
+    irqs = [one.rsplit("/", 1)[1] for one in await host.list(f"{path}/msi_irqs/*")]
+    where = await host.read_many([f"/proc/irq/{irq}/effective_affinity_list" for irq in irqs])
+    return Slot(
+        link=link_of(said),
+        port=link_of({name: clean(port.get(f"{above}/{name}", "")) for name in SLOT}) if port else Link(),
+        node=node_of(said),
+        interrupts={one.split("/")[3]: cpus for one, text in where.items() if (cpus := cpu_list(text))},
+    )
+
+
+async def _nodes(host: Host) -> dict[int, frozenset[int]]:
+    texts = await host.read_many(await host.list("/sys/devices/system/node/node*/cpulist"))
+    names = {path: path.split("/")[5].removeprefix("node") for path in texts}
+    return {int(names[path]): cpu_list(text) for path, text in texts.items() if names[path].isdigit()}
+
+
+async def _policies(host: Host) -> dict[str, tuple[str, int]]:
+    paths = await host.list("/sys/class/nvme-subsystem/nvme-subsys*/iopolicy")
+    texts = await host.read_many(paths)
+    found = {}
+    for path, text in texts.items():
+        folder = path.rpartition("/")[0]
+        ways = [one for one in await host.list(f"{folder}/nvme*") if one.rsplit("/nvme", 1)[1].isdigit()]
+        found[folder.rsplit("/", 1)[1]] = (clean(text), len(ways))
+    return found
+
+
+async def _caps(host: Host) -> dict[str, str]:
+    paths = [path for pattern in _CAPS for path in await host.list(pattern)]
+    return {path: clean(text, 300) for path, text in (await host.read_many(paths)).items() if text.strip()}

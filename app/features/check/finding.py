@@ -1,0 +1,120 @@
+"""What a look at a machine may say: a finding, that something is not known, and the rule that says so. Values only."""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Iterable
+from enum import StrEnum
+from typing import TYPE_CHECKING
+
+from backends.model import Target
+from backends.values import dataclass
+
+if TYPE_CHECKING:
+    from app.features.check.snapshot import Sight
+
+
+class Severity(StrEnum):
+    """How much a finding matters, the least first."""
+
+    NOTE = "note"
+    """Worth knowing; often meant so."""
+    WARN = "warn"
+    """Costs speed, or will cost safety."""
+    FAULT = "fault"
+    """Data or service is at risk."""
+
+    @property
+    def rank(self) -> int:
+        """Its place among them, 0 the least."""
+        return tuple(Severity).index(self)
+
+
+NOTE, WARN, FAULT = Severity
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Staged:
+    """A change that raidbench can make."""
+
+    target: Target
+    """What has the setting."""
+    key: str
+    """Which."""
+    value: str
+    """What it is to become."""
+
+    @property
+    def command(self) -> str:
+        """The line that makes it."""
+        return f"raidbench set {self.target} {self.key}={self.value}"
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Flaw:
+    """One thing that is wrong, at one place."""
+
+    where: str
+    """The address of a target, else a device's or a filesystem's name."""
+    message: str
+    """One sentence: what is so, and what it costs."""
+    evidence: str
+    """The very answer, setting or file that says so."""
+    do: str = ""
+    """What mends it, in words or as a command; "" where a staged change does."""
+    staged: Staged | None = None
+    """The change that mends it, where raidbench can make it."""
+
+    @property
+    def mends(self) -> str:
+        """What mends it, as a line."""
+        return self.staged.command if self.staged is not None else self.do
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Unknown:
+    """What a rule cannot judge, because nothing tells it: neither a fault nor fine."""
+
+    where: str
+    """As of a finding."""
+    why: str
+    """What is not told, a clause."""
+
+
+Said = Iterable[Flaw | Unknown]
+"""All that a rule has to say; nothing where all is well or where it does not apply."""
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Rule:
+    """One row of the table of rules."""
+
+    id: str
+    """Its name: in `--ignore`, in JSON and as the key of advice."""
+    severity: Severity
+    """That of each of its findings."""
+    what: str
+    """What it is about, in one line."""
+    source: str
+    """Who says that it matters."""
+    look: Callable[[Sight], Said] | None = None
+    """Judges a machine at rest; None where a run has to be looked at (the advisor's)."""
+
+    @property
+    def needs_run(self) -> bool:
+        """Whether it is told of runs only."""
+        return self.look is None
+
+
+def rule(severity: Severity, id: str, what: str, source: str) -> Callable[[Callable[[Sight], Said]], Rule]:
+    """Return a decorator that makes a rule of the function below it; `app.features.check.rule_table` collects the rules."""
+    return lambda look: Rule(id=id, severity=severity, what=what, source=source, look=look)
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Ruling:
+    """A finding or an unknown with the rule that says so."""
+
+    rule: Rule
+    """Which."""
+    said: Flaw | Unknown
+    """What."""

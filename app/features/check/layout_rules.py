@@ -1,0 +1,293 @@
+"""Where things begin and how large their pieces are: partitions, md members, filesystems, pools."""
+
+from __future__ import annotations
+
+import re
+
+from app.features.check.finding import NOTE, WARN, Flaw, Said, Unknown, rule
+from app.features.check.snapshot import Block, Sight, fact, unit_of
+from backends.model import Array, Drive, Level
+from backends.raid import PARITY
+from backends.sizes import exact_words
+from backends.topology import kernel_name
+
+RAIDZ = {Level.RAIDZ1: 1, Level.RAIDZ2: 2, Level.RAIDZ3: 3}
+
+_BITMAP_CHUNK = re.compile(r"(\d+)KB chunk")
+BITMAP_CHUNK = 64 << 10
+"""KiB of data behind a bit of md's write-intent bitmap below which writes wait for it often (mdadm(8),
+--bitmap-chunk: 64 MiB is what mdadm takes by itself)."""
+
+STRIPE_CACHE = 256
+"""Pages of stripe cache that md takes by itself (Documentation/admin-guide/md.rst)."""
+
+_EXT4_BLOCKS = (1024, 2048, 4096, 65536)
+
+
+def _offsets(sight: Sight) -> list[tuple[str, int, Array | None, int | None]]:
+    """Partitions and members of md: name, first byte, the array that it is on, the physical sector beneath."""
+    found = []
+    for block in sight.blocks.values():
+        found += [(part.name, part.start, *_beneath(sight, block)) for part in block.parts]
+        for path, text in block.attributes.items():
+            if path.startswith("md/dev-") and path.endswith("/offset") and text.isdigit():
+                member = path.split("/")[1].removeprefix("dev-")
+                disk, start = sight.disk_of_part(member)
+                if disk is not None:
+                    found.append((f"{block.name} on {member}", start + int(text) * 512, *_beneath(sight, disk)))
+    return found
+
+
+def _beneath(sight: Sight, disk: Block) -> tuple[Array | None, int | None]:
+    things = sight.inventory.at(f"/dev/{disk.name.replace('!', '/')}")
+    sector = max((thing.physical_block or 0 for thing in things if isinstance(thing, Drive)), default=0)
+    return sight.array_at(disk), sector or None
+
+
+@rule(WARN, "misaligned", "a partition or md member begins inside a strip or sector", "parted(8), align-check")
+def misaligned(sight: Sight) -> Said:
+    """What begins inside a physical sector, or of an array inside a strip."""
+    for name, start, array, sector in _offsets(sight):
+        unit, what = sector or 0, "physical sector"
+        if array is not None and array.strip_bytes:
+            unit, what = array.strip_bytes, "strip"
+        if unit and start % unit:
+            yield Flaw(
+                where=name,
+                message=f"It begins at byte {start}, inside a {what} of {exact_words(unit)}: I/Os that would touch one"
+                " touch two.",
+                evidence=f"start {start // 512} sectors",
+                do="Make it anew at a multiple of 1 MiB and copy the data; nothing moves it in place.",
+            )
+
+
+@rule(
+    NOTE, "stripe-misaligned", "a partition begins inside a full stripe with parity", "xfs(5); mke2fs(8), stripe_width"
+)
+def off_stripe(sight: Sight) -> Said:
+    """What begins at a strip and not at a full stripe of an array with parity."""
+    for name, start, array, _ in _offsets(sight):
+        if array is not None and array.level in PARITY and array.strip_bytes is None:
+            yield Unknown(where=name, why=f"the strip of {array.target} is not told")
+        if array is None or array.level not in PARITY or not array.strip_bytes or start % array.strip_bytes:
+            continue
+        unit = unit_of(array)
+        if unit is None:
+            yield Unknown(where=name, why="how many drives carry data is not told")
+        elif start % unit[0]:
+            yield Flaw(
+                where=name,
+                message=f"It begins inside a full stripe of {exact_words(unit[0])}: aligned large writes are parts of"
+                " two stripes.",
+                evidence=f"start {start // 512} sectors",
+                do=f"Make it anew at a multiple of {exact_words(unit[0])} where large writes matter.",
+            )
+
+
+@rule(
+    WARN,
+    "stack-misaligned",
+    "the kernel finds a device off what lies beneath",
+    "Documentation/ABI/stable/sysfs-block, alignment_offset",
+)
+def offset_told(sight: Sight) -> Said:
+    """What the kernel itself finds misaligned in a stack of devices."""
+    for block in sight.blocks.values():
+        offset = block.number("alignment_offset")
+        if offset:
+            said = "The kernel finds it misaligned" if offset < 0 else f"It is {offset} bytes off what lies beneath"
+            yield Flaw(
+                where=block.name,
+                message=f"{said}: I/Os touch more pieces than they need.",
+                evidence=f"/sys/block/{block.name}/alignment_offset: {offset}",
+                do="Make it anew with the data offset of its layer aligned.",
+            )
+
+
+def _told_stripe(sight: Sight, index: int) -> tuple[Array, int, str] | None:
+    """Array beneath a mount, the bytes that the filesystem takes for a stripe (0 for none), and the option's words."""
+    mount = sight.mounts[index]
+    if not mount.source.startswith("/dev/") or mount.fstype not in ("xfs", "ext4"):
+        return None
+    array = sight.striped_at(sight.block_called(kernel_name(mount.source)))
+    if array is None or unit_of(array) is None:
+        return None
+    options = dict(option.partition("=")[::2] for option in mount.options)
+    words = {"xfs": "swidth", "ext4": "stripe"}[mount.fstype]
+    told = options.get(words, "")
+    return (
+        (array, int(told) * (512 if mount.fstype == "xfs" else 1), f"{words}={told}")
+        if told.isdigit()
+        else (array, 0, "")
+    )
+
+
+@rule(WARN, "fs-stripe-other", "a filesystem was made for another stripe", "xfs(5), sunit and swidth; ext4(5), stripe")
+def fs_other(sight: Sight) -> Said:
+    """A filesystem that was made for another stripe than the array has."""
+    for index, mount in enumerate(sight.mounts):
+        found = _told_stripe(sight, index)
+        if found is None or not found[1]:
+            continue
+        array, told, words = found
+        unit = unit_of(array)
+        stripe = (array.strip_bytes or 0) * (array.data_drives or 0) or (unit[0] if unit else 0)
+        fits = {told} if mount.fstype == "xfs" else {told * size for size in _EXT4_BLOCKS}
+        if stripe not in fits and not (unit and unit[0] in fits):
+            yield Flaw(
+                where=mount.where(),
+                message=f"The filesystem was made for another stripe than the {exact_words(stripe)} of {array.target}:"
+                " it aligns large files to the wrong places.",
+                evidence=f"{mount.fstype} mounted with {words}",
+                do="Mount it with " + _options(array, stripe, mount.fstype) + ".",
+            )
+
+
+@rule(NOTE, "fs-stripe-unset", "a filesystem on parity knows of no stripe", "xfs(5), sunit and swidth; ext4(5), stripe")
+def fs_unset(sight: Sight) -> Said:
+    """A filesystem on an array with parity that knows of no stripe."""
+    for index, mount in enumerate(sight.mounts):
+        found = _told_stripe(sight, index)
+        if found is not None and not found[1] and found[0].level in PARITY:
+            array = found[0]
+            unit = unit_of(array)
+            yield Flaw(
+                where=mount.where(),
+                message=f"The filesystem knows of no stripe, and {array.target} has one of"
+                f" {exact_words(unit[0]) if unit else '?'}:"
+                " large files begin anywhere in it.",
+                evidence=f"{mount.fstype} mounted without {'sunit and swidth' if mount.fstype == 'xfs' else 'stripe'}",
+                do="Mount it with " + _options(array, unit[0] if unit else 0, mount.fstype) + ".",
+            )
+
+
+def _options(array: Array, stripe: int, fstype: str) -> str:
+    if fstype == "xfs":
+        return f"sunit={(array.strip_bytes or 0) // 512},swidth={stripe // 512}"
+    return f"stripe={stripe // 4096} (blocks of 4 KiB)"
+
+
+@rule(WARN, "ashift-small", "a ZFS pool has smaller sectors than its disks", "zpoolprops(7), ashift")
+def ashift(sight: Sight) -> Said:
+    """A ZFS pool whose sectors are smaller than those of its disks."""
+    for array in sight.inventory.arrays:
+        told = sight.now(array.target, "ashift") or ""
+        sectors = [drive.physical_block for drive in sight.members(array) if drive.physical_block]
+        if not told.isdigit() or not int(told):
+            continue
+        if not sectors:
+            yield Unknown(where=str(array.target), why="how large the sectors of its disks are is not told")
+        elif 1 << int(told) < max(sectors):
+            yield Flaw(
+                where=str(array.target),
+                message=f"The pool writes in sectors of {1 << int(told)} bytes, its disks have {max(sectors)}: each"
+                " small"
+                " write makes a disk read first.",
+                evidence=f"ashift {told}, physical sector {max(sectors)}",
+                do="Only a pool made anew has another ashift; `zpool create -o ashift=12`.",
+            )
+
+
+@rule(NOTE, "volblocksize-small", "blocks of a volume are smaller than a row of RAID-Z", "zfsprops(7), volblocksize")
+def volblocksize(sight: Sight) -> Said:
+    """Volumes of a pool with parity whose blocks are smaller than a row of its data disks."""
+    pools = {one.target.address: one for one in sight.inventory.arrays if one.level in RAIDZ}
+    for array in sight.inventory.arrays:
+        told = sight.now(array.target, "volblocksize") or ""
+        pool = pools.get(array.target.address.partition("/")[0])
+        shift = sight.now(pool.target, "ashift") if pool is not None else None
+        if pool is None or not told.isdigit():
+            continue
+        data = len(pool.members) - RAIDZ[pool.level]
+        if not shift or not shift.isdigit() or not int(shift) or data < 1:
+            yield Unknown(where=str(array.target), why="the sectors or the disks of its pool are not told")
+        elif int(told) < data << int(shift):
+            yield Flaw(
+                where=str(array.target),
+                message=f"Blocks of {exact_words(int(told))} are fewer bytes than a row of the {data} data disks:"
+                " parity and"
+                " padding take more room and more I/Os than they should.",
+                evidence=f"volblocksize {told}, ashift {shift}, {data} data disks",
+                do="Make a volume with larger blocks and copy the data.",
+            )
+
+
+@rule(NOTE, "md-bitmap-fine", "a bit of md's bitmap stands for less than 64 MiB", "mdadm(8), --bitmap-chunk")
+def bitmap(sight: Sight) -> Said:
+    """md's write-intent bitmap in small chunks."""
+    for array in sight.inventory.arrays:
+        found = _BITMAP_CHUNK.search(fact(array, "Bitmap") or "")
+        if found and int(found[1]) < BITMAP_CHUNK:
+            yield Flaw(
+                where=str(array.target),
+                message=f"A bit of the bitmap stands for {exact_words(int(found[1]) << 10)}: random writes often"
+                " wait until"
+                " it is set on all members.",
+                evidence=f"Bitmap: {fact(array, 'Bitmap')}",
+                do="Set bitmap to none, then make it again with `mdadm --grow --bitmap=internal --bitmap-chunk=128M`.",
+            )
+
+
+@rule(
+    NOTE,
+    "md-stripe-cache",
+    "md gathers few stripes before it writes parity",
+    "Documentation/admin-guide/md.rst, stripe_cache_size",
+)
+def stripe_cache(sight: Sight) -> Said:
+    """md with parity over many members and the stripe cache as it was at boot."""
+    for array in sight.inventory.arrays:
+        told = sight.now(array.target, "stripe_cache_size") or ""
+        if told.isdigit() and int(told) <= STRIPE_CACHE and (array.data_drives or 0) >= 3:
+            yield Flaw(
+                where=str(array.target),
+                message=f"The stripe cache has {told} pages a member: few stripes are gathered before parity is"
+                " written.",
+                evidence=f"md/stripe_cache_size: {told}",
+                do="Set stripe_cache_size to 4096 or more.",
+                staged=sight.staged(array.target, "stripe_cache_size", "4096"),
+            )
+
+
+@rule(NOTE, "md-journal-through", "md's journal only closes the write hole", "md(4), journal; drivers/md/raid5-cache.c")
+def journal_through(sight: Sight) -> Said:
+    """md with a journal that only closes the write hole."""
+    for array in sight.inventory.arrays:
+        if sight.now(array.target, "journal_mode") == "write-through":
+            yield Flaw(
+                where=str(array.target),
+                message="Its journal only closes the write hole: a write waits for the journal and for the members.",
+                evidence="md/journal_mode: write-through",
+                do="With journal_mode write-back a write is done when it is in the journal; if that fails, it is lost.",
+            )
+
+
+@rule(
+    WARN,
+    "sector-format-slow",
+    "an NVMe drive has a format that it calls faster",
+    "NVMe, LBA Format, Relative Performance",
+)
+def sector_format(sight: Sight) -> Said:
+    """NVMe namespaces in a format that the drive itself calls slower than another one that it has."""
+    ranks = ("best", "better", "good", "degraded")
+    for drive in sight.inventory.drives:
+        reading = sight.readings.get(drive.target, {}).get("lba_format")
+        if reading is None or reading.now is None:
+            continue
+        words = {choice.value: choice.label for choice in reading.choices}
+        known = {
+            value: ranks.index(word)
+            for value, label in words.items()
+            for word in label.split(", ")[1:2]
+            if word in ranks
+        }
+        plain = {value: rank for value, rank in known.items() if "+" not in words[value]}
+        if reading.now in known and plain and min(plain.values()) < known[reading.now]:
+            best = min(plain, key=lambda value: plain[value])
+            yield Flaw(
+                where=str(drive.target),
+                message=f"Its sectors are {words[reading.now]}; the drive itself tells that {words[best]} is faster.",
+                evidence=f"LBA format {reading.now}, relative performance {ranks[known[reading.now]]}",
+                do=f"Formatting destroys what is on it: `raidbench set {drive.target} lba_format={best}`.",
+            )

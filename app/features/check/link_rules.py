@@ -1,0 +1,217 @@
+"""Rules about the links and firmware of drives, and about the temperature and memory of controllers."""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Iterator
+
+from app.features.check.finding import FAULT, NOTE, WARN, Flaw, Said, Unknown, rule
+from app.features.check.snapshot import Sight, fact, fact_number
+from backends.model import Array, Controller, Drive, Media
+
+DISK_RATE = 3.0
+"""Gb/s that no hard disk needs more than: it carries 300 MB/s (Serial ATA, 8b/10b encoding)."""
+
+CONTROLLER_LIMIT = 100.0
+"""Degrees Celsius from which a controller is too hot. Controllers raise their own alarm between 105 and 115 °C."""
+
+CACHE_MODULE_LIMIT = 85.0
+"""Degrees Celsius that memory chips are made for (JEDEC, DRAM case temperature)."""
+
+BATTERY_LIMIT = 60.0
+"""Degrees Celsius from which a battery or capacitor ages fast; makers allow 55 to 60 °C."""
+
+_RATE = re.compile(r"(\d{1,3}(?:\.\d{1,2})?) ?G", re.ASCII)
+_CELSIUS = re.compile(r"(-?\d{1,3}) °C", re.ASCII)
+_HEAT = {
+    "RAID-on-chip": CONTROLLER_LIMIT,
+    "Temperature": CONTROLLER_LIMIT,
+    "Cache module temperature": CACHE_MODULE_LIMIT,
+}
+_BATTERIES = ("Battery", "CacheVault", "Capacitor temperature")
+
+
+def _rate(thing: Drive, label: str) -> float | None:
+    """Return the Gb/s in a fact."""
+    found = _RATE.match(fact(thing, label) or "")
+    return float(found[1]) if found else None
+
+
+def _link_of(sight: Sight, drive: Drive) -> tuple[float | None, float | None]:
+    """Return the negotiated speed of a drive and the highest speed of its port, in Gb/s."""
+    block = sight.block_of(drive)
+    link = sight.links.get(block.name) if block is not None else None
+    if link is not None:
+        return link.now, link.port
+    return _rate(drive, "Link"), None
+
+
+@rule(
+    WARN,
+    "drive-link-slow",
+    "a SAS or SATA link is slower than drive and port",
+    "Documentation/ABI/testing/sysfs-ata; the card's tool",
+)
+def link_speed(sight: Sight) -> Said:
+    """Yield drives whose link is slower than both the drive and its port."""
+    drives = [one for one in sight.things() if isinstance(one, Drive) and one.interface in ("sata", "sas")]
+    links = {drive.target: _link_of(sight, drive) for drive in drives}
+    for drive in drives:
+        now, port = links[drive.target]
+        if now is None:
+            continue
+        alike = [links[one.target][0] or 0.0 for one in drives if one.model is not None and one.model == drive.model]
+        able = max(_rate(drive, "Link limit") or 0.0, *alike, now)
+        if port is None:
+            neighbours = [links[one.target][0] or 0.0 for one in drives if one.controller == drive.controller]
+            port = max(neighbours) if drive.controller is not None and max(neighbours) > now else None
+        yield from _kernel_limit(sight, drive)
+        if able <= now or (drive.media is Media.HDD and now >= DISK_RATE):
+            continue
+        if port is None and now >= DISK_RATE:
+            yield Unknown(
+                where=str(drive.target),
+                why=f"its link runs at {now:g} Gb/s and the drive can do {able:g}; its port is not reported",
+            )
+        elif port is None or port > now:
+            yield Flaw(
+                where=str(drive.target),
+                message=f"The link runs at {now:g} Gb/s, and the drive can do {able:g} Gb/s.",
+                evidence=f"link {now:g} Gb/s, drive {able:g} Gb/s, port {f'{port:g} Gb/s' if port else 'not reported'}",
+                do="Check the cable, the backplane and the slot, then plug the drive in again.",
+            )
+
+
+def _kernel_limit(sight: Sight, drive: Drive) -> Iterator[Flaw]:
+    """Yield a disk whose speed the kernel has lowered, if the rule does not report it anyway."""
+    block = sight.block_of(drive)
+    link = sight.links.get(block.name) if block is not None else None
+    if link is None or not link.allowed or not link.port or link.allowed >= link.port or link.now != link.allowed:
+        return
+    if drive.media is Media.HDD or (_rate(drive, "Link limit") or 0.0) <= link.allowed:
+        yield Flaw(
+            where=str(drive.target),
+            message=f"The kernel has limited the link to {link.allowed:g} Gb/s; the port can do {link.port:g} Gb/s."
+            " It does so after errors of the link.",
+            evidence=f"sata_spd_limit or maximum_linkrate {link.allowed:g} Gb/s, hardware {link.port:g} Gb/s",
+            do="Check the cable and the backplane; `dmesg` has the errors. Ignore this if you set the limit yourself.",
+        )
+
+
+@rule(NOTE, "firmware-mixed", "members of one model have different firmware", "the card's tool, or sysfs")
+def firmware(sight: Sight) -> Said:
+    """Yield arrays whose members are of one model and have different firmware."""
+    for array in sight.inventory.arrays:
+        models: dict[str, dict[str, int]] = {}
+        for member in sight.members(array):
+            views = [one for one in (member, *sight.views(member)) if isinstance(one, Drive)]
+            model = next((one.model for one in views if one.model), None)
+            version = _firmware_of(sight, member) or next((one.firmware for one in views if one.firmware), None)
+            if model and version:
+                versions = models.setdefault(model, {})
+                versions[version] = versions.get(version, 0) + 1
+        for model, versions in models.items():
+            if len(versions) > 1:
+                words = ", ".join(f"{count} x {version}" for version, count in sorted(versions.items()))
+                yield Flaw(
+                    where=str(array.target),
+                    message=f"Members of the model {model} have different firmware.",
+                    evidence=f"firmware {words}",
+                    do="Bring all members to the same firmware; the vendor's notes say whether it matters.",
+                )
+
+
+def _firmware_of(sight: Sight, drive: Drive) -> str | None:
+    """Return the firmware of a disk as the kernel has it: for some disks shorter than what their tool says."""
+    block = sight.block_of(drive)
+    files = block.attributes if block is not None else {}
+    return files.get("device/rev") or files.get("device/firmware_rev") or None
+
+
+@rule(
+    FAULT,
+    "card-memory-errors",
+    "a controller's memory had uncorrectable errors",
+    "the card's tool, Memory Uncorrectable Errors",
+)
+def memory_errors(sight: Sight) -> Said:
+    """Yield controllers whose memory had errors that could not be corrected."""
+    for card in sight.inventory.controllers:
+        if fact_number(card, "Memory errors"):
+            yield Flaw(
+                where=str(card.target),
+                message="The controller's memory had errors that could not be corrected: data in its cache may be"
+                " wrong.",
+                evidence=f"Memory errors: {fact(card, 'Memory errors')}",
+                do="Replace the memory module or the controller, and run a consistency check of its arrays.",
+            )
+
+
+@rule(WARN, "card-hot", "a controller has 100 °C, or its cache module 85 °C", "the card's tool, temperature")
+def heat(sight: Sight) -> Said:
+    """Yield controllers that are too hot."""
+    for card in sight.inventory.controllers:
+        for label, limit in _HEAT.items():
+            yield from _too_hot(card, label, limit, "controller" if limit == CONTROLLER_LIMIT else "cache module")
+
+
+@rule(WARN, "battery-hot", "a battery or capacitor has 60 °C", "the card's tool, temperature")
+def battery_heat(sight: Sight) -> Said:
+    """Yield controllers whose battery or capacitor is too hot."""
+    for card in sight.inventory.controllers:
+        for label in _BATTERIES:
+            yield from _too_hot(card, label, BATTERY_LIMIT, "battery or capacitor")
+
+
+def _too_hot(card: Controller, label: str, limit: float, part: str) -> Iterator[Flaw]:
+    found = _CELSIUS.search(fact(card, label) or "")
+    if found and float(found[1]) >= limit:
+        yield Flaw(
+            where=str(card.target),
+            message=f"The {part} has {found[1]} °C, which is too hot (limit: {limit:g} °C).",
+            evidence=f"{label}: {found[1]} °C",
+            do="Check the fans and the airflow over the controller.",
+        )
+
+
+@rule(WARN, "write-throttled", "an ioMemory drive slows down its writes", "fio-status, write throttling")
+def throttling(sight: Sight) -> Said:
+    """Yield drives that slow down their writes."""
+    for drive in sight.inventory.drives:
+        words = fact(drive, "Write throttling")
+        if words is not None and drive.target not in sight.inventory.twins:
+            yield Flaw(
+                where=str(drive.target),
+                message=f"The drive slows down its writes: {words}.",
+                evidence=f"Write throttling: {words}",
+                do="Check its temperature, its external power and the spare flash that is left.",
+            )
+
+
+@rule(
+    WARN,
+    "rebuild-paused",
+    "a rebuild is paused or frozen",
+    "the tool of the array; Documentation/admin-guide/md.rst, sync_action",
+)
+def paused(sight: Sight) -> Said:
+    """Yield arrays and controllers whose rebuild has been interrupted."""
+    things: tuple[Controller | Array, ...] = (*sight.inventory.controllers, *sight.inventory.arrays)
+    for thing in things:
+        for task in thing.tasks:
+            if task.paused and task.kind not in ("patrol-read", "consistency-check"):
+                done = "" if task.progress is None else f" at {task.progress:.0%}"
+                yield _paused(str(thing.target), f"The {task.kind} is paused{done}", f"task {task.kind}, paused{done}")
+    for array in sight.inventory.arrays:
+        words = fact(array, "Task") or ""
+        if words.startswith("frozen") and sight.lacks_members(array):
+            yield _paused(str(array.target), "The rebuild is frozen", f"Task: {words}")
+
+
+def _paused(where: str, message: str, evidence: str) -> Flaw:
+    return Flaw(
+        where=where,
+        message=f"{message}: redundancy does not come back until someone resumes it.",
+        evidence=evidence,
+        do="Resume it with the tool of the array; of md: write idle to md/sync_action.",
+    )

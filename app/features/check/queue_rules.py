@@ -1,0 +1,362 @@
+"""The kernel's queues, its paths and what stands before a disk: scheduler, read-ahead, depth, caps, caches."""
+
+from __future__ import annotations
+
+import re
+
+from app.features.advice.condition_rules import PERFORMANCE
+from app.features.check.finding import FAULT, NOTE, WARN, Flaw, Said, Unknown, rule
+from app.features.check.snapshot import Sight, fact, unit_of
+from backends.model import Array, Media
+from backends.sizes import exact_words
+
+FLASH = (Media.SSD, Media.NVME)
+
+_AHEAD = ("read-ahead", "adaptive", "always", "on")
+"""Values of a card's read_ahead that read ahead."""
+
+_DIRTY = re.compile(r"(\d+) of (\d+) used, (\d+) not yet on the slow part")
+_USED = re.compile(r"(\d+) of (\d+) blocks used")
+_FILLED = 0.75
+"""Share of a cache that is dirty from which new writes soon wait for the slow part."""
+
+
+@rule(WARN, "scheduler-unfit", "bfq schedules flash", "Documentation/block/bfq-iosched.rst, overhead")
+def scheduler(sight: Sight) -> Said:
+    """BFQ on flash: it costs more processor time for each I/O than the I/O takes."""
+    for thing in sight.things():
+        target = sight.queue_of(thing)
+        if sight.now(target, "scheduler") == "bfq" and sight.media(thing) in FLASH:
+            yield Flaw(
+                where=str(target),
+                message="The scheduler is bfq on flash: its own work for each I/O limits the IOPS.",
+                evidence="queue/scheduler: bfq",
+                do="Set scheduler to none or mq-deadline.",
+                staged=sight.staged(target, "scheduler", "none") or sight.staged(target, "scheduler", "mq-deadline"),
+            )
+
+
+@rule(
+    NOTE,
+    "read-ahead-small",
+    "the kernel reads less ahead than a stripe over disks",
+    "Documentation/ABI/stable/sysfs-block, read_ahead_kb",
+)
+def kernel_read_ahead(sight: Sight) -> Said:
+    """Disks in a stripe of which the kernel reads ahead less than one stripe."""
+    for array in sight.inventory.arrays:
+        unit = None if array.strip_bytes is None else array.strip_bytes * (array.data_drives or 0)
+        target = sight.queue_of(array)
+        told = sight.now(target, "read_ahead_kb") or ""
+        if not unit or not told.isdigit() or sight.media(array) is not Media.HDD or (array.data_drives or 0) < 2:
+            continue
+        if int(told) << 10 < unit and not _card_reads_ahead(sight, array):
+            wanted = -(-2 * unit // 1024)
+            yield Flaw(
+                where=str(target),
+                message=f"The kernel reads {exact_words(int(told) << 10)} ahead, and a stripe over the disks is"
+                f" {exact_words(unit)}: one sequential reader keeps only some of them busy.",
+                evidence=f"queue/read_ahead_kb: {told}",
+                do=f"Set read_ahead_kb to {wanted} where much is read in order.",
+                staged=sight.staged(target, "read_ahead_kb", str(wanted)),
+            )
+
+
+def _card_reads_ahead(sight: Sight, array: Array) -> bool:
+    return sight.now(array.target, "read_ahead") in _AHEAD
+
+
+@rule(
+    NOTE,
+    "read-ahead-large",
+    "the kernel reads 4 MiB or more ahead on flash",
+    "Documentation/ABI/stable/sysfs-block, read_ahead_kb",
+)
+def large_read_ahead(sight: Sight) -> Said:
+    """Flash of which the kernel reads more ahead than any sequential reader needs."""
+    for thing in sight.things():
+        target = sight.queue_of(thing)
+        told = sight.now(target, "read_ahead_kb") or ""
+        striped = isinstance(thing, Array) and (unit_of(thing) or (0,))[0] >= 1 << 20
+        if told.isdigit() and int(told) >= 4096 and sight.media(thing) in FLASH and not striped:
+            yield Flaw(
+                where=str(target),
+                message=f"The kernel reads {exact_words(int(told) << 10)} ahead on flash: what reads here and there"
+                " through"
+                " the page cache reads much that nobody wants.",
+                evidence=f"queue/read_ahead_kb: {told}",
+                do="Set read_ahead_kb to 128 unless large files are all that is read.",
+                staged=sight.staged(target, "read_ahead_kb", "128"),
+            )
+
+
+@rule(NOTE, "card-read-ahead", "a card reads ahead on flash", "Broadcom, MegaRAID tips: no read-ahead for SSDs")
+def card_read_ahead(sight: Sight) -> Said:
+    """A card that reads ahead on flash."""
+    for array in sight.inventory.arrays:
+        now = sight.now(array.target, "read_ahead")
+        if now in _AHEAD and sight.media(array) in FLASH:
+            yield Flaw(
+                where=str(array.target),
+                message=f"The card's read-ahead is {now} on flash: looking for streams costs it random IOPS.",
+                evidence=f"read_ahead {now}",
+                do="Set read_ahead to none, and measure both.",
+                staged=sight.staged(array.target, "read_ahead", "none"),
+            )
+
+
+@rule(
+    WARN,
+    "queue-smaller",
+    "the kernel queues less than the device takes",
+    "Documentation/ABI/stable/sysfs-block, nr_requests",
+)
+def small_queue(sight: Sight) -> Said:
+    """A kernel queue that is smaller than what the device takes."""
+    for drive in sight.inventory.drives:
+        block, target = sight.block_of(drive), sight.queue_of(drive)
+        depth = None if block is None else block.number("device/queue_depth")
+        told = sight.now(target, "nr_requests") or ""
+        if target != drive.target or depth is None or not told.isdigit():
+            continue
+        if int(told) < depth:
+            yield Flaw(
+                where=str(target),
+                message=f"The kernel queues {told} requests, and the device takes {depth}: it is never full.",
+                evidence=f"queue/nr_requests: {told}, device/queue_depth: {depth}",
+                do="Raise nr_requests.",
+                staged=sight.staged(target, "nr_requests", str(depth)),
+            )
+
+
+@rule(WARN, "no-queueing", "a disk is given one command at a time", "Documentation/driver-api/libata.rst, NCQ")
+def no_queueing(sight: Sight) -> Said:
+    """A disk that is given one command at a time."""
+    for drive in sight.inventory.drives:
+        told = sight.now(drive.target, "queue_depth")
+        if told == "1" and drive.interface in ("sata", "sas"):
+            yield Flaw(
+                where=str(drive.target),
+                message="The disk is given one command at a time: it cannot order them (NCQ is off).",
+                evidence="device/queue_depth: 1",
+                do="Set queue_depth to 31 (SATA) or more (SAS); libata.force=noncq keeps it off.",
+                staged=sight.staged(drive.target, "queue_depth", "31"),
+            )
+
+
+@rule(NOTE, "one-queue", "a virtual disk has one queue for several processors", "virtio specification, num_queues")
+def one_queue(sight: Sight) -> Said:
+    """A virtual disk with one queue for several processors."""
+    for block in sight.blocks.values():
+        if block.driver == "virtio_blk" and block.queues == 1 and sight.cores > 1:
+            yield Flaw(
+                where=block.name,
+                message=f"The virtual disk has one queue for {sight.cores} processors: one of them does all of its"
+                " work.",
+                evidence=f"/sys/block/{block.name}/mq: 1",
+                do="Give it as many queues as processors where the guest is defined (num-queues).",
+            )
+
+
+@rule(NOTE, "power-state", "an NVMe drive is in a slower power state", "NVMe, Power Management")
+def power_state(sight: Sight) -> Said:
+    """An NVMe drive that was put into a state of less power."""
+    told = {target for target, readings in sight.readings.items() if "power_state" in readings}
+    told -= {one.target for one in sight.inventory.drives if one.controller in told}  # a controller's, told once
+    for target, readings in sight.readings.items():
+        now = readings["power_state"].now if target in told else None
+        if now is not None and now.isdigit() and int(now) > 0:
+            yield Flaw(
+                where=str(target),
+                message=f"The drive is in power state {now}: states above 0 are slower.",
+                evidence=f"power_state {now}",
+                do="Set power_state to 0.",
+                staged=sight.staged(target, "power_state", "0"),
+            )
+
+
+@rule(NOTE, "governor", "processors lower their frequency between I/Os", "Documentation/admin-guide/pm/cpufreq.rst")
+def governor(sight: Sight) -> Said:
+    """Processors that lower their frequency between I/Os."""
+    others = {name: count for name, count in sight.governors.items() if name != PERFORMANCE}
+    if others:
+        told = ", ".join(f"{count} with {name}" for name, count in others.items())
+        yield Flaw(
+            where="processors",
+            message="Processors lower their frequency between I/Os: short I/Os take longer.",
+            evidence=f"scaling_governor: {told}",
+            do="`cpupower frequency-set -g performance` where latency matters.",
+        )
+
+
+@rule(NOTE, "io-capped", "a control group is limited in its I/O", "Documentation/admin-guide/cgroup-v2.rst, io.max")
+def caps(sight: Sight) -> Said:
+    """Control groups that are limited in their I/O."""
+    for path, text in sight.caps.items():
+        if any(word for word in text.split()[1:] if not word.endswith("=max")):
+            yield Flaw(
+                where=path.removeprefix("/sys/fs/cgroup/").removesuffix("/io.max"),
+                message="The control group is limited in its I/O: what runs in it is no faster than that.",
+                evidence=f"{path}: {text}",
+                do="Raise or remove the limit (IOReadBandwidthMax and its kin of systemd) if it is not meant.",
+            )
+
+
+@rule(
+    WARN,
+    "trim-lost",
+    "disks take TRIM and what is made of them does not",
+    "Documentation/ABI/stable/sysfs-block, discard_max_bytes",
+)
+def trim_lost(sight: Sight) -> Said:
+    """What passes no TRIM on though all that it is made of takes it."""
+    for block in sight.blocks.values():
+        own = block.number("queue/discard_max_bytes")
+        if own != 0 or not block.below:
+            continue
+        lower = [sight.disk_of_part(name)[0] for name in block.below]
+        taken = [one.number("queue/discard_max_bytes") if one is not None else None for one in lower]
+        if None in taken:
+            yield Unknown(where=block.name, why="whether all that it is made of takes TRIM is not told")
+        elif all(taken):
+            yield Flaw(
+                where=block.name,
+                message="The disks take TRIM and this does not pass it on: they never learn what is free, and slow"
+                " down.",
+                evidence=f"/sys/block/{block.name}/queue/discard_max_bytes: 0, of {', '.join(block.below)}: more",
+                do="RAID 4, 5 and 6 of md: raid456.devices_handle_discard_safely=1 if they read zeros; dm-crypt:"
+                " allow_discards.",
+            )
+
+
+@rule(
+    FAULT,
+    "barriers-off",
+    "a filesystem is mounted so that it sends no flushes",
+    "ext4(5), barrier; xfs(5) of kernels before 4.19, nobarrier",
+)
+def barriers(sight: Sight) -> Said:
+    """Filesystems that send no flushes."""
+    for mount in sight.mounts:
+        off = [option for option in mount.options if option in ("nobarrier", "barrier=0")]
+        if off and mount.source.startswith("/dev/"):
+            yield Flaw(
+                where=mount.where(),
+                message="The filesystem sends no flushes: a power cut loses or breaks what was said to be safe.",
+                evidence=f"{mount.fstype} mounted with {off[0]}",
+                do=f"Take {off[0]} out of /etc/fstab and mount it again.",
+            )
+
+
+@rule(NOTE, "discard-twice", "a filesystem trims with every deletion and by a timer", "fstrim(8)")
+def discard(sight: Sight) -> Said:
+    """Filesystems that trim with every deletion although a timer does."""
+    for mount in sight.mounts:
+        if sight.trim_timer and "discard" in mount.options and mount.fstype in ("ext4", "xfs"):
+            yield Flaw(
+                where=mount.where(),
+                message="It trims with every deletion, and fstrim.timer does so weekly: the former makes deletions"
+                " slow.",
+                evidence=f"{mount.fstype} mounted with discard; fstrim.timer is enabled",
+                do="Take discard out of /etc/fstab.",
+            )
+
+
+@rule(
+    WARN,
+    "cache-dirty",
+    "a cache of the kernel's is full of unwritten data",
+    "lvmcache(7); Documentation/admin-guide/bcache.rst",
+)
+def cache_dirty(sight: Sight) -> Said:
+    """Caches of the kernel's that are full of what is not on the slow part yet."""
+    for array in sight.inventory.arrays:
+        share = _dirty(array)
+        if share is not None and share >= _FILLED:
+            yield Flaw(
+                where=str(array.target),
+                message=f"{share:.0%} of the cache is not on the slow part yet: new writes soon wait for that.",
+                evidence=" / ".join(
+                    f"{one.label}: {one.value}"
+                    for one in array.facts
+                    if one.label in ("Cache blocks", "Writecache", "Not dirty")
+                ),
+                do="Let it be written out: fewer writes, a larger cache, or a lower watermark.",
+            )
+
+
+def _dirty(array: Array) -> float | None:
+    blocks = _DIRTY.search(fact(array, "Cache blocks") or "")
+    if blocks and int(blocks[2]):
+        return int(blocks[3]) / int(blocks[2])
+    used = _USED.search(fact(array, "Writecache") or "")
+    if used and int(used[2]):
+        return int(used[1]) / int(used[2])
+    clean = re.match(r"(\d+) %", fact(array, "Not dirty") or "")
+    return 1 - int(clean[1]) / 100 if clean else None
+
+
+@rule(WARN, "cache-bypassed", "nothing new comes into a cache", "lvmcache(7), passthrough; bcache.rst, cache_mode none")
+def cache_bypassed(sight: Sight) -> Said:
+    """Caches that nothing goes through."""
+    for array in sight.inventory.arrays:
+        mode = sight.now(array.target, "cache_mode")
+        if mode in ("none", "pass-through", "passthrough"):
+            yield Flaw(
+                where=str(array.target),
+                message=f"Its cache mode is {mode}: nothing new comes into the cache.",
+                evidence=f"cache_mode {mode}",
+                do="Set cache_mode to write-through.",
+                staged=sight.staged(array.target, "cache_mode", "write-through"),
+            )
+
+
+@rule(WARN, "one-path", "a multipath device has one path", "multipath(8)")
+def one_path(sight: Sight) -> Said:
+    """A multipath device with a single path."""
+    for block in sight.blocks.values():
+        if block.attributes.get("dm/uuid", "").startswith("mpath-") and len(block.below) == 1:
+            name = block.attributes.get("dm/name", block.name)
+            yield Flaw(
+                where=name,
+                message="The multipath device has one path: nothing takes over when that goes.",
+                evidence=f"/sys/block/{block.name}/slaves: {block.below[0]}",
+                do="Look at the cable, the port and the second adapter; `multipath -ll` tells what was there.",
+            )
+
+
+@rule(WARN, "path-dead", "a path of a multipath device does not run", "multipath(8); sysfs, device/state")
+def dead_path(sight: Sight) -> Said:
+    """Paths of a multipath device that do not run."""
+    for block in sight.blocks.values():
+        if not block.attributes.get("dm/uuid", "").startswith("mpath-") or len(block.below) < 2:
+            continue
+        states = {
+            name: sight.blocks[name].attributes.get("device/state") for name in block.below if name in sight.blocks
+        }
+        dead = [name for name, state in states.items() if state not in (None, "running", "live")]
+        if dead:
+            yield Flaw(
+                where=block.attributes.get("dm/name", block.name),
+                message=f"{len(dead)} of {len(block.below)} paths do not run.",
+                evidence=", ".join(f"{name}: {states[name]}" for name in dead),
+                do="Look at the cable and the port; `multipath -ll`.",
+            )
+
+
+@rule(
+    NOTE,
+    "path-policy",
+    "NVMe with several paths uses one at a time",
+    "Documentation/admin-guide/nvme-multipath.rst, iopolicy",
+)
+def path_policy(sight: Sight) -> Said:
+    """NVMe with several paths of which one is used at a time."""
+    for name, (policy, paths) in sight.policies.items():
+        if paths > 1 and policy == "numa":
+            yield Flaw(
+                where=name,
+                message=f"It has {paths} paths, and policy numa uses one of them for each node.",
+                evidence=f"/sys/class/nvme-subsystem/{name}/iopolicy: numa",
+                do=f"Write round-robin or queue-depth to /sys/class/nvme-subsystem/{name}/iopolicy, and measure both.",
+            )

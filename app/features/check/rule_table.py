@@ -1,0 +1,77 @@
+"""All rules in one table: those that judge a machine at rest, and the advisor's, of which most need a run."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+from types import MappingProxyType
+
+from app.features.advice.rules import KEYS
+from app.features.check import controller_rules, health_rules, layout_rules, link_rules, queue_rules, stack_rules
+from app.features.check.finding import NOTE, WARN, Rule, Severity
+
+_MODULES = (health_rules, controller_rules, layout_rules, queue_rules, stack_rules, link_rules)
+
+_FIRST = """
+array-degraded drive-failed drive-failing drive-warns array-blocks-lost battery-failed flushes-off barriers-off
+sync-off pool-data-errors group-incomplete filesystem-errors nvme-down card-memory-errors policy-not-in-force
+battery-replace drive-cache-unprotected drive-unusable drive-locked drive-foreign drive-errors drive-other-errors
+drive-worn drive-hot array-mismatches pool-filling wwn-shared pcie-link-slow irq-one-cpu irq-far misaligned
+stack-misaligned fs-stripe-other ashift-small sector-format-slow scheduler-unfit queue-smaller no-queueing trim-lost
+cache-dirty cache-bypassed one-path path-dead rebuild-paused card-hot battery-hot write-throttled pool-errors
+md-member-errors array-read-only md-no-bitmap md-resync-slow drive-link-slow queue-tiny requests-small merges-off
+background-task battery-learning writes-always-cached drive-throttled stripe-misaligned fs-stripe-unset
+volblocksize-small md-bitmap-fine md-stripe-cache md-journal-through drive-copyback rebuild-rate-high
+read-ahead-small read-ahead-large card-read-ahead one-queue power-state governor io-capped discard-twice path-policy
+firmware-mixed
+"""
+"""Ids in the order in which findings of one severity are shown. A rule that is not listed comes after them."""
+
+_RUNS: Mapping[str, tuple[Severity, str]] = {
+    "page-cache": (WARN, "the job goes through the page cache"),
+    "unwritten-flash": (WARN, "what is read was never written"),
+    "policy-changed": (WARN, "a policy changed during the run"),
+    "device-busy": (WARN, "others use the device"),
+    "throttled": (WARN, "a processor or drive slowed down for its temperature"),
+    "fio-cpu-bound": (WARN, "fio's own processor time is the limit"),
+    "host-cpu-bound": (WARN, "all processors are busy"),
+    "cache-larger-than-area": (WARN, "a cache holds what is measured"),
+    "stream-bypasses-cache": (NOTE, "a sequential job passes by the cache"),
+    "writecache-fills": (WARN, "the writecache fills up on the way"),
+    "cache-cold": (NOTE, "the cache does not hold yet what is read"),
+    "zfs-sync": (WARN, "ZFS is told not to wait, or to wait each time"),
+    "rate-not-held": (WARN, "the asked-for rate was not reached"),
+    "depth-not-kept": (WARN, "fewer I/Os were under way than asked for"),
+    "not-steady": (WARN, "the figures still move"),
+    "sync-depth": (WARN, "a synchronous engine keeps one I/O under way"),
+    "same-blocks": (WARN, "all jobs use the same blocks"),
+    "same-seed": (NOTE, "all runs use the same blocks in the same order"),
+    "member-imbalance": (WARN, "one member holds the others up"),
+    "sector-misaligned": (WARN, "I/Os begin inside a sector"),
+    "stripe-read-modify-write": (NOTE, "writes are parts of a stripe"),
+    "zfs-block-size": (NOTE, "I/Os are smaller than ZFS's blocks"),
+    "zfs-compression": (NOTE, "ZFS compresses, and fio's data cannot be"),
+    "cache-not-full": (WARN, "the first writes went into an empty cache"),
+    "depth-beyond-device": (NOTE, "more I/Os are under way than the device takes"),
+    "too-short": (WARN, "the run is too short"),
+    "few-ios": (WARN, "too few I/Os for a percentile"),
+    "random-map": (NOTE, "fio's map of blocks costs time"),
+    "long-steady": (NOTE, "the figures were steady long before the end"),
+}
+"""Severity and a line by the advisor's key; docs/advice.md has each with its source."""
+
+
+def _at_rest() -> dict[str, Rule]:
+    """Return the rules of all modules by their ids."""
+    rules = {rule.id: rule for module in _MODULES for rule in vars(module).values() if isinstance(rule, Rule)}
+    return {id: rules[id] for id in dict.fromkeys((*_FIRST.split(), *rules))}
+
+
+RULES: Mapping[str, Rule] = MappingProxyType(
+    _at_rest()
+    | {
+        key: Rule(id=key, severity=_RUNS[key][0], what=_RUNS[key][1], source="docs/advice.md")
+        for key in KEYS
+        if key in _RUNS
+    }
+)
+"""Every rule by its id: first those that need no run, the gravest first."""

@@ -1,0 +1,193 @@
+"""All rules over one sight of a machine: their findings, the gravest first, and the record of them in a session."""
+
+from __future__ import annotations
+
+import contextlib
+import time
+from collections.abc import Collection, Iterable, Mapping
+from dataclasses import field
+from typing import TYPE_CHECKING
+
+from app.core.session.events import FoundFlaw, MachineChecked, last_check
+from app.features.check.collector import gather, readings_of
+from app.features.check.finding import Flaw, Ruling, Severity, Unknown
+from app.features.check.rule_table import RULES
+from app.features.check.snapshot import Sight
+from backends.did_you_mean import suggested
+from backends.errors import InvalidValueError, StorageError
+from backends.model import Array, Controller, Drive, Inventory, Problem
+from backends.registry import Machine
+from backends.text import clean
+from backends.topology import kernel_name
+from backends.values import dataclass
+
+if TYPE_CHECKING:
+    from app.core.session.recorder import Recorder
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Checked:
+    """What a check found."""
+
+    findings: tuple[Ruling, ...] = ()
+    """The gravest first."""
+    unknown: tuple[Ruling, ...] = ()
+    """What could not be judged."""
+    ignored: tuple[Ruling, ...] = ()
+    """Findings that are not to be told."""
+    problems: tuple[Problem, ...] = ()
+    """What gave no answer: nothing is known of it."""
+    rules: int = 0
+    """How many rules judged."""
+    inventory: Inventory = field(default_factory=Inventory)
+    """What was looked at."""
+    devices: Mapping[str, str] = field(default_factory=dict)
+    """By the place of a finding, the address of the device that it is told at; of what is no device's nothing."""
+
+    def at(self, address: str) -> tuple[Ruling, ...]:
+        """Findings told at a device, the gravest first."""
+        return tuple(ruling for ruling in self.findings if self.devices.get(ruling.said.where) == address)
+
+    def from_on(self, severity: Severity) -> tuple[Ruling, ...]:
+        """Findings at least as grave."""
+        return tuple(finding for finding in self.findings if finding.rule.severity.rank >= severity.rank)
+
+    def count(self, severity: Severity) -> int:
+        """Findings of a severity."""
+        return sum(finding.rule.severity is severity for finding in self.findings)
+
+
+def known_ids(ids: Iterable[str]) -> frozenset[str]:
+    """Ids of rules. Raises InvalidValueError for one that there is not."""
+    wanted = frozenset(ids)
+    for one in sorted(wanted - RULES.keys()):
+        raise InvalidValueError(
+            f"There is no rule {clean(one, 60)!r}.",
+            hint=suggested(one, RULES, "docs/check.md lists them."),
+        )
+    return wanted
+
+
+async def check(
+    machine: Machine,
+    inventory: Inventory,
+    *,
+    about: Controller | Array | Drive | None = None,
+    ignore: Collection[str] = (),
+) -> Checked:
+    """Judge a machine that was looked for just now; `about`: only what concerns this. Writes nothing, makes no load."""
+    readings, problems = await readings_of(machine, inventory)
+    sight = await gather(machine.host, inventory, readings)
+    return judged(sight, about=about, ignore=ignore, problems=problems)
+
+
+def judged(
+    sight: Sight,
+    *,
+    about: Controller | Array | Drive | None = None,
+    ignore: Collection[str] = (),
+    problems: Iterable[Problem] = (),
+) -> Checked:
+    """What the rules say of a sight. Pure."""
+    places = None if about is None else places_of(sight, about)
+    told = [
+        Ruling(rule=rule, said=said)
+        for rule in RULES.values()
+        if rule.look is not None
+        for said in rule.look(sight)
+        if places is None or said.where in places
+    ]
+    found = [one for one in told if isinstance(one.said, Flaw)]
+    found.sort(key=lambda one: -one.rule.severity.rank)  # stable: within one the order of the table
+    return Checked(
+        findings=tuple(one for one in found if one.rule.id not in ignore),
+        unknown=tuple(one for one in told if isinstance(one.said, Unknown) and one.rule.id not in ignore),
+        ignored=tuple(one for one in found if one.rule.id in ignore),
+        problems=tuple(
+            problem
+            for problem in (*sight.inventory.problems, *problems)
+            if about is None or places is None or _concerns(problem, about, places)
+        ),
+        rules=sum(one.look is not None and one.id not in ignore for one in RULES.values()),
+        inventory=sight.inventory,
+        devices={ruling.said.where: at for ruling in found if (at := device_at(sight, ruling.said.where))},
+    )
+
+
+def _concerns(problem: Problem, about: Controller | Array | Drive, places: frozenset[str]) -> bool:
+    """Return whether a problem is about a target: about one of its places, or about the whole tool that reports it."""
+    backends = {about.target.backend, *(place.partition(":")[0] for place in places if ":" in place)}
+    return problem.where in places or problem.where in backends
+
+
+def device_at(sight: Sight, where: str) -> str:
+    """The address of the device that a place is, lies on or is mounted from; "" of what is no device's."""
+    if (thing := sight.inventory.find(where)) is not None:
+        views = () if isinstance(thing, Controller) else sight.views(thing)
+        return str(views[0].target if views else thing.target)
+    mounted = (kernel_name(mount.source) for mount in sight.mounts if mount.where() == where)
+    name = next(mounted, where.partition(" on ")[0])
+    block = sight.block_called(name)
+    views = () if block is None else sight.inventory.at(f"/dev/{block.name.replace('!', '/')}")
+    return str(views[0].target) if views else ""
+
+
+def places_of(sight: Sight, thing: Controller | Array | Drive) -> frozenset[str]:
+    """Return the places that belong to a target, by all their names.
+
+    To a controller belong its arrays and drives; to an array its members and its controller; to a drive its controller.
+    With each come its disk, partitions and filesystems in the kernel. Other arrays of a drive's controller, and what
+    concerns the whole machine, such as its processors, belong to no target.
+    """
+    inventory = sight.inventory
+    things: list[Controller | Array | Drive] = [thing]
+    if isinstance(thing, Controller):
+        things += [array for array in inventory.arrays if array.controller == thing.target]
+        things += [drive for drive in inventory.drives if drive.controller == thing.target]
+    else:
+        things += list(sight.views(thing))
+    for one in tuple(things):
+        if isinstance(one, Array):
+            members = sight.members(one)
+            things += [*members, *(view for drive in members for view in sight.views(drive))]
+    for one in tuple(things):
+        card = None if isinstance(one, Controller) else sight.controller(one)
+        things += [card] if card is not None else []
+    found = {str(one.target) for one in things}
+    found |= {one.target.address.partition("/")[0] for one in things if one.target.backend == "lvm"}
+    names = {kernel_name(one.device) for one in things if not isinstance(one, Controller) and one.device is not None}
+    for block in sight.blocks.values():
+        if block.name in names:
+            found |= {block.name, block.attributes.get("dm/name", block.name)}
+            found |= {part.name for part in block.parts} | {f"{block.name} on {below}" for below in block.below}
+            names |= {part.name for part in block.parts}
+    found |= names & sight.filesystem_errors.keys()
+    found |= {mount.where() for mount in sight.mounts if kernel_name(mount.source) in names}
+    pci = {one.pci for one in things if isinstance(one, Controller)}
+    found |= {f"nvme:{name}" for name, address in sight.nvme.items() if address in pci}
+    return frozenset(found)
+
+
+def record(session: Recorder, checked: Checked) -> None:
+    """Put the findings into the session, unless they are those of its last check. Never raises."""
+    found = tuple(
+        FoundFlaw(
+            rule=ruling.rule.id,
+            severity=ruling.rule.severity.value,
+            where=ruling.said.where,
+            message=ruling.said.message,
+            evidence=ruling.said.evidence,
+            mends=ruling.said.mends,
+        )
+        for ruling in checked.findings
+        if isinstance(ruling.said, Flaw)
+    )
+    last = last_check(session.session.events)
+    if session.logs and found != (last.findings if last is not None else ()):
+        with contextlib.suppress(StorageError):
+            session.emit(MachineChecked(at=time.time(), findings=found, rules=checked.rules))
+
+
+async def check_session(session: Recorder, machine: Machine) -> None:
+    """Judge what the session has seen of its machine; no program runs for it."""
+    record(session, judged(await gather(machine.host, session.session.inventory, dict(machine.read_so_far))))

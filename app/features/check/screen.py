@@ -1,0 +1,65 @@
+"""What a check of the machine found, by what was read of it anyway: no program runs for it."""
+
+from __future__ import annotations
+
+from dataclasses import replace
+from typing import TYPE_CHECKING
+
+from app.core.presentation.attention_list import Trouble
+from app.tui.watched import Findings
+from backends.model import Inventory
+
+if TYPE_CHECKING:
+    from app.core.presentation.table import Facts
+    from app.core.workbench import Workbench
+    from app.features.check.runner import Checked
+    from app.features.check.snapshot import Sight
+
+
+class CheckFindings(Findings):
+    """Findings of the session's machine."""
+
+    def __init__(self, workbench: Workbench) -> None:
+        super().__init__(workbench)
+        self._sight: Sight | None = None
+        self._told: tuple[Inventory, Checked | None, tuple[Trouble, ...]] = (Inventory(), None, ())
+        self.checked: Checked | None = None
+        """What the last check found; None before there was one."""
+
+    @property
+    def state(self) -> object:
+        """Equal as long as nothing else was found."""
+        return self.checked
+
+    async def look(self) -> None:
+        """Judge the last look at the devices and what was read of them by now; files are read once for each look."""
+        from app.features.check.collector import gather
+        from app.features.check.runner import judged, record
+
+        machine, inventory = self._workbench.hardware.machine, self._workbench.session.inventory
+        if self._sight is None or self._sight.inventory is not inventory:
+            self._sight = await gather(machine.host, inventory, {})
+        self.checked = judged(replace(self._sight, readings=dict(machine.read_so_far)))
+        record(self._workbench, self.checked)
+
+    def facts(self, address: str) -> tuple[Facts, ...]:
+        """What was found at a device, to stand above what is known of it."""
+        if self.checked is None or not (found := self.checked.at(address)):
+            return ()
+        from app.features.check.presentation import finding_facts
+
+        return finding_facts(found)
+
+    def troubles(self, inventory: Inventory) -> tuple[Trouble, ...]:
+        """What wants a look, the gravest first. Made once: the header asks with every sample of a job."""
+        known, checked, told = self._told
+        if known is not inventory or checked is not self.checked:
+            told = super().troubles(inventory) if self.checked is None else _with_check(inventory, self.checked)
+            self._told = (inventory, self.checked, told)
+        return told
+
+
+def _with_check(inventory: Inventory, checked: Checked) -> tuple[Trouble, ...]:
+    from app.features.check.presentation import checked_troubles
+
+    return checked_troubles(inventory, checked)

@@ -1,0 +1,298 @@
+"""Rules about md, ZFS, LVM, filesystems and the limits that the kernel's queues are set to."""
+
+from __future__ import annotations
+
+import re
+
+from app.features.check.finding import FAULT, WARN, Flaw, Said, Unknown, rule
+from app.features.check.snapshot import Sight, fact
+from backends.model import BROKEN, Array, Drive, Fact, Level, Media
+from backends.sizes import exact_words
+from backends.topology import kernel_name
+
+_MIRRORED = (Level.RAID1, Level.RAID4, Level.RAID5, Level.RAID6, Level.RAID10)
+
+BITMAP_FROM = 100 << 30
+"""Bytes of a member from which mdadm makes a bitmap without being asked (mdadm(8), --bitmap)."""
+
+RESYNC_SLOW = 10_000
+"""KiB/s of a member below which a resync of one terabyte takes longer than a day."""
+
+REQUEST = 128
+"""KiB that a request may have at least, unless the device takes less; kernels come with 1280 (BLK_DEF_MAX_SECTORS)."""
+
+REQUESTS = 31
+"""Requests that the queue of an NVMe drive, a multipath or a virtual disk has at least, unless the device takes less:
+the smallest default of any of their drivers (EBS volumes, io_queue_depth)."""
+
+_COUNT = re.compile(r"\S+ (?:read|write|checksum) errors")
+_LOCAL = re.compile(r"(\d{1,10})", re.ASCII)
+
+
+@rule(WARN, "md-no-bitmap", "a large md array has no write-intent bitmap", "mdadm(8), --bitmap")
+def no_bitmap(sight: Sight) -> Said:
+    """Yield large md arrays that a crash makes resynchronise from end to end."""
+    for array in sight.inventory.arrays:
+        if array.target.backend != "md" or array.level not in _MIRRORED or fact(array, "Bitmap") != "none":
+            continue
+        policy = fact(array, "Consistency policy")
+        if policy not in (None, "resync") or (fact(array, "Metadata") or "").startswith("external"):
+            continue
+        member = (array.size_bytes or 0) // (array.data_drives or 1)
+        if member >= BITMAP_FROM:
+            yield Flaw(
+                where=str(array.target),
+                message="The array has no write-intent bitmap: after a crash it resynchronises all"
+                f" {exact_words(member) if member % (1 << 30) == 0 else f'{member >> 30} GiB'} of each member.",
+                evidence=f"Bitmap: none; Consistency policy: {policy or 'not reported'}",
+                do="Set bitmap to internal.",
+                staged=sight.staged(array.target, "bitmap", "internal"),
+            )
+
+
+@rule(
+    WARN,
+    "md-resync-slow",
+    "a rebuild of md is limited to less than 10 MB/s",
+    "Documentation/admin-guide/md.rst, sync_speed_max",
+)
+def slow_resync(sight: Sight) -> Said:
+    """Yield md arrays whose rebuild would take days because its speed is limited."""
+    for array in sight.inventory.arrays:
+        told = sight.now(array.target, "sync_speed_max") or ""
+        own = told.isascii() and told.isdigit()
+        limit = int(told) if own else sight.resync_limit if told == "system" else None
+        if limit is not None and limit < RESYNC_SLOW and array.level in _MIRRORED:
+            file = "md/sync_speed_max" if own else "/proc/sys/dev/raid/speed_limit_max"
+            yield Flaw(
+                where=str(array.target),
+                message=f"A rebuild or resync may run at {limit} KiB/s only: one terabyte takes"
+                f" {10**9 / max(limit, 1) / 86400:.0f} days.",
+                evidence=f"{file}: {limit}",
+                do="Set sync_speed_max to system." if own else f"Write 200000 to {file}.",
+                staged=sight.staged(array.target, "sync_speed_max", "system") if own else None,
+            )
+
+
+@rule(
+    WARN,
+    "md-member-errors",
+    "a member of md has bad blocks or write errors",
+    "Documentation/admin-guide/md.rst, bad_blocks",
+)
+def member_errors(sight: Sight) -> Said:
+    """Yield md arrays with a failed spare, or a member that has bad blocks, write errors or is to be replaced."""
+    for array in sight.inventory.arrays:
+        if array.target.backend != "md":
+            continue
+        whole = array.state not in BROKEN
+        words = [f"{one.label}: {one.value}" for one in array.facts if _has_errors(one, whole=whole)]
+        block = sight.block_of(array)
+        attributes = block.attributes if block is not None else {}
+        words += [
+            f"{path}: {text}"
+            for path, text in attributes.items()
+            if path.startswith("md/dev-") and path.endswith("/bad_blocks") and text.strip()
+        ]
+        if words:
+            yield Flaw(
+                where=str(array.target),
+                message="A member or spare has failed, has bad blocks or could not be written: it protects nothing.",
+                evidence="; ".join(words[:4]),
+                do="Replace the member: `mdadm --replace`.",
+            )
+
+
+def _has_errors(line: Fact, *, whole: bool) -> bool:
+    """Return whether a fact reports a bad member; a failed one of an array that is not whole is reported as that."""
+    marked = any(words in line.value for words in ("has seen a write error", "to be replaced"))
+    return (line.label.startswith("Member ") and marked) or (line.label.startswith("Failed ") and whole)
+
+
+@rule(WARN, "array-read-only", "an array takes no writes", "mdadm(8), --readonly; the card's tool")
+def read_only(sight: Sight) -> Said:
+    """Yield arrays that take no writes."""
+    for array in sight.inventory.arrays:
+        state, access = fact(array, "Array state") or "", fact(array, "Access") or ""
+        if state.partition(",")[0] == "read-only":
+            evidence = f"Array state: {state}"
+        elif access in ("read-only", "blocked"):
+            evidence = f"Access: {access}"
+        else:
+            continue
+        yield Flaw(
+            where=str(array.target),
+            message="The array takes no writes: its access is set to that.",
+            evidence=evidence,
+            do="Make it writable if it is not meant so: `mdadm --readwrite`, or the access policy in the card's tool.",
+        )
+
+
+@rule(FAULT, "sync-off", "ZFS does not wait for synchronous writes", "zfsprops(7), sync")
+def sync_off(sight: Sight) -> Said:
+    """Yield pools, filesystems and volumes of ZFS that do not wait for synchronous writes."""
+    for array in sight.inventory.arrays:
+        if array.target.backend == "zfs" and sight.now(array.target, "sync") == "disabled":
+            yield Flaw(
+                where=str(array.target),
+                message="Synchronous writes are not waited for: a power cut loses what was reported as written.",
+                evidence="sync disabled",
+                do="Set sync to standard.",
+                staged=sight.staged(array.target, "sync", "standard"),
+            )
+
+
+@rule(WARN, "pool-errors", "devices of a ZFS pool have counted errors", "zpool-status(8), READ, WRITE, CKSUM")
+def pool_errors(sight: Sight) -> Said:
+    """Yield pools whose devices have counted errors."""
+    for array in sight.inventory.arrays:
+        if array.target.backend != "zfs":
+            continue
+        lines = [one.value for one in array.facts if one.label.lower().endswith(("device", "group", "spare"))]
+        counted = [line for line in lines if _COUNT.search(line)]
+        if counted:
+            yield Flaw(
+                where=str(array.target),
+                message="Devices of the pool have failed reads or writes, or returned wrong data.",
+                evidence="; ".join(counted[:4]),
+                do="Check the drive and its cable, run `zpool scrub`, then `zpool clear`.",
+            )
+
+
+@rule(FAULT, "pool-data-errors", "a ZFS pool has lost data", "zpool-status(8), errors; zed(8)")
+def pool_data(sight: Sight) -> Said:
+    """Yield pools that have lost data."""
+    for array in sight.inventory.arrays:
+        words = fact(array, "Errors") if array.target.backend == "zfs" else None
+        if words is None or words.lower().startswith("no known data errors"):
+            continue
+        if "unavailable" in words:
+            yield Unknown(where=str(array.target), why=f"whether it has lost data: {words.rstrip('.')}")
+            continue
+        yield Flaw(
+            where=str(array.target),
+            message="The pool has lost data: some blocks cannot be read from any copy.",
+            evidence=f"errors: {words}",
+            do="`zpool status -v` lists the files; restore them from a backup.",
+        )
+
+
+@rule(FAULT, "group-incomplete", "a volume group misses a physical volume", "lvs(8), vg_missing_pv_count")
+def group_incomplete(sight: Sight) -> Said:
+    """Yield volume groups that miss a physical volume."""
+    groups: dict[str, str] = {}
+    for array in sight.inventory.arrays:
+        words = fact(array, "Missing physical volumes") if array.target.backend == "lvm" else None
+        if words is not None:
+            groups.setdefault(array.target.address.partition("/")[0], words)
+    for name, words in groups.items():
+        yield Flaw(
+            where=name,
+            message="The volume group misses a physical volume: volumes on it are lost or have no redundancy, and"
+            " LVM refuses most changes.",
+            evidence=f"Missing physical volumes: {words}",
+            do="Plug the disk in again, or replace it: `vgextend`, `lvconvert --repair`, `vgreduce --removemissing`.",
+        )
+
+
+@rule(
+    FAULT, "filesystem-errors", "a filesystem has met errors", "Documentation/ABI/testing/sysfs-fs-ext4, errors_count"
+)
+def filesystem_errors(sight: Sight) -> Said:
+    """Yield filesystems that have met errors."""
+    for name, count in sight.filesystem_errors.items():
+        mounted = next((mount for mount in sight.mounts if kernel_name(mount.source) == name), None)
+        yield Flaw(
+            where=name if mounted is None else mounted.where(),
+            message=f"The filesystem has counted {count} errors since it was last checked.",
+            evidence=f"/sys/fs: {name}: {count}",
+            do="Check it: `e2fsck -f` of ext4 while it is not mounted, `btrfs scrub` of btrfs.",
+        )
+
+
+@rule(FAULT, "nvme-down", "an NVMe controller or path is not live", "drivers/nvme/host/sysfs.c, state")
+def nvme_down(sight: Sight) -> Said:
+    """Yield NVMe controllers and paths that serve nothing."""
+    for name, state in sight.nvme_states.items():
+        if state != "live":
+            yield Flaw(
+                where=f"nvme:{name}",
+                message=f"The NVMe controller is {state}: it serves no I/O.",
+                evidence=f"/sys/class/nvme/{name}/state: {state}",
+                do="`dmesg` says why; `nvme reset` or a cold start brings some back.",
+            )
+
+
+@rule(
+    WARN,
+    "queue-tiny",
+    "NVMe, multipath or a virtual disk queues few requests",
+    "Documentation/ABI/stable/sysfs-block, nr_requests",
+)
+def few_requests(sight: Sight) -> Said:
+    """Yield NVMe drives, multipath devices and virtual disks whose queue is almost empty by its setting."""
+    for block in sight.blocks.values():
+        multipath = block.attributes.get("dm/uuid", "").startswith("mpath-")
+        count = block.number("queue/nr_requests")
+        if count is None or not (multipath or block.name.startswith(("nvme", "vd"))):
+            continue
+        if block.number("device/queue_depth") is not None and not multipath:
+            continue  # `small_queue` compares with that
+        paths = [sight.blocks[name].number("device/queue_depth") or 0 for name in block.below if name in sight.blocks]
+        least = min(REQUESTS, block.number("device/sqsize") or REQUESTS, max(paths, default=0) or REQUESTS)
+        if count < least:
+            target = next(
+                (one.target for one in sight.inventory.drives if str(one.target) == f"block:{block.name}"), None
+            )
+            yield Flaw(
+                where=str(target) if target is not None else block.attributes.get("dm/name", block.name),
+                message=f"The kernel queues {count} requests only: the device is never full.",
+                evidence=f"queue/nr_requests: {count}",
+                do="Raise nr_requests; kernels come with 128 or more.",
+                staged=None if target is None else sight.staged(target, "nr_requests", "128"),
+            )
+
+
+@rule(
+    WARN, "requests-small", "I/Os are cut into small requests", "Documentation/ABI/stable/sysfs-block, max_sectors_kb"
+)
+def small_requests(sight: Sight) -> Said:
+    """Yield disks whose I/Os are cut into small requests."""
+    for block in sight.blocks.values():
+        size, most = block.number("queue/max_sectors_kb"), block.number("queue/max_hw_sectors_kb")
+        if size is None or most is None or size >= min(REQUEST, most):
+            continue
+        target = next((one.target for one in sight.inventory.drives if str(one.target) == f"block:{block.name}"), None)
+        wanted = str(min(1280, most))
+        yield Flaw(
+            where=str(target) if target is not None else block.name,
+            message=f"Every I/O is cut into requests of {exact_words(size << 10)}; the device takes"
+            f" {exact_words(most << 10)}.",
+            evidence=f"queue/max_sectors_kb: {size}, queue/max_hw_sectors_kb: {most}",
+            do=f"Set max_sectors_kb to {wanted}.",
+            staged=None if target is None else sight.staged(target, "max_sectors_kb", wanted),
+        )
+
+
+@rule(WARN, "merges-off", "I/Os to a hard disk are not merged", "Documentation/ABI/stable/sysfs-block, nomerges")
+def merges_off(sight: Sight) -> Said:
+    """Yield hard disks to which neighbouring I/Os are sent one by one.
+
+    ZFS switches merging off for its volumes by itself, and md leaves merging to its members.
+    """
+    for thing in sight.things():
+        target = sight.queue_of(thing)
+        if target.address.startswith("sd") and sight.now(target, "nomerges") == "2" and _spins(sight, thing):
+            yield Flaw(
+                where=str(target),
+                message="Neighbouring I/Os are not merged: a hard disk gets many small requests in place of a large"
+                " one.",
+                evidence="queue/nomerges: 2",
+                do="Set nomerges to 0.",
+                staged=sight.staged(target, "nomerges", "0"),
+            )
+
+
+def _spins(sight: Sight, thing: Array | Drive) -> bool:
+    """Return whether it is a hard disk or made of hard disks."""
+    return any(sight.media(one) is Media.HDD for one in (thing, *sight.views(thing)))

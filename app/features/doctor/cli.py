@@ -1,0 +1,70 @@
+"""`doctor`: what works here, what is missing, what to do."""
+
+from __future__ import annotations
+
+import click
+
+from app.cli.async_runner import run
+from app.cli.exit_status import DONE, FOUND
+from app.cli.options import current, over_hosts
+from app.cli.output import goes_on, lines, paint, print_json, say
+from app.cli.session_context import workbench
+from app.features.doctor.engine import READS_IN_USE, Finding, Grade, examine
+from backends.host import Host
+from backends.text import clean
+from backends.version import program_version
+
+
+@click.command("doctor")
+@click.option("--json", "as_json", is_flag=True, help="As JSON.")
+@over_hosts()
+def doctor_command(as_json: bool) -> int:
+    """What works here, what is missing, what to do. Exit status 5 when something needed is missing."""
+    with workbench(quiet=True) as bench:
+        found = run(lambda _: examine(bench.host, bench.paths, bench.hardware.machine.backends))
+    found = (*found, _reads_in_use(bench.host), _configuration())
+    status = FOUND if any(finding.grade is Grade.MISSING for finding in found) else DONE
+    if as_json:
+        listed = [
+            {"grade": each.grade.value, "what": each.what, "detail": each.detail, "advice": each.advice or None}
+            for each in found
+        ]
+        print_json(findings=listed, program=program_version())
+        if not goes_on():
+            return status
+    colours = {Grade.OK: "green", Grade.WARN: "yellow", Grade.MISSING: "red"}
+    wide = max(len(finding.what) for finding in found)
+
+    def told(finding: Finding) -> list[str]:
+        mark = paint(f"{finding.grade.value:<7}", colours[finding.grade])
+        advice = [" " * (11 + wide) + finding.advice] if finding.advice else []
+        return [f"{mark}  {finding.what:<{wide}}  {finding.detail}", *advice]
+
+    lines(row for finding in found for row in told(finding))
+    say("All that is needed is there." if status == DONE else "Something that is needed is missing.")
+    return status
+
+
+def _reads_in_use(host: Host) -> Finding:
+    """Whether arrays that are mounted, or in use otherwise, can be measured by reading."""
+    from app.core.session.paths import ROOTS_CONFIG
+    from app.privsep.device_claims import lends_in_use
+
+    grade = Grade.OK
+    if host.is_root and host.root_side is None:
+        detail = "fio reads arrays that are mounted, as root"
+    elif host.root_side is None:
+        grade, detail = Grade.WARN, "no array can be read, mounted or not: that takes root"
+    elif lends_in_use(ROOTS_CONFIG):
+        detail = f"fio reads arrays that are mounted: lend_in_use in {ROOTS_CONFIG}"
+    else:
+        detail = f"the helper itself reads arrays that are mounted; fio may with lend_in_use = true in {ROOTS_CONFIG}"
+    return Finding(grade=grade, what=READS_IN_USE, detail=detail)
+
+
+def _configuration() -> Finding:
+    """The configuration file, which was read: no command begins with one that cannot be used."""
+    path = current().config or current().paths.config
+    shown = clean(str(path), 300)
+    there = "" if path.exists() else " does not exist; the defaults are used"
+    return Finding(grade=Grade.OK, what="config", detail=shown + there)

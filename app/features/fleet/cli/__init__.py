@@ -1,0 +1,1 @@
+"""The command `hosts`, and `--hosts` of the commands of the core."""

@@ -1,0 +1,202 @@
+"""`bench --hosts`: the same run on many hosts at the same moment, through ssh; with `--demo` on simulated ones."""
+
+from __future__ import annotations
+
+import asyncio
+import contextlib
+import shlex
+import time
+from collections.abc import AsyncIterator, Sequence
+from contextlib import AbstractAsyncContextManager
+from pathlib import Path
+from tempfile import TemporaryDirectory
+from typing import TYPE_CHECKING
+from zlib import crc32
+
+import click
+
+from app.cli.async_runner import Interruption
+from app.cli.exit_status import DONE, FAILED, INTERRUPTED, MISSING
+from app.cli.options import Options, current
+from app.cli.output import lines, print_json, say, terminal_width
+from app.cli.render import fitted_lines
+from app.cli.session_context import on_workbench
+from app.core.session.multihost_names import LEASE_S
+from app.core.workbench import Workbench
+from app.features.fleet.cli.bench_progress import JointLive
+from app.features.fleet.multihost.coordinator import Conductor
+from app.features.fleet.multihost.presentation import joint_json, joint_sentences, joint_table
+from app.features.fleet.multihost.protocol import AHEAD_S
+from app.features.fleet.multihost.record import JointFolder, JointRecord
+from app.features.fleet.multihost.result import kept
+from app.features.fleet.multihost.transport import Reach
+from app.features.fleet.ssh.command import PROGRAM, ssh_argv, ssh_options
+from app.features.fleet.ssh.nodesets import hosts_named
+from backends.errors import InvalidValueError
+from backends.self_exec import again
+from backends.system.local import LocalHost
+from backends.system.local.interactive import TalkingProgram
+from backends.text import clean
+from widgets.text_utils.units import plural
+
+if TYPE_CHECKING:
+    from app.cli.bench import BenchOptions
+
+MOST_HOSTS = 256
+"""Hosts that are measured together; beyond them one controller's own pace shows in the figures."""
+
+
+class SshReach:
+    """Hosts through the user's own ssh."""
+
+    def __init__(self, command: Sequence[str], ssh: Sequence[str], program: str = PROGRAM) -> None:
+        """`ssh`: its options."""
+        self._command, self._ssh = (program, *command), tuple(ssh)
+
+    def line(self, host: str) -> TalkingProgram:
+        """See `Reach`."""
+        return TalkingProgram(ssh_argv(host, self._command, self._ssh))
+
+
+class ChildReach:
+    """Simulated hosts: processes of this program, each on a rack of its own. The last of several dies on the way."""
+
+    def __init__(self, command: Sequence[str], options: Options, hosts: Sequence[str], folder: Path) -> None:
+        """`folder`: where each has its state. Raises StorageError."""
+        self._command = tuple(command)
+        self._dies = hosts[-1] if len(hosts) > 1 else ""
+        self._places = {host: _rack_of(options, host, folder / str(number)) for number, host in enumerate(hosts)}
+
+    def line(self, host: str) -> TalkingProgram:
+        """See `Reach`."""
+        kind = DyingProgram if host == self._dies else TalkingProgram
+        place = {"RAIDBENCH_STATE_DIR": str(self._places[host])}
+        return kind((*again("app", as_told=True), *self._command), environment=place)
+
+
+class DyingProgram(TalkingProgram):
+    """A simulated host that is gone after some intervals, without a word."""
+
+    _LIVES = 8
+    _TICK = b'"kind":"tick"'
+    _ticks = 0
+
+    async def read(self) -> bytes:
+        """As ever, until then."""
+        chunk = await super().read()
+        self._ticks += chunk.count(self._TICK)
+        if self._ticks >= self._LIVES:
+            self.kill()
+        return chunk
+
+
+def _rack_of(options: Options, host: str, folder: Path) -> Path:
+    """The state folder of a simulated host, with a rack whose figures are not those of its neighbours."""
+    from app.core.session.paths import Paths
+    from backends.simulator.profiles import STATE_FILE
+    from backends.simulator.profiles.table import MACHINES
+    from backends.simulator.state_file import RackFile
+
+    folder.mkdir(mode=0o700)
+    file = Paths.below(folder, options.demo).state / STATE_FILE
+    with RackFile(file, make=MACHINES[options.demo]).changing() as rack:
+        rack.seed = crc32(host.encode())
+    return folder
+
+
+def measure_on_hosts(asked: BenchOptions, words: Sequence[str]) -> int:
+    """Run `bench` with these words on all hosts that the options name; the exit status.
+
+    Raises what reading their names and keeping the record does.
+    """
+    options = current()
+    if options.machine is not None:
+        raise click.UsageError("--machine is one recorded machine: --hosts has nothing to reach there.")
+    if options.demo_speed is not None:
+        raise click.UsageError("With --hosts simulated hosts keep real time: --demo-speed has no place in it.")
+    hosts = hosts_named(asked.nodes or "", most=MOST_HOSTS)
+    stagger_s, lease_s = asked.stagger or 0.0, asked.lease or LEASE_S
+    if stagger_s * (len(hosts) - 1) > AHEAD_S - 10:
+        raise InvalidValueError(
+            f"{len(hosts)} hosts, {stagger_s:g} s apart, would take more than {AHEAD_S - 10:.0f} s to start.",
+            hint="Choose a shorter --stagger.",
+        )
+    command = _command(options, words, lease_s)
+    if asked.dry_run:
+        whole = (PROGRAM, *command)
+        told = [shlex.join(whole if options.demo else ssh_argv(host, whole)) for host in hosts]
+        lines(clean(line, 4000) for line in told)
+        say("Dry run: no host was reached and nothing was measured.")
+        return DONE
+
+    async def work(bench: Workbench, interruption: Interruption) -> int:
+        await bench.open(options.session, fresh=True)
+        assert bench.folder is not None
+        async with _reach(options, command, hosts) as reach:
+            at = time.time()
+            with contextlib.closing(JointFolder(bench.folder, hosts)) as folder:
+                conductor = Conductor(
+                    reach, folder, hosts, stagger_s=stagger_s, say=lambda sentence: live.say(sentence), lease_s=lease_s
+                )
+                live = JointLive(conductor)
+                await _conduct(conductor, live, interruption)
+                target = ", ".join(asked.targets)
+                record = kept(bench, conductor, folder, target=target, at=at, stagger_s=stagger_s)
+        _tell(record, bench.folder, as_json=asked.as_json)
+        return _status(record)
+
+    return on_workbench(work)
+
+
+def _command(options: Options, words: Sequence[str], lease_s: int) -> tuple[str, ...]:
+    before = options.again("read_only", "no_helper", "demo", "demo_state")
+    return (*before, "bench", "--stream", "--go-on-stdin", f"--lease={lease_s}", *words)
+
+
+def reaching(hosts: Sequence[str], words: Sequence[str], program: str | None) -> AbstractAsyncContextManager[Reach]:
+    """The way to these hosts for the workbench; `words`: what stands behind `bench` on each. Raises RaidbenchError."""
+    if len(hosts) > MOST_HOSTS:
+        raise InvalidValueError(f"{len(hosts)} hosts are too many: {MOST_HOSTS} are measured together at most.")
+    options = current()
+    return _reach(options, _command(options, words, LEASE_S), hosts, program or PROGRAM)
+
+
+@contextlib.asynccontextmanager
+async def _reach(
+    options: Options, command: Sequence[str], hosts: Sequence[str], program: str = PROGRAM
+) -> AsyncIterator[Reach]:
+    if not options.demo:
+        yield SshReach(command, await ssh_options(LocalHost()), program)
+        return
+    with TemporaryDirectory(prefix="raidbench-hosts-", ignore_cleanup_errors=True) as folder:
+        yield ChildReach(command, options, hosts, Path(folder))
+
+
+async def _conduct(conductor: Conductor, live: JointLive, interruption: Interruption) -> None:
+    """The run on all hosts, told while it goes."""
+    telling = asyncio.create_task(live.tell())
+    say(f"Measuring on {plural(len(conductor.seats), 'host')} ...")
+    try:
+        with interruption.gracefully(conductor.stop):
+            await conductor.conduct()
+    finally:
+        telling.cancel()
+        live.clear()
+
+
+def _tell(record: JointRecord, session: Path, *, as_json: bool) -> None:
+    if as_json:
+        print_json(joint={**joint_json(record), "session": str(session)}, simulated=record.simulated)
+    else:
+        lines(fitted_lines(joint_table(record), terminal_width()))
+    for sentence in joint_sentences(record):
+        say(clean(sentence, 600))
+    say(f"Kept as {record.id} in {clean(str(session), 300)}")
+
+
+def _status(record: JointRecord) -> int:
+    if record.stopped:
+        return INTERRUPTED
+    if record.complete:
+        return DONE
+    return MISSING if any(host.counts for host in record.hosts) else FAILED

@@ -1,0 +1,76 @@
+"""How a run on many hosts goes, while it goes: a line for each of them and one for all, on a terminal drawn anew."""
+
+from __future__ import annotations
+
+import asyncio
+import shutil
+import sys
+import time
+
+from app.cli.output import can_redraw, say
+from app.features.fleet.multihost.coordinator import Conductor, Seat
+from app.features.fleet.multihost.presentation import is_fresh, together_now
+from backends.text import clean
+from widgets.text_utils import units
+from widgets.text_utils.text import shorten
+
+_REDRAW_S = 0.5
+_PLAIN_S = 5.0
+_SPARE_LINES = 3
+
+
+class JointLive:
+    """Tells how the hosts of a conductor go."""
+
+    def __init__(self, conductor: Conductor) -> None:
+        self._conductor = conductor
+        self._redraws = can_redraw()
+        self._drawn = 0
+
+    async def tell(self) -> None:
+        """Go on telling until it is cancelled."""
+        while True:
+            await asyncio.sleep(_REDRAW_S if self._redraws else _PLAIN_S)
+            if self._redraws:
+                self._draw()
+            else:
+                say(together_now(self._conductor, time.monotonic()))
+
+    def say(self, sentence: str) -> None:
+        """A sentence above the lines, which come again below it."""
+        self.clear()
+        say(clean(sentence, 600))
+
+    def clear(self) -> None:
+        """Take the lines away."""
+        if self._drawn:
+            sys.stderr.write(f"\x1b[{self._drawn}A\r\x1b[J")
+            sys.stderr.flush()
+        self._drawn = 0
+
+    def _draw(self) -> None:
+        size = shutil.get_terminal_size()
+        now = time.monotonic()
+        seats = self._conductor.seats
+        room = max(1, size.lines - _SPARE_LINES)
+        lines = [seat_line(seat, now) for seat in (seats if len(seats) <= room else seats[: room - 1])]
+        if len(lines) < len(seats):
+            lines.append(f"and {len(seats) - len(lines)} more")
+        lines.append(together_now(self._conductor, now))
+        self.clear()
+        try:
+            sys.stderr.write("".join(f"{shorten(line, max(20, size.columns - 1), '..')}\n" for line in lines))
+            sys.stderr.flush()
+            self._drawn = len(lines)
+        except OSError:
+            self._redraws = False
+
+
+def seat_line(seat: Seat, now: float) -> str:
+    """One host: what it does, and what it did in its last interval."""
+    words = [f"{seat.host}: {seat.doing}"]
+    if seat.lost:
+        words.append(seat.lost)
+    elif is_fresh(seat, now):
+        words += [f"{units.iops(seat.rate[1])} IOPS", units.rate(seat.rate[2])]
+    return clean(" · ".join(words), 400)

@@ -1,0 +1,300 @@
+"""A run that another host starts and stops by words on standard input, and that tells all in lines of JSON."""
+
+from __future__ import annotations
+
+import asyncio
+import contextlib
+import os
+import queue
+import sys
+import time
+from collections.abc import Awaitable, Callable, Iterator
+from hashlib import sha256
+from json.encoder import JSONEncoder
+from threading import Thread
+from typing import Any
+
+from app.cli.exit_status import DONE, INTERRUPTED
+from app.cli.output import say
+from app.core.benchmark.run_plan import Preparation
+from app.core.session.event_types import PhaseChanged, SampleTaken
+from app.core.session.events import AnyEvent, LiveEvent, RunStarted
+from app.core.session.state import Session
+from app.core.workbench import Workbench
+from app.features.fleet.multihost.protocol import (
+    PROTOCOL,
+    WORD_BYTES,
+    Bye,
+    Go,
+    LineKind,
+    Ping,
+    refused_start,
+    tick,
+    word_of,
+)
+from app.features.fleet.multihost.shared_files import shared_places
+from backends.errors import InvalidValueError, RaidbenchError, RefusedError
+from backends.host import Host
+from backends.version import program_version
+
+_ENCODED = JSONEncoder(allow_nan=False, separators=(",", ":")).encode
+
+_BACKLOG = 4 << 20
+"""Bytes that wait for a reader before it counts as gone."""
+
+_LOOK = 0.2
+"""Seconds between two looks at the wall clock, which may be set while a start is waited for."""
+
+
+class LineWriter:
+    """Writes lines from a thread of its own: a reader that stops reading stops nothing here."""
+
+    def __init__(self, descriptor: int, gone: Callable[[], None]) -> None:
+        """`gone`: called from the thread, or from `put`, when nobody reads any more."""
+        self._descriptor = descriptor
+        self._gone = gone
+        self._lines: queue.SimpleQueue[bytes | None] = queue.SimpleQueue()
+        self._waiting = 0
+        self._closed = False
+        self._thread = Thread(target=self._write, name="lines", daemon=True)
+        self._thread.start()
+
+    def put(self, body: dict[str, Any]) -> None:
+        """A line more; nothing once nobody reads."""
+        if self._closed:
+            return
+        line = _ENCODED(body).encode() + b"\n"
+        self._waiting += len(line)
+        if self._waiting > _BACKLOG:
+            self._closed = True
+            self._gone()
+            return
+        self._lines.put(line)
+
+    def close(self, seconds: float) -> None:
+        """Wait until all is written, for some seconds."""
+        self._lines.put(None)
+        self._thread.join(seconds)
+
+    def _write(self) -> None:
+        while (line := self._lines.get()) is not None:
+            self._waiting -= len(line)
+            try:
+                while line:
+                    line = line[os.write(self._descriptor, line) :]
+            except OSError:
+                self._closed = True
+                self._gone()
+                return
+
+
+class Leash:
+    """Whoever holds it asks, starts and stops; silence, or the end of the input, stops too."""
+
+    def __init__(
+        self,
+        lease_s: float,
+        stop: Callable[[], None],
+        *,
+        host: str,
+        boot: str,
+        ends: tuple[int, int],
+        machine: Host | None = None,
+    ) -> None:
+        """`stop` is called once, from the event loop, when the run is to end. `boot`: see `LineKind.HELLO`. `ends`:
+        descriptors of the words and of the lines. `machine`: asked what its files lie on.
+        """
+        self.why = ""
+        """Why the run was told to end: `bye`, `silence`, `input ended`, `word`, `nobody reads`; "" before."""
+        self.sentence = ""
+        """The same in words."""
+        self.begun = False
+        """Whether the run is on disk, so that it is to be ended in good order."""
+        self._words = ends[0]
+        self._lease = lease_s
+        self._stop = stop
+        self._heard = time.monotonic()
+        self._buffer = b""
+        self._ready = False
+        self._at: float | None = None
+        self._timed = False
+        self._moved = asyncio.Event()
+        self._loop = asyncio.get_running_loop()
+        self._writer = LineWriter(ends[1], self._nobody_reads)
+        self._host, self._boot, self._machine = host, boot, machine
+
+    def tell(self, kind: LineKind, **more: Any) -> None:
+        """A line to whoever holds it."""
+        self._writer.put({"kind": kind.value, **more})
+
+    @contextlib.contextmanager
+    def held(self) -> Iterator[None]:
+        """Inside, standard input is heeded. Raises InvalidValueError where nobody can say anything on it."""
+        try:
+            self._loop.add_reader(self._words, self._read)
+        except OSError:
+            raise InvalidValueError(
+                "With --go-on-stdin the words come on standard input, which is a file here.",
+                hint="It is meant to be started by `bench --hosts` of another host, through ssh.",
+            ) from None
+        watch = asyncio.create_task(self._watch(), name="lease")
+        self.tell(
+            LineKind.HELLO,
+            protocol=PROTOCOL,
+            host=self._host,
+            boot=self._boot,
+            version=program_version(),
+            lease=self._lease,
+            **_clocks(),
+        )
+        try:
+            yield
+        finally:
+            self._loop.remove_reader(self._words)
+            watch.cancel()
+
+    def tell_result(self, run: dict[str, Any]) -> None:
+        """A line with the run, and the start that it belongs to."""
+        self.tell(LineKind.RESULT, run=run, go=self._at, mono=round(time.monotonic(), 6))
+
+    def close(self, why: str, sentence: str, hint: str = "") -> None:
+        """The last line, and a while for it to be read."""
+        self.tell(LineKind.END, why=self.why or why, message=self.sentence or sentence, hint="" if self.why else hint)
+        self._writer.close(self._lease)
+
+    def require_harmless(self, ready: Preparation) -> None:
+        """Raises RefusedError for a run that would write over a device."""
+        if ready.destructive:
+            raise RefusedError(
+                "A device is not written over at the word of another host: whether another host has the same array,"
+                " too, is not known here.",
+                hint="Measure reads, or a scratch file in a folder.",
+            )
+
+    async def until_go(self, ready: Preparation) -> None:
+        """Say that all is ready; returns at the moment of the start, or when the run is to end."""
+        self._ready = True
+        files = [site.scratch.path for site in ready.sites if site.scratch is not None]
+        shared = () if self._machine is None else await shared_places(self._machine, files)
+        job = {key: text for key, text in ready.job.texts().items() if text}
+        seconds = ready.job.ramp + ready.job.runtime + (ready.request.steady.cap_s if ready.request.steady else 0)
+        said = {"target": ready.name, "job": job, "seconds": seconds, "fio": ready.fio_version, "shared": shared}
+        self.tell(LineKind.READY, host=self._host, **said)
+        await self._moved.wait()
+        while not self.why and self._at is not None and (left := self._at - time.time()) > 0:
+            await asyncio.sleep(min(left, _LOOK))
+        if not self.why and self._at is not None:
+            self.tell(LineKind.STARTED, late=round(time.time() - self._at, 6), **_clocks())
+
+    def hear(self, session: Session, event: AnyEvent) -> None:
+        """Tell what a workbench says of its run."""
+        self.begun = self.begun or isinstance(event, LiveEvent | RunStarted)
+        match event.progress if isinstance(event, LiveEvent) else None:
+            case SampleTaken(sample=sample, read_bins=read, write_bins=write, trim_bins=trim):
+                self._timed = self._timed or bool(read or write or trim)
+                now, bins = time.monotonic(), {"read": read, "write": write, "trim": trim}
+                self._writer.put(tick(sample, bins, monotonic=now, go=self._at, timed=self._timed))
+            case PhaseChanged(phase=phase, message=message):
+                self.tell(LineKind.PHASE, phase=phase.value, message=message)
+            case _:
+                pass
+
+    def _read(self) -> None:
+        try:
+            chunk = os.read(self._words, 4096)
+        except OSError:
+            chunk = b""
+        if not chunk:
+            self._loop.remove_reader(self._words)
+            self._end("input ended", "Whoever started this run is gone: its input ended.")
+            return
+        *lines, self._buffer = (self._buffer + chunk).split(b"\n")
+        try:
+            for line in (*lines, self._buffer):
+                if len(line) > WORD_BYTES:
+                    raise InvalidValueError(f"A word has more than {WORD_BYTES} bytes.")
+            for line in lines:
+                self._heed(line)
+        except InvalidValueError as error:
+            self._loop.remove_reader(self._words)
+            self._end("word", error.message)
+
+    def _heed(self, line: bytes) -> None:
+        match word_of(line):
+            case Ping(id=name):
+                self._heard = time.monotonic()
+                self.tell(LineKind.PONG, id=name, **_clocks())
+            case Go(at=at):
+                self._heard = time.monotonic()
+                if not self._ready or self._at is not None:
+                    raise InvalidValueError("`go` comes once, after `ready`.")
+                if reason := refused_start(at, time.time()):
+                    raise InvalidValueError(reason)
+                self._at = at
+                self._moved.set()
+            case Bye():
+                self._end("bye", "Stopped by whoever started it.")
+
+    async def _watch(self) -> None:
+        while (left := self._heard + self._lease - time.monotonic()) > 0:
+            await asyncio.sleep(left)
+        self._end("silence", f"No word came for {self._lease:g} s, so the run was stopped.")
+
+    def _nobody_reads(self) -> None:
+        with contextlib.suppress(RuntimeError):  # the loop has ended: so has the run
+            self._loop.call_soon_threadsafe(self._end, "nobody reads", "Nobody reads what this run tells.")
+
+    def _end(self, why: str, sentence: str) -> None:
+        if self.why:
+            return
+        self.why, self.sentence = why, sentence
+        self._moved.set()
+        self._stop()
+
+
+async def _boot(host: Host) -> str:
+    """What tells this run of a kernel from every other, and nothing else; "" where it is not known."""
+    try:
+        told = await host.read("/proc/sys/kernel/random/boot_id")
+    except RaidbenchError:
+        return ""
+    return sha256(f"raidbench {told.strip()}".encode()).hexdigest()[:16] if told else ""
+
+
+def _clocks() -> dict[str, float]:
+    return {"mono": round(time.monotonic(), 6), "wall": round(time.time(), 6)}
+
+
+async def on_leash(bench: Workbench, lease_s: float, work: Callable[[Leash], Awaitable[int]]) -> int:
+    """Do that on a leash, and say at its end why it is over; the exit status. Raises what it raises."""
+    task = asyncio.current_task()
+    assert task is not None
+
+    def stop() -> None:
+        if bench.jobs.running or leash.begun:
+            bench.jobs.stop()
+        else:  # nothing is made yet that would have to be removed
+            task.cancel()
+
+    boot = await _boot(bench.host)
+    ends = (sys.stdin.fileno(), sys.stdout.fileno())
+    leash = Leash(lease_s, stop, host=bench.host.name, boot=boot, ends=ends, machine=bench.host)
+    forget = bench.listen(leash.hear)
+    try:
+        with leash.held():
+            status = await work(leash)
+        leash.close("done" if status == DONE else "failed", "")
+    except asyncio.CancelledError:
+        leash.close("signal", "A signal stopped it.")
+        if not leash.why:
+            raise
+        task.uncancel()
+        status = INTERRUPTED
+    except RaidbenchError as error:
+        leash.close("refused" if isinstance(error, RefusedError) else "failed", error.message, error.hint)
+        raise
+    finally:
+        forget()
+    if leash.sentence:
+        say(leash.sentence)
+    return INTERRUPTED if leash.why else status

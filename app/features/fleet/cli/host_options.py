@@ -1,0 +1,115 @@
+"""`--hosts`: the options that make a command that reads ask many hosts, and what a host is asked then."""
+
+from __future__ import annotations
+
+import functools
+from collections.abc import Callable
+from typing import Any
+
+import click
+
+from app.cli.options import FiniteRange, is_typed, typed_words
+from app.cli.output import with_text
+from app.features.fleet.ssh.command import PROGRAM, SECONDS
+
+_OWN = ("hosts", "host_timeout", "host_program", "host_stream", "with_text_width", "as_json")
+"""Parameters that are no words for a host."""
+
+Function = Callable[..., int]
+
+
+def over_hosts(*alone: str, schema: int = 1) -> Callable[[Function], Function]:
+    """Let a command with `--json` ask many hosts. `alone`: parameters that are for one host; `schema`: its form."""
+
+    def decorate(function: Function) -> Function:
+        @functools.wraps(function)
+        def command(
+            *,
+            hosts: str | None,
+            host_timeout: float | None,
+            host_program: str | None,
+            host_stream: bool,
+            with_text_width: int | None,
+            **parameters: Any,
+        ) -> int:
+            if hosts is None:
+                if host_timeout is not None or host_program is not None or host_stream:
+                    raise click.UsageError("--host-timeout, --host-program and --stream are about --hosts.")
+                if with_text_width is None:
+                    return function(**parameters)
+                if not parameters["as_json"]:
+                    raise click.UsageError("--with-text stands beside --json.")
+                with with_text(with_text_width or None):
+                    return function(**parameters)
+            context = click.get_current_context()
+            for name in alone:
+                if is_typed(context, name):
+                    raise click.UsageError(f"{_option(context, name)} is for one host, not for --hosts.")
+            from app.features.fleet.cli.query import over
+
+            return over(
+                hosts,
+                words_of(context),
+                as_json=parameters["as_json"],
+                stream=host_stream,
+                schema=schema,
+                seconds=host_timeout,
+                program=host_program,
+            )
+
+        wrapped: Function = command
+        for option in reversed((*host_options(required=False), _STREAM, _WITH_TEXT)):
+            wrapped = option(wrapped)
+        return wrapped
+
+    return decorate
+
+
+_STREAM: Callable[[Function], Function] = click.option(
+    "--stream", "host_stream", is_flag=True, help="With --hosts: one JSON line a host, as it comes."
+)
+
+_WITH_TEXT: Callable[[Function], Function] = click.option(
+    "--with-text",
+    "with_text_width",
+    type=click.IntRange(min=0),
+    metavar="COLUMNS",
+    hidden=True,
+    help="With --json: what is printed without it, too, as `text`, for a terminal of so many columns; 0 cuts nothing.",
+)
+
+
+def host_options(*, required: bool) -> tuple[Callable[[Function], Function], ...]:
+    """How hosts are named and asked; `required`: as an argument, which has to be there."""
+    named: Callable[[Function], Function]
+    if required:
+        named = click.argument("hosts", metavar="NODESET")
+    else:
+        named = click.option(
+            "--hosts",
+            metavar="NODESET",
+            help="Ask these hosts over ssh instead: node[1-40], groups as @raid; !node7 leaves one out.",
+        )
+    return (
+        named,
+        click.option(
+            "--host-timeout",
+            type=FiniteRange(min=1),
+            metavar="SECONDS",
+            help=f"Time of each host, {SECONDS:g} if not named.",
+        ),
+        click.option(
+            "--host-program", metavar="PATH", help=f"How raidbench is called there, `{PROGRAM}` if not named."
+        ),
+    )
+
+
+def words_of(context: click.Context) -> tuple[str, ...]:
+    """The words of the command that is running, as they were typed, without those that are about hosts."""
+    options, arguments = typed_words(context, _OWN)
+    after = ("--", *arguments) if arguments else ()
+    return (str(context.info_name), *options, *after)
+
+
+def _option(context: click.Context, name: str) -> str:
+    return next(param.opts[-1] for param in context.command.params if param.name == name)

@@ -1,0 +1,153 @@
+"""`hosts`: what is not equal among many hosts, what each needs, and what one of them has for comparing."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping, Sequence
+from pathlib import Path
+from typing import TYPE_CHECKING, Any
+
+import click
+
+from app.cli.async_runner import run
+from app.cli.exit_status import DONE, FOUND
+from app.cli.output import lines, paint, print_json, say
+from app.cli.session_context import workbench
+from app.features.fleet.cli.host_options import host_options
+from app.features.fleet.cli.prepare import prepare_command
+from backends.errors import RefusedError
+from backends.text import clean
+
+if TYPE_CHECKING:
+    from app.core.workbench import Workbench
+
+_NAMED, _TIMEOUT, _PROGRAM = host_options(required=True)
+
+
+@click.group("hosts")
+def hosts_command() -> None:
+    """Many hosts, asked over ssh: node[1-40], groups as @raid; !node7 leaves one out."""
+
+
+@hosts_command.command("diff")
+@_NAMED
+@click.option("--against", metavar="HOST", help="Compare with this host, not with the most of each role.")
+@click.option(
+    "--export",
+    "file",
+    type=click.Path(path_type=Path),
+    metavar="FILE",
+    help="Write what more than half of them are set to there, or HOST is: for `raidbench apply`.",
+)
+@_TIMEOUT
+@_PROGRAM
+@click.option("--json", "as_json", is_flag=True, help="As JSON.")
+def diff_command(
+    hosts: str,
+    against: str | None,
+    file: Path | None,
+    host_timeout: float | None,
+    host_program: str | None,
+    as_json: bool,
+) -> int:
+    """What is not equal among hosts of one role: hardware, firmware, settings in force, system, findings of the check.
+
+    Hosts with the same models of controllers and drives, as many of each, and the same levels have one role. What the
+    most have is named. Exit status 5 where something differs, 6 where a host is missing.
+    """
+    from app.features.fleet.cli.query import gather, taking, tell_losses, worst
+    from app.features.fleet.hosts.difference_rows import comparison_json, difference_rows, role_heading
+    from app.features.fleet.hosts.differences import compared
+    from app.features.fleet.hosts.facts import HostFacts, host_facts
+    from app.features.fleet.hosts.grouping import Gathered, counts_json, losses_json
+    from app.features.fleet.ssh.nodesets import hosts_named
+
+    (first,) = (None,) if against is None else hosts_named(against)
+    gathered = Gathered(asked=hosts_named(hosts if first is None else f"{hosts},{first}"))
+    told: dict[str, tuple[HostFacts, Mapping[str, Any]]] = {}
+    take = taking(
+        gathered,
+        told,
+        lambda answer: (host_facts(answer.host, answer.document), {"targets": answer.document.get("targets")}),
+    )
+    words = ("hosts", "facts", "--json", *(("--settings",) if file is not None else ()))
+    gather(gathered, words, seconds=host_timeout, program=host_program, take=take)
+    known = [told[host][0] for host in gathered.asked if host in told]
+    if first is not None and first not in told:
+        say(f"{first} did not answer, so nothing is compared with it.")
+        known = []
+    comparison = compared(known, first)
+    if as_json:
+        counts = counts_json(gathered)
+        print_json(**comparison_json(comparison), missing=losses_json(gathered), counts=counts)
+    else:
+        for role in comparison.roles:
+            rows = list(difference_rows(comparison, role))
+            lines([paint(role_heading(role), "bold"), *(rows or ["  nothing differs"])])
+    tell_losses(gathered)
+    if file is not None and known:
+        if len(comparison.roles) > 1:
+            raise RefusedError(
+                f"The hosts have {len(comparison.roles)} roles, and a file of settings is for one: none was written.",
+                hint="Name the hosts of one role, or --against HOST.",
+            )
+        most_of = comparison.roles[0].hosts if first is None else (first,)
+        _write_majority([told[host][1] for host in most_of], file)
+    return worst(gathered, FOUND if comparison.differences else DONE)
+
+
+def _write_majority(documents: Sequence[Mapping[str, Any]], file: Path) -> None:
+    """What more than half of the hosts are set to, as a file. Raises RefusedError and what writing it does."""
+    from app.features.apply.exporting import write_settings
+    from app.features.fleet.hosts.majority_config import majority
+
+    most = majority(documents)
+    if not most.targets:
+        raise RefusedError("More than half of the hosts have no setting in common, so nothing was written.")
+    write_settings(file, most.targets)
+    for one in most.left_out:
+        say(clean(f"Left out, since no value of it is on more than half of them: {one}", 300))
+    say(f"Written to {clean(str(file), 300)}")
+
+
+hosts_command.add_command(prepare_command)
+
+
+@hosts_command.command("facts")
+@click.option("--settings", is_flag=True, help="With --json: what `export --by-model --json` tells, too.")
+@click.option("--json", "as_json", is_flag=True, help="As JSON.")
+def facts_command(settings: bool, as_json: bool) -> int:
+    """What `hosts diff` compares of this machine, without what is its own, such as serial numbers."""
+    if settings and not as_json:
+        raise click.UsageError("--settings stands beside --json.")
+    with workbench(quiet=True) as bench:
+        body = run(lambda _: _facts(bench, settings=settings))
+    if as_json:
+        print_json(host=bench.host.name, **body)
+        return DONE
+    say(f"raidbench {body['program']}, kernel {clean(str(body['kernel']), 64)}")
+    lines(f"{clean(thing['address'])}  {clean(thing['of'])}{_settings(thing)}" for thing in body["things"])
+    return DONE
+
+
+def _settings(thing: Mapping[str, Any]) -> str:
+    settings = ", ".join(f"{key}={value}" for key, value in thing["setting"].items())
+    return f"  {clean(settings, 600)}" if settings else ""
+
+
+async def _facts(bench: Workbench, *, settings: bool) -> dict[str, Any]:
+    from app.features.check.collector import gather, readings_of
+    from app.features.check.runner import judged
+    from app.features.fleet.hosts.facts import facts_json
+
+    inventory = await bench.hardware.probe()
+    readings, problems = await readings_of(bench.hardware.machine, inventory)
+    checked = judged(await gather(bench.host, inventory, readings), problems=problems)
+    kernel = clean(await bench.host.read("/proc/sys/kernel/osrelease") or "", 64)
+    body = facts_json(inventory, readings, checked, kernel)
+    if settings:
+        from app.features.apply.exporting import all_of, exported
+        from app.features.apply.presentation import export_json
+
+        found, _ = await exported(bench, all_of(inventory), by_model=True)
+        body["targets"] = export_json(found)
+    return body

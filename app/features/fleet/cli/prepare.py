@@ -1,0 +1,188 @@
+"""`hosts prepare`: the one file copied to hosts that have no raidbench, and what each host still needs."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+from pathlib import Path
+from typing import TYPE_CHECKING, Any
+
+import click
+
+from app.cli.exit_status import DONE, FOUND
+from app.cli.options import current
+from app.cli.output import lines, paint, print_json, say
+from app.features.fleet.cli.host_options import host_options
+from app.features.fleet.ssh.command import SECONDS
+from backends.sizes import size_words
+from backends.text import clean
+from widgets.text_utils.units import plural
+
+if TYPE_CHECKING:
+    from app.features.fleet.hosts.deployment import CopyState, ThereIs
+    from app.features.fleet.hosts.failure_causes import Missing
+    from app.features.fleet.hosts.grouping import Gathered
+    from app.features.fleet.hosts.readiness import Readiness
+    from app.features.fleet.hosts.standalone_binary import OneFile
+
+_NAMED, _TIMEOUT, _PROGRAM = host_options(required=True)
+
+
+@click.command("prepare")
+@_NAMED
+@click.option(
+    "--file",
+    type=click.Path(path_type=Path, dir_okay=False),
+    metavar="PATH",
+    help="The one file to copy; the one that this raidbench was started from if not named.",
+)
+@click.option("--dry-run", is_flag=True, help="Show what would be copied to whom; copy nothing.")
+@click.option("--yes", is_flag=True, help="Copy without being asked.")
+@_TIMEOUT
+@_PROGRAM
+@click.option("--json", "as_json", is_flag=True, help="As JSON.")
+def prepare_command(
+    hosts: str,
+    file: Path | None,
+    dry_run: bool,
+    yes: bool,
+    host_timeout: float | None,
+    host_program: str | None,
+    as_json: bool,
+) -> int:
+    """Copy the one file to hosts that have no raidbench, and say what each host needs: rights, fio, what is missing.
+
+    The copy lies in ~/.local/lib/raidbench of whom ssh logs in as, and is called where no raidbench is in the PATH
+    there. What arrives is checked by its SHA-256 before it is put into its place. Nothing else is changed. Exit status
+    5 where something needed is missing, 6 where a host is.
+    """
+    from app.features.fleet.cli.query import gather, taking, tell_losses, worst
+    from app.features.fleet.hosts.deployment import CopyState
+    from app.features.fleet.hosts.grouping import Gathered
+    from app.features.fleet.hosts.readiness import readiness
+    from app.features.fleet.hosts.standalone_binary import one_file
+    from app.features.fleet.ssh.nodesets import hosts_named
+
+    named = hosts_named(hosts)
+    simulated = bool(current().demo)
+    if file is not None and (simulated or host_program is not None):
+        raise click.UsageError("--file is copied to real hosts, where nothing else is called: no --host-program.")
+    states: dict[str, CopyState] = {}
+    losses: list[Missing] = []
+    sent = one_file(file) if host_program is None and not simulated else None
+    if host_program is None and not simulated:
+        states, losses = _copied(named, sent, dry_run=dry_run, yes=yes, seconds=host_timeout)
+    gone = {loss.host for loss in losses}
+    ready = [host for host in named if host not in gone and states.get(host) is not CopyState.WANTED]
+    needs: dict[str, Readiness] = {}
+    told = Gathered(asked=tuple(ready))
+    if ready:
+        take = taking(told, needs, lambda answer: readiness(answer.document))
+        gather(told, ("doctor", "--json"), seconds=host_timeout, program=host_program, take=take)
+    whole = Gathered(asked=named, missing=[*losses, *told.missing])
+    whole.answered = len(named) - len(whole.missing)
+    _tell(whole, needs, states, sent, as_json=as_json)
+    tell_losses(whole)
+    if wanted := sum(state is CopyState.WANTED for state in states.values()):
+        say(f"Dry run: nothing was copied to {plural(wanted, 'host')}.")
+    return worst(whole, FOUND if wanted or any(need.lacking for need in needs.values()) else DONE)
+
+
+def _tell(
+    whole: Gathered,
+    needs: Mapping[str, Readiness],
+    states: Mapping[str, CopyState],
+    file: OneFile | None,
+    *,
+    as_json: bool,
+) -> None:
+    from app.features.fleet.hosts.deployment import COPY_WORDS
+    from app.features.fleet.hosts.grouping import counts_json, losses_json, together
+    from app.features.fleet.ssh.nodesets import folded
+
+    gone = {loss.host for loss in whole.missing}
+    there = (host for host in whole.asked if host not in gone)
+    same = together(there, lambda host: (states.get(host), needs.get(host)))
+    if as_json:
+        nothing: dict[str, Any] = {"program": None, "rights": None, "fio": None, "in_use": None, "lacking": []}
+        listed = [
+            {
+                "hosts": folded(group),
+                "names": group,
+                "copy": None if (state := states.get(group[0])) is None else state.value,
+                **(needs[group[0]].json() if group[0] in needs else nothing),
+            }
+            for group in same
+        ]
+        body = {"hosts": listed, "missing": losses_json(whole), "counts": counts_json(whole)}
+        print_json(file=None if file is None else file.json(), **body)
+        return
+    for group in same:
+        head = f"{folded(group)} ({plural(len(group), 'host')})"
+        state = states.get(group[0])
+        rows = [] if state is None else [f"copy    {COPY_WORDS[state]}"]
+        rows += needs[group[0]].rows() if group[0] in needs else []
+        lines([paint(clean(head, 2000), "bold"), *(f"  {row}" for row in rows)])
+
+
+def _copied(
+    named: tuple[str, ...], file: OneFile | None, *, dry_run: bool, yes: bool, seconds: float | None
+) -> tuple[dict[str, CopyState], list[Missing]]:
+    """What became of the copy on each host, and those that nothing came of."""
+    from app.cli.confirm import confirm_harmless
+    from app.cli.session_context import refuse_read_only
+    from app.features.fleet.cli.query import ask_all, taking
+    from app.features.fleet.hosts.deployment import (
+        LOOK,
+        PLACE,
+        SEND_S,
+        CopyState,
+        before_copying,
+        copied,
+        put_words,
+        there_is,
+        why_not_copied,
+    )
+    from app.features.fleet.hosts.failure_causes import Cause, missing
+    from app.features.fleet.hosts.grouping import Gathered
+    from app.features.fleet.hosts.wire_format import HostsOrder, RawAnswer
+    from app.features.fleet.ssh.nodesets import folded
+
+    found: dict[str, ThereIs] = {}
+    looked = Gathered(asked=named)
+    order = HostsOrder(hosts=named, words=LOOK, seconds=seconds or SECONDS)
+    ask_all(looked, order, taking(looked, found, lambda answer: there_is(answer.document)))
+    losses = list(looked.missing)
+    states: dict[str, CopyState] = {}
+    for host in named:
+        if host not in found:
+            continue
+        state = before_copying(found[host], file)
+        if state is not None:
+            states[host] = state
+        else:
+            message, hint = why_not_copied(found[host], file)
+            losses.append(missing(RawAnswer(host=host, status=0), Cause.ABSENT, message=message, hint=hint))
+    wanting = tuple(host for host, state in states.items() if state is CopyState.WANTED)
+    if not wanting or file is None:
+        return states, losses
+    say(f"{clean(str(file.path), 300)}: {size_words(file.size)} for {file.machine}, SHA-256 {file.sha256}")
+    say(f"into {PLACE} of {plural(len(wanting), 'host')}: {folded(wanting)}")
+    if dry_run:
+        return states, losses
+    refuse_read_only()
+    confirm_harmless(f"Copy it to {plural(len(wanting), 'host')}", yes=yes)
+    whole: dict[str, bool] = {}
+    sending = Gathered(asked=wanting)
+    order = HostsOrder(
+        hosts=wanting, words=put_words(file), seconds=max(seconds or 0.0, SEND_S), send=str(file.path.absolute())
+    )
+    ask_all(sending, order, taking(sending, whole, lambda answer: copied(answer.document, file)))
+    losses += sending.missing
+    for host, is_whole in whole.items():
+        if is_whole:
+            states[host] = CopyState.COPIED
+        else:
+            losses.append(missing(RawAnswer(host=host, status=0), Cause.NOT_JSON))
+    for loss in losses:
+        states.pop(loss.host, None)
+    return states, losses

@@ -1,0 +1,207 @@
+"""Many hosts asked, and what they told printed: equal answers once, then how many answered and why others did not."""
+
+from __future__ import annotations
+
+import asyncio
+import contextlib
+import shutil
+import sys
+from collections.abc import AsyncIterator, Callable
+from contextlib import AbstractAsyncContextManager
+from typing import TypeVar
+
+import click
+
+from app.cli.async_runner import run
+from app.cli.devices_progress import WAITING_S, WaitingLine
+from app.cli.exit_status import DONE, MISSING
+from app.cli.options import current, is_terminal
+from app.cli.output import document, lines, paint, print_json, say, say_all
+from app.core.presentation import json_schema as forms
+from app.features.fleet.hosts.failure_causes import HostAnswer, Missing, judged
+from app.features.fleet.hosts.fleet import Fleet
+from app.features.fleet.hosts.grouping import (
+    Gathered,
+    answers_json,
+    counted,
+    counts_json,
+    loss_rows,
+    text_rows,
+    told_json,
+)
+from app.features.fleet.hosts.query import asked
+from app.features.fleet.hosts.wire_format import HostsOrder, RawAnswer
+from app.features.fleet.multihost.transport import Reach
+from app.features.fleet.ssh.command import PROGRAM, SECONDS
+from app.features.fleet.ssh.nodesets import folded, hosts_named
+from backends.text import clean
+from widgets.text_utils.units import plural
+
+T = TypeVar("T")
+
+_BETWEEN_S = 0.25
+"""Seconds between two lines about who is waited for."""
+
+
+def over(
+    nodes: str,
+    words: tuple[str, ...],
+    *,
+    as_json: bool,
+    stream: bool,
+    schema: int,
+    seconds: float | None,
+    program: str | None,
+) -> int:
+    """Ask the hosts that `nodes` means for what `words` tell, and print it; the exit status.
+
+    `stream`: a line of JSON for each as it comes; `schema`: form of the documents. Raises what `gather` raises.
+    """
+    text = () if as_json or stream else (f"--with-text={_columns()}",)
+    name, *rest = words
+    gathered = Gathered(asked=hosts_named(nodes), schema=schema, by_text=not as_json)
+    statuses: list[int] = []
+
+    def take(outcome: HostAnswer | Missing) -> None:
+        statuses.append(DONE if isinstance(outcome, Missing) else outcome.status)
+        if stream:
+            document(told_json(outcome), compact=True)
+            gathered.count(outcome)
+        else:
+            gathered.take(outcome)
+
+    gather(gathered, (name, "--json", *text, *rest), seconds=seconds, program=program, take=take)
+    if stream:
+        document(forms.document(counts=counts_json(gathered)), compact=True)
+    elif as_json:
+        print_json(**answers_json(gathered))
+    else:
+        for group in gathered.in_order():
+            head = clean(f"{folded(group.hosts)} ({plural(len(group.hosts), 'host')})", 2000)
+            lines([paint(head, "bold"), *text_rows(group.document), ""])
+    tell_losses(gathered)
+    return worst(gathered, max(statuses, default=DONE))
+
+
+def _columns() -> int:
+    """Columns of our terminal, 0 where there is none."""
+    return shutil.get_terminal_size().columns if is_terminal(sys.stdout) else 0
+
+
+def worst(gathered: Gathered, status: int) -> int:
+    """That of a host that is missing, else the one of those that answered."""
+    return MISSING if gathered.missing else status
+
+
+def tell_losses(gathered: Gathered) -> None:
+    """How many answered, and why the others did not, on standard error."""
+    say(counted(gathered))
+    say_all(loss_rows(gathered))
+
+
+def taking(
+    gathered: Gathered, found: dict[str, T], read: Callable[[HostAnswer], T]
+) -> Callable[[HostAnswer | Missing], None]:
+    """Return a function that counts an outcome, and puts what is read from an answer into `found`, by host."""
+
+    def take(outcome: HostAnswer | Missing) -> None:
+        gathered.count(outcome)
+        if not isinstance(outcome, Missing):
+            found[outcome.host] = read(outcome)
+
+    return take
+
+
+def gather(
+    gathered: Gathered,
+    words: tuple[str, ...],
+    *,
+    seconds: float | None,
+    program: str | None,
+    take: Callable[[HostAnswer | Missing], None],
+) -> None:
+    """Ask all of `gathered`; `take` is told of each once, as it comes.
+
+    Raises InterruptedByUserError, ToolMissingError, InvalidValueError.
+    """
+    _require_plain_options()
+    order = _order(gathered.asked, words, seconds=seconds, program=program)
+    if current().demo:
+        say("SIMULATED: there are no such hosts.")
+    ask_all(gathered, order, take)
+
+
+def ask_all(gathered: Gathered, order: HostsOrder, take: Callable[[HostAnswer | Missing], None]) -> None:
+    """Ask the hosts of `gathered` that an order has; raises as `gather` does."""
+    run(lambda _: _gather(gathered, _source(order), take))
+
+
+def fleet_named(nodes: str, *, seconds: float | None, program: str | None) -> Fleet:
+    """The hosts that `nodes` means, for the workbench to ask. Raises ToolMissingError, InvalidValueError."""
+    hosts = hosts_named(nodes)
+
+    def ask(some: tuple[str, ...], words: tuple[str, ...]) -> AsyncIterator[RawAnswer]:
+        return _source(_order(some, words, seconds=seconds, program=program), hosts)
+
+    def reach(some: tuple[str, ...], words: tuple[str, ...]) -> AbstractAsyncContextManager[Reach]:
+        from app.features.fleet.cli.bench import reaching
+
+        return reaching(some, words, program)
+
+    return Fleet(named=nodes, hosts=hosts, ask=ask, reach=reach)
+
+
+def _order(hosts: tuple[str, ...], words: tuple[str, ...], *, seconds: float | None, program: str | None) -> HostsOrder:
+    before = current().again("read_only", "no_helper")
+    return HostsOrder(hosts=hosts, words=(program or PROGRAM, *before, *words), seconds=seconds or SECONDS)
+
+
+def _source(order: HostsOrder, fleet: tuple[str, ...] = ()) -> AsyncIterator[RawAnswer]:
+    """`fleet`: all hosts where some of them are asked: which of the simulated ones has what is by their place."""
+    if current().demo:
+        from app.features.fleet.cli.simulated_hosts import simulated
+
+        return simulated(order, current().demo, fleet or order.hosts)
+    from backends.system.local import LocalHost
+
+    return asked(LocalHost(), order)
+
+
+async def _gather(
+    gathered: Gathered, source: AsyncIterator[RawAnswer], take: Callable[[HostAnswer | Missing], None]
+) -> None:
+    waiting = WaitingLine()
+    loop = asyncio.get_running_loop()
+    due = [loop.time() + WAITING_S]
+
+    def show() -> None:
+        if loop.time() < due[0]:
+            return
+        due[0] = loop.time() + _BETWEEN_S
+        left = gathered.waiting
+        waiting.show([f"{len(left)} of {plural(len(gathered.asked), 'host')}: {folded(left)}"] if left else [])
+
+    timer = loop.call_later(WAITING_S, show)
+    try:
+        async with contextlib.aclosing(source):  # type: ignore[type-var]
+            async for raw in source:
+                take(judged(raw, gathered.schema))
+                show()
+    finally:
+        timer.cancel()
+        waiting.take_away()
+
+
+def _require_plain_options() -> None:
+    """Raises click.UsageError for options before the command that mean this machine alone."""
+    options = current()
+    for given, name in (
+        (options.machine is not None, "--machine"),
+        (options.session is not None, "--session"),
+        (options.demo_reset, "--demo-reset"),
+        (options.demo_reboot, "--demo-reboot"),
+        (bool(options.demo_state), "--demo-state"),
+        (options.demo_speed is not None, "--demo-speed"),
+    ):
+        if given:
+            raise click.UsageError(f"{name} is for one machine, not for several hosts.")

@@ -1,0 +1,83 @@
+"""`--demo` with `--hosts`: the hosts are the simulated rack, read by this program as on a real host, each kind once."""
+
+from __future__ import annotations
+
+import asyncio
+import os
+import shutil
+import tempfile
+from collections.abc import AsyncIterator, Sequence
+from dataclasses import replace
+from pathlib import Path
+
+from app.core.session.paths import Paths
+from app.features.fleet.hosts.wire_format import HostsOrder, RawAnswer
+from backends.errors import ToolTimeoutError
+from backends.host import Command, Host
+from backends.self_exec import again
+from backends.simulator.profiles import STATE_FILE
+from backends.simulator.profiles.host_fleet import Plant, planted
+from backends.simulator.profiles.table import MACHINES
+from backends.simulator.state_file import RackFile
+from backends.system.local import LocalHost
+
+
+async def simulated(order: HostsOrder, rack: str, fleet: Sequence[str]) -> AsyncIterator[RawAnswer]:
+    """What each host of an order gives, all of them simulated: those that are alike share one reading.
+
+    `fleet`: all hosts that there are, by whose number and order some have what others have not.
+    """
+    plants = planted(fleet)
+    kinds: dict[str, list[str]] = {}
+    for host in order.hosts:
+        kinds.setdefault(plants[host].name if host in plants else "", []).append(host)
+    by_name = {plant.name: plant for plant in plants.values()}
+    folder = Path(tempfile.mkdtemp(prefix="raidbench-hosts-"))
+    for name in kinds:
+        (folder / (name or "plain")).mkdir()
+    local = LocalHost()
+    reads = [
+        asyncio.create_task(_read(local, order, rack, folder / (name or "plain"), by_name.get(name), hosts))
+        for name, hosts in kinds.items()
+    ]
+    try:
+        for read in asyncio.as_completed(reads):
+            raw, hosts = await read
+            for host in hosts:
+                yield replace(raw, host=host)
+    finally:
+        for task in reads:
+            task.cancel()
+        await asyncio.gather(*reads, return_exceptions=True)
+        shutil.rmtree(folder, ignore_errors=True)
+
+
+async def _read(
+    local: Host, order: HostsOrder, rack: str, folder: Path, plant: Plant | None, hosts: list[str]
+) -> tuple[RawAnswer, list[str]]:
+    """One reading, for all hosts that have the same."""
+    first = hosts[0]
+    if plant is not None and plant.change is None:
+        words = f"ssh: connect to host {first} port 22: No route to host"
+        return RawAnswer(host=first, status=255, err=words), hosts
+    _make(RackFile(Paths.below(folder, rack).state / STATE_FILE, make=MACHINES[rack]), plant)
+    argv = (*again("app", as_told=True), "--demo", rack, *order.words[1:])
+    environment = {name: value for name, value in os.environ.items() if name in ("PYTHONPATH", "HOME")}
+    command = Command(
+        argv=argv, timeout=order.seconds, env={**environment, "RAIDBENCH_STATE_DIR": str(folder), "LC_ALL": "C.UTF-8"}
+    )
+    try:
+        done = await local.run(command)
+    except ToolTimeoutError:
+        return RawAnswer(host=first, status=None, late=True), hosts
+    return (
+        RawAnswer(host=first, status=done.returncode, out=done.stdout, err=done.stderr, endless=done.truncated),
+        hosts,
+    )
+
+
+def _make(file: RackFile, plant: Plant | None) -> None:
+    """The rack as new, with what is planted."""
+    with file.changing() as made:
+        if plant is not None and plant.change is not None:
+            plant.change(made)

@@ -1,0 +1,103 @@
+"""Differences between hosts as lines for people and as JSON. Pure but for the folding of names."""
+
+from __future__ import annotations
+
+from collections.abc import Iterable, Iterator, Mapping
+from typing import Any
+
+from app.features.fleet.hosts.differences import Difference, HostsComparison, Role, Side
+from app.features.fleet.ssh.nodesets import folded
+from backends.text import clean
+from widgets.text_utils.units import plural
+
+_PARTS = 6
+"""Parts of a role that its heading names, the most numerous."""
+
+
+def role_heading(role: Role) -> str:
+    """`node[1-40] (40 hosts): 24 × INTEL, raid10 of 4`."""
+    return clean(f"{_hosts(role.hosts)}: {made_of_words(role.made_of)}", 600)
+
+
+def made_of_words(made_of: Mapping[str, int]) -> str:
+    """What hosts of a role have: `24 × INTEL, raid10 of 4`."""
+    parts = sorted(made_of.items(), key=lambda item: (-item[1], item[0]))
+    names = [name if number == 1 else f"{number} × {name}" for name, number in parts[:_PARTS]]
+    more = f", and {plural(len(parts) - _PARTS, 'more kind')}" if len(parts) > _PARTS else ""
+    return f"{', '.join(names) or 'nothing'}{more}"
+
+
+def difference_rows(comparison: HostsComparison, role: Role) -> Iterator[str]:
+    """One line for each value that differs, of one role."""
+    rows = [
+        (named, row)
+        for difference in comparison.differences
+        if difference.role is role
+        for named, row in _rows(difference)
+    ]
+    wide = min(24, max((len(named) for named, _ in rows), default=0))
+    yield from (f"  {named:<{wide}}  {row}".rstrip() for named, row in rows)
+
+
+def _rows(difference: Difference) -> Iterator[tuple[str, str]]:
+    part = difference.point.part.value
+    if difference.most is None:
+        sides = "; ".join(f"{_value(side)} on {folded(side.hosts)}" for side in difference.others)
+        yield "tie", f"{part:<8}  {_about(difference)} {sides}"
+        return
+    for side in difference.others:
+        yield folded(side.hosts), f"{part:<8}  {odd_words(difference, side)}"
+
+
+def odd_words(difference: Difference, side: Side) -> str:
+    """What some hosts have, where, and what the most have: `SSD: firmware 5.32; 5.29 on 38 of 39`. There is a most."""
+    assert difference.most is not None
+    most = f"{_value(difference.most)} on {_most(difference.most, len(difference.role.hosts))}"
+    return f"{_about(difference)} {_value(side)}; {most}"
+
+
+def _about(difference: Difference) -> str:
+    point = difference.point
+    return f"{point.of}: {point.key}" if point.of else point.key
+
+
+def _most(side: Side, whole: int) -> str:
+    return folded(side.hosts) if len(side.hosts) == 1 else f"{len(side.hosts)} of {whole}"
+
+
+def _value(side: Side) -> str:
+    where = f" ({', '.join(side.value.addresses)})" if side.value.addresses else ""
+    return f"{side.value.text}{where}"
+
+
+def _hosts(hosts: Iterable[str]) -> str:
+    names = list(hosts)
+    return f"{folded(names)} ({plural(len(names), 'host')})"
+
+
+def comparison_json(comparison: HostsComparison) -> dict[str, Any]:
+    """The body of `hosts diff`, without the hosts that are missing."""
+    numbers = {id(role): number for number, role in enumerate(comparison.roles)}
+    return {
+        "roles": [{**_named(role.hosts), "made_of": dict(role.made_of)} for role in comparison.roles],
+        "differences": [
+            {
+                "role": numbers[id(difference.role)],
+                "part": difference.point.part.value,
+                "of": difference.point.of or None,
+                "key": difference.point.key,
+                "tie": difference.most is None,
+                "most": None if difference.most is None else _side_json(difference.most),
+                "others": [_side_json(side) for side in difference.others],
+            }
+            for difference in comparison.differences
+        ],
+    }
+
+
+def _side_json(side: Side) -> dict[str, Any]:
+    return {**_named(side.hosts), "value": side.value.text, "addresses": list(side.value.addresses)}
+
+
+def _named(hosts: tuple[str, ...]) -> dict[str, Any]:
+    return {"hosts": folded(hosts), "names": list(hosts)}

@@ -1,0 +1,122 @@
+"""What is not equal among hosts that should be: each against the most of its role, nothing averaged. Pure."""
+
+from __future__ import annotations
+
+from collections import Counter
+from collections.abc import Iterable, Mapping, Sequence
+
+from app.features.fleet.hosts.facts import NOWHERE, FactPart, HostFacts, Point, PointValue
+from backends.values import dataclass
+
+NEAR = 0.5
+"""Share of its parts from which a host that nobody is like counts as one of a role with something missing or more."""
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Role:
+    """Hosts that are made of the same: models of controllers and drives with their numbers, levels of arrays."""
+
+    hosts: tuple[str, ...]
+    """Their names."""
+    made_of: Mapping[str, int]
+    """What they have."""
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Side:
+    """Hosts that have the same at one point."""
+
+    hosts: tuple[str, ...]
+    """Their names."""
+    value: PointValue
+    """What they have."""
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Difference:
+    """One point at which the hosts of a role are not the same."""
+
+    role: Role
+    """Whose."""
+    point: Point
+    """What differs."""
+    most: Side | None
+    """Those that are more than any others, or the one to compare with; None for a tie."""
+    others: tuple[Side, ...]
+    """Those that have something else."""
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class HostsComparison:
+    """Roles, and what differs within each."""
+
+    roles: tuple[Role, ...]
+    """The largest first."""
+    differences: tuple[Difference, ...]
+    """By role, then in the order of what is told."""
+
+
+def compared(hosts: Sequence[HostFacts], against: str | None = None) -> HostsComparison:
+    """Hosts of each role against the most of it; `against`: all of them against this one, whatever its role."""
+    groups = [list(hosts)] if against is not None and hosts else _roles(hosts)
+    roles: list[Role] = []
+    differences: list[Difference] = []
+    for group in groups:
+        first = next((host for host in group if host.host == against), group[0])
+        role = Role(hosts=tuple(host.host for host in group), made_of=first.made_of)
+        roles.append(role)
+        points = sorted({point for host in group for point in host.values}, key=_order)
+        for point in points:
+            difference = _difference(role, point, group, against)
+            if difference is not None:
+                differences.append(difference)
+    return HostsComparison(roles=tuple(roles), differences=tuple(differences))
+
+
+def _order(point: Point) -> tuple[int, str, str]:
+    return list(FactPart).index(point.part), point.of, point.key
+
+
+def _difference(role: Role, point: Point, group: Iterable[HostFacts], against: str | None) -> Difference | None:
+    by_text: dict[str, list[HostFacts]] = {}
+    for host in group:
+        by_text.setdefault(host.values.get(point, NOWHERE).text, []).append(host)
+    if len(by_text) < 2:
+        return None
+    sides = sorted((_side(point, same) for same in by_text.values()), key=lambda side: -len(side.hosts))
+    if against is not None:
+        most = next(side for side in sides if against in side.hosts)
+    elif len(sides[0].hosts) > len(sides[1].hosts):
+        most = sides[0]
+    else:
+        return Difference(role=role, point=point, most=None, others=tuple(sides))
+    return Difference(role=role, point=point, most=most, others=tuple(side for side in sides if side is not most))
+
+
+def _side(point: Point, same: Sequence[HostFacts]) -> Side:
+    values = [host.values.get(point, NOWHERE) for host in same]
+    addresses = values[0].addresses if len({value.addresses for value in values}) == 1 else ()
+    return Side(hosts=tuple(host.host for host in same), value=PointValue(text=values[0].text, addresses=addresses))
+
+
+def _roles(hosts: Sequence[HostFacts]) -> list[list[HostFacts]]:
+    """Hosts by what they are made of, the largest group first; one that nobody is like with those that it is near."""
+    same: dict[frozenset[tuple[str, int]], list[HostFacts]] = {}
+    for host in hosts:
+        same.setdefault(frozenset(host.made_of.items()), []).append(host)
+    kept: list[list[HostFacts]] = []
+    for group in sorted(same.values(), key=len, reverse=True):
+        likeness = [_likeness(group[0].made_of, other[0].made_of) for other in kept] if len(group) == 1 else []
+        if likeness and max(likeness) >= NEAR:
+            kept[likeness.index(max(likeness))] += group
+        else:
+            kept.append(group)
+    place = {host.host: at for at, host in enumerate(hosts)}
+    return [sorted(group, key=lambda host: place[host.host]) for group in kept]
+
+
+def _likeness(these: Mapping[str, int], those: Mapping[str, int]) -> float:
+    """Parts that both have, of all that either has: 0 to 1."""
+    here, there = Counter(these), Counter(those)
+    whole = (here | there).total()
+    return (here & there).total() / whole if whole else 1.0

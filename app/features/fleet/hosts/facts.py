@@ -1,0 +1,199 @@
+"""What a machine has and how it is set, without what is its own (names, serial numbers), for comparing. Pure.
+
+Kernel names mean other disks on every host, so things are told by what they are: a model, a level.
+"""
+
+from __future__ import annotations
+
+from collections import Counter
+from collections.abc import Iterable, Iterator, Mapping
+from dataclasses import field
+from enum import StrEnum
+from typing import Any
+
+from app.features.check.runner import Checked
+from backends import json_text
+from backends.model import Array, Controller, Drive, Inventory, Target, kind_of
+from backends.settings import Reading
+from backends.text import clean
+from backends.values import dataclass
+from backends.version import program_version
+
+Readings = Mapping[Target, Mapping[str, Reading]]
+
+_MOST = 2000
+"""Points of one host that are compared: one with a hundred models has fewer."""
+
+_SHOWN = 3
+"""Addresses that are named of those with a rarer value."""
+
+
+class FactPart(StrEnum):
+    """What kind of fact differs, in the order of what is told."""
+
+    HARDWARE = "hardware"
+    FIRMWARE = "firmware"
+    SETTING = "setting"
+    SYSTEM = "system"
+    CHECK = "check"
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Point:
+    """One thing that can be compared."""
+
+    part: FactPart
+    """What kind of fact it is."""
+    of: str
+    """What it is a fact of: a model, a level; "" for the machine."""
+    key: str
+    """Which fact."""
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class PointValue:
+    """What a host has there."""
+
+    text: str
+    """All values of things that are the same, counted where they differ: `23 × 128, 1 × 4096`."""
+    addresses: tuple[str, ...] = ()
+    """Where the rarer values are."""
+
+
+NOWHERE = PointValue(text="none")
+"""What a host has that tells nothing of a point that others have."""
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class HostFacts:
+    """One host, for comparing."""
+
+    host: str
+    """Its name, as it was asked."""
+    made_of: Mapping[str, int]
+    """Its role: how many controllers and drives of each model it has, and arrays of each level."""
+    values: Mapping[Point, PointValue] = field(default_factory=dict)
+    """What it has, by what can be compared."""
+
+
+# -- of this machine ---------------------------------------------------------------------------------------------------
+
+
+def facts_json(inventory: Inventory, readings: Readings, checked: Checked, kernel: str) -> dict[str, Any]:
+    """The body of `hosts facts`."""
+    shown = [drive for drive in inventory.drives if drive.target not in inventory.twins]
+    things: tuple[Controller | Array | Drive, ...] = (*inventory.controllers, *inventory.arrays, *shown)
+    return {
+        "program": program_version(),
+        "kernel": kernel or None,
+        "things": [_thing(inventory, thing, readings) for thing in things],
+        "findings": [{"id": ruling.rule.id, "where": ruling.said.where} for ruling in checked.findings],
+    }
+
+
+def _thing(inventory: Inventory, thing: Controller | Array | Drive, readings: Readings) -> dict[str, Any]:
+    own = _in_force(readings.get(thing.target, {}))
+    queue = None if isinstance(thing, Controller) else inventory.twin(thing)
+    others = {} if queue is None else _in_force(readings.get(queue.target, {}))
+    of, hardware, firmware = _made(thing)
+    return {
+        "address": str(thing.target),
+        "kind": kind_of(thing),
+        "of": of,
+        FactPart.HARDWARE.value: hardware,
+        FactPart.FIRMWARE.value: firmware,
+        FactPart.SETTING.value: {**others, **own},
+    }
+
+
+def _made(thing: Controller | Array | Drive) -> tuple[str, dict[str, object], dict[str, object]]:
+    """What it is, its hardware, its firmware."""
+    match thing:
+        case Controller():
+            guard = thing.protection
+            hardware: dict[str, object] = {
+                "cache_bytes": thing.cache_bytes,
+                "protection": None if guard is None else f"{guard.kind} {guard.state}",
+                "features": ", ".join(sorted(f"{feature.name} {feature.state}" for feature in thing.features)) or None,
+            }
+            return thing.model or thing.vendor, hardware, {"firmware": thing.firmware, "driver": thing.driver}
+        case Array():
+            sizes = {"size_bytes": thing.size_bytes, "strip_bytes": thing.strip_bytes}
+            return f"{thing.level.value} of {len(thing.members)}", {"state": thing.state.value, **sizes}, {}
+        case Drive():
+            hardware = {"state": thing.state.value, "size_bytes": thing.size_bytes, "interface": thing.interface}
+            return thing.model or (thing.interface or "drive"), hardware, {"firmware": thing.firmware}
+
+
+def _in_force(readings: Mapping[str, Reading]) -> dict[str, str | None]:
+    return {
+        key: reading.now if reading.effective is None else reading.effective
+        for key, reading in readings.items()
+        if reading.now is not None or reading.effective is not None
+    }
+
+
+# -- of a host that told them ------------------------------------------------------------------------------------------
+
+
+def host_facts(host: str, document: Mapping[str, Any]) -> HostFacts:
+    """What a host told by `hosts facts`; what is not as it should be is left out."""
+    things = list(json_text.rows(document.get("things")))
+    made_of = Counter(_made_of(thing) for thing in things)
+    values = {
+        Point(part=FactPart.HARDWARE, of=of, key="number"): PointValue(text=str(number))
+        for of, number in made_of.items()
+    }
+    values |= _counted(_pieces(things))
+    for key in ("kernel", "program"):
+        version = json_text.word(document.get(key))
+        values[Point(part=FactPart.SYSTEM, of="", key=key)] = PointValue(text=version or "unknown")
+    places: dict[str, list[str]] = {}
+    for finding in json_text.rows(document.get("findings")):
+        places.setdefault(json_text.word(finding.get("id")) or "unknown", []).append(
+            json_text.word(finding.get("where")) or "unknown"
+        )
+    for rule, where in places.items():
+        values[Point(part=FactPart.CHECK, of="", key=rule)] = PointValue(
+            text=str(len(where)), addresses=tuple(sorted(where)[:_SHOWN])
+        )
+    return HostFacts(host=host, made_of=dict(made_of), values=values)
+
+
+def _number_of(of: str) -> Point:
+    return Point(part=FactPart.HARDWARE, of=of, key="number")
+
+
+def _made_of(thing: Mapping[str, object]) -> str:
+    return json_text.word(thing.get("of")) or "unknown"
+
+
+def _pieces(things: Iterable[Mapping[str, object]]) -> Iterator[tuple[Point, str, str]]:
+    """Each fact of each thing: what it is, its value, the address."""
+    for thing in things:
+        of, address = _made_of(thing), json_text.word(thing.get("address")) or "unknown"
+        for part in (FactPart.HARDWARE, FactPart.FIRMWARE, FactPart.SETTING):
+            for key, value in json_text.table(thing.get(part.value)).items():
+                if isinstance(value, str | int) and not isinstance(value, bool):
+                    yield Point(part=part, of=of, key=clean(key, 60)), clean(str(value), 200), address
+
+
+def _counted(pieces: Iterable[tuple[Point, str, str]]) -> dict[Point, PointValue]:
+    """Values of all things that are the same, together."""
+    by_point: dict[Point, dict[str, list[str]]] = {}
+    for point, value, address in pieces:
+        if point not in by_point and len(by_point) >= _MOST:
+            continue
+        by_point.setdefault(point, {}).setdefault(value, []).append(address)
+    return {point: _value(by_value) for point, by_value in by_point.items()}
+
+
+def _value(by_value: Mapping[str, list[str]]) -> PointValue:
+    ordered = sorted(by_value.items(), key=lambda item: (-len(item[1]), item[0]))
+    if len(ordered) == 1:
+        return PointValue(text=ordered[0][0])
+    rarer = [address for _, addresses in ordered[1:] for address in addresses]
+    return PointValue(
+        text=", ".join(f"{len(addresses)} × {value}" for value, addresses in ordered),
+        addresses=tuple(rarer[:_SHOWN]),
+    )

@@ -1,0 +1,187 @@
+"""Why a host is missing, as a sentence, out of what ssh and the host said; what a host that answered has told. Pure."""
+
+from __future__ import annotations
+
+import json
+import re
+from collections.abc import Mapping
+from enum import StrEnum
+from typing import Any, NoReturn
+
+from app.features.fleet.hosts.wire_format import BYTES, LINES, RawAnswer
+from app.features.fleet.ssh.faults import ssh_fault
+from backends.text import clean, clean_lines
+from backends.values import dataclass
+from backends.version import program_version
+
+
+class Cause(StrEnum):
+    """Why nothing of a host is told; of what ssh says, `SshFault`."""
+
+    UNREACHABLE = "unreachable"
+    NAME_UNKNOWN = "name-unknown"
+    KEY_UNKNOWN = "key-unknown"
+    KEY_CHANGED = "key-changed"
+    NO_PERMISSION = "no-permission"
+    ABSENT = "raidbench-absent"
+    OLDER = "raidbench-older"
+    NEWER = "raidbench-newer"
+    TIMED_OUT = "timed-out"
+    TOO_LONG = "too-long"
+    NOT_JSON = "not-json"
+    FAILED = "failed"
+
+
+_SENTENCES: Mapping[Cause, tuple[str, str]] = {
+    Cause.UNREACHABLE: ("It cannot be reached.", "Look whether it is up, and whether `ssh HOST true` answers."),
+    Cause.NAME_UNKNOWN: ("Its name is not known.", "Name it as ~/.ssh/config, the hosts file or DNS do."),
+    Cause.KEY_UNKNOWN: (
+        "Its host key is not known here, so nothing was sent.",
+        "Compare the key's fingerprint and take it by hand, once: `ssh HOST`. It is never taken for you.",
+    ),
+    Cause.KEY_CHANGED: (
+        "Its host key is another one than is known here, so nothing was sent: it was made anew, or is another host.",
+        "Find out why before the line in known_hosts is touched; it is never taken for you.",
+    ),
+    Cause.NO_PERMISSION: (
+        "It lets nobody in with the keys that ssh has here.",
+        "Nobody is asked for a password: `ssh HOST true` has to go without one.",
+    ),
+    Cause.ABSENT: (
+        "There is no raidbench there.",
+        "`raidbench hosts prepare HOST` copies the one file there; else install a package.",
+    ),
+    Cause.OLDER: (
+        "Its raidbench is too old for this one.",
+        f"Install there what is here: raidbench {program_version()}.",
+    ),
+    Cause.NEWER: ("Its raidbench is newer, and tells what this one would misread.", "Install the newer one here."),
+    Cause.TIMED_OUT: ("It did not answer in time.", "--host-timeout gives it more; `ssh HOST` shows what it hangs at."),
+    Cause.TOO_LONG: (
+        f"It gave more than {BYTES >> 20} MiB or {LINES} lines, and was cut off.",
+        "Look there what answers under the name raidbench.",
+    ),
+    Cause.NOT_JSON: ("What it answered is no document of raidbench.", "Look there what answers under that name."),
+    Cause.FAILED: ("The command failed there.", ""),
+}
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Missing:
+    """A host that is told of only by why it is missing."""
+
+    host: str
+    """Its name."""
+    cause: Cause
+    """Why."""
+    message: str
+    """The sentence."""
+    hint: str = ""
+    """What to do, "" where nothing is known to help."""
+    evidence: str = ""
+    """The last words of ssh or of the host, cleaned."""
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class HostAnswer:
+    """A host that answered."""
+
+    host: str
+    """Its name."""
+    status: int
+    """Exit status of the command there."""
+    document: Mapping[str, Any]
+    """What it told."""
+
+
+_USAGE = 2
+_NOT_KNOWN_THERE = re.compile(r"No such (?:option|command)")
+
+
+def judged(raw: RawAnswer, schema: int = 1) -> HostAnswer | Missing:
+    """What a host told, or why it is missing. `schema`: number of the form that is understood."""
+    if raw.endless:
+        return missing(raw, Cause.TOO_LONG if _begun(raw.out) else Cause.NOT_JSON, words=raw.out)
+    if raw.late:
+        return missing(raw, Cause.TIMED_OUT)
+    document = document_in(raw.out)
+    if document is None:
+        return _without_document(raw)
+    number = document.get("schema")
+    if not isinstance(number, int) or isinstance(number, bool):
+        return missing(raw, Cause.NOT_JSON, words=raw.out)
+    error = document.get("error")
+    if isinstance(error, dict) and number == 1:
+        return _refused(raw, error)
+    if number != schema:
+        forms = f"Form {clean(str(number), 20)} of its answer; this raidbench reads {schema}."
+        return missing(raw, Cause.NEWER if number > schema else Cause.OLDER, words=forms)
+    if raw.status is None:
+        return missing(raw, Cause.FAILED)
+    return HostAnswer(host=raw.host, status=raw.status, document=document)
+
+
+def missing(raw: RawAnswer, cause: Cause, *, message: str = "", hint: str = "", words: str = "") -> Missing:
+    """Why a host is missing, with its own last words; `message`, `hint`: in the place of the cause's own."""
+    sentence, advice = _SENTENCES[cause]
+    return Missing(
+        host=raw.host,
+        cause=cause,
+        message=message or sentence,
+        hint=hint or advice.replace("HOST", raw.host),
+        evidence=_last(words or raw.err),
+    )
+
+
+def _without_document(raw: RawAnswer) -> Missing:
+    if (fault := ssh_fault(raw.status, raw.err)) is not None:
+        return missing(raw, Cause(fault.value))
+    if raw.status == 0 or raw.out.strip():
+        return missing(raw, Cause.NOT_JSON, words=raw.out)
+    return missing(raw, Cause.FAILED, message=_ended(raw.status))
+
+
+def _refused(raw: RawAnswer, error: Mapping[str, Any]) -> Missing:
+    """What the raidbench there said when it failed: that it does not know what it was asked makes it an older one."""
+    sentence = clean(str(error.get("message") or ""), 300)
+    if error.get("status") == _USAGE and _NOT_KNOWN_THERE.search(sentence):
+        return missing(raw, Cause.OLDER, words=sentence)
+    hint = error.get("hint")
+    return missing(
+        raw,
+        Cause.FAILED,
+        message=sentence or _ended(raw.status),
+        hint=clean(hint, 300) if isinstance(hint, str) else "",
+        words=str(error.get("evidence") or " "),
+    )
+
+
+def _ended(status: int | None) -> str:
+    return "The command was ended there." if status is None else f"The command ended with status {status} there."
+
+
+def _last(text: str) -> str:
+    """The last lines of a text that a host gave."""
+    rows = [row for row in text[-4096:].splitlines() if row.strip()]
+    return clean_lines("\n".join(rows[-3:]), 3, 200)
+
+
+def _begun(text: str) -> bool:
+    return text.startswith("{") or "\n{" in text
+
+
+def document_in(text: str) -> Mapping[str, Any] | None:
+    """The document in a host's output, which a login may precede with lines of its own; None where there is none."""
+    begin = 0 if text.startswith("{") else text.find("\n{") + 1
+    if not _begun(text):
+        return None
+    try:
+        document = json.loads(text[begin:], parse_constant=_no_number)
+    except (ValueError, RecursionError):
+        return None
+    return document if isinstance(document, dict) else None
+
+
+def _no_number(word: str) -> NoReturn:
+    """NaN and Infinity are no JSON (RFC 8259, 6)."""
+    raise ValueError(word)

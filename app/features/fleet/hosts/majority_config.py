@@ -1,0 +1,81 @@
+"""What the most hosts are set to, as tables of a file of settings: out of what each of them exported. Pure.
+
+Each host has exported by model, so that a table means the same on all of them.
+"""
+
+from __future__ import annotations
+
+from collections import Counter
+from collections.abc import Iterator, Mapping, Sequence
+from typing import Any
+
+from app.features.apply.exporting import ExportedTarget, ExportedValue, document_of
+from app.features.apply.settings_file import SELECTS, parse
+from backends import json_text
+from backends.text import clean
+from backends.values import dataclass
+
+Sort = tuple[tuple[str, str], ...]
+
+_PARTS = ("set", "expect")
+_MOST = 2000
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Majority:
+    """What more than half of the hosts have."""
+
+    targets: tuple[ExportedTarget, ...]
+    """Tables of the file."""
+    left_out: tuple[str, ...]
+    """Settings of which no value is on more than half of the hosts, as `MODEL KEY`."""
+
+
+def majority(documents: Sequence[Mapping[str, Any]]) -> Majority:
+    """Out of the `targets` that each host told by `hosts facts --settings`.
+
+    Raises DesiredError where what they told makes no file.
+    """
+    hosts = len(documents)
+    told = [_tables(document) for document in documents]
+    about: dict[Sort, str] = {}
+    counts: dict[tuple[Sort, str, str], Counter[str]] = {}
+    for tables in told:
+        for sort, table in tables.items():
+            about.setdefault(sort, json_text.word(table.get("about"), 160) or "")
+            for part in _PARTS:
+                for key, value in json_text.table(table.get(part)).items():
+                    if isinstance(value, str):
+                        counts.setdefault((sort, part, clean(key, 60)), Counter())[clean(value, 200)] += 1
+    targets, left_out = [], []
+    for sort, comment in about.items():
+        values: dict[str, list[ExportedValue]] = {part: [] for part in _PARTS}
+        for (of, part, key), counter in counts.items():
+            if of != sort:
+                continue
+            value, number = counter.most_common(1)[0]
+            if number * 2 > hosts:
+                words = f"on {number} of {hosts} hosts" if hosts > 1 else ""
+                values[part].append(ExportedValue(key=key, value=value, comment=words))
+            else:
+                left_out.append(f"{sort[-1][1]} {key}")
+        if values["set"]:
+            one = ExportedTarget(
+                select=dict(sort), comment=comment, values=tuple(values["set"]), expect=tuple(values["expect"])
+            )
+            targets.append(one)
+    parse(document_of(targets).encode(), "What the hosts exported")
+    return Majority(targets=tuple(targets), left_out=tuple(left_out))
+
+
+def _tables(document: Mapping[str, Any]) -> dict[Sort, Mapping[str, Any]]:
+    """The tables that a host told, by what they select; one that names anything of a single machine is left out."""
+    return {sort: table for sort, table in _sorts(document) if sort}
+
+
+def _sorts(document: Mapping[str, Any]) -> Iterator[tuple[Sort, Mapping[str, Any]]]:
+    for table in list(json_text.rows(document.get("targets")))[:_MOST]:
+        select = json_text.table(table.get("select"))
+        keys = [key for key in SELECTS if key in select]
+        if set(select) == set(keys) and set(keys) <= {"vendor", "kind", "model", "level", "media"} and len(keys) == 3:
+            yield tuple((key, clean(str(select[key]), 120)) for key in keys), table

@@ -1,0 +1,217 @@
+"""Many hosts as rows, what is wrong first: what each told for comparing, or why it is missing. Does no I/O."""
+
+from __future__ import annotations
+
+from collections import Counter
+from collections.abc import Collection, Iterable, Iterator, Mapping, Sequence
+from functools import cached_property
+
+from app.core.presentation.table import Align, Cell, Column, FactLine, Facts, Mark, Row, Table, Tone
+from app.features.check.finding import Severity
+from app.features.check.presentation import GRAVEST, TONES, severity_words
+from app.features.check.rule_table import RULES
+from app.features.fleet.hosts.difference_rows import made_of_words, odd_words
+from app.features.fleet.hosts.differences import Difference, HostsComparison, Side, compared
+from app.features.fleet.hosts.facts import FactPart, HostFacts, Point, host_facts
+from app.features.fleet.hosts.failure_causes import HostAnswer, Missing
+from app.features.fleet.hosts.grouping import Gathered
+from backends import json_text
+from backends.model import THING_KINDS
+from backends.values import dataclass
+from widgets.text_utils.units import plural
+
+WORDS = ("hosts", "facts", "--json")
+"""What a host is asked for its row."""
+
+COLUMNS = (
+    Column(key="host", title="Host", most=32, shrinks=True),
+    Column(key="state", title="State", shrinks=True),
+    Column(key="differs", title="Differs", align=Align.RIGHT, priority=1),
+    Column(key="controllers", title="Cards", align=Align.RIGHT, priority=3),
+    Column(key="arrays", title="Arrays", align=Align.RIGHT, priority=2),
+    Column(key="drives", title="Drives", align=Align.RIGHT, priority=2),
+    Column(key="kernel", title="Kernel", priority=5),
+    Column(key="program", title="raidbench", priority=4),
+)
+
+WAITING = "asked, no answer yet"
+"""What stands of a host that is waited for."""
+
+_PLACES = 4
+"""Places of a finding that are named."""
+
+_WELL = Cell("no findings", Tone.GOOD, Mark.WELL)
+
+_MARKS = {Severity.FAULT: Mark.FAILED, Severity.WARN: Mark.ATTENTION, Severity.NOTE: None}
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class HostTold:
+    """What a host that answered told, as far as a row and what is below it show it."""
+
+    facts: HostFacts
+    """For comparing."""
+    numbers: Mapping[str, int]
+    """How many things of each kind it has."""
+    findings: tuple[tuple[str, str], ...]
+    """What the check found there: rule and place."""
+
+
+class Outlook:
+    """What is known of hosts. It grows until all are answered or missing."""
+
+    def __init__(self, hosts: Sequence[str]) -> None:
+        self.gathered = Gathered(asked=tuple(hosts))
+        """Who answered, who is missing, who is waited for."""
+        self._missing: dict[str, Missing] = {}
+        self._told: dict[str, HostTold] = {}
+
+    def take(self, outcome: HostAnswer | Missing) -> None:
+        """What one host told, or why it is missing."""
+        self.gathered.count(outcome)
+        if isinstance(outcome, Missing):
+            self._missing[outcome.host] = outcome
+        else:
+            self._told[outcome.host] = host_told(outcome)
+
+    @property
+    def over(self) -> bool:
+        """Whether nobody is waited for."""
+        return not self.gathered.waiting
+
+    @property
+    def answered(self) -> tuple[str, ...]:
+        """Those that answered by now."""
+        return tuple(self._told)
+
+    @cached_property
+    def _compared(self) -> HostsComparison:
+        return compared([self._told[host].facts for host in self.gathered.asked if host in self._told])
+
+    @cached_property
+    def _odd(self) -> Mapping[str, Sequence[tuple[Difference, Side]]]:
+        """What each host has otherwise than the most of its role; a tie is nobody's."""
+        odd: dict[str, list[tuple[Difference, Side]]] = {}
+        for difference in self._compared.differences:
+            for side in difference.others if difference.most is not None else ():
+                for host in side.hosts:
+                    odd.setdefault(host, []).append((difference, side))
+        return odd
+
+    def _odd_of(self, host: str) -> Sequence[tuple[Difference, Side]]:
+        return self._odd.get(host, ()) if self.over else ()
+
+    def table(self) -> Table:
+        """One row a host, what is wrong first, else as they were asked. Who differs is known once all have answered."""
+        place = {host: at for at, host in enumerate(self.gathered.asked)}
+        ordered = sorted(self.gathered.asked, key=lambda host: (*self._gravity(host), place[host]))
+        return Table(columns=COLUMNS, rows=tuple(map(self._row, ordered)))
+
+    def _gravity(self, host: str) -> tuple[int, ...]:
+        """Sorts: missing, by findings from the gravest, by differences; who is waited for comes after what is wrong."""
+        if host in self._missing:
+            return (0,)
+        told = self._told.get(host)
+        if told is None:
+            return (2,)
+        count = _severities(told)
+        wrong = [-count[each] for each in GRAVEST if each is not Severity.NOTE]
+        differs = len(self._odd_of(host))
+        return (1, *wrong, -differs) if any(wrong) or differs else (3,)
+
+    def _row(self, host: str) -> Row:
+        loss, told = self._missing.get(host), self._told.get(host)
+        if told is None:
+            state = Cell(WAITING, Tone.DIM) if loss is None else Cell(loss.message, Tone.BAD, Mark.FAILED)
+            return Row(key=host, cells=(host, state, *[""] * (len(COLUMNS) - 2)), dim=loss is None)
+        count = _severities(told)
+        worst = next((each for each in GRAVEST if count[each]), None)
+        values = told.facts.values
+        versions = (values[Point(part=FactPart.SYSTEM, of="", key=key)].text for key in ("kernel", "program"))
+        differs = len(self._odd_of(host))
+        return Row(
+            key=host,
+            cells=(
+                host,
+                _WELL if worst is None else Cell(severity_words(count.__getitem__), TONES[worst], _MARKS[worst]),
+                "" if not self.over else Cell(str(differs), Tone.ATTENTION if differs else Tone.DIM),
+                *(str(told.numbers.get(kind, 0)) for kind in THING_KINDS.values()),
+                *versions,
+            ),
+        )
+
+    def known_of(self, host: str) -> tuple[Facts, ...]:
+        """Why it is missing; or what was found there, what it has otherwise than the most, and what it is made of."""
+        loss, told = self._missing.get(host), self._told.get(host)
+        if loss is not None:
+            lines = [FactLine("", loss.message, Tone.BAD), *([FactLine("", loss.hint)] if loss.hint else [])]
+            words = [FactLine("last words", row) for row in loss.evidence.splitlines()]
+            return (Facts(facts=(*lines, *words)),)
+        if told is None:
+            return (Facts(facts=(FactLine("", f"{WAITING}."),)),)
+        found = _finding_lines(told.findings)
+        return (
+            Facts(heading="Findings", facts=found or (FactLine("", "The check found nothing."),)),
+            Facts(heading="Differs", facts=tuple(self._difference_lines(host))),
+            Facts(heading="Made of", facts=(FactLine("", made_of_words(told.facts.made_of)),)),
+        )
+
+    def found_at(self, host: str, places: Collection[str]) -> tuple[Facts, ...]:
+        """What the check found there at these places; nothing where nothing was."""
+        told = self._told.get(host)
+        found = [] if told is None else [(rule, where) for rule, where in told.findings if where in places]
+        return (Facts(heading="Findings", facts=_finding_lines(found)),) if found else ()
+
+    def _difference_lines(self, host: str) -> Iterator[FactLine]:
+        if not self.over:
+            yield FactLine("", "Known once every host has answered.")
+            return
+        alike = next(len(role.hosts) for role in self._compared.roles if host in role.hosts)
+        if alike == 1:
+            yield FactLine("", "No other host that answered is made of the same: there is nothing to compare it with.")
+            return
+        odd = self._odd_of(host)
+        for difference, side in odd:
+            yield FactLine(difference.point.part.value, odd_words(difference, side), Tone.ATTENTION)
+        if not odd:
+            yield FactLine(
+                "", f"Nothing: it has what most of the {plural(alike, 'host')} have that are made of the same."
+            )
+
+
+def host_told(answer: HostAnswer) -> HostTold:
+    """A document of `hosts facts`; what is not as it should be is left out."""
+    numbers = Counter(
+        json_text.word(thing.get("kind")) or "" for thing in json_text.rows(answer.document.get("things"))
+    )
+    return HostTold(
+        facts=host_facts(answer.host, answer.document),
+        numbers=numbers,
+        findings=tuple(
+            (json_text.word(finding.get("id")) or "unknown", json_text.word(finding.get("where")) or "unknown")
+            for finding in json_text.rows(answer.document.get("findings"))
+        ),
+    )
+
+
+def _severity(rule: str) -> Severity:
+    """That of a rule by its name; one that is not known here, of another version, is a warning."""
+    return RULES[rule].severity if rule in RULES else Severity.WARN
+
+
+def _severities(told: HostTold) -> Counter[Severity]:
+    return Counter(_severity(rule) for rule, _ in told.findings)
+
+
+def _finding_lines(found: Iterable[tuple[str, str]]) -> tuple[FactLine, ...]:
+    """Each rule that found something, the gravest first, with where: a hundred disks with the same are one line."""
+    places: dict[str, list[str]] = {}
+    for rule, place in found:
+        places.setdefault(rule, []).append(place)
+    lines = []
+    for rule, where in sorted(places.items(), key=lambda item: -_severity(item[0]).rank):
+        what = RULES[rule].what if rule in RULES else "a rule that this version has not"
+        more = f" and {len(where) - _PLACES} more" if len(where) > _PLACES else ""
+        severity = _severity(rule)
+        lines.append(FactLine(severity.value, f"{rule}: {what} ({', '.join(where[:_PLACES])}{more})", TONES[severity]))
+    return tuple(lines)

@@ -1,0 +1,64 @@
+"""What a host needs to be worked with, out of what its `doctor` told. Pure."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator, Mapping
+from typing import Any
+
+from app.features.doctor.engine import READS_IN_USE
+from backends import json_text
+from backends.values import dataclass
+from backends.version import program_version
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Readiness:
+    """One host."""
+
+    program: str
+    """Its raidbench's version."""
+    rights: str
+    """Whether it is root there, or has a helper."""
+    fio: str
+    """Its fio, or that there is none."""
+    in_use: str
+    """Whether arrays that are mounted can be measured by reading there."""
+    lacking: tuple[tuple[str, str], ...]
+    """What is needed and missing, each with what to do."""
+
+    def rows(self) -> Iterator[str]:
+        """As lines for people."""
+        here = program_version()
+        yield f"raidbench {self.program}" + ("" if self.program == here else f", {here} here")
+        yield f"rights  {self.rights}"
+        yield f"fio     {self.fio}"
+        yield f"in use  {self.in_use}"
+        for what, advice in self.lacking:
+            yield f"missing {what}"
+            if advice:
+                yield f"        {advice}"
+
+    def json(self) -> dict[str, Any]:
+        """As JSON."""
+        missing = [{"what": what, "advice": advice or None} for what, advice in self.lacking]
+        known = {"program": self.program, "rights": self.rights, "fio": self.fio, "in_use": self.in_use}
+        return {**known, "lacking": missing}
+
+
+def readiness(document: Mapping[str, Any]) -> Readiness:
+    """What a document of `doctor` says of its host."""
+    details: dict[str, str] = {}
+    lacking = []
+    for finding in json_text.rows(document.get("findings"), 200):
+        what = json_text.word(finding.get("what")) or "unknown"
+        detail = json_text.word(finding.get("detail"), 300) or "nothing is told"
+        details.setdefault(what, detail)
+        if finding.get("grade") == "missing":
+            lacking.append((f"{what}: {detail}", json_text.word(finding.get("advice"), 300) or ""))
+    return Readiness(
+        program=json_text.word(document.get("program")) or "of an unknown version",
+        rights=details.get("rights", "nothing is told"),
+        fio=details.get("fio", "nothing is told"),
+        in_use=details.get(READS_IN_USE, "nothing is told"),
+        lacking=tuple(lacking),
+    )

@@ -1,0 +1,451 @@
+"""Starts a run on many hosts at the same moment, keeps it, hears all of them, and never waits for one that is gone."""
+
+from __future__ import annotations
+
+import asyncio
+import secrets
+import time
+from collections import deque
+from collections.abc import Callable, Sequence
+from dataclasses import field
+
+from app.core.session.multihost_names import LEASE_S
+from app.features.fleet.multihost.account import HostAccount
+from app.features.fleet.multihost.clock_sync import ClockOffset, Echo, offset_of, start_moments
+from app.features.fleet.multihost.common_interval import Span
+from app.features.fleet.multihost.messages import (
+    LINE_BYTES,
+    EndTold,
+    Flood,
+    Heard,
+    Hello,
+    HostLiesError,
+    OtherProtocolError,
+    PhaseTold,
+    Pong,
+    ReadyTold,
+    ResultTold,
+    StartedTold,
+    TickTold,
+    heard,
+)
+from app.features.fleet.multihost.record import JointFolder
+from app.features.fleet.multihost.transport import HostLine, Reach, why_gone
+from backends.errors import RaidbenchError, StorageError
+from backends.values import dataclass
+
+_AT_ONCE = 16
+"""Hosts that are being reached at the same time: each costs ssh a handshake."""
+
+_ECHOES = 64
+"""Pings of a host by which its clocks are judged: those of the last minute, for clocks drift."""
+
+_BURST = 8
+"""Pings before the start, by which the clocks are judged."""
+
+_NOISE_BYTES = 64 << 10
+"""What a login may print before the run there speaks."""
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class JointPatience:
+    """Seconds."""
+
+    hello: float = 60.0
+    """Until a host that is being reached has to speak."""
+    silence: float = 10.0
+    """Without a word from a host that is pinged every second, until it is lost."""
+    ping: float = 1.0
+    """Between two pings, which keep the lease."""
+    burst: float = 0.1
+    """Between two pings before the start."""
+    beyond: float = 120.0
+    """Beyond the time that a run takes at most, until it is lost."""
+    farewell: float = 10.0
+    """For what hosts still have to say after they were told to stop."""
+
+
+_PATIENCE = JointPatience()
+
+
+@dataclass(slots=True, kw_only=True)
+class Seat:
+    """One host, and all that is known of it."""
+
+    host: str
+    """Its name as it was asked for."""
+    hello: Hello | None = None
+    """Who it says it is; None before it spoke."""
+    ready: ReadyTold | None = None
+    """What it will do; None before it is ready."""
+    doing: str = "connecting"
+    """A word for people."""
+    planned: float | None = None
+    """When it was told to start, by our clock."""
+    spans: list[Span] = field(default_factory=list)
+    """When it measured: what follows without a gap is one span."""
+    rate: tuple[float, float, float] = (0.0, 0.0, 0.0)
+    """When it last told, and the IOPS and bytes per second of that interval."""
+    started: bool = False
+    """Whether it said that fio is being started."""
+    result: ResultTold | None = None
+    """Its run, once it is over."""
+    end: EndTold | None = None
+    """Its last word."""
+    lost: str = ""
+    """Why nothing is heard of it any more, in a clause; "" while it is, and after a good end."""
+    over: bool = False
+    """Whether nothing more comes."""
+    echoes: deque[Echo] = field(default_factory=lambda: deque(maxlen=_ECHOES))
+    """Its last pings."""
+    line: HostLine | None = None
+    """The way to it."""
+    go: float | None = None
+    """The moment of its start by its wall clock, as it was told; None before."""
+    account: HostAccount = field(default_factory=lambda: HostAccount(LEASE_S))
+    """What it has said, to be held against what it says next."""
+
+    @property
+    def offset(self) -> ClockOffset | None:
+        """How far its clocks are ahead of ours."""
+        return offset_of(self.echoes)
+
+    @property
+    def whole(self) -> bool:
+        """Whether it measured to the end."""
+        return self.result is not None and self.result.status == "ok" and not self.lost
+
+    @property
+    def measured(self) -> Span | None:
+        """From when to when it measured."""
+        return (self.spans[0][0], self.spans[-1][1]) if self.spans else None
+
+
+class Conductor:
+    """One run on many hosts."""
+
+    def __init__(
+        self,
+        reach: Reach,
+        folder: JointFolder,
+        hosts: Sequence[str],
+        *,
+        stagger_s: float = 0.0,
+        patience: JointPatience = _PATIENCE,
+        say: Callable[[str], None] = lambda sentence: None,
+        clock: Callable[[], float] = time.monotonic,
+        lease_s: float | None = None,
+    ) -> None:
+        """`say`: hears in a sentence what befalls a host. `lease_s`: seconds of silence granted to each
+        host; None where each says what it was granted.
+        """
+        self.seats = tuple(Seat(host=host, account=HostAccount(lease_s or LEASE_S)) for host in hosts)
+        """The hosts, in their order."""
+        self.stopped = False
+        """Whether all were told to stop."""
+        self.first_start: float | None = None
+        """When the first of them was to start, by our clock; None before that is known."""
+        self._reach, self._folder = reach, folder
+        self._stagger = stagger_s
+        self._patience = patience
+        self._say = say
+        self._clock = clock
+        self._sent: dict[str, tuple[int, float]] = {}
+        self._pings = 0
+        self._lease = lease_s
+        self._mark = secrets.token_hex(4)
+        self._doors = asyncio.Semaphore(_AT_ONCE)
+        self._changed = asyncio.Event()
+        self._stop = asyncio.Event()
+
+    async def conduct(self) -> None:
+        """The whole run; what came of it stands in `seats`. Raises StorageError where nothing can be kept."""
+        tasks = [asyncio.create_task(self._serve(seat), name=seat.host) for seat in self.seats]
+        helpers = [asyncio.create_task(self._keep_asking()), asyncio.create_task(self._begin())]
+        stop = asyncio.create_task(self._stop.wait(), name="stop")
+        try:
+            while not stop.done() and (left := {task for task in tasks if not task.done()}):
+                await asyncio.wait({*left, stop, *helpers[1:]}, return_when=asyncio.FIRST_COMPLETED)
+                self._raise_failed([*tasks, *helpers])
+                helpers = [task for task in helpers if not task.done()]
+            if stop.done():
+                for task, seat in zip(tasks, self.seats, strict=True):
+                    if seat.hello is None:
+                        task.cancel()  # nobody is there yet who could be told
+                await asyncio.wait(tasks, timeout=self._patience.farewell)
+        finally:
+            rest = {*tasks, *helpers, stop}
+            for each in rest:
+                each.cancel()
+            await asyncio.wait(rest)
+        self._raise_failed(tasks)
+        for seat in self.seats:
+            if seat.end is None and not seat.lost:
+                self._lose(seat, "it did not say that it stopped")
+
+    def stop(self) -> None:
+        """Tell all hosts to stop; what they still say is heard for a while."""
+        self.stopped = True
+        self._stop.set()
+        self._tell_all("bye")
+
+    def waited_for(self) -> tuple[str, ...]:
+        """Hosts that are neither ready nor gone."""
+        return tuple(seat.host for seat in self.seats if not seat.over and seat.ready is None)
+
+    # -- all hosts -----------------------------------------------------------------------------------------------------
+
+    @staticmethod
+    def _raise_failed(tasks: Sequence[asyncio.Task[None]]) -> None:
+        for task in tasks:
+            if task.done() and not task.cancelled() and (error := task.exception()) is not None:
+                raise error
+
+    async def _keep_asking(self) -> None:
+        while True:
+            self._ask()
+            await asyncio.sleep(self._patience.ping)
+
+    def _ask(self) -> None:
+        self._pings += 1
+        name = self._ping_id(self._pings)
+        self._sent[name] = self._pings, self._clock()
+        self._sent.pop(self._ping_id(self._pings - 10 * _ECHOES), None)
+        self._tell_all(f"ping {name}")
+
+    def _ping_id(self, number: int) -> str:
+        """Return an id that no other run gives: an answer to another run's ping is none to this one's."""
+        return f"{self._mark}-{number}"
+
+    def _tell_all(self, word: str) -> None:
+        for seat in self.seats:
+            if seat.line is not None and seat.hello is not None and not seat.over:
+                seat.line.say(word)
+
+    async def _begin(self) -> None:
+        """Wait until all are ready or gone, judge their clocks, and tell each its moment."""
+        while self.waited_for():
+            self._changed.clear()
+            await self._changed.wait()
+        self._leave_out_shared()
+        for _ in range(_BURST):
+            self._ask()
+            await asyncio.sleep(self._patience.burst)
+        if self.stopped:
+            return
+        ready = [seat for seat in self.seats if not seat.over and seat.ready is not None and seat.offset is not None]
+        trips = [seat.echoes[-1].round_trip for seat in ready]
+        moments = start_moments(self._clock(), trips, len(ready), self._stagger)
+        self.first_start = min(moments, default=None)
+        for seat, moment in zip(ready, moments, strict=True):
+            assert seat.offset is not None
+            assert seat.line is not None
+            seat.planned = moment
+            start = f"{seat.offset.theirs(moment):.6f}"
+            seat.go = float(start)
+            seat.line.say(f"go {start}")
+
+    def _leave_out_shared(self) -> None:
+        """Hosts with one scratch file measure none: it would count twice, and the first to end would remove it."""
+        by_place: dict[str, list[Seat]] = {}
+        for seat in self.seats:
+            for place in frozenset(seat.ready.shared) if seat.ready is not None and not seat.over else ():
+                by_place.setdefault(place, []).append(seat)
+        for place, seats in by_place.items():
+            if len(seats) < 2:
+                continue
+            for seat in seats:
+                if not seat.lost:
+                    other = next(one.host for one in seats if one is not seat)
+                    self._lose(seat, f"its scratch file is that of {other}, too, on a filesystem both have ({place})")
+                    if seat.line is not None:
+                        seat.line.say("bye")
+
+    # -- one host ------------------------------------------------------------------------------------------------------
+
+    async def _serve(self, seat: Seat) -> None:
+        try:
+            await self._doors.acquire()
+            inside = True
+            try:
+                async with self._reach.line(seat.host) as line:
+                    seat.line = line
+                    rest = await self._until_hello(seat, line)
+                    self._doors.release()
+                    inside = False
+                    await self._hear_all(seat, line, rest)
+            finally:
+                if inside:
+                    self._doors.release()
+        except StorageError:
+            raise
+        except RaidbenchError as error:
+            self._lose(seat, error.message.rstrip("."))
+        except TimeoutError:
+            self._lose(seat, f"it said nothing for {self._limit(seat):g} s")
+        finally:
+            seat.over = True
+            seat.line = None
+            self._changed.set()
+
+    def _limit(self, seat: Seat) -> float:
+        return self._patience.hello if seat.hello is None else self._patience.silence
+
+    async def _until_hello(self, seat: Seat, line: HostLine) -> bytes:
+        """What came after its first line; whatever a login prints before it is passed over."""
+        seen, noise = b"", 0
+        async with asyncio.timeout(self._patience.hello):
+            while noise < _NOISE_BYTES:
+                chunk = await line.read()
+                if not chunk:
+                    await self._gone(seat, line)
+                    return b""
+                seen += chunk
+                noise += len(chunk)
+                while b"\n" in seen:
+                    first, seen = seen.split(b"\n", 1)
+                    if (message := _greeting(first)) is not None:
+                        self._take(seat, message)
+                        return seen
+        raise HostLiesError("It says much, but is no run")
+
+    async def _hear_all(self, seat: Seat, line: HostLine, rest: bytes) -> None:
+        flood = Flood()
+        buffer = rest
+        while not seat.over:
+            *lines, buffer = buffer.split(b"\n")
+            for each in lines:
+                flood.take(len(each), self._clock())
+                assert seat.hello is not None
+                self._take(seat, heard(each, seat.hello.host))
+            if len(buffer) > LINE_BYTES:
+                raise HostLiesError("It says a line without end")
+            if seat.end is not None:
+                seat.over = True
+                return
+            self._require_in_time(seat)
+            async with asyncio.timeout(self._patience.silence):
+                chunk = await line.read()
+            if not chunk:
+                await self._gone(seat, line)
+                return
+            buffer += chunk
+
+    def _require_in_time(self, seat: Seat) -> None:
+        if seat.planned is None or seat.ready is None:
+            return
+        if self._clock() > seat.planned + seat.ready.seconds + self._patience.beyond:
+            raise HostLiesError("Its run did not end in its time")
+
+    async def _gone(self, seat: Seat, line: HostLine) -> None:
+        """Its line ended before its last word."""
+        self._lose(seat, why_gone(await line.status(), await line.complaints()))
+        seat.over = True
+
+    def _lose(self, seat: Seat, why: str) -> None:
+        seat.lost = why[:1].lower() + why[1:]
+        seat.doing = "lost"
+        seat.over = True
+        self._say(f"{seat.host}: {seat.lost}.")
+
+    def _take(self, seat: Seat, message: Heard) -> None:
+        if seat.lost:
+            return  # what it still says counts no more, and the first reason stays
+        now = self._clock()
+        seat.account.require_open()
+        match message:
+            case Hello():
+                self._greet(seat, message)
+            case Pong(id=name):
+                number, sent = self._sent.get(name, (0, 0.0))
+                if not number:
+                    raise HostLiesError("It answers a ping that was never sent")
+                seat.account.pong(number, message.monotonic)
+                seat.echoes.append(Echo(sent=sent, received=now, monotonic=message.monotonic, wall=message.wall))
+            case PhaseTold(phase=phase):
+                seat.doing = phase
+            case ReadyTold():
+                if seat.ready is not None:
+                    raise HostLiesError("It says twice that it is ready")
+                seat.ready, seat.doing = message, "ready"
+                self._changed.set()
+            case StartedTold():
+                if seat.planned is None or seat.started:
+                    raise HostLiesError("It starts twice" if seat.started else "It starts before it was told to")
+                seat.doing, seat.started = "starting", True
+            case TickTold():
+                self._tick(seat, message, now)
+            case ResultTold():
+                self._close(seat, message)
+            case EndTold(message=sentence):
+                seat.account.end(message)
+                seat.end, seat.doing = message, "done"
+                if sentence and not seat.whole and not self.stopped:
+                    self._say(f"{seat.host}: {sentence}")
+
+    def _greet(self, seat: Seat, hello: Hello) -> None:
+        if seat.hello is not None:
+            raise HostLiesError("It says twice who it is")
+        if hello.lease is not None:
+            if self._lease is not None and hello.lease != self._lease:
+                raise HostLiesError(
+                    f"It was granted a lease of {self._lease:g} s and says that it has {hello.lease:g} s"
+                )
+            seat.account.lease_s = hello.lease
+        seat.hello, seat.doing = hello, "checking"
+        self._folder.called(hello.host)
+        self._warn_of_same_kernel(seat)
+
+    def _close(self, seat: Seat, result: ResultTold) -> None:
+        self._require_own(seat, result.go)
+        if result.status == "ok" and seat.planned is None:
+            raise HostLiesError("It ends a run before it was started")
+        seat.account.result(result, {} if seat.ready is None else seat.ready.job)
+        seat.result = result
+
+    def _tick(self, seat: Seat, tick: TickTold, now: float) -> None:
+        offset = seat.offset
+        if offset is None or seat.planned is None:
+            raise HostLiesError("It measures before it was started")
+        end = offset.ours(tick.monotonic)
+        if not seat.planned - 1.0 <= end <= now + offset.error_s + 1.0:
+            raise HostLiesError("It tells of another time than now")
+        self._require_own(seat, tick.go)
+        seat.account.tick(tick)
+        ios = sum(side.ios for side in tick.sides.values())
+        size = sum(side.bytes for side in tick.sides.values())
+        seat.rate = (now, ios / tick.seconds, size / tick.seconds)
+        if not tick.measuring:
+            return
+        span = (end - tick.seconds, end)
+        self._folder.add(seat.host, span, tick)
+        if seat.spans and span[0] - seat.spans[-1][1] < max(1.0, tick.seconds):
+            seat.spans[-1] = (seat.spans[-1][0], end)
+        else:
+            seat.spans.append(span)
+
+    @staticmethod
+    def _require_own(seat: Seat, go: float | None) -> None:
+        """Raise HostLiesError for what belongs to a run with another start."""
+        if go is not None and go != seat.go:
+            raise HostLiesError("It tells of another run, with another start")
+
+    def _warn_of_same_kernel(self, seat: Seat) -> None:
+        assert seat.hello is not None
+        for other in self.seats:
+            if other is not seat and other.hello is not None and other.hello.boot == seat.hello.boot != "":
+                self._say(
+                    f"{seat.host} and {other.host} run on one kernel: disks and processors that they share count twice."
+                )
+                return
+
+
+def _greeting(line: bytes) -> Hello | None:
+    """The first line of a run, None for anything else. Raises OtherProtocolError."""
+    try:
+        message = heard(line)
+    except OtherProtocolError:
+        raise
+    except HostLiesError:
+        return None
+    return message if isinstance(message, Hello) else None

@@ -1,0 +1,142 @@
+"""What many hosts did together: histograms are added and percentiles taken of the sum, never averaged. Pure."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping, Sequence
+from dataclasses import field, replace
+from statistics import fmean, stdev
+
+from app.core.fio.document import Counters
+from app.core.fio.histogram import Histogram
+from app.core.fio.summary import direction_figures
+from app.core.session.results import DIRECTIONS, DirectionFigures
+from backends.values import dataclass
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class IosMoved:
+    """One direction in one interval, or in several."""
+
+    ios: int
+    """I/Os completed."""
+    bytes: int
+    """Bytes moved."""
+    histogram: Histogram
+    """Their latencies."""
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class HostFigures:
+    """One host within the window."""
+
+    seconds: float
+    """The intervals of it that lie in the window, together."""
+    sides: Mapping[str, DirectionFigures]
+    """By direction; what it did not do is not there."""
+
+    @property
+    def iops(self) -> float:
+        """Of all directions."""
+        return sum(side.iops for side in self.sides.values())
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class IopsSpread:
+    """How far the hosts lie apart."""
+
+    variation: float
+    """Standard deviation of their IOPS by their mean: 0.1 for 10 %."""
+    slowest: str
+    """The host with the fewest IOPS."""
+    fastest: str
+    """The host with the most."""
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class JointFigures:
+    """All hosts of a window."""
+
+    hosts: Mapping[str, HostFigures]
+    """Each by its name."""
+    sides: Mapping[str, DirectionFigures] = field(default_factory=dict)
+    """The sum, by direction: rates added, percentiles of all I/Os."""
+    spread: IopsSpread | None = None
+    """None of fewer than two hosts."""
+
+
+class Pool:
+    """Adds up the intervals of one host that lie in a window."""
+
+    def __init__(self) -> None:
+        self._seconds = 0.0
+        self._parts: dict[str, tuple[int, int, dict[int, int]]] = {}
+
+    def add(self, seconds: float, sides: Mapping[str, IosMoved]) -> None:
+        """An interval more."""
+        self._seconds += seconds
+        for name, moved in sides.items():
+            ios, size, counts = self._parts.get(name, (0, 0, {}))
+            for value, count in moved.histogram.counts.items():
+                counts[value] = counts.get(value, 0) + count
+            self._parts[name] = (ios + moved.ios, size + moved.bytes, counts)
+
+    def figures(self) -> HostFigures:
+        """Of all of them."""
+        sides = {
+            name: side(IosMoved(ios=ios, bytes=size, histogram=Histogram(counts)), self._seconds)
+            for name, (ios, size, counts) in self._parts.items()
+        }
+        return HostFigures(seconds=self._seconds, sides=sides)
+
+
+def side(moved: IosMoved, seconds: float) -> DirectionFigures:
+    """What was moved in so many seconds, as figures."""
+    part = Counters(
+        io_bytes=moved.bytes,
+        total_ios=moved.ios,
+        completed=moved.ios,
+        runtime_ms=round(seconds * 1000),
+        mean_ns=moved.histogram.mean,
+        max_ns=moved.histogram.top,
+        min_ns=min(moved.histogram.counts, default=None),
+        histogram=moved.histogram,
+    )
+    found = direction_figures(part)
+    if not seconds:
+        return found
+    return replace(found, iops=moved.ios / seconds, bytes_per_second=moved.bytes / seconds)
+
+
+def together(hosts: Mapping[str, HostFigures]) -> JointFigures:
+    """The sum of hosts of one window, and how far they lie apart."""
+    sides = {}
+    for name in DIRECTIONS:
+        parts = [host.sides[name] for host in hosts.values() if name in host.sides]
+        if parts:
+            sides[name] = _sum(parts)
+    return JointFigures(hosts=hosts, sides=sides, spread=_spread(hosts))
+
+
+def _sum(parts: Sequence[DirectionFigures]) -> DirectionFigures:
+    pooled = IosMoved(
+        ios=sum(part.total_ios for part in parts),
+        bytes=sum(part.total_bytes for part in parts),
+        histogram=Histogram.merged(Histogram(dict(part.bins)) for part in parts),
+    )
+    return replace(
+        side(pooled, max(part.runtime_s for part in parts)),
+        iops=sum(part.iops for part in parts),
+        bytes_per_second=sum(part.bytes_per_second for part in parts),
+    )
+
+
+def _spread(hosts: Mapping[str, HostFigures]) -> IopsSpread | None:
+    if len(hosts) < 2:
+        return None
+    rates = {name: host.iops for name, host in hosts.items()}
+    mean = fmean(rates.values())
+    return IopsSpread(
+        variation=stdev(rates.values()) / mean if mean else 0.0,
+        slowest=min(rates, key=rates.__getitem__),
+        fastest=max(rates, key=rates.__getitem__),
+    )

@@ -1,0 +1,174 @@
+"""What is told of a run on many hosts: a row for each host, their sum, and who is missing from it. Pure."""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Iterator, Mapping, Sequence
+
+from app.core.presentation.json_schema import Json, picked
+from app.core.presentation.json_schema import side as direction_json
+from app.core.presentation.table import Align, Cell, Column, Mark, Row, Table, Tone
+from app.core.session.results import DIRECTIONS, DirectionFigures
+from app.features.fleet.multihost.coordinator import Conductor, Seat
+from app.features.fleet.multihost.record import FAILED, LOST, NEVER, HostRecord, JointRecord
+from widgets.text_utils import units
+from widgets.text_utils.text import shorten
+
+_FIGURES: tuple[tuple[str, Callable[[DirectionFigures], str]], ...] = (
+    ("IOPS", lambda side: units.iops(side.iops)),
+    ("MiB/s", lambda side: units.mib_per_s(side.bytes_per_second)),
+    ("p50", lambda side: units.latency(side.latency_ns.p50)),
+    ("p99", lambda side: units.latency(side.latency_ns.p99)),
+    ("p99.9", lambda side: units.latency(side.latency_ns.p99_9)),
+)
+
+_BAD = (LOST, FAILED, NEVER)
+
+
+FRESH_S = 3.0
+"""Seconds for which the figures of an interval are those of now."""
+
+
+def is_fresh(seat: Seat, now: float) -> bool:
+    """Whether a host measures, as far as it told by now (`time.monotonic`)."""
+    return not seat.over and bool(seat.rate[0]) and now - seat.rate[0] < FRESH_S
+
+
+def rates_now(seats: Sequence[Seat], now: float) -> tuple[int, float, float]:
+    """How many hosts measure, and their IOPS and bytes per second together."""
+    measuring = [seat for seat in seats if is_fresh(seat, now)]
+    return len(measuring), sum(seat.rate[1] for seat in measuring), sum(seat.rate[2] for seat in measuring)
+
+
+def together_now(conductor: Conductor, now: float) -> str:
+    """All hosts in one line: how many measure, what they do together, who is lost and who is waited for."""
+    seats = conductor.seats
+    measuring, iops, size = rates_now(seats, now)
+    words = [f"{measuring} of {units.plural(len(seats), 'host')} measuring"]
+    if measuring:
+        words += [f"{units.iops(iops)} IOPS", units.rate(size)]
+    if lost := [seat.host for seat in seats if seat.lost]:
+        words.append(shorten(f"lost: {', '.join(lost)}", 100, ".."))
+    if waited_for := conductor.waited_for():
+        words.append(shorten(f"waiting for {', '.join(waited_for)}", 100, ".."))
+    return " · ".join(words)
+
+
+LIVE = (
+    Column(key="host", title="Host"),
+    Column(key="state", title="State", shrinks=True),
+    Column(key="iops", title="IOPS", align=Align.RIGHT),
+    Column(key="rate", title="Rate", align=Align.RIGHT, priority=1),
+    Column(key="clock", title="Clock", align=Align.RIGHT, priority=2),
+)
+"""Columns of what is shown while it goes."""
+
+
+def live_table(seats: Sequence[Seat], now: float) -> Table:
+    """A row for each host: what it does, what it did in its last interval, by how much its clock may be wrong."""
+    return Table(columns=LIVE, rows=tuple(_live_row(seat, now) for seat in seats))
+
+
+def _live_row(seat: Seat, now: float) -> Row:
+    state = Cell(f"{seat.doing}: {seat.lost}", Tone.BAD, Mark.FAILED) if seat.lost else Cell(seat.doing)
+    figures = (units.iops(seat.rate[1]), units.rate(seat.rate[2])) if is_fresh(seat, now) else ("", "")
+    offset = seat.offset
+    clock = "" if offset is None else f"± {offset.error_s * 1000:.1f} ms"
+    return Row(key=seat.host, cells=(seat.host, state, *figures, clock))
+
+
+def joint_table(record: JointRecord) -> Table:
+    """A row for each host that was asked for, and one for their sum."""
+    sides = [name for name in DIRECTIONS if name in record.figures.sides]
+    titles = [f"{name.capitalize()} {title}" for name in sides for title, _ in _FIGURES]
+    columns = (
+        Column(title="Host"),
+        *(Column(title=title, align=Align.RIGHT) for title in titles),
+        Column(title="State"),
+    )
+    rows = []
+    for host in record.hosts:
+        known = record.figures.hosts.get(host.host)
+        cells = list(_cells(sides, {} if known is None else known.sides))
+        rows.append(Row(key=host.host, cells=(host.host, *cells, Cell(_state(host), _tone(host)))))
+    there = sum(host.counts for host in record.hosts)
+    cells = list(_cells(sides, record.figures.sides))
+    total = f"{there} of {units.plural(len(record.hosts), 'host')}"
+    rows.append(Row(cells=("together", *cells, Cell(total, Tone.GOOD if record.complete else Tone.BAD))))
+    return Table(columns=columns, rows=tuple(rows))
+
+
+def _cells(names: Sequence[str], sides: Mapping[str, DirectionFigures]) -> Iterator[str]:
+    for name in names:
+        side = sides.get(name)
+        yield from ("" if side is None else show(side) for _, show in _FIGURES)
+
+
+def _state(host: HostRecord) -> str:
+    if host.late_s is not None:
+        return f"{host.state}, {host.late_s:.1f} s late"
+    return host.state
+
+
+def _tone(host: HostRecord) -> Tone:
+    if host.state in _BAD:
+        return Tone.BAD
+    return Tone.GOOD if host.counts and host.late_s is None else Tone.ATTENTION
+
+
+def joint_sentences(record: JointRecord) -> Iterator[str]:
+    """Whose figures the sum has, how far the hosts lie apart, who is missing and why, what makes it doubtful."""
+    there = sum(host.counts for host in record.hosts)
+    hosts = units.plural(len(record.hosts), "host")
+    if there:
+        yield (
+            f"Together: {there} of {hosts}, the {record.seconds:.1f} s in which"
+            f" {'it' if there == 1 else 'all of them'} measured; percentiles are those of all I/Os."
+        )
+    for host in record.hosts:
+        if not host.counts:
+            yield f"{host.host} is not in the sum, {host.state}: {host.reason.rstrip('.')}."
+    for host in record.hosts:
+        if host.late_s is not None:
+            yield f"{host.host} began {host.late_s:.1f} s later than the first, by its own planned start."
+    spread = record.figures.spread
+    if spread is not None:
+        yield (
+            f"IOPS of the hosts vary by {units.fraction(spread.variation)} (coefficient of variation): slowest"
+            f" {spread.slowest}, fastest {spread.fastest}."
+        )
+    if record.stagger_s:
+        yield f"The hosts were started {record.stagger_s:g} s apart."
+    if record.stopped:
+        yield "The run was stopped before its time."
+    yield from record.notes
+
+
+def joint_json(record: JointRecord) -> Json:
+    """The record as a document."""
+    hosts = []
+    for host in record.hosts:
+        known = record.figures.hosts.get(host.host)
+        sides = {} if known is None else known.sides
+        hosts.append(
+            {
+                **picked(host, "host", "called", "state", "late_s", "clock_error_s", "run", "session"),
+                "reason": host.reason or None,
+                "seconds": None if known is None else known.seconds,
+                **{name: direction_json(sides.get(name)) for name in DIRECTIONS},
+            }
+        )
+    spread = record.figures.spread
+    return {
+        **picked(record, "id", "at", "target", "simulated", "stopped", "stagger_s"),
+        "job": dict(record.job),
+        "window": {
+            "begin": record.begin,
+            "seconds": record.seconds,
+            "hosts": sum(host.counts for host in record.hosts),
+            "of": len(record.hosts),
+        },
+        "hosts": hosts,
+        **{name: direction_json(record.figures.sides.get(name)) for name in DIRECTIONS},
+        "spread": None if spread is None else picked(spread, "variation", "slowest", "fastest"),
+        "notes": list(record.notes),
+    }

@@ -1,0 +1,203 @@
+"""What is kept of a run on many hosts: a folder below the session's `runs`.
+
+In it `joint.json` is the record; `hN.jsonl` has what the Nth host measured, an interval a line, by the controller's
+clock.
+"""
+
+from __future__ import annotations
+
+import json
+from collections.abc import Iterator, Mapping
+from dataclasses import field
+from pathlib import Path
+from typing import Any, TextIO
+
+from app.core.session.json_codec import structure, unstructure
+from app.core.session.multihost_names import NAMES, joint_folders
+from app.core.session.results import DIRECTIONS
+from app.features.fleet.multihost.common_interval import CommonWindow, Span
+from app.features.fleet.multihost.figures import IosMoved, JointFigures, Pool
+from app.features.fleet.multihost.messages import TickTold, moved
+from backends.errors import StorageError
+from backends.formats import FORMATS, Kept, require_known
+from backends.input_file import read_input
+from backends.text import clean
+from backends.values import dataclass
+from backends.version import program_version
+
+DOCUMENT = "joint.json"
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class HostRecord:
+    """One host of a run on many."""
+
+    host: str
+    """Its name as it was asked for."""
+    called: str = ""
+    """What it calls itself; "" where it never spoke."""
+    state: str
+    """`in the window`, `outside`, `lost`, `failed`, `never measured`."""
+    reason: str = ""
+    """A sentence where it is not in the window."""
+    late_s: float | None = None
+    """Seconds after the first that it began; None where it was not late."""
+    clock_error_s: float | None = None
+    """By so much its clock may be misjudged; None where no ping came back."""
+    run: str = ""
+    """The run there, by its id."""
+    session: str = ""
+    """The session there."""
+
+    @property
+    def counts(self) -> bool:
+        """Whether the sum has it."""
+        return self.state == IN_WINDOW
+
+
+IN_WINDOW, OUTSIDE, LOST, FAILED, NEVER = "in the window", "outside", "lost", "failed", "never measured"
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class JointRecord:
+    """A run on many hosts."""
+
+    id: str
+    """`j1`."""
+    at: float
+    """When it was started, seconds since 1970."""
+    target: str
+    """As it was asked for."""
+    job: Mapping[str, str] = field(default_factory=dict)
+    """As the first of the hosts has it."""
+    hosts: tuple[HostRecord, ...]
+    """All that were asked for, in their order."""
+    begin: float | None = None
+    """Seconds from the planned start to the begin of the window; None where there is none."""
+    seconds: float = 0.0
+    """Length of the window."""
+    stagger_s: float = 0.0
+    """Seconds between two starts."""
+    figures: JointFigures
+    """Of the window."""
+    notes: tuple[str, ...] = ()
+    """Sentences about what makes it doubtful."""
+    stopped: bool = False
+    """Whether it was ended before its time."""
+    simulated: bool = False
+    """Whether the hosts were made up."""
+
+    @property
+    def complete(self) -> bool:
+        """Whether the sum has every host."""
+        return all(host.counts for host in self.hosts)
+
+
+class JointFolder:
+    """The folder of one such run while it is made."""
+
+    def __init__(self, session: Path, hosts: tuple[str, ...]) -> None:
+        """Raises StorageError."""
+        there = joint_folders(session)
+        self.id = f"j{int(there[-1].name[1:]) + 1 if there else 1}"
+        """The run's name."""
+        self.path = session / "runs" / self.id
+        """Where it lies."""
+        self._files: dict[str, TextIO] = {}
+        try:
+            self.path.mkdir(mode=0o700, parents=True)
+            for number, host in enumerate(hosts, 1):
+                self._files[host] = open(self.path / f"h{number}.jsonl", "w", encoding="utf-8")  # noqa: SIM115
+            self._names = open(self.path / NAMES, "w", encoding="utf-8")  # noqa: SIM115
+            self._names.write("".join(f"{host}\n" for host in hosts))
+            self._names.flush()
+        except OSError as error:
+            raise _unwritten(self.path, error) from error
+
+    def called(self, name: str) -> None:
+        """A name that a host has besides. Raises StorageError."""
+        try:
+            self._names.write(f"{name}\n")
+            self._names.flush()
+        except OSError as error:
+            raise _unwritten(self.path, error) from error
+
+    def add(self, host: str, span: Span, tick: TickTold) -> None:
+        """An interval of a host, by our clock. Raises StorageError."""
+        sides = {name: _told(side) for name, side in tick.sides.items()}
+        line = {"begin": round(span[0], 6), "end": round(span[1], 6), "seconds": tick.seconds, **sides}
+        try:
+            self._files[host].write(json.dumps(line, separators=(",", ":")) + "\n")
+        except OSError as error:
+            raise _unwritten(self.path, error) from error
+
+    def pooled(self, host: str, window: CommonWindow) -> Pool:
+        """What a host did within a window. Raises StorageError."""
+        pool = Pool()
+        for span, seconds, sides in self.ticks(host):
+            if window.holds(span):
+                pool.add(seconds, sides)
+        return pool
+
+    def ticks(self, host: str) -> Iterator[tuple[Span, float, dict[str, IosMoved]]]:
+        """Intervals of a host as they were added: when, how long, what. Raises StorageError."""
+        file = self._files[host]
+        try:
+            file.flush()
+            with open(file.name, encoding="utf-8") as lines:
+                for line in lines:
+                    body = json.loads(line)
+                    sides = {name: moved(body[name]) for name in DIRECTIONS if name in body}
+                    yield (body["begin"], body["end"]), body["seconds"], sides
+        except OSError as error:
+            raise _unwritten(self.path, error) from error
+
+    def keep(self, record: JointRecord) -> None:
+        """Write the record down. Raises StorageError."""
+        body = {"format": FORMATS[Kept.JOINT], "program": program_version(), **unstructure(record)}
+        try:
+            (self.path / DOCUMENT).write_text(json.dumps(body, indent=1, allow_nan=False) + "\n", encoding="utf-8")
+        except OSError as error:
+            raise _unwritten(self.path, error) from error
+
+    def close(self) -> None:
+        """Let go of the files."""
+        for file in (*self._files.values(), self._names):
+            file.close()
+
+
+def _told(side: IosMoved) -> dict[str, Any]:
+    return {"ios": side.ios, "bytes": side.bytes, "bins": [list(row) for row in side.histogram.bins]}
+
+
+def _unwritten(path: Path, error: OSError) -> StorageError:
+    return StorageError(
+        f"{clean(str(path), 300)} cannot be written: {error.strerror or error}.",
+        hint="What was measured until then lies there.",
+        evidence=str(error),
+    )
+
+
+_LARGEST = 64 << 20
+"""Bytes of a record."""
+
+
+def joint_records(session: Path) -> tuple[tuple[JointRecord, ...], tuple[str, ...]]:
+    """The runs on many hosts that lie in a session's folder, and a sentence for each that cannot be read.
+
+    Raises NewerError for one that a newer program wrote.
+    """
+    records: list[JointRecord] = []
+    problems: list[str] = []
+    for place in joint_folders(session):
+        try:
+            body = json.loads(read_input(place / DOCUMENT, _LARGEST))
+            require_known(Kept.JOINT, body["format"], body.get("program"), f"The run {place.name} on many hosts")
+            records.append(structure(body, JointRecord))
+        except FileNotFoundError:
+            problems.append(
+                f"The run {place.name} on many hosts was cut short: what each host measured lies in {place}."
+            )
+        except (OSError, ValueError, TypeError, KeyError, AttributeError, ExceptionGroup):
+            problems.append(f"The run {place.name} on many hosts cannot be read.")
+    return tuple(records), tuple(problems)

@@ -1,0 +1,173 @@
+"""The devices of one host of many, as it told them: the list and the selected one, to be read and nothing else."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+from contextlib import aclosing
+from typing import TYPE_CHECKING, ClassVar
+
+from textual import on
+
+from app.core.presentation.device import counts, facts, problems_at
+from app.core.presentation.device_tree import Thing
+from app.core.presentation.json_schema import DEVICES
+from app.core.presentation.setting import Tuning, tuning
+from app.core.presentation.table import Facts
+from app.core.session.state import Session
+from app.features.fleet.hosts.failure_causes import Missing, judged
+from app.features.fleet.hosts.remote_devices import WORDS, ToldDevices, told_devices
+from app.tui.devices.detail import DeviceDetail, FactsPane
+from app.tui.devices.list_detail import DevicesAndOne
+from app.tui.devices.settings_panel import Part, SettingsPanel, Spot, able_first, pairs
+from app.tui.header import HeaderLines
+from backends.display_names import addresses, name_of
+from backends.errors import RaidbenchError
+from backends.model import Array, Drive, Inventory, Target
+from widgets.keyed_table import KeyedTable
+
+if TYPE_CHECKING:
+    from app.features.fleet.hosts.fleet import Fleet
+    from app.features.fleet.hosts.overview import Outlook
+    from app.tui.watched import FileDifference
+
+
+class ToldSettings(SettingsPanel):
+    """Settings as a host told them: nothing can be staged."""
+
+    def staged_at(self, target: str) -> Mapping[str, str]:
+        """Nothing: what is staged is of this machine, whose addresses may be the same."""
+        return {}
+
+    def drifts_at(self, target: str) -> Mapping[str, FileDifference]:
+        """Nothing: the file of settings is this machine's."""
+        return {}
+
+    def _changeable(self) -> Spot | None:
+        self._app.tell_briefly("Nothing is set on other hosts from here: `raidbench` there does, or Ansible on many.")
+        return None
+
+
+class ToldDetail(DeviceDetail):
+    """A device of another host: its settings and its facts."""
+
+    @property
+    def tabs(self) -> tuple[str, ...]:
+        """Without the history, which is that of this machine's session."""
+        return "settings", "facts"
+
+    def make_panel(self) -> SettingsPanel:
+        """One that stages nothing."""
+        return ToldSettings()
+
+
+class HostScreen(DevicesAndOne):
+    """The list of a host's devices, and the selected one."""
+
+    NAME: ClassVar[str] = "host"
+
+    def __init__(self, fleet: Fleet, host: str, outlook: Outlook) -> None:
+        """`outlook`: what is known of all hosts, of which the findings are taken."""
+        super().__init__()
+        self._fleet, self._host, self._outlook = fleet, host, outlook
+        self._told = ToldDevices(inventory=Inventory(), settings={})
+        self._tuned: Mapping[Target, Tuning] = {}
+        self._shown: str | None = None
+
+    @property
+    def list_title(self) -> str:
+        """Whose they are."""
+        return f"Devices of {self._host}"
+
+    def make_detail(self) -> DeviceDetail:
+        """One that stages nothing."""
+        return ToldDetail()
+
+    def on_mount(self) -> None:
+        """It is asked at once."""
+        self.query_one(HeaderLines).of_host = self._host
+        self.action_ask()
+
+    def show(self, session: Session) -> None:
+        """Nothing of this machine's session is about it."""
+
+    def action_ask(self) -> None:
+        """Ask the host anew; what it told before is shown until it has answered."""
+        if not self._told.inventory.drives:
+            self._say_empty(f"asking {self._host} ...")
+        self.note(f"asking {self._host} ...")
+        self.run_worker(self._ask, group="hosts", exclusive=True)  # type: ignore[arg-type]  # not begun, not awaited
+
+    def _say_empty(self, words: str) -> None:
+        self.devices.empty = self.panel.table.empty = words
+
+    async def _ask(self) -> None:
+        try:
+            async with aclosing(self._fleet.ask((self._host,), WORDS)) as answers:  # type: ignore[type-var]
+                outcomes = [judged(raw, DEVICES) async for raw in answers if raw.host == self._host]
+        except RaidbenchError as error:
+            self.workbench_app.tell(error, title=f"{self._host} was not asked")
+            self.note("not asked")
+            self._say_empty(f"{error.message} {error.hint}".strip())
+            return
+        for outcome in outcomes:
+            if isinstance(outcome, Missing):
+                self.note("missing")
+                self._say_empty(" ".join(filter(None, (outcome.message, outcome.hint, outcome.evidence))))
+                if self._told.inventory.drives:
+                    self.say(f"{outcome.message} What it told before is shown.", severity="warning")
+                return
+            self._take(told_devices(outcome.document))
+
+    def _take(self, told: ToldDevices) -> None:
+        inventory = told.inventory
+        self._told = told
+        things: tuple[Array | Drive, ...] = (*inventory.arrays, *inventory.drives)
+        self._tuned = {thing.target: tuning(pairs(self._parts(thing))) for thing in things}
+        self._say_empty("it told of no device" if not (inventory.drives or inventory.arrays) else "no settings here")
+        self.devices.show(inventory, self._tuned, ())
+        self.note(" · ".join(counts(inventory)) or "nothing")
+        self._shown = None
+        self._turn_to_row()
+
+    def _parts(self, thing: Thing) -> list[Part]:
+        """Its own settings and those of its queue."""
+        queue = self._told.inventory.twin(thing)
+        headed = [(thing, "")] if queue is None else [(thing, ""), (queue, f"Queue of {queue.device}")]
+        return [
+            Part(
+                target=str(one.target),
+                heading=heading,
+                settings=settings,
+                readings=dict(readings),
+                scope=one.target.scope,
+            )
+            for one, heading in headed
+            for settings, readings in (self._told.settings.get(one.target, ((), {})),)
+        ]
+
+    @on(KeyedTable.RowHighlighted, "#devices")
+    def _turn_to_row(self) -> None:
+        """Show the device under the cursor: all of it is known by now."""
+        selected = self.devices.selected
+        if selected is None or selected == self._shown:
+            return
+        self._shown = selected
+        thing = self._told.inventory.find(selected)
+        parts = able_first(self._parts(thing)) if thing is not None else ()
+        self.panel.show(parts, of=selected)
+        self.show_title(thing, selected)
+        self.query_one(FactsPane).show(
+            (*problems_at(self._told.inventory, selected), *self._known_of(thing, parts)), anew=True
+        )
+        self.say_beside()
+
+    def _known_of(self, thing: Thing | None, parts: tuple[Part, ...]) -> tuple[Facts, ...]:
+        if thing is None:
+            return ()
+        places = {name_of(thing), *addresses(self._told.inventory, thing)}
+        labels = {setting.label for part in parts for setting in part.settings}
+        return (*self._outlook.found_at(self._host, places), *facts(thing, told=labels))
+
+    def leave_list(self) -> None:
+        """To the hosts."""
+        self.dismiss()

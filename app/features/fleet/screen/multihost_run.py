@@ -1,0 +1,221 @@
+"""One run on many hosts while it goes: a row for each, their sum as a line, and at the end who was in it."""
+
+from __future__ import annotations
+
+import asyncio
+import contextlib
+import time
+from typing import TYPE_CHECKING, ClassVar
+
+from textual.app import ComposeResult
+
+from app.core.session.multihost_names import LEASE_S
+from app.core.session.state import Session
+from app.features.fleet.multihost.coordinator import Conductor
+from app.features.fleet.multihost.presentation import joint_sentences, joint_table, live_table, rates_now, together_now
+from app.features.fleet.multihost.record import JointFolder, JointRecord
+from app.features.fleet.multihost.result import kept
+from app.tui import render
+from app.tui.background import BackgroundWork
+from app.tui.base import WorkbenchScreen
+from app.tui.suspension import JOINT
+from backends.display_names import is_path
+from backends.errors import RaidbenchError
+from widgets.chart import LineChart
+from widgets.chart_data import ChartData, Series
+from widgets.keyed_table import KeyedTable
+from widgets.pane import Pane
+from widgets.text_panel import Prose
+from widgets.text_utils import units
+
+if TYPE_CHECKING:
+    from app.features.fleet.hosts.fleet import Fleet
+    from app.tui.app_interface import Port
+
+LOOK_S = 0.5
+"""Seconds between two looks at what the hosts told."""
+
+
+class JointMeasuring(BackgroundWork):
+    """The same run on some hosts at the same moment; goes on whichever screen is in front."""
+
+    def __init__(self, app: Port, fleet: Fleet, hosts: tuple[str, ...], profile: str, target: str) -> None:
+        """`profile`: the name of the workload; `target`: as each host calls it."""
+        self._app, self._fleet = app, fleet
+        self.hosts, self.profile, self.target = hosts, profile, target
+        """What is measured, and where."""
+        self.conductor: Conductor | None = None
+        """The run, once it has begun."""
+        self.record: JointRecord | None = None
+        """What came of it, once it is over."""
+        self.points: tuple[tuple[float, float], ...] = ()
+        """Seconds since the planned start, and the IOPS of all hosts then."""
+        self.running = False
+        """Whether it goes on."""
+        self.trouble = ""
+        """Why there is no record, a sentence."""
+        self._said = ""
+        self._stopping = False
+        self._over = asyncio.Event()
+
+    @property
+    def title(self) -> str:
+        """What is measured."""
+        return f"{self.profile} on {self.target}, {units.plural(len(self.hosts), 'host')}"
+
+    @property
+    def words(self) -> str:
+        """How it goes, or what came of it."""
+        if self.record is not None:
+            return " ".join((*joint_sentences(self.record), f"Kept as {self.record.id}: E writes the report."))
+        if self.conductor is None or self.trouble:
+            return self.trouble or "Reaching the hosts ..."
+        stopping = "Stopping: " if self.conductor.stopped else ""
+        return f"{stopping}{together_now(self.conductor, time.monotonic())}. {self._said}".strip()
+
+    def start(self) -> None:
+        """Begin."""
+        self.running = True
+        self._app.run_worker(self._measure(), group=JOINT)
+
+    def stop(self) -> None:
+        """Tell all hosts to stop; what they still say is heard for a while."""
+        self._stopping = True
+        if self.conductor is not None and self.running:
+            self.conductor.stop()
+            self._app.refresh_screen()
+
+    async def wait(self) -> None:
+        """Until it is over."""
+        await self._over.wait()
+
+    async def may_leave(self) -> bool:
+        """Ask about the run; return whether to go on leaving. Stopped, what was measured by then is kept."""
+        if not self.running:
+            return True
+        from widgets.question import KeyedAnswer, QuestionDialog
+
+        question = QuestionDialog(
+            f"{units.plural(len(self.hosts), 'host')} are measuring together.",
+            (
+                KeyedAnswer(key="s", label="Stop them and leave", value="stop"),
+                KeyedAnswer(key="escape", label="Stay", value="stay"),
+            ),
+            "Their figures so far are kept in the session.",
+        )
+        if await self._app.push_screen_wait(question) != "stop":
+            return False
+        self.stop()
+        await self.wait()
+        return True
+
+    async def _measure(self) -> None:
+        bench = self._app.workbench
+        at = time.time()
+        try:
+            if bench.folder is None:
+                self.trouble = "There is no session on disk in which it could be kept, so nothing was begun."
+                return
+            words = (f"--profile={self.profile}", *self._size(), "--", self.target)
+            async with self._fleet.reach(self.hosts, words) as reach:
+                folder = JointFolder(bench.folder, self.hosts)
+                with contextlib.closing(folder):
+                    self.conductor = Conductor(reach, folder, self.hosts, say=self._say, lease_s=LEASE_S)
+                    if self._stopping:
+                        self.conductor.stop()
+                    looking = asyncio.create_task(self._look())
+                    try:
+                        await self.conductor.conduct()
+                    finally:
+                        looking.cancel()
+                    self.record = kept(bench, self.conductor, folder, target=self.target, at=at)
+        except RaidbenchError as error:
+            self.trouble = f"It ended without a record: {error.message}"
+            self._app.tell(error, title="The hosts were not measured together")
+        finally:
+            self.running = False
+            self._over.set()
+            self._app.refresh_screen()
+
+    def _size(self) -> tuple[str, ...]:
+        """The size of scratch files, where one is configured and a folder is measured."""
+        size = self._app.options.scratch_size
+        return (f"--size={size}",) if size is not None and is_path(self.target) else ()
+
+    def _say(self, sentence: str) -> None:
+        self._said = sentence
+
+    async def _look(self) -> None:
+        while True:
+            await asyncio.sleep(LOOK_S)
+            now, conductor = time.monotonic(), self.conductor
+            if conductor is not None and conductor.first_start is not None:
+                measuring, iops, _ = rates_now(conductor.seats, now)
+                if measuring:
+                    self.points = (*self.points, (max(0.0, now - conductor.first_start), iops))
+            self._app.refresh_screen()
+
+
+class JointScreen(WorkbenchScreen):
+    """One row a host, the sum as a line."""
+
+    NAME: ClassVar[str] = "joint"
+    AUTO_FOCUS = "#joint-hosts"
+
+    def __init__(self, measuring: JointMeasuring) -> None:
+        super().__init__()
+        self._measuring = measuring
+
+    def body(self) -> ComposeResult:
+        """The hosts; the graph; what is to be said."""
+        with Pane(self._measuring.title, id="joint-pane"):
+            yield KeyedTable(id="joint-hosts", empty="reaching the hosts ...")
+        yield LineChart(title="IOPS of all", id="joint-iops", ascii=self.workbench_app.ascii)
+        yield Prose(self._measuring.words, id="joint-words")
+
+    def on_mount(self) -> None:
+        """As it stands."""
+        self.show(self.workbench_app.session)
+
+    def show(self, session: Session) -> None:
+        """Bring everything up to date."""
+        measuring = self._measuring
+        table = self.query_one("#joint-hosts", KeyedTable)
+        if measuring.record is not None:
+            shown = joint_table(measuring.record)
+        elif measuring.conductor is not None:
+            shown = live_table(measuring.conductor.seats, time.monotonic())
+        else:
+            shown = None
+        if shown is not None:
+            columns = render.columns(shown)
+            if columns != table.columns:
+                table.columns = columns
+            table.rows = render.rows(shown)
+        else:
+            table.empty = measuring.words
+        self.query_one(LineChart).data = ChartData(
+            series=(Series(name="together", points=measuring.points, color="$primary"),),
+            y_format=units.iops,
+            over=not measuring.running,
+            waiting="nobody measures yet" if measuring.running else "nobody measured",
+        )
+        self.query_one("#joint-words", Prose).say(measuring.words)
+
+    def action_stop(self) -> None:
+        """Tell all hosts to stop."""
+        if self._measuring.running:
+            self._measuring.stop()
+        else:
+            self.say("It is over: nothing is being measured.")
+
+    def action_export(self) -> None:
+        """Write the session's report."""
+        if self._measuring.record is None:
+            self.say("There is nothing to report before it is over.")
+        else:
+            self.workbench_app.ask_export()
+
+    def action_back(self) -> None:
+        """Back to the hosts; it goes on."""
+        self.dismiss()

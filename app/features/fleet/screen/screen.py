@@ -1,0 +1,220 @@
+"""Many hosts, one row each, what is wrong first; below them what is known of the one under the cursor."""
+
+from __future__ import annotations
+
+import asyncio
+from contextlib import aclosing
+from dataclasses import replace
+from functools import partial
+from typing import TYPE_CHECKING, ClassVar, cast
+
+from textual import on
+from textual.app import ComposeResult
+
+from app.core.fio.profiles import PROFILES
+from app.core.presentation.table import Table
+from app.features.fleet.hosts.failure_causes import judged
+from app.features.fleet.hosts.grouping import counted
+from app.features.fleet.hosts.overview import COLUMNS, WORDS, Outlook
+from app.tui import render
+from app.tui.base import WorkbenchScreen
+from app.tui.devices.detail import FactsPane
+from app.tui.suspension import JOINT
+from backends.display_names import is_path
+from backends.errors import RaidbenchError
+from widgets.choice_list import ChoiceDialog, ChoiceItem
+from widgets.field_dialog import TextDialog
+from widgets.keyed_table import KeyedTable, TableColumn
+from widgets.pane import Pane
+from widgets.question import KeyedAnswer, QuestionDialog
+from widgets.text_utils.units import plural
+
+if TYPE_CHECKING:
+    from app.features.fleet.hosts.fleet import Fleet
+    from app.features.fleet.screen.multihost_run import JointMeasuring
+
+REDRAW = 0.25
+"""Seconds between two drawings while answers come: five hundred hosts are no five hundred drawings."""
+
+NOBODY = "no hosts were named: raidbench --hosts NODESET opens the workbench on them, as --hosts 'node[1-40]'"
+
+
+SENTENCE = 34
+"""Cells that a cause keeps before another column is left out."""
+
+
+def _columns() -> tuple[TableColumn, ...]:
+    shown = render.columns(Table(columns=COLUMNS))
+    return tuple(replace(column, least=SENTENCE) if column.key == "state" else column for column in shown)
+
+
+class HostsScreen(WorkbenchScreen):
+    """The hosts that were named when the workbench was opened."""
+
+    NAME: ClassVar[str] = "hosts"
+    AUTO_FOCUS = "#hosts"
+
+    def __init__(self) -> None:
+        super().__init__()
+        self._outlook = Outlook(())
+        self._drawing = False
+        self._marked: frozenset[str] = frozenset()
+        self._target = ""
+        self._first: str | None = None
+        self._known: str | None = None  # the host of which it is shown what is known
+
+    def body(self) -> ComposeResult:
+        """The list; what is known of one."""
+        with Pane("Hosts", id="hosts-pane"):
+            yield KeyedTable(_columns(), id="hosts", empty=NOBODY)
+        with Pane("", id="host-pane"):
+            yield FactsPane(id="host-facts")
+
+    def on_mount(self) -> None:
+        """The hosts are asked at once."""
+        if self.workbench_app.options.fleet is not None:
+            self.action_ask()
+
+    @property
+    def table(self) -> KeyedTable:
+        """The list."""
+        return self.query_one("#hosts", KeyedTable)
+
+    def action_open(self) -> None:
+        """Show the devices of the host under the cursor."""
+        fleet, host = self.workbench_app.options.fleet, self.table.cursor
+        if fleet is None or host is None:
+            self.say(f"There is no host to open: {NOBODY}." if fleet is None else "There is no host to open.")
+            return
+        from app.features.fleet.screen.host import HostScreen
+
+        self.app.push_screen(HostScreen(fleet, host, self._outlook))
+
+    @on(KeyedTable.RowSelected, "#hosts")
+    def _row_selected(self) -> None:
+        if self.is_active:  # a second Enter, before anybody saw what the first has opened
+            self.action_open()
+
+    def action_mark(self) -> None:
+        """Mark the host under the cursor, or unmark it."""
+        if (host := self.table.cursor) is not None:
+            self._marked ^= {host}
+            self._draw()
+            self.table.action_cursor(1)
+
+    def action_mark_all(self) -> None:
+        """Mark all that answered; none where they are."""
+        there = frozenset(self._outlook.answered)
+        self._marked = frozenset() if there and there <= self._marked else self._marked | there
+        self._draw()
+        self.say(f"{plural(len(self._marked), 'host')} marked.")
+
+    def action_measure(self) -> None:
+        """Choose what is measured on the marked hosts, and begin; while it goes on, show it."""
+        fleet, joint = self.workbench_app.options.fleet, self._joint
+        if joint is not None and joint.running:
+            self._show_joint(joint)
+        elif fleet is None:
+            self.say(f"Nobody can measure: {NOBODY}.")
+        elif not self._marked:
+            self.say("No host is marked: space marks one, * all that answered; then b measures on them at once.")
+        else:
+            self.run_worker(partial(self._choose, fleet), group="choose", exclusive=True)  # type: ignore[arg-type]
+
+    @property
+    def _joint(self) -> JointMeasuring | None:
+        """The run on many hosts that goes on, or was the last; None before the first."""
+        return cast("JointMeasuring | None", self.workbench_app.background.get(JOINT))
+
+    async def _choose(self, fleet: Fleet) -> None:
+        """The workload, the target, and the word that begins it."""
+        from app.features.fleet.screen.multihost_run import JointMeasuring
+
+        app = self.workbench_app
+        hosts = tuple(host for host in fleet.hosts if host in self._marked)
+        there = plural(len(hosts), "host")
+        choices = tuple(ChoiceItem(value=name, label=name, help=one.title) for name, one in PROFILES.items())
+        name = await app.push_screen_wait(ChoiceDialog(f"Workload on {there}", choices, app.options.profile))
+        if name is None:
+            return
+        help = "A device or array as `devices` names it there, or a folder that is not shared, for a scratch file."
+        target = await app.push_screen_wait(TextDialog("Measured on each of them", self._target, help=help))
+        if not target:
+            return
+        self._target = target = target.strip()
+        job = PROFILES[name].job
+        if job.writes and not is_path(target):
+            self.say("No device is written over on other hosts: name a folder for a workload that writes.")
+            return
+        told = "A scratch file is made there and removed afterwards." if is_path(target) else "Nothing is written."
+        question = QuestionDialog(
+            f"Measure on {target} of {there} at once?",
+            (
+                KeyedAnswer(key="s", label="Start", value="start"),
+                KeyedAnswer(key="escape", label="Leave it", value="leave"),
+            ),
+            f"{name}: {job.describe()}. {told}",
+        )
+        if await app.push_screen_wait(question) == "start":
+            app.background[JOINT] = joint = JointMeasuring(app, fleet, hosts, name, target)
+            joint.start()
+            self._show_joint(joint)
+
+    def _show_joint(self, joint: JointMeasuring) -> None:
+        from app.features.fleet.screen.multihost_run import JointScreen
+
+        self.app.push_screen(JointScreen(joint))
+
+    def action_ask(self) -> None:
+        """Ask every host anew."""
+        fleet = self.workbench_app.options.fleet
+        if fleet is None:
+            self.say(f"Nobody can be asked: {NOBODY}.")
+            return
+        self._outlook = Outlook(fleet.hosts)
+        self._draw()
+        self.run_worker(self._ask, group="hosts", exclusive=True)  # type: ignore[arg-type]  # not begun, not awaited
+
+    async def _ask(self) -> None:
+        fleet, outlook = self.workbench_app.options.fleet, self._outlook
+        assert fleet is not None
+        try:
+            async with aclosing(fleet.ask(fleet.hosts, WORDS)) as answers:  # type: ignore[type-var]
+                async for raw in answers:
+                    outlook.take(judged(raw))
+                    self._draw_soon()
+                    await asyncio.sleep(0)  # keys come between two answers, however many have come at once
+        except RaidbenchError as error:
+            self.workbench_app.tell(error, title="The hosts were not asked")
+            self.table.empty = error.message
+            self._outlook = Outlook(())
+        self._draw()
+
+    def _draw_soon(self) -> None:
+        if not self._drawing:
+            self._drawing = True
+            self.set_timer(REDRAW, self._draw)
+
+    def _draw(self) -> None:
+        """Bring the rows up to date with what came by now."""
+        self._drawing = False
+        if not self.app.is_running or not self.query("#hosts"):
+            return  # on the way out
+        told, untouched = render.rows(self._outlook.table()), self.table.cursor == self._first
+        rows = tuple(replace(row, marked=True) if row.key in self._marked else row for row in told)
+        self.table.rows = rows
+        if untouched and rows:  # until somebody moves it the cursor is on the first, which is what is worst by now
+            self.table.cursor = rows[0].key
+        self._first = rows[0].key if rows else None
+        pane, gathered = self.query_one("#hosts-pane", Pane), self._outlook.gathered
+        pane.title = f"Hosts, waiting for {len(gathered.waiting)}" if gathered.waiting else "Hosts"
+        pane.note = counted(gathered).rstrip(".")
+        self._show_known()
+
+    @on(KeyedTable.RowHighlighted, "#hosts")
+    def _show_known(self) -> None:
+        host = self.table.cursor
+        anew, self._known = host != self._known, host
+        self.query_one("#host-pane", Pane).title = host or ""
+        known = () if host is None else self._outlook.known_of(host)
+        self.query_one(FactsPane).show(known, anew=anew)

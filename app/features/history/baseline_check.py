@@ -1,0 +1,166 @@
+"""A baseline held against the same job, measured again. Pure."""
+
+from __future__ import annotations
+
+from collections.abc import Iterable, Sequence
+from math import isfinite
+
+from app.core.analysis.caveats import forbidden, weakened
+from app.core.analysis.comparison import differing
+from app.core.analysis.control_chart import NightChart, night_chart
+from app.core.analysis.metric_kinds import Figure, headline, value_of
+from app.core.analysis.past_runs.earlier_runs import PastRun, job_words
+from app.core.analysis.past_runs.series import Difference
+from app.core.analysis.reasons import Doubt
+from app.core.analysis.regression import LaterJudgement, LaterVerdict, apart, judge_later
+from app.core.analysis.sample_groups import engine_of
+from app.core.analysis.stats import Spread, geometric_mean
+from app.core.session.results import RunStatus
+from app.core.session.state import RunRecord
+from app.features.history.baselines import Baseline
+from backends.values import dataclass
+
+_OTHER_EACH_TIME = ("boot_id",)
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Check:
+    """What came of it."""
+
+    baseline: Baseline
+    """What it was held against."""
+    runs: tuple[RunRecord, ...]
+    """What was measured now."""
+    figure: Figure
+    """What the job is about."""
+    direction: str
+    """Of which direction."""
+    saved: float | None
+    """Geometric mean of the baseline."""
+    now: float | None
+    """And of the runs; None where one of them has no figure."""
+    judgement: LaterJudgement
+    """How it stands."""
+    threshold: float
+    """Percent."""
+    between: Spread | None
+    """How far sessions of the same lie apart; None of too few."""
+    chart: NightChart | None
+    """Of all nights since the baseline, this one the last; None where it has no figure or no verdict."""
+    since: float | None
+    """When an episode was told that goes on, seconds since the epoch; None without one."""
+    differs: tuple[Difference, ...]
+    """Settings, and what else is known of how the runs came about."""
+    failed: tuple[str, ...]
+    """Runs that did not come to a good end."""
+    engines: tuple[str, ...]
+    """The I/O engines, of the baseline first, where it is not the same."""
+    doubts: tuple[Doubt, ...]
+    """Why the state of the array forbids a verdict."""
+    weakened: tuple[Doubt, ...]
+    """What weakens the figures."""
+
+
+def check(baseline: Baseline, runs: Sequence[RunRecord], known: Iterable[PastRun], *, threshold: float) -> Check:
+    """The runs, measured now, against the baseline. `known`: the history, for how far sessions lie apart."""
+    about, direction = headline((*baseline.runs, *runs))
+    saved = [value_of(run.figures, direction, about) for run in baseline.runs]
+    now = [value_of(run.figures, direction, about) for run in runs]
+    alike = [run for run in known if run.kind == (about.key, direction)]
+    others = _other_sessions(baseline, alike, {run.start.at for run in runs})
+    judgement = LaterJudgement(standing=LaterVerdict.NOT_DECIDED, interval=None)
+    chart, since = None, None
+    failed = tuple(run.id for run in runs if run.figures.status is not RunStatus.OK)
+    ones, these = _all(saved), _all(now)
+    doubts: tuple[Doubt, ...] = ()
+    engines = tuple(dict.fromkeys(engine_of(run) for run in (*baseline.runs, *runs)))
+    if failed or not ones or not these:
+        pass
+    elif len(engines) > 1:
+        judgement = LaterJudgement(standing=LaterVerdict.REFUSED, interval=None)
+    elif doubts := forbidden((*baseline.runs, *runs)):
+        seen = judge_later(ones, these, between=apart(_means(others)), threshold=threshold)
+        judgement = LaterJudgement(standing=LaterVerdict.REFUSED, interval=seen.interval)
+    else:
+        nights = _nights(baseline, runs, alike)
+        chart = night_chart(
+            [ones, *map(_values, nights), these],
+            earlier=_means(each for each in others if each[0].at < baseline.start.at),
+            higher_is_better=about.higher_is_better,
+            threshold=threshold,
+        )
+        judgement = chart.judgement
+        begun = [baseline.start.at, *(night[0].at for night in nights), runs[0].start.at]
+        since = None if chart.begun is None else begun[chart.begun]
+    return Check(
+        baseline=baseline,
+        runs=tuple(runs),
+        figure=about,
+        direction=direction,
+        saved=geometric_mean(ones) if ones else None,
+        now=geometric_mean(these) if these else None,
+        judgement=judgement,
+        threshold=threshold,
+        between=apart(_means(others)),
+        chart=chart,
+        since=since,
+        differs=_differs(baseline.runs[0], runs[-1]) if runs else (),
+        failed=failed,
+        engines=engines if len(engines) > 1 else (),
+        doubts=doubts,
+        weakened=weakened((*baseline.runs, *runs)),
+    )
+
+
+def _all(values: Sequence[float | None]) -> list[float]:
+    there = [value for value in values if value is not None and isfinite(value) and value > 0]
+    return there if len(there) == len(values) else []
+
+
+def _other_sessions(baseline: Baseline, known: Iterable[PastRun], now: set[float]) -> list[list[PastRun]]:
+    """The runs of each session in which the same was measured with the same settings, but for those of now."""
+    settings = baseline.start.settings
+    return _sessions(run for run in _alike(baseline, known) if run.settings == settings and run.at not in now)
+
+
+def _nights(baseline: Baseline, now: Sequence[RunRecord], known: Iterable[PastRun]) -> list[list[PastRun]]:
+    """The sessions between the baseline and now that measured the same, with the settings of either.
+
+    Whoever tries other settings in between makes no night of it; a setting that was changed to stay does.
+    """
+    first, last = now[0].start.at, baseline.runs[-1].start.at
+    settings = (baseline.start.settings, now[0].start.settings)
+    return _sessions(
+        run
+        for run in _alike(baseline, known)
+        if last < run.at < first and run.session != baseline.session and run.settings in settings
+    )
+
+
+def _alike(baseline: Baseline, known: Iterable[PastRun]) -> list[PastRun]:
+    wanted = (baseline.start.simulated, baseline.thing, job_words(baseline.start.work))
+    return [run for run in known if run.counts and run.condition == wanted]
+
+
+def _values(runs: Iterable[PastRun]) -> list[float]:
+    return [run.value for run in runs if run.value is not None]
+
+
+def _means(sessions: Iterable[Iterable[PastRun]]) -> list[float]:
+    return [geometric_mean(_values(runs)) for runs in sessions]
+
+
+def _sessions(runs: Iterable[PastRun]) -> list[list[PastRun]]:
+    """In time."""
+    found: dict[str, list[PastRun]] = {}
+    for run in runs:
+        found.setdefault(run.session, []).append(run)
+    return list(found.values())
+
+
+def _differs(saved: RunRecord, now: RunRecord) -> tuple[Difference, ...]:
+    beneath = differing(saved.provenance, now.provenance)
+    return (
+        *differing(saved.start.settings, now.start.settings),
+        *(each for each in beneath if each[0] not in _OTHER_EACH_TIME),
+    )

@@ -1,0 +1,221 @@
+"""`baseline`: runs put aside under a name, and the same job measured again and held against them."""
+
+from __future__ import annotations
+
+from contextlib import closing
+
+import click
+
+from app.cli.async_runner import Interruption
+from app.cli.bench import measured
+from app.cli.bench_progress import RunTeller
+from app.cli.bench_target import resolve
+from app.cli.error_exit import exit_status
+from app.cli.exit_status import DONE, FAILED, FOUND, INTERRUPTED, UNDECIDED
+from app.cli.options import CONFIRM_HELP, PERCENT, current, gather_options
+from app.cli.output import document, lines, print_json, report_error, say, terminal_width
+from app.cli.render import table_lines
+from app.cli.runs import found_run
+from app.cli.session_context import loaded_session, on_workbench
+from app.core.analysis.past_runs.earlier_runs import node_of, thing_of
+from app.core.analysis.past_runs.index import known_runs
+from app.core.analysis.regression import LATER_THRESHOLD_PERCENT
+from app.core.analysis.replicates import Repeats
+from app.core.analysis.verdict import FEWEST_RUNS
+from app.core.benchmark.run_plan import Request
+from app.core.fio.job import Job
+from app.core.presentation.table import filled
+from app.core.session.state import RunRecord
+from app.core.session.store import Loaded
+from app.core.workbench import Workbench
+from app.features.history.baseline_check import check
+from app.features.history.baseline_presentation import baseline_json, baselines_table, check_json, check_sentence
+from app.features.history.baselines import Baseline, Baselines, baseline_of
+from app.features.history.regression_status import STATUS
+from backends.errors import AnotherDeviceError, InvalidValueError, NotFoundError, RaidbenchError
+from backends.text import clean
+from backends.values import dataclass
+
+
+@click.group("baseline")
+def baseline_command() -> None:
+    """Runs put aside under a name, and the same job measured again and held against them."""
+
+
+@baseline_command.command("save")
+@click.argument("name")
+@click.argument("runs", nargs=-1, metavar="[RUN]...")
+@click.option("--replace", is_flag=True, help="In the place of the baseline that has this name.")
+@click.option("--json", "as_json", is_flag=True, help="The baseline as JSON.")
+def save_command(name: str, runs: tuple[str, ...], replace: bool, as_json: bool) -> int:
+    """Save RUN with its repeats as the baseline NAME; the last run of the session where none is named.
+
+    A run is named r3, or SESSION/r3 for one of another session. Several runs are taken as they are named.
+    """
+    loaded, chosen = _named(runs)
+    baseline = baseline_of(name, loaded, chosen)
+    Baselines(current().paths).save(baseline, replace=replace)
+    if as_json:
+        print_json(baseline=baseline_json(baseline))
+    ids = ", ".join(record.id for record in chosen)
+    say(
+        f"Baseline {name}: {ids} of {clean(baseline.session, 100)}. "
+        f"`raidbench baseline check {name}` measures the same again."
+    )
+    return DONE
+
+
+@baseline_command.command("list")
+@click.option("--json", "as_json", is_flag=True, help="As JSON.")
+def list_command(as_json: bool) -> int:
+    """The baselines there are."""
+    store = Baselines(current().paths)
+    found: list[Baseline] = []
+    for name in store.names():
+        try:
+            found.append(store.load(name))
+        except NotFoundError:  # gone meanwhile, or of another kind of machine
+            continue
+        except RaidbenchError as error:
+            say(f"{name}: {clean(error.message, 300)}")
+    if as_json:
+        print_json(baselines=[baseline_json(each) for each in found])
+    elif found:
+        lines(table_lines(filled(baselines_table(found)), terminal_width()))
+    else:
+        say("No baseline yet. `raidbench baseline save NAME` makes one of the last run and its repeats.")
+    return DONE
+
+
+@baseline_command.command("remove")
+@click.argument("name")
+@click.option("--json", "as_json", is_flag=True, help="As JSON.")
+def remove_command(name: str, as_json: bool) -> int:
+    """Remove a baseline; the runs stay where they are."""
+    Baselines(current().paths).remove(name)
+    if as_json:
+        print_json(removed=name)
+    say(f"The baseline {name} is removed.")
+    return DONE
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class CheckOptions:
+    """The options of `baseline check`."""
+
+    name: str
+    repeats: int | None = None
+    threshold: float = LATER_THRESHOLD_PERCENT
+    typed: str | None = None
+    worse_is_1: bool = False
+    as_json: bool = False
+
+
+@baseline_command.command("check")
+@click.argument("name")
+@click.option(
+    "--repeats",
+    type=click.IntRange(FEWEST_RUNS, 1000),
+    metavar="N",
+    help=f"Runs to make: as many as the baseline has unless named, {FEWEST_RUNS} at least.",
+)
+@click.option(
+    "--threshold",
+    type=PERCENT,
+    default=f"{LATER_THRESHOLD_PERCENT:g}",
+    metavar="PERCENT",
+    help=f"How much worse matters; {LATER_THRESHOLD_PERCENT:g} % unless named.",
+)
+@click.option("--confirm", "typed", metavar="WORD", help=CONFIRM_HELP)
+@click.option("--worse-is-1", is_flag=True, help="Exit with 1 where it is worse, as before; for one release only.")
+@click.option("--json", "as_json", is_flag=True, help="As JSON.")
+@gather_options(CheckOptions)
+def check_command(options: CheckOptions) -> int:
+    """Measure the job of the baseline NAME again, on the same device, and say in a sentence whether it is worse.
+
+    Each check is a session of its own, a night of a chart over all nights since the baseline from the tenth on.
+
+    Exit status 0: not worse by the threshold or more; 5: worse, once an episode; 4: not decided, still worse since it
+    was told, or it could not be measured.
+    """
+    return check_baseline(options)
+
+
+def check_baseline(options: CheckOptions) -> int:
+    """Measure the job of a baseline again; the exit status."""
+    try:
+        baseline = Baselines(current().paths).load(options.name)
+        rights = not baseline.start.target.startswith("/")
+        status = on_workbench(_check, baseline, options, rights=rights)
+        return FAILED if options.worse_is_1 and status == FOUND else status
+    except RaidbenchError as error:
+        if exit_status(error) != FAILED:
+            raise
+        report_error(error)  # 1 may say that it was measured, and is worse
+        return UNDECIDED
+
+
+async def _check(bench: Workbench, interruption: Interruption, baseline: Baseline, options: CheckOptions) -> int:
+    where, shown = await _where(bench, baseline)
+    start = baseline.start
+    request = Request(
+        where=where, name=shown, job=Job.from_fields(start.job), profile=start.profile, steady=start.steady
+    )
+    repeats = options.repeats or len(baseline.runs)
+    with closing(RunTeller(bench, stream=False)) as follower:
+        records, _ = await measured(bench, interruption, request, repeats, options.typed, follower, fresh=True)
+    if interruption.asked():
+        return INTERRUPTED
+    _same_thing(bench, baseline, records)
+    found = check(baseline, records, known_runs(bench.paths).runs, threshold=options.threshold)
+    if options.as_json:
+        document(check_json(found, str(bench.folder)))
+    else:
+        lines([clean(check_sentence(found), 2000)])
+    return STATUS[found.judgement.standing]
+
+
+async def _where(bench: Workbench, baseline: Baseline) -> tuple[str, str]:
+    """Where its device is now, whatever it is called, and what to call it. Raises NotFoundError."""
+    start = baseline.start
+    if start.scratch is not None or (start.target.startswith("/") and start.target != start.device):
+        return await resolve(bench, start.target)
+    inventory = await bench.hardware.probe()
+    node = node_of(inventory, baseline.thing)
+    if node is not None:
+        things = inventory.at(node)
+        return node, str(things[0].target) if things else node
+    if baseline.thing != f"{bench.host.name} {start.target}":
+        raise NotFoundError(
+            f"What the baseline {baseline.name} was measured on is not here: {clean(baseline.thing, 200)}.",
+            hint="`raidbench devices` lists what is.",
+        )
+    return await resolve(bench, start.target)
+
+
+def _same_thing(bench: Workbench, baseline: Baseline, records: list[RunRecord]) -> None:
+    """Raises AnotherDeviceError where a file lies on another disk now."""
+    for record in records:
+        thing = thing_of(record.start, bench.session.inventory, bench.host.name)
+        if thing != baseline.thing:
+            raise AnotherDeviceError(
+                f"{clean(record.start.target, 200)} lies on something else now: {clean(thing, 200)}, "
+                f"not {clean(baseline.thing, 200)}.",
+                hint="Nothing was compared. `raidbench baseline save` makes a baseline of the new one.",
+            )
+
+
+def _named(names: tuple[str, ...]) -> tuple[Loaded, tuple[RunRecord, ...]]:
+    """The session and the runs that are meant. Raises NotFoundError, InvalidValueError."""
+    if len({name.rpartition("/")[0] for name in names}) > 1:
+        raise InvalidValueError("A baseline is of one session.", hint="Name runs of one session.")
+    pairs = [found_run(name) for name in names]
+    loaded = pairs[0][0] if pairs else loaded_session()
+    found = [record for _, record in pairs]
+    if not found:
+        if not loaded.session.runs:
+            raise NotFoundError(f"The session {loaded.folder.name} has no run.", hint="`raidbench bench` makes one.")
+        found = [loaded.session.runs[-1]]
+    if len(found) > 1:
+        return loaded, tuple(found)
+    return loaded, Repeats(loaded.session.runs).of(found[0]) or (found[0],)

@@ -1,0 +1,177 @@
+"""What is told of baselines: their list, and what came of a check, in one sentence. Pure."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator, Sequence
+from math import expm1
+
+from app.core.analysis.control_chart import LEARNING, SIGHT, NightChart
+from app.core.analysis.metric_kinds import headline, value_of
+from app.core.analysis.regression import FEWEST_SESSIONS, LaterVerdict
+from app.core.analysis.stats import spread
+from app.core.presentation import json_schema
+from app.core.presentation.comparison_text import between_words
+from app.core.presentation.figures import figure_name, mean_text, shower
+from app.core.presentation.percent import interval_text
+from app.core.presentation.table import Align, Column, Row, Table
+from app.core.presentation.verdict_text import state_words, weakened_words
+from app.features.history.baseline_check import Check
+from app.features.history.baselines import Baseline
+from app.features.history.presentation import chart_json, differences
+from widgets.text_utils import units
+
+_BEGINNINGS = {
+    LaterVerdict.WORSE: "Worse than baseline {name} by {threshold} or more",
+    LaterVerdict.STILL_WORSE: "Still worse than baseline {name}, as told on {told}",
+    LaterVerdict.NOT_WORSE: "Not worse than baseline {name} by {threshold} or more",
+    LaterVerdict.NOT_DECIDED: "Not decided whether it is worse than baseline {name} by {threshold} or more",
+    LaterVerdict.REFUSED: "Check against baseline {name} refused",
+}
+"""While there are too few nights for a chart."""
+
+_CHARTED = {
+    LaterVerdict.WORSE: "Worse than the {nights} nights since baseline {name}",
+    LaterVerdict.STILL_WORSE: "Still worse than the {nights} nights since baseline {name}, as told on {told}",
+    LaterVerdict.NOT_WORSE: "Not worse than the {nights} nights since baseline {name}",
+    LaterVerdict.NOT_DECIDED: "Not decided whether it is worse than the {nights} nights since baseline {name}",
+}
+
+
+def check_sentence(check: Check) -> str:
+    """What came of it, with what it rests on."""
+    interval, chart = check.judgement.interval, check.chart
+    charted = chart is not None and chart.against > 1 and check.judgement.standing in _CHARTED
+    name = figure_name(check.figure, check.direction)
+    reason = check_reason(check)
+    parts = [reason] if reason else []
+    if interval is not None:
+        runs = f"{units.plural(len(check.runs), 'run')} against {len(check.baseline.runs)}"
+        parts.append(f"{name} {interval_text(interval)}, {units.plural(interval.n, 'night') if charted else runs}")
+    if check.differs:
+        parts.append(f"other than then: {differences(check.differs)}")
+    if interval is not None:
+        parts += _on_the_chart(check, chart) if charted and chart is not None else _learning(check)
+    if caveats := weakened_words(check.weakened):
+        parts.append(f"caveats: {caveats}")
+    begun = (_CHARTED if charted else _BEGINNINGS)[check.judgement.standing].format(
+        name=check.baseline.name,
+        threshold=f"{check.threshold:g} %",
+        nights=0 if chart is None else chart.against,
+        told="" if check.since is None else units.moment(check.since)[:10],
+    )
+    return f"{begun}: {'; '.join(parts)}."
+
+
+def check_reason(check: Check) -> str:
+    """Why there is no verdict, where that lies in the runs; "" else."""
+    if check.failed:
+        return f"{', '.join(check.failed)} did not come to a good end"
+    if check.saved is None or check.now is None:
+        return "a run has no such figure"
+    if check.engines:
+        return (
+            f"its engine was {check.engines[0]} and is {check.engines[-1]} now, which makes a difference of its own, "
+            "most of all to flushes; `raidbench baseline save` makes a baseline of the new one"
+        )
+    return state_words(check.doubts)
+
+
+def _on_the_chart(check: Check, chart: NightChart) -> Iterator[str]:
+    yield f"nights lie {expm1(chart.sd or 0.0) * 100:.1f} % apart"
+    if check.judgement.standing is LaterVerdict.NOT_DECIDED:
+        yield "another night like it decides it, more runs in one do not"
+    elif check.judgement.standing is LaterVerdict.STILL_WORSE:
+        yield f"`raidbench baseline save {check.baseline.name} --replace` makes this the level to hold"
+    if chart.seen_percent is not None:
+        yield f"a change of {chart.seen_percent:.1f} % for the worse is told within {SIGHT} nights"
+
+
+def _learning(check: Check) -> Iterator[str]:
+    chart = check.chart
+    yield _between(check)
+    if check.judgement.standing is LaterVerdict.NOT_DECIDED:
+        if check.judgement.of_sessions:
+            yield "sessions lie too far apart for it: more nights may decide it, more --repeats do not"
+        else:
+            yield "more --repeats or a larger --threshold may decide it, unless sessions lie apart by more than runs do"
+    if chart is not None:
+        yield f"learning, {chart.known} of {LEARNING} nights"
+
+
+def _between(check: Check) -> str:
+    if check.between is None:
+        return f"drift since then cannot be excluded, as fewer than {FEWEST_SESSIONS} other sessions measured the same"
+    said = between_words(check.between).rstrip(".")
+    return f"{said[:1].lower()}{said[1:]}, which is allowed for"
+
+
+def baselines_table(baselines: Sequence[Baseline]) -> Table:
+    """One row each."""
+    columns = (
+        Column(title="Name", key="name"),
+        Column(title="Target", key="target", shrinks=True),
+        Column(title="Workload", key="workload", shrinks=True),
+        Column(title="Headline", key="headline", align=Align.RIGHT),
+        Column(title="Runs", key="runs", align=Align.RIGHT),
+        Column(title="Saved", key="saved"),
+        Column(title="Session", key="session", priority=2),
+        Column(title="", key="simulated"),
+    )
+    return Table(columns=columns, rows=tuple(_row(baseline) for baseline in baselines))
+
+
+def _row(baseline: Baseline) -> Row:
+    start = baseline.start
+    about, direction = headline(baseline.runs)
+    values = [value_of(run.figures, direction, about) for run in baseline.runs]
+    seen = spread([value for value in values if value is not None] or [0.0])
+    return Row(
+        key=baseline.name,
+        cells=(
+            baseline.name,
+            start.target,
+            start.profile or start.title,
+            f"{mean_text(seen, shower(about))} {figure_name(about, direction)}",
+            str(len(baseline.runs)),
+            units.moment(baseline.at)[:16],
+            baseline.session,
+            "SIMULATED" if start.simulated else "",
+        ),
+    )
+
+
+def baseline_json(baseline: Baseline) -> json_schema.Json:
+    """A baseline."""
+    start = baseline.start
+    return {
+        **json_schema.picked(baseline, "name", "at", "session", "thing"),
+        **json_schema.picked(start, "target", "profile", "title", "simulated"),
+        "job": dict(start.job),
+        "settings": dict(start.settings),
+        "runs": [run.id for run in baseline.runs],
+    }
+
+
+def check_json(check: Check, session: str) -> json_schema.Json:
+    """What came of a check."""
+    interval = check.judgement.interval
+    between = check.between
+    return json_schema.document(
+        baseline=baseline_json(check.baseline),
+        verdict=check.judgement.standing.value,
+        sentence=check_sentence(check),
+        reason=check_reason(check) or None,
+        figure=check.figure.key,
+        direction=check.direction,
+        saved=check.saved,
+        now=check.now,
+        percent=None if interval is None else interval.percent,
+        interval_percent=None if interval is None else [interval.percent_low, interval.percent_high],
+        threshold_percent=check.threshold,
+        between_sessions=None if between is None else {"sessions": between.n, "sd": between.sd},
+        nights=None
+        if check.chart is None
+        else {**chart_json(check.chart), "since": check.since, "told": check.judgement.standing is LaterVerdict.WORSE},
+        differs=[{"key": key, "before": a, "after": b} for key, a, b in check.differs],
+        runs=[json_schema.run(run, session=session) for run in check.runs],
+    )

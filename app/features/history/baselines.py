@@ -1,0 +1,210 @@
+"""Named baselines: runs that were put aside whole, to be measured again after an update."""
+
+from __future__ import annotations
+
+import json
+import re
+import time
+from collections.abc import Sequence
+from pathlib import Path
+from typing import Any
+
+from app.core.analysis.past_runs.earlier_runs import thing_of
+from app.core.analysis.sample_groups import condition
+from app.core.analysis.verdict import FEWEST_RUNS
+from app.core.session import event_codec
+from app.core.session.events import InventorySeen, MachineFacts, RunEnded, RunStarted
+from app.core.session.json_codec import structure, unstructure
+from app.core.session.paths import Paths, private_folder
+from app.core.session.results import RunStatus
+from app.core.session.state import RunRecord
+from app.core.session.store import Loaded
+from backends.did_you_mean import suggested
+from backends.errors import InvalidValueError, NewerError, NotFoundError, StorageError
+from backends.formats import FORMATS, Kept, require_known
+from backends.input_file import read_input
+from backends.model import Inventory
+from backends.output_file import replace_file
+from backends.text import clean
+from backends.values import dataclass
+from backends.version import program_version
+
+SCHEMA = FORMATS[Kept.BASELINE]
+_NAME = re.compile(r"[A-Za-z0-9][A-Za-z0-9._-]{0,63}")
+_ENDING = ".json"
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Baseline:
+    """Runs of one condition, with all that was recorded of them."""
+
+    name: str
+    """What it is called."""
+    at: float
+    """When it was saved, seconds since the epoch."""
+    session: str
+    """Where the runs come from; it need not be there any more."""
+    thing: str
+    """What they were measured on, as `thing_of` names it."""
+    runs: tuple[RunRecord, ...]
+    """Three at least."""
+
+    @property
+    def start(self) -> RunStarted:
+        """What was measured, as of the first run."""
+        return self.runs[0].start
+
+
+_LARGEST = 64 << 20
+"""Bytes of a baseline."""
+
+
+class Baselines:
+    """One file each, beside the sessions."""
+
+    def __init__(self, paths: Paths) -> None:
+        self._folder = paths.state / "baselines"
+
+    def save(self, baseline: Baseline, *, replace: bool = False) -> None:
+        """Put it on disk whole, or not at all. Raises InvalidValueError where there is one, StorageError."""
+        path = self._path(baseline.name)
+        if path.exists() and not replace:
+            raise InvalidValueError(
+                f"There is a baseline {baseline.name} already.", hint="--replace puts these runs in its place."
+            )
+        try:
+            private_folder(self._folder)
+            replace_file(path, json.dumps(_as_json(baseline), indent=1) + "\n", durable=True)
+        except OSError as error:
+            raise StorageError(
+                f"The baseline cannot be written: {error.strerror or error}.",
+                hint=f"Check {self._folder}.",
+                evidence=str(error),
+            ) from error
+
+    def load(self, name: str) -> Baseline:
+        """Return a baseline of this kind of machine. Raises NotFoundError, StorageError of one that cannot be read."""
+        path = self._path(name)
+        try:
+            found = _of_json(json.loads(read_input(path, _LARGEST)))
+        except FileNotFoundError:
+            raise self._none(name) from None
+        except OSError as error:
+            raise StorageError(f"{path} cannot be read: {error.strerror}.", evidence=str(error)) from error
+        except NewerError:
+            raise
+        except Exception as error:  # any damage
+            raise StorageError(
+                f"The baseline {name} cannot be read: it is damaged.",
+                hint=f"`raidbench baseline remove {name}` removes it.",
+                evidence=str(error),
+            ) from error
+
+        return found
+
+    def _none(self, name: str) -> NotFoundError:
+        names = self.names()
+        hint = suggested(name, names, f"There are: {', '.join(names) or 'none'}.")
+        return NotFoundError(f"There is no baseline {name}.", hint=hint)
+
+    def remove(self, name: str) -> None:
+        """Raises NotFoundError, StorageError."""
+        try:
+            self._path(name).unlink()
+        except FileNotFoundError:
+            raise self._none(name) from None
+        except OSError as error:
+            raise StorageError(f"The baseline cannot be removed: {error.strerror}.", evidence=str(error)) from error
+
+    def names(self) -> tuple[str, ...]:
+        """All there are, in order."""
+        try:
+            found = [entry.name.removesuffix(_ENDING) for entry in self._folder.iterdir() if entry.suffix == _ENDING]
+        except OSError:
+            return ()
+        return tuple(sorted(name for name in found if _NAME.fullmatch(name)))
+
+    def _path(self, name: str) -> Path:
+        if not _NAME.fullmatch(name):
+            raise InvalidValueError(
+                f"{clean(name, 80)!r} is no name for a baseline.", hint="Letters, digits, dots, - and _, 64 at most."
+            )
+        return self._folder / f"{name}{_ENDING}"
+
+
+def baseline_of(name: str, loaded: Loaded, runs: Sequence[RunRecord]) -> Baseline:
+    """The runs of a session as a baseline. Raises InvalidValueError where they make none."""
+    ids = ", ".join(run.id for run in runs)
+    whole = [run for run in runs if run.figures.status is RunStatus.OK]
+    if len(whole) < len(runs):
+        raise InvalidValueError(f"Not all of {ids} are whole runs.", hint="`raidbench runs` shows how they ended.")
+    if len({condition(run) for run in runs}) > 1:
+        raise InvalidValueError(
+            f"{ids} did not measure the same: target, job or settings differ.", hint="Name repeats of one run."
+        )
+    if len(runs) < FEWEST_RUNS:
+        raise InvalidValueError(
+            f"{ids}: too few to know how far runs of the same lie apart; {FEWEST_RUNS} are the fewest.",
+            hint=f"Measure with `raidbench bench TARGET --repeat {FEWEST_RUNS}` or more.",
+        )
+    if any(run.start.sections for run in runs):
+        raise InvalidValueError(
+            f"{ids} ran several sections of a job file at once; a baseline judges one job.",
+            hint="Measure one of them with `raidbench bench TARGET --jobfile FILE --section NAME`.",
+        )
+    if any(run.start.fills for run in runs):
+        raise InvalidValueError(f"{ids} wrote the device in full first, which is not done again for a check.")
+    return Baseline(
+        name=name, at=time.time(), session=loaded.folder.name, thing=thing_of_run(loaded, runs[0]), runs=tuple(runs)
+    )
+
+
+def thing_of_run(loaded: Loaded, run: RunRecord) -> str:
+    """What a run was measured on, by the devices that were seen last before it."""
+    inventory = Inventory()
+    for event in loaded.session.events:
+        if isinstance(event, InventorySeen):
+            inventory = event.inventory
+        if isinstance(event, RunStarted) and event.id == run.id:
+            break
+    return thing_of(run.start, inventory, "" if run.machine is None else run.machine.host)
+
+
+def _as_json(baseline: Baseline) -> dict[str, Any]:
+    return {
+        "schema": SCHEMA,
+        "program": program_version(),
+        "name": baseline.name,
+        "at": baseline.at,
+        "session": baseline.session,
+        "thing": baseline.thing,
+        "runs": [
+            {
+                "started": event_codec.as_json(run.start),
+                "ended": None if run.end is None else event_codec.as_json(run.end),
+                "machine": None if run.machine is None else unstructure(run.machine),
+                "version": run.version,
+            }
+            for run in baseline.runs
+        ],
+    }
+
+
+def _of_json(data: dict[str, Any]) -> Baseline:
+    """Raises whatever its shape makes it."""
+    require_known(Kept.BASELINE, data["schema"], data.get("program"), f"The baseline {data['name']}")
+    return Baseline(
+        name=str(data["name"]),
+        at=float(data["at"]),
+        session=str(data["session"]),
+        thing=str(data["thing"]),
+        runs=tuple(_record(run) for run in data["runs"]),
+    )
+
+
+def _record(data: dict[str, Any]) -> RunRecord:
+    start, end = event_codec.decode(json.dumps(data["started"])), event_codec.decode(json.dumps(data["ended"]))
+    if not isinstance(start, RunStarted) or not isinstance(end, RunEnded):
+        raise ValueError("no run")
+    machine = None if data["machine"] is None else structure(data["machine"], MachineFacts)
+    return RunRecord(start=start, end=end, machine=machine, version=str(data["version"]))

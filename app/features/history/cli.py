@@ -1,0 +1,123 @@
+"""`history`: the runs of all sessions, one line a run, and where their level changed."""
+
+from __future__ import annotations
+
+import re
+import time
+from collections.abc import Iterator, Mapping, Sequence
+from typing import TYPE_CHECKING
+
+import click
+
+from app.cli.exit_status import DONE
+from app.cli.options import REDACTED
+from app.cli.output import document, lines, say, terminal_width
+from app.cli.render import table_lines
+from app.cli.run_filters import all_runs, chosen
+from app.cli.session_context import loaded_session
+from app.core.analysis.past_runs.earlier_runs import Condition, PastRun
+from app.core.analysis.past_runs.series import RunSeries, series_of
+from app.core.presentation.table import filled
+from app.doors import action
+from app.features.history.presentation import change_lines, episode_lines, history_document, history_table
+from app.features.history.regression_status import status_of_history
+from backends.errors import InvalidValueError
+from backends.text import clean
+from widgets.text_utils import units
+
+if TYPE_CHECKING:
+    from app.core.session.store import Loaded
+    from backends.redaction import Redactor
+
+_SPAN = re.compile(r"(\d+) ?([hdw])")
+_SECONDS = {"h": 3600.0, "d": 86_400.0, "w": 7 * 86_400.0}
+
+
+@click.command("history")
+@click.argument("target", required=False)
+@click.option("--workload", "--profile", metavar="NAME", help="Only runs of this workload.")
+@click.option("--since", metavar="WHEN", help="Only runs since then: 2026-01-31, or 12h, 30d, 8w for so long ago.")
+@click.option("--plot", is_flag=True, help="Draw the runs of the workload that was measured last.")
+@click.option("--json", "as_json", is_flag=True, help="As JSON.")
+@click.option("--redact", is_flag=True, help=f"Pseudonyms for serial numbers, {REDACTED}.")
+def history_command(
+    target: str | None, workload: str | None, since: str | None, plot: bool, as_json: bool, redact: bool
+) -> int:
+    """The runs of all sessions, oldest first, with what differs from the run before, and where the level changed.
+
+    TARGET is an address or device as `devices` lists it, a file, or a serial number or WWN. A device is known by its
+    WWN or serial number, whatever it was called in an earlier session.
+
+    Exit status 5: in one of what is shown a loss began with the last session, as `baseline check` tells it; 4: one that
+    was told goes on.
+    """
+    moment = None if since is None else moment_of(since)
+    known, also = all_runs()
+    runs = chosen(known, target, workload=workload, since=moment)
+    series = series_of(runs)
+    status = status_of_history(one.chart.standing for one in series.values())
+    redactor = _redactor(runs, also) if redact else None
+    if as_json:
+        body = history_document(runs, series)
+        from app.core.session.redaction import hidden_json
+
+        document(body if redactor is None else hidden_json(body, redactor))
+        return status
+    if not runs:
+        say("No such runs." if known else "No runs yet. `raidbench bench TARGET` makes one.")
+        return DONE
+    told = [*_told(runs, series), *(_drawn(runs, series) if plot else ())]
+    lines(told if redactor is None else map(redactor.text, told))
+    if plot and len(series) > 1:
+        say(f"{units.plural(len(series) - 1, 'other condition')} not drawn; TARGET and --workload choose one.")
+    return status
+
+
+def _redactor(runs: Sequence[PastRun], also: Sequence[Loaded]) -> Redactor:
+    """Of all that their sessions tell. Raises NotFoundError, StorageError."""
+    from app.core.session.multihost_names import joint_hosts
+    from app.core.session.redaction import redactor_of
+
+    elsewhere = {loaded.folder.name: loaded for loaded in also}
+    names = dict.fromkeys(run.session for run in runs)
+    found = [elsewhere.get(name) or loaded_session(name) for name in names]
+    return redactor_of(
+        *(loaded.session for loaded in found), others=[host for loaded in found for host in joint_hosts(loaded.folder)]
+    )
+
+
+def _told(runs: Sequence[PastRun], series: Mapping[Condition, RunSeries]) -> Iterator[str]:
+    changes = [change for one in series.values() for change in one.changes]
+    yield from table_lines(filled(history_table(runs, changes)), terminal_width())
+    told = [row for one in series.values() for row in change_lines(one)]
+    if told:
+        yield from ("", "The level changed:", *(f"  {clean(row, 500)}" for row in told))
+    worse = [row for one in series.values() for row in episode_lines(one)]
+    if worse:
+        yield from ("", "Worse:", *(f"  {clean(row, 500)}" for row in worse))
+
+
+def _drawn(runs: Sequence[PastRun], series: Mapping[Condition, RunSeries]) -> Iterator[str]:
+    """The picture of `plot`, as wide as the terminal."""
+    draw = action("plots.history_lines")
+    last = next((run for run in reversed(runs) if run.condition in series), None)
+    drawn = None if last is None or draw is None else draw(last, runs)
+    if drawn is None:
+        say("No whole run outside an A/B or a sweep yet: nothing to draw.")
+    else:
+        yield from ("", *drawn)
+
+
+def moment_of(text: str) -> float:
+    """Seconds since the epoch of `2026-01-31`, or of `30d` ago. Raises InvalidValueError."""
+    span = _SPAN.fullmatch(text.strip())
+    if span is not None:
+        return time.time() - int(span[1]) * _SECONDS[span[2]]
+    for form in ("%Y-%m-%d", "%Y-%m-%d %H:%M", "%Y-%m-%dT%H:%M"):
+        try:
+            return time.mktime(time.strptime(text.strip(), form))
+        except (ValueError, OverflowError):
+            continue
+    raise InvalidValueError(
+        f"{clean(text, 60)!r} is no moment.", hint="Write 2026-01-31, or 12h, 30d, 8w for so long ago."
+    )

@@ -1,0 +1,165 @@
+"""What is told of all runs of all sessions: the table, where levels changed, the JSON. Pure."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator, Mapping, Sequence
+from math import expm1
+
+from app.core.analysis.control_chart import LEARNING, SIGHT, NightChart
+from app.core.analysis.past_runs.earlier_runs import Condition, PastRun
+from app.core.analysis.past_runs.series import Difference, LevelChange, RunSeries, changed_since_before
+from app.core.analysis.regression import LaterVerdict
+from app.core.presentation import json_schema
+from app.core.presentation.figures import figure_label, figure_name, shown
+from app.core.presentation.labels import key_name, key_value
+from app.core.presentation.percent import interval_text
+from app.core.presentation.run import RUN_TONES
+from app.core.presentation.table import Align, Cell, Column, Row, Table
+from app.core.session.results import RunStatus
+from widgets.text_utils import units
+
+_MOST_NAMED = 4
+"""Differences named in one line."""
+
+
+def history_table(runs: Sequence[PastRun], changes: Sequence[LevelChange]) -> Table:
+    """One row a run, oldest first; a change of level is marked at its first run."""
+    changed = changed_since_before(runs)
+    marks = {change.first.name: interval_text(change.shift.interval) for change in changes}
+    columns = (
+        Column(title="When", key="when"),
+        Column(title="Run", key="run", priority=4, shrinks=True),
+        Column(title="Target", key="target", priority=1, shrinks=True),
+        Column(title="Workload", key="workload", priority=2, shrinks=True),
+        Column(title="Headline", key="headline", align=Align.RIGHT),
+        Column(title="p99", key="p99", align=Align.RIGHT, priority=3),
+        Column(title="Level", key="level"),
+        Column(title="Other than before", key="differs", priority=5, shrinks=True),
+        Column(title="Status", key="status", priority=6),
+    )
+    return Table(columns=columns, rows=tuple(_row(run, changed[run.name], marks.get(run.name, "")) for run in runs))
+
+
+def _row(run: PastRun, differs: Sequence[Difference], mark: str) -> Row:
+    return Row(
+        key=run.name,
+        dim=run.tried,
+        cells=(
+            units.moment(run.at)[:16],
+            run.name,
+            run.target,
+            run.workload,
+            headline_text(run),
+            "" if run.p99_ns is None else units.latency(run.p99_ns),
+            mark,
+            differences(differs),
+            "" if run.status == RunStatus.OK else Cell(run.status, RUN_TONES[RunStatus(run.status)]),
+        ),
+    )
+
+
+def headline_text(run: PastRun) -> str:
+    """The headline with its unit: `85.4k IOPS`, `332 MiB/s`; "" of a run that measured nothing."""
+    return "" if run.value is None else value_text(run, run.value)
+
+
+def value_text(run: PastRun, value: float) -> str:
+    """A figure of the kind of a run's headline, with its unit."""
+    about = run.about
+    text = shown(about, value)
+    return text if about.is_latency else f"{text} {figure_label(about)}"
+
+
+def differences(differs: Sequence[Difference]) -> str:
+    """`Read-ahead 128 KiB -> 64 KiB, Kernel 6.1 -> 6.8`."""
+    told = [f"{key_name(key)} {key_value(key, a)} -> {key_value(key, b)}" for key, a, b in differs[:_MOST_NAMED]]
+    more = len(differs) - len(told)
+    return ", ".join((*told, *([f"{more} more"] if more else [])))
+
+
+def change_lines(series: RunSeries, *, named: bool = True) -> Iterator[str]:
+    """A sentence for each change of level; `named`: of what, where that does not stand above it."""
+    for change in series.changes:
+        run, shift = change.first, change.shift
+        counted = f"{shift.before} before, {shift.after} from then on"
+        also = f"; other than before: {differences(change.differs)}" if change.differs else ""
+        what = f"{run.target}, {run.workload}: " if named else ""
+        figure = f"{figure_name(run.about, run.direction)} {interval_text(shift.interval)}"
+        yield f"{units.moment(run.at)[:16]}  {what}{figure} from {run.name} on ({counted}){also}"
+
+
+def episode_lines(series: RunSeries) -> Iterator[str]:
+    """A sentence where a loss began with the last point or goes on."""
+    chart = series.chart
+    if chart.begun is None or chart.judgement.interval is None:
+        return
+    told, run = series.points[chart.begun].runs[0], series.runs[-1]
+    figure = f"{figure_name(run.about, run.direction)} {interval_text(chart.judgement.interval)}"
+    when = "told now" if chart.standing is LaterVerdict.WORSE else f"told at {told.name}"
+    yield (
+        f"{units.moment(told.at)[:16]}  {run.target}, {run.workload}: {figure} against the {chart.against} sessions "
+        f"before it, {when}"
+    )
+
+
+def chart_json(chart: NightChart) -> json_schema.Json:
+    """A chart of nights."""
+    return {
+        **json_schema.picked(chart, "nights", "known", "against"),
+        "episodes": len(chart.episodes),
+        "learning": chart.learning,
+        "of": LEARNING,
+        "sd_percent": None if chart.sd is None else expm1(chart.sd) * 100,
+        "seen_percent": chart.seen_percent,
+        "seen_within": SIGHT,
+    }
+
+
+def history_document(runs: Sequence[PastRun], series: Mapping[Condition, RunSeries]) -> json_schema.Json:
+    """`history --json`."""
+    changed = changed_since_before(runs)
+    return json_schema.document(
+        runs=[_run(run, changed[run.name]) for run in runs],
+        changes=[_change(change, one) for one in series.values() for change in one.changes],
+        charts=[_chart(one) for one in series.values()],
+    )
+
+
+def _run(run: PastRun, differs: Sequence[Difference]) -> json_schema.Json:
+    return {
+        **json_schema.picked(run, "session", "id", "at", "host", "simulated", "thing", "target", "workload", "profile"),
+        **json_schema.picked(run, "job", "figure", "direction", "value", "p99_ns", "status", "tried"),
+        "settings": dict(run.settings),
+        "around": dict(run.around),
+        "differs": _differences(differs),
+    }
+
+
+def _change(change: LevelChange, series: RunSeries) -> json_schema.Json:
+    run, shift = change.first, change.shift
+    return {
+        **json_schema.picked(run, "thing", "target", "workload", "figure", "direction", "at"),
+        "from": run.name,
+        "percent": shift.interval.percent,
+        "interval_percent": [shift.interval.percent_low, shift.interval.percent_high],
+        "points_before": shift.before,
+        "points_after": shift.after,
+        "points": len(series.points),
+        "differs": _differences(change.differs),
+    }
+
+
+def _chart(series: RunSeries) -> json_schema.Json:
+    chart, run = series.chart, series.runs[-1]
+    interval = chart.judgement.interval
+    return {
+        **json_schema.picked(run, "thing", "target", "workload", "figure", "direction"),
+        "verdict": chart.standing.value,
+        "since": None if chart.begun is None else series.points[chart.begun].runs[0].name,
+        "interval_percent": None if interval is None else [interval.percent_low, interval.percent_high],
+        **chart_json(chart),
+    }
+
+
+def _differences(differs: Sequence[Difference]) -> list[json_schema.Json]:
+    return [{"key": key, "before": a, "after": b} for key, a, b in differs]

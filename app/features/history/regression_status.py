@@ -1,0 +1,27 @@
+"""The exit status of how sessions stand to earlier ones: of `baseline check` and of `history` alike."""
+
+from __future__ import annotations
+
+from collections.abc import Iterable, Mapping
+from types import MappingProxyType
+
+from app.cli.exit_status import DONE, FOUND, UNDECIDED
+from app.core.analysis.regression import LaterVerdict
+
+STATUS: Mapping[LaterVerdict, int] = MappingProxyType(
+    {
+        LaterVerdict.WORSE: FOUND,
+        # A mail a night about what was told would teach everybody not to read them, and 0 would say that all is well.
+        LaterVerdict.STILL_WORSE: UNDECIDED,
+        LaterVerdict.NOT_WORSE: DONE,
+        LaterVerdict.NOT_DECIDED: UNDECIDED,
+        LaterVerdict.REFUSED: UNDECIDED,
+    }
+)
+"""Of one check."""
+
+
+def status_of_history(standings: Iterable[LaterVerdict]) -> int:
+    """Of many series: what is worse is told before what still is; nobody asked whether the others decide anything."""
+    found = {STATUS[each] for each in standings if each in (LaterVerdict.WORSE, LaterVerdict.STILL_WORSE)}
+    return max(found, default=DONE)

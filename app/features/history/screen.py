@@ -1,0 +1,215 @@
+"""The runs of one condition over all sessions of this machine."""
+
+from __future__ import annotations
+
+from functools import partial
+from pathlib import Path
+from typing import TYPE_CHECKING, Any, ClassVar
+
+from textual import on
+from textual.app import ComposeResult
+
+from app.core.analysis.past_runs.earlier_runs import PastRun
+from app.core.analysis.past_runs.series import series_of
+from app.core.presentation.preview import PREVIEWED
+from app.core.presentation.run import figures_table
+from app.core.presentation.table import filled, picked
+from app.core.session.state import Session
+from app.core.session.store import Loaded, load
+from app.doors import action
+from app.features.history.presentation import change_lines, headline_text, history_table
+from app.tui.base import WorkbenchScreen
+from app.tui.bench.past_run import RunScreen
+from app.tui.render import columns, rows
+from backends.errors import RaidbenchError
+from widgets.keyed_table import KeyedTable
+from widgets.pane import Pane
+from widgets.plot_view import PictureView
+from widgets.static_table import StillTable
+from widgets.text_panel import Prose
+from widgets.text_utils import units
+
+if TYPE_CHECKING:
+    from textual.screen import Screen
+
+    from app.core.session.state import RunRecord
+    from app.tui.app_interface import Port
+
+_LATEST_CHANGES = 2
+_COLUMNS = ("when", "run", "headline", "p99", "level", "differs", "status")
+
+
+def show_history(app: Port, folder: Path, run: RunRecord) -> None:
+    """Show the runs of all sessions that measured the same as a run of the session in `folder`."""
+    app.run_worker(partial(_load, app, app.front, folder, run), thread=True, group="history", exclusive=True)
+
+
+def _load(app: Port, opener: Screen[Any] | None, folder: Path, run: RunRecord) -> None:
+    """Look the run up in the history, and show it over the screen that it was asked from."""
+    from app.core.analysis.past_runs.index import known_runs
+
+    bench = app.workbench
+    own = Loaded(folder=bench.folder or folder, session=bench.session, passed_over=0)
+    known = known_runs(bench.paths, also=(own,))
+    name = f"{folder.name}/{run.id}"
+    found = next((each for each in known.runs if each.name == name), None)
+    alike = () if found is None else tuple(each for each in known.runs if each.condition == found.condition)
+    held = f"{own.folder.name}/{bench.session.baseline}"
+    baseline = next((each for each in alike if each.name == held), None)
+    app.call_from_thread(_show, app, opener, found, alike, baseline, known.notes)
+
+
+def _show(
+    app: Port,
+    opener: Screen[Any] | None,
+    found: PastRun | None,
+    alike: tuple[PastRun, ...],
+    baseline: PastRun | None,
+    notes: tuple[str, ...],
+) -> None:
+    for note in notes:
+        app.notify(note)
+    if found is None:
+        app.notify("This run is not in the history.")
+    elif opener is not None and opener.is_active:
+        app.push_screen(HistoryScreen(found, alike, baseline))
+
+
+class HistoryScreen(WorkbenchScreen):
+    """The runs that measured the same as one of them, in all sessions: drawn, listed, and one of them told."""
+
+    NAME: ClassVar[str] = "history"
+    DEFAULT_CSS = """
+    HistoryScreen {
+        & #history-drawn { height: 1fr; min-height: 8; padding: 0 1; }
+        & #history-listed { max-height: 50%; min-height: 8; }
+        &.-short #history-listed { max-height: 9; }
+        &.-short #history-changes { max-height: 1; }
+        & KeyedTable { height: 1fr; min-height: 2; }
+        & #history-figures { height: 2; }
+    }
+    """
+
+    def __init__(self, run: PastRun, runs: tuple[PastRun, ...], baseline: PastRun | None = None) -> None:
+        """`runs`: all of the condition of `run`, oldest first. `baseline`: what the open session is held to."""
+        super().__init__()
+        self._run = run
+        self._runs = {each.name: each for each in runs}
+        self._series = series_of(runs).get(run.condition)
+        self._baseline = baseline
+        self._known: dict[str, Session] = {}
+
+    def body(self) -> ComposeResult:
+        """The picture with where the level changed, the runs, all figures of one."""
+        series, run = self._series, self._run
+        shown = filled(
+            history_table(tuple(self._runs.values()), () if series is None else series.changes).only(*_COLUMNS)
+        )
+        sessions = units.plural(len({each.session for each in self._runs.values()}), "session")
+        count = f"{units.plural(len(self._runs), 'run')} of {sessions}"
+        told = [] if series is None else list(change_lines(series, named=False))[: -_LATEST_CHANGES - 1 : -1]
+        with Pane(f"History: {run.workload} on {run.target}", note=count, id="history-drawn"):
+            yield PictureView(id="history-graph", ascii=self.workbench_app.ascii)
+            yield Prose("\n".join(told), "muted", id="history-changes")
+        with Pane("Runs", id="history-listed"):
+            yield KeyedTable(columns(shown), rows(shown))
+            yield StillTable(id="history-figures")
+
+    def on_mount(self) -> None:
+        """The list has the keys, its cursor on the run that was asked about."""
+        draw = action("plots.history")
+        shown = None if draw is None else draw(self._run, tuple(self._runs.values()), self._baseline)
+        self.query_one(PictureView).show(shown)
+        self.query_one(KeyedTable).focus()
+        self.call_after_refresh(self._begin)
+        # As high as its rows, its figures and its frame, so that the picture has the room.
+        self.query_one("#history-listed", Pane).styles.height = len(self._runs) + 5
+
+    def _begin(self) -> None:
+        """Choose the run that was asked about; where the cursor is on it already, the list tells nobody."""
+        self.query_one(KeyedTable).cursor = self._run.name
+        self._choose()
+
+    def show(self, session: Session) -> None:
+        """What it tells has ended: nothing of it changes."""
+
+    @on(KeyedTable.RowHighlighted)
+    def _choose(self) -> None:
+        """Tell the figures of the run under the cursor."""
+        run = self._chosen()
+        if run is None:
+            return
+        self.query_one("#history-listed", Pane).title = " · ".join(
+            filter(None, (run.name, units.moment(run.at)[:16], headline_text(run)))
+        )
+        self.query_one(StillTable).rows = ()
+        if run.session in self._known:
+            self._tell(run)
+        else:
+            self.run_worker(partial(self._read, run), thread=True, group="figures", exclusive=True)
+
+    def _chosen(self) -> PastRun | None:
+        return self._runs.get(self.query_one(KeyedTable).cursor or "")
+
+    def _folder(self, run: PastRun) -> Path:
+        bench = self.workbench_app.workbench
+        own = bench.folder
+        return own if own is not None and own.name == run.session else bench.paths.sessions / run.session
+
+    def _read(self, run: PastRun) -> None:
+        bench = self.workbench_app.workbench
+        try:
+            session = bench.session if self._folder(run) == bench.folder else load(self._folder(run)).session
+        except RaidbenchError as error:
+            self.app.call_from_thread(self.say, error.message)
+            return
+        self.app.call_from_thread(self._take, run, session)
+
+    def _take(self, run: PastRun, session: Session) -> None:
+        self._known[run.session] = session
+        if self.there and self._chosen() == run:
+            self._tell(run)
+
+    def _tell(self, run: PastRun) -> None:
+        """All figures of a run whose session is known."""
+        record = self._known[run.session].run(run.id)
+        if record is None:
+            return
+        shown = picked(filled(figures_table((record,))), PREVIEWED)
+        table = self.query_one(StillTable)
+        table.columns, table.rows = columns(shown), rows(shown)
+
+    @on(KeyedTable.RowSelected)
+    def _selected(self) -> None:
+        if self.is_active:  # a second Enter, before anybody saw what the first has opened
+            self.action_open()
+
+    def action_open(self) -> None:
+        """Open the graphs of the run under the cursor again."""
+        run = self._chosen()
+        record = None if run is None or run.session not in self._known else self._known[run.session].run(run.id)
+        if run is None or record is None:
+            self.say("The session of this run is still being read.")
+        elif record.end is None:
+            self.say(f"{run.name} never ended, so there is nothing to open.")
+        else:
+            self.app.push_screen(RunScreen(record, self._folder(run), self._known[run.session]))
+
+    def action_explore(self) -> None:
+        """Pictures of all sessions of what the run under the cursor measured."""
+        run = self._chosen()
+        session = None if run is None else self._known.get(run.session)
+        record = None if run is None or session is None else session.run(run.id)
+        if run is None or session is None or record is None:
+            self.say("The session of this run is still being read.")
+            return
+        folder = self._folder(run)
+        self.workbench_app.do("plots.explore", session=session, folder=folder, cursor=(folder, record), everywhere=True)
+
+    def action_step(self, rows: int) -> None:
+        """The run before, or after."""
+        self.query_one(KeyedTable).action_cursor(rows)
+
+    def action_back(self) -> None:
+        """Back to where it was opened."""
+        self.dismiss()

@@ -1,0 +1,231 @@
+"""What a monitoring makes of the metrics: rules of Prometheus that alert, and a board of Grafana. Pure.
+
+Both name metrics of the table only, and `METRICS` is asked for each.
+"""
+
+from __future__ import annotations
+
+import json
+from typing import Any
+
+from app.features.metrics.definitions import METRICS, PREFIX
+from backends.model import BROKEN, State
+from backends.values import dataclass
+
+_NAMES = {one.name for one in METRICS}
+
+
+def _m(name: str) -> str:
+    """A metric's whole name. Raises KeyError for one that there is not."""
+    if PREFIX + name not in _NAMES:
+        raise KeyError(name)
+    return PREFIX + name
+
+
+_NOT_WHOLE = "|".join(state.value for state in BROKEN if state is not State.REBUILDING)
+
+
+_LOOK = _m("last_look_timestamp_seconds")
+_LOST = f'{_m("cache_protection")}{{state=~"failed|missing|degraded"}} == 1'
+_BROKEN = f'{_m("target_state")}{{state=~"{_NOT_WHOLE}"}} == 1'
+
+
+def _below(owner: str, alert: str, more: str = "") -> str:
+    """PromQL of the targets whose controller or array (`owner`) has an alert."""
+    owners = f'label_replace({alert}, "{owner}", "$1", "target", "(.*)")'
+    return f"({_m('target_info')}{more} and on (instance, {owner}) {owners})"
+
+
+_FULL = " or ".join(f"{_m(f'pool_{part}full_ratio')} > 0.9" for part in ("", "data_", "metadata_"))
+
+_COVERED = "array-degraded|battery-failed|drive-failed|drive-failing|policy-not-in-force"
+"""Rules of the check whose findings have an alert of their own."""
+
+
+def _where(alert: str) -> str:
+    """PromQL of the targets that have an alert, as findings name them."""
+    return f'label_replace({alert}, "where", "$1", "target", "(.*)")'
+
+
+def _finding_unless(rule: str, alert: str) -> str:
+    """PromQL of the findings of a rule, without those of targets that have an alert."""
+    return f'({_m("finding")}{{rule="{rule}"}} == 1 unless on (instance, where) {_where(alert)})'
+
+
+_FOLLOWING = {
+    "battery-replace": _LOST,
+    "drive-cache-unprotected": _below("controller", _LOST),
+    "pool-filling": f"({_FULL})",
+}
+"""Rules whose findings say what an alert says already, where it fires: what follows from it, by rule."""
+
+_WARNINGS = " or ".join(
+    (
+        f'{_m("finding")}{{severity="warn",rule!~"{"|".join((_COVERED, *_FOLLOWING))}"}} == 1',
+        *(_finding_unless(rule, alert) for rule, alert in _FOLLOWING.items()),
+    )
+)
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Alert:
+    """One alerting rule."""
+
+    name: str
+    """As Prometheus shows it."""
+    expr: str
+    """PromQL."""
+    lasting: str
+    """How long it has to be so; "0m" is at once."""
+    severity: str
+    """`critical`, `warning` or `info`."""
+    summary: str
+    """One line, with labels as Prometheus fills them in."""
+
+
+ALERTS: tuple[Alert, ...] = (
+    Alert(
+        name="RaidbenchCacheProtectionLost",
+        expr=_LOST,
+        lasting="0m",
+        severity="critical",
+        summary="{{ $labels.target }}: its {{ $labels.kind }} is {{ $labels.state }}, nothing keeps its cache",
+    ),
+    Alert(
+        name="RaidbenchNotWhole",
+        expr=f"{_BROKEN} unless on (instance, target) "
+        + _below("array", _BROKEN, '{kind="drive"}'),  # the array of such a drive alerts
+        lasting="0m",
+        severity="critical",
+        summary="{{ $labels.target }} is {{ $labels.state }}",
+    ),
+    Alert(
+        name="RaidbenchPredictedFailure",
+        expr=f"{_m('predicts_failure')} == 1 or {_m('predictive_errors')} > 0",
+        lasting="0m",
+        severity="warning",
+        summary="{{ $labels.target }} predicts its failure",
+    ),
+    Alert(
+        name="RaidbenchFault",
+        expr=f'{_m("finding")}{{severity="fault",rule!~"{_COVERED}"}} == 1',
+        lasting="0m",
+        severity="critical",
+        summary="{{ $labels.where }}: {{ $labels.rule }}",
+    ),
+    Alert(
+        name="RaidbenchSetAndNotInForce",
+        expr=f'{_m("setting_in_force")}{{key=~"write_cache|read_cache|read_ahead|io_policy"}} == 0'
+        " unless on (instance, target) " + _below("controller", _LOST),  # the battery alerts
+        lasting="0m",
+        severity="warning",
+        summary="{{ $labels.target }}: {{ $labels.key }} is set and not in force",
+    ),
+    Alert(
+        name="RaidbenchWarning",
+        expr=_WARNINGS,
+        lasting="15m",
+        severity="warning",
+        summary="{{ $labels.where }}: {{ $labels.rule }}",
+    ),
+    Alert(
+        name="RaidbenchTooFull",
+        expr=_FULL,
+        lasting="15m",
+        severity="critical",
+        summary="{{ $labels.target }} is {{ $value | humanizePercentage }} full",
+    ),
+    Alert(
+        name="RaidbenchProblem",
+        expr=f"{_m('problems')} > 0",
+        lasting="30m",
+        severity="warning",
+        summary="{{ $value }} devices or tools give no answer or tell of a problem: raidbench devices",
+    ),
+    Alert(
+        name="RaidbenchSilent",
+        expr=f"time() - {_LOOK} > 1800 or (last_over_time({_LOOK}[1d]) unless {_LOOK})"
+        f" or absent(last_over_time({_LOOK}[1d]))",  # the file is old; of one host gone; never there
+        lasting="5m",
+        severity="warning",
+        summary="raidbench reports nothing: its metrics are missing, or older than half an hour",
+    ),
+)
+
+
+def rules_text() -> str:
+    """A file of rules for Prometheus (YAML; a quoted string is one of JSON)."""
+    rows = ["groups:", "  - name: raidbench", "    rules:"]
+    for one in ALERTS:
+        rows += [
+            f"      - alert: {one.name}",
+            f"        expr: {json.dumps(one.expr)}",
+            f"        for: {one.lasting}",
+            "        labels:",
+            f"          severity: {one.severity}",
+            "        annotations:",
+            f"          summary: {json.dumps(one.summary)}",
+        ]
+    return "\n".join(rows) + "\n"
+
+
+_PANELS: tuple[tuple[str, str, str, str, str], ...] = (
+    ("Faults", "stat", f'sum({_m("findings")}{{severity="fault"}})', "", "short"),
+    ("Warnings", "stat", f'sum({_m("findings")}{{severity="warn"}})', "", "short"),
+    ("Without an answer", "stat", f"sum({_m('problems')})", "", "short"),
+    ("Findings", "table", f"{_m('finding')} == 1", "", "short"),
+    (
+        "Not whole",
+        "table",
+        _BROKEN,
+        "",
+        "short",
+    ),
+    ("Set and not in force", "table", f"{_m('setting_in_force')} == 0", "", "short"),
+    ("Temperature", "timeseries", _m("temperature_celsius"), "{{target}}", "celsius"),
+    ("Endurance used", "timeseries", _m("endurance_used_ratio"), "{{target}}", "percentunit"),
+    ("Pools", "timeseries", f"{_m('pool_full_ratio')} or {_m('pool_data_full_ratio')}", "{{target}}", "percentunit"),
+    ("Background work", "timeseries", _m("task_progress_ratio"), "{{target}} {{task}}", "percentunit"),
+    (
+        "Battery in order",
+        "timeseries",
+        f'{_m("cache_protection")}{{state="optimal"}} or 0 * {_m("cache_protection")}',
+        "{{target}}",
+        "short",
+    ),
+    ("Time of a look", "timeseries", _m("look_seconds"), "{{instance}}", "s"),
+)
+"""Title, kind, expression, legend and unit of each panel."""
+
+
+def board_text() -> str:
+    """A board that Grafana imports, with one variable for the source of the data."""
+    panels: list[dict[str, Any]] = []
+    for at, (title, kind, expr, legend, unit) in enumerate(_PANELS):
+        stat = kind == "stat"
+        target = {"expr": expr, "legendFormat": legend, "refId": "A", "instant": kind != "timeseries"}
+        panels.append(
+            {
+                "id": at + 1,
+                "title": title,
+                "type": kind,
+                "datasource": {"type": "prometheus", "uid": "${source}"},
+                "targets": [target | ({"format": "table"} if kind == "table" else {})],
+                "fieldConfig": {"defaults": {"unit": unit}, "overrides": []},
+                "gridPos": {"x": at * 8, "y": 0, "w": 8, "h": 4}
+                if stat
+                else {"x": (at - 3) % 3 * 8, "y": 4 + (at - 3) // 3 * 8, "w": 8, "h": 8},
+            }
+        )
+    source = {"name": "source", "label": "Source", "type": "datasource", "query": "prometheus"}
+    board = {
+        "title": "Storage by raidbench",
+        "uid": "raidbench",
+        "schemaVersion": 39,
+        "tags": ["storage", "raidbench"],
+        "refresh": "5m",
+        "time": {"from": "now-7d", "to": "now"},
+        "templating": {"list": [source]},
+        "panels": panels,
+    }
+    return json.dumps(board, indent=1) + "\n"

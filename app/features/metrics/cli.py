@@ -1,0 +1,94 @@
+"""`metrics`: what raidbench knows of the machine as figures for a monitoring."""
+
+from __future__ import annotations
+
+import os
+from pathlib import Path
+
+import click
+
+from app.cli.async_runner import run
+from app.cli.exit_status import DONE
+from app.cli.options import current, over_hosts
+from app.cli.output import data, goes_on, print_json, say
+from app.cli.session_context import host_of
+from backends.text import clean
+
+TEXTFILE = "/var/lib/prometheus/node-exporter/raidbench.prom"
+"""Where Debian's node_exporter looks for texts (--collector.textfile.directory)."""
+
+
+@click.command("metrics")
+@click.option(
+    "-o", "--output", type=click.Path(path_type=Path), metavar="FILE", help="Write it there, whole or not at all."
+)
+@click.option("--no-serials", is_flag=True, help="Leave serial numbers and WWNs out of the info series.")
+@click.option(
+    "--unit",
+    type=click.Choice(("both", "service", "timer")),
+    is_flag=False,
+    flag_value="both",
+    help="Print systemd units that write FILE every five minutes.",
+)
+@click.option("--alerts", is_flag=True, help="Print alerting rules for Prometheus.")
+@click.option("--board", is_flag=True, help="Print a board for Grafana.")
+@click.option("--json", "as_json", is_flag=True, help="The same figures as JSON.")
+@over_hosts("output", "unit", "alerts", "board")
+def metrics_command(
+    output: Path | None, no_serials: bool, unit: str | None, alerts: bool, board: bool, as_json: bool
+) -> int:
+    """Settings, states, health, background work and findings as OpenMetrics.
+
+    For the textfile collector of node_exporter name a FILE that ends in .prom. Nothing listens on any port.
+    """
+    if (unit is not None) + alerts + board + as_json > 1:
+        raise click.UsageError("--unit, --alerts, --board or --json, not several.")
+    if alerts or board:
+        from app.features.metrics.alerts import board_text, rules_text
+
+        return _give(rules_text() if alerts else board_text(), None)
+    if unit is not None:
+        return _give(_units(unit, output or Path(TEXTFILE), no_serials), None)
+    return run(lambda _: _metrics(output, serials=not no_serials, as_json=as_json))
+
+
+async def _metrics(output: Path | None, *, serials: bool, as_json: bool) -> int:
+    from app.features.metrics.openmetrics import look, text_of
+    from backends.registry import Machine
+
+    looked = await look(Machine.of(host_of(current())))
+    if as_json:
+        from app.features.metrics.openmetrics import figures
+
+        print_json(metrics=figures(looked, serials=serials))
+        if not goes_on():
+            return DONE
+    return _give(text_of(looked, serials=serials), output)
+
+
+def _give(text: str, output: Path | None) -> int:
+    if output is None:
+        data(text.rstrip("\n"))
+        return DONE
+    from app.features.metrics.openmetrics import write
+
+    write(output, text)
+    say(f"Written to {clean(str(output), 300)}")
+    return DONE
+
+
+def _units(which: str, file: Path, no_serials: bool) -> str:
+    from app.core.changes.timer_unit import units_text
+    from backends.self_exec import lasting
+
+    command = (*lasting(), "metrics", "--output", str(file.absolute()), *(["--no-serials"] if no_serials else []))
+    environment = {name: os.environ[name] for name in ("RAIDBENCH_STATE_DIR",) if name in os.environ}
+    return units_text(
+        "raidbench-metrics",
+        which,
+        command,
+        what="Metrics of storage settings and health",
+        calendar="*:0/5",
+        spread="30s",
+        environment=environment,
+    )

@@ -1,0 +1,330 @@
+"""The table of metrics: name, help, labels and where each figure comes from. Pure."""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Callable, Iterable, Iterator, Mapping
+from dataclasses import field
+
+from app.features.check.finding import Severity
+from app.features.check.runner import Checked
+from app.features.check.snapshot import fact, fact_limit, fact_number
+from backends.model import Array, Controller, Drive, Inventory, Target, kind_of
+from backends.pci import Link
+from backends.settings import Reading, Setting
+from backends.values import dataclass
+
+PREFIX = "raidbench_"
+
+Sample = tuple[tuple[str, ...], float]
+"""Values of the labels in their order, and the figure."""
+
+PROTECTIONS = ("optimal", "learning", "charging", "degraded", "failed", "missing", "unknown")
+"""States of what keeps a cache over a power cut."""
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Looked:
+    """One look at a machine, from which all metrics are made."""
+
+    inventory: Inventory = field(default_factory=Inventory)
+    """What there is."""
+    settings: Mapping[Target, tuple[Setting, ...]] = field(default_factory=dict)
+    """The declared settings of each target."""
+    readings: Mapping[Target, Mapping[str, Reading]] = field(default_factory=dict)
+    """What is set."""
+    checked: Checked = field(default_factory=Checked)
+    """What the rules say."""
+    links: Mapping[Target, Link] = field(default_factory=dict)
+    """PCI Express links of controllers and drives."""
+    version: str = ""
+    """Of raidbench."""
+    at: float = 0.0
+    """When it was looked, of time.time()."""
+    seconds: float = 0.0
+    """How long it took."""
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Metric:
+    """One metric: all are gauges, which OpenMetrics and the textfile of node_exporter both take."""
+
+    name: str
+    """With its prefix and unit."""
+    help: str
+    """One line."""
+    labels: tuple[str, ...]
+    """Names of its labels; none of them changes its value by itself."""
+    samples: Callable[[Looked], Iterable[Sample]]
+    """Its figures."""
+
+
+def _things(looked: Looked) -> Iterator[Controller | Array | Drive]:
+    """All of the inventory, a disk with several paths once."""
+    yield from looked.inventory.controllers
+    yield from looked.inventory.arrays
+    yield from (drive for drive in looked.inventory.drives if not drive.shown_elsewhere)
+
+
+def _stored(looked: Looked) -> Iterator[Array | Drive]:
+    yield from looked.inventory.arrays
+    yield from (drive for drive in looked.inventory.drives if not drive.shown_elsewhere)
+
+
+def _info(looked: Looked) -> Iterator[Sample]:
+    for thing in _things(looked):
+        model = None if isinstance(thing, Array) else thing.model
+        firmware = None if isinstance(thing, Array) else thing.firmware
+        serial = None if isinstance(thing, Array) else thing.serial
+        wwn = thing.wwn if isinstance(thing, Drive) else None
+        device = None if isinstance(thing, Controller) else thing.device
+        kind = kind_of(thing)
+        level = thing.level.value if isinstance(thing, Array) else None
+        media = thing.media.value if isinstance(thing, Drive) else None
+        controller = thing.target if isinstance(thing, Controller) else thing.controller
+        array = thing.target if isinstance(thing, Array) else thing.array if isinstance(thing, Drive) else None
+        owners = (str(controller or ""), str(array or ""))
+        told = (kind, *owners, model, firmware, level, media, device, serial, wwn)
+        yield (str(thing.target), *(text or "" for text in told)), 1.0
+
+
+def _states(looked: Looked) -> Iterator[Sample]:
+    for one in _stored(looked):
+        yield (str(one.target), one.state.value), 1.0
+
+
+def _sizes(looked: Looked) -> Iterator[Sample]:
+    for one in _stored(looked):
+        if one.size_bytes is not None:
+            yield (str(one.target),), float(one.size_bytes)
+
+
+def _protection(looked: Looked) -> Iterator[Sample]:
+    for card in looked.inventory.controllers:
+        if card.protection is not None and card.protection.kind != "none":
+            state = card.protection.state if card.protection.state in PROTECTIONS else "unknown"
+            yield (str(card.target), card.protection.kind, state), 1.0
+
+
+def _protection_value(name: str) -> Callable[[Looked], Iterator[Sample]]:
+    """Return a source of one field of `Protection` of all controllers."""
+
+    def samples(looked: Looked) -> Iterator[Sample]:
+        for controller in looked.inventory.controllers:
+            value = None if controller.protection is None else getattr(controller.protection, name)
+            if value is not None:
+                yield (str(controller.target),), float(value)
+
+    return samples
+
+
+def _settings(looked: Looked) -> Iterator[tuple[Target, Setting, Reading]]:
+    for target, readings in looked.readings.items():
+        for one in looked.settings.get(target, ()):
+            reading = readings.get(one.key)
+            if reading is not None and reading.now is not None and not one.secret:
+                yield target, one, reading
+
+
+def _set_words(looked: Looked) -> Iterator[Sample]:
+    for target, one, reading in _settings(looked):
+        if reading.now is not None and not _is_number(reading.now):
+            yield (str(target), one.key, reading.now), 1.0
+
+
+def _set_numbers(looked: Looked) -> Iterator[Sample]:
+    for target, one, reading in _settings(looked):
+        if reading.now is not None and _is_number(reading.now):
+            yield (str(target), one.key), float(reading.now)
+
+
+def _in_force(looked: Looked) -> Iterator[Sample]:
+    for target, one, reading in _settings(looked):
+        yield (str(target), one.key), float(not reading.overruled)
+
+
+def _is_number(text: str) -> bool:
+    return text.isascii() and text.isdigit() and len(text) < 19
+
+
+def _fact(label: str, scale: float = 1.0, *, limit: bool = False) -> Callable[[Looked], Iterator[Sample]]:
+    """The number, or the limit behind it, of a line of facts."""
+
+    def samples(looked: Looked) -> Iterator[Sample]:
+        for thing in _things(looked):
+            value = fact_limit(thing, label) if limit else fact_number(thing, label)
+            if value is not None:
+                yield (str(thing.target),), round(value * scale, 6)
+
+    return samples
+
+
+def _health(name: str, label: str = "", scale: float = 1.0) -> Callable[[Looked], Iterator[Sample]]:
+    """Return a source of one field of `Health` of all drives; of the fact `label` where the field is not reported."""
+
+    def samples(looked: Looked) -> Iterator[Sample]:
+        for thing in _things(looked):
+            value = getattr(thing.health, name) if isinstance(thing, Drive) else None
+            if value is None and label:
+                value = fact_number(thing, label)
+            if value is not None:
+                yield (str(thing.target),), round(float(value) * scale, 6)
+
+    return samples
+
+
+_GIGABITS = re.compile(r"([0-9]+(?:\.[0-9]+)?) ?Gb(?:/s|ps|it/s)", re.IGNORECASE)
+"""The speed of a SAS or SATA link, as tools print it."""
+_PCIE = re.compile(r"([0-9]+(?:\.[0-9]+)?) GT/s(?: PCIe)? x([0-9]+)")
+"""The speed and lanes of a PCI Express link."""
+
+
+def _link_rates(looked: Looked) -> Iterator[Sample]:
+    for thing in _things(looked):
+        found = _GIGABITS.search(fact(thing, "Link") or "")
+        if found is not None and isinstance(thing, Drive):
+            yield (str(thing.target),), round(float(found[1]) * 1e9 / 8)
+
+
+def _pcie(at: int, scale: float) -> Callable[[Looked], Iterator[Sample]]:
+    def samples(looked: Looked) -> Iterator[Sample]:
+        for thing in _things(looked):
+            link = looked.links.get(thing.target)
+            shown = None if link is None else link.shown
+            found = _PCIE.search(shown or fact(thing, "PCIe link") or "")
+            if found is not None:
+                yield (str(thing.target),), round(float(found[at]) * scale)
+
+    return samples
+
+
+def _working(looked: Looked) -> Iterator[Controller | Array]:
+    yield from looked.inventory.controllers
+    yield from looked.inventory.arrays
+
+
+def _tasks(looked: Looked) -> Iterator[Sample]:
+    for owner in _working(looked):
+        for task in owner.tasks:
+            yield (str(owner.target), task.kind), 1.0
+
+
+def _progress(looked: Looked) -> Iterator[Sample]:
+    for owner in _working(looked):
+        for task in owner.tasks:
+            if task.progress is not None:
+                yield (str(owner.target), task.kind), round(task.progress, 6)
+
+
+def _problems(looked: Looked) -> Iterator[Sample]:
+    yield (), float(len(looked.checked.problems))
+
+
+def _counts(looked: Looked) -> Iterator[Sample]:
+    for severity in Severity:
+        yield (severity.value,), float(looked.checked.count(severity))
+
+
+def _findings(looked: Looked) -> Iterator[Sample]:
+    told = dict.fromkeys(
+        (finding.rule.id, finding.rule.severity.value, finding.said.where) for finding in looked.checked.findings
+    )
+    for one in told:
+        yield one, 1.0
+
+
+def _unknown(looked: Looked) -> Iterator[Sample]:
+    yield (), float(len(looked.checked.unknown))
+
+
+def _metric(name: str, help: str, labels: tuple[str, ...], samples: Callable[[Looked], Iterable[Sample]]) -> Metric:
+    return Metric(name=PREFIX + name, help=help, labels=labels, samples=samples)
+
+
+_AT = ("target",)
+_IDENTITY = ("target", "kind", "controller", "array", "model", "firmware", "level", "media", "device", "serial", "wwn")
+
+METRICS: tuple[Metric, ...] = (
+    _metric("build_info", "1, with the version of raidbench", ("version",), lambda looked: [((looked.version,), 1.0)]),
+    _metric(
+        "last_look_timestamp_seconds",
+        "When the devices were looked at, since 1970",
+        (),
+        lambda looked: [((), looked.at)],
+    ),
+    _metric("look_seconds", "How long the look at the devices took", (), lambda looked: [((), looked.seconds)]),
+    _metric("problems", "Devices and tools that gave no answer, or told that something is wrong", (), _problems),
+    _metric("target_info", "1, with what a controller, an array or a drive is", _IDENTITY, _info),
+    _metric("target_state", "1, with the state of an array or a drive", ("target", "state"), _states),
+    _metric("target_size_bytes", "Size of an array or a drive", _AT, _sizes),
+    _metric(
+        "cache_protection",
+        "1, with the state of the battery or capacitor that protects the cache of a controller",
+        ("target", "kind", "state"),
+        _protection,
+    ),
+    _metric(
+        "cache_protection_temperature_celsius",
+        "Temperature of that battery or capacitor",
+        _AT,
+        _protection_value("temperature"),
+    ),
+    _metric("cache_protection_volts", "Voltage of that battery or capacitor", _AT, _protection_value("voltage")),
+    _metric("setting_info", "1, with the word that a setting is set to", ("target", "key", "value"), _set_words),
+    _metric("setting_value", "What a setting is set to, of those that are numbers", ("target", "key"), _set_numbers),
+    _metric("setting_in_force", "0 where another value is in force than is set", ("target", "key"), _in_force),
+    _metric("temperature_celsius", "Temperature", _AT, _health("temperature", "Temperature")),
+    _metric(
+        "temperature_limit_celsius",
+        "Temperature from which a drive itself warns",
+        _AT,
+        _health("temperature_limit"),
+    ),
+    _metric(
+        "endurance_used_ratio",
+        "Share of the rated endurance used; may pass 1",
+        _AT,
+        _health("wear_percent", "Endurance used", 0.01),
+    ),
+    _metric("spare_ratio", "Share of the spare blocks of flash that is left", _AT, _fact("Spare", 0.01)),
+    _metric(
+        "spare_limit_ratio",
+        "Share of spare blocks at which the drive warns",
+        _AT,
+        _fact("Spare", 0.01, limit=True),
+    ),
+    _metric("media_errors", "Reads or writes that the medium failed", _AT, _health("media_errors", "Media errors")),
+    _metric("other_errors", "Errors of a drive that are not of its medium", _AT, _health("other_errors")),
+    _metric(
+        "predictive_errors",
+        "How often a drive announced its failure to its controller",
+        _AT,
+        _health("predictive_errors"),
+    ),
+    _metric("predicts_failure", "1 if a drive predicts its failure", _AT, _health("predicts_failure")),
+    _metric("drive_locked", "1 if a drive is encrypted and locked", _AT, _health("locked")),
+    _metric("drive_foreign", "1 if a drive has a foreign configuration", _AT, _health("foreign")),
+    _metric("link_bytes_per_second", "Line rate of the SAS or SATA link of a drive", _AT, _link_rates),
+    _metric(
+        "pcie_link_transfers_per_second",
+        "Speed of the PCI Express link of a controller or a drive, one lane",
+        _AT,
+        _pcie(1, 1e9),
+    ),
+    _metric("pcie_link_lanes", "Lanes of the PCI Express link of a controller or a drive", _AT, _pcie(2, 1)),
+    _metric("pool_full_ratio", "Share of a pool that is full", _AT, _fact("Full", 0.01)),
+    _metric("pool_data_full_ratio", "Share of a thin pool's data used", _AT, _fact("Used, data", 0.01)),
+    _metric("pool_metadata_full_ratio", "Share of a thin pool's metadata used", _AT, _fact("Used, metadata", 0.01)),
+    _metric("task_running", "1 while background work is under way", ("target", "task"), _tasks),
+    _metric("task_progress_ratio", "Share of the background work that is done", ("target", "task"), _progress),
+    _metric("findings", "How many findings the check has, by severity", ("severity",), _counts),
+    _metric("finding", "1 for each finding of the check", ("rule", "severity", "where"), _findings),
+    _metric("unknowns", "How many questions of the check nothing answers", (), _unknown),
+)
+"""Every metric, in the order in which they are printed."""
+
+
+def rows() -> list[str]:
+    """The table of docs/metrics.md."""
+    head = ["| metric | labels | what |", "| --- | --- | --- |"]
+    return head + [f"| `{one.name}` | {' '.join(f'`{each}`' for each in one.labels)} | {one.help} |" for one in METRICS]

@@ -1,0 +1,131 @@
+"""Metrics as the text of OpenMetrics, which the textfile collector of node_exporter takes as well; whole files."""
+
+from __future__ import annotations
+
+import time
+from collections.abc import Iterator
+from pathlib import Path
+from typing import TYPE_CHECKING
+
+from app.features.check.collector import gather, readings_of
+from app.features.check.runner import judged
+from app.features.check.snapshot import Sight
+from app.features.metrics.definitions import METRICS, PREFIX, Looked
+from backends.errors import RefusedError, StorageError
+from backends.host import Host
+from backends.input_file import open_input
+from backends.model import Media, Target
+from backends.output_file import replace_file
+from backends.pci import Link, address_of
+from backends.registry import Machine
+from backends.text import clean
+from backends.topology import kernel_name
+from backends.version import program_version
+
+if TYPE_CHECKING:
+    from prometheus_client.metrics_core import Metric as Family
+
+HIDDEN = ("serial", "wwn")
+"""Labels that tell whose machine it is: in the info series alone, and left out on demand."""
+
+_FIRST = f"# HELP {PREFIX}"
+"""How a file begins that is known for one of ours."""
+
+
+async def look(machine: Machine) -> Looked:
+    """One look at all devices, each card asked once."""
+    began = time.monotonic()
+    inventory = await machine.probe()
+    readings, problems = await readings_of(machine, inventory)
+    sight = await gather(machine.host, inventory, readings)
+    return Looked(
+        inventory=inventory,
+        settings={target: machine.settings(target) for target in readings},
+        readings=readings,
+        checked=judged(sight, problems=problems),
+        links=await _links(machine.host, sight),
+        version=program_version(),
+        at=round(time.time(), 3),
+        seconds=round(time.monotonic() - began, 3),
+    )
+
+
+def text_of(looked: Looked, *, serials: bool = True) -> str:
+    """All metrics as one text; without `serials` the labels that tell them are empty."""
+    from prometheus_client.openmetrics.exposition import generate_latest
+
+    text: bytes = generate_latest(_Families(looked, serials=serials))
+    return text.decode()
+
+
+def figures(looked: Looked, *, serials: bool = True) -> list[dict[str, object]]:
+    """The same for JSON: name, help and figures, each with its labels."""
+    return [
+        {
+            "name": one.name,
+            "help": one.help,
+            "samples": [
+                {"labels": dict(_shown(one.labels, values, serials=serials)), "value": figure}
+                for values, figure in one.samples(looked)
+            ],
+        }
+        for one in METRICS
+    ]
+
+
+def _shown(labels: tuple[str, ...], values: tuple[str, ...], *, serials: bool) -> Iterator[tuple[str, str]]:
+    for label, value in zip(labels, values, strict=True):
+        yield label, "" if label in HIDDEN and not serials else clean(value, 300)
+
+
+async def _links(host: Host, sight: Sight) -> dict[Target, Link]:
+    """Return the PCI Express links of controllers and NVMe drives; none for a drive that sysfs has on several paths."""
+    addresses = {controller.target: controller.pci for controller in sight.inventory.controllers}
+    for drive in sight.inventory.drives:
+        if drive.media is Media.NVME and drive.device is not None:
+            addresses[drive.target] = address_of(await host.link(f"/sys/block/{kernel_name(drive.device)}"))
+    return {
+        target: sight.slots[pci].link for target, pci in addresses.items() if pci is not None and pci in sight.slots
+    }
+
+
+class _Families:
+    """What prometheus_client prints: anything that can be asked to `collect`."""
+
+    def __init__(self, looked: Looked, *, serials: bool) -> None:
+        self._looked, self._serials = looked, serials
+
+    def collect(self) -> Iterator[Family]:
+        """Each metric that has figures."""
+        from prometheus_client.metrics_core import GaugeMetricFamily
+
+        for one in METRICS:
+            family = GaugeMetricFamily(one.name, one.help, labels=one.labels)
+            for values, figure in one.samples(self._looked):
+                shown = [value for _, value in _shown(one.labels, values, serials=self._serials)]
+                family.add_metric(shown, figure)
+            if family.samples:
+                yield family
+
+
+def write(file: Path, text: str) -> None:
+    """Put the text in the place of a file of ours, whole or not at all, to be read by all.
+
+    Whoever reads meanwhile has the old text or the new one. Raises RefusedError for what is there and no file of ours,
+    StorageError where it cannot be written.
+    """
+    shown = clean(str(file), 300)
+    try:
+        if file.is_symlink() or (file.exists() and not _is_ours(file)):
+            raise RefusedError(f"{shown} is there and holds no metrics of raidbench.", hint="Name another file.")
+        replace_file(file, text, mode=0o644, exact=True, durable=True)  # the exporter is another user
+    except OSError as error:
+        raise StorageError(f"{shown} cannot be written: {error.strerror}.", evidence=str(error)) from error
+
+
+def _is_ours(file: Path) -> bool:
+    if not file.is_file():
+        return False
+    with open_input(file) as handle:
+        begin = handle.read(len(_FIRST))
+    return begin in (b"", _FIRST.encode())

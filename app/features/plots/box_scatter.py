@@ -1,0 +1,73 @@
+"""A figure of every run: a box for each set-up, and throughput against latency. Pure."""
+
+from __future__ import annotations
+
+from app.features.plots.request import (
+    AskedPicture,
+    Made,
+    NothingError,
+    by_field,
+    count_words,
+    failed,
+    value_of,
+    values_of,
+)
+from app.features.plots.selection import MOST_SIGNS, RunGroup, short_target, whole
+from app.features.sweep.engine.cells import score_of
+from widgets.plot_render.plot_data import BoxData, Cloud, Lot, ScatterData, Unit
+
+
+def boxes(asked: AskedPicture) -> Made:
+    """A lot of values for each part. Raises NothingError."""
+    subject, wish = asked.subject, asked.wish
+    lots = tuple(
+        Lot(name=part.name, values=found) for part in subject.parts if (found := values_of(part.runs, wish.unit))
+    )
+    every = [value for lot in lots for value in lot.values]
+    if not every:
+        raise NothingError(failed(subject.runs) if not whole(subject.runs) else f"No run has a {wish.unit.value}.")
+    if len(every) == 1:
+        raise NothingError("One run has no spread.", "space marks more; B measures in pairs.")
+    if len(set(every)) == 1:
+        raise NothingError(
+            f"All {len(every)} runs have {_with_unit(every[0], wish.unit)}: there is no spread to draw.",
+            "g counts another figure.",
+        )
+    title = f"{subject.about}: {wish.unit.value}{by_field(subject)}{count_words(subject)}"
+    return title, BoxData(lots=lots, unit=wish.unit, zero=wish.zero, log=bool(wish.log)), ""
+
+
+def _with_unit(value: float, unit: Unit) -> str:
+    return unit.text(value) if unit is Unit.LATENCY else f"{unit.text(value)} {unit.value}"
+
+
+def scatter(asked: AskedPicture) -> Made:
+    """Throughput and p99 of every run, those of all loads and sessions where they are known. Raises NothingError."""
+    subject, wish = asked.subject, asked.wish
+    unit = Unit.RATE if wish.unit is Unit.RATE else Unit.IOPS
+    clouds = [
+        Cloud(name=part.name, points=points)
+        for part in subject.every or subject.parts
+        if (points := _points(part, unit))
+    ]
+    every = {point for cloud in clouds for point in cloud.points}
+    if not clouds:
+        raise NothingError(failed(subject.runs) if not whole(subject.runs) else "Too few I/Os for a p99 of any run.")
+    if len(every) == 1:
+        raise NothingError("All there is is one point.", "space marks more runs; A takes all sessions.")
+    ranked = sorted(clouds, key=lambda cloud: len(cloud.points), reverse=True)
+    shown = [cloud for cloud in clouds if cloud in ranked[:MOST_SIGNS]]
+    left = len(clouds) - len(shown)
+    loads = {placed.run.start.title for part in subject.every for placed in part.runs}
+    start = subject.runs[0].run.start
+    about = f"{start.title.split(' · ')[0]}, {short_target(start.target)}" if len(loads) > 1 else subject.about
+    where = " in all sessions" if subject.looked else ""
+    title = f"{about}{where}: {unit.value} and p99 of every run"
+    note = f"The {len(shown)} set-ups with most runs; {left} more are left out." if left else ""
+    return title, ScatterData(clouds=tuple(shown), unit=unit), note
+
+
+def _points(part: RunGroup, unit: Unit) -> tuple[tuple[float, float], ...]:
+    scores = (score_of(placed.run.figures) for placed in whole(part.runs))
+    there = ((value_of(score, unit), score.p99_ns) for score in scores if score is not None)
+    return tuple((rate, float(tail)) for rate, tail in there if rate and tail)

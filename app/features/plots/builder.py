@@ -1,0 +1,139 @@
+"""The picture of a subject: its data, or in a sentence why there is nothing to show."""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Iterator, Mapping, Sequence
+from pathlib import Path
+
+from app.core.analysis.comparison import Comparison
+from app.core.session.results import Sample
+from app.core.session.state import RunRecord, Session
+from app.features.plots.box_scatter import boxes, scatter
+from app.features.plots.histories import history
+from app.features.plots.latencies import histogram, percentiles
+from app.features.plots.request import AskedPicture, Intervals, Made, NothingError, Wish, missing
+from app.features.plots.selection import PlacedRun, Subject, of_experiment, of_runs, of_sweep, side_by_side
+from app.features.plots.sweep_curves import curve
+from app.features.plots.timelines import timeline
+from widgets.plot_render.plot_data import Picture, PictureKind, Unit
+
+_MAKERS: dict[PictureKind, Callable[[AskedPicture], Made]] = {
+    PictureKind.PERCENTILES: percentiles,
+    PictureKind.HISTOGRAM: histogram,
+    PictureKind.BOX: boxes,
+    PictureKind.SCATTER: scatter,
+    PictureKind.TIMELINE: timeline,
+    PictureKind.CURVE: curve,
+    PictureKind.HISTORY: history,
+}
+
+
+def _unread(_: PlacedRun) -> Sequence[Sample]:
+    return ()
+
+
+_PLAIN = Wish()
+
+
+def picture(
+    subject: Subject, kind: PictureKind | None = None, wish: Wish = _PLAIN, intervals: Intervals = _unread
+) -> Picture:
+    """Return the picture of that kind, else of the usual one; without data, and with the reason, where there is none.
+
+    Without `intervals` none are read from disk.
+    """
+    asked = AskedPicture(subject=subject, wish=wish, intervals=intervals)
+    try:
+        title, data, note = _MAKERS[kind or usual(subject)](asked)
+    except NothingError as nothing:
+        return Picture(title=subject.about, why=str(nothing), keys=nothing.keys, simulated=subject.simulated)
+    why = " ".join(filter(None, (note, missing(subject))))
+    return Picture(title=title, data=data, why=why, simulated=subject.simulated)
+
+
+def without_data(subject: Subject) -> dict[PictureKind, Picture]:
+    """The kinds that have nothing to show, as far as that is known without reading intervals."""
+    found = {kind: picture(subject, kind) for kind in PictureKind if kind is not PictureKind.TIMELINE}
+    return {kind: made for kind, made in found.items() if made.data is None}
+
+
+def usual(subject: Subject) -> PictureKind:
+    """The picture that tells most: curve of a sweep, percentiles of an A/B, timeline of one run."""
+    if subject.found is not None:
+        return PictureKind.CURVE
+    if subject.looked:
+        return PictureKind.HISTORY
+    return (
+        PictureKind.PERCENTILES
+        if len(subject.parts) > 1
+        else PictureKind.BOX
+        if len(subject.runs) > 1
+        else PictureKind.TIMELINE
+    )
+
+
+# -- what screens of the core and of other features show without a question -------------------------------------------
+
+
+def run_picture(run: RunRecord, baseline: RunRecord | None) -> Picture:
+    """Return all latencies of a run by percentile, over those of the baseline."""
+    placed = PlacedRun(run=run, folder=Path())
+    subject = of_runs([placed], None if baseline is None else PlacedRun(run=baseline, folder=Path()))
+    return picture(subject, PictureKind.PERCENTILES)
+
+
+def sides_picture(
+    comparison: Comparison,
+    names: Sequence[str],
+    folders: Sequence[Path],
+    *,
+    kind: PictureKind | None,
+    unit: Unit,
+    intervals: Callable[[RunRecord, Path], Sequence[Sample]],
+) -> Picture:
+    """Return a picture of two sides that are compared; without a `kind` latencies, or the timeline where only that has
+    data.
+    """
+    subject, wish = side_by_side(comparison, names, folders), Wish(unit=unit)
+
+    def made(kind: PictureKind) -> Picture:
+        return picture(subject, kind, wish, lambda placed: intervals(placed.run, placed.folder))
+
+    first = made(kind or PictureKind.PERCENTILES)
+    if kind is not None or first.data is not None:
+        return first
+    second = made(PictureKind.TIMELINE)
+    return first if second.data is None else second
+
+
+def sweep_picture(session: Session, folder: Path) -> Picture | None:
+    """Return the picture that tells most of a sweep; None where nothing of it was measured."""
+    subject = of_sweep(session, folder)
+    return None if subject is None else picture(subject)
+
+
+def session_lines(
+    session: Session, runs: Sequence[RunRecord], samples: Mapping[str, Sequence[Sample]], size: tuple[int, int]
+) -> Iterator[tuple[str, tuple[str, ...]]]:
+    """Yield the pictures of a session as a heading and lines: of each A/B, of its sweep, of these runs.
+
+    `samples`: the intervals of runs, by id; `size`: columns and rows.
+    """
+    from widgets.plot_render.painter import painted
+    from widgets.plot_render.style import PictureLook
+
+    look = PictureLook(width=size[0], height=size[1], palette=())
+    for subject in _subjects(session, runs):
+        shown = picture(subject, intervals=lambda placed: samples.get(placed.run.id, ()))
+        if shown.data is not None:
+            yield subject.heading, tuple(painted(shown, look))
+
+
+def _subjects(session: Session, runs: Sequence[RunRecord]) -> Iterator[Subject]:
+    for record in session.experiments:
+        if (subject := of_experiment(session, Path(), record)) is not None:
+            yield subject
+    if (swept := of_sweep(session, Path())) is not None:
+        yield swept
+    for run in runs:
+        yield of_runs([PlacedRun(run=run, folder=Path())])

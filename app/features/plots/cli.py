@@ -1,0 +1,320 @@
+"""`plot`: a picture of what was measured, on a plain terminal, in a pipe or in a file."""
+
+from __future__ import annotations
+
+import dataclasses
+import re
+import shutil
+import sys
+from collections.abc import Sequence
+from pathlib import Path
+from typing import TYPE_CHECKING
+
+import click
+
+from app.cli.exit_status import DONE
+from app.cli.options import current, draws_signs, gather_options, is_terminal
+from app.cli.output import document, lines, say, terminal_width
+from app.cli.run_filters import all_runs, chosen
+from app.cli.runs import found_run
+from app.cli.session_context import loaded_session
+from app.core.session import folders
+from backends.errors import InvalidValueError, NotFoundError
+from backends.text import clean
+from backends.values import dataclass
+from widgets.plot_render.plot_data import Picture, PictureKind, Unit
+from widgets.plot_render.style import PALETTE, PictureLook, too_small
+
+if TYPE_CHECKING:
+    from app.core.analysis.past_runs.earlier_runs import PastRun
+    from app.core.session.results import Sample
+    from app.core.session.state import RunRecord, Session
+    from app.features.plots.selection import PlacedRun, Subject
+
+_PIPE = (80, 20)
+"""Columns and rows where no terminal says."""
+
+_WIDEST, _HEIGHT = 120, 20
+"""Columns and rows at most of a picture below what a command found."""
+
+_PROMPT = 2
+"""Rows that a terminal needs for what was typed and for what comes next."""
+
+_SIZE = re.compile(r"(\d{1,4})x(\d{1,4})")
+_NAME = re.compile(r"(?:(?P<session>.+)/)?(?P<id>[re]\d+)")
+_FIGURES = {"iops": Unit.IOPS, "rate": Unit.RATE, "p99": Unit.LATENCY}
+
+
+class Size(click.ParamType[tuple[int, int]]):
+    """`100x30`."""
+
+    name = "size"
+
+    def convert(
+        self, value: str | tuple[int, int], param: click.Parameter | None, ctx: click.Context | None
+    ) -> tuple[int, int]:
+        """Columns and rows. Fails as click does."""
+        if isinstance(value, tuple):
+            return value
+        found = _SIZE.fullmatch(value.strip().lower())
+        if found is None:
+            self.fail(f"{value!r} is no size: write 100x30, columns and rows.", param, ctx)
+        return int(found[1]), int(found[2])
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class _PlotOptions:
+    """The options of `plot`."""
+
+    names: tuple[str, ...]
+    kind: str | None
+    figure: str | None
+    log: bool
+    zero: bool
+    size: tuple[int, int] | None
+    output: Path | None
+    force: bool
+    as_json: bool
+
+
+@click.command("plot")
+@click.argument("names", metavar="RUN|AB|SWEEP|TARGET", nargs=-1, required=True)
+@click.option("--kind", type=click.Choice([kind.value for kind in PictureKind]), help="By what is named, if left out.")
+@click.option(
+    "--figure", type=click.Choice(list(_FIGURES)), help="What boxes, curves and a timeline count; iops unless named."
+)
+@click.option("--log", is_flag=True, help="Ratios: shows the rarest I/Os of a histogram.")
+@click.option("--zero", is_flag=True, help="Axes begin at 0.")
+@click.option("--size", type=Size(), metavar="100x30", help="Columns and rows; 80x20 where no terminal says.")
+@click.option(
+    "-o", "--output", type=click.Path(path_type=Path), metavar="FILE", help="Write it there, without colours."
+)
+@click.option("--force", is_flag=True, help="Replace FILE if it is there.")
+@click.option("--json", "as_json", is_flag=True, help="The points that are drawn, as JSON.")
+@gather_options(_PlotOptions)
+def plot_command(options: _PlotOptions) -> int:
+    """Draw what was measured: runs over one another, an A/B, a sweep, or all sessions of a target.
+
+    A run is named r3, an A/B e1, each of another session SESSION/r3; a sweep by its session, or "sweep" for that of the
+    last one; a target as `devices` lists it. Several runs stand over one another. Without --kind: the timeline of one
+    run, percentiles of several and of an A/B, the curve of a sweep, the history of a target.
+    """
+    from app.features.plots.builder import picture, usual
+    from app.features.plots.request import Wish
+
+    subject = subject_of(options.names)
+    kind = PictureKind(options.kind) if options.kind is not None else usual(subject)
+    if kind is PictureKind.HISTORY and not subject.looked:
+        subject = _everywhere(subject.runs[-1]) or subject
+    wish = Wish(unit=_FIGURES[options.figure or "iops"], log=options.log or None, zero=options.zero)
+    made = picture(subject, kind, wish, _intervals)
+    if made.data is None:
+        raise InvalidValueError(made.why)
+    if options.as_json:
+        document(picture_document(made, kind))
+        return DONE
+    rows = _painted(made, options.size, plain=options.output is not None)
+    if options.output is not None:
+        from app.core.session.documents import write_file
+
+        write_file(options.output, "\n".join(rows) + "\n", force=options.force)
+        say(f"Written to {clean(str(options.output), 300)}")
+    else:
+        lines(rows)
+    if made.why:
+        say(clean(made.why, 600))
+    return DONE
+
+
+def _painted(made: Picture, size: tuple[int, int] | None, *, plain: bool) -> list[str]:
+    """Rows as wanted. Raises InvalidValueError for a size that shows nothing."""
+    from widgets.plot_render.painter import painted
+
+    look = look_of(size or _room(), plain=plain)
+    if why := too_small(look):
+        raise InvalidValueError(why, hint="`--size 80x20` draws one whatever the terminal's size is.")
+    return painted(made, look)
+
+
+def look_of(size: tuple[int, int], *, plain: bool = False) -> PictureLook:
+    """What standard output shows; `plain`: a file, which has no colours and every character."""
+    return PictureLook(
+        width=size[0],
+        height=size[1],
+        palette=PALETTE if current().coloured and not plain else (),
+        ascii=current().ascii or (not plain and not draws_signs(sys.stdout)),
+    )
+
+
+def run_lines(run: RunRecord, folder: Path, samples: tuple[Sample, ...]) -> list[str]:
+    """Return the picture of a run; `samples`: its own, which need not be read again."""
+    from app.features.plots.selection import PlacedRun, of_runs
+
+    return picture_lines(of_runs([PlacedRun(run=run, folder=folder)]), samples)
+
+
+def sweep_lines(session: Session, folder: Path) -> list[str]:
+    """Return the picture of the sweep of a session."""
+    from app.features.plots.selection import of_sweep
+
+    return picture_lines(of_sweep(session, folder))
+
+
+def picture_lines(subject: Subject | None, samples: tuple[Sample, ...] = ()) -> list[str]:
+    """What tells most of it, as `plot` draws it; none in a pipe, of nothing, and where there is no room.
+
+    `samples`: those of its only run, which need not be read again.
+    """
+    width = terminal_width()
+    if subject is None or width is None:
+        return []
+    from app.features.plots.builder import picture
+    from widgets.plot_render.painter import painted
+
+    look = look_of((min(width, _WIDEST), _HEIGHT))
+    made = picture(subject, intervals=lambda _: samples)
+    return [] if made.data is None or too_small(look) else painted(made, look)
+
+
+def _room() -> tuple[int, int]:
+    """That of the terminal without the rows of what is typed."""
+    if not is_terminal(sys.stdout):
+        return _PIPE
+    columns, rows = shutil.get_terminal_size()
+    return columns, rows - _PROMPT
+
+
+def picture_document(made: Picture, kind: PictureKind) -> dict[str, object]:
+    """`plot --json`: names and points in the units of the axes, as they are drawn."""
+    from app.core.presentation.json_schema import document as enveloped
+
+    data = dataclasses.asdict(made.data) if made.data is not None else None
+    return enveloped(
+        picture={"kind": kind.value, "title": made.title, "simulated": made.simulated, "note": made.why, "data": data}
+    )
+
+
+# -- what is meant ----------------------------------------------------------------------------------------------------
+
+
+def subject_of(names: Sequence[str]) -> Subject:
+    """What the names mean. Raises NotFoundError, StorageError, InvalidValueError."""
+    from app.features.plots.selection import PlacedRun, of_runs
+
+    if len(names) == 1 and not _is_run(names[0]):
+        return _one(names[0])
+    others = [name for name in names if not _is_run(name)]
+    if others:
+        raise InvalidValueError(
+            f"{clean(others[0], 60)} is no run.",
+            hint="Runs stand over one another; an A/B, a sweep or a target stands alone.",
+        )
+    found = [found_run(name) for name in dict.fromkeys(names)]
+    return of_runs([PlacedRun(run=run, folder=loaded.folder) for loaded, run in found])
+
+
+def _is_run(name: str) -> bool:
+    return _matched(name, "r") is not None
+
+
+def _matched(name: str, letter: str) -> tuple[str | None, str] | None:
+    """Session and id, if that is what a name is; `/c0/e252` is a device."""
+    found = _NAME.fullmatch(name)
+    if found is None or not found["id"].startswith(letter):
+        return None
+    session = found["session"]
+    return (session, found["id"]) if session is None or _is_session(session) else None
+
+
+def _is_session(name: str) -> bool:
+    place = current().paths.sessions / name
+    return Path(name).is_file() or any((folder / folders.LOG).is_file() for folder in (Path(name), place))
+
+
+def _one(name: str) -> Subject:
+    if (found := _matched(name, "e")) is not None:
+        return _experiment(*found)
+    if name == "sweep" or _is_session(name):
+        return _sweep(None if name == "sweep" else name)
+    return _target(name)
+
+
+def _experiment(session: str | None, experiment_id: str) -> Subject:
+    from app.cli.runs import found_experiment
+    from app.core.presentation.comparison import NO_PAIR
+    from app.features.plots.selection import of_experiment
+
+    loaded, record = found_experiment(session, experiment_id)
+    subject = of_experiment(loaded.session, loaded.folder, record)
+    if subject is None:
+        raise InvalidValueError(f"{record.id}: {NO_PAIR}")
+    return subject
+
+
+def _sweep(session: str | None) -> Subject:
+    from app.features.plots.selection import of_sweep
+
+    loaded = loaded_session(session, whole=True)
+    if loaded.session.sweep is None:
+        known = ", ".join(run.id for run in loaded.session.runs[:6]) or "none"
+        raise NotFoundError(
+            f"The session {loaded.folder.name} has no sweep.",
+            hint=f"Its runs: {known}. `raidbench log --list` lists all.",
+        )
+    subject = of_sweep(loaded.session, loaded.folder)
+    if subject is None:
+        raise InvalidValueError(f"The sweep of {loaded.folder.name} has measured nothing yet.")
+    return subject
+
+
+def _everywhere(placed: PlacedRun) -> Subject | None:
+    """All sessions of what a run measured; None where the index does not have it."""
+    runs, _ = all_runs()
+    last = next((run for run in runs if run.name == f"{placed.folder.name}/{placed.run.id}"), None)
+    return None if last is None else everywhere(last, runs)
+
+
+def everywhere(last: PastRun, runs: Sequence[PastRun]) -> Subject | None:
+    """What a run measured in all sessions, as far as `runs` goes; None where none of it is whole."""
+    from app.features.plots.selection import all_sessions
+
+    also = () if current().session is None else (loaded_session(),)
+    return all_sessions(last, runs, current().paths.sessions, also)
+
+
+HISTORY_WIDTH, HISTORY_HEIGHT = 100, 20
+"""Columns of the picture below `history` where no terminal says how many, and its rows."""
+
+
+def history_lines(last: PastRun, runs: Sequence[PastRun]) -> list[str] | None:
+    """Return the picture of what a run measured in all sessions; None where there is nothing to draw.
+
+    Why some runs are not in it is said besides.
+    """
+    from app.features.plots.builder import picture
+    from widgets.plot_render.painter import painted
+
+    subject = everywhere(last, runs)
+    if subject is None:
+        return None
+    made = picture(subject, PictureKind.HISTORY)
+    if made.data is not None and made.why:
+        say(clean(made.why, 300))
+    return painted(made, look_of((terminal_width() or HISTORY_WIDTH, HISTORY_HEIGHT)))
+
+
+def _target(name: str) -> Subject:
+    runs = chosen(all_runs()[0], name)
+    counting = [run for run in runs if run.counts] or [run for run in runs if run.status == "ok"] or list(runs)
+    if not counting:
+        raise NotFoundError(f"The history has no run on {clean(name, 100)}.", hint="`raidbench history` lists all.")
+    subject = everywhere(counting[-1], runs)
+    if subject is None:
+        raise InvalidValueError(f"No run on {clean(name, 100)} ended well, so there is nothing to draw.")
+    return subject
+
+
+def _intervals(placed: PlacedRun) -> Sequence[Sample]:
+    from app.core.session.raw_output import intervals
+
+    return intervals(placed.run, placed.folder)

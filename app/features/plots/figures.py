@@ -1,0 +1,79 @@
+"""The figures beside a picture, a row for each of its parts, and what else differs between them. Pure."""
+
+from __future__ import annotations
+
+from app.core.analysis.comparison import varying
+from app.core.presentation.labels import field_name
+from app.core.presentation.table import Align, Column, Row, Table, text_of
+from app.features.plots.latencies import merged
+from app.features.plots.request import best, values_of
+from app.features.plots.selection import Subject, whole
+from widgets.plot_render.latencies import BEYOND, quantile, total_of
+from widgets.plot_render.plot_data import Picture, Unit
+from widgets.plot_render.style import PictureLook
+from widgets.text_utils import units
+from widgets.text_utils.text import clean, pad, width_of, wrap
+
+_SHARES = ((0.5, "p50"), (0.99, "p99"), (0.999, "p99.9"))
+
+
+def figures_table(subject: Subject, *, ascii: bool = False) -> Table:
+    """Mean IOPS and MiB/s of the runs, percentiles and the worst of all their I/Os in the slower direction."""
+    look = PictureLook(ascii=ascii)
+    columns = (
+        Column(title="", key="sign"),
+        Column(title="", key="name", shrinks=True),
+        Column(title="n", key="n", align=Align.RIGHT, priority=5),
+        *(Column(title=unit.value, key=unit.value, align=Align.RIGHT) for unit in (Unit.IOPS, Unit.RATE)),
+        *(Column(title=name, key=name, align=Align.RIGHT) for _, name in _SHARES),
+        Column(title="max", key="max", align=Align.RIGHT),
+    )
+    rows = []
+    for at, part in enumerate(best(subject)):
+        runs = whole(part.runs)
+        bins, side = merged(runs, subject)
+        total = total_of(bins)
+        means = [values_of(runs, unit) for unit in (Unit.IOPS, Unit.RATE)]
+        worst = [figures.latency_ns.max for run in runs if (figures := run.run.figures.side(side)) is not None]
+        carried = (quantile(bins, share) if total * (1 - share) >= BEYOND else None for share, _ in _SHARES)
+        rows.append(
+            Row(
+                key=str(at),
+                cells=(
+                    look.sign(at),
+                    part.name,
+                    str(len(runs)),
+                    *(
+                        unit.text(sum(each) / len(each)) if each else units.NOTHING
+                        for unit, each in zip((Unit.IOPS, Unit.RATE), means, strict=True)
+                    ),
+                    *(units.latency(value) for value in carried),
+                    units.latency(max((value for value in worst if value is not None), default=None)),
+                ),
+            )
+        )
+    return Table(columns=columns, rows=tuple(rows))
+
+
+def differing_words(subject: Subject) -> str:
+    """`Differs: read-ahead, FastPath.`: the settings and fields of the job that are not the same in all parts."""
+    starts = [part.runs[0].run.start for part in subject.parts]
+    keys = [*varying([start.settings for start in starts]), *varying([start.work for start in starts])]
+    return f"Differs: {', '.join(field_name(key) for key in keys)}." if keys else ""
+
+
+def picture_text(subject: Subject, made: Picture, look: PictureLook) -> str:
+    """The picture, what was shown, and the figures as plain text, for files, mails and tickets; ends in a newline."""
+    from widgets.plot_render.painter import painted
+
+    rows = [*painted(made, look), ""]
+    for words in (subject.verdict, made.why if made.data is not None else ""):
+        rows += wrap(words, look.width) if words else []
+    shown = figures_table(subject, ascii=look.ascii)
+    table = [[column.title for column in shown.columns], *([text_of(cell) for cell in row.cells] for row in shown.rows)]
+    widths = [max(width_of(clean(row[at])) for row in table) for at in range(len(table[0]))]
+    rows += [
+        "",
+        *("  ".join(pad(clean(each), width) for each, width in zip(row, widths, strict=True)) for row in table),
+    ]
+    return "\n".join(row.rstrip() for row in look.shown(rows)) + "\n"

@@ -1,0 +1,112 @@
+"""One job on one thing over all sessions. Pure."""
+
+from __future__ import annotations
+
+from collections.abc import Iterable, Sequence
+from itertools import pairwise
+
+from app.core.analysis.past_runs.earlier_runs import PastRun
+from app.core.analysis.past_runs.series import Difference, RunSeries, SeriesPoint, series_of, what_differs
+from app.core.presentation.figures import figure_label
+from app.core.presentation.labels import key_name, key_value, setting_words
+from app.features.plots.request import MEBI, AskedPicture, Made, NothingError, Wish
+from app.features.plots.selection import Subject, short_target
+from widgets.plot_render.plot_data import HistoryData, MeasuredPoint, Picture, Stage, Unit
+from widgets.text_utils import units
+
+
+def history(asked: AskedPicture) -> Made:
+    """The series of the subject, by date. Raises NothingError."""
+    subject, wish = asked.subject, asked.wish
+    series = subject.series
+    if series is None:
+        if not subject.looked:
+            raise NothingError("Only one session was looked at.", "A looks through all of them.")
+        raise NothingError("No whole run outside an A/B or a sweep yet: nothing to draw.")
+    if len(series.runs) == 1:
+        raise NothingError("One run so far: a history takes two.")
+    unit = {"iops": Unit.IOPS, "bytes_per_second": Unit.RATE}.get(series.runs[0].about.key, Unit.LATENCY)
+    scale = MEBI if unit is Unit.RATE else 1.0
+    data = HistoryData(
+        stages=_stages(series, scale),
+        unit=unit,
+        band=_band(subject, scale),
+        marks=tuple(_marks(series)),
+        zero=wish.zero,
+    )
+    notes = ["One session."] if len({run.session for run in series.runs}) == 1 else []
+    if subject.passed_over:
+        left = units.plural(subject.passed_over, "run is", "runs are")
+        notes.append(f"{left} not drawn: failed, stopped, or made while an A/B or a sweep had set something.")
+    title = f"{subject.about}: {figure_label(series.runs[0].about)} in all sessions"
+    return title, data, " ".join(notes)
+
+
+def history_picture(last: PastRun, runs: Sequence[PastRun], baseline: PastRun | None) -> Picture:
+    """The runs of one condition by date, without a look into their sessions.
+
+    `last`: one of them; `baseline`: what they are held to.
+    """
+    series = series_of(runs).get(last.condition)
+    subject = Subject(
+        heading=f"{last.workload} on {short_target(last.target)}",
+        about=f"{last.workload}, {short_target(last.target)}",
+        parts=(),
+        series=series,
+        passed_over=len(runs) - (0 if series is None else len(series.runs)),
+        baseline=baseline,
+        looked=True,
+    )
+    simulated = any(run.simulated for run in runs)
+    try:
+        title, data, note = history(AskedPicture(subject=subject, wish=Wish(), intervals=lambda _: ()))
+    except NothingError as nothing:
+        return Picture(title=subject.about, why=str(nothing), keys=nothing.keys, simulated=simulated)
+    return Picture(title=title, data=data, why=note, simulated=simulated)
+
+
+def _stages(series: RunSeries, scale: float) -> tuple[Stage, ...]:
+    groups: dict[tuple[tuple[str, str], ...], list[SeriesPoint]] = {}
+    for point in series.points:
+        groups.setdefault(tuple(sorted(point.runs[0].settings.items())), []).append(point)
+    keys = [key for key in dict(next(iter(groups))) if len({dict(group).get(key) for group in groups}) > 1]
+    found = []
+    for settings, points in groups.items():
+        told = [setting_words(key, dict(settings).get(key)) for key in keys]
+        name = ", ".join(told[:2]) + (f" and {len(told) - 2} more" if len(told) > 2 else "")
+        found.append(Stage(name=name, points=tuple(_dated(point, scale) for point in points)))
+    return tuple(found)
+
+
+def _dated(point: SeriesPoint, scale: float) -> MeasuredPoint:
+    own = [run.value / scale for run in point.runs if run.value is not None]
+    return MeasuredPoint(x=point.runs[0].at, mean=point.value / scale, low=min(own), high=max(own))
+
+
+def _band(subject: Subject, scale: float) -> tuple[float, float] | None:
+    """From the least to the most of the repeats of the baseline."""
+    held, series = subject.baseline, subject.series
+    if held is None or series is None:
+        return None
+    own = [run for run in series.runs if (run.session, run.settings) == (held.session, held.settings)]
+    values = [run.value / scale for run in own if run.value is not None]
+    return (min(values), max(values)) if values else None
+
+
+def _marks(series: RunSeries) -> Iterable[tuple[float, str]]:
+    """Between two points, what became another from one to the next, and by how much the level changed."""
+    levels = {change.first.name: change.shift.interval.percent for change in series.changes}
+    for before, after in pairwise(series.points):
+        first = after.runs[0]
+        percent, differs = levels.get(first.name), what_differs(before.runs[-1], first)
+        if percent is not None or differs:
+            words = [] if percent is None else [f"{percent:+.1f} %"]
+            words += [_brief(differs)] if differs else []
+            yield (before.runs[-1].at + first.at) / 2, ", ".join(words)
+
+
+def _brief(differs: Sequence[Difference]) -> str:
+    """Return the first difference, and how many more there are."""
+    key, _, after = differs[0]
+    more = f" and {len(differs) - 1} more" if len(differs) > 1 else ""
+    return f"{key_name(key)} {key_value(key, after)}{more}"

@@ -1,0 +1,361 @@
+"""Explore: what was measured as pictures, one key each, over whatever runs were marked."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from dataclasses import replace
+from functools import partial
+from pathlib import Path
+from typing import TYPE_CHECKING, ClassVar
+
+from textual import events
+from textual.app import ComposeResult
+from textual.binding import Binding, BindingType
+from textual.containers import Horizontal, Vertical
+from textual.content import Content
+from textual.widgets import Static
+
+from app.core.session.raw_output import intervals
+from app.core.session.results import Sample
+from app.core.session.state import Session
+from app.features.plots.builder import picture, usual, without_data
+from app.features.plots.figures import differing_words, figures_table
+from app.features.plots.request import NothingError, Wish
+from app.features.plots.screen.plot_choices import ExploreOffer, ExploreOrigin, everywhere_key, of_one, offers
+from app.features.plots.selection import PlacedRun, Subject
+from app.tui.base import WorkbenchScreen
+from app.tui.render import columns, rows
+from backends.errors import RaidbenchError
+from widgets.choice_list import ChoiceDialog, ChoiceItem
+from widgets.field_dialog import TextDialog
+from widgets.pane import Pane
+from widgets.plot_render.plot_data import Picture, PictureKind, Unit
+from widgets.plot_render.style import PictureLook
+from widgets.plot_view import PictureView
+from widgets.static_table import StillTable
+from widgets.text_utils.text import clean, shorten
+
+if TYPE_CHECKING:
+    from app.tui.app_interface import Port
+    from app.tui.runs.figures import Place
+
+KEYS = {
+    PictureKind.PERCENTILES: "p",
+    PictureKind.HISTOGRAM: "i",
+    PictureKind.BOX: "o",
+    PictureKind.SCATTER: "s",
+    PictureKind.TIMELINE: "t",
+    PictureKind.CURVE: "v",
+    PictureKind.HISTORY: "H",
+}
+"""The key of each picture, as `app.tui.commands` has them."""
+
+BESIDE = {
+    PictureKind.PERCENTILES: (PictureKind.HISTOGRAM, PictureKind.BOX),
+    PictureKind.HISTOGRAM: (PictureKind.PERCENTILES, PictureKind.BOX),
+    PictureKind.BOX: (PictureKind.PERCENTILES, PictureKind.SCATTER),
+    PictureKind.SCATTER: (PictureKind.BOX, PictureKind.PERCENTILES),
+    PictureKind.TIMELINE: (PictureKind.PERCENTILES, PictureKind.HISTOGRAM),
+    PictureKind.CURVE: (PictureKind.BOX, PictureKind.PERCENTILES),
+    PictureKind.HISTORY: (PictureKind.TIMELINE, PictureKind.PERCENTILES),
+}
+"""What one asks next, where there is room beside."""
+
+WIDE, TALL = 170, 34
+"""Columns from which two pictures stand beside the chosen one; rows from which the figures stand below."""
+
+_FILE = (100, 30)
+_BUSY = "A job is running: intervals are read when it is over, so that nothing is disturbed."
+
+
+def open_explore(
+    app: Port,
+    *,
+    session: Session,
+    folder: Path,
+    marked: Sequence[Place] = (),
+    cursor: Place | None = None,
+    first: str = "",
+    everywhere: bool = False,
+) -> None:
+    """Show pictures of marked runs, else of what the run under the cursor belongs to.
+
+    `session`, `folder`: of the runs; `first`: the key of the offer that is shown first, "" where that is left to what
+    is marked; `everywhere`: begin with all sessions of what the run under the cursor measured.
+    """
+    if everywhere and cursor is not None:
+        first = everywhere_key(_placed(cursor))
+    origin = ExploreOrigin(
+        session=session,
+        folder=folder,
+        marked=[_placed(place) for place in marked],
+        cursor=None if cursor is None else _placed(cursor),
+        first=first,
+    )
+    app.push_screen(ExploreScreen(origin))
+
+
+def _placed(place: Place) -> PlacedRun:
+    folder, run = place
+    return PlacedRun(run=run, folder=folder)
+
+
+class ExploreScreen(WorkbenchScreen):
+    """One picture, what it shows in words, and from some size on its figures and two more."""
+
+    NAME: ClassVar[str] = "explore"
+    BINDINGS: ClassVar[list[BindingType]] = [Binding("enter", "choose", "Of what", show=False, id="explore.what")]
+    DEFAULT_CSS = """
+    ExploreScreen {
+        & #explore { height: 1fr; padding: 0; }
+        & #explore-kinds { height: 1; }
+        & #explore-pictures { height: 1fr; }
+        & #explore-main { width: 2fr; height: 1fr; }
+        & #explore-side { width: 1fr; height: 1fr; display: none; border-left: solid $border-blurred; padding-left: 1; }
+        & #explore-words { height: 1; padding: 0 1; }
+        & #explore-figures { height: auto; max-height: 6; margin: 0 1; display: none; }
+        &.-beside #explore-side { display: block; }
+        &.-figures #explore-figures { display: block; }
+    }
+    """
+
+    def __init__(self, origin: ExploreOrigin) -> None:
+        super().__init__()
+        self._origin = origin
+        self._offers: tuple[ExploreOffer, ...] = ()
+        self._offer: ExploreOffer | None = None
+        self._subject: Subject | None = None
+        self._kind: PictureKind | None = None
+        self._empty: dict[PictureKind, Picture] = {}
+        self._wish = Wish()
+        self._beneath = True
+        self._before: ExploreOffer | None = None
+        self._read: dict[tuple[Path, str], tuple[Sample, ...]] = {}
+
+    def body(self) -> ComposeResult:
+        """The names of the pictures, the pictures, what was shown, the figures."""
+        ascii = self.workbench_app.ascii
+        with Pane("Explore", id="explore", focusable=True):
+            yield Static("", id="explore-kinds", markup=False)
+            with Horizontal(id="explore-pictures"):
+                yield PictureView(id="explore-main", ascii=ascii)
+                with Vertical(id="explore-side"):
+                    yield PictureView(id="explore-second", ascii=ascii)
+                    yield PictureView(id="explore-third", ascii=ascii)
+            yield Static("", id="explore-words", markup=False)
+            yield StillTable((), (), id="explore-figures")
+
+    def on_mount(self) -> None:
+        """Begins with what is marked."""
+        self.query_one("#explore").focus()
+        self._offers = offers(self._origin, self.workbench_app.workbench)
+        if self._offers:
+            self._take_offer(self._offers[0])
+        else:
+            self._show_nothing("No run yet. 2 goes to Bench, r starts one.")
+
+    def on_resize(self, event: events.Resize) -> None:
+        """Two pictures more where there is room, and the figures."""
+        super().on_resize(event)
+        self.set_class(event.size.width >= WIDE, "-beside")
+        self.set_class(event.size.height >= TALL, "-figures")
+        self._draw()
+
+    def show(self, session: Session) -> None:
+        """What is looked at has ended: nothing of it changes."""
+
+    # -- what is looked at ---------------------------------------------------------------------------------------------
+
+    def _take_offer(self, offer: ExploreOffer) -> None:
+        self._offer = offer
+        self.run_worker(partial(self._make, offer, self._beneath), thread=True, group="subject", exclusive=True)
+
+    def _make(self, offer: ExploreOffer, beneath: bool) -> None:
+        try:
+            subject = offer.make(beneath)
+            empty = {} if subject is None else without_data(subject)
+        except RaidbenchError as error:
+            self.app.call_from_thread(self.workbench_app.tell, error)
+            return
+        self.app.call_from_thread(self._take_subject, offer, subject, empty)
+
+    def _take_subject(self, offer: ExploreOffer, subject: Subject | None, empty: dict[PictureKind, Picture]) -> None:
+        if not self.there or offer is not self._offer:
+            return
+        self._subject, self._empty = subject, empty
+        if subject is None:
+            self._show_nothing(f"Nothing of it was measured to its end: {offer.label}.")
+            return
+        if self._kind is None or self._kind in empty:
+            self._kind = usual(subject)
+        self._draw()
+
+    def _show_nothing(self, sentence: str) -> None:
+        self.query_one("#explore-main", PictureView).show(Picture(title="", why=sentence))
+        self.query_one("#explore-words", Static).update("")
+
+    # -- drawing -------------------------------------------------------------------------------------------------------
+
+    def _draw(self) -> None:
+        """The chosen picture, and those beside it where there is room."""
+        subject, kind = self._subject, self._kind
+        if subject is None or kind is None:
+            return
+        pane = self.query_one("#explore", Pane)
+        pane.title, pane.note = f"Explore · {subject.heading}", subject.counted
+        self.query_one("#explore-kinds", Static).update(self._names(kind))
+        kinds = (kind, *(BESIDE[kind] if self.has_class("-beside") else ()))
+        wanted = partial(self._pictures, subject, kinds, self._wish)
+        self.run_worker(wanted, thread=True, group="pictures", exclusive=True)
+        if self.has_class("-figures"):
+            shown = figures_table(subject, ascii=self.workbench_app.ascii)
+            table = self.query_one("#explore-figures", StillTable)
+            table.columns, table.rows = columns(shown), rows(shown)
+
+    def _names(self, chosen: PictureKind) -> Content:
+        """`[p percentiles] i histogram ...`; those without data are dim."""
+        parts: list[tuple[str, str] | str] = []
+        for kind, key in KEYS.items():
+            words = f"[{key} {kind.value}]" if kind is chosen else f" {key} {kind.value}"
+            style = (
+                "bold $text-accent" if kind is chosen else "$text-disabled" if kind in self._empty else "$foreground"
+            )
+            parts += [(words, style), "" if kind is chosen else " "]
+        return Content.assemble(*parts)
+
+    def _pictures(self, subject: Subject, kinds: Sequence[PictureKind], wish: Wish) -> None:
+        """In a thread: the intervals of an hour take seconds."""
+        made = [picture(subject, kind, wish, self._intervals) for kind in kinds]
+        self.app.call_from_thread(self._take_pictures, subject, kinds, made)
+
+    def _take_pictures(self, subject: Subject, kinds: Sequence[PictureKind], made: Sequence[Picture]) -> None:
+        if not self.there or subject is not self._subject or kinds[0] is not self._kind:
+            return
+        for view, one in zip(("#explore-main", "#explore-second", "#explore-third"), made, strict=False):
+            self.query_one(view, PictureView).show(one)
+        note = made[0].why if made[0].data is not None else ""
+        differs = differing_words(subject) if self.has_class("-figures") or not subject.verdict else ""
+        words = clean(" ".join(filter(None, (subject.verdict, note, differs))))
+        self.query_one("#explore-words", Static).update(shorten(words, max(1, self.size.width - 4)))
+
+    def _intervals(self, placed: PlacedRun) -> Sequence[Sample]:
+        """Read once, and never while something is measured."""
+        key = (placed.folder, placed.run.id)
+        if key not in self._read:
+            if self.workbench_app.measuring:
+                raise NothingError(_BUSY)
+            self._read[key] = intervals(placed.run, placed.folder)
+        return self._read[key]
+
+    # -- keys ----------------------------------------------------------------------------------------------------------
+
+    def action_kind(self, name: str) -> None:
+        """That picture; where it has no data its sentence says why."""
+        self._kind = PictureKind(name)
+        self._draw()
+
+    def action_turn(self, steps: int) -> None:
+        """The next picture that has data, or the one before."""
+        kinds = [kind for kind in KEYS if kind not in self._empty or kind is self._kind]
+        if self._kind is not None and len(kinds) > 1:
+            self._kind = kinds[(kinds.index(self._kind) + steps) % len(kinds)]
+            self._draw()
+
+    def action_step(self, steps: int) -> None:
+        """The run before, or after: of a single run the neighbour, else which one the timeline shows."""
+        one = None if self._offer is None else self._offer.run
+        if one is None or self._subject is None or self._subject.looked:
+            self._wish = replace(self._wish, run=max(0, self._wish.run - steps))
+            self._draw()
+            return
+        runs = list(self._origin.session.runs)
+        at = next((at for at, run in enumerate(runs) if run.id == one.run.id), None)
+        if at is None or not 0 <= at + steps < len(runs):
+            self.say("There is no further run.")
+            return
+        other = PlacedRun(run=runs[at + steps], folder=self._origin.folder)
+        self._take_offer(of_one(other, self._origin.session, self._origin.folder))
+
+    def action_figure(self) -> None:
+        """IOPS, MiB/s, p99."""
+        units = list(Unit)
+        self._wish = replace(self._wish, unit=units[(units.index(self._wish.unit) + 1) % len(units)])
+        self._draw()
+
+    def action_log(self) -> None:
+        """Ratios, or even distances."""
+        now = self._wish.log if self._wish.log is not None else self._kind in (PictureKind.TIMELINE, PictureKind.CURVE)
+        self._wish = replace(self._wish, log=not now)
+        self._draw()
+
+    def action_fit(self) -> None:
+        """From zero, or fitted."""
+        self._wish = replace(self._wish, zero=not self._wish.zero)
+        self._draw()
+
+    def action_baseline(self) -> None:
+        """The baseline beneath it, or not."""
+        if self._origin.session.baseline is None:
+            self.say("There is no baseline: b on Runs makes one.")
+        elif self._offer is not None:
+            self._beneath = not self._beneath
+            self._take_offer(self._offer)
+
+    def action_earlier(self) -> None:
+        """All sessions of the target, or back to what was looked at."""
+        if self._before is not None:
+            offer, self._before = self._before, None
+            self._kind = None
+            self._take_offer(offer)
+        elif self._subject is not None:
+            last = self._subject.runs[-1]
+            origin = replace(self._origin, cursor=last, first=everywhere_key(last))
+            self._before = self._offer
+            self._take_offer(offers(origin, self.workbench_app.workbench)[0])
+
+    def action_choose(self) -> None:
+        """Choose what is looked at."""
+        if not self._offers:
+            self.say("There is no run yet: go to Bench (2) and press r.")
+            return
+        items = tuple(ChoiceItem(value=offer.key, label=offer.label) for offer in self._offers)
+        dialog = ChoiceDialog("Explore what", items, None if self._offer is None else self._offer.key)
+        self.app.push_screen(dialog, self._chosen)
+
+    def _chosen(self, key: str | None) -> None:
+        offer = next((one for one in self._offers if one.key == key), None)
+        if offer is not None:
+            self._kind = self._before = None
+            self._take_offer(offer)
+
+    def action_export(self) -> None:
+        """Write the picture and its figures as text."""
+        if self._subject is None or self._kind is None:
+            self.say("There is nothing to write.")
+            return
+        help = "The picture and its figures as text; an existing file is not overwritten."
+        dialog = TextDialog("Write the picture to", f"raidbench-{self._kind.value}.txt", help=help)
+        self.app.push_screen(dialog, self._write)
+
+    def _write(self, name: str | None) -> None:
+        if name and self._subject is not None and self._kind is not None:
+            work = partial(self._write_file, Path(name).expanduser(), self._subject, self._kind, self._wish)
+            self.run_worker(work, thread=True, group="export")
+
+    def _write_file(self, file: Path, subject: Subject, kind: PictureKind, wish: Wish) -> None:
+        from app.core.session.documents import write_file
+        from app.features.plots.figures import picture_text
+
+        ascii = self.workbench_app.ascii
+        look = PictureLook(width=_FILE[0], height=_FILE[1], palette=(), ascii=ascii)
+        made = picture(subject, kind, wish, self._intervals)
+        try:
+            write_file(file, picture_text(subject, made, look), force=False)
+        except RaidbenchError as error:
+            self.app.call_from_thread(self.workbench_app.tell, error, title="No picture was written")
+        else:
+            self.app.call_from_thread(self.say, f"The picture is in {file.absolute()}.")
+
+    def action_back(self) -> None:
+        """Back to where it was opened."""
+        self.dismiss()

@@ -1,0 +1,363 @@
+"""What pictures are of: marked runs, the arms of an A/B, a sweep, all sessions of a target.
+
+Pure but for `all_sessions`, which reads sessions from disk.
+"""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Iterable, Mapping, Sequence
+from contextlib import suppress
+from dataclasses import replace
+from pathlib import Path
+
+from app.core.analysis.comparison import Comparison, varying
+from app.core.analysis.past_runs.earlier_runs import PastRun
+from app.core.analysis.past_runs.series import RunSeries, series_of
+from app.core.analysis.sample_groups import condition, pairs_of
+from app.core.analysis.stored_verdicts import shown_experiment
+from app.core.presentation.comparison_text import letters, sentence
+from app.core.presentation.labels import key_value, setting_words, worded
+from app.core.session.events import RunStarted
+from app.core.session.results import RunStatus
+from app.core.session.state import ExperimentRecord, RunRecord, Session
+from app.core.session.store import Loaded, load
+from app.core.session.sweep_record import SweepRecord
+from app.core.session.sweep_steps import SweepCell
+from app.core.session.unit_labels import within
+from app.features.sweep.engine.load_curve import number_of, numeric_field
+from app.features.sweep.engine.results import LOAD, Results, results
+from backends.errors import RaidbenchError
+from backends.values import dataclass
+from widgets.plot_render.plot_data import MOST_CURVES
+from widgets.text_utils import units
+
+MOST_SIGNS = 6
+"""Signs and colours there are."""
+
+
+MOST = MOST_CURVES
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class PlacedRun:
+    """A run, and the folder of its session."""
+
+    run: RunRecord
+    folder: Path
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class RunGroup:
+    """Runs of one set-up."""
+
+    name: str
+    """What tells them from the others."""
+    runs: tuple[PlacedRun, ...]
+    """At least one, in their order."""
+    baseline: bool = False
+    """Whether it only stands beneath the others."""
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Subject:
+    """All that pictures are made of."""
+
+    heading: str
+    """`A/B e1: read-ahead of /c0/v1`."""
+    about: str
+    """`4k random read, QD 64, /c0/v1`: what stands in the titles."""
+    parts: tuple[RunGroup, ...]
+    """At least one."""
+    counted: str = ""
+    """`6 pairs`."""
+    verdict: str = ""
+    """What was shown, in a sentence."""
+    every: tuple[RunGroup, ...] = ()
+    """All runs of the target that did the same work under whatever load, by setting; () is `parts`."""
+    found: Results | None = None
+    """Of a sweep."""
+    record: SweepRecord | None = None
+    """The sweep itself."""
+    series: RunSeries | None = None
+    """The same in all sessions; None where that was not looked for, or none of its runs counts."""
+    passed_over: int = 0
+    """Runs of the same job in all sessions that do not count."""
+    baseline: PastRun | None = None
+    """What the series is held to."""
+    looked: bool = False
+    """Whether all sessions were looked through."""
+
+    @property
+    def runs(self) -> tuple[PlacedRun, ...]:
+        """All of its runs."""
+        return tuple(run for part in self.parts for run in part.runs)
+
+    @property
+    def simulated(self) -> bool:
+        """Whether any of it was not measured on hardware."""
+        return any(placed.run.start.simulated for placed in self.runs)
+
+
+def whole(runs: Iterable[PlacedRun]) -> tuple[PlacedRun, ...]:
+    """Those that ended well."""
+    return tuple(placed for placed in runs if placed.run.figures.status is RunStatus.OK)
+
+
+def parts_of(runs: Sequence[PlacedRun]) -> tuple[RunGroup, ...]:
+    """Runs of the same settings, job and thing together, in their order."""
+    groups: dict[object, list[PlacedRun]] = {}
+    for placed in runs:
+        groups.setdefault(condition(placed.run), []).append(placed)
+    names = names_of([group[0].run.start for group in groups.values()])
+    if len(groups) == 1:
+        names = [job_words(runs[0].run.start)]
+    return tuple(RunGroup(name=name, runs=tuple(group)) for name, group in zip(names, groups.values(), strict=True))
+
+
+def by_setting(runs: Sequence[PlacedRun]) -> tuple[RunGroup, ...]:
+    """The same, however much of it was asked for; of one setting by load, where loads can be told apart."""
+    groups: dict[object, list[PlacedRun]] = {}
+    for placed in runs:
+        groups.setdefault(tuple(sorted(placed.run.start.settings.items())), []).append(placed)
+    if len(groups) == 1:
+        loads = parts_of(runs)
+        return loads if len(loads) <= MOST_SIGNS else (RunGroup(name="", runs=tuple(runs)),)
+    names = settings_of([group[0].run.start for group in groups.values()])
+    return tuple(RunGroup(name=name, runs=tuple(group)) for name, group in zip(names, groups.values(), strict=True))
+
+
+def of_runs(runs: Sequence[PlacedRun], baseline: PlacedRun | None = None) -> Subject:
+    """Runs that were chosen, the baseline beneath them unless it is one of their kind. `runs`: at least one."""
+    kinds = {condition(placed.run) for placed in runs}
+    beneath = baseline is not None and condition(baseline.run) not in kinds
+    parts = parts_of((*runs, baseline) if beneath and baseline is not None else runs)
+    if beneath:
+        parts = (*parts[:-1], replace(parts[-1], name=f"baseline, {parts[-1].name}", baseline=True))
+    starts = [placed.run.start for placed in runs]
+    jobs, targets = (
+        list(dict.fromkeys(each))
+        for each in ([job_words(start) for start in starts], [short_target(start.target) for start in starts])
+    )
+    about = what_of(starts[0]) if len(jobs) == 1 else f"different jobs: {' / '.join(jobs)}, {targets[0]}"
+    named = ", ".join(placed.run.id for placed in runs[:MOST]) + (" ..." if len(runs) > MOST else "")
+    return Subject(
+        heading=f"{named} of {', '.join(targets)}" if len(runs) <= MOST else f"{len(runs)} runs of {targets[0]}",
+        about=about if len(targets) == 1 else ", ".join((*jobs, *targets)),
+        parts=parts,
+        counted=units.plural(len(runs), "run"),
+    )
+
+
+def side_by_side(comparison: Comparison, names: Sequence[str], folders: Sequence[Path]) -> Subject:
+    """Two sides that are compared, each with its repeats added up, and what tells them apart behind their names."""
+    sides = [
+        tuple(PlacedRun(run=run, folder=folder) for run in side)
+        for side, folder in zip((comparison.sides.a, comparison.sides.b), folders, strict=True)
+    ]
+    apart = names_of([side[0].run.start for side in sides])
+    told = [
+        name if one == side[0].run.id else f"{name}, {one}" for name, one, side in zip(names, apart, sides, strict=True)
+    ]
+    return Subject(
+        heading=" and ".join(names),
+        about=what_of(sides[0][0].run.start),
+        parts=tuple(RunGroup(name=name, runs=runs) for name, runs in zip(told, sides, strict=True)),
+    )
+
+
+def of_experiment(session: Session, folder: Path, record: ExperimentRecord) -> Subject | None:
+    """Both arms, all their runs added up; None before the first whole pair."""
+    sides, comparison = pairs_of(session, record.id), shown_experiment(session, record.id)
+    if comparison is None:
+        return None
+    start = record.start
+    placed = [tuple(PlacedRun(run=run, folder=folder) for run in side) for side in (sides.a, sides.b)]
+    names = [f"{within(start.label)} {key_value(start.key, value)}" for value in (start.a, start.b)]
+    if len(set(names)) < len(names):
+        names = list(letters(start))
+    return Subject(
+        heading=f"A/B {record.id}: {start.label} of {short_target(str(start.target))}",
+        about=what_of(sides.a[0].start),
+        parts=tuple(RunGroup(name=name, runs=runs) for name, runs in zip(names, placed, strict=True)),
+        counted=units.plural(len(sides.a), "pair"),
+        verdict=sentence(comparison),
+    )
+
+
+def of_sweep(session: Session, folder: Path) -> Subject | None:
+    """The cells of the sweep of a session; None where there is none, or nothing of it was measured."""
+    if session.sweep is None:
+        return None
+    record = worded(session.sweep)
+    found = results(record, session.runs)
+    known = {run.id: run for run in session.runs}
+    parts = []
+    for cell in _in_order(record.cells, numeric_field(found.cells)):
+        runs = [known[run] for _, run in record.runs_of(cell.id) if run in known]
+        if runs:
+            name = _cell_words(found, cell)
+            parts.append(RunGroup(name=name, runs=tuple(PlacedRun(run=run, folder=folder) for run in runs)))
+    if not parts:
+        return None
+    return Subject(
+        heading=f"Sweep: {record.design.title}",
+        about=_swept(parts),
+        parts=tuple(parts),
+        counted=f"{record.done} of {units.plural(len(record.steps), 'step')}",
+        found=found,
+        record=record,
+    )
+
+
+def _in_order(cells: Sequence[SweepCell], field: str | None) -> Sequence[SweepCell]:
+    """Ascending in what takes numbers, where there is such a field: a search tries its depths in another order."""
+    return cells if field is None else sorted(cells, key=lambda cell: number_of(cell.job.get(field, "")))
+
+
+def _cell_words(found: Results, cell: SweepCell) -> str:
+    """Set-up and workload as far as they differ."""
+    parts = [cell.row] if len(found.rows) > 1 else []
+    return ", ".join([*parts, *([cell.column] if len(found.columns) > 1 or not parts else [])])
+
+
+def _swept(parts: Sequence[RunGroup]) -> str:
+    starts = [part.runs[0].run.start for part in parts]
+    jobs, targets = (
+        {job_words(start) for start in starts},
+        dict.fromkeys(short_target(start.target) for start in starts),
+    )
+    if len(jobs) == 1:
+        return what_of(starts[0]) if len(targets) == 1 else f"{jobs.pop()}, {' and '.join(targets)}"
+    whats = {start.title.split(" · ")[0] for start in starts}
+    return ", ".join(([whats.pop()] if len(whats) == 1 else []) + [" and ".join(targets)])
+
+
+def of_target(
+    last: PastRun,
+    past: Sequence[PastRun],
+    sessions: Mapping[str, tuple[Path, Session]],
+    series: RunSeries | None,
+    baseline: PastRun | None = None,
+) -> Subject | None:
+    """All sessions of what a run measured.
+
+    `past`: all runs on the same thing; `sessions`: those of them that were read, by name. None where none of its runs
+    can be found there.
+    """
+    work = _work_of(last, sessions)
+    alike: list[PlacedRun] = []
+    same: list[PlacedRun] = []
+    for one in past:
+        folder, session = sessions.get(one.session, (Path(), Session()))
+        run = session.run(one.id)
+        if run is not None and run.figures.status is RunStatus.OK and _work(run.start.work) == work:
+            placed = PlacedRun(run=run, folder=folder)
+            alike.append(placed)
+            if one.condition == last.condition:
+                same.append(placed)
+    if not same:
+        return None
+    counted = 0 if series is None else len(series.runs)
+    every = sum(one.condition == last.condition for one in past)
+    many = len({one.session for one in past if one.condition == last.condition})
+    return Subject(
+        heading=f"{last.workload} on {short_target(last.target)}",
+        about=what_of(same[-1].run.start),
+        parts=parts_of(same),
+        counted=f"{units.plural(every, 'run')} of {units.plural(many, 'session')}",
+        every=by_setting(alike),
+        series=series,
+        passed_over=every - counted,
+        baseline=baseline,
+        looked=True,
+    )
+
+
+def _work_of(last: PastRun, sessions: Mapping[str, tuple[Path, Session]]) -> object:
+    run = sessions[last.session][1].run(last.id) if last.session in sessions else None
+    return None if run is None else _work(run.start.work)
+
+
+def _work(job: Mapping[str, str]) -> tuple[tuple[str, str], ...]:
+    """What a job asks for, however much of it and for however long."""
+    return tuple(sorted((key, text) for key, text in job.items() if key not in (*LOAD, "runtime", "ramp")))
+
+
+MOST_SESSIONS = 50
+"""The newest, whose runs are shown one by one."""
+
+
+def all_sessions(
+    last: PastRun, past: Sequence[PastRun], root: Path, also: Sequence[Loaded] = (), baseline: PastRun | None = None
+) -> Subject | None:
+    """What a run measured, in all sessions below `root` and in those that are open or lie elsewhere (`also`).
+
+    `past`: every known run. A session that cannot be read is passed over. Blocks.
+    """
+    things = [run for run in past if (run.thing, run.simulated) == (last.thing, last.simulated)]
+    known: dict[str, tuple[Path, Session]] = {each.folder.name: (each.folder, each.session) for each in also}
+    for name in list(dict.fromkeys(run.session for run in reversed(things)))[:MOST_SESSIONS]:
+        if name not in known:
+            with suppress(RaidbenchError):
+                known[name] = root / name, load(root / name).session
+    alike = [run for run in things if run.condition == last.condition]
+    return of_target(last, things, known, series_of(alike).get(last.condition), baseline)
+
+
+# -- what tells groups of runs apart, in words: never a run's id where settings or jobs differ ------------------------
+
+_BACKEND = re.compile(r"^[a-z0-9_-]+:(?=.)")
+_MOST_NAMED = 3
+"""Things that a name tells; more are counted."""
+
+
+def job_words(start: RunStarted) -> str:
+    """`4k random read, QD 64`: a job without what most have."""
+    parts = start.title.split(" · ")
+    return ", ".join([*parts[:2], *(part for part in parts[2:3] if part != "1 job")])
+
+
+def what_of(start: RunStarted) -> str:
+    """`4k random read, QD 64, /c0/v1`."""
+    return f"{job_words(start)}, {short_target(start.target)}"
+
+
+def short_target(target: str) -> str:
+    """`/c0/v1` of `megaraid:/c0/v1`: as short as what it is still says."""
+    return ", ".join(_BACKEND.sub("", each) for each in target.split(", "))
+
+
+def names_of(starts: Sequence[RunStarted]) -> list[str]:
+    """What each has that not all have: settings, then the job, the target, what lies beneath; at last when it was."""
+    settings, jobs = _told([start.settings for start in starts]), _told([start.work for start in starts])
+    targets = [start.target if len({one.target for one in starts}) > 1 else "" for start in starts]
+    beneath, times = _told([start.provenance for start in starts]), [units.moment(start.at)[:19] for start in starts]
+    for parts in (
+        (settings,),
+        (jobs,),
+        (settings, jobs, targets),
+        (settings, jobs, targets, beneath),
+        (settings, times),
+    ):
+        names = [", ".join(filter(None, each)) for each in zip(*parts, strict=True)]
+        if all(names) and len(set(names)) == len(names):
+            return names
+    return [start.id for start in starts]
+
+
+def settings_of(starts: Sequence[RunStarted]) -> list[str]:
+    """The settings of each that not all have."""
+    return [name or "as it was" for name in _told([start.settings for start in starts])]
+
+
+def _told(mappings: list[Mapping[str, str]]) -> list[str]:
+    """What of each is not in all of them."""
+    keys = varying(mappings)
+    return [_listed([setting_words(key, texts[key]) for key in keys if texts.get(key)]) for texts in mappings]
+
+
+def _listed(told: list[str]) -> str:
+    if len(told) > _MOST_NAMED:
+        return f"{', '.join(told[: _MOST_NAMED - 1])} and {len(told) - _MOST_NAMED + 1} more"
+    return ", ".join(told)

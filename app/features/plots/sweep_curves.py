@@ -1,0 +1,105 @@
+"""What a sweep found along an axis of numbers. Pure."""
+
+from __future__ import annotations
+
+from collections.abc import Iterable
+from dataclasses import replace
+
+from app.core.analysis.stats import Spread, spread
+from app.core.presentation.labels import field_name
+from app.core.session.sweep_steps import Rank
+from app.features.plots.box_scatter import boxes
+from app.features.plots.request import UNITS, AskedPicture, Made, NothingError, Wish, count_words, value_of
+from app.features.plots.selection import MOST, Subject
+from app.features.sweep.engine.cells import CellResult, LatencyFigure, latency
+from app.features.sweep.engine.load_curve import LoadCurve, Measured, along, curves, numeric_field
+from app.features.sweep.engine.saturation import Saturated
+from widgets.plot_render.plot_data import CurveData, CurveLine, MeasuredPoint, Unit
+
+
+def curve(asked: AskedPicture) -> Made:
+    """A load curve, else figures over a field of the job, else a search; boxes where nothing is a number.
+
+    Raises NothingError.
+    """
+    subject, wish = asked.subject, asked.wish
+    found = subject.found
+    if found is None:
+        raise NothingError("A curve is of a sweep: these are runs by themselves.", "4 goes to Sweep.")
+    if found.load_curves:
+        return _load_curve(subject, found.load_curves[0], wish)
+    field = numeric_field(found.cells)
+    lines = {} if field is None else {name: line for name, line in curves(found.cells).items() if len(line) > 1}
+    if field is not None and lines:
+        return _swept(subject, field, lines, wish)
+    searched = next((one for one in found.saturated if len(one.points) > 1), None)
+    if searched is not None:
+        return _searched(subject, searched, wish)
+    unit = UNITS[found.rank] if wish.unit is Unit.IOPS else wish.unit
+    title, data, _ = boxes(replace(asked, wish=replace(wish, unit=unit)))
+    return (
+        title,
+        data,
+        "Nothing that takes three numbers or more was swept, so there is no curve: a box for each set-up.",
+    )
+
+
+def _swept(subject: Subject, field: str, lines: dict[str, list[CellResult]], wish: Wish) -> Made:
+    unit = Unit.RATE if subject.found is not None and subject.found.rank is Rank.BANDWIDTH else wish.unit
+    unit = Unit.IOPS if unit is Unit.LATENCY else unit
+    drawn = [
+        CurveLine(
+            name=name or line[0].cell.row,
+            rates=_measured(along(field, line, lambda one: _rates(one, unit))),
+            latencies=_measured(along(field, line, lambda one: latency(one.scores, LatencyFigure.P99))),
+        )
+        for name, line in lines.items()
+    ]
+    kept = tuple(line for line in drawn if line.rates or line.latencies)[:MOST]
+    steps = tuple(sorted({point.x for line in kept for point in (*line.rates, *line.latencies)}))
+    if len(steps) < 2:
+        raise NothingError("Only one value was measured so far: a curve takes two.", "4 goes to the sweep.")
+    name = field_name(field)
+    title = f"{subject.about}: {unit.value} and p99 by {name}{count_words(subject)}"
+    note = f"The first {len(kept)} of {len(drawn)} lines." if len(drawn) > len(kept) else ""
+    return title, CurveData(lines=kept, across=name, unit=unit, steps=steps, log=wish.log is not False), note
+
+
+def _rates(one: CellResult, unit: Unit) -> Spread | None:
+    there = [value for score in one.scores if (value := value_of(score, unit)) is not None]
+    return spread(there) if there else None
+
+
+def _measured(found: Iterable[tuple[float, Measured]]) -> tuple[MeasuredPoint, ...]:
+    known = ((x, seen.mean, seen.ends or (seen.mean, seen.mean)) for x, seen in found if seen is not None)
+    return tuple(MeasuredPoint(x=x, mean=mean, low=low, high=high) for x, mean, (low, high) in known)
+
+
+def _load_curve(subject: Subject, loads: LoadCurve, wish: Wish) -> Made:
+    lines = tuple(
+        CurveLine(name=name, latencies=_measured(loads.latencies(figure)))
+        for figure, name in ((LatencyFigure.MEAN, "mean"), (LatencyFigure.P99, "p99"))
+    )
+    kept = tuple(line for line in lines if len(line.latencies) > 1)
+    if not kept:
+        raise NothingError("Only one load was measured so far: a curve takes two.", "4 goes to the sweep.")
+    knee = None if loads.knee is None else (loads.knee.rate, loads.knee.low, loads.knee.high)
+    title = f"{subject.about} at rising load: latency by the IOPS reached{count_words(subject)}"
+    return title, CurveData(lines=kept, across="IOPS reached", unit=Unit.IOPS, knee=knee, log=wish.log is not False), ""
+
+
+def _searched(subject: Subject, one: Saturated, wish: Wish) -> Made:
+    line = CurveLine(
+        name="",
+        rates=_measured((float(point.depth), point.iops) for point in one.points),
+        latencies=_measured((float(point.depth), point.p99_ns) for point in one.points),
+    )
+    steps = tuple(sorted({point.x for point in (*line.rates, *line.latencies)}))
+    if len(steps) < 2:
+        raise NothingError("Only one depth was measured so far: a curve takes two.", "4 goes to the sweep.")
+    title = f"{subject.about}: IOPS and p99 by queue depth"
+    return (
+        title,
+        CurveData(lines=(line,), across="queue depth", unit=Unit.IOPS, steps=steps, log=wish.log is not False),
+        "",
+    )

@@ -1,0 +1,81 @@
+"""Runs over their time. Pure but for the intervals, which lie on disk."""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Sequence
+
+from app.core.fio.interval_log import timed
+from app.core.session.results import DirectionSample, RunStatus, Sample
+from app.features.plots.request import MEBI, AskedPicture, Made, NothingError, best, failed
+from widgets.plot_render.plot_data import CourseInterval, RunCourse, TimelineData, Unit
+
+_MOST_POINTS = 400
+
+
+def timeline(asked: AskedPicture) -> Made:
+    """One run of each part. Raises NothingError."""
+    subject, wish, intervals = asked.subject, asked.wish, asked.intervals
+    unit = Unit.RATE if wish.unit is Unit.RATE else Unit.IOPS
+    chosen = [(part.name, part.runs[-1 - wish.run % len(part.runs)]) for part in best(subject)]
+    courses = [RunCourse(name=name, intervals=_course(intervals(placed), unit)) for name, placed in chosen]
+    there = tuple(course for course in courses if len(course.intervals) > 1)
+    if not there:
+        first = chosen[0][1].run
+        if first.figures.status is not RunStatus.OK:
+            raise NothingError(failed([chosen[0][1]]))
+        raise NothingError(f"No intervals of {first.id} are on disk, so there is nothing to draw over time.")
+    one = (
+        f", {chosen[0][1].run.id}"
+        if len(chosen) == 1
+        else ": one run of each"
+        if len(subject.runs) > len(chosen)
+        else ""
+    )
+    return f"{subject.about}{one}", TimelineData(courses=there, unit=unit, log=wish.log is not False), ""
+
+
+def _course(samples: Sequence[Sample], unit: Unit) -> tuple[CourseInterval, ...]:
+    found = [_interval(at, sample, unit) for at, sample in timed(samples)]
+    width = -(-len(found) // _MOST_POINTS)
+    return (
+        tuple(_together(found[start : start + width]) for start in range(0, len(found), width))
+        if width > 1
+        else tuple(found)
+    )
+
+
+def _interval(at: float, sample: Sample, unit: Unit) -> CourseInterval:
+    both = sample.transfers
+    rate = sum(one.bytes_per_second for one in both) / MEBI if unit is Unit.RATE else sum(one.iops for one in both)
+    p50, p99, p99_9, worst = (_worse(both, read) for read in _READS)
+    return CourseInterval(at=at, rate=rate, p50=p50, p99=p99, p99_9=p99_9, worst=worst, stalled=sample.stalled)
+
+
+_READS: tuple[Callable[[DirectionSample], int | None], ...] = (
+    lambda one: one.p50_ns,
+    lambda one: one.p99_ns,
+    lambda one: one.p99_9_ns,
+    lambda one: one.max_ns,
+)
+
+
+def _worse(both: Sequence[DirectionSample], read: Callable[[DirectionSample], int | None]) -> float | None:
+    """Of the slower direction."""
+    return max((float(value) for one in both if (value := read(one)) is not None), default=None)
+
+
+def _together(part: Sequence[CourseInterval]) -> CourseInterval:
+    """Several as one: the least rate and the worst latencies, so that no stall and no outlier is lost."""
+
+    def worst(read: Callable[[CourseInterval], float | None]) -> float | None:
+        return max((value for one in part if (value := read(one)) is not None), default=None)
+
+    return CourseInterval(
+        at=part[-1].at,
+        rate=min(one.rate for one in part),
+        p50=worst(lambda one: one.p50),
+        p99=worst(lambda one: one.p99),
+        p99_9=worst(lambda one: one.p99_9),
+        worst=worst(lambda one: one.worst),
+        stalled=any(one.stalled for one in part),
+    )

@@ -1,0 +1,174 @@
+"""The machine and the changes of a session, what was put back, and every command that changed something. Pure."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+from dataclasses import replace
+
+from app.core.presentation import change as view
+from app.core.presentation.device_table import devices_table
+from app.core.session.events import CommandRan, ProblemMet, RulePersisted, last_check
+from app.core.session.state import ChangeRecord, Session
+from app.features.report.blocks import Code, DefinitionList, Grid, Paragraph, Section, facts, grid, section
+from backends.model import Array, Controller, Drive, Inventory, Target
+from backends.sizes import size_words
+from widgets.text_utils import units
+
+# -- the machine and what was measured or changed on it, as tables ----------------------------------------------------
+
+
+def machine_facts(session: Session) -> DefinitionList:
+    """Where it was measured, and with what."""
+    return DefinitionList(pairs=tuple(_machine(session)))
+
+
+def _machine(session: Session) -> Iterator[tuple[str, str]]:
+    machine = session.machine
+    yield "Session", f"{session.id}, begun {units.moment(session.started)}"
+    if machine is not None:
+        yield "Host", machine.host
+        yield "Processor", f"{machine.cpu}, {units.plural(machine.cores, 'logical CPU')}"
+        yield "Memory", size_words(machine.memory_bytes)
+        yield "Kernel", machine.kernel
+        yield "System", machine.system
+        yield "Rights", "root" if machine.root else "not root"
+    versions = dict.fromkeys(run.start.fio_version for run in session.runs if run.start.fio_version)
+    yield "Programs", ", ".join([f"raidbench {session.version}", *(f"fio {version}" for version in versions)])
+
+
+def findings(session: Session) -> Grid | None:
+    """What the last check of the session found, the gravest first; None where nothing was checked or found."""
+    last = last_check(session.events)
+    if last is None:
+        return None
+    rows = tuple(
+        (finding.severity, finding.rule, finding.where, finding.message, finding.mends) for finding in last.findings
+    )
+    return Grid(columns=("Severity", "Rule", "Where", "Finding", "What mends it"), rows=rows)
+
+
+def devices(inventory: Inventory) -> Grid:
+    """All that was found, each thing once."""
+    return grid(devices_table(inventory).only("address", "kind", "size", "state", "model", "firmware", "use", "name"))
+
+
+def under_test(session: Session) -> Grid:
+    """What was measured or changed, what it hangs from and what it is made of: identity, firmware, shape."""
+    wanted = {str(target) for target in _concerned(session)}
+    shown = devices_table(session.inventory)
+    rows = tuple(row for row in shown.rows if row.key in wanted)
+    columns = ("address", "kind", "model", "serial", "firmware", "size", "state", "device", "more", "name")
+    return grid(replace(shown, rows=rows).only(*columns))
+
+
+def _concerned(session: Session) -> set[Target]:
+    """Targets by name or device, then their controllers and members, however deep."""
+    measured = [each for run in session.runs for each in run.start.each]
+    names = {name for each in measured for name in (each.target, each.device) if name}
+    names |= {str(record.change.target) for record in session.changes}
+    names |= {str(each.start.target) for each in session.experiments}
+    inventory = session.inventory
+    things: tuple[Controller | Array | Drive, ...] = (*inventory.controllers, *inventory.arrays, *inventory.drives)
+    arrays = {array.target: array for array in inventory.arrays}
+    blocks: tuple[Array | Drive, ...] = (*inventory.arrays, *inventory.drives)
+    found = {each.target for each in things if str(each.target) in names}
+    found |= {each.target for each in blocks if each.device in names}
+    found -= set(inventory.twins)  # the kernel's view of something else that is in the list
+    waiting = list(found)
+    while waiting:
+        array = arrays.get(waiting.pop())
+        fresh = set(array.members) - found if array is not None else set()
+        found |= fresh
+        waiting += fresh
+    above = {each.controller for each in blocks if each.target in found and each.controller is not None}
+    return found | above
+
+
+# -- the changes of a session, what was put back, and every command that changed something ----------------------------
+
+DETAILED = 12
+"""Changes that are told with their steps; of more a table says more."""
+
+
+def change_sections(session: Session) -> Iterator[Section]:
+    """Every change with its steps, or a table of them if they are many."""
+    changes = session.changes
+    if len(changes) > DETAILED:
+        yield from section("Changes", grid(view.made(changes)))
+        return
+    told = [part for record in changes for part in _change(record)]
+    yield from section("Changes", Paragraph(text=units.plural(len(told), "change") if told else ""), always=True)
+    yield from told
+
+
+def _change(record: ChangeRecord) -> tuple[Section, ...]:
+    told = view.facts(record)
+    return section(
+        told.heading,
+        facts(told),
+        Code(lines=view.steps(record.change.writes)),
+        Code(label="Taken back by:", lines=view.steps(record.change.undo)),
+        level=3,
+    )
+
+
+def restored(session: Session) -> Iterator[str]:
+    """What has its old value again, a sentence for each setting."""
+    told: dict[tuple[str, str], list[ChangeRecord]] = {}
+    for record in session.changes:
+        if record.undone_by is not None:
+            told.setdefault((str(record.change.target), record.change.label), []).append(record)
+    for (target, label), records in told.items():
+        times = f", {len(records)} times" if len(records) > 1 else ""
+        yield f"{label} of {target}: {view.before(records[-1].change)} again{times}."
+    for each in session.experiments:
+        if each.end is not None:
+            start = each.start
+            done = "has its old value again" if each.end.restored else "was NOT put back"
+            yield f"{each.id}: {start.label} of {start.target} {done} ({start.key}={start.a})."
+    if session.sweep is not None and session.sweep.end is not None:
+        yield from session.sweep.end.left
+        if not session.sweep.end.left:
+            before = [
+                f"{original.key} of {original.target} = {original.value}" for original in session.sweep.design.originals
+            ]
+            yield (
+                f"Sweep: everything it set is as it was before: {', '.join(before)}."
+                if before
+                else "Sweep: it set nothing."
+            )
+
+
+def in_force(session: Session) -> Iterator[str]:
+    """What still stands, a sentence each."""
+    return map(view.standing, session.in_force)
+
+
+def problems(session: Session) -> Iterator[str]:
+    """What went wrong, and which settings are kept over a reboot."""
+    for problem in session.inventory.problems:
+        yield " ".join(filter(None, (f"{problem.where}: {problem.message}", problem.hint)))
+    for event in session.events:
+        match event:
+            case ProblemMet():
+                yield f"{units.moment(event.at)} {event.problem.where}: {event.problem.message}"
+            case RulePersisted():
+                kept = ", ".join(f"{key}={text}" for key, text in event.values.items()) or "nothing any more"
+                yield f"{units.moment(event.at)} {event.path} keeps for {event.target}: {kept}"
+            case _:
+                pass
+
+
+def commands(session: Session) -> Grid:
+    """Everything that changed something, with its exit status."""
+    ran = [event for event in session.events if isinstance(event, CommandRan) and event.mutates]
+    rows = tuple(
+        (
+            units.moment(event.at),
+            event.line,
+            units.NOTHING if event.returncode is None else str(event.returncode),
+            units.duration(event.seconds),
+        )
+        for event in ran
+    )
+    return Grid(columns=("When", "Command", "Status", "Took"), rows=rows)

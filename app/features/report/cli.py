@@ -1,0 +1,72 @@
+"""`report`: the session as a document."""
+
+from __future__ import annotations
+
+from pathlib import Path
+
+import click
+
+from app.cli.exit_status import DONE
+from app.cli.options import JUDGE_AGAIN_HELP, REDACTED
+from app.cli.output import data, say
+from app.cli.session_context import loaded_session
+from app.core.analysis.stored_verdicts import judged_again
+from app.core.session.archive import session_redactor
+from app.features.report.output import Form, form_of, report_text, write_report
+from backends.errors import InvalidValueError
+from backends.text import clean
+
+
+@click.command("report")
+@click.argument("session", required=False)
+@click.option(
+    "--format",
+    "form",
+    type=click.Choice([form.value for form in Form]),
+    help="By the ending of FILE, else md. fio-plot: a folder that fio-plot reads.",
+)
+@click.option("-o", "--output", type=click.Path(path_type=Path), metavar="FILE", help="Write it there.")
+@click.option("--samples", is_flag=True, help="With csv: a row for each interval of each run, not for each run.")
+@click.option("--redact", is_flag=True, help=f"Pseudonyms for serial numbers, {REDACTED}.")
+@click.option("--judge-again", is_flag=True, help=JUDGE_AGAIN_HELP)
+@click.option("--force", is_flag=True, help="Replace FILE if it is there.")
+def report_command(
+    session: str | None,
+    form: str | None,
+    output: Path | None,
+    samples: bool,
+    redact: bool,
+    judge_again: bool,
+    force: bool,
+) -> int:
+    """The session as a document: machine, devices, commands, figures with intervals, graphs, what is still in force.
+
+    SESSION is a name from `log --list`, a folder or an archive; without it the last one. Markdown has graphs when it is
+    written to a FILE: as SVG in a folder beside it.
+    """
+    loaded = loaded_session(session, whole=True)
+    wanted = _form(form, output)
+    if samples and wanted is not Form.CSV:
+        raise click.UsageError("--samples is for --format csv.")
+    found = judged_again(loaded.session) if judge_again else loaded.session
+    redactor = session_redactor(found, loaded.folder) if redact else None
+    if output is None:
+        text = report_text(found, loaded.folder, wanted, samples=samples, redactor=redactor, place=loaded.place)
+        data(text.rstrip("\n"))
+        return DONE
+    made_of = found, loaded.folder, output, wanted
+    for made in write_report(*made_of, force=force, samples=samples, redactor=redactor, place=loaded.place):
+        say(f"Written to {clean(str(made), 300)}")
+    return DONE
+
+
+def _form(named: str | None, output: Path | None) -> Form:
+    """The format that is named, else the one of the file's ending, else Markdown."""
+    if named is not None:
+        return Form(named)
+    if output is None:
+        return Form.MARKDOWN
+    try:
+        return form_of(output)
+    except InvalidValueError:
+        return Form.MARKDOWN

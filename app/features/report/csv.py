@@ -1,0 +1,256 @@
+"""Runs, or the intervals of runs, as CSV: stable column names with their units, plain numbers. Pure."""
+
+from __future__ import annotations
+
+import csv
+import io
+import re
+from collections.abc import Iterable, Iterator, Mapping, Sequence
+from datetime import UTC, datetime
+
+from app.core.fio.job import Job
+from app.core.presentation.run import outcome_words
+from app.core.session.results import (
+    DIRECTIONS,
+    SIDES,
+    DirectionFigures,
+    DirectionSample,
+    GroupFigures,
+    PartFigures,
+    Sample,
+    SectionFigures,
+    SectionSample,
+    TargetFigures,
+    TargetSample,
+)
+from app.core.session.state import RunRecord, Session
+from backends.text import clean
+
+_LONGEST = 2000
+_NUMBER = re.compile(r"[+-]?\d+(\.\d+)?([eE][+-]?\d+)?")
+_ACTIVE = ("=", "+", "-", "@", "\t", "\r", "|", "%")
+"""With these a cell begins that a spreadsheet may take for a formula or a command."""
+
+_RUN = (
+    "run",
+    "session",
+    "started_utc",
+    "host",
+    "target",
+    "device",
+    "job",
+    "profile",
+    "experiment",
+    "letter",
+    "pair",
+    "sweep_setup",
+    "sweep_workload",
+    "status",
+    "simulated",
+    "destructive",
+    "fio_version",
+    "measured_s",
+    "row",
+    "section",
+)
+_DIRECTION = (
+    "iops",
+    "bytes_per_s",
+    "ios",
+    "bytes",
+    "latency_mean_ns",
+    "latency_stddev_ns",
+    "latency_min_ns",
+    "latency_p50_ns",
+    "latency_p95_ns",
+    "latency_p99_ns",
+    "latency_p99_9_ns",
+    "latency_max_ns",
+    "latency_p99_99_ns",
+    "completion_mean_ns",
+    "completion_p99_ns",
+    "submission_mean_ns",
+    "latency_p99_999_ns",
+    "latency_p99_9999_ns",
+)
+_SAMPLE = ("iops", "bytes_per_s", "ios", "latency_p50_ns", "latency_p99_ns", "latency_p99_9_ns", "latency_max_ns")
+_AFTER = ("fio_cpu_percent_of_core", "host_cpu_percent", "reason", "warnings", "advice")
+_NOTHING_AFTER = (None,) * len(_AFTER)
+"""Of a single one of several targets or sections nothing of the kind is known."""
+
+_SAID = ("host", "fio_version")
+"""What has a column of its own beside the provenance."""
+
+_KINDS: Mapping[type[object], str] = {
+    type(None): "run",
+    TargetFigures: "target",
+    TargetSample: "target",
+    SectionFigures: "section",
+    SectionSample: "section",
+    GroupFigures: "group",
+}
+"""What a row is about."""
+
+Value = str | int | float | bool | None
+
+
+def runs_csv(session: Session) -> str:
+    """One row a run, and below it one for each of several targets, sections or groups of sections.
+
+    `row` is `run`, `target`, `section` or `group`. Columns `job_*` are the fields of the job, in the row of a section
+    those of its own. `setting_*` are the settings that were in force, `provenance_*` what else was so.
+    """
+    fields = list(dict.fromkeys([*Job().texts(), *(key for run in session.runs for key in run.start.job)]))
+    own = {run.id: {section.name: section.job for section in run.start.sections} for run in session.runs}
+    settings = list(dict.fromkeys(key for run in session.runs for key in run.start.settings))
+    provenance = list(dict.fromkeys(key for run in session.runs for key in run.provenance if key not in _SAID))
+    header = [
+        *_RUN,
+        *(f"job_{key}" for key in fields),
+        *(f"{name}_{key}" for name in SIDES for key in _DIRECTION),
+        *_AFTER,
+        *(f"setting_{key}" for key in settings),
+        *(f"provenance_{key}" for key in provenance),
+    ]
+    cells = _sweep_cells(session)
+    rows = (
+        [
+            *_identity(run, session, cells.get(run.id, ("", "")), part),
+            *(_job(run, part, own[run.id]).get(key) for key in fields),
+            *(value for name in SIDES for value in _direction((part or run.figures).side(name))),
+            *(_after(run) if part is None else _NOTHING_AFTER),
+            *(run.start.settings.get(key) for key in settings),
+            *(known.get(key) for key in provenance),
+        ]
+        for run in session.runs
+        for known in (run.provenance,)
+        for part in (None, *run.figures.targets, *run.figures.sections, *run.figures.groups)
+    )
+    return _written(header, rows)
+
+
+def samples_csv(session: Session, samples: Mapping[str, Sequence[Sample]]) -> str:
+    """One row an interval of a run, and below it one for each of several targets, or for each section that runs: `row`
+    is `run`, `target` or `section`.
+
+    `at_s` counts from the start of its phase to the end of the interval.
+    """
+    header = ["run", "target", "simulated", "phase", "at_s", "interval_s", "stalled", "row", "section"]
+    header += [f"{name}_{key}" for name in DIRECTIONS for key in _SAMPLE]
+    rows = (
+        [
+            run.id,
+            part.target if isinstance(part, TargetSample) else run.start.target,
+            run.start.simulated,
+            part.phase.value if isinstance(part, SectionSample) and part.phase is not None else sample.phase.value,
+            round(sample.at, 3),
+            round(sample.seconds, 3),
+            sample.stalled,
+            _KINDS[type(part)],
+            part.name if isinstance(part, SectionSample) else None,
+            *(value for name in DIRECTIONS for value in _interval((part or sample).side(name))),
+        ]
+        for run in session.runs
+        for sample in samples.get(run.id, ())
+        for part in (None, *sample.targets, *(one for one in sample.sections if one.phase is not None))
+    )
+    return _written(header, rows)
+
+
+def cell(value: Value) -> str:
+    """One cell: nothing for None, numbers as they are, text that no spreadsheet takes for a formula."""
+    match value:
+        case None:
+            return ""
+        case bool():
+            return "true" if value else "false"
+        case int():
+            return str(value)
+        case float():
+            return f"{value:.10g}"
+        case str():
+            text = clean(value, _LONGEST)
+            return f"'{text}" if text.startswith(_ACTIVE) and not _NUMBER.fullmatch(text) else text
+
+
+def _written(header: Sequence[str], rows: Iterable[Sequence[Value]]) -> str:
+    file = io.StringIO()
+    writer = csv.writer(file, lineterminator="\n")
+    writer.writerow([cell(name) for name in header])
+    writer.writerows([cell(value) for value in row] for row in rows)
+    return file.getvalue()
+
+
+def _identity(run: RunRecord, session: Session, place: tuple[str, str], part: PartFigures | None) -> Iterator[Value]:
+    start, mark = run.start, run.start.mark
+    devices = {one.target: one.device for one in start.each}
+    yield from (run.id, session.id, _utc(start.at))
+    yield None if session.machine is None else session.machine.host
+    yield from (
+        (part.target, devices.get(part.target)) if isinstance(part, TargetFigures) else (start.target, start.device)
+    )
+    titles = {section.name: section.title for section in start.sections}
+    yield from (titles.get(part.name) if isinstance(part, SectionFigures) else start.title, start.profile)
+    yield from (None, None, None) if mark is None else (mark.experiment, mark.letter, mark.pair)
+    yield from place
+    version = f"fio-{start.fio_version}" if start.fio_version else None  # 3.40 is no number, whatever reads this
+    yield from (run.figures.status.value, start.simulated, start.destructive, version)
+    yield part.seconds if isinstance(part, SectionFigures) else run.figures.seconds
+    yield _KINDS[type(part)]
+    match part:
+        case SectionFigures(name=name):
+            yield name
+        case GroupFigures(sections=names):
+            yield ", ".join(names)
+        case _:
+            yield None
+
+
+def _job(run: RunRecord, part: PartFigures | None, own: Mapping[str, Mapping[str, str]]) -> Mapping[str, str]:
+    """The fields of the job of a row; `own`: those of each section."""
+    return own.get(part.name, {}) if isinstance(part, SectionFigures) else run.start.job
+
+
+def _utc(at: float) -> str | None:
+    try:
+        return datetime.fromtimestamp(at, UTC).strftime("%Y-%m-%dT%H:%M:%SZ")
+    except (OverflowError, ValueError, OSError):
+        return None  # a damaged log
+
+
+def _direction(figures: DirectionFigures | None) -> Sequence[Value]:
+    if figures is None:
+        return [None] * len(_DIRECTION)
+    times = figures.latency_ns
+    sums = (figures.iops, figures.bytes_per_second, figures.total_ios, figures.total_bytes)
+    every = (times.mean, times.stddev, times.min, times.p50, times.p95, times.p99, times.p99_9, times.max, times.p99_99)
+    done, begun = figures.completion_ns, figures.submission_ns
+    apart = (None, None) if done is None else (done.mean, done.p99)
+    beyond = (times.p99_999, times.p99_9999)
+    return (*sums, *every, *apart, None if begun is None else begun.mean, *beyond)
+
+
+def _interval(sample: DirectionSample | None) -> Sequence[Value]:
+    if sample is None:
+        return [None] * len(_SAMPLE)
+    times = (sample.p50_ns, sample.p99_ns, sample.p99_9_ns, sample.max_ns)
+    return (sample.iops, sample.bytes_per_second, sample.ios, *times)
+
+
+def _after(run: RunRecord) -> Iterator[Value]:
+    figures = run.figures
+    yield from (figures.cpu.fio_percent_of_core, figures.cpu.host_percent, figures.reason)
+    seen = figures.steady
+    steady = outcome_words(seen) if seen is not None and seen.capped else None
+    yield "; ".join(filter(None, (steady, *figures.warnings)))
+    yield "; ".join(advice.message for advice in figures.advice)
+
+
+def _sweep_cells(session: Session) -> dict[str, tuple[str, str]]:
+    """Set-up and workload of each run of the sweep."""
+    record = session.sweep
+    if record is None:
+        return {}
+    cells = {cell.id: (cell.row, cell.column) for cell in record.cells}
+    steps = {step.number: cells.get(step.cell, ("", "")) for step in record.steps}
+    return {end.run: steps.get(end.step, ("", "")) for end in record.ended if end.run is not None}

@@ -1,0 +1,136 @@
+"""What each A/B of a session has shown: a table, graphs. Pure."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+
+from app.core.analysis.comparison import Comparison
+from app.core.analysis.stored_verdicts import shown_experiment
+from app.core.presentation.comparison import comparison_table
+from app.core.presentation.comparison_text import counted, letters, row_name
+from app.core.presentation.percent import covers_text, interval_text
+from app.core.presentation.verdict_text import judgement_word
+from app.core.session.results import DIRECTIONS
+from app.core.session.state import ExperimentRecord, Session
+from app.features.report.blocks import Grid, grid
+from app.features.report.graph import Axis, AxisUnit, Graph, GraphLine, IntervalGraph, LineGraph, Spacing, Whisker
+from app.features.report.series import percentile_graph, percentile_series
+from app.features.report.svg.scales import Scale
+
+_COLUMNS = ("A/B", "Figure", "A", "B", "", "Difference", "Interval", "Verdict")
+
+_WIDE = 4.0
+"""Largest difference by smallest, as ratios, from which the axis is one of ratios."""
+
+
+def compared(session: Session) -> Grid:
+    """The figures of both letters, with intervals and verdicts; each experiment has its own level."""
+    found = [(record.id, shown_experiment(session, record.id)) for record in session.experiments]
+    rows = [
+        (name, *row[:-1], covers_text(each.level), row[-1])
+        for name, each in found
+        if each is not None
+        for row in grid(comparison_table(each)).rows
+    ]
+    return Grid(columns=_COLUMNS if rows else (), rows=tuple(rows))
+
+
+def experiment_graphs(session: Session) -> tuple[Graph, ...]:
+    """For each: differences with intervals, the pairs as they were measured, both percentile curves."""
+    found: list[Graph] = []
+    for record in session.experiments:
+        comparison = shown_experiment(session, record.id)
+        if comparison is not None:
+            graphs = (_differences(record, comparison), _pairs(record, comparison), _percentiles(record, comparison))
+            found += [graph for graph in graphs if graph is not None]
+    return tuple(found)
+
+
+def _names(record: ExperimentRecord) -> tuple[str, str]:
+    a, b = letters(record.start)
+    return f"A: {a}", f"B: {b}"
+
+
+def _simulated(comparison: Comparison) -> bool:
+    return any(run.start.simulated for run in (*comparison.sides.a, *comparison.sides.b))
+
+
+def _differences(record: ExperimentRecord, comparison: Comparison) -> IntervalGraph | None:
+    rows = []
+    for line in comparison.rows:
+        judgement = line.judgement
+        if judgement is None or judgement.interval is None or line.same_as:
+            continue
+        seen = judgement.interval
+        label = row_name(line)
+        text = f"{interval_text(seen)}  {judgement_word(judgement)}"
+        rows.append(Whisker(label=label, mean=seen.percent, low=seen.percent_low, high=seen.percent_high, text=text))
+    if not rows:
+        return None
+    start = record.start
+    a, b = _names(record)
+    return IntervalGraph(
+        key=f"{record.id}-differences",
+        title=f"{record.id}: {start.label}, B against A",
+        about=f"{start.title} on {start.measured}; {a}, {b}; {counted(comparison.sides)}, intervals of"
+        f" {covers_text(comparison.level)}."
+        f" The band is +-{comparison.sides.threshold:g} %: what lies in it makes no difference.",
+        axis=Axis(
+            label="B against A; of latencies less is faster",
+            unit=AxisUnit.PERCENT,
+            spacing=Spacing.RATIO if _wide(rows) else Spacing.LINEAR,
+        ),
+        rows=tuple(rows),
+        zero=True,
+        threshold=comparison.sides.threshold,
+        simulated=_simulated(comparison),
+    )
+
+
+def _wide(rows: Sequence[Whisker]) -> bool:
+    """Whether one of the differences would leave no room to the others on an even axis."""
+    ends = [1 + (end if end is not None else row.mean) / 100 for row in rows for end in (row.low, row.high)]
+    return max(*ends, 1.0) > _WIDE * max(min(*ends, 1.0), 1e-12)
+
+
+def _pairs(record: ExperimentRecord, comparison: Comparison) -> LineGraph | None:
+    series = []
+    for name, runs in zip(_names(record), (comparison.sides.a, comparison.sides.b), strict=True):
+        values = [sum(each.iops for each in run.figures.transfers) for run in runs]
+        points = tuple((float(pair), value) for pair, value in enumerate(values, start=1))
+        series.append(GraphLine(name=name, points=points, measured=True, joined=False))
+    if len(series[0].points) < 2:
+        return None
+    y = Axis(label="IOPS, reads and writes", unit=AxisUnit.IOPS)
+    cut = Scale(y, [value for each in series for _, value in each.points if value is not None]).low > 0
+    return LineGraph(
+        key=f"{record.id}-pairs",
+        title=f"{record.id}: IOPS of each pair",
+        about=f"{record.start.title} on {record.start.measured}: the runs of a pair were measured one after the"
+        f" other.{' The axis does not begin at 0.' if cut else ''}",
+        x=Axis(label="pair", at=tuple(float(pair) for pair in range(1, len(series[0].points) + 1))),
+        y=y,
+        series=tuple(series),
+        from_zero=False,
+        simulated=_simulated(comparison),
+    )
+
+
+def _percentiles(record: ExperimentRecord, comparison: Comparison) -> LineGraph | None:
+    series = []
+    for name, runs in zip(_names(record), (comparison.sides.a, comparison.sides.b), strict=True):
+        found = {way: [side for run in runs if (side := run.figures.side(way)) is not None] for way in DIRECTIONS}
+        there = {way: figures for way, figures in found.items() if figures}
+        for direction, figures in there.items():
+            label = f"{name}, {direction}" if len(there) > 1 else name
+            line = percentile_series(label, figures)
+            series += [line] if line is not None else []
+    if len(series) < 2:
+        return None
+    return percentile_graph(
+        f"{record.id}-percentiles",
+        f"{record.id}: latency by percentile",
+        f"{record.start.title} on {record.start.measured}: all I/Os of all pairs; drawn as far as ten lie beyond.",
+        series,
+        simulated=_simulated(comparison),
+    )

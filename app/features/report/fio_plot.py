@@ -1,0 +1,270 @@
+"""A session as files that fio-plot reads: fio's last document of each run, and logs of its intervals.
+
+fio-plot (github.com/louwrentius/fio-plot, 1.1) takes a folder with `-i` and tells its runs apart by pattern, queue
+depth and number of jobs alone: whatever else differs (target, block size, settings, repeats) makes another folder.
+"""
+
+from __future__ import annotations
+
+import json
+import re
+from collections.abc import Iterator, Mapping, Sequence
+from pathlib import Path
+from typing import Any
+
+from app.core.fio.document import FioDocument
+from app.core.fio.interval_log import documents_of
+from app.core.fio.sizes import parse_size
+from app.core.session.raw_output import course_of, run_folder
+from app.core.session.results import DIRECTIONS, DirectionSample, Phase, RunStatus, Sample
+from app.core.session.state import RunRecord, Session
+from app.features.report.csv import runs_csv
+from backends.errors import InvalidValueError
+from backends.text import clean
+from backends.values import dataclass
+
+_TOLD_BY_NAME = ("rw", "iodepth", "numjobs")
+_KIBI = 1024
+_STEPS = (2, 4, 10, 20, 50, 100, 250, 500, 750, 1000)
+_SHARES = (("latency_ns", 1, _STEPS), ("latency_us", 1000, _STEPS), ("latency_ms", 1_000_000, (*_STEPS, 2000)))
+"""fio's tables of latencies, their units in ns and the upper ends of their rows (stat.c)."""
+_SPECIAL = re.compile(r"[^A-Za-z0-9.]+")
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class _Moment:
+    """One interval with the mean latencies that fio's counters give for it."""
+
+    sample: Sample
+    means: Mapping[tuple[str, str], float]
+    """Nanoseconds by kind (`lat`, `clat`) and direction."""
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class _Place:
+    """Where the files of a run go."""
+
+    folder: str
+    run: RunRecord
+
+    @property
+    def json(self) -> str:
+        """As bench-fio names it."""
+        job = self.run.start.job
+        return f"{self.folder}/{job['rw']}-{job['iodepth']}-{job['numjobs']}.json"
+
+    def log(self, kind: str) -> str:
+        """As fio names it when bench-fio asks for logs."""
+        job = self.run.start.job
+        return f"{self.folder}/{job['rw']}-iodepth-{job['iodepth']}-numjobs-{job['numjobs']}_{kind}.1.log"
+
+
+def fio_plot_files(session: Session, folder: Path) -> Iterator[tuple[str, str]]:
+    """Names below the export's folder and their texts; `folder` is the session's."""
+    places = tuple(_places(session.runs))
+    yield "README.txt", _readme(session, places)
+    yield "runs.csv", runs_csv(session)
+    for place in places:
+        source = run_folder(place.run, folder)
+        last, moments = (None, []) if source is None else _read(source / "fio.out", place.run)
+        if last is not None and not _waited(place.run):
+            yield place.json, json.dumps(_completed(last, place.run), indent=1) + "\n"
+        for kind in ("iops", "bw", "lat", "clat"):
+            rows = list(_rows(kind, moments, _block(place.run)))
+            if rows:
+                yield place.log(kind), "\n".join(rows) + "\n"
+
+
+def _places(runs: Sequence[RunRecord]) -> Iterator[_Place]:
+    """A folder for each run: the first in which its name is free among those of the same conditions."""
+    numbers: dict[tuple[object, ...], int] = {}
+    taken: dict[tuple[object, ...], int] = {}
+    for run in runs:
+        start = run.start
+        if (
+            run.figures.status is not RunStatus.OK
+            or start.sections
+            or not all(start.job.get(key) for key in _TOLD_BY_NAME)
+        ):
+            continue
+        other = tuple(sorted((key, text) for key, text in start.job.items() if key not in _TOLD_BY_NAME))
+        where = start.target if start.scratch is None else start.device or start.target
+        condition = (where, other, tuple(sorted(start.settings.items())))
+        number = numbers.setdefault(condition, len(numbers) + 1)
+        name = tuple(start.job[key] for key in _TOLD_BY_NAME)
+        taken[(condition, name)] = repeat = taken.get((condition, name), 0) + 1
+        again = f"-run{repeat}" if repeat > 1 else ""
+        mark = "SIMULATED-" if start.simulated else ""
+        yield _Place(folder=f"{mark}{number:02d}-{_slug(where)}-{_slug(start.job.get('bs', ''))}{again}", run=run)
+
+
+def _waited(run: RunRecord) -> bool:
+    """Whether fio's totals hold more than what was measured: it ran before, until the figures were steady."""
+    return run.figures.steady is not None and run.figures.steady.waited_s > 0
+
+
+def _slug(text: str) -> str:
+    return _SPECIAL.sub("-", text).strip("-.")[-40:] or "x"
+
+
+def _read(raw: Path, run: RunRecord) -> tuple[Mapping[str, Any] | None, list[_Moment]]:
+    """fio's last document, and the measured intervals."""
+    course = course_of(run)
+    last: Mapping[str, Any] | None = None
+    before: dict[tuple[str, str], tuple[float, int]] = {}
+    moments: list[_Moment] = []
+    for data in documents_of(raw):
+        last = data
+        sums = _sums(data)
+        sample, _ = course.take(FioDocument(data))
+        if sample is not None and sample.phase is Phase.MEASURING:
+            moments.append(_Moment(sample=sample, means=_means(before, sums)))
+        before = sums
+    return last, moments
+
+
+def _sums(data: Mapping[str, Any]) -> dict[tuple[str, str], tuple[float, int]]:
+    """Sum of latencies in ns and number of I/Os so far, of all jobs."""
+    found: dict[tuple[str, str], tuple[float, int]] = {}
+    jobs = data.get("jobs")
+    for job in jobs if isinstance(jobs, list) else []:
+        for direction in DIRECTIONS:
+            entry = job.get(direction) if isinstance(job, dict) else None
+            for kind in ("lat", "clat"):
+                times = entry.get(f"{kind}_ns") if isinstance(entry, dict) else None
+                if isinstance(times, dict):
+                    mean, count = times.get("mean"), times.get("N")
+                    if isinstance(mean, int | float) and isinstance(count, int):
+                        total, number = found.get((kind, direction), (0.0, 0))
+                        found[kind, direction] = (total + mean * count, number + count)
+    return found
+
+
+def _means(
+    before: Mapping[tuple[str, str], tuple[float, int]], now: Mapping[tuple[str, str], tuple[float, int]]
+) -> dict[tuple[str, str], float]:
+    """Mean latencies of the I/Os between two documents; fio's counters begin anew after the ramp."""
+    found = {}
+    for key, (total, count) in now.items():
+        old, number = before.get(key, (0.0, 0))
+        if count < number:
+            old, number = 0.0, 0
+        if count > number:
+            found[key] = max(0.0, (total - old) / (count - number))
+    return found
+
+
+def _rows(kind: str, moments: Sequence[_Moment], block: int) -> Iterator[str]:
+    """Lines of a fio log: milliseconds, value, direction, block size, offset."""
+    for moment in moments:
+        for number, name in enumerate(DIRECTIONS):
+            sample = moment.sample.side(name)
+            value = None if sample is None else _value(kind, sample, moment.means.get((kind, name)))
+            if value is not None:
+                yield f"{round(moment.sample.at * 1000)}, {value}, {number}, {block}, 0"
+
+
+def _value(kind: str, sample: DirectionSample, mean: float | None) -> int | None:
+    match kind:
+        case "iops":
+            return round(sample.iops)
+        case "bw":
+            return round(sample.bytes_per_second / _KIBI)
+        case _:
+            return None if mean is None else round(mean)
+
+
+def _completed(document: Mapping[str, Any], run: RunRecord) -> Mapping[str, Any]:
+    """The document with the options by which fio-plot finds it, whatever this fio repeats of its job file."""
+    named = {key: run.start.job[key] for key in (*_TOLD_BY_NAME, "bs") if run.start.job.get(key)}
+    jobs = document.get("jobs")
+    told = [
+        {**_spread(FioDocument({"jobs": [job]})), **job, "job options": {**_dict(job.get("job options")), **named}}
+        for job in (jobs if isinstance(jobs, list) else [])
+        if isinstance(job, dict)
+    ]
+    return {**document, "jobs": told}
+
+
+def _spread(job: FioDocument) -> dict[str, dict[str, float]]:
+    """fio's shares of I/Os by latency, for documents that lack them."""
+    counts = [part.histogram.counts for name in DIRECTIONS if (part := job.counters(name)) is not None]
+    every = [(value, count) for part in counts for value, count in part.items()]
+    total = sum(count for _, count in every) or 1
+    found: dict[str, dict[str, float]] = {}
+    low = 0
+    for name, unit, limits in _SHARES:
+        shares = {}
+        for limit in limits:
+            high = limit * unit
+            shares[str(limit)] = round(sum(count for value, count in every if low <= value < high) / total * 100, 6)
+            low = high
+        found[name] = shares
+    found["latency_ms"][f">={_SHARES[-1][2][-1]}"] = round(
+        sum(count for value, count in every if value >= low) / total * 100, 6
+    )
+    return found
+
+
+def _dict(value: object) -> dict[str, Any]:
+    return value if isinstance(value, dict) else {}
+
+
+def _block(run: RunRecord) -> int:
+    try:
+        return parse_size(run.start.job.get("bs", ""))
+    except InvalidValueError:
+        return 0
+
+
+def _readme(session: Session, places: Sequence[_Place]) -> str:
+    """What lies where, and how to draw it."""
+    rows = [f"Session {clean(session.id)} for fio-plot 1.1 or newer. All runs as a table: runs.csv.", ""]
+    if any(place.run.start.simulated for place in places):
+        rows += ["SIMULATED: not measured on hardware.", ""]
+    sectioned = [run.id for run in session.runs if run.start.sections]
+    if sectioned:
+        rows += [f"Left out, because they are of several sections: {', '.join(sectioned)}.", ""]
+    by_folder: dict[str, list[RunRecord]] = {}
+    for place in places:
+        by_folder.setdefault(place.folder, []).append(place.run)
+    for folder, runs in by_folder.items():
+        start = runs[0].start
+        settings = ", ".join(f"{key}={text}" for key, text in start.settings.items())
+        rows += [
+            f"{folder}/",
+            f"  target    {clean(start.target, 300)}",
+            f"  runs      {', '.join(f'{run.id}: {clean(run.start.title, 200)}' for run in runs)}",
+            f"  settings  {clean(settings, 2000) or 'not recorded'}",
+            *(
+                f"  no JSON of {run.id}: fio's totals hold the time before it was steady"
+                for run in runs
+                if _waited(run)
+            ),
+            *dict.fromkeys(line for patterns in _patterns(runs) for line in _drawing(folder, *patterns)),
+            "",
+        ]
+    return "\n".join(rows) + "\n"
+
+
+def _patterns(runs: Sequence[RunRecord]) -> Iterator[tuple[str, str, list[str]]]:
+    """Pattern, number of jobs, and queue depths of the runs of a folder."""
+    found: dict[tuple[str, str], list[str]] = {}
+    for run in runs:
+        job = run.start.job
+        found.setdefault((job["rw"], job["numjobs"]), []).append(job["iodepth"])
+    for (pattern, jobs), depths in found.items():
+        yield pattern, jobs, sorted(depths, key=int)
+
+
+def _drawing(folder: str, pattern: str, jobs: str, depths: Sequence[str]) -> Iterator[str]:
+    mixed = pattern in ("rw", "readwrite", "randrw")
+    for direction in ("read", "write") if mixed else _drawn(pattern):
+        common = f'-i {folder} -T "{folder}" -r {pattern} -f {direction} -n {jobs}'
+        yield f"  fio-plot {common} -d {' '.join(depths)} -l -o {pattern}-{direction}.png"
+        yield f"  fio-plot {common} -d {depths[-1]} -g -t iops lat -o {pattern}-{direction}-time.png"
+
+
+def _drawn(pattern: str) -> tuple[str, ...]:
+    """Return the directions of a pattern that fio-plot draws: it knows no trims."""
+    return ("write",) if "write" in pattern else () if "trim" in pattern else ("read",)

@@ -1,0 +1,102 @@
+"""A report as GitHub-flavoured Markdown. Text of devices and tools stays text: nothing in it is markup."""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Iterable, Iterator
+from urllib.parse import quote
+
+from app.features.report.blocks import Block, Code, DefinitionList, Graphs, Grid, Paragraph, Report, Sentences
+from app.features.report.graph import Graph
+from backends.text import clean
+
+_SPECIAL = re.compile(r"([\\`*_\[\]|~#])")
+_NUMBERED = re.compile(r"^(\d+)([.)])(?=\s|$)")
+_LONGEST = 2000
+
+
+def to_markdown(report: Report, *, pictures: str | None = None) -> str:
+    """The whole document, ending in a newline; graphs are links into the folder `pictures`, else left out."""
+    return "\n\n".join(part for part in _parts(report, pictures) if part) + "\n"
+
+
+def picture_name(graph: Graph) -> str:
+    """The file that a graph is linked as."""
+    return f"{graph.key}.svg"
+
+
+def _parts(report: Report, pictures: str | None) -> Iterator[str]:
+    """What blank lines part from each other."""
+    yield f"# {text(report.title)}"
+    if report.simulated:
+        yield "**SIMULATED: not measured on this hardware.**"
+    for section in report.sections:
+        yield f"{'#' * section.level} {text(section.heading)}"
+        if not section.blocks:
+            yield "None."
+        for block in section.blocks:
+            yield "\n".join(_block(block, pictures))
+
+
+def _block(block: Block, pictures: str | None) -> Iterator[str]:
+    match block:
+        case DefinitionList(pairs=pairs):
+            yield from (f"- {text(label)}: {text(value)}" for label, value in pairs)
+        case Sentences(items=items):
+            yield from (f"- {text(sentence)}" for sentence in items)
+        case Paragraph(text=words):
+            yield text(words)
+        case Grid():
+            yield from _grid(block)
+        case Code():
+            yield from _code(block)
+        case Graphs(graphs=graphs):
+            if pictures is not None:
+                yield from _pictures(graphs, pictures)
+
+
+def _pictures(graphs: Iterable[Graph], folder: str) -> Iterator[str]:
+    for number, graph in enumerate(graphs):
+        if number:
+            yield ""
+        yield f"![{text(graph.title)}. {text(graph.about)}]({quote(folder)}/{quote(picture_name(graph))})"
+
+
+def _grid(grid: Grid) -> Iterator[str]:
+    used = grid.shown
+    if not used:
+        return
+    yield _row(text(grid.columns[at]) for at in used)
+    yield _row("---" for _ in used)
+    for row in grid.rows:
+        yield _row(text(row[at]) for at in used)
+
+
+def _row(cells: Iterable[str]) -> str:
+    return f"| {' | '.join(cells)} |"
+
+
+def _code(code: Code) -> Iterator[str]:
+    if code.label:
+        yield text(code.label)
+        yield ""
+    yield from _fenced(code.lines)
+
+
+def _fenced(rows: Iterable[str]) -> Iterator[str]:
+    """A fenced block; the fence is longer than any run of backticks inside."""
+    cleaned = [clean(row, _LONGEST) for row in rows]
+    longest = max((len(run) for row in cleaned for run in re.findall(r"`+", row)), default=0)
+    fence = "`" * max(3, longest + 1)
+    yield fence
+    yield from cleaned
+    yield fence
+
+
+def text(raw: str) -> str:
+    """Text that Markdown shows as it is: no emphasis, table cell, link, mention or HTML comes of it."""
+    line = clean(raw, _LONGEST).replace("&", "&amp;").replace("<", "&lt;").replace(">", "&gt;")
+    line = _NUMBERED.sub(r"\1\\\2", _SPECIAL.sub(r"\\\1", line))
+    if line.startswith(("-", "+", "=")):
+        line = "\\" + line
+    return line.replace("://", "&#58;//").replace("www.", "www&#46;").replace("@", "&#64;")

@@ -1,0 +1,99 @@
+"""What a report says, whatever its format: sections made of a session. Pure."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+
+from app.core.analysis.sample_groups import repeats
+from app.core.session.events import NoteAdded
+from app.core.session.raw_output import Raw
+from app.core.session.state import Session
+from app.doors import needed_action
+from app.features.report import changes, experiments, runs, sweep
+from app.features.report.blocks import Graphs, Paragraph, Report, Section, Sentences, grid, section
+from app.features.report.series import MOST_RUNS, pictured, run_graphs
+from app.features.report.session_summary import in_short
+from backends.text import clean
+from widgets.text_utils import units
+
+_SINGLE = "n is the number of runs. A single run says nothing about how far runs of the same settings lie apart."
+_COUNTED = "From the kernel's own counters over the measured time: what others did on a member is counted, too."
+
+_NOTHING = Raw()
+
+
+def report_of(session: Session, raw: Raw = _NOTHING) -> Report:
+    """The report of a session; `raw` has what lies beside its log, for graphs over time and the job files."""
+    return Report(
+        title=f"Storage session {clean(session.id)}",
+        simulated=session.simulated or any(run.start.simulated for run in session.runs),
+        sections=tuple(_sections(session, raw)),
+    )
+
+
+def curves_wanted(session: Session) -> tuple[str, ...]:
+    """Runs whose intervals the report draws."""
+    return tuple(run.id for run in pictured(session))
+
+
+def _sections(session: Session, raw: Raw) -> Iterator[Section]:
+    yield from section("In short", Sentences(items=tuple(in_short(session))))
+    yield from _results(session, raw)
+    yield from _on_many_hosts(raw)
+    yield from section("Under test", changes.under_test(session))
+    yield from section("Machine", changes.machine_facts(session), always=True)
+    yield from section("What the check found", changes.findings(session))
+    yield from changes.change_sections(session)
+    yield from section("Put back", Sentences(items=tuple(changes.restored(session))))
+    yield from section("Still in force", Sentences(items=tuple(changes.in_force(session))), always=True)
+    yield from section("Notes", Sentences(items=tuple(f"{at}: {note}" for at, note in _notes(session))))
+    yield from section("Problems and kept settings", Sentences(items=tuple(changes.problems(session))))
+    yield from section("Jobs as they ran", *runs.jobs(session, raw))
+    yield from section("Everything that changed something", changes.commands(session), always=True)
+    yield from section("Runs", runs.every_run(session.runs), always=True)
+    yield from section("Steady state", Sentences(items=tuple(runs.steadiness(session.runs))), level=3)
+    yield from section("Latency", runs.latencies(session.runs), level=3)
+    yield from (
+        section("Members", runs.members(session.runs), Paragraph(text=_COUNTED), level=3)
+        if any(run.figures.members for run in session.runs)
+        else ()
+    )
+    yield from section("Caches", runs.caches(session.runs), level=3)
+    yield from section("Provenance", runs.provenance(session.runs))
+    yield from section("Devices", changes.devices(session.inventory), always=True)
+
+
+def _results(session: Session, raw: Raw) -> Iterator[Section]:
+    if not session.runs:
+        return
+    grouped = repeats(session.runs)
+    table = runs.results(session.runs) if session.sweep is None else None
+    told = f"{units.plural(len(session.runs), 'run')}, {len(grouped)} different in job or settings."
+    several = "" if all(len(group) > 1 for group in grouped.values()) else _SINGLE
+    yield from section("Results", table, Paragraph(text=f"{told} {several if table is not None else ''}".rstrip()))
+    yield from section(
+        "A/B",
+        Graphs(graphs=experiments.experiment_graphs(session)),
+        experiments.compared(session),
+        level=3,
+    )
+    yield from sweep.sweep_sections(session)
+    yield from section("To be read with the figures", Sentences(items=tuple(runs.warnings(session.runs))), level=3)
+    graphs = run_graphs(session, raw)
+    own = len(pictured(session))
+    many = f"The newest {MOST_RUNS} runs that belong to no A/B and no sweep." if own == MOST_RUNS else ""
+    yield from section("Run by run", Graphs(graphs=graphs), Paragraph(text=many), level=3) if graphs else ()
+    yield from section("Settings", Paragraph(text=runs.common(session.runs)), level=3)
+
+
+def _on_many_hosts(raw: Raw) -> Iterator[Section]:
+    for record in raw.joint:
+        table, sentences = needed_action("fleet.table")(record), needed_action("fleet.sentences")(record)
+        heading = f"{record.id}: {record.target} on {units.plural(len(record.hosts), 'host')}"
+        job = Paragraph(text=", ".join(f"{key}={text}" for key, text in record.job.items()))
+        yield from section(heading, grid(table), Sentences(items=tuple(sentences)), job)
+    yield from section("Runs on many hosts that cannot be read", Sentences(items=raw.joint_problems))
+
+
+def _notes(session: Session) -> Iterator[tuple[str, str]]:
+    return ((units.moment(each.at), each.text) for each in session.events if isinstance(each, NoteAdded))

@@ -1,0 +1,167 @@
+"""A report as a file, in any of its formats."""
+
+from __future__ import annotations
+
+import json
+from collections.abc import Callable, Iterator
+from dataclasses import replace
+from enum import StrEnum
+from pathlib import Path
+
+from app.core.session.documents import new_folder, write_file
+from app.core.session.raw_output import Raw, intervals, joint_records, read_raw, to_json
+from app.core.session.redaction import redacted
+from app.core.session.state import Session
+from app.doors import action
+from app.features.report.blocks import Code, Report, section
+from app.features.report.csv import runs_csv, samples_csv
+from app.features.report.fio_plot import fio_plot_files
+from app.features.report.html import to_html
+from app.features.report.markdown import picture_name, to_markdown
+from app.features.report.model import curves_wanted, report_of
+from app.features.report.series import pictured
+from app.features.report.svg import to_svg
+from backends.errors import InvalidValueError, RefusedError
+from backends.redaction import Redactor
+from backends.text import clean
+
+
+class Form(StrEnum):
+    """What a report can be written as."""
+
+    MARKDOWN = "md"
+    HTML = "html"
+    CSV = "csv"
+    JSON = "json"
+    FIO_PLOT = "fio-plot"
+    """A folder."""
+
+
+_ENDINGS = {".md": Form.MARKDOWN, ".html": Form.HTML, ".htm": Form.HTML, ".csv": Form.CSV, ".json": Form.JSON}
+
+ENDINGS = ".md, .html, .csv or .json"
+"""For people."""
+
+_SIZE = (80, 20)
+"""Columns and rows of a picture in a text: what a mail shows unbroken."""
+
+
+def form_of(file: Path) -> Form:
+    """The format that a file's name asks for. Raises InvalidValueError for any other name."""
+    found = _ENDINGS.get(file.suffix.lower())
+    if found is None:
+        raise InvalidValueError(f"The name must end in {ENDINGS}.")
+    return found
+
+
+def report_text(
+    session: Session,
+    folder: Path,
+    form: Form,
+    *,
+    samples: bool = False,
+    pictures: str | None = None,
+    redactor: Redactor | None = None,
+    place: str = "",
+) -> str:
+    """The report as one text; `folder` is the session's, `pictures` where Markdown's graphs lie, `samples` makes a
+    CSV of intervals instead of runs. With a redactor it is without what tells whose machine it is. `place`: what stands
+    for the session where its folder does not. Raises InvalidValueError for a format that is no single text.
+    """
+    shown = session if redactor is None else redacted(session, redactor)
+    text = _text(shown, folder, form, samples=samples, pictures=pictures, place=place)
+    return text if redactor is None else redactor.text(text)
+
+
+def _text(session: Session, folder: Path, form: Form, *, samples: bool, pictures: str | None, place: str) -> str:
+    match form:
+        case Form.JSON:
+            return (
+                json.dumps(
+                    to_json(session, folder=place or str(folder), joint=joint_records(folder)[0]),
+                    indent=1,
+                    allow_nan=False,
+                )
+                + "\n"
+            )
+        case Form.CSV:
+            if samples:
+                return samples_csv(session, {run.id: intervals(run, folder) for run in session.runs})
+            return runs_csv(session)
+        case Form.HTML:
+            return to_html(report_of(session, read_raw(session, folder, curves_wanted(session))))
+        case Form.MARKDOWN:
+            return to_markdown(_markdown_report(session, folder), pictures=pictures)
+        case Form.FIO_PLOT:
+            raise InvalidValueError("fio-plot reads a folder.", hint="Name one that does not exist yet: -o FOLDER.")
+
+
+def write_report(
+    session: Session,
+    folder: Path,
+    file: Path,
+    form: Form,
+    *,
+    force: bool = False,
+    samples: bool = False,
+    redactor: Redactor | None = None,
+    place: str = "",
+) -> tuple[Path, ...]:
+    """Write it; the files or folders that were made. An existing one is replaced only with `force`. `redactor` and
+    `place`: see `report_text`.
+
+    Raises InvalidValueError, RefusedError, StorageError.
+    """
+    hide = (lambda text: text) if redactor is None else redactor.text
+    session = session if redactor is None else redacted(session, redactor)
+    match form:
+        case Form.FIO_PLOT:
+            new_folder(file, force=force)
+            for name, content in fio_plot_files(session, folder):
+                new_folder((file / name).parent, force=True)
+                write_file(file / name, hide(content), force=force)
+            return (file,)
+        case Form.MARKDOWN:
+            return _write_markdown(session, folder, file, hide, force=force)
+        case _:
+            text = _text(session, folder, form, samples=samples, pictures=None, place=place)
+            write_file(file, hide(text), force=force)
+            return (file,)
+
+
+def _markdown_report(session: Session, folder: Path) -> Report:
+    """With its pictures as text besides."""
+    raw = read_raw(session, folder, curves_wanted(session))
+    return _with_pictures(report_of(session, raw), session, raw)
+
+
+def _with_pictures(report: Report, session: Session, raw: Raw) -> Report:
+    """The report with a section of pictures: percentiles of each A/B, what its sweep found, single runs over time."""
+    blocks = tuple(_pictures(session, raw))
+    made = section("Pictures", *blocks)
+    at = next((at for at, one in enumerate(report.sections) if one.heading == "Under test"), len(report.sections))
+    return replace(report, sections=(*report.sections[:at], *made, *report.sections[at:]))
+
+
+def _pictures(session: Session, raw: Raw) -> Iterator[Code]:
+    draw = action("plots.session_lines")
+    for heading, lines in () if draw is None else draw(session, pictured(session), raw.samples, _SIZE):
+        yield Code(lines=lines, label=heading)
+
+
+def _write_markdown(
+    session: Session, folder: Path, file: Path, hide: Callable[[str], str], *, force: bool
+) -> tuple[Path, ...]:
+    """The text, and its graphs in a folder beside it."""
+    report = _markdown_report(session, folder)
+    beside = file.with_name(f"{file.stem}-files")
+    if not report.graphs:
+        write_file(file, hide(to_markdown(report)), force=force)
+        return (file,)
+    if beside.exists() and not force:
+        raise RefusedError(f"{clean(str(beside), 300)} is there already.", hint="Name another file, or add --force.")
+    write_file(file, hide(to_markdown(report, pictures=beside.name)), force=force)
+    new_folder(beside, force=force)
+    for graph in report.graphs:
+        write_file(beside / picture_name(graph), hide(to_svg(graph, standalone=True)) + "\n", force=force)
+    return (file, beside)

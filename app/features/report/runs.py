@@ -1,0 +1,188 @@
+"""The runs of a session as tables. Pure."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator, Sequence
+
+from app.core.analysis.comparison import varying
+from app.core.analysis.metric_kinds import FIGURES, Figure
+from app.core.analysis.replicates import Repeats, spread_of
+from app.core.analysis.sample_groups import repeats
+from app.core.presentation.caches import COLUMNS as CACHE_COLUMNS
+from app.core.presentation.caches import cache_cells
+from app.core.presentation.device import in_force_of, ran_with
+from app.core.presentation.figures import mean_text, shower
+from app.core.presentation.labels import key_heading, key_name, key_value
+from app.core.presentation.members import COLUMNS, member_cells, paths
+from app.core.presentation.run import both_directions, figures_table, outcome_words
+from app.core.presentation.run_list import ListedRun, runs_table
+from app.core.presentation.table import picked, text_of
+from app.core.session.events import CommandRan
+from app.core.session.raw_output import Raw
+from app.core.session.section_runs import same_sections
+from app.core.session.state import RunRecord, Session
+from app.features.report.blocks import Code, Grid, grid
+from widgets.text_utils import units
+
+_FIGURE = {figure.key: figure for figure in FIGURES}
+_COLUMNS = (
+    ("Read IOPS", "read", _FIGURE["iops"]),
+    ("Write IOPS", "write", _FIGURE["iops"]),
+    ("Read MiB/s", "read", _FIGURE["bytes_per_second"]),
+    ("Write MiB/s", "write", _FIGURE["bytes_per_second"]),
+    ("Read p50", "read", _FIGURE["latency_p50_ns"]),
+    ("Read p99", "read", _FIGURE["latency_p99_ns"]),
+    ("Write p50", "write", _FIGURE["latency_p50_ns"]),
+    ("Write p99", "write", _FIGURE["latency_p99_ns"]),
+)
+_FLUSHES = (("Sync mean", "sync", _FIGURE["latency_mean_ns"]), ("Sync p99", "sync", _FIGURE["latency_p99_ns"]))
+_TRIMS = (
+    ("Trim IOPS", "trim", _FIGURE["iops"]),
+    ("Trim MiB/s", "trim", _FIGURE["bytes_per_second"]),
+    ("Trim p50", "trim", _FIGURE["latency_p50_ns"]),
+    ("Trim p99", "trim", _FIGURE["latency_p99_ns"]),
+)
+_LATENCIES = ("Run", "", "mean", "p50", "p95", "p99", "p99.9", "p99.99", "p99.999", "p99.9999", "max", "I/Os")
+
+
+def results(runs: Sequence[RunRecord]) -> Grid:
+    """Whole runs, those of the same job and settings in one row: means with their 95 % intervals.
+
+    Below it a row for each section of a job that has several.
+    """
+    groups = tuple(repeats(runs).values())
+    mixed = len({run.start.simulated for run in runs}) > 1
+    keys = varying([in_force_of(group[0].start) for group in groups])
+    flushed = any(run.figures.sync is not None for run in runs)
+    trimmed = any(run.figures.trim is not None for run in runs)
+    shown = (*(_FLUSHES if flushed else ()), *_COLUMNS, *(_TRIMS if trimmed else ()))
+    rows = []
+    for group in groups:
+        start = group[0].start
+        cells = [start.title, *_means(group, shown)]
+        marked = " SIMULATED" if start.simulated and mixed else ""
+        settings = (text_of(ran_with(start, key)) for key in keys)
+        rows.append((*cells, str(len(group)), *settings, start.target, named([run.id for run in group]) + marked))
+        rows += [
+            (f"{name}: {own[0].start.title}", *_means(own, shown), *[""] * (len(keys) + 3))
+            for name, own in same_sections(group)
+        ]
+    columns = ("Job", *(name for name, _, _ in shown), "n", *map(key_name, keys), "Target", "Runs")
+    return Grid(columns=columns, rows=tuple(rows))
+
+
+def _means(group: Sequence[RunRecord], shown: Sequence[tuple[str, str, Figure]]) -> Iterator[str]:
+    for _, direction, figure in shown:
+        seen = spread_of(group, direction, figure)
+        yield "" if seen is None else mean_text(seen, shower(figure))
+
+
+def every_run(runs: Sequence[RunRecord]) -> Grid:
+    """One row a run, with the settings that differ as columns."""
+    known = Repeats(runs)
+    return grid(runs_table([ListedRun(record=run, name=run.id, repeats=known) for run in runs], whole=True))
+
+
+def common(runs: Sequence[RunRecord]) -> str:
+    """Settings that were the same in all runs, in a sentence; "" without any."""
+    keys = varying([in_force_of(run.start) for run in runs])
+    same = [
+        f"{key_name(key)} {text_of(ran_with(run.start, key))}"
+        for run in runs[:1]
+        for key in run.start.settings
+        if key not in keys
+    ]
+    return f"The same in all runs: {', '.join(same)}." if same else ""
+
+
+def provenance(runs: Sequence[RunRecord]) -> Grid:
+    """What each run came from, and in which of them it was so."""
+    found: dict[tuple[str, str], list[str]] = {}
+    for run in runs:
+        for fact in run.provenance.items():
+            found.setdefault(fact, []).append(run.id)
+    order = list(dict.fromkeys(key for key, _ in found))
+    rows = [
+        (key_heading(key), key_value(key, text), "all" if len(ids) == len(runs) else named(ids))
+        for (key, text), ids in sorted(found.items(), key=lambda item: order.index(item[0][0]))
+    ]
+    return Grid(columns=("What", "Value", "Runs"), rows=tuple(rows))
+
+
+def latencies(runs: Sequence[RunRecord]) -> Grid:
+    """Percentiles of each run and direction."""
+    measured = [run for run in runs if any(both_directions(run.figures))]
+    return grid(picked(figures_table(measured), _LATENCIES))
+
+
+def members(runs: Sequence[RunRecord]) -> Grid:
+    """What the devices below the one that was measured did in each run."""
+    rows = []
+    for run in runs:
+        below = run.figures.members
+        rows += [(run.id, *member_cells(member, path)) for member, path in zip(below, paths(below), strict=True)]
+    return Grid(columns=("Run", *COLUMNS), rows=tuple(rows))
+
+
+def caches(runs: Sequence[RunRecord]) -> Grid:
+    """What the caches in the way of each run served and took."""
+    rows = [(run.id, *cache_cells(cache)) for run in runs for cache in run.figures.caches]
+    return Grid(columns=("Run", *CACHE_COLUMNS), rows=tuple(rows))
+
+
+def warnings(runs: Sequence[RunRecord]) -> Iterator[str]:
+    """What makes figures doubtful and what to do about it, with the runs it concerns."""
+    found: dict[str, list[str]] = {}
+    for run in runs:
+        for sentence in _doubts(run):
+            found.setdefault(sentence, []).append(run.id)
+    for sentence, ids in found.items():
+        yield f"{named(ids)}: {sentence}"
+    lost: dict[str, list[str]] = {}
+    for run in runs:
+        if run.start.destructive:
+            there = "; ".join(run.start.found) or "nothing known"
+            what = f"overwrote {run.start.place}, where this was found: {there}"
+            lost.setdefault(what, []).append(run.id)
+    for what, ids in lost.items():
+        yield f"{named(ids)} {what}"
+
+
+def steadiness(runs: Sequence[RunRecord]) -> Iterator[str]:
+    """How runs that waited for the steady state, or were ended early because of it, stood to the rule."""
+    for run in runs:
+        seen = run.figures.steady
+        if seen is not None and (seen.waited_s or seen.capped or seen.ended_early):
+            # How long it waited is in the words already, unless they are about its early end.
+            waited = f"waited {units.duration(seen.waited_s)}: " if seen.waited_s and seen.ended_early else ""
+            yield f"{run.id}: {waited}{outcome_words(seen)}."
+
+
+def named(ids: Sequence[str]) -> str:
+    """Some runs by name: the first few and how many more."""
+    shown = ", ".join(ids[:6])
+    return shown if len(ids) <= 6 else f"{shown} and {len(ids) - 6} more"
+
+
+def jobs(session: Session, raw: Raw) -> tuple[Code, ...]:
+    """Every different command and job file, with the runs that used them."""
+    ran = (event for event in session.events if isinstance(event, CommandRan) and event.output_file)
+    commands = {event.output_file: event.line for event in ran}
+    used: dict[tuple[str, tuple[str, ...]], list[str]] = {}
+    for run in session.runs:
+        line = commands.get(f"runs/{run.id}/fio.out", "").replace(f"runs/{run.id}/", "")
+        lines = raw.jobs.get(run.id, ())
+        if line or lines:
+            used.setdefault((line, lines), []).append(run.id)
+    return tuple(
+        Code(label=f"{named(ids)}:", lines=(*((line,) if line else ()), *(("",) if line and lines else ()), *lines))
+        for (line, lines), ids in used.items()
+    )
+
+
+def _doubts(run: RunRecord) -> Iterator[str]:
+    if run.figures.reason:
+        yield " ".join(filter(None, (f"{run.figures.reason.rstrip('.')}.", run.figures.hint)))
+    yield from run.figures.warnings
+    for advice in run.figures.advice:
+        yield " ".join(filter(None, (advice.message, advice.do)))

@@ -1,0 +1,228 @@
+"""Graphs of runs: over time, and by percentile. Pure."""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Iterable, Iterator, Sequence
+from functools import partial
+from math import log10
+
+from app.core.fio.histogram import Histogram
+from app.core.fio.interval_log import timed
+from app.core.session.raw_output import Raw
+from app.core.session.results import DIRECTIONS, DirectionFigures, DirectionSample, Phase, Sample
+from app.core.session.state import RunRecord, Session
+from app.features.report.graph import (
+    IOPS,
+    LATENCY,
+    MOST_LINES,
+    Axis,
+    AxisUnit,
+    Graph,
+    GraphLine,
+    LineGraph,
+    Point,
+    Spacing,
+)
+from app.features.report.session_summary import own_runs
+from widgets.plot_render.latencies import BEYOND, carried
+
+MOST_RUNS = 12
+"""Runs by themselves that get graphs of their own, the newest."""
+
+_MOST_POINTS = 400
+
+_PER_DECADE = 24
+"""Points of a percentile curve for each further nine."""
+
+
+def pictured(session: Session) -> tuple[RunRecord, ...]:
+    """The runs that get graphs of their own: whole ones, neither of an A/B nor of a sweep, the newest."""
+    return own_runs(session)[-MOST_RUNS:]
+
+
+def run_graphs(session: Session, raw: Raw) -> tuple[Graph, ...]:
+    """Graphs of the runs by themselves."""
+    found: list[Graph] = []
+    for run in pictured(session):
+        samples = raw.samples.get(run.id, ())
+        graphs = (
+            _iops(run, samples),
+            *_section_iops(run, samples),
+            *_latencies(run, samples),
+            _percentiles(run),
+            *_section_percentiles(run),
+        )
+        found += [graph for graph in graphs if graph is not None]
+    return tuple(found)
+
+
+def percentile_series(name: str, figures: Iterable[DirectionFigures]) -> GraphLine | None:
+    """The percentile curve of one or more runs together, as far as ten I/Os lie beyond it."""
+    together = Histogram.merged(Histogram(dict(each.bins)) for each in figures)
+    if together.total < 2 * BEYOND:
+        return None
+    points: list[Point] = []
+    last = -1
+    for below, value in carried(together.bins):
+        step = int(_nines(together.total, below) * _PER_DECADE)
+        if step != last:
+            points.append((below / together.total * 100, value))
+            last = step
+    return GraphLine(name=name, points=tuple(points)) if len(points) > 1 else None
+
+
+def percentile_graph(key: str, title: str, about: str, series: Sequence[GraphLine], *, simulated: bool) -> LineGraph:
+    """Percentile curves next to each other."""
+    return LineGraph(
+        key=key,
+        title=title,
+        about=about,
+        x=Axis(label="percentile", unit=AxisUnit.PERCENT, spacing=Spacing.NINES),
+        y=LATENCY,
+        series=tuple(series),
+        simulated=simulated,
+    )
+
+
+def thinned(points: Sequence[Point], most: int = _MOST_POINTS) -> tuple[Point, ...]:
+    """At most about so many points: of each stretch the lowest and the highest, so that no peak is lost."""
+    if len(points) <= most:
+        return tuple(points)
+    width = -(-len(points) * 2 // most)
+    kept: list[Point] = []
+    for start in range(0, len(points), width):
+        part = points[start : start + width]
+        there = [(y, at) for at, (_, y) in enumerate(part) if y is not None]
+        if not there:
+            kept.append(part[0])
+        else:
+            kept += [part[at] for at in sorted({min(there)[1], max(there)[1]})]
+    return tuple(kept)
+
+
+def _nines(total: int, below: int) -> float:
+    return -log10(max(1, total - below) / total)
+
+
+def _time(samples: Sequence[Sample]) -> tuple[list[tuple[float, Sample]], tuple[float, float] | None]:
+    """Seconds since the measuring began, those before negative, and the stretch of these."""
+    placed = timed(samples)
+    before = any(sample.phase is not Phase.MEASURING for _, sample in placed)
+    return placed, (min(placed[0][0], 0.0), 0.0) if before else None
+
+
+def _line(
+    name: str,
+    placed: Sequence[tuple[float, Sample]],
+    direction: Callable[[Sample], DirectionSample | None],
+    read: Callable[[DirectionSample], float | None],
+) -> GraphLine | None:
+    points = [(at, None if (one := direction(sample)) is None else read(one)) for at, sample in placed]
+    if not any(y for _, y in points):
+        return None
+    return GraphLine(name=name, points=thinned(points))
+
+
+_SIDES: tuple[tuple[str, Callable[[Sample], DirectionSample | None]], ...] = (
+    ("read", lambda sample: sample.read),
+    ("write", lambda sample: sample.write),
+    ("trim", lambda sample: sample.trim),
+)
+
+_PERCENTILES: tuple[tuple[str, Callable[[DirectionSample], float | None]], ...] = (
+    ("p50", lambda one: one.p50_ns),
+    ("p99", lambda one: one.p99_ns),
+    ("p99.9", lambda one: one.p99_9_ns),
+)
+
+
+def _iops(run: RunRecord, samples: Sequence[Sample]) -> LineGraph | None:
+    placed, ramp = _time(samples)
+    lines = [_line(name, placed, direction, lambda one: one.iops) for name, direction in _SIDES]
+    return _over_time(run, "iops", "IOPS", IOPS, lines, ramp)
+
+
+def _section_iops(run: RunRecord, samples: Sequence[Sample]) -> Iterator[LineGraph | None]:
+    """A line for each section and direction, in as many graphs as they need."""
+    placed, ramp = _time(samples)
+    lines = [
+        _line(f"{section.name} {side}", placed, partial(_of_section, section.name, side), lambda one: one.iops)
+        for section in run.start.sections
+        for side in DIRECTIONS
+    ]
+    for number, more, part in _numbered(lines):
+        yield _over_time(run, f"section-iops-{number}", f"IOPS of each section{more}", IOPS, part, ramp)
+
+
+def _numbered(lines: Iterable[GraphLine | None]) -> Iterator[tuple[int, str, Sequence[GraphLine]]]:
+    """Yield the lines of one graph after the other: its number, ` (2)` where there are several, its lines."""
+    there = [line for line in lines if line is not None]
+    for number, at in enumerate(range(0, len(there), MOST_LINES), 1):
+        yield number, f" ({number})" if len(there) > MOST_LINES else "", there[at : at + MOST_LINES]
+
+
+def _of_section(name: str, side: str, sample: Sample) -> DirectionSample | None:
+    row = next((row for row in sample.sections if row.name == name), None)
+    return None if row is None else row.read if side == "read" else row.write
+
+
+def _latencies(run: RunRecord, samples: Sequence[Sample]) -> Iterator[LineGraph | None]:
+    """One of each direction: six lines that lie on each other are no picture."""
+    placed, ramp = _time(samples)
+    both = len(run.figures.transfers) > 1
+    for name, direction in _SIDES:
+        lines = [_line(percentile, placed, direction, read) for percentile, read in _PERCENTILES]
+        what = f"{name} latency" if both else "latency"
+        yield _over_time(run, f"{name}-latency", what, LATENCY, lines, ramp)
+
+
+def _over_time(
+    run: RunRecord, key: str, what: str, axis: Axis, lines: Sequence[GraphLine | None], ramp: tuple[float, float] | None
+) -> LineGraph | None:
+    there = tuple(line for line in lines if line is not None)
+    if not there or max(len(line.points) for line in there) < 2:
+        return None
+    return LineGraph(
+        key=f"{run.id}-{key}",
+        title=f"{run.id}: {what} over time",
+        about=f"{run.start.title} on {run.start.target}: each interval as fio reported it.",
+        x=Axis(label="seconds", unit=AxisUnit.SECONDS, tight=True),
+        y=axis,
+        series=there,
+        shaded=ramp,
+        shaded_as="ramp" if run.start.steady is None else "not measured",
+        simulated=run.start.simulated,
+    )
+
+
+def _percentiles(run: RunRecord) -> LineGraph | None:
+    lines = [
+        percentile_series(name, [figures]) for name in DIRECTIONS if (figures := run.figures.side(name)) is not None
+    ]
+    return _by_percentile(run, "percentiles", "latency by percentile", lines)
+
+
+def _section_percentiles(run: RunRecord) -> Iterator[LineGraph | None]:
+    """A line for each section and direction, in as many graphs as they need."""
+    found = [
+        percentile_series(f"{section.name} {name}", [figures])
+        for section in run.figures.sections
+        for name in DIRECTIONS
+        if (figures := section.side(name)) is not None
+    ]
+    for number, more, part in _numbered(found):
+        yield _by_percentile(run, f"section-percentiles-{number}", f"latency of each section by percentile{more}", part)
+
+
+def _by_percentile(run: RunRecord, key: str, what: str, lines: Sequence[GraphLine | None]) -> LineGraph | None:
+    there = [line for line in lines if line is not None]
+    if not there:
+        return None
+    return percentile_graph(
+        f"{run.id}-{key}",
+        f"{run.id}: {what}",
+        f"{run.start.title} on {run.start.target}: so many percent of the I/Os took at most so long;"
+        f" drawn as far as ten I/Os lie beyond.",
+        there,
+        simulated=run.start.simulated,
+    )

@@ -1,0 +1,105 @@
+"""What a reader of a session wants first, in sentences: shown effects by size, good and bad, then figures. Pure."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator, Sequence
+from math import inf
+
+from app.core.analysis.comparison import Comparison, varying
+from app.core.analysis.metric_kinds import FIGURES
+from app.core.analysis.replicates import spread_of
+from app.core.analysis.sample_groups import repeats
+from app.core.analysis.stored_verdicts import shown_experiment
+from app.core.analysis.verdict import Verdict
+from app.core.presentation.comparison import experiment_lines
+from app.core.presentation.comparison_text import row_name
+from app.core.presentation.figures import shown
+from app.core.presentation.labels import key_name, key_value, worded
+from app.core.session.results import DIRECTIONS, RunStatus
+from app.core.session.state import ExperimentRecord, RunRecord, Session
+from app.core.session.unit_labels import in_words
+from app.features.sweep.engine.results import results
+from app.features.sweep.presentation.findings import MOST_EFFECTS, shown_effects, standings
+from widgets.text_utils import units
+
+_MOST_JOBS = 6
+"""Jobs with other settings that are told; all of them are in a table."""
+
+_IOPS, _MOVED, _TAIL = (
+    next(figure for figure in FIGURES if figure.key == key) for key in ("iops", "bytes_per_second", "latency_p99_ns")
+)
+
+
+def in_short(session: Session) -> Iterator[str]:
+    """The most important of a session, a sentence or two each."""
+    experiments = [(record, shown_experiment(session, record.id)) for record in session.experiments]
+    told = [(_size(found), _experiment(record, found)) for record, found in experiments]
+    found = None if session.sweep is None else results(worded(session.sweep), session.runs)
+    swept = sorted(shown_effects(found), reverse=True) if found is not None else []
+    shown = [*(each for each in told if each[0]), *swept[:MOST_EFFECTS]]
+    yield from (sentence for _, sentence in sorted(shown, key=lambda each: -each[0]))
+    if len(swept) > MOST_EFFECTS:
+        yield f"{len(swept) - MOST_EFFECTS} smaller effects are in the ranking."
+    if session.sweep is not None and found is not None:
+        yield from standings(session.sweep, found)
+    yield from (sentence for size, sentence in told if not size)
+    yield from _figures(own_runs(session))
+    if session.changes:
+        standing = len(session.in_force)
+        stand = "all taken back" if not standing else f"{standing} still in force"
+        yield f"{units.plural(len(session.changes), 'change')} made, {stand}."
+
+
+def own_runs(session: Session) -> tuple[RunRecord, ...]:
+    """The runs that belong neither to an A/B nor to a sweep and did not fail."""
+    swept = set() if session.sweep is None else {end.run for end in session.sweep.ended}
+    return tuple(
+        run
+        for run in session.runs
+        if run.start.mark is None and run.id not in swept and run.figures.status is not RunStatus.FAILED
+    )
+
+
+def _size(comparison: Comparison | None) -> float:
+    """How large the effect is that was shown of the headline, as a log-ratio; 0 where none was."""
+    row = None if comparison is None else comparison.headline
+    judgement = None if row is None else row.judgement
+    if judgement is not None and judgement.verdict is Verdict.STOPPED_ANSWERING:
+        return inf
+    if judgement is None or not judgement.differs or judgement.interval is None:
+        return 0.0
+    return abs(judgement.interval.mean)
+
+
+def _experiment(record: ExperimentRecord, comparison: Comparison | None) -> str:
+    row = None if comparison is None else comparison.headline
+    sides = ""
+    if row is not None:
+        a, b = shown(row.figure, row.a), shown(row.figure, row.b)
+        one, other = (in_words(record.start.key, value) for value in (record.start.a, record.start.b))
+        sides = f" {row_name(row)} {a} with {one}, {b} with {other}."
+    return f"{record.id}, {record.start.target}:{sides} {' '.join(experiment_lines(record, comparison))}"
+
+
+def _figures(runs: Sequence[RunRecord]) -> Iterator[str]:
+    """What each job reached, the runs of one job and settings together."""
+    groups = [*repeats(runs).values()]
+    keys = varying([group[0].start.settings for group in groups])
+    for group in groups[:_MOST_JOBS]:
+        start = group[0].start
+        own = {key: start.settings[key] for key in keys if key in start.settings}
+        settings = "".join(f", {key_name(key)} {key_value(key, value)}" for key, value in own.items())
+        count = f" ({units.plural(len(group), 'run')})" if len(group) > 1 else ""
+        yield f"{'; '.join(_directions(group))}: {start.title} on {start.target}{settings}{count}."
+    if len(groups) > _MOST_JOBS:
+        yield f"{len(groups) - _MOST_JOBS} more jobs or settings are in the results."
+
+
+def _directions(group: Sequence[RunRecord]) -> Iterator[str]:
+    for direction in DIRECTIONS:
+        ios, moved, tail = (spread_of(group, direction, figure) for figure in (_IOPS, _MOVED, _TAIL))
+        if ios is None or moved is None:
+            continue
+        off = "" if ios.half is None or not ios.mean else f" ±{units.percent(ios.half / ios.mean * 100)}"
+        late = "" if tail is None else f", p99 {units.latency(tail.mean)}"
+        yield f"{direction.capitalize()} {units.iops(ios.mean)} IOPS{off}, {units.mib_per_s(moved.mean)} MiB/s{late}"

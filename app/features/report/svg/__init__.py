@@ -1,0 +1,20 @@
+"""Graphs as SVG: written by hand, no script, nothing from elsewhere."""
+
+from __future__ import annotations
+
+from app.features.report.graph import Graph, HeatMap, IntervalGraph, LineGraph
+from app.features.report.svg.elements import Svg
+from app.features.report.svg.heat import heat_svg
+from app.features.report.svg.intervals import interval_svg
+from app.features.report.svg.lines import line_svg
+
+
+def to_svg(graph: Graph, *, standalone: bool = False) -> Svg:
+    """The picture as an element; `standalone` makes a file of it, with its own colours."""
+    match graph:
+        case LineGraph():
+            return line_svg(graph, standalone=standalone)
+        case HeatMap():
+            return heat_svg(graph, standalone=standalone)
+        case IntervalGraph():
+            return interval_svg(graph, standalone=standalone)

@@ -1,0 +1,195 @@
+"""SVG elements as text, escaped in one place; their colours and strokes, and what every graph has."""
+
+from __future__ import annotations
+
+from collections.abc import Iterable
+from typing import NewType
+
+from app.features.report.graph import Graph
+from backends.text import clean
+
+# -- colours and strokes of graphs, light and dark --------------------------------------------------------------------
+
+# The hues are those of Okabe and Ito (2008), told apart by all common kinds of colour vision; lines differ in dashes
+# and markers, too.
+
+SERIES = 6
+"""Lines that can be told apart."""
+
+_LIGHT = ("#0072b2", "#c44e00", "#007a5a", "#a8478a", "#7a6000", "#3b3b3b")
+_DARK = ("#56b4e9", "#ff9f4a", "#2fd3a4", "#e79ccb", "#f0e442", "#d0d0d0")
+_DASHES = ("none", "7 3", "2 3", "9 3 2 3", "4 2", "1 2")
+
+_SHAPES = """
+svg.graph{display:block;width:100%;height:auto;font:12px system-ui,-apple-system,"Segoe UI",Roboto,sans-serif}
+svg.graph text{fill:var(--ink);font-variant-numeric:tabular-nums}
+svg.graph .title{font-size:14px;font-weight:600}
+svg.graph .soft{fill:var(--soft);font-size:11px}
+svg.graph .mono{font-size:11px}
+svg.graph .halo{paint-order:stroke;stroke:var(--back,var(--paper));stroke-width:4px;stroke-linejoin:round}
+svg.graph .best{font-weight:700}
+svg.graph .warn{fill:var(--warn);font-size:11px;font-weight:700;letter-spacing:.08em}
+svg.graph .grid{stroke:var(--line);stroke-width:1}
+svg.graph .axis{stroke:var(--soft);stroke-width:1}
+svg.graph .zero{stroke:var(--ink);stroke-width:1.2}
+svg.graph .shade{fill:var(--shade)}
+svg.graph .none{fill:var(--shade);stroke:var(--line)}
+svg.graph .cell{stroke:var(--paper);stroke-width:2}
+svg.graph .frame{fill:none;stroke:var(--ink);stroke-width:2}
+svg.graph .curve{fill:none;stroke-width:1.8;stroke-linejoin:round;stroke-linecap:round}
+svg.graph .mark{stroke-width:1.4}
+svg.graph .bar{stroke-width:1.4}
+""".strip()
+
+
+def graph_css() -> str:
+    """Rules for `svg.graph`; the colours come as variables, see `variables`."""
+    rows = [_SHAPES]
+    for number in range(SERIES):
+        rows.append(f"svg.graph .c{number}{{stroke:var(--s{number});stroke-dasharray:{_DASHES[number]}}}")
+        rows.append(f"svg.graph .b{number}{{stroke:var(--s{number})}}")
+        rows.append(f"svg.graph .m{number}{{stroke:var(--s{number});fill:var(--s{number})}}")
+    return "\n".join(rows)
+
+
+def variables(selector: str) -> str:
+    """The colours of both schemes, chosen by what the reader prefers; paper is light."""
+    light = _block(selector, _LIGHT, "#1b1f24", "#59636e", "#dfe3e8", "#eef1f4", "#ffffff", "#b3261e")
+    dark = _block(selector, _DARK, "#e8eaed", "#a3adb8", "#363c44", "#23282e", "#15181c", "#ff8a80")
+    return f"{light}\n@media screen and (prefers-color-scheme:dark){{{dark}}}"
+
+
+def _block(
+    selector: str, series: tuple[str, ...], ink: str, soft: str, line: str, shade: str, paper: str, warn: str
+) -> str:
+    colours = "".join(f"--s{number}:{colour};" for number, colour in enumerate(series))
+    return (
+        f"{selector}{{color-scheme:light dark;--ink:{ink};--soft:{soft};--line:{line};--shade:{shade};"
+        f"--paper:{paper};--warn:{warn};{colours}}}"
+    )
+
+
+# -- SVG elements as text: every word and attribute escaped in one place ----------------------------------------------
+
+Svg = NewType("Svg", str)
+"""Markup, as opposed to text that is still to be escaped: the type checker tells them apart."""
+
+LONGEST = 2000
+"""Characters of one text."""
+
+_ENTITIES = str.maketrans({"&": "&amp;", "<": "&lt;", ">": "&gt;", '"': "&quot;", "'": "&#39;", "`": "&#96;"})
+
+
+def escape(raw: str, limit: int = LONGEST) -> Svg:
+    """Text that stays text in HTML, SVG and their attributes."""
+    return Svg(clean(raw, limit).translate(_ENTITIES))
+
+
+def tag(name: str, /, *inner: Svg, **attributes: str | float | None) -> Svg:
+    """An element around parts that are elements already; `class_` is `class`, `text_anchor` is `text-anchor`."""
+    told = "".join(
+        f' {key.rstrip("_").replace("_", "-")}="{_value(value)}"'
+        for key, value in attributes.items()
+        if value is not None
+    )
+    content = "".join(inner)
+    return Svg(f"<{name}{told}>{content}</{name}>" if content else f"<{name}{told}/>")
+
+
+def text(words: str, x: float, y: float, kind: str = "", *, anchor: str | None = None, style: str | None = None) -> Svg:
+    """A line of text; `style` where the rules of its class do not do."""
+    return tag("text", escape(words), class_=kind or None, x=x, y=y, text_anchor=anchor, style=style)
+
+
+def line(x1: float, y1: float, x2: float, y2: float, kind: str) -> Svg:
+    """A straight line."""
+    return tag("line", class_=kind, x1=x1, y1=y1, x2=x2, y2=y2)
+
+
+def rect(x: float, y: float, width: float, height: float, kind: str, *, fill: str | None = None) -> Svg:
+    """A box."""
+    return tag("rect", class_=kind, x=x, y=y, width=max(0.0, width), height=max(0.0, height), fill=fill)
+
+
+def path(points: Iterable[tuple[float, float] | None], kind: str) -> Svg:
+    """Straight pieces from point to point; None interrupts. "" without points."""
+    told: list[str] = []
+    pen = "M"
+    for point in points:
+        if point is None:
+            pen = "M"
+            continue
+        told.append(f"{pen}{_number(point[0])} {_number(point[1])}")
+        pen = "L"
+    return tag("path", class_=kind, d="".join(told)) if told else Svg("")
+
+
+def shortened(words: str, characters: int) -> str:
+    """The words, or as much as fits and an ellipsis."""
+    return words if len(words) <= characters else words[: max(1, characters - 1)].rstrip() + "…"
+
+
+def wrapped(words: str, characters: int, lines: int) -> tuple[str, ...]:
+    """The words on at most so many lines, broken at blanks where possible."""
+    found: list[str] = []
+    rest = clean(words, 400)
+    while rest and len(found) < lines - 1 and len(rest) > characters:
+        cut = rest.rfind(" ", 0, characters + 1)
+        cut = cut if cut > 0 else characters
+        found.append(rest[:cut].rstrip())
+        rest = rest[cut:].lstrip()
+    return (*found, shortened(rest, characters)) if rest else tuple(found)
+
+
+def _value(value: str | float) -> str:
+    return escape(value) if isinstance(value, str) else _number(value)
+
+
+def _number(value: float) -> str:
+    """At most one decimal: a tenth of a pixel is never seen."""
+    return f"{value:.1f}".removesuffix(".0")
+
+
+# -- what every graph has: its size, its title, what it says to those who cannot see it -------------------------------
+
+WIDTH = 520
+"""Drawn at about this many pixels, so that letters have their size."""
+
+TOP = 34
+"""Where the graph begins, below its title."""
+
+_EDGE = 10
+"""Blank paper around a picture that stands alone."""
+
+LETTER = 6.3
+"""About the width of a letter of 12 pixels."""
+
+
+def framed(graph: Graph, height: float, *parts: Svg, standalone: bool, width: float = WIDTH) -> Svg:
+    """The whole picture; one that stands alone brings its colours along."""
+    edge = _EDGE if standalone else 0
+    told = [
+        tag("title", escape(graph.title), id=f"{graph.key}-t"),
+        tag("desc", escape(graph.about), id=f"{graph.key}-d"),
+    ]
+    room = int((width - (88 if graph.simulated else 8)) / 7.4)
+    heading = [text(shortened(graph.title, room), 0, 16, "title")]
+    if graph.simulated:
+        heading.append(text("SIMULATED", width - 4, 15, "warn", anchor="end"))
+    whole = (width + 2 * edge, height + 2 * edge)
+    alone: dict[str, str | float] = {}
+    if standalone:
+        alone = {"xmlns": "http://www.w3.org/2000/svg", "width": whole[0], "height": whole[1]}
+        told.append(tag("style", Svg(variables("svg.graph")), Svg(graph_css())))
+        told.append(tag("rect", fill="var(--paper)", x=-edge, y=-edge, width=whole[0], height=whole[1]))
+    return tag(
+        "svg",
+        *told,
+        *heading,
+        *parts,
+        class_="graph",
+        viewBox=f"{-edge} {-edge} {whole[0]:g} {whole[1]:g}",
+        role="img",
+        aria_labelledby=f"{graph.key}-t {graph.key}-d",
+        **alone,
+    )

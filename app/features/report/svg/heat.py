@@ -1,0 +1,93 @@
+"""A coloured table as SVG."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+
+from app.features.report.graph import HeatMap
+from app.features.report.svg.elements import TOP, WIDTH, Svg, framed, rect, text, wrapped
+
+_SIDE, _CELL, _ROW, _LINE = 150.0, 74.0, 34.0, 13.0
+_HEAD_LINES = 4
+
+# The ends and the middle of cividis (Nunez, Anderton, Renslow 2018): even steps of lightness for every eye.
+_RAMP = ((0, 34, 78), (53, 69, 108), (102, 105, 112), (148, 142, 119), (200, 184, 102), (254, 232, 56))
+
+
+def heat_svg(graph: HeatMap, *, standalone: bool = False) -> Svg:
+    """The picture; wider than others if there are many columns."""
+    cell = max(_CELL, (WIDTH - _SIDE - 4) / max(1, len(graph.columns)))
+    width = _SIDE + 4 + cell * len(graph.columns)
+    heads = [wrapped(column, int(cell / 6.2), _HEAD_LINES) for column in graph.columns]
+    top = TOP + max((len(head) for head in heads), default=1) * _LINE + 4
+    parts: list[Svg] = []
+    for at, head in enumerate(heads):
+        for number, words in enumerate(reversed(head)):
+            y = top - 6 - number * _LINE
+            parts.append(text(words, _SIDE + cell * (at + 0.5), y, "mono", anchor="middle"))
+    shares = [[_share_at(graph, row, column) for column in range(len(graph.columns))] for row in range(len(graph.rows))]
+    floor = _floor([share for line in shares for share in line if share is not None])
+    for at, row in enumerate(graph.rows):
+        y = top + at * _ROW
+        side = wrapped(row, int(_SIDE / 6.2), 2)
+        first = y + _ROW / 2 + 4 - (len(side) - 1) * _LINE / 2
+        parts += [text(words, 0, first + number * _LINE, "mono") for number, words in enumerate(side)]
+        for column in range(len(graph.columns)):
+            share = shares[at][column]
+            place = (_SIDE + column * cell, y, cell)
+            colour = None if share is None else _colour((share - floor) / (1 - floor))
+            parts += _cell(place, colour, graph.texts[at][column], best=(at, column) in graph.framed)
+    height = top + len(graph.rows) * _ROW + 30
+    parts += _key(width, height - 20, floor)
+    return framed(graph, height, *parts, standalone=standalone, width=width)
+
+
+def _cell(place: tuple[float, float, float], colour: tuple[int, ...] | None, words: str, *, best: bool) -> list[Svg]:
+    x, y, width = place
+    middle = (x + width / 2, y + _ROW / 2 + 4)
+    if colour is None:
+        return [rect(x, y, width, _ROW, "none"), text(words or "-", *middle, "soft", anchor="middle")]
+    ink = "#ffffff" if sum(colour) / 3 < 115 else "#000000"
+    shown = text(words, *middle, "best" if best else "", anchor="middle", style=f"fill:{ink}")
+    parts = [rect(x, y, width, _ROW, "cell", fill=_hex(colour)), shown]
+    return [*parts, rect(x + 2, y + 2, width - 4, _ROW - 4, "frame")] if best else parts
+
+
+def _key(width: float, y: float, floor: float) -> list[Svg]:
+    """What the colours mean."""
+    left = width - 4 - 52 - 130
+    boxes = [rect(left + step * 13, y, 13, 10, "", fill=_hex(_colour(step / 9))) for step in range(10)]
+    low = text(f"{floor * 100:.0f} %", left - 6, y + 9, "soft", anchor="end")
+    high = text("the best", width - 4, y + 9, "soft", anchor="end")
+    return [low, *boxes, high, text("framed: the best, and what cannot be told from it", 4, y + 9, "soft")]
+
+
+def _floor(shares: Sequence[float]) -> float:
+    """The share that has the darkest colour, a whole tenth: small differences are to be seen, too."""
+    return min(0.9, int(min(shares, default=0.0) * 10) / 10)
+
+
+def _share_at(graph: HeatMap, row: int, column: int) -> float | None:
+    line = graph.cells[row] if graph.along_rows else [cells[column] for cells in graph.cells]
+    return _share(graph.cells[row][column], line, lower=graph.lower_is_better)
+
+
+def _share(value: float | None, line: Sequence[float | None], *, lower: bool) -> float | None:
+    """How near a figure comes to the best of its line, 0..1."""
+    there = [each for each in line if each is not None]
+    if value is None or not there:
+        return None
+    if lower:
+        return min(there) / value if value else 1.0
+    return value / max(there) if max(there) else 0.0
+
+
+def _colour(share: float) -> tuple[int, ...]:
+    at = min(max(share, 0.0), 1.0) * (len(_RAMP) - 1)
+    low = min(int(at), len(_RAMP) - 2)
+    rest = at - low
+    return tuple(round(a + (b - a) * rest) for a, b in zip(_RAMP[low], _RAMP[low + 1], strict=True))
+
+
+def _hex(colour: tuple[int, ...]) -> str:
+    return "#" + "".join(f"{part:02x}" for part in colour)

@@ -1,0 +1,132 @@
+"""Lines over a common axis as SVG."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+
+from app.features.report.graph import AxisUnit, GraphLine, LineGraph, Spacing
+from app.features.report.svg.elements import LETTER, SERIES, TOP, WIDTH, Svg, framed, line, path, rect, tag, text
+from app.features.report.svg.scales import Scale
+
+_LEFT, _RIGHT, _HEIGHT = 62, 14, 200
+_LEGEND = 20
+_MARKED = 7
+"""Markers along a line of many points."""
+_CAP = 4
+"""Half the width of the ends of an interval."""
+
+_NAMES = {AxisUnit.MIB_PER_S: "MiB/s", AxisUnit.SECONDS: "s", AxisUnit.PERCENT: "%"}
+
+
+def line_svg(graph: LineGraph, *, standalone: bool = False) -> Svg:
+    """The picture."""
+    shown = graph.series[:SERIES]
+    x = Scale(graph.x, [at for series in shown for at, _ in series.points])
+    x.spread(_LEFT, WIDTH - _RIGHT)
+    ends = [end for series in shown for each in series.spread if each is not None for end in each]
+    heights = [*(y for series in shown for _, y in series.points if y is not None), *ends]
+    y = Scale(graph.y, heights, zero=graph.from_zero and graph.y.spacing is Spacing.LINEAR)
+    legend, rows = _legend(shown)
+    top = TOP + rows * _LEGEND + 20
+    bottom = top + _HEIGHT
+    y.spread(bottom, top)
+    parts = [*legend, *_shaded(graph, x, top, bottom), *_axes(graph, x, y, top, bottom)]
+    for number, series in enumerate(shown):
+        parts += _drawn(series, number, x, y)
+    return framed(graph, bottom + 44, *parts, standalone=standalone)
+
+
+def _legend(shown: tuple[GraphLine, ...]) -> tuple[list[Svg], int]:
+    """A sample of each line with its name; how many rows that takes. A single line needs none."""
+    if len(shown) < 2:
+        return [], 0
+    parts: list[Svg] = []
+    at, row = 4.0, 0
+    for number, series in enumerate(shown):
+        width = 40 + len(series.name) * LETTER
+        if at + width > WIDTH and at > 4:
+            at, row = 4.0, row + 1
+        y = TOP + row * _LEGEND + 4
+        if series.joined:
+            parts.append(line(at, y, at + 28, y, f"curve c{number}"))
+        parts.append(marker(number, at + 14, y))
+        parts.append(text(series.name, at + 34, y + 4))
+        at += width + 12
+    return parts, row + 1
+
+
+def _shaded(graph: LineGraph, x: Scale, top: float, bottom: float) -> Iterator[Svg]:
+    if graph.shaded is None:
+        return
+    start, end = (x.place(edge) for edge in graph.shaded)
+    yield rect(start, top, end - start, bottom - top, "shade")
+    if end - start > len(graph.shaded_as) * LETTER + 6:
+        yield text(graph.shaded_as, (start + end) / 2, bottom - 6, "soft", anchor="middle")
+
+
+def _axes(graph: LineGraph, x: Scale, y: Scale, top: float, bottom: float) -> Iterator[Svg]:
+    for mark in y.marks:
+        at = y.place(mark)
+        yield line(_LEFT, at, WIDTH - _RIGHT, at, "grid")
+        yield text(y.label(mark), _LEFT - 6, at + 4, "soft", anchor="end")
+    last = -100.0
+    for mark in x.marks:
+        at, words = x.place(mark), x.label(mark)
+        yield line(at, bottom, at, bottom + 4, "axis")
+        half = len(words) * LETTER / 2
+        if at - half < last + 4:
+            continue
+        yield text(words, at, bottom + 17, "soft", anchor="middle" if at + half < WIDTH else "end")
+        last = at + half
+    yield line(_LEFT, bottom, WIDTH - _RIGHT, bottom, "axis")
+    yield text(_axis_name(graph.y.label, graph.y.unit), 0, top - 11, "soft")
+    yield text(_axis_name(graph.x.label, graph.x.unit), WIDTH - _RIGHT, bottom + 35, "soft", anchor="end")
+
+
+def _axis_name(label: str, unit: AxisUnit) -> str:
+    name = _NAMES.get(unit, "")
+    return f"{label} ({name})" if name and name not in label else label
+
+
+def _drawn(series: GraphLine, number: int, x: Scale, y: Scale) -> Iterator[Svg]:
+    placed = [None if value is None else (x.place(at), y.place(value)) for at, value in series.points]
+    if series.joined:
+        yield path(placed, f"curve c{number}")
+    for (at, _), ends in zip(series.points, series.spread, strict=False):
+        if ends is not None:
+            yield from _whisker(x.place(at), y.place(ends[0]), y.place(ends[1]), f"bar b{number}")
+    there = [point for point in placed if point is not None]
+    every = 1 if series.measured else max(1, len(there) // _MARKED)
+    # Lines that lie on each other have their markers at different places.
+    start = 0 if series.measured else (number * every // SERIES + every // 2) % max(1, every)
+    if len(there) == 1 or series.measured or len(there) > _MARKED:
+        for px, py in there[start::every]:
+            yield marker(number, px, py)
+
+
+def _whisker(x: float, low: float, high: float, kind: str) -> Iterator[Svg]:
+    """An interval: a line with its ends across."""
+    yield line(x, low, x, high, kind)
+    yield from (line(x - _CAP, end, x + _CAP, end, kind) for end in (low, high))
+
+
+def marker(number: int, x: float, y: float) -> Svg:
+    """The series' own shape."""
+    kind = f"mark m{number}"
+    match number % SERIES:
+        case 0:
+            return tag("circle", class_=kind, cx=x, cy=y, r=3)
+        case 1:
+            return tag("rect", class_=kind, x=x - 2.7, y=y - 2.7, width=5.4, height=5.4)
+        case 2:
+            return tag("path", class_=kind, d=_around(x, y, ((0, -3.6), (3.4, 2.6), (-3.4, 2.6))))
+        case 3:
+            return tag("path", class_=kind, d=_around(x, y, ((0, -3.8), (3.8, 0), (0, 3.8), (-3.8, 0))))
+        case 4:
+            return tag("path", class_=kind, d=_around(x, y, ((0, 3.6), (3.4, -2.6), (-3.4, -2.6))))
+        case _:
+            return tag("path", class_=kind, d=f"M{x - 3:.1f} {y - 3:.1f}l6 6m0-6l-6 6")
+
+
+def _around(x: float, y: float, corners: tuple[tuple[float, float], ...]) -> str:
+    return "M" + "L".join(f"{x + dx:.1f} {y + dy:.1f}" for dx, dy in corners) + "Z"

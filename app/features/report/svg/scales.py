@@ -1,0 +1,153 @@
+"""From numbers to places, and round numbers to mark them with. Pure."""
+
+from __future__ import annotations
+
+import math
+from collections.abc import Callable, Sequence
+
+from app.features.report.graph import Axis, AxisUnit, Spacing
+from backends.sizes import size_words
+from widgets.text_utils.ticks import ALMOST, one_two_five, outer_multiples, si_label, time_label
+
+_MEBI = 1 << 20
+_MOST_NINES = 6
+_FACTORS = ((1, 2, 5), (1, 5), (1,))
+_PERCENTILES = (0.0, 50.0, 90.0, 99.0, 99.9, 99.99, 99.999, 99.9999)
+
+
+class Scale:
+    """One axis over the numbers it has to hold, drawn from `start` to `end`."""
+
+    def __init__(self, axis: Axis, values: Sequence[float], *, zero: bool = False, most: int = 6) -> None:
+        """`zero` starts a linear axis there; `most` is about how many marks fit."""
+        self._axis = axis
+        self._move: Callable[[float], float] = _MOVES[axis.spacing]
+        there = [value for value in values if math.isfinite(value)]
+        if axis.spacing in _LEAST:
+            there = [value for value in there if value > _LEAST[axis.spacing]]
+        low, high = (min(there), max(there)) if there else (1.0, 10.0)
+        if zero:
+            low, high = min(0.0, low), max(0.0, high)
+        self.marks: tuple[float, ...]
+        self.low, self.high, self.marks = _limits(axis, low, high, most)
+        self._start = self._end = 0.0
+
+    def spread(self, start: float, end: float) -> Scale:
+        """The scale, told where it is drawn."""
+        self._start, self._end = start, end
+        return self
+
+    def place(self, value: float) -> float:
+        """Where a number lies; the nearest end for one outside."""
+        low, high = self._move(self.low), self._move(self.high)
+        share = (self._move(min(max(value, self.low), self.high)) - low) / ((high - low) or 1.0)
+        return self._start + share * (self._end - self._start)
+
+    def label(self, mark: float) -> str:
+        """The text at a mark."""
+        return _times(mark) if self._axis.spacing is Spacing.RATIO else tick(mark, self._axis.unit)
+
+
+def tick(value: float, unit: AxisUnit) -> str:
+    """A round number, without decimals that say nothing."""
+    match unit:
+        case AxisUnit.IOPS:
+            return si_label(value)
+        case AxisUnit.MIB_PER_S:
+            return f"{value / _MEBI:g}"
+        case AxisUnit.LATENCY:
+            return time_label(value)
+        case AxisUnit.BYTES:
+            return size_words(int(value)).replace("iB", "").replace(" ", "")
+        case AxisUnit.PERCENT:
+            return f"{value:.6g}"
+        case _:
+            return f"{value:g}"
+
+
+def _nines(percent: float) -> float:
+    """0 % is 0, 90 % is 1, 99 % is 2."""
+    return -math.log10(max(10.0**-_MOST_NINES, 1 - percent / 100))
+
+
+def _times(percent: float) -> str:
+    """A difference as people say it: percent as far as double and half, times beyond."""
+    ratio = 1 + percent / 100
+    if 0.5 <= ratio <= 2:
+        return f"{percent:+.0f} %" if percent else "0"
+    return f"x{ratio:.10g}" if ratio > 1 else f"/{1 / ratio:.10g}"
+
+
+def _log_ratio(percent: float) -> float:
+    return math.log10(max(1 + percent / 100, 1e-12))
+
+
+def _log(value: float) -> float:
+    return math.log10(max(value, 1e-12))
+
+
+_MOVES: dict[Spacing, Callable[[float], float]] = {
+    Spacing.LINEAR: float,
+    Spacing.LOG: _log,
+    Spacing.NINES: _nines,
+    Spacing.RATIO: _log_ratio,
+}
+_LEAST = {Spacing.LOG: 0.0, Spacing.RATIO: -100.0}
+"""What lies at or below it has no place."""
+
+
+def _limits(axis: Axis, low: float, high: float, most: int) -> tuple[float, float, tuple[float, ...]]:
+    """First and last number of the axis, and its marks."""
+    if axis.at:
+        return min(low, axis.at[0]), max(high, axis.at[-1]), axis.at
+    match axis.spacing:
+        case Spacing.LINEAR:
+            first, last, marks = _linear(low, high, most, _MEBI if axis.unit is AxisUnit.MIB_PER_S else 1)
+            return (
+                (low, high, tuple(mark for mark in marks if low <= mark <= high))
+                if axis.tight
+                else (first, last, marks)
+            )
+        case Spacing.LOG:
+            return _logarithmic(low, high, most)
+        case Spacing.RATIO:
+            return _ratios(low, high, most)
+        case Spacing.NINES:
+            last = max(high, 90.0)
+            return 0.0, last, tuple(mark for mark in _PERCENTILES if mark <= last)
+
+
+def _linear(low: float, high: float, most: int, unit: float) -> tuple[float, float, tuple[float, ...]]:
+    low, high = low / unit, high / unit
+    if high - low <= abs(high) * 1e-9:
+        low, high = (0.0, high * 1.1) if high > 0 else (low - 1.0, high + 1.0)
+    step = one_two_five((high - low) / most * (1 - ALMOST), up=True)
+    marks = tuple(at * step * unit for at in outer_multiples(step, low, high))
+    return marks[0], marks[-1], marks
+
+
+def _logarithmic(low: float, high: float, most: int) -> tuple[float, float, tuple[float, ...]]:
+    decades = range(math.floor(math.log10(low)), math.ceil(math.log10(high)) + 2)
+    tried = [_between(low, high, [factor * 10.0**power for power in decades for factor in each]) for each in _FACTORS]
+    first, last = tried[0][0], max(tried[0][-1], tried[0][0] * 2)
+    inside = [tuple(mark for mark in each if first <= mark <= last) for each in tried]
+    marks = next((each for each in inside if len(each) <= most + 1), inside[-1])
+    return first, last, marks[:: max(1, math.ceil(len(marks) / (most + 2)))]
+
+
+def _ratios(low: float, high: float, most: int) -> tuple[float, float, tuple[float, ...]]:
+    """Around 0: powers of ten on both sides, with half and double as long as there is room."""
+    lowest, highest = math.floor(_log_ratio(low) + 1e-9), math.ceil(_log_ratio(high) - 1e-9)
+    step = max(1, math.ceil((highest - lowest) / most))
+    powers = [10.0**power for power in range(-12, 301) if power % step == 0]
+    near = [0.1, 0.2, 0.5, 1.0, 2.0, 5.0, 10.0] if highest - lowest <= 2 else [0.5, 1.0, 2.0]
+    every = sorted({*powers, *(near if highest - lowest <= most - 2 else (1.0,))})
+    marks = _between(low, high, [(ratio - 1) * 100 for ratio in every])
+    return marks[0], marks[-1], marks
+
+
+def _between(low: float, high: float, every: Sequence[float]) -> tuple[float, ...]:
+    """The marks from the last one below to the first one above."""
+    first = max((mark for mark in every if mark <= low * 1.001), default=every[0])
+    last = min((mark for mark in every if mark >= high * 0.999), default=every[-1])
+    return tuple(mark for mark in every if first <= mark <= last)

@@ -1,0 +1,232 @@
+"""What the sweep of a session has found: sentences, tables, graphs. Pure."""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Iterator
+from dataclasses import replace
+
+from app.core.fio.fields import unit_of
+from app.core.presentation.figures import mean_text
+from app.core.presentation.labels import field_name, worded
+from app.core.session.state import Session
+from app.core.session.sweep_record import SweepRecord
+from app.core.session.sweep_steps import Rank
+from app.features.report.blocks import Graphs, Paragraph, Section, Sentences, grid, section
+from app.features.report.graph import (
+    IOPS,
+    LATENCY,
+    MOST_LINES,
+    Axis,
+    AxisUnit,
+    Graph,
+    HeatMap,
+    IntervalGraph,
+    LineGraph,
+    Spacing,
+    Whisker,
+    measured_line,
+)
+from app.features.sweep.engine.cells import CellResult, LatencyFigure, latency
+from app.features.sweep.engine.load_curve import LoadCurve, Measured, along, curves, number_of, numeric_field
+from app.features.sweep.engine.results import Results, results
+from app.features.sweep.presentation.findings import finding_facts
+from app.features.sweep.presentation.load_curve import curve_heading, curve_table, knee_words
+from app.features.sweep.presentation.published_results import published_tables
+from app.features.sweep.presentation.sweep import (
+    RANK_TITLES,
+    cell_name,
+    figure_text,
+    matrix,
+    matrix_table,
+    rankings,
+    turned,
+)
+from widgets.text_utils import units
+
+_UNITS = {Rank.IOPS: AxisUnit.IOPS, Rank.BANDWIDTH: AxisUnit.MIB_PER_S, Rank.P99: AxisUnit.LATENCY}
+_MOST_ROWS = 24
+
+
+def sweep_sections(session: Session) -> Iterator[Section]:
+    """All that a sweep has found; nothing without one."""
+    if session.sweep is None:
+        return
+    record = worded(session.sweep)
+    found = results(record, session.runs)
+    design = record.design
+    steps, each = units.plural(len(record.steps), "step"), units.plural(design.repeats, "run")
+    how = f"{design.title}. {record.done} of {steps} done, {each} of each cell."
+    figures = matrix_table(record, found)
+    for table in published_tables(found):
+        yield from section(table.heading, grid(table), level=3)
+    yield from section(
+        "Sweep",
+        Paragraph(text=how),
+        Graphs(graphs=sweep_graphs(session)),
+        None if figures is None else grid(figures),
+        level=3,
+    )
+    yield from section("Ranking", *map(grid, rankings(found)), level=3)
+    tables = {curve_heading(cell_name(found, curve.cell)): grid(curve_table(curve)) for curve in found.load_curves}
+    for group in finding_facts(record, found):
+        sentences = (f"{fact.label}: {fact.value}" if fact.label else fact.value for fact in group.facts)
+        yield from section(group.heading, Sentences(items=tuple(sentences)), tables.get(group.heading), level=3)
+
+
+def sweep_graphs(session: Session) -> tuple[Graph, ...]:
+    """Curves over a numeric axis, or means with intervals, and the heat map of a matrix."""
+    if session.sweep is None:
+        return ()
+    record = worded(session.sweep)
+    found = results(record, session.runs)
+    if not any(cell.value is not None for cell in found.cells):
+        return ()
+    ids = {end.run for end in record.ended}
+    simulated = any(run.start.simulated for run in session.runs if run.id in ids)
+    graphs: list[Graph | None] = []
+    if len(found.rows) > 1 and len(found.columns) > 1:
+        graphs.append(_heat(record, found, simulated))
+    graphs += load_graphs(found, simulated)
+    graphs += _curves(found, record.design.title, simulated)
+    if len(found.columns) == 1 or len(found.rows) == 1:
+        graphs.append(_intervals(found, record.design.title, simulated))
+    return tuple(graph for graph in graphs if graph is not None)
+
+
+def _heat(record: SweepRecord, found: Results, simulated: bool) -> HeatMap:
+    """Set-ups and workloads, the longer side down."""
+    shown, along_rows = matrix(record, found), turned(found)
+    values = {(result.cell.row, result.cell.column): result.value for result in found.cells}
+    return HeatMap(
+        key="sweep-heat",
+        title=f"{shown.corner} of every combination",
+        about=f"{record.design.title}. Means of the runs; the colour is the share of the best of the same workload.",
+        rows=shown.down,
+        columns=shown.across,
+        cells=tuple(
+            tuple(values.get((other, one) if along_rows else (one, other)) for other in shown.across)
+            for one in shown.down
+        ),
+        texts=tuple(tuple(place.text for place in places) for places in shown.places),
+        framed=frozenset(
+            (row, column)
+            for row, places in enumerate(shown.places)
+            for column, place in enumerate(places)
+            if place.leads
+        ),
+        along_rows=along_rows,
+        lower_is_better=found.rank is Rank.P99,
+        simulated=simulated,
+    )
+
+
+def _curves(found: Results, title: str, simulated: bool) -> list[Graph | None]:
+    """The figure and the latency over the one field of the job that takes numbers; nothing if there is none."""
+    field = numeric_field(found.cells)
+    if field is None:
+        return []
+    lines = {name: line for name, line in curves(found.cells).items() if len(line) > 2}
+    if not lines or len(lines) > MOST_LINES:
+        return []
+    values = sorted({number_of(one.cell.job[field]) for line in lines.values() for one in line})
+    wide = values[0] > 0 and values[-1] / values[0] > 10
+    unit = AxisUnit.BYTES if field == "bs" else AxisUnit.NUMBER
+    x = Axis(label=_axis(field), unit=unit, spacing=Spacing.LOG if wide else Spacing.LINEAR, at=tuple(values))
+    figure = Axis(label=RANK_TITLES[found.rank], unit=_UNITS[found.rank])
+    kinds: list[tuple[str, Axis, Callable[[CellResult], Measured]]] = [("figure", figure, lambda one: one.figure)]
+    if found.rank is not Rank.P99:
+        tail = replace(LATENCY, label="p99 of the latency")
+        kinds.append(("p99", tail, lambda one: latency(one.scores, LatencyFigure.P99)))
+    made: list[Graph | None] = []
+    for key, y, read in kinds:
+        series = [measured_line(name or line[0].cell.row, along(field, line, read)) for name, line in lines.items()]
+        if any(value is not None for each in series for _, value in each.points):
+            made.append(
+                LineGraph(
+                    key=f"sweep-{key}",
+                    title=f"{y.label} by {x.label}",
+                    about=f"{title}. Means of the runs of each cell with their 95 % intervals.",
+                    x=x,
+                    y=y,
+                    series=tuple(series),
+                    simulated=simulated,
+                )
+            )
+    return made
+
+
+def _intervals(found: Results, title: str, simulated: bool) -> IntervalGraph | None:
+    rows = []
+    for result in found.cells[:_MOST_ROWS]:
+        seen = result.figure
+        if seen is None:
+            continue
+        low, high = seen.ends or (None, None)
+        text = f"{mean_text(seen, lambda mean: figure_text(mean, found.rank))}  n={seen.n}"
+        name = result.cell.column if len(found.rows) == 1 else result.cell.row
+        rows.append(Whisker(label=name, mean=seen.mean, low=low, high=high, text=text))
+    if len(rows) < 2:
+        return None
+    return IntervalGraph(
+        key="sweep-intervals",
+        title=f"{RANK_TITLES[found.rank]} with 95 % intervals",
+        about=f"{title}. Means of the runs of each cell and how far they may be off.",
+        axis=Axis(label=RANK_TITLES[found.rank], unit=_UNITS[found.rank]),
+        rows=tuple(rows),
+        simulated=simulated,
+    )
+
+
+def _axis(field: str) -> str:
+    """`queue depth`, `read share, %`: a field of the job with its unit."""
+    unit = unit_of(field)
+    return f"{field_name(field)}, {unit}" if unit else field_name(field)
+
+
+# -- saturation searches and throughput-latency curves ----------------------------------------------------------------
+
+_HOW = "Requests came at random at the rates that were asked for; means of the runs with their 95 % intervals."
+_NAMES = {LatencyFigure.MEAN: "mean", LatencyFigure.P50: "p50", LatencyFigure.P99: "p99", LatencyFigure.P99_9: "p99.9"}
+
+
+def load_graphs(found: Results, simulated: bool) -> list[LineGraph]:
+    """Latency by the IOPS that were reached under asked rates, IOPS by the depths of a search."""
+    graphs = []
+    for number, curve in enumerate(found.load_curves, 1):
+        lines = (measured_line(name, curve.latencies(figure)) for figure, name in _NAMES.items())
+        graphs.append(
+            LineGraph(
+                key=f"curve-{number}",
+                title=f"Latency by IOPS: {cell_name(found, curve.cell)}",
+                about=f"{knee_words(curve)} {_HOW}",
+                x=IOPS,
+                y=replace(LATENCY, label="Latency"),
+                series=tuple(line for line in lines if line.points),
+                shaded=_knee(curve),
+                shaded_as="knee",
+                simulated=simulated,
+            )
+        )
+    for number, one in enumerate(found.saturated, 1):
+        line = measured_line("IOPS", ((float(at.depth), at.iops) for at in one.points if at.scores))
+        if len(line.points) > 2:
+            graphs.append(
+                LineGraph(
+                    key=f"saturation-{number}",
+                    title=f"IOPS by queue depth: {cell_name(found, one.cell)}",
+                    about="The depths that a search tried; means of the runs with their 95 % intervals.",
+                    x=Axis(label="queue depth", spacing=Spacing.LOG, at=tuple(x for x, _ in line.points)),
+                    y=IOPS,
+                    series=(line,),
+                    simulated=simulated,
+                )
+            )
+    return graphs
+
+
+def _knee(curve: LoadCurve) -> tuple[float, float] | None:
+    """Where it lies, as far as the points reach: an axis ends there."""
+    if curve.knee is None:
+        return None
+    farthest = max((point.reached.mean for point in curve.points if point.reached is not None), default=curve.knee.high)
+    return curve.knee.low, min(curve.knee.high, farthest)

@@ -1,0 +1,99 @@
+"""`slowest`: the members of an array one after the other, each against its siblings."""
+
+from __future__ import annotations
+
+from contextlib import aclosing
+from typing import TYPE_CHECKING
+
+import click
+
+from app.cli.async_runner import Interruption
+from app.cli.exit_status import DONE, FOUND, INTERRUPTED
+from app.cli.options import gather_options
+from app.cli.output import lines, print_json, say
+from app.cli.render import table_lines
+from app.cli.session_context import begin, on_workbench
+from backends.values import dataclass
+
+if TYPE_CHECKING:
+    from app.core.workbench import Workbench
+    from app.features.slowest.engine import MemberPlan, MemberRead
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class _SlowestOptions:
+    """The options of `slowest`."""
+
+    array: str
+    rounds: int
+    seed: int | None
+    dry_run: bool
+    as_json: bool
+
+
+@click.command("slowest")
+@click.argument("array")
+@click.option("--rounds", type=click.IntRange(3, 50), default=5, show_default=True, help="Times each member is read.")
+@click.option("--seed", type=click.IntRange(0, 2**31), metavar="N", help="Decides the random order.")
+@click.option("--dry-run", is_flag=True, help="Only say what would be read.")
+@click.option("--json", "as_json", is_flag=True, help="As JSON.")
+@gather_options(_SlowestOptions)
+def slowest_command(options: _SlowestOptions) -> int:
+    """Read the members of ARRAY, or the drives of a controller, in turn, and say which hangs or is slower than others.
+
+    Nothing is written. Each is read at random by 4 KiB at queue depth 1, in an order that is drawn anew each round;
+    where the array is in use, for longer and at 5 % of a member's time at most. --dry-run says which difference the
+    rounds can show. A read that takes over 10 s is reported at once. Exit status 5 where a member is slow or hung.
+    """
+    return on_workbench(_slowest, options, dry=options.dry_run, rights=not options.dry_run)
+
+
+async def _slowest(bench: Workbench, interruption: Interruption, options: _SlowestOptions) -> int:
+    from app.features.slowest.engine import ANSWER_S, WORTH_SHOWING, figures_of, hung_members, plan_reading
+    from app.features.slowest.presentation import plan_words, siblings_json, siblings_table, slowest_words
+
+    plan = plan_reading(bench, await bench.hardware.find(options.array), options.rounds)
+    say(plan_words(plan))
+    if options.dry_run:
+        nodes = [drive.device or "" for drive in plan.drives]
+        if options.as_json:
+            shown: dict[str, float | None] = {"shows_percent": 100 * plan.shows, "answer_limit_s": ANSWER_S}
+            shown[f"rounds_for_{100 * WORTH_SHOWING:.0f}_percent"] = plan.rounds_worth
+            print_json(dry_run=True, drives=nodes, seconds=plan.seconds, **shown)
+        else:
+            lines(nodes)
+        say("Dry run: nothing was read.")
+        return DONE
+    await begin(bench)
+    reads = await _read(bench, interruption, plan, options.seed)
+    if interruption.asked():
+        return INTERRUPTED
+    found = figures_of(plan, reads)
+    hung = hung_members(reads)
+    if not found and not hung:
+        say("It was stopped before three rounds were whole.")
+        return INTERRUPTED
+    if options.as_json:
+        print_json(dry_run=False, drives=siblings_json(plan, reads, found))
+    else:
+        lines(table_lines(siblings_table(plan, reads, found)))
+    say(slowest_words(reads, found))
+    return FOUND if hung or any(one.is_slow for one in found) else DONE
+
+
+async def _read(bench: Workbench, interruption: Interruption, plan: MemberPlan, seed: int | None) -> list[MemberRead]:
+    from app.features.slowest.engine import member_reads
+    from app.features.slowest.presentation import hung_words
+
+    reads: list[MemberRead] = []
+    with interruption.gracefully(bench.jobs.stop):
+        async with aclosing(member_reads(bench, plan, interruption.asked, seed)) as each:
+            async for one in each:
+                if reads and reads[-1].round < one.round:
+                    say(f"Round {reads[-1].round} of {plan.rounds} is over.")
+                reads.append(one)
+                if one.latency_ns is None:
+                    say(hung_words([one.device]))
+    if reads and not interruption.asked():
+        say(f"Round {reads[-1].round} of {plan.rounds} is over.")
+    return reads

@@ -1,0 +1,265 @@
+"""Read the members of an array, or the drives of a controller, in turn: which hang, and which are slow."""
+
+from __future__ import annotations
+
+import asyncio
+import random
+from collections.abc import AsyncGenerator, Callable, Sequence
+from dataclasses import replace
+from math import hypot, sqrt
+
+from app.core.analysis.slow_member import (
+    FEWEST,
+    FEWEST_ROUNDS,
+    SiblingFigures,
+    against_siblings,
+    detectable,
+    rounds_to_show,
+)
+from app.core.benchmark.run_plan import Preparation
+from app.core.benchmark.runner import Request
+from app.core.fio.job import Job
+from app.core.session.results import RunFigures, RunStatus
+from app.core.workbench import Workbench
+from backends.errors import BlockedError, NotFoundError, RefusedError, ToolFailedError, ToolTimeoutError
+from backends.model import Array, Controller, Drive, Media, Target
+from backends.text import clean
+from backends.values import dataclass
+
+ROUNDS = 5
+"""Times each member is read unless somebody says more."""
+
+SECONDS, GENTLE_SECONDS = 2, 10
+"""Of a reading, on an array that rests and on one that is in use."""
+
+GENTLE_IOPS = {"hdd": 5}
+"""Reads a second of a member in use, by its media: 5 % of its time at 10 ms each."""
+
+GENTLE_IOPS_FLASH = 100
+"""The same of flash: 5 % at half a millisecond each."""
+
+ANSWER_S = 10.0
+"""Seconds within which a read must come back. A drive that takes longer is reported as hung: a sound one takes
+milliseconds, one that repeats a bad sector up to 7 s where it limits that (SCT ERC), and the kernel resets it after
+30 s (/sys/block/*/device/timeout)."""
+
+END_S = 45.0
+"""Seconds that a stopped fio is given, SIGKILL after 40 s included. What the kernel holds longer is left to it."""
+
+WORTH_SHOWING = 0.1
+"""The share for which a plan says how many rounds it takes."""
+
+_READ_S, _READ_SPREAD = {"hdd": 0.0135}, {"hdd": 0.55}
+"""Of a random read by media: its mean in seconds, and its standard deviation as a share. An estimate for 7,200 turns a
+minute: half a turn is 4.2 ms, a seek 8 to 9 ms, and both vary evenly."""
+
+_READ_S_FLASH, _READ_SPREAD_FLASH = 1e-4, 0.3
+"""The same of flash, an estimate."""
+
+_BETWEEN = 0.01
+"""Standard deviation of one drive's mean from one reading to the next beside that of its reads, an estimate."""
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class MemberPlan:
+    """What is read, and how."""
+
+    target: Target
+    """The array or the card."""
+    drives: tuple[Drive, ...]
+    """Its members, each with a node of its own."""
+    rounds: int = ROUNDS
+    """Times each is read."""
+    gently: bool = False
+    """Whether the array is in use."""
+
+    @property
+    def seconds(self) -> int:
+        """Of reading in all."""
+        return len(self.drives) * self.rounds * self.reading_s
+
+    @property
+    def reading_s(self) -> int:
+        """Seconds of one reading."""
+        return GENTLE_SECONDS if self.gently else SECONDS
+
+    @property
+    def scatter(self) -> float:
+        """Expected standard deviation of one member's figure from round to round, as a share: that of the worst."""
+        return max((_scatter(drive.media, self.reading_s, gently=self.gently) for drive in self.drives), default=0.0)
+
+    @property
+    def shows(self) -> float:
+        """By which share a member has to be slower to be found in most cases. See `detectable`."""
+        return detectable(len(self.drives), self.rounds, self.scatter)
+
+    @property
+    def rounds_worth(self) -> int | None:
+        """Rounds that it takes to show WORTH_SHOWING; None where no number that may be asked for does."""
+        return rounds_to_show(WORTH_SHOWING, len(self.drives), self.scatter)
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class MemberRead:
+    """One reading of one member."""
+
+    round: int
+    """From 1 on."""
+    device: str
+    """Its node."""
+    latency_ns: float | None
+    """Mean latency of a read; None where one did not come back within ANSWER_S."""
+
+
+def _scatter(media: Media, seconds: int, *, gently: bool) -> float:
+    name = media.value
+    reads = seconds / _READ_S.get(name, _READ_S_FLASH)
+    if gently:
+        reads = seconds * GENTLE_IOPS.get(name, GENTLE_IOPS_FLASH)
+    return hypot(_READ_SPREAD.get(name, _READ_SPREAD_FLASH) / sqrt(reads), _BETWEEN)
+
+
+def plan_reading(bench: Workbench, thing: Array | Controller | Drive, rounds: int = ROUNDS) -> MemberPlan:
+    """How the members of an array or a card are read. Raises BlockedError of too few, NotFoundError for a drive."""
+    members = members_of(bench, thing)
+    if len(members) < FEWEST:
+        raise BlockedError(
+            f"{thing.target} has {len(members)} drives that can be read by themselves, and it takes {FEWEST} to say"
+            " which is unusual.",
+            hint="Drives behind a RAID card have no device of their own: its tool tells their error counts.",
+        )
+    busy = not isinstance(thing, Controller) and bool(thing.uses or thing.above)
+    return MemberPlan(target=thing.target, drives=tuple(members), rounds=rounds, gently=busy)
+
+
+def members_of(bench: Workbench, thing: Array | Controller | Drive) -> list[Drive]:
+    """Drives with nodes of their own below an array or a card, each once. Raises NotFoundError for a drive."""
+    inventory = bench.session.inventory
+    wanted: list[Drive] = []
+    match thing:
+        case Array():
+            wanted = [one for target in thing.members if isinstance(one := inventory.find(str(target)), Drive)]
+        case Controller():
+            wanted = [one for one in inventory.drives if one.controller == thing.target]
+        case Drive():
+            raise NotFoundError(f"{thing.target} is a drive and has no members.", hint="Name an array or a controller.")
+    seen: dict[str, Drive] = {}
+    for drive in wanted:
+        if drive.device is not None and not drive.shown_elsewhere:
+            seen.setdefault(drive.device, drive)
+    return list(seen.values())
+
+
+def _request(drive: Drive, *, gently: bool) -> Request:
+    """A short reading of one drive."""
+    fields = {"rw": "randread", "bs": "4k", "iodepth": "1", "ramp": "0", "runtime": str(SECONDS)}
+    if gently:
+        rate = GENTLE_IOPS.get(drive.media.value, GENTLE_IOPS_FLASH)
+        fields |= {"runtime": str(GENTLE_SECONDS), "rate_iops": str(rate)}
+    device = drive.device or ""
+    return Request(where=device, name=device, job=Job.from_fields(fields))
+
+
+async def member_reads(
+    bench: Workbench, plan: MemberPlan, stopped: Callable[[], bool], seed: int | None = None
+) -> AsyncGenerator[MemberRead, None]:
+    """Yield every reading as it ends, each round in an order that is drawn; no further one once it is `stopped`.
+
+    A member that hangs is reported when ANSWER_S are over, before fio has ended, and is not read again. Where fewer
+    than FEWEST others are left, the round is the last. Close it with `aclosing`.
+
+    Raises RefusedError and ToolFailedError where a member may not or cannot be read, and what a run raises.
+    """
+    chance = random.Random(seed)
+    jobs = [_request(drive, gently=plan.gently) for drive in plan.drives]
+    for number in range(1, plan.rounds + 1):
+        if number > 1 and len(jobs) < FEWEST:
+            return
+        for job in chance.sample(jobs, len(jobs)):
+            if stopped():
+                return
+            try:
+                ready = await bench.jobs.prepare(replace(job, again=True))
+            except ToolTimeoutError as error:
+                if job.where.rpartition("/")[2] not in error.devices:
+                    raise
+                jobs.remove(job)
+                yield MemberRead(round=number, device=job.where, latency_ns=None)
+                continue
+            if ready.refused:
+                raise RefusedError(" ".join(ready.refused), hint=ready.hint)
+            async with _Reading(bench, ready, plan.reading_s) as reading:
+                if await reading.hangs():
+                    jobs.remove(job)
+                    yield MemberRead(round=number, device=job.where, latency_ns=None)
+                    continue
+                figures = await reading.figures()
+            if stopped() or figures.status is RunStatus.STOPPED:
+                return
+            if figures.read is None or not figures.read.latency_ns.mean:
+                raise ToolFailedError(
+                    f"{job.name} could not be read: {clean(figures.reason or 'no answer', 300)}.", hint=figures.hint
+                )
+            slow = (figures.read.latency_ns.max or 0) >= ANSWER_S * 1e9
+            if slow:
+                jobs.remove(job)
+            yield MemberRead(round=number, device=job.where, latency_ns=None if slow else figures.read.latency_ns.mean)
+
+
+class _Reading:
+    """One reading under way; on exit fio has ended."""
+
+    def __init__(self, bench: Workbench, ready: Preparation, seconds: float) -> None:
+        self._bench = bench
+        self._seconds = seconds
+        self._begun = asyncio.Event()
+        self._run = asyncio.ensure_future(bench.jobs.measure(ready, until=self._begin))
+
+    async def _begin(self) -> None:
+        self._begun.set()
+
+    async def __aenter__(self) -> _Reading:
+        return self
+
+    async def __aexit__(self, kind: type[BaseException] | None, *_: object) -> None:
+        if kind is None:
+            await asyncio.wait({self._run}, timeout=END_S)
+        self._run.cancel()  # of no effect on one that is over
+        await asyncio.wait({self._run})
+        if not self._run.cancelled():
+            self._run.exception()  # it was raised by `figures`, or another error is
+
+    async def hangs(self) -> bool:
+        """Return whether a read does not come back in time; fio is asked to end then."""
+        begun = asyncio.ensure_future(self._begun.wait())
+        try:
+            await asyncio.wait({self._run, begun}, return_when=asyncio.FIRST_COMPLETED)
+        finally:
+            begun.cancel()
+        # From here on only fio takes time: what its run needed before, a slow tool too, says nothing of the drive.
+        await asyncio.wait({self._run}, timeout=self._seconds + ANSWER_S)
+        if self._run.done():
+            return False
+        self._bench.jobs.stop()
+        return True
+
+    async def figures(self) -> RunFigures:
+        """Return the figures. Raises what the run raises."""
+        return (await self._run).figures
+
+
+def hung_members(reads: Sequence[MemberRead]) -> tuple[str, ...]:
+    """Return the nodes of members of which a read did not come back, in the order in which they were found."""
+    return tuple(dict.fromkeys(one.device for one in reads if one.latency_ns is None))
+
+
+def figures_of(plan: MemberPlan, reads: Sequence[MemberRead]) -> tuple[SiblingFigures, ...]:
+    """Return each member that answers against the others, the slowest first, by whole rounds; () of too few."""
+    hung = hung_members(reads)
+    nodes = [node for drive in plan.drives if (node := drive.device or "") not in hung]
+    rounds: dict[int, dict[str, float]] = {}
+    for one in reads:
+        if one.latency_ns is not None and one.device in nodes:
+            rounds.setdefault(one.round, {})[one.device] = one.latency_ns
+    whole = [{node: told[node] for node in nodes} for told in rounds.values() if len(told) == len(nodes)]
+    return against_siblings(whole) if len(nodes) >= FEWEST and len(whole) >= FEWEST_ROUNDS else ()

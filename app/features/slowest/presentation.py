@@ -1,0 +1,122 @@
+"""Members that were read in turn, in words and rows: each against its siblings. Pure."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from math import exp, log
+from statistics import fmean
+
+from app.core.analysis.slow_member import SiblingFigures
+from app.core.presentation import json_schema
+from app.core.presentation.table import Align, Cell, Column, Row, Table, Tone
+from app.features.slowest import engine
+from app.features.slowest.engine import WORTH_SHOWING, MemberPlan, MemberRead, hung_members
+from backends.model import Drive
+from backends.text import clean
+from widgets.text_utils import units
+
+COLUMNS = (
+    Column(key="drive", title="drive"),
+    Column(key="model", title="model", shrinks=True, priority=1),
+    Column(key="latency", title="latency", align=Align.RIGHT),
+    Column(key="slower", title="against the others", align=Align.RIGHT),
+    Column(key="interval", title="interval", align=Align.RIGHT),
+    Column(key="slow", title=""),
+)
+
+
+def siblings_table(plan: MemberPlan, reads: Sequence[MemberRead], figures: Sequence[SiblingFigures]) -> Table:
+    """Return one row a member: hung ones, then the slowest; before there are figures, what was read so far."""
+    drives = {drive.device or "": drive for drive in plan.drives}
+    hung = hung_members(reads)
+    if figures:
+        rows = (*(_hung(drives[node]) for node in hung), *(_judged(drives[one.name], one) for one in figures))
+        return Table(columns=COLUMNS, rows=rows)
+    rows = tuple(_hung(drive) if drive.device in hung else _so_far(drive, reads) for drive in plan.drives)
+    return Table(columns=COLUMNS, rows=rows)
+
+
+def _hung(drive: Drive) -> Row:
+    answer = Cell(f"over {engine.ANSWER_S:.0f} s", Tone.ATTENTION)
+    cells = (drive.device or "", clean(drive.model or "", 40), answer, "", "", Cell("hung", Tone.ATTENTION))
+    return Row(key=drive.device or "", cells=cells)
+
+
+def _judged(drive: Drive, one: SiblingFigures) -> Row:
+    tone = Tone.ATTENTION if one.is_slow else Tone.PLAIN
+    return Row(
+        key=one.name,
+        cells=(
+            one.name,
+            clean(drive.model or "", 40),
+            units.latency(one.value),
+            Cell(f"{100 * one.slower:+.1f} %", tone),
+            Cell(f"[{100 * one.low:+.1f}, {100 * one.high:+.1f}]", tone),
+            Cell("slow", tone) if one.is_slow else "",
+        ),
+    )
+
+
+def _so_far(drive: Drive, reads: Sequence[MemberRead]) -> Row:
+    own = [log(one.latency_ns) for one in reads if one.device == drive.device and one.latency_ns is not None]
+    latency = units.latency(exp(fmean(own))) if own else ""
+    times = f"read {units.plural(len(own), 'time')}" if own else ""
+    return Row(key=drive.device or "", cells=(drive.device or "", clean(drive.model or "", 40), latency, times, "", ""))
+
+
+def plan_words(plan: MemberPlan) -> str:
+    """Return `4 drives in 5 rounds: 40 s of reading, gently.`, and which difference that can show."""
+    gently = ", gently" if plan.gently else ""
+    length = f"{len(plan.drives)} drives in {plan.rounds} rounds: {units.duration(plan.seconds)} of reading{gently}."
+    return f"{length} {power_words(plan)}"
+
+
+def power_words(plan: MemberPlan) -> str:
+    """Return which difference the plan can show, and how many rounds a smaller one takes."""
+    shown = f"Finds a member that is {100 * plan.shows:.0f} % slower in 8 of 10 cases or more."
+    if plan.shows <= WORTH_SHOWING:
+        return shown
+    worth = f"{100 * WORTH_SHOWING:.0f} %"
+    if plan.rounds_worth is None:
+        return f"{shown} {worth} cannot be shown with these drives."
+    return f"{shown} {worth} takes {plan.rounds_worth} rounds."
+
+
+def slowest_words(reads: Sequence[MemberRead], figures: Sequence[SiblingFigures]) -> str:
+    """Return which members hang and which are slow, as sentences."""
+    hung, slow = hung_members(reads), [one.name for one in figures if one.is_slow]
+    told = [hung_words(hung)] if hung else []
+    if slow:
+        told.append(f"Slower than its siblings: {', '.join(slow)}.")
+    elif figures:
+        told.append("None is slower than its siblings by more than chance.")
+    elif hung:
+        told.append("The others are too few, or were read too seldom, to compare.")
+    return " ".join(told)
+
+
+def hung_words(nodes: Sequence[str]) -> str:
+    """Return which members did not answer, as a sentence."""
+    return f"Hung, no answer to a read within {engine.ANSWER_S:.0f} s: {', '.join(nodes)}."
+
+
+def siblings_json(
+    plan: MemberPlan, reads: Sequence[MemberRead], figures: Sequence[SiblingFigures]
+) -> list[json_schema.Json]:
+    """Return the members as data: hung ones, the judged ones, and where nothing is judged those that answered."""
+    drives = {drive.device or "": drive for drive in plan.drives}
+    hung, judged = hung_members(reads), {one.name: one for one in figures}
+    rest = judged or [node for node in drives if node not in hung]
+    return [_json(node, drives[node], judged.get(node), hung=node in hung) for node in (*hung, *rest)]
+
+
+def _json(node: str, drive: Drive, one: SiblingFigures | None, *, hung: bool) -> json_schema.Json:
+    return {
+        "device": node,
+        "target": str(drive.target),
+        "latency_ns": None if one is None else one.value,
+        "slower_percent": None if one is None else 100 * one.slower,
+        "interval_percent": None if one is None else [100 * one.low, 100 * one.high],
+        "slow": None if one is None else one.is_slow,
+        "hung": hung,
+    }

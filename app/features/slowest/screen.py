@@ -1,0 +1,172 @@
+"""The members of an array read in turn: one row each, with how far it lies above its siblings."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from contextlib import aclosing
+from typing import TYPE_CHECKING, ClassVar
+
+from textual.app import ComposeResult
+
+from app.core.analysis.slow_member import SiblingFigures
+from app.core.session.state import Session
+from app.features.slowest.engine import MemberPlan, MemberRead, figures_of, hung_members, member_reads, plan_reading
+from app.features.slowest.presentation import plan_words, siblings_table, slowest_words
+from app.tui.background import BackgroundWork
+from app.tui.base import WorkbenchScreen
+from app.tui.render import columns, rows
+from backends.errors import RaidbenchError
+from backends.model import Target
+from widgets.keyed_table import KeyedTable
+from widgets.pane import Pane
+from widgets.text_panel import Prose
+
+if TYPE_CHECKING:
+    from app.core.presentation.device_tree import Thing
+    from app.tui.app_interface import Port
+
+EXPLAINED = (
+    "Each is read at random by 4 KiB, one at a time; nothing is written. It is slow where its latency lies above that "
+    "of the others by more than 5 % and by more than chance, with the level held over all of them."
+)
+
+
+class MemberReadings(BackgroundWork):
+    """The readings of this start of raidbench, by what has the members."""
+
+    def __init__(self) -> None:
+        self.by_target: dict[Target, MemberReading] = {}
+
+
+def show_slowest(app: Port, thing: Thing) -> None:
+    """Open the sheet on which the members of the array, or the drives of the card, are read in turn."""
+    work = app.background.setdefault(SlowestScreen.NAME, MemberReadings())
+    assert isinstance(work, MemberReadings)
+    reading = work.by_target.get(thing.target)
+    if reading is None or not reading.running:
+        try:
+            plan = plan_reading(app.workbench, thing)
+        except RaidbenchError as error:
+            app.tell(error)
+            return
+        if reading is None or reading.plan != plan:
+            reading = work.by_target[thing.target] = MemberReading(app, plan)
+    app.push_screen(SlowestScreen(reading))
+
+
+class MemberReading:
+    """Reads the members of one array or card; goes on whichever screen is in front."""
+
+    def __init__(self, app: Port, plan: MemberPlan) -> None:
+        self._app = app
+        self.plan = plan
+        """What is read."""
+        self.reads: list[MemberRead] = []
+        """What was read by now."""
+        self.figures: tuple[SiblingFigures, ...] = ()
+        """Each against the others, once all is read."""
+        self.running = False
+        """Whether it goes on."""
+        self._stopped = False
+        self._told = ""
+
+    @property
+    def words(self) -> str:
+        """How far it is, or what came of it."""
+        if self.running:
+            whole = f"{len(self.reads)} of {len(self.plan.drives) * self.plan.rounds} readings"
+            return f"{plan_words(self.plan)} {'Stopping' if self._stopped else 'Reading'}: {whole} are over."
+        return self._told or f"{plan_words(self.plan)} r begins."
+
+    def start(self) -> None:
+        """Read all of them, from the beginning."""
+        self.reads, self.figures, self._told = [], (), ""
+        self.running, self._stopped = True, False
+        self._app.run_worker(self._read(), group="bench")
+
+    def stop(self) -> None:
+        """End it after the reading that is under way, which ends at once."""
+        self._stopped = True
+        self._app.workbench.jobs.stop()
+
+    async def _read(self) -> None:
+        try:
+            async with aclosing(member_reads(self._app.workbench, self.plan, lambda: self._stopped)) as reads:
+                async for one in reads:
+                    self.reads.append(one)
+                    self._app.refresh_screen()
+            whole = len(self.reads) == len(self.plan.drives) * self.plan.rounds
+            whole = whole or (bool(hung_members(self.reads)) and not self._stopped)
+            self.figures = figures_of(self.plan, self.reads) if whole else ()
+            told = slowest_words(self.reads, self.figures)
+            self._told = told if whole else "Stopped before all was read: nothing is judged."
+            if whole:
+                self._app.notify(told, title=f"Members of {self.plan.target}")
+        except RaidbenchError as error:
+            self._told = "Not read to the end: nothing is judged."
+            self._app.tell(error, title=f"The members of {self.plan.target} were not read")
+        finally:
+            self.running = False
+            self._app.refresh_screen()
+
+
+class SlowestScreen(WorkbenchScreen):
+    """One row a member, the slowest first once all is read."""
+
+    NAME: ClassVar[str] = "slowest"
+    DEFAULT_CSS = """
+    SlowestScreen {
+        & #slowest-pane { height: 1fr; padding: 0 1; }
+        & #slowest-words, & #slowest-help { margin-bottom: 1; }
+        & KeyedTable { height: 1fr; min-height: 4; }
+    }
+    """
+
+    def __init__(self, reading: MemberReading) -> None:
+        super().__init__()
+        self._reading = reading
+        self._shown: tuple[Sequence[MemberRead], tuple[SiblingFigures, ...]] | None = None
+
+    def body(self) -> ComposeResult:
+        """What goes on, and the members."""
+        plan = self._reading.plan
+        shown = siblings_table(plan, (), ())
+        with Pane(f"Members of {plan.target}, each against its siblings", id="slowest-pane"):
+            yield Prose(self._reading.words, "title", id="slowest-words")
+            yield Prose(EXPLAINED, "muted", id="slowest-help")
+            yield KeyedTable(columns(shown), rows(shown), id="slowest-members")
+
+    def on_mount(self) -> None:
+        """The list has the keys."""
+        self.query_one(KeyedTable).focus()
+        self.show(self.workbench_app.session)
+
+    def show(self, session: Session) -> None:
+        """How far it is, and what was read by now."""
+        reading = self._reading
+        self.query_one("#slowest-words", Prose).say(reading.words, "title")
+        now = (tuple(reading.reads), reading.figures)
+        if now != self._shown:
+            self._shown = now
+            shown = siblings_table(reading.plan, reading.reads, reading.figures)
+            self.query_one(KeyedTable).rows = rows(shown)
+
+    def action_run(self) -> None:
+        """Read all of them."""
+        if self._reading.running or self.workbench_app.workbench.jobs.running:
+            self.say("A job is running already: x stops it.")
+            return
+        self._reading.start()
+        self.show(self.workbench_app.session)
+
+    def action_stop(self) -> None:
+        """End the reading."""
+        if self._reading.running:
+            self._reading.stop()
+            self.show(self.workbench_app.session)
+        else:
+            self.say("Nothing is being read.")
+
+    def action_back(self) -> None:
+        """Back to where it was opened."""
+        self.dismiss()

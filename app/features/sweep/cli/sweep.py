@@ -1,0 +1,297 @@
+"""`sweep`: many set-ups under many workloads, everything put back afterwards."""
+
+from __future__ import annotations
+
+import asyncio
+import random
+import signal
+from collections.abc import Iterator, Mapping
+from contextlib import contextmanager
+from pathlib import Path
+
+import click
+
+from app.cli import confirm
+from app.cli.async_runner import Interruption
+from app.cli.exit_status import DONE, INTERRUPTED
+from app.cli.help_groups import GroupedCommand
+from app.cli.options import CONFIRM_HELP, AskingOptions, current, gather_options, policies_of
+from app.cli.output import lines, print_json, say, say_all
+from app.cli.render import listing
+from app.cli.session_context import begin_measuring, loaded_session, on_workbench, refuse_read_only, require_its_machine
+from app.core.presentation.noise_text import noise_json
+from app.core.presentation.risk_text import Tier, tier
+from app.core.session.flag_files import STOP, is_written
+from app.core.workbench import Workbench
+from app.features.sweep.cli.attach import follow
+from app.features.sweep.cli.background import HURRY, hand_over
+from app.features.sweep.cli.progress import SweepFollower
+from app.features.sweep.cli.text import order_lines, plan_lines, report, status_of
+from app.features.sweep.engine.builtin_plans import shipped
+from app.features.sweep.engine.plan import SweepPlan
+from app.features.sweep.engine.plan_expansion import expand
+from app.features.sweep.engine.plan_file import load_plan
+from app.features.sweep.engine.raid_level_axis import axis_of, with_drives, with_levels
+from app.features.sweep.engine.risk_assessment import Survey, survey
+from app.features.sweep.engine.runner import SweepRunner
+from app.features.sweep.engine.targets import look
+from app.features.sweep.presentation.json_schema import design_json
+from backends.errors import InvalidValueError, RefusedError, StorageError
+from backends.text import clean
+from backends.values import dataclass
+
+_TRIES = 20
+"""Attempts at opening a session, 50 ms apart."""
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class StartOptions(AskingOptions):
+    """The options of every command that starts a sweep."""
+
+    seed: int | None
+    order: bool = False
+    detach: bool
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class _SweepOptions(StartOptions):
+    """The options of `sweep`."""
+
+    plan: str | None
+    targets: tuple[str, ...]
+    levels: str | None
+    drives: str | None
+    members: int | None
+    pool: str | None
+    strip: str | None
+    layout: str | None
+    spans: str | None
+    birth: tuple[str, ...]
+    assume_clean: bool
+    resume: str | None
+    listing: bool
+    handed_over: bool
+
+
+@click.command("sweep", cls=GroupedCommand)
+@click.argument("plan", required=False)
+@click.option("--target", "targets", multiple=True, metavar="[ROLE=]ADDRESS", help="What a target of the plan is.")
+@click.option("--level", "levels", metavar="LEVEL,...", help="Make arrays of these levels, and measure each.")
+@click.option("--drives", metavar="DRIVE,...", help="What they are made of, as `raidbench array create` takes them.")
+@click.option("--members", type=click.IntRange(1, 256), metavar="N", help="How many drives of --pool.")
+@click.option("--pool", metavar="WORDS", help='Free drives by their words: "unassigned ssd of c1", "hdd of kernel".')
+@click.option("--strip", metavar="SIZE,...", help="Strips of the arrays.")
+@click.option("--layout", metavar="LAYOUT,...", help="Layouts of raid10: n2, f2, o2; md's alone.")
+@click.option("--spans", metavar="N,...", help="Spans of raid10, raid50, raid60; or `every` number that fits.")
+@click.option("--set", "birth", metavar="KEY=VALUE", multiple=True, help="A policy of a card's arrays at birth.")
+@click.option("--assume-clean", is_flag=True, help="md: a pass over the whole array makes parity right, not a resync.")
+@click.option("--dry-run", is_flag=True, help="Only show steps, order, time, what changes and what is lost.")
+@click.option("--order", is_flag=True, help="With --dry-run: every step in its order.")
+@click.option("--yes", is_flag=True, help="Do not ask about what is harmless.")
+@click.option("--confirm", "typed", metavar="WORD", help=CONFIRM_HELP)
+@click.option("--detach", is_flag=True, help="Run it in the background; `raidbench attach` shows it.")
+@click.option("--resume", metavar="SESSION", help="Go on with the sweep of a session.")
+@click.option("--seed", type=click.IntRange(0, 2**31), metavar="N", help="Decides the random orders.")
+@click.option("--list", "listing", is_flag=True, help="The plans that come with raidbench.")
+@click.option("--handed-over", is_flag=True, hidden=True, help="Requests to stop made meanwhile count.")
+@click.option("--json", "as_json", is_flag=True, help="The outcome as JSON.")
+@gather_options(_SweepOptions)
+def sweep_command(options: _SweepOptions) -> int:
+    """Measure every combination of PLAN, a TOML file or the name of one that --list shows.
+
+    Steps are ordered so that slow settings change least, the rest is drawn at random. Whatever happens, the settings
+    are put back: at the end, after Ctrl-C, and after a crash when the sweep is resumed. It outlives its terminal:
+    when that is closed it goes on, and `raidbench attach` shows it.
+    """
+    if options.listing:
+        return _list(options.as_json)
+    if (options.plan is None) == (options.resume is None):
+        raise click.UsageError("Name a plan, or a session with --resume.")
+    if options.resume is not None:
+        if options.dry_run or options.targets or options.levels or options.seed is not None:
+            raise click.UsageError("--resume goes on with what was planned: no --dry-run, --target, --level or --seed.")
+        return _resume(options.resume, options)
+    plan = _with_arrays(load_plan(options.plan or ""), options)
+    return start(plan, options, _targets(options.targets, plan.measure))
+
+
+def _with_arrays(plan: SweepPlan, options: _SweepOptions) -> SweepPlan:
+    """Return the plan with the arrays that the options ask for. Raises UsageError, InvalidValueError, PlanError."""
+    drives, members, pool = options.drives, options.members or 0, options.pool or ""
+    if options.levels is not None:
+        axis = axis_of(
+            options.levels,
+            drives=drives,
+            members=members,
+            pool=pool,
+            strip=options.strip,
+            assume_clean=options.assume_clean,
+            spans_words=options.spans,
+            layout=options.layout,
+            birth=policies_of(options.birth),
+        )
+        return with_levels(plan, axis)
+    if options.strip or options.spans or options.layout or options.birth or options.assume_clean:
+        raise click.UsageError("--strip, --spans, --layout, --set and --assume-clean belong to --level.")
+    return with_drives(plan, drives=drives, members=members, pool=pool) if drives or members or pool else plan
+
+
+def _targets(words: tuple[str, ...], measured: str) -> dict[str, str]:
+    """Addresses by role, "" to leave one out; without a role it is what is measured. Raises InvalidValueError."""
+    found: dict[str, str] = {}
+    for word in words:
+        role, equals, address = (part.strip() for part in word.partition("="))
+        if not equals:
+            role, address = measured, role
+        if not role or not (address or equals):
+            raise InvalidValueError(
+                f"--target wants ROLE=ADDRESS, not {clean(word, 60)!r}.", hint="For example: array=md:md0"
+            )
+        found[role] = address
+    return found
+
+
+def _list(as_json: bool) -> int:
+    plans = {name: load_plan(str(file)) for name, file in shipped().items()}
+    if as_json:
+        listed = [{"name": name, "title": plan.title, "about": plan.about} for name, plan in plans.items()]
+        print_json(plans=listed)
+        return DONE
+    lines(listing(("Plan", "What it measures"), [(name, plan.title) for name, plan in plans.items()]))
+    return DONE
+
+
+def start(plan: SweepPlan, options: StartOptions, targets: Mapping[str, str]) -> int:
+    """Show what the plan does with targets by role, ask, and carry it out; the exit status."""
+    with _outliving_terminal():
+        return on_workbench(_plan_and_go, plan, options, targets, dry=options.dry_run, hurry=HURRY, rights=True)
+
+
+@contextmanager
+def _outliving_terminal() -> Iterator[None]:
+    """Inside a hang-up ends nothing: the sweep goes on without its terminal."""
+    before = signal.signal(signal.SIGHUP, signal.SIG_IGN)
+    try:
+        yield
+    finally:
+        signal.signal(signal.SIGHUP, before)
+
+
+async def _plan_and_go(
+    bench: Workbench, interruption: Interruption, plan: SweepPlan, options: StartOptions, targets: Mapping[str, str]
+) -> int:
+    await bench.hardware.probe()
+    known = await look(bench, plan, targets)
+    seeds = (seed for seed in (options.seed, plan.seed) if seed is not None)
+    seed = next(seeds, random.SystemRandom().randrange(2**31))
+    surveyed = await survey(bench, expand(plan, known, seed), known)
+    if options.dry_run:
+        if options.as_json:
+            noise = {column: noise_json(known) for column, known in surveyed.noise.items()}
+            told = {"sweep": design_json(surveyed.design), "refused": list(surveyed.refused), "noise": noise}
+            print_json(dry_run=True, **told)
+        else:
+            lines(plan_lines(surveyed, _speed(bench)))
+            if options.order:
+                lines(["", *order_lines(surveyed.design)])
+            say("Dry run: nothing was changed or measured.")
+        return DONE
+    _allowed(surveyed, options, _speed(bench))
+    await begin_measuring(bench, fresh=True)
+
+    runner = SweepRunner(bench)
+    runner.begin(surveyed.design)
+    assert bench.folder is not None
+    say(f"Session {bench.folder.name} in {clean(str(bench.folder), 300)}")
+    if options.detach:
+        return await _hand_over(bench, as_json=options.as_json)
+    return await _go(bench, interruption, as_json=options.as_json)
+
+
+def _allowed(surveyed: Survey, options: StartOptions, speed: float | None) -> None:
+    """Return if it may begin, after showing what it does. Raises RefusedError."""
+    if surveyed.refused:
+        raise RefusedError(" ".join(surveyed.refused), hint=surveyed.hint)
+    say_all(plan_lines(surveyed, speed))
+    if surveyed.design.alters:
+        refuse_read_only()
+        typed = None if tier(surveyed.risk) is Tier.HARMLESS else options.typed
+        confirm.confirmed(surveyed.risk, surveyed.plates, yes=options.yes, typed=typed, what="Sweep")
+
+
+def _speed(bench: Workbench) -> float | None:
+    """How many times as fast the simulation runs; None of a real machine."""
+    return (current().demo_speed or HURRY) if bench.simulated else None
+
+
+async def _go(bench: Workbench, interruption: Interruption, *, as_json: bool) -> int:
+    """Run what is left of the session's sweep in this process, and tell what it found."""
+    runner = SweepRunner(bench)
+    follower = SweepFollower(speed=_speed(bench) or 1.0)
+    forget = bench.listen(follower.heard)
+
+    def stop() -> None:
+        follower.clear()
+        say("Stopping: the settings are put back first.")
+        runner.stop()
+
+    with interruption.gracefully(stop, patient=True):
+        try:
+            record = await runner.go()
+        finally:
+            follower.clear()
+            forget()
+    report(bench.session, record, str(bench.folder), as_json=as_json)
+    if interruption.asked():
+        return INTERRUPTED
+    return status_of(record)
+
+
+def _resume(name: str, options: _SweepOptions) -> int:
+    loaded = loaded_session(name)
+    if loaded.session.sweep is None:
+        raise InvalidValueError(f"The session {loaded.folder.name} has no sweep.", hint="`raidbench log --list`")
+    if is_written(loaded.folder):
+        say("It is running; this only shows it.")
+        return follow(loaded.folder, as_json=options.as_json)
+    if loaded.session.sweep.finished:
+        report(loaded.session, loaded.session.sweep, str(loaded.folder), as_json=options.as_json)
+        return DONE
+    require_its_machine(loaded.folder)
+    if not options.handed_over:
+        STOP.remove(loaded.folder)
+    with _outliving_terminal():
+        return on_workbench(_go_on, loaded.folder, options, quiet=True, hurry=HURRY, rights=True)
+
+
+async def _go_on(bench: Workbench, interruption: Interruption, folder: Path, options: StartOptions) -> int:
+    refuse_read_only()
+    await _open(bench, folder)
+    await bench.hardware.probe()
+    if options.detach:
+        return await _hand_over(bench, as_json=options.as_json)
+    await SweepRunner(bench).resume()
+    return await _go(bench, interruption, as_json=options.as_json)
+
+
+async def _open(bench: Workbench, folder: Path) -> None:
+    """Open the session; whoever only looks whether it is written holds it for a moment. Raises StorageError."""
+    for _ in range(_TRIES):
+        try:
+            return await bench.open(folder)
+        except StorageError:
+            await asyncio.sleep(0.05)
+    return await bench.open(folder)
+
+
+async def _hand_over(bench: Workbench, *, as_json: bool) -> int:
+    """Let a process of its own go on with the session's sweep."""
+    folder = bench.folder
+    assert folder is not None
+    bench.close("handed over")  # the other process writes the session from now on
+    pid = await hand_over(folder, current())
+    if as_json:
+        print_json(session=str(folder), pid=pid)
+    say(f"It runs in the background (pid {pid}). Show it: `raidbench attach {folder.name}`")
+    say(f"Stop it: `raidbench attach {folder.name} --stop`")
+    return DONE

@@ -1,0 +1,115 @@
+"""A sweep in words and tables: what it will do, and what it found."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from dataclasses import replace
+from pathlib import Path
+
+from app.cli.exit_status import DONE, FAILED, INTERRUPTED, REFUSED
+from app.cli.output import lines, paint, print_json, say, terminal_width
+from app.cli.render import fact_lines, fitted_lines
+from app.core.analysis.metric_kinds import SYNC
+from app.core.presentation.labels import worded, worded_cell
+from app.core.presentation.run import both_directions
+from app.core.session.state import Session
+from app.core.session.sweep_record import SweepRecord
+from app.core.session.sweep_steps import Design, StepResult, SweepResult
+from app.doors import action
+from app.features.sweep.engine.results import Results, results
+from app.features.sweep.engine.risk_assessment import Survey
+from app.features.sweep.presentation.findings import ending, finding_facts, short_facts
+from app.features.sweep.presentation.json_schema import sweep_json
+from app.features.sweep.presentation.load_curve import curve_table
+from app.features.sweep.presentation.plan import cells_table, order_facts, plan_facts
+from app.features.sweep.presentation.published_results import WIDTH, published_tables
+from app.features.sweep.presentation.sweep import matrix_table, rankings
+from backends.simulator.profiles import demo_words, rack_of
+from backends.text import clean
+from widgets.text_utils import units
+from widgets.text_utils.text import wrap
+
+
+def plan_lines(surveyed: Survey, speed: float | None = None) -> list[str]:
+    """What a sweep will do: time, what is lost and risked, changes, cells; `speed` is that of a simulation."""
+    title = paint(clean(surveyed.design.title, 200), "bold")
+    cells = fitted_lines(cells_table(surveyed.design), terminal_width())
+    return [title, "", *_parted(*map(fact_lines, plan_facts(surveyed, speed)), cells)]
+
+
+def order_lines(design: Design) -> list[str]:
+    """The order of the steps, block by block."""
+    return _parted(*map(fact_lines, order_facts(design)))
+
+
+def step_line(record: SweepRecord, session: Session) -> str:
+    """The step that ended last, in one line."""
+    ended = record.ended[-1]
+    step = next(step for step in record.steps if step.number == ended.step)
+    cell = worded_cell(record.cell(step.cell))
+    what = f"{step.number}/{len(record.steps)}  {cell.row}, {cell.column}"
+    run = session.run(ended.run) if ended.run else None
+    if run is None or ended.result is not StepResult.DONE:
+        result = f"{ended.result}, tried once more" if ended.again else ended.result
+        return f"{what}: {result}. {clean(ended.reason, 300)}".rstrip()
+    parts = [
+        f"{units.iops(figures.iops)} IOPS {name}" for name, figures in both_directions(run.figures) if name != SYNC
+    ]
+    return f"{what}: {', '.join(parts)}"
+
+
+def result_lines(record: SweepRecord, found: Results, drawn: Sequence[str] = ()) -> list[str]:
+    """Return what was found: published tables, in short, the matrix, rankings, what was confirmed, failed or left out.
+
+    `drawn`: the rows of its picture.
+    """
+    width = terminal_width()
+    tables = (*filter(None, (matrix_table(record, found),)), *rankings(found), *map(curve_table, found.load_curves))
+    short = [fact_lines(short_facts(record, found))] if any(cell.value is not None for cell in found.cells) else []
+    figures = (fitted_lines(each, width) for each in tables)
+    narrow = min(WIDTH, width or WIDTH)
+    beside = (
+        [
+            *(paint(line, "bold") for line in wrap(each.heading, narrow)),
+            *fitted_lines(replace(each, heading=""), narrow),
+        ]
+        for each in published_tables(found)
+    )
+    shown = (*beside, *short, *figures, list(drawn), *map(fact_lines, finding_facts(record, found)))
+    return _parted(*(block for block in shown if block))
+
+
+def _parted(*blocks: list[str]) -> list[str]:
+    """Blocks of lines with an empty one between them."""
+    return [row for block in blocks for row in (*block, "")][:-1]
+
+
+# -- what a sweep found and how it ended, for the commands that run or show one ---------------------------------------
+
+
+def report(session: Session, record: SweepRecord, folder: str, *, as_json: bool) -> None:
+    """What the sweep of a session found, and how it ended."""
+    if as_json:
+        print_json(sweep=sweep_json(record, results(record, session.runs), session=folder))
+    else:
+        told = worded(record)
+        draw = action("plots.sweep_lines")
+        drawn = [] if draw is None else draw(session, Path(folder))
+        lines(result_lines(told, results(told, session.runs), drawn))
+    say(_ending(record, folder, session))
+
+
+def _ending(record: SweepRecord, folder: str, session: Session) -> str:
+    """How it ended, in a sentence, and what to do next."""
+    before = f" {demo_words(rack_of(session.machine.host))}" if session.simulated and session.machine else ""
+    go_on = f"Go on: raidbench{before} sweep --resume {Path(folder).name}"
+    return clean(ending(record)[0], 1000) + (f"\n{go_on}" if record.todo else "")
+
+
+def status_of(record: SweepRecord) -> int:
+    """Exit status of a sweep that ended."""
+    if record.end is None:
+        return FAILED
+    return {SweepResult.FINISHED: DONE, SweepResult.STOPPED: INTERRUPTED, SweepResult.WAITING: REFUSED}.get(
+        record.end.result, FAILED
+    )

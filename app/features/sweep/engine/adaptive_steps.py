@@ -1,0 +1,105 @@
+"""What the steps so far ask for: the winner's confirmation, the next depths of a search, the rates of a curve. Pure.
+
+Decided by the record alone, so that a sweep that goes on after a crash decides the same.
+"""
+
+from __future__ import annotations
+
+import time
+from collections import Counter
+from collections.abc import Sequence
+from random import Random
+
+from app.core.analysis.pair_design import one_look, order
+from app.core.session.state import RunRecord
+from app.core.session.sweep_record import SweepExtended, SweepRecord
+from app.core.session.sweep_steps import Purpose, RateLadder, Saturation, Step, SweepCell
+from app.features.sweep.engine.cells import Runs
+from app.features.sweep.engine.load_curve import next_percents, rate_cell, rate_points
+from app.features.sweep.engine.results import Results, results, winners
+from app.features.sweep.engine.saturation import LEAST_RUNS, bases, depth_cell, depth_points, next_runs, search
+
+
+def further(record: SweepRecord, runs: Sequence[RunRecord]) -> SweepExtended | None:
+    """More steps once all others are done; None when the sweep is complete."""
+    if record.todo:
+        return None
+    if record.design.pairs and Purpose.CONFIRM not in record.extended:
+        return _confirmation(record, results(record, runs))
+    known = {run.id: run for run in runs}
+    more = None
+    if record.design.saturation is not None:
+        more = _search(record, record.design.saturation, known)
+    if more is None and record.design.curve is not None:
+        more = _curve(record, record.design.curve, known)
+    return more
+
+
+def _confirmation(record: SweepRecord, found: Results) -> SweepExtended:
+    """Fresh pairs of every winner and its baseline; no steps when nothing seems to beat its baseline."""
+    random = Random(record.design.seed + 1)
+    number, block = _last(record)
+    steps: list[Step] = []
+    for winner, baseline in winners(found):
+        if not _still_possible(record, winner):
+            continue
+        block += 1
+        for at, letter in enumerate(order(one_look(record.design.pairs), random)):
+            number += 1
+            cell = baseline if letter == "A" else winner
+            steps.append(Step(number=number, cell=cell.id, purpose=Purpose.CONFIRM, round=at // 2 + 1, block=block))
+    return SweepExtended(at=time.time(), purpose=Purpose.CONFIRM, steps=tuple(steps))
+
+
+def _search(record: SweepRecord, goal: Saturation, known: Runs) -> SweepExtended | None:
+    """The next depths of each set-up's search; None when all have come to an end."""
+    repeats, random = max(LEAST_RUNS, record.design.repeats), _random(record)
+    wanted: list[SweepCell] = []
+    for base in bases(record):
+        if _still_possible(record, base):
+            points = depth_points(record, base, goal, known)
+            there = {point.depth: point.cell for point in points}
+            for depth in next_runs(points, goal, repeats, random):
+                wanted.append(there.get(depth) or depth_cell(base, depth))
+    return _extended(record, Purpose.SATURATE, wanted)
+
+
+def _curve(record: SweepRecord, ladder: RateLadder, known: Runs) -> SweepExtended | None:
+    """The next rates of each set-up's curve; None when all are complete."""
+    repeats, random = max(LEAST_RUNS, record.design.repeats), _random(record)
+    wanted: list[SweepCell] = []
+    for one in search(record, known):
+        if one.plateau is not None and one.best is not None and _still_possible(record, one.cell):
+            percents = next_percents(rate_points(record, one.cell, known), ladder, repeats, random)
+            wanted += [rate_cell(one, percent) for percent in percents]
+    return _extended(record, Purpose.LOAD, wanted)
+
+
+def _extended(record: SweepRecord, purpose: Purpose, wanted: Sequence[SweepCell]) -> SweepExtended | None:
+    """A run of each of these cells, in this order; those that the record does not have yet come with them."""
+    if not wanted:
+        return None
+    number, block = _last(record)
+    rounds = Counter(step.cell for step in record.steps if step.purpose in (Purpose.SCREEN, purpose))
+    steps: list[Step] = []
+    for cell in wanted:
+        number, rounds[cell.id] = number + 1, rounds[cell.id] + 1
+        steps.append(Step(number=number, cell=cell.id, purpose=purpose, round=rounds[cell.id], block=block + 1))
+    known = {cell.id for cell in record.cells}
+    fresh = {cell.id: cell for cell in wanted if cell.id not in known}
+    return SweepExtended(at=time.time(), purpose=purpose, steps=tuple(steps), cells=tuple(fresh.values()))
+
+
+def _random(record: SweepRecord) -> Random:
+    """The same after a crash as before."""
+    return Random(record.design.seed + 1 + len(record.steps))
+
+
+def _still_possible(record: SweepRecord, cell: SweepCell) -> bool:
+    """Whether a cell can be measured at the end: no feature that is active by then was to be absent."""
+    return set(cell.needs) == {feature for one in record.design.cells for feature in one.needs}
+
+
+def _last(record: SweepRecord) -> tuple[int, int]:
+    """Highest number and highest block so far."""
+    return max(step.number for step in record.steps), max(step.block for step in record.steps)

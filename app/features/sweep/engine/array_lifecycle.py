@@ -1,0 +1,301 @@
+"""The arrays of a sweep over levels, one after the other: made, prepared, measured on, deleted again."""
+
+from __future__ import annotations
+
+import asyncio
+import time
+from collections.abc import Mapping
+from dataclasses import replace
+from typing import TYPE_CHECKING
+
+from app.core.changes.arrays.array_journal import ArrayEntry, ArrayStage
+from app.core.changes.arrays.candidates import candidates_of, new_name, plan_array
+from app.core.session.events import ChangeEnded
+from app.core.session.sweep_steps import MADE, Assignment, Step, SweepArray, SweepCell, SweepDrive, SweepMaking
+from app.features.sweep.engine.array_preparation import NotPreparedError, prepare, under_way, wait_until_whole
+from app.features.sweep.engine.order import Standing, standing_of
+from app.features.sweep.engine.raid_levels import array_words
+from app.features.sweep.engine.targets import legal
+from backends.array_planning import ArrayFound, ArrayStanding, ArrayWish, Candidate, require_free_drive
+from backends.errors import (
+    DeviceGoneError,
+    InvalidValueError,
+    RaidbenchError,
+    RefusedError,
+    StorageError,
+    ToolFailedError,
+)
+from backends.identity import newly_found
+from backends.settings import Effect
+from backends.text import clean
+from backends.values import dataclass
+
+if TYPE_CHECKING:
+    from app.core.workbench import Workbench
+
+
+class ArrayRefusedError(RaidbenchError):
+    """The maker refuses an array, and nothing of it is left: what was to be measured on it is left out."""
+
+
+class ArrayEndsSweepError(RaidbenchError):
+    """Drives or arrays are not what was confirmed: nothing more is made or measured."""
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class _Present:
+    """The array that stands."""
+
+    standing: Standing
+    """What it was made for."""
+    found: ArrayFound
+    births: Mapping[str, Assignment]
+    """Settings that the sweep touches, as they were when it was made."""
+    failure: RaidbenchError | None
+    """Why nothing may be measured on it."""
+    alone: bool = False
+    """Whether it is one drive, and no array."""
+
+
+class ArraysInTurn:
+    """One array at a time, of exactly the drives that were confirmed."""
+
+    def __init__(self, bench: Workbench, stop: asyncio.Event) -> None:
+        self._bench, self._stop = bench, stop
+        self._present: _Present | None = None
+
+    @property
+    def _making(self) -> SweepMaking:
+        record = self._bench.session.sweep
+        if record is None or record.design.making is None:
+            raise StorageError("This sweep makes no arrays.")
+        return record.design.making
+
+    async def bring(self, step: Step, cell: SweepCell) -> None:
+        """Have the array of a step stand, ready to be measured, and no other; nothing when asked to stop.
+
+        One that could not be prepared stands, and `on_it` says why nothing is measured on it. Raises
+        ArrayRefusedError, ArrayEndsSweepError, DeviceGoneError, StorageError.
+        """
+        standing = standing_of(step, cell, self._making)
+        if self._present is None or self._present.standing != standing:
+            if left := await self.put_away():
+                raise ArrayEndsSweepError(" ".join(left))
+            if self._stop.is_set():
+                return
+            await self._make(standing, self._making.array(cell.array or ""))
+        elif self._present.failure is None and not self._present.alone:
+            await self._at_rest(self._present)
+
+    async def _at_rest(self, present: _Present) -> None:
+        """A card begins to initialise minutes after it made an array: that is waited for."""
+        try:
+            await wait_until_whole(self._bench, present.found, self._stop)
+        except NotPreparedError as error:
+            self._present = replace(present, failure=error)
+
+    async def disturbed(self) -> str:
+        """Why the run that has just ended on the array does not count, a sentence; "" where it does."""
+        return "" if self._present is None else await under_way(self._bench, self._present.found)
+
+    @property
+    def usable(self) -> bool:
+        """Whether an array stands that may be measured."""
+        return self._present is not None and self._present.failure is None
+
+    def on_it(self, cell: SweepCell) -> SweepCell:
+        """The cell with the address and the settings of the array that stands.
+
+        Raises InvalidValueError, and why nothing may be measured on the array.
+        """
+        present = self._present
+        if present is None or present.found.target is None:
+            raise DeviceGoneError("No array of the sweep stands.", hint="Go on with `raidbench sweep --resume`.")
+        if present.failure is not None:
+            raise present.failure
+        own = {one.key: one.value for one in cell.settings if one.target.backend == MADE}
+        others = tuple(one for one in cell.settings if one.target.backend != MADE)
+        if missing := own.keys() - present.births.keys():
+            raise InvalidValueError(f"{present.found.target} has no setting {clean(', '.join(sorted(missing)), 60)}.")
+        made = tuple(
+            Assignment(target=birth.target, key=key, value=own.get(key, birth.value))
+            for key, birth in present.births.items()
+        )
+        return SweepCell(
+            id=cell.id,
+            row=cell.row,
+            column=cell.column,
+            where=str(present.found.target),
+            settings=(*others, *made),
+            job=cell.job,
+            profile=cell.profile,
+            against=cell.against,
+            block=cell.block,
+            array=cell.array,
+        )
+
+    # -- making one ---------------------------------------------------------------------------------------------------
+
+    async def _make(self, standing: Standing, array: SweepArray) -> None:
+        bench, making = self._bench, self._making
+        drives = (await self._drives(making))[: array.members]
+        if array.alone:
+            await self._stand_alone(standing, drives[0])
+            return
+        wish = ArrayWish(
+            level=array.level,
+            drives=drives,
+            strip_bytes=array.strip_bytes,
+            spans=array.spans,
+            layout=array.layout,
+            name=new_name(),
+            policies=dict(making.policies),
+        )
+        try:
+            plan = await plan_array(bench.hardware.machine, wish, assume_clean=making.assume_clean)
+            found = await bench.arrays.create(plan, assume_clean=making.assume_clean, typed=making.word_of(array))
+        except (InvalidValueError, ToolFailedError) as error:
+            if bench.arrays.made_here.entry(wish.name) is not None:
+                raise ArrayEndsSweepError(error.message, hint=error.hint, evidence=error.evidence) from error
+            raise ArrayRefusedError(error.message, evidence=error.evidence) from error
+        except RaidbenchError as error:
+            raise ArrayEndsSweepError(error.message, hint=error.hint, evidence=error.evidence) from error
+        await bench.hardware.probe()
+        failure: RaidbenchError | None = None
+        births: Mapping[str, Assignment] = {}
+        self._present = _Present(standing=standing, found=found, births=births, failure=None)
+        try:
+            if wrong := [words for key, words in found.differs.items() if key in making.policies]:
+                raise NotPreparedError(" ".join(wrong))
+            await prepare(bench, found, array, self._stop, assume_clean=making.assume_clean)
+            births = await self._births(found)
+        except (StorageError, DeviceGoneError):
+            raise
+        except RaidbenchError as error:
+            failure = RaidbenchError(f"{array_words(array)}: {error.message}", hint=error.hint, evidence=error.evidence)
+        self._present = _Present(standing=standing, found=found, births=births, failure=failure)
+
+    async def _stand_alone(self, standing: Standing, drive: Candidate) -> None:
+        """Have a drive measured as it is, without an array."""
+        found = ArrayFound(
+            standing=ArrayStanding.WHOLE,
+            words=f"{drive.place} is measured as it is.",
+            target=drive.drive,
+            device=drive.place,
+        )
+        failure: RaidbenchError | None = None
+        births: Mapping[str, Assignment] = {}
+        try:
+            births = await self._births(found)
+        except (StorageError, DeviceGoneError):
+            raise
+        except RaidbenchError as error:
+            failure = error
+        self._present = _Present(standing=standing, found=found, births=births, failure=failure, alone=True)
+
+    async def _drives(self, making: SweepMaking) -> tuple[Candidate, ...]:
+        """The drives of the sweep as they are now. Raises ArrayEndsSweepError where one is not as it was confirmed."""
+        bench = self._bench
+        inventory = await bench.hardware.probe()
+        names = [name for drive in making.drives for name in (drive.place, drive.serial) if name]
+        there, _ = await candidates_of(bench.hardware.machine, inventory, names)
+        try:
+            return tuple(_same(there, drive) for drive in making.drives)
+        except RaidbenchError as error:
+            raise ArrayEndsSweepError(error.message, hint=error.hint) from error
+
+    async def _births(self, found: ArrayFound) -> Mapping[str, Assignment]:
+        """What every setting that the sweep touches is on the array that was just made."""
+        bench, record = self._bench, self._bench.session.sweep
+        cells = () if record is None else record.cells
+        wanted = {one.key: one.value for cell in cells for one in cell.settings if one.target.backend == MADE}
+        thing = None if found.target is None else bench.session.inventory.find(str(found.target))
+        if not wanted or thing is None:
+            return {}
+        twin = bench.session.inventory.twin(thing)
+        births: dict[str, Assignment] = {}
+        for target in (thing.target, *(() if twin is None else (twin.target,))):
+            declared = {setting.key: setting for setting in bench.hardware.settings(target)}
+            readings = await bench.hardware.read(target)
+            for key in wanted.keys() & readings.keys() & declared.keys() - births.keys():
+                now, setting = readings[key].now, declared[key]
+                if now is None or setting.effect is not Effect.AT_ONCE:
+                    raise InvalidValueError(f"{key} of {target} cannot be flipped in place.")
+                for value in {one.value for cell in cells for one in cell.settings if one.key == key}:
+                    legal(setting, readings[key], value)
+                births[key] = Assignment(target=target, key=key, value=now)
+        return births
+
+    # -- deleting it --------------------------------------------------------------------------------------------------
+
+    async def put_away(self) -> tuple[str, ...]:
+        """Delete every array of this sweep that is left; sentences about what is not gone. Raises nothing of ours."""
+        self._present = None
+        left: list[str] = []
+        for entry in self._own():
+            try:
+                await self._delete(entry)
+            except RaidbenchError as error:
+                left.append(f"{entry.array.name} is not deleted: {error.message} {error.hint}".strip())
+        if not left:
+            self._write_off()
+        return tuple(left)
+
+    def _own(self) -> tuple[ArrayEntry, ...]:
+        """Arrays of the journal that this session made of the drives of its sweep."""
+        folder = str(self._bench.need_recording())
+        drives = [drive.serial for drive in self._making.drives]
+        own = {frozenset(drives[: array.members]) for array in self._making.arrays}
+        return tuple(
+            entry
+            for entry in self._bench.arrays.made_here.entries()
+            if entry.session == folder and frozenset(member.serial for member in entry.array.members) in own
+        )
+
+    async def _delete(self, entry: ArrayEntry) -> None:
+        """Settle what was cut short, and delete what is whole. Raises RefusedError for what is not known to be ours."""
+        bench, name = self._bench, entry.array.name
+        if entry.stage is not ArrayStage.MADE:
+            found = await bench.arrays.settle(entry, remove=True)
+            if found.standing is ArrayStanding.ABSENT:
+                return
+            if found.standing is not ArrayStanding.WHOLE:
+                raise RefusedError(found.words, hint="`raidbench recover` shows it.")
+        await bench.arrays.delete(name, typed=name)
+        await bench.hardware.probe()
+
+    def _write_off(self) -> None:
+        """Settings of an array that is gone have nothing left to be taken back."""
+        bench, record = self._bench, self._bench.session.sweep
+        if record is None:
+            return
+        kept = {original.target for original in record.design.originals}
+        in_force = {change.id for change in bench.session.in_force}
+        for change in bench.session.changes:
+            left = change.end is None or change.id in in_force
+            if left and change.id in record.changes and change.change.target not in kept:
+                message = "the array that had it was made for the sweep, and is deleted"
+                bench.emit(ChangeEnded(at=time.time(), id=change.id, result="restored", now=None, message=message))
+                bench.changes.journal.outcome(change.id, bench.need_recording(), "restored")
+
+
+def _same(there: tuple[Candidate, ...], drive: SweepDrive) -> Candidate:
+    """A drive of the sweep as it is now. Raises DeviceGoneError, RefusedError."""
+    called = clean(drive.serial or drive.place, 80)
+    own = [
+        one
+        for one in there
+        if (one.serial, one.size_bytes) == (drive.serial, drive.size_bytes)
+        and (drive.serial is not None or one.place == drive.place)
+        and (drive.wwn is None or (one.identity is not None and one.identity.wwn == drive.wwn))
+    ]
+    if len(own) != 1:
+        what = "is not there" if not own else f"is several: {', '.join(one.place for one in own[:3])}"
+        raise DeviceGoneError(f"The drive {called} {what}.", hint="Look at the drives (`raidbench array list`).")
+    require_free_drive(own[0])
+    if own[0].seen and (new := newly_found(own[0].lies, drive.lies)):
+        raise RefusedError(
+            f"Something lies on {own[0].place} that was not there when it was confirmed: {'; '.join(new)}.",
+            hint="Look at it. Nothing was made of it since.",
+        )
+    return own[0]

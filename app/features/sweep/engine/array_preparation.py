@@ -1,0 +1,152 @@
+"""Until an array that a sweep made may be measured: at rest, whole, and with parity that is right."""
+
+from __future__ import annotations
+
+import asyncio
+import contextlib
+import time
+from typing import TYPE_CHECKING
+
+from app.core.benchmark.run_plan import Request
+from app.core.fio.job import Job
+from app.core.fio.render import FILL_BLOCK
+from app.core.session.results import RunStatus
+from app.core.session.sweep_steps import SweepArray
+from app.features.sweep.engine.raid_levels import PARITY
+from backends.array_planning import ArrayFound
+from backends.errors import BlockedError, RaidbenchError, RefusedError, StorageError
+from backends.model import BROKEN, Array, State
+from backends.protocol import ChecksParity
+from backends.text import clean
+
+if TYPE_CHECKING:
+    from app.core.workbench import Workbench
+
+LOOK_EVERY = 2.0
+"""Seconds between two looks at an array that is not at rest."""
+
+IN_A_HURRY = 0.2
+"""The same where time runs faster."""
+
+TELL_EVERY = 60.0
+"""Seconds between two words on how far it is."""
+
+_LOOKS = 5
+"""Looks at an array that is not whole and does nothing about it, until it counts as one that will not be."""
+
+
+class NotPreparedError(RaidbenchError):
+    """Nothing may be measured on the array."""
+
+
+async def prepare(
+    bench: Workbench, found: ArrayFound, array: SweepArray, stop: asyncio.Event, *, assume_clean: bool
+) -> None:
+    """Return when it may be measured, or somebody stops the sweep.
+
+    Raises NotPreparedError with the reason why it may not, and what measuring raises.
+    """
+    await wait_until_whole(bench, found, stop)
+    if not assume_clean or stop.is_set():
+        return
+    await _write_all(bench, found, array)
+    if array.level not in PARITY or stop.is_set():
+        return
+    checked = [one for one in _parts(bench, found) if one.level in PARITY]
+    if not checked:
+        raise NotPreparedError("No array with parity was found to be checked.")
+    for part in checked:
+        await _backend(bench, part).begin_check(part.target)
+    await wait_until_whole(bench, found, stop)
+    if stop.is_set():
+        return
+    for part in checked:
+        wrong = await _backend(bench, part).mismatches(part.target)
+        if wrong != 0:
+            told = "does not tell its mismatch_cnt" if wrong is None else f"has a mismatch_cnt of {wrong}"
+            raise NotPreparedError(f"{part.target} {told} after a pass over all of it: its parity is not right.")
+    bench.note(f"Parity of {found.target} is right: mismatch_cnt 0.")
+
+
+async def wait_until_whole(bench: Workbench, found: ArrayFound, stop: asyncio.Event) -> None:
+    """Return when nothing is under way in the array and all of it is whole, or somebody stops the sweep.
+
+    Raises NotPreparedError for one that is not whole, and that nothing is rebuilding.
+    """
+    said = 0.0
+    idle = 0
+    while not stop.is_set():
+        await bench.hardware.probe()
+        parts = _parts(bench, found)
+        if not parts:
+            raise NotPreparedError(f"{found.device} is not listed as an array.")
+        busy = [(part, task) for part in parts for task in part.tasks]
+        broken = [part for part in parts if part.state in BROKEN]
+        if not busy and not broken:
+            return
+        idle = 0 if busy else idle + 1
+        if idle >= _LOOKS:
+            raise NotPreparedError(f"{broken[0].target} is {broken[0].state.value}, and nothing rebuilds it.")
+        if busy and time.monotonic() - said > TELL_EVERY:
+            said = time.monotonic()
+            part, task = busy[0]
+            far = "" if task.progress is None else f", {task.progress:.0%}"
+            state = "" if part.state is State.OPTIMAL else f" ({part.state.value})"
+            bench.note(f"Waiting for {part.target}{state}: {task.kind}{far}.")
+        with contextlib.suppress(TimeoutError):
+            async with asyncio.timeout(LOOK_EVERY if bench.host.capabilities.live else IN_A_HURRY):
+                await stop.wait()
+
+
+async def under_way(bench: Workbench, found: ArrayFound) -> str:
+    """What an array does of its own now, or what is wrong with it, a sentence; "" for nothing."""
+    await bench.hardware.probe()
+    for part in _parts(bench, found):
+        if part.tasks:
+            return f"{part.target} began a {part.tasks[0].kind} meanwhile, so this does not count."
+        if part.state in BROKEN:
+            return f"{part.target} became {part.state.value} meanwhile, so this does not count."
+    return ""
+
+
+def _parts(bench: Workbench, found: ArrayFound) -> list[Array]:
+    """The array, and of a nested one the inner arrays."""
+    arrays = {str(array.target): array for array in bench.session.inventory.arrays}
+    parts: list[Array] = []
+    waiting = [str(found.target)]
+    while waiting:
+        part = arrays.pop(waiting.pop(), None)
+        if part is not None:
+            parts.append(part)
+            waiting += map(str, part.members)
+    return parts
+
+
+def _backend(bench: Workbench, part: Array) -> ChecksParity:
+    backend = bench.hardware.machine.backends[part.target.backend]
+    if not isinstance(backend, ChecksParity):
+        raise BlockedError(f"raidbench cannot have {part.target} checked.")
+    return backend
+
+
+async def _write_all(bench: Workbench, found: ArrayFound, array: SweepArray) -> None:
+    """A pass over the whole array in full stripes, and a second of reads. Raises NotPreparedError."""
+    job = Job.from_fields({"rw": "read", "bs": "128k", "iodepth": "8", "runtime": "1s", "ramp": "0s"})
+    request = Request(
+        where=found.device or "",
+        name=str(found.target),
+        job=job,
+        fills=1,
+        fill_block=array.full_stripe_bytes or FILL_BLOCK,
+        told=True,
+    )
+    ready = await bench.jobs.prepare(request)
+    if ready.refused:
+        raise RefusedError(" ".join(ready.refused), hint=ready.hint)
+    if ready.found:
+        raise RefusedError(f"Something lies on {found.device}: {clean('; '.join(ready.found), 300)}.")
+    run = await bench.jobs.measure(ready, confirm=ready.confirm_text)
+    if run.figures.status is RunStatus.FAILED:
+        raise NotPreparedError(f"The pass over all of it failed: {run.figures.reason or 'no reason given'}.")
+    if run.figures.status is RunStatus.OK and run.figures.filled_bytes < (ready.size or 1):
+        raise StorageError(f"Only {run.figures.filled_bytes} of {ready.size} bytes of {found.device} were written.")

@@ -1,0 +1,180 @@
+"""What is best of a sweep, with whatever cannot be told from it, and the winners measured again. Pure."""
+
+from __future__ import annotations
+
+from collections.abc import Collection, Iterator, Sequence
+from dataclasses import replace
+
+from app.core.analysis.caveats import weighed
+from app.core.analysis.multiplicity import corrected
+from app.core.analysis.pair_design import LEVEL
+from app.core.analysis.reasons import PlannedCount, Reason
+from app.core.analysis.verdict import BETTER, WORSE, Judgement, Verdict, judge
+from app.core.session.sweep_record import SweepRecord
+from app.core.session.sweep_steps import Purpose, Rank, SweepCell
+from app.features.sweep.engine.cells import CellResult, Runs, runs_of_cell, threshold_of, values_by_turn
+from app.features.sweep.engine.verdicts import pairs_needed, shares
+from backends.values import dataclass
+
+# -- what is best of a sweep, together with whatever cannot be told from it -------------------------------------------
+
+
+def leaders(record: SweepRecord, ranked: Sequence[CellResult], known: Runs) -> tuple[str, ...]:
+    """Ids of the best of some cells and of those that are not shown to be behind any of them, best first.
+
+    `ranked`: measured cells of one workload, best first. Behind is what its verdict against a baseline says, or what
+    was measured in turn with the best and is worse when every pair of the cells is counted.
+    """
+    if not ranked:
+        return ()
+    best, *others = ranked
+    share = 2 / len(ranked)
+    direct = [_in_turn(record, best, other, known, LEVEL * share / max(1, len(others))) for other in others]
+    # The best was picked by its figures, so it is not these few comparisons that chance had, but those of all pairs.
+    held = corrected(direct, share=share)
+    tied = (
+        one.cell.id
+        for one, judgement in zip(others, held, strict=True)
+        if not (_behind(one, ranked) or (judgement is not None and judgement.verdict in WORSE))
+    )
+    return (best.cell.id, *tied)
+
+
+def _in_turn(record: SweepRecord, best: CellResult, one: CellResult, known: Runs, strictest: float) -> Judgement | None:
+    """Return the verdict on a cell against the best.
+
+    None where they were not measured in the same rounds, and where a device with two speeds would go the same way in so
+    few of them.
+    """
+    a, b = (values_by_turn(record, each.cell.id, known, Purpose.SCREEN) for each in (best, one))
+    both = [turn for turn in a if turn in b]
+    if best.cell.block != one.cell.block or len(both) < 2:
+        return None
+    if len(both) < pairs_needed(strictest):
+        return None
+    higher = record.design.rank is not Rank.P99
+    found = judge(
+        [a[turn] for turn in both],
+        [b[turn] for turn in both],
+        interleaved=True,
+        higher_is_better=higher,
+        threshold=threshold_of(record),
+        strictest=strictest,
+    )
+    return weighed(found, (run for each in (best, one) for run in runs_of_cell(record, known, each.cell.id)))
+
+
+def _behind(one: CellResult, cells: Sequence[CellResult]) -> bool:
+    """Whether it is shown to be worse than its baseline, than what has it for one, or than what shares it."""
+    if one.judgement is not None and one.judgement.verdict in WORSE:
+        return True
+    return any(
+        (other.cell.against == one.cell.id and other.judgement is not None and other.judgement.verdict in BETTER)
+        or (one.cell.against is not None and other.cell.against == one.cell.against and _apart(other, one, cells))
+        for other in cells
+    )
+
+
+def _apart(ahead: CellResult, one: CellResult, ranked: Sequence[CellResult]) -> bool:
+    """Whether what is ranked before it was judged as it was, by an interval that has nothing in common with its own.
+
+    Of cells that were measured in the same rounds those are compared, which says more.
+    """
+    a, b = ahead.judgement, one.judgement
+    if a is None or b is None or not (a.decided and b.decided) or a.interval is None or b.interval is None:
+        return False
+    if (a.interleaved and b.interleaved) or ranked.index(ahead) >= ranked.index(one):
+        return False
+    return a.interval.low > b.interval.high or b.interval.low > a.interval.high
+
+
+# -- the winners of a sweep, measured again ---------------------------------------------------------------------------
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class ConfirmedWinner:
+    """A winner measured against its baseline in fresh pairs."""
+
+    winner: SweepCell
+    """What led the screening."""
+    baseline: SweepCell
+    """What it was compared with."""
+    judgement: Judgement | None
+    """From the fresh pairs alone; None until there are two."""
+    pairs: int
+    """Complete pairs so far."""
+
+
+def confirmations(record: SweepRecord, known: Runs, shown: Collection[str] = ()) -> tuple[ConfirmedWinner, ...]:
+    """Judged by their fresh pairs, once these are complete.
+
+    `shown`: ids of cells that the matrix has shown to differ. What confirms one of them says nothing that was not said,
+    and takes nothing from the share of false verdicts; the others have theirs together (Holm).
+    """
+    found = tuple(_winners(record, known))
+    open_ones = [one for one in found if one.winner.id not in shown]
+    level = shares(record.design).confirmation
+    rest = [_fresh(record, one, known, level=level, strictest=level / len(open_ones)) for one in open_ones]
+    held_together = corrected(rest)
+    held = {one.winner.id: judgement for one, judgement in zip(open_ones, held_together, strict=True)}
+    return _with(found, [held[one.winner.id] if one.winner.id in held else _fresh(record, one, known) for one in found])
+
+
+def _winners(record: SweepRecord, known: Runs) -> Iterator[ConfirmedWinner]:
+    """What was measured again, without its verdict."""
+    cells = {cell.id: cell for cell in record.cells}
+    blocks: dict[int, list[str]] = {}
+    for step in record.steps:
+        if step.purpose is Purpose.CONFIRM:
+            members = blocks.setdefault(step.block, [])
+            if step.cell not in members:
+                members.append(step.cell)
+    for members in blocks.values():
+        winner = next((cells[member] for member in members if cells[member].against in members), None)
+        if winner is not None and winner.against is not None:
+            pairs = len(_pairs(record, winner, known)[0])
+            yield ConfirmedWinner(winner=winner, baseline=cells[winner.against], judgement=None, pairs=pairs)
+
+
+def _pairs(record: SweepRecord, winner: SweepCell, known: Runs) -> tuple[list[float], list[float]]:
+    """The fresh runs of the baseline and of the winner, pair by pair."""
+    a, b = (values_by_turn(record, cell, known, Purpose.CONFIRM) for cell in (winner.against or "", winner.id))
+    both = [turn for turn in a if turn in b]
+    return [a[turn] for turn in both], [b[turn] for turn in both]
+
+
+def _fresh(
+    record: SweepRecord,
+    one: ConfirmedWinner,
+    known: Runs,
+    *,
+    level: float = LEVEL,
+    strictest: float | None = None,
+) -> Judgement | None:
+    a, b = _pairs(record, one.winner, known)
+    if len(a) < 2:
+        return None
+    judgement = judge(
+        a,
+        b,
+        interleaved=True,
+        higher_is_better=record.design.rank is not Rank.P99,
+        threshold=threshold_of(record),
+        level=level,
+        strictest=strictest,
+        sees_slow_runs=False,
+    )
+    if any(step.purpose is Purpose.CONFIRM and step.cell in (one.winner.id, one.baseline.id) for step in record.todo):
+        judgement = replace(
+            judgement,
+            verdict=Verdict.NOT_DECIDED,
+            reason=Reason.BEFORE_PAIRS,
+            wanted=PlannedCount(number=record.design.pairs),
+            further_pairs=None,
+        )
+    runs = (runs_of_cell(record, known, cell.id, confirming=True) for cell in (one.baseline, one.winner))
+    return weighed(judgement, (run for each in runs for run in each))
+
+
+def _with(found: Sequence[ConfirmedWinner], judgements: Sequence[Judgement | None]) -> tuple[ConfirmedWinner, ...]:
+    return tuple(replace(one, judgement=judgement) for one, judgement in zip(found, judgements, strict=True))

@@ -1,0 +1,334 @@
+"""Bringing settings and features to what a cell wants, waiting until that is at rest, and back afterwards."""
+
+from __future__ import annotations
+
+import asyncio
+import contextlib
+import time
+from collections.abc import Mapping, Sequence
+
+from app.core.changes.pending_state import ValueState, standing, standing_of
+from app.core.changes.side_effects import moved_by
+from app.core.session.events import ChangeEnded
+from app.core.session.state import ChangeRecord
+from app.core.session.sweep_record import SweepRecord
+from app.core.session.sweep_steps import Assignment, NeededFeature
+from app.core.workbench import Workbench
+from app.features.sweep.engine.targets import is_active
+from backends.errors import BlockedError, DeviceGoneError, NotFoundError, RaidbenchError, RefusedError, ToolFailedError
+from backends.model import Array, Controller, Target
+from backends.settings import Effect, Reading
+
+# -- options of a controller that a key and a restart bring -----------------------------------------------------------
+
+# On a simulated rack on the way, on a real one by hand.
+
+ACTIVATION_KEY = "activation_key"
+"""The setting that takes keys."""
+
+
+class FeatureMissingError(RaidbenchError):
+    """The rest of the sweep needs a feature that is not active, and a restart that is nobody's to make but yours."""
+
+
+async def activate(bench: Workbench, feature: NeededFeature) -> None:
+    """Give a simulated controller its key and restart its host. Raises FeatureMissingError on any other."""
+    if bench.restarts is None or feature.key is None:
+        raise FeatureMissingError(
+            f"{feature.name} is not active on {feature.target}, and the steps that are left need it.",
+            hint=f"Activate it (`raidbench set {feature.target} {ACTIVATION_KEY}=KEY`), restart the machine, and go on "
+            "with `raidbench sweep --resume`.",
+        )
+    with contextlib.suppress(ToolFailedError):  # refused when it was given before a crash, and waits for the restart
+        await bench.changes.apply(await bench.hardware.plan(feature.target, ACTIVATION_KEY, feature.key))
+    bench.note(f"The simulated host restarts, so that {feature.name} is in force.")
+    await bench.restarts.restart()
+    await bench.hardware.probe()
+    if not is_active(_controller(bench, feature), feature.name):
+        raise FeatureMissingError(f"{feature.name} is not active on {feature.target} even after a restart.")
+
+
+async def forget(bench: Workbench, record: SweepRecord) -> tuple[str, ...]:
+    """Take back from a simulated controller what the sweep activated; sentences about what is left."""
+    left: list[str] = []
+    for feature in record.design.features:
+        if feature.active or bench.restarts is None or record.todo:  # what is left to do would need it again
+            continue
+        try:
+            if is_active(_controller(bench, feature), feature.name):
+                await bench.restarts.restart(without=feature.name)
+                told = f"The simulated host restarted without {feature.name}, as it was before. A real card keeps it."
+                bench.note(told)
+                await bench.hardware.probe()
+        except RaidbenchError as error:
+            left.append(f"{feature.name} is still active on {feature.target}: {error.message}")
+            continue
+        for made in bench.session.in_force:
+            if made.id in record.changes and made.change.key == ACTIVATION_KEY:
+                message = "the simulated rack has forgotten the key"
+                bench.emit(ChangeEnded(at=time.time(), id=made.id, result="restored", now=None, message=message))
+    return tuple(left)
+
+
+def _controller(bench: Workbench, feature: NeededFeature) -> Controller | None:
+    thing = bench.session.inventory.find(str(feature.target))
+    return thing if isinstance(thing, Controller) else None
+
+
+# -- waiting until an array that was created again has come to rest ---------------------------------------------------
+
+LOOK_EVERY = 5.0
+"""Seconds between two looks."""
+
+LONGEST = 12 * 3600.0
+"""A reshape that takes longer is not waited for."""
+
+
+async def wait_for_tasks(bench: Workbench, address: str, stop: asyncio.Event) -> None:
+    """Return when the array does nothing of its own any more, or somebody stops the sweep.
+
+    Raises BlockedError after half a day.
+    """
+    began = time.monotonic()
+    while not stop.is_set():
+        thing = bench.session.inventory.find(address)
+        if not isinstance(thing, Array) or not thing.tasks:
+            return
+        if time.monotonic() - began > LONGEST:
+            raise BlockedError(f"{address} is still busy after 12 h: {thing.tasks[0].kind}.")
+        with contextlib.suppress(TimeoutError):
+            async with asyncio.timeout(LOOK_EVERY if bench.host.capabilities.live else 0.2):
+                await stop.wait()
+        await bench.hardware.probe()
+
+
+# -- bringing settings to what a cell wants, and back to what they were before the sweep ------------------------------
+
+_RESULTS = {ValueState.OURS: "verified", ValueState.BEFORE: "failed", ValueState.FOREIGN: "differs"}
+"""How a change ended that was cut short, by what is there now."""
+
+
+class NotSetError(RaidbenchError):
+    """A setting could not be brought to the value that a step wants."""
+
+
+async def bring(bench: Workbench, wanted: Sequence[Assignment], stop: asyncio.Event) -> tuple[str, ...]:
+    """Set what is not as wanted, slow settings first, those of one target in the order it needs.
+
+    Returns sentences about values that are set and not in force.
+
+    What a later step has moved along is set once more. An array that was created again, or is being reshaped, is waited
+    for, unless somebody stops the sweep. Raises NotSetError when a value does not take, and what planning raises.
+    """
+    await _set_missing(bench, wanted, stop)
+    await _set_missing(bench, wanted, stop)
+    if not stop.is_set() and (why := await differing(bench, wanted)):
+        raise NotSetError(f"{why} after it was set.")
+    readings = await _readings(bench, wanted)
+    return tuple(filter(None, (_otherwise(one, readings[one.target][one.key]) for one in wanted)))
+
+
+async def differing(bench: Workbench, wanted: Sequence[Assignment]) -> str:
+    """Return what does not read as a step wants it, a sentence without its end; "" where all does.
+
+    A value may read otherwise than it was written (-1 for a default): its plan says so.
+    """
+    readings = await _readings(bench, wanted)
+    found = []
+    for one in wanted:
+        now = readings[one.target][one.key].now
+        if now == one.value:
+            continue
+        with contextlib.suppress(RaidbenchError):
+            change = await bench.hardware.plan(one.target, one.key, one.value)
+            if change.before == change.after:
+                continue
+        found.append(f"{one.key} of {one.target} is {now or 'not readable'}, not {one.value}")
+    return ", ".join(found)
+
+
+async def _set_missing(bench: Workbench, wanted: Sequence[Assignment], stop: asyncio.Event) -> None:
+    readings = await _readings(bench, wanted)
+    missing = [one for one in wanted if readings[one.target][one.key].now != one.value]
+    for one in await _in_order(bench, sorted(missing, key=lambda each: not each.slow)):
+        change = await bench.hardware.plan(one.target, one.key, one.value)
+        if change.before == change.after:
+            continue
+        ended = await bench.changes.apply(change)
+        if ended.result != "verified":
+            raise NotSetError(f"{change.label} of {one.target} was not set to {one.value}: {_why(ended)}.")
+        if one.slow:
+            await bench.hardware.probe()  # another disk under the old name
+            await wait_for_tasks(bench, str(one.target), stop)
+
+
+async def _in_order(bench: Workbench, wanted: Sequence[Assignment]) -> list[Assignment]:
+    """Where a target gets several that are not slow, as its backend plans them as one set: bounds of each other."""
+    ordered = list(wanted)
+    for target in dict.fromkeys(one.target for one in wanted):
+        places = [at for at, one in enumerate(ordered) if one.target == target and not one.slow]
+        own = {ordered[at].key: ordered[at] for at in places}
+        if len(own) < 2:
+            continue
+        planned = await bench.hardware.plan_all(target, {key: one.value for key, one in own.items()})
+        for at, change in zip(places, planned, strict=True):
+            ordered[at] = own[change.key]
+    return ordered
+
+
+def _otherwise(one: Assignment, reading: Reading) -> str:
+    """A sentence when another value is in force than the one that is set, "" when it is the same."""
+    if not reading.overruled or reading.effective == one.value:
+        return ""
+    why = f": {reading.why_effective}" if reading.why_effective else ""
+    return f"{one.key} is {one.value}, but {reading.effective} is in force{why}."
+
+
+async def restore(bench: Workbench, record: SweepRecord) -> tuple[str, ...]:
+    """Put every touched setting back to what it was; sentences about those that are not. Raises nothing of ours.
+
+    A value that is neither what the sweep set nor what was there before is somebody else's, and left alone.
+    """
+    left: dict[Assignment, str] = {}
+    waiting = list(record.design.originals)
+    while waiting:
+        for original in waiting:
+            left.pop(original, None)
+            mine = [change for change in _in_force(bench, record) if _is_of(change, original)]
+            if not mine:
+                continue
+            try:
+                if await _put_back(bench, original, mine) and original.slow:
+                    await bench.hardware.probe()
+                    await wait_for_tasks(bench, str(original.target), asyncio.Event())
+            except RaidbenchError as error:
+                hint = f" {error.hint}" if error.hint else ""
+                told = f"{original.key} of {original.target} is not {original.value} again: {error.message}{hint}"
+                left[original] = told
+        again = [one for one in waiting if one in left and not one.slow]
+        waiting = again if len(again) < len(waiting) else []  # once the others are back nothing may be in its way
+    return (*left.values(), *await _restore_moved(bench, record))
+
+
+async def _restore_moved(bench: Workbench, record: SweepRecord) -> list[str]:
+    """Put back what changes of the sweep have moved along; sentences about what is not back.
+
+    By then it may have been moved several times: its value before the first time comes back, where it still has a value
+    to which one of the changes led.
+    """
+    made = [change for change in bench.session.changes if change.id in record.changes]
+    wanted = {(one.target, one.key) for one in record.design.originals}
+    left = []
+    for (target, key), (before, led_to) in moved_by(made).items():
+        if (target, key) in wanted:
+            continue
+        try:
+            reading = (await bench.hardware.read(target)).get(key)
+            if reading is None or reading.now == before or reading.now not in led_to:
+                continue
+            change = await bench.hardware.machine.setter(target).plan(target, key, before)
+            if any(one.change.key in change.moves for one in made):  # two views of one thing
+                continue
+            ended = await bench.changes.apply(change, undoes=made[-1].id)
+            if ended.result != "verified":
+                raise NotSetError(_why(ended))
+        except RaidbenchError as error:
+            left.append(f"{key} of {target} is not {before} again: {error.message}")
+    return left
+
+
+async def settle(bench: Workbench) -> None:
+    """Give changes that a crash cut short their end in session and journal, by what is there now.
+
+    Raises RaidbenchError when what was to be created again is missing and cannot be made, or somebody is still at it.
+    """
+    folder = bench.need_recording()
+    for record in bench.session.changes:
+        if record.end is None:
+            async with bench.changes.left_alone(record.change):
+                ended = await _read_end(bench, record)
+                bench.emit(ended)
+                bench.changes.journal.outcome(ended.id, folder, ended.result)
+    for intent in bench.changes.unresolved():
+        known = bench.session.change(intent.id) if intent.session == str(folder) else None
+        if known is not None and known.end is not None:
+            bench.changes.journal.outcome(intent.id, folder, known.end.result)
+
+
+async def _read_end(bench: Workbench, record: ChangeRecord) -> ChangeEnded:
+    change = record.change
+    try:
+        reading = (await bench.hardware.read(change.target)).get(change.key)
+    except (NotFoundError, DeviceGoneError):
+        if change.effect is not Effect.RECREATED:
+            raise
+        raise BlockedError(
+            f"{change.target} was deleted to be made again, and was not made.",
+            hint="`raidbench recover` makes it again; it asks for the word of its drives.",
+        ) from None
+    now = None if reading is None else reading.now
+    result = _RESULTS[standing(change, now)]
+    if result != "differs":
+        return ChangeEnded(at=time.time(), id=record.id, result=result, now=now, message="cut short, read afterwards")
+    # Whose value this is, nobody saw: noted as now of this change, it would pass for ours and be overwritten.
+    message = f"cut short; afterwards it read {now or 'nothing'}, which is neither old nor new"
+    return ChangeEnded(at=time.time(), id=record.id, result=result, now=None, message=message)
+
+
+def _in_force(bench: Workbench, record: SweepRecord) -> list[ChangeRecord]:
+    """Changes of the sweep that were not taken back, newest first."""
+    return [change for change in bench.changes.undoable() if change.id in record.changes]
+
+
+def _is_of(record: ChangeRecord, one: Assignment) -> bool:
+    return (record.change.target, record.change.key) == (one.target, one.key)
+
+
+async def _put_back(bench: Workbench, original: Assignment, mine: Sequence[ChangeRecord]) -> bool:
+    """Back to the value before; whether that took a change. Raises RaidbenchError."""
+    reading = await _read(bench, original)
+    changed = False
+    rest = list(mine)
+    if reading.now != original.value:
+        # What a change of ours found there may have been somebody else's already: only what one of them set is ours.
+        if not any(standing_of(made, reading.now) is ValueState.OURS for made in mine):
+            raise RefusedError(f"it is {reading.now} now, which somebody else set", hint="Nothing was touched.")
+        first = mine[-1].change  # what came along with the value of before is known to the change that found it
+        if first.before == original.value:
+            moved = None if mine[0].end is None else mine[0].end.moved
+            ended = await bench.changes.bring_back(first, undoes=mine[0].id, moved=moved)
+        else:
+            change = await bench.hardware.plan(original.target, original.key, original.value)
+            ended = await bench.changes.apply(change, undoes=mine[0].id)
+        if ended.result != "verified":
+            raise NotSetError(_why(ended))
+        changed, rest = True, rest[1:]
+    for earlier in rest:
+        _taken_back(bench, earlier, original.value)
+    return changed
+
+
+def _taken_back(bench: Workbench, change: ChangeRecord, now: str) -> None:
+    """An earlier change of the same setting has nothing left to be taken back."""
+    message = "the value before the sweep is back"
+    bench.emit(ChangeEnded(at=time.time(), id=change.id, result="restored", now=now, message=message))
+    bench.changes.journal.outcome(change.id, bench.need_recording(), "restored")
+
+
+async def _read(bench: Workbench, one: Assignment) -> Reading:
+    return (await _readings(bench, [one]))[one.target][one.key]
+
+
+async def _readings(bench: Workbench, wanted: Sequence[Assignment]) -> dict[Target, Mapping[str, Reading]]:
+    """Every target read once. Raises DeviceGoneError when one lacks a setting that it had."""
+    found: dict[Target, Mapping[str, Reading]] = {}
+    for one in wanted:
+        if one.target not in found:
+            found[one.target] = await bench.hardware.read(one.target)
+        if one.key not in found[one.target]:
+            raise DeviceGoneError(f"{one.target} has no setting {one.key} any more.")
+    return found
+
+
+def _why(ended: ChangeEnded) -> str:
+    return (ended.message or f"it reads {ended.now}").rstrip(".")

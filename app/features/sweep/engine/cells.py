@@ -1,0 +1,174 @@
+"""The cells of a sweep: what their runs measured, what is known of each, the figures they rank by. Pure."""
+
+from __future__ import annotations
+
+from collections.abc import Iterable, Mapping, Sequence
+from enum import StrEnum
+
+from app.core.analysis.reasons import Doubt
+from app.core.analysis.stats import THRESHOLD_PERCENT, LogSpread, Spread, log_spread
+from app.core.analysis.verdict import Judgement
+from app.core.session.results import DirectionFigures, RunFigures, RunStatus
+from app.core.session.state import RunRecord
+from app.core.session.sweep_record import SweepRecord
+from app.core.session.sweep_steps import Purpose, Rank, SweepCell
+from backends.values import dataclass
+
+# -- a finished run in the figures that a sweep ranks by --------------------------------------------------------------
+
+ENOUGH_FOR_P99 = 1000
+"""I/Os of which ten lie beyond the 99th percentile."""
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Score:
+    """What one run reached, both directions together."""
+
+    iops: float
+    """I/Os per second."""
+    bytes_per_second: float
+    """Bytes per second."""
+    p99_ns: int | None
+    """99th percentile of the latency, that of the slower direction; None with too few I/Os."""
+    mean_ns: float | None
+    """Mean latency of all I/Os."""
+    p50_ns: int | None = None
+    """Median, that of the slower direction."""
+    p99_9_ns: int | None = None
+    """99.9th percentile, that of the slower direction; None with too few I/Os."""
+    ios: int = 0
+    """Completed."""
+
+    def by(self, rank: Rank) -> float | None:
+        """The figure that counts."""
+        match rank:
+            case Rank.IOPS:
+                return self.iops
+            case Rank.BANDWIDTH:
+                return self.bytes_per_second
+            case Rank.P99:
+                return None if self.p99_ns is None else float(self.p99_ns)
+
+
+class LatencyFigure(StrEnum):
+    """A latency of a run, by the field of its score."""
+
+    MEAN = "mean_ns"
+    P50 = "p50_ns"
+    P99 = "p99_ns"
+    P99_9 = "p99_9_ns"
+
+
+def latency(scores: Sequence[Score], figure: LatencyFigure) -> LogSpread | None:
+    """The figure over the runs; None without a run, and where one of them has too few I/Os for it."""
+    known = [value for one in scores if (value := getattr(one, figure)) is not None and value > 0]
+    return log_spread(known) if known and len(known) == len(scores) else None
+
+
+def score(run: RunRecord | None) -> Score | None:
+    """The figures of a run; None unless it went well and did something."""
+    if run is None or run.figures.status is not RunStatus.OK:
+        return None
+    return score_of(run.figures)
+
+
+def score_of(figures: RunFigures) -> Score | None:
+    """The figures in both directions together; None when nothing was measured."""
+    both = [one for one in figures.transfers if one.total_ios]
+    if not both:
+        return None
+    return Score(
+        iops=sum(one.iops for one in both),
+        bytes_per_second=sum(one.bytes_per_second for one in both),
+        p99_ns=_slower(one.latency_ns.p99 if one.total_ios >= ENOUGH_FOR_P99 else None for one in both),
+        mean_ns=_mean(both),
+        p50_ns=_slower(one.latency_ns.p50 for one in both),
+        p99_9_ns=_slower(one.latency_ns.p99_9 for one in both),
+        ios=sum(one.total_ios for one in both),
+    )
+
+
+def _slower(percentiles: Iterable[int | None]) -> int | None:
+    """The largest; None where a direction has none."""
+    known = list(percentiles)
+    return None if None in known else max(one for one in known if one is not None)
+
+
+def _mean(both: list[DirectionFigures]) -> float | None:
+    pairs = [(one.latency_ns.mean, one.total_ios) for one in both]
+    if any(mean is None for mean, _ in pairs):
+        return None
+    return sum((mean or 0.0) * count for mean, count in pairs) / sum(count for _, count in pairs)
+
+
+# -- what the runs of one cell of a sweep measured --------------------------------------------------------------------
+
+Runs = Mapping[str, RunRecord]
+"""The runs of a session by id."""
+
+Turn = tuple[int, int]
+"""Block of the order, and round."""
+
+
+def threshold_of(record: SweepRecord) -> float:
+    """A difference within it is none, percent."""
+    return record.design.threshold_percent or THRESHOLD_PERCENT
+
+
+def scored_runs(record: SweepRecord, cell: str, known: Runs, *purposes: Purpose) -> list[tuple[Turn, Score]]:
+    """Scores of a cell's runs by (block of the order, round)."""
+    found = []
+    for step, run in record.runs_of(cell, *purposes):
+        reached = score(known.get(run))
+        if reached is not None:
+            found.append(((step.block, step.round), reached))
+    return found
+
+
+def values_by_turn(record: SweepRecord, cell: str, known: Runs, *purposes: Purpose) -> dict[Turn, float]:
+    """What the sweep ranks by, of each run."""
+    rank = record.design.rank
+    scored = scored_runs(record, cell, known, *purposes)
+    return {place: value for place, one in scored if (value := one.by(rank)) is not None and value > 0}
+
+
+def runs_of_cell(record: SweepRecord, known: Runs, cell: str, *, confirming: bool = False) -> tuple[RunRecord, ...]:
+    """The completed runs of a cell that its judgement rests on."""
+    purposes = (Purpose.CONFIRM,) if confirming else (Purpose.SCREEN, Purpose.BASELINE)
+    return tuple(known[run] for _, run in record.runs_of(cell, *purposes) if run in known)
+
+
+# -- what is known of one cell of a sweep -----------------------------------------------------------------------------
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class CellResult:
+    """What is known of one cell."""
+
+    cell: SweepCell
+    """Which."""
+    scores: tuple[Score, ...] = ()
+    """Its completed runs, in the order of their steps."""
+    figure: Spread | None = None
+    """What it is ranked by, over its runs: mean and interval; None before the first."""
+    iops: float | None = None
+    """Mean I/Os per second."""
+    p99_ns: float | None = None
+    """Geometric mean of the runs' 99th percentiles; None with too few I/Os."""
+    mean_ns: float | None = None
+    """Mean of the runs' mean latencies."""
+    judgement: Judgement | None = None
+    """Against its baseline; None for a baseline and where one of both has no runs."""
+    reads_by: tuple[tuple[str, float], ...] = ()
+    """Share of the reads that each of several members served, on average, by kernel name; empty where not counted."""
+    failures: tuple[str, ...] = ()
+    """Reasons of steps that failed."""
+    notes: tuple[str, ...] = ()
+    """What was in force otherwise than set."""
+    weakened: tuple[Doubt, ...] = ()
+    """What was said of its runs that weakens a verdict."""
+
+    @property
+    def value(self) -> float | None:
+        """What it is ranked by."""
+        return None if self.figure is None else self.figure.mean

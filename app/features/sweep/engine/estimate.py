@@ -1,0 +1,139 @@
+"""How long a sweep takes, before it begins and while it runs. Pure."""
+
+from __future__ import annotations
+
+from collections.abc import Iterable, Mapping
+from math import log2
+
+from app.core.benchmark.idle_wait import mean_pause
+from app.core.fio.job import Job
+from app.core.session.sweep_record import SweepRecord
+from app.core.session.sweep_steps import MADE, Assignment, Design, Purpose, Step, SweepCell
+from app.features.sweep.engine.order import makings, measured_seconds
+from app.features.sweep.engine.saturation import LEAST_RUNS, bases, family
+from backends.values import dataclass
+
+HALVINGS = 3
+"""Depths that a search tries between two doublings, about."""
+START_SECONDS = 2.0
+"""fio's own start and end, and looking at the device."""
+CHANGE_SECONDS = 2.0
+"""A setting that is flipped in place, read before and after."""
+SLOW_SECONDS = 60.0
+"""An array that is created again; a reshape may take hours, which nobody can know."""
+DELETE_SECONDS = 1.0
+"""An array that is taken apart, and looked at before and after."""
+RESTART_SECONDS = 300.0
+"""A server that boots."""
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class SwitchCount:
+    """How often a setting changes on the way, coming back included."""
+
+    setting: Assignment
+    """Which, with its value before."""
+    times: int
+    """How often."""
+
+
+def seconds_of(design: Design) -> float:
+    """Estimated length of all steps of the design, and of putting everything back."""
+    known = {cell.id: cell for cell in design.cells}
+    later = later_runs(design) * max(_run(cell, design.rest) for cell in design.cells)
+    return _seconds(design.steps, known, design, design.originals) + later
+
+
+def writing_seconds(design: Design, where: str) -> float:
+    """For how long a target is written to, at most: all steps, a confirmation of each winner, and what is searched."""
+    jobs = {cell.id: Job.from_fields(cell.job) for cell in design.cells if cell.where == where}
+    lengths = {cell: float(job.ramp + job.runtime) for cell, job in jobs.items() if job.writes_data}
+    winners = len({cell.column for cell in design.cells if cell.id in lengths})
+    later = later_runs(design) + 2 * design.pairs * winners
+    return sum(lengths.get(step.cell, 0.0) for step in design.steps) + later * max(lengths.values(), default=0.0)
+
+
+def later_runs(design: Design) -> int:
+    """About how many runs a search and a curve add, at most."""
+    if design.saturation is None:
+        return 0
+    bases = {family(cell) for cell in design.cells}
+    doublings = int(log2(design.saturation.highest / design.saturation.lowest)) + 1
+    here = sum(
+        design.saturation.lowest <= int(cell.job["iodepth"]) <= design.saturation.highest for cell in design.cells
+    )
+    depths = max(0, doublings * len(bases) - here) + HALVINGS * len(bases)
+    return max(LEAST_RUNS, design.repeats) * (depths + _rates(design) * len(bases))
+
+
+def _rates(design: Design) -> int:
+    return 0 if design.curve is None else len(design.curve.percents)
+
+
+def seconds_left(record: SweepRecord, now: float) -> float:
+    """Estimated time to the end: planned, corrected by how long the steps so far really took."""
+    known = {cell.id: cell for cell in record.cells}
+    todo = record.todo
+    planned = _seconds(todo, known, record.design, record.design.originals)
+    over = [step for step in record.steps if record.settled(step) is not None]
+    pace = 1.0
+    if over and record.seconds > 0:
+        pace = record.seconds / max(1.0, sum(_run(known[step.cell], record.design.rest) for step in over))
+    passed = 0.0 if record.current is None else max(0.0, now - record.current.since)
+    return max(0.0, (planned + _curve_left(record)) * pace - passed)
+
+
+def _curve_left(record: SweepRecord) -> float:
+    """Of the rates of a curve that is not begun yet; what its search still takes nobody knows."""
+    if Purpose.LOAD in record.extended:
+        return 0.0
+    runs = max(LEAST_RUNS, record.design.repeats) * _rates(record.design)
+    return runs * sum(_run(cell, record.design.rest) for cell in bases(record))
+
+
+def switches(design: Design) -> tuple[SwitchCount, ...]:
+    """How often every touched setting changes, slow ones first."""
+    known = {cell.id: cell for cell in design.cells}
+    counts: dict[tuple[str, str], int] = {}
+    for before, after in _walk(design.steps, known, design.originals):
+        for one, other in zip(before, after, strict=True):
+            place = (str(one.target), one.key)
+            counts[place] = counts.get(place, 0) + (one.value != other.value)
+    return tuple(
+        SwitchCount(setting=original, times=counts.get((str(original.target), original.key), 0))
+        for original in design.originals
+    )
+
+
+def _walk(
+    steps: Iterable[Step], known: Mapping[str, SweepCell], start: tuple[Assignment, ...]
+) -> Iterable[tuple[tuple[Assignment, ...], tuple[Assignment, ...]]]:
+    """Settings before and after each change of cell, and back at the end."""
+    present = start
+    for step in steps:
+        wanted = tuple(one for one in known[step.cell].settings if one.target.backend != MADE)
+        yield present, wanted
+        present = wanted
+    yield present, start
+
+
+def _run(cell: SweepCell, rest: int) -> float:
+    run = measured_seconds(cell)
+    return run + mean_pause(rest, run) + START_SECONDS
+
+
+def _seconds(
+    steps: Iterable[Step], known: Mapping[str, SweepCell], design: Design, start: tuple[Assignment, ...]
+) -> float:
+    listed = tuple(steps)
+    total = sum(_run(known[step.cell], design.rest) for step in listed)
+    for before, after in _walk(listed, known, start):
+        for one, other in zip(before, after, strict=True):
+            if one.value != other.value:
+                total += SLOW_SECONDS if one.slow else CHANGE_SECONDS
+    if design.making is not None:
+        made = map(design.making.array, makings(listed, known, design.making))
+        total += sum(array.making_seconds + array.preparing_seconds + DELETE_SECONDS for array in made)
+    restarts = {known[step.cell].needs for step in listed if step.purpose is Purpose.SCREEN}
+    missing = [feature for feature in design.features if not feature.active]
+    return total + RESTART_SECONDS * sum(any(feature.name in needs for needs in restarts) for feature in missing)

@@ -1,0 +1,168 @@
+"""What happens within the running step of a sweep, written for others, and looking on from another process."""
+
+from __future__ import annotations
+
+import contextlib
+import json
+import os
+import time
+from collections.abc import Callable, Iterator, Mapping
+from pathlib import Path
+
+from app.core.session import event_codec, event_types
+from app.core.session.event_types import Progress
+from app.core.session.events import AnyEvent, LiveEvent, RunStarted
+from app.core.session.flag_files import is_written
+from app.core.session.folders import LOG
+from app.core.session.json_codec import structure, unstructure
+from app.core.session.state import Session, fold
+from app.core.session.sweep_record import SweepRecord
+from backends.input_file import open_input
+from backends.output_file import replace_file
+
+# -- what happens within the running step, for processes that look on: a small file beside the log --------------------
+
+FILE = "live.jsonl"
+"""Lies in the session's folder."""
+
+KINDS: Mapping[str, type[Progress]] = {
+    "PhaseChanged": event_types.PhaseChanged,
+    "SampleTaken": event_types.SampleTaken,
+    "CpuSampled": event_types.CpuSampled,
+    "MembersSampled": event_types.MembersSampled,
+    "Advised": event_types.Advised,
+    "SteadinessSeen": event_types.SteadinessSeen,
+    "Happened": event_types.Happened,
+}
+"""Every kind of line, by the name that it has in the file: a class may be renamed, its name here may not."""
+_NAMES = {kind: name for name, kind in KINDS.items()}
+
+
+class LiveWriter:
+    """Listens to a workbench and writes down what its log leaves out. Not being able to stops nothing."""
+
+    def __init__(self, folder: Path) -> None:
+        self._file = folder / FILE
+
+    def heard(self, _session: Session, event: AnyEvent) -> None:
+        """One event."""
+        with contextlib.suppress(OSError):
+            if isinstance(event, RunStarted):
+                replace_file(self._file, "", mode=0o666)
+            elif isinstance(event, LiveEvent):
+                told = {"kind": _NAMES[type(event.progress)], "at": event.at, "id": event.id}
+                line = json.dumps(told | unstructure(event.progress), separators=(",", ":"))
+                with self._file.open("a", encoding="ascii") as out:
+                    out.write(line + "\n")
+
+
+class LiveReader:
+    """Reads what was added since the last look."""
+
+    def __init__(self, folder: Path) -> None:
+        self._file = folder / FILE
+        self._inode = 0
+        self._at = 0
+        self._rest = b""
+
+    def read(self) -> Iterator[LiveEvent]:
+        """New events, oldest first."""
+        try:
+            with open_input(self._file) as source:
+                info = os.fstat(source.fileno())
+                if info.st_ino != self._inode or info.st_size < self._at:
+                    self._inode, self._at, self._rest = info.st_ino, 0, b""
+                source.seek(self._at)
+                chunk = source.read()
+                self._at = source.tell()
+        except OSError:
+            return
+        *whole, self._rest = (self._rest + chunk).split(b"\n")
+        for line in whole:
+            event = _event(line)
+            if event is not None:
+                yield event
+
+
+def _event(line: bytes) -> LiveEvent | None:
+    try:
+        data = json.loads(line)
+        kind, at, run = (data.pop(key) for key in ("kind", "at", "id"))
+        return LiveEvent(at=at, id=run, progress=structure(data, KINDS[kind]))
+    except Exception:  # torn, or of another version: it would have been over in a moment anyway
+        return None
+
+
+# -- looking on while another process runs a sweep --------------------------------------------------------------------
+
+# Its log and what happens within the running step, as a session.
+
+Listener = Callable[[Session, AnyEvent], None]
+
+QUIET = 2.0
+"""Seconds without news after which it is looked whether anybody still writes the log."""
+
+
+class Follower:
+    """Reads what was added to the log of a sweep. Not for two threads at once."""
+
+    def __init__(self, folder: Path, heard: Listener | None = None) -> None:
+        """`heard`: is told every event, with the session after it."""
+        self.heard = heard
+        """Who is told; may be exchanged between two looks."""
+        self.folder = folder
+        """The session's folder."""
+        self.session = Session()
+        """The session as far as it was read."""
+        self.over = False
+        """Whether the sweep came to an end, or nobody runs it any more."""
+        self._live = LiveReader(folder)
+        self._at = 0
+        self._rest = b""
+        self._heard = time.monotonic()
+
+    @property
+    def record(self) -> SweepRecord | None:
+        """How far it has come; None before its design was read."""
+        return self.session.sweep
+
+    @property
+    def running(self) -> bool:
+        """Whether it goes on."""
+        return self.record is not None and not self.over
+
+    def read(self) -> bool:
+        """Take in what is new; whether anything was, or it ended. A log that cannot be read any more is not news."""
+        news = self._read_log()
+        for moment in self._live.read():
+            self._take(moment)
+            news = True
+        now = time.monotonic()
+        before = self.over
+        if news:
+            self._heard = now
+            self.over = self.record is not None and self.record.end is not None
+        elif not self.over and now - self._heard > QUIET:
+            self._heard = now
+            self.over = not is_written(self.folder)
+        return news or self.over != before
+
+    def _read_log(self) -> bool:
+        try:
+            with open_input(self.folder / LOG) as log:
+                log.seek(self._at)
+                chunk = log.read()
+                self._at = log.tell()
+        except OSError:
+            return False
+        *whole, self._rest = (self._rest + chunk).split(b"\n")
+        for line in whole:
+            event = event_codec.decode(line.decode("utf-8", "replace")) if line.strip() else None
+            if event is not None:
+                self._take(event)
+        return bool(whole)
+
+    def _take(self, event: AnyEvent) -> None:
+        self.session = fold(self.session, event)
+        if self.heard is not None:
+            self.heard(self.session, event)

@@ -1,0 +1,163 @@
+"""The order of the steps and the pauses before them: slow settings change least, all else is drawn at random. Pure.
+
+Cells that share every slow setting and feature are a block. Within a block every repeat is a round that visits all of
+its cells, in an order drawn anew: what was measured is judged by the orders that could have been drawn, and the same
+order backwards would be none of its own.
+Blocks cannot be measured in turn; where several differ by slow settings, what they are compared with is measured once
+more at their end (A B A).
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
+from dataclasses import replace
+from random import Random
+from typing import TypeVar
+
+from app.core.benchmark.idle_wait import drawn_pause
+from app.core.session.sweep_steps import Assignment, Design, Purpose, Step, SweepCell, SweepMaking
+
+_T = TypeVar("_T")
+
+_Block = tuple[tuple[str, ...], tuple[Assignment, ...]]
+"""Features and slow settings."""
+
+
+def arrange(
+    cells: Sequence[SweepCell], originals: Sequence[Assignment], *, repeats: int, seed: int
+) -> tuple[tuple[SweepCell, ...], tuple[Step, ...]]:
+    """The cells with the number of their block, and the steps."""
+    random = Random(seed)
+    blocks = _ordered(cells, tuple(original for original in originals if original.slow), random)
+    numbers = {block: number for number, block in enumerate(blocks)}
+    placed = tuple(replace(cell, block=numbers[_block(cell)]) for cell in cells)
+    steps: list[Step] = []
+    number = 0
+    stage: tuple[str, ...] | None = None
+    begun = 0
+    for at, block in enumerate(blocks):
+        if block[0] != stage:
+            stage, begun = block[0], at
+        inside = [cell for cell in placed if cell.block == at]
+        steps += _rounds(inside, Purpose.SCREEN, repeats, number, random, len(steps))
+        number += 1
+        last = at + 1 == len(blocks) or blocks[at + 1][0] != stage
+        if last and at > begun:
+            again = _compared(placed, begun, at)
+            steps += _rounds(again, Purpose.BASELINE, repeats, number, random, len(steps))
+            number += 1
+    return placed, tuple(steps)
+
+
+Standing = tuple[str, int, int, str | None]
+"""What an array is made for: it stands for the steps of one."""
+
+
+def standing_of(step: Step, cell: SweepCell, making: SweepMaking) -> Standing:
+    """For what the array of a step is made: steps in a row that have it in common are measured on the same one."""
+    turn = step.round if step.purpose is Purpose.SCREEN and not making.once else 0
+    return step.purpose.value, step.block, turn, cell.array
+
+
+def makings(steps: Sequence[Step], cells: Mapping[str, SweepCell], making: SweepMaking) -> list[str]:
+    """Ids of the arrays that are made for steps in their order, each as often as it is made."""
+    standing = [standing_of(step, cells[step.cell], making) for step in steps]
+    return [own[3] for before, own in zip((None, *standing), standing, strict=False) if own != before and own[3]]
+
+
+def arrange_arrays(
+    cells: Sequence[SweepCell], *, repeats: int, seed: int, once: bool
+) -> tuple[tuple[SweepCell, ...], tuple[Step, ...]]:
+    """The same of cells on arrays that are made for them.
+
+    In each round every array is made in an order drawn anew, and all of its cells are measured while it stands. `once`:
+    each is made once, with all its rounds, and the first, which others are compared with, once more at the end.
+    """
+    random = Random(seed)
+    arrays = list(dict.fromkeys(cell.array for cell in cells))
+    steps: list[Step] = []
+    if not once:
+        placed = tuple(replace(cell, block=0) for cell in cells)
+        for turn in range(1, repeats + 1):
+            random.shuffle(arrays)
+            for array in arrays:
+                for cell in _drawn([cell for cell in placed if cell.array == array], random):
+                    number = len(steps) + 1
+                    steps.append(Step(number=number, cell=cell.id, purpose=Purpose.SCREEN, round=turn, block=0))
+        return placed, tuple(steps)
+    first, *others = arrays
+    random.shuffle(others)
+    numbers = {array: number for number, array in enumerate((first, *others))}
+    placed = tuple(replace(cell, block=numbers[cell.array]) for cell in cells)
+    for array, number in numbers.items():
+        inside = [cell for cell in placed if cell.array == array]
+        steps += _rounds(inside, Purpose.SCREEN, repeats, number, random, len(steps))
+    again = _compared(placed, 0, len(arrays) - 1)
+    steps += _rounds(again, Purpose.BASELINE, repeats, len(arrays), random, len(steps))
+    return placed, tuple(steps)
+
+
+def mirrored(draw: Callable[[], list[_T]], rounds: int, begun: Sequence[_T] = ()) -> Iterator[list[_T]]:
+    """Rounds of which every second is the one before backwards: a drift falls on all alike, where nothing is judged.
+
+    `begun` is the first of them where that is done already; it is not returned.
+    """
+    row = list(begun)
+    for turn in range(bool(begun), rounds):
+        row = row[::-1] if turn % 2 else draw()
+        yield row
+
+
+def pause_before(step: Step, cell: SweepCell, design: Design) -> float:
+    """Seconds of quiet before the run of a step; the same after a crash as before."""
+    return drawn_pause(Random(f"{design.seed} pause {step.number}"), design.rest, measured_seconds(cell))
+
+
+def measured_seconds(cell: SweepCell) -> float:
+    """How long a run of it takes, its ramp included."""
+    return float(cell.job.get("ramp", 0)) + float(cell.job.get("runtime", 0))
+
+
+def _block(cell: SweepCell) -> _Block:
+    return cell.needs, tuple(setting for setting in cell.settings if setting.slow)
+
+
+def _ordered(cells: Iterable[SweepCell], present: tuple[Assignment, ...], random: Random) -> list[_Block]:
+    """What needs no feature first; of each stage what others are compared with, then the rest as drawn."""
+    known = {cell.id: cell for cell in cells}
+    blocks = list(dict.fromkeys(_block(cell) for cell in known.values()))
+    compared = [_block(known[cell.against]) for cell in known.values() if cell.against is not None]
+    random.shuffle(blocks)
+    return sorted(
+        blocks,
+        key=lambda block: (len(block[0]), block[0], block not in compared, block[1] != present),
+    )
+
+
+def _compared(cells: Sequence[SweepCell], first: int, last: int) -> list[SweepCell]:
+    """Cells of the first block that cells of other blocks up to the last are compared with."""
+    wanted = {cell.against for cell in cells if first < cell.block <= last}
+    return [cell for cell in cells if cell.id in wanted and cell.block == first]
+
+
+def _rounds(
+    cells: Sequence[SweepCell], purpose: Purpose, repeats: int, block: int, random: Random, before: int
+) -> list[Step]:
+    """All set-ups as drawn, and all workloads of each as drawn, anew in each round."""
+    steps: list[Step] = []
+    for turn in range(1, repeats + 1):
+        for cell in _drawn(cells, random):
+            number = before + len(steps) + 1
+            steps.append(Step(number=number, cell=cell.id, purpose=purpose, round=turn, block=block))
+    return steps
+
+
+def _drawn(cells: Sequence[SweepCell], random: Random) -> list[SweepCell]:
+    rows = list(dict.fromkeys(cell.row for cell in cells))
+    random.shuffle(rows)
+    visited: list[SweepCell] = []
+    for row in rows:
+        inside = [cell for cell in cells if cell.row == row]
+        random.shuffle(inside)
+        visited += inside
+    return visited

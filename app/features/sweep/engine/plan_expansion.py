@@ -1,0 +1,409 @@
+"""From a plan and what is known of the machine to everything that will be done. Pure."""
+
+from __future__ import annotations
+
+from collections.abc import Iterable, Mapping, Sequence
+from dataclasses import replace
+from itertools import product
+
+from app.core.analysis.pair_design import RULE
+from app.core.fio.job import InvalidJobError, Job, in_place_of
+from app.core.fio.profiles import profile
+from app.core.fio.sizes import parse_size
+from app.core.session.sweep_steps import MADE, Assignment, Design, Skipped, SweepArray, SweepCell
+from app.features.sweep.engine.estimate import seconds_of
+from app.features.sweep.engine.load_curve import OPEN
+from app.features.sweep.engine.order import arrange, arrange_arrays
+from app.features.sweep.engine.plan import JobAxis, PlanError, SettingAxis, SetUp, SkipRule, SweepPlan, Workload
+from app.features.sweep.engine.raid_levels import array_words, shapes
+from app.features.sweep.engine.targets import Holder, Known, legal
+from backends.errors import InvalidValueError
+from backends.model import Target
+from backends.settings import Effect, Reading, Setting
+from backends.values import dataclass
+
+MOST_CELLS = 2000
+"""A plan of more has lost its way."""
+
+Wish = tuple[str, str, str]
+"""(role, key, value) as the plan has it."""
+
+
+class _LeftOutError(Exception):
+    """Why a combination is not measured."""
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class _Row:
+    """One combination of settings."""
+
+    label: str
+    setup: SetUp
+    values: tuple[str, ...]
+    """Of the axes over settings."""
+    wishes: tuple[Wish, ...]
+    array: SweepArray | None = None
+    """What the sweep makes for it."""
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class _Column:
+    """One workload."""
+
+    label: str
+    workload: str
+    profile: str | None
+    texts: Mapping[str, str]
+    job: Job
+
+
+def expand(plan: SweepPlan, known: Known, seed: int) -> Design:
+    """All cells, in which order they are measured, and what is left out and why.
+
+    Raises PlanError when nothing is left to be measured.
+    """
+    axes = [axis for axis in plan.axes if isinstance(axis, SettingAxis)]
+    rows, columns = _of_arrays(_rows(plan, axes, known), known), _columns(plan)
+    if len(rows) * len(columns) > MOST_CELLS:
+        raise PlanError(f"The plan has {len(rows) * len(columns)} combinations; {MOST_CELLS} is the limit.")
+    cells: dict[tuple[_Key, str], SweepCell] = {}
+    skipped = _refused(_rows(plan, axes, known), columns, known)
+    for row in rows:
+        for column in columns:
+            try:
+                cell = _cell(f"k{len(cells) + 1}", plan, row, column, known)
+            except _LeftOutError as reason:
+                skipped.append(Skipped(row=row.label, column=column.label, reason=str(reason)))
+            else:
+                cells[_key(row), column.label] = cell
+    if not cells:
+        raise PlanError(
+            "Nothing of the plan can be measured here.", hint=" ".join(dict.fromkeys(one.reason for one in skipped))
+        )
+    compared = [
+        replace(cell, against=_against(cell, _compared(plan, axes, known, key[0]), key[1], cells))
+        for key, cell in cells.items()
+    ]
+    originals = _originals(compared, known)
+    whole = _completed(compared, originals)
+    making = None if known.arrays is None else known.arrays.making
+    if making is None:
+        arranged, steps = arrange(whole, originals, repeats=plan.repeats, seed=seed)
+    else:
+        arranged, steps = arrange_arrays(whole, repeats=plan.repeats, seed=seed, once=making.once)
+    design = Design(
+        title=plan.title or "sweep",
+        source=plan.source,
+        seed=seed,
+        repeats=plan.repeats,
+        pairs=0 if making is not None and making.once else plan.pairs,
+        rest=plan.rest,
+        rank=plan.rank,
+        targets=dict(known.addresses),
+        cells=arranged,
+        steps=steps,
+        skipped=tuple(skipped),
+        originals=originals,
+        features=tuple(feature for name, feature in known.features.items() if any(name in c.needs for c in arranged)),
+        saturation=plan.saturation,
+        threshold_percent=plan.threshold,
+        curve=plan.curve,
+        rule=RULE,
+        making=making,
+        published=plan.published,
+        published_rows=plan.published_rows,
+    )
+    return replace(design, seconds=seconds_of(design))
+
+
+def labels(plan: SweepPlan) -> tuple[tuple[str, ...], tuple[str, ...]]:
+    """What the rows and columns of the plan's result are called, whatever the machine. Raises PlanError."""
+    axes = [axis for axis in plan.axes if isinstance(axis, SettingAxis)]
+    rows = _rows(plan, axes, Known(addresses={}, devices={}, holders={}))
+    columns = tuple(column.label for column in _columns(plan))
+    if plan.levels is None:
+        return tuple(row.label for row in rows), columns
+    made = [array_words(shape) for shape in shapes(plan.levels)]
+    return tuple(_on_array(row, array) for array in made for row in rows), columns
+
+
+_Key = tuple[str, tuple[str, ...], str]
+"""A row by its set-up, its values and its array."""
+
+
+def _key(row: _Row) -> _Key:
+    return row.setup.name, row.values, "" if row.array is None else row.array.id
+
+
+def _of_arrays(rows: Sequence[_Row], known: Known) -> list[_Row]:
+    """Every row on each of the arrays that are made, if any are."""
+    if known.arrays is None:
+        return [*rows]
+    return [
+        replace(row, array=array, label=_on_array(row, array_words(array)))
+        for array in known.arrays.making.arrays
+        for row in rows
+    ]
+
+
+def _on_array(row: _Row, array: str) -> str:
+    return array if not (row.setup.name or row.values) else f"{array}, {row.label}"
+
+
+def _refused(rows: Sequence[_Row], columns: Sequence[_Column], known: Known) -> list[Skipped]:
+    """What would be measured on arrays that cannot be made."""
+    return [
+        Skipped(row=_on_array(row, array_words(one.shape)), column=column.label, reason=one.reason)
+        for one in (known.arrays.refused if known.arrays is not None else ())
+        for row in rows
+        for column in columns
+    ]
+
+
+def _rows(plan: SweepPlan, axes: Sequence[SettingAxis], known: Known) -> list[_Row]:
+    rows = []
+    for setup in plan.setups or (SetUp(name=""),):
+        for values in product(*(axis.values for axis in axes)):
+            wishes = (
+                *setup.settings,
+                *((axis.target, axis.setting, value) for axis, value in zip(axes, values, strict=True)),
+            )
+            told = [f"{axis.setting}={value}" for axis, value in zip(axes, values, strict=True)]
+            label = ", ".join(filter(None, (setup.name, *told))) or "as it is"
+            named = tuple((role, _named(key, known), value) for role, key, value in wishes)
+            rows.append(_Row(label=label, setup=setup, values=values, wishes=named))
+    return rows
+
+
+def _named(key: str, known: Known) -> str:
+    """`write_mostly.{slow}` with the kernel's name of that role's device."""
+    for role, device in known.devices.items():
+        key = key.replace(f"{{{role}}}", device.rpartition("/")[2])
+    return key
+
+
+def _columns(plan: SweepPlan) -> list[_Column]:
+    axes = [axis for axis in plan.axes if isinstance(axis, JobAxis)]
+    workloads = plan.workloads or (Workload(name=""),)
+    return [
+        _column(plan, workload, [(axis.job, value) for axis, value in zip(axes, values, strict=True)])
+        for workload in workloads
+        for values in product(*(axis.values for axis in axes))
+    ]
+
+
+def _column(plan: SweepPlan, workload: Workload, values: Sequence[tuple[str, str]]) -> _Column:
+    given = dict(values)
+    name = given.pop("profile", workload.profile or plan.profile)
+    base = profile(name).job if name is not None else Job()
+    texts = in_place_of({**plan.job, **workload.job, **given}, base)
+    try:
+        job = Job.from_fields(texts, base)
+        if plan.curve is not None:
+            Job.from_fields({"rate_iops": "1000", **OPEN}, job)
+    except InvalidJobError as error:
+        raise PlanError(f"The plan's job cannot be run: {error.message}.") from None
+    if not job.runtime:
+        raise PlanError("The plan's job has no run time, so the length of a sweep is unknown.", hint="Name a runtime.")
+    if plan.saturation is not None and job.ioengine.keeps_a_queue and not job.keeps_a_queue:
+        raise PlanError(
+            "fio keeps one trim in flight, so no queue depth can be searched for.", hint="Search with another pattern."
+        )
+    if plan.saturation is not None and not job.ioengine.keeps_a_queue:
+        raise PlanError(
+            f"{job.ioengine} keeps one I/O in flight, so no queue depth can be searched for.",
+            hint='Take ioengine = "libaio" or "io_uring".',
+        )
+    told = [workload.name, *(value if field == "profile" else f"{field}={value}" for field, value in values)]
+    same = name is not None and replace(job, runtime=base.runtime, ramp=base.ramp, size=base.size) == base
+    return _Column(
+        label=", ".join(filter(None, told)) or name or str(job.rw),
+        workload=workload.name,
+        profile=name if same else None,
+        texts=texts,
+        job=job,
+    )
+
+
+def _cell(cell_id: str, plan: SweepPlan, row: _Row, column: _Column, known: Known) -> SweepCell:
+    rule = next((rule for rule in plan.skips if _matches(rule, row, column)), None)
+    if rule is not None:
+        raise _LeftOutError(rule.reason)
+    if row.array is not None:
+        return _cell_on_array(cell_id, row, row.array, column, known)
+    role = row.setup.measure or plan.measure
+    if role not in known.addresses:
+        raise _LeftOutError(f"Nothing was named for {role}: start it with --target {role}=ADDRESS.")
+    if role not in known.devices:
+        raise _LeftOutError(f"{known.addresses[role]} has no block device to measure.")
+    _features(row.setup, known)
+    return SweepCell(
+        id=cell_id,
+        row=row.label,
+        column=column.label,
+        where=known.addresses[role],
+        settings=tuple(_assignment(wish, known) for wish in row.wishes),
+        job={key: text for key, text in column.job.texts().items() if text},
+        profile=column.profile,
+        needs=row.setup.needs,
+    )
+
+
+def _cell_on_array(cell_id: str, row: _Row, array: SweepArray, column: _Column, known: Known) -> SweepCell:
+    """A cell on an array that is made for it: the same tested bytes on each, and its own settings to be looked for."""
+    assert known.arrays is not None
+    job = {key: text for key, text in column.job.texts().items() if text}
+    sizes = [one.size_bytes for one in known.arrays.making.arrays if one.alone is array.alone]
+    if "size" not in job and None not in sizes and (least := min(size or 0 for size in sizes) >> 20):
+        job["size"] = f"{least}M"
+    return SweepCell(
+        id=cell_id,
+        row=row.label,
+        column=column.label,
+        where=f"{known.arrays.role}:{array.id}",
+        settings=tuple(_made_assignment(wish, known) for wish in row.wishes),
+        job=job,
+        profile=column.profile,
+        array=array.id,
+    )
+
+
+def _made_assignment(wish: Wish, known: Known) -> Assignment:
+    """A setting of an array that is not there yet is legal or not once it is; of anything else as ever."""
+    role, key, value = wish
+    if known.arrays is not None and role == known.arrays.role:
+        return Assignment(target=Target(backend=MADE, address=role), key=key, value=value)
+    found = _assignment(wish, known)
+    if found.slow:
+        raise _LeftOutError(f"{key} of {found.target} cannot be flipped in place, and no sweep over levels changes it.")
+    return found
+
+
+def _matches(rule: SkipRule, row: _Row, column: _Column) -> bool:
+    texts = column.job.texts() | {"profile": column.profile or ""}
+    return (
+        (not rule.setups or row.setup.name in rule.setups)
+        and (not rule.levels or (row.array is not None and row.array.level in rule.levels))
+        and (not rule.workloads or column.workload in rule.workloads)
+        and all(wish in row.wishes for wish in rule.settings)
+        and all(text in (texts.get(key), column.texts.get(key)) for key, text in rule.job.items())
+    )
+
+
+def _features(setup: SetUp, known: Known) -> None:
+    for name in (*setup.needs, *setup.lacks):
+        feature = known.features.get(name)
+        if feature is None:
+            raise _LeftOutError(f"The controller with {name} was not named.")
+        if name in setup.lacks and feature.active:
+            again = " `--demo-reset` begins with the rack as new." if known.can_restart else ""
+            raise _LeftOutError(f"{name} is active on {feature.target}, and cannot be switched off.{again}")
+
+
+def _assignment(wish: Wish, known: Known) -> Assignment:
+    role, key, value = wish
+    if role not in known.addresses:
+        raise _LeftOutError(f"Nothing was named for {role}: start it with --target {role}=ADDRESS.")
+    holder = known.holder(role, key)
+    if holder is None:
+        raise _LeftOutError(f"{known.addresses[role]} has no setting {key}.")
+    reading, setting = holder.readings[key], holder.settings.get(key)
+    if setting is None:
+        raise _LeftOutError(f"{holder.target} does not declare its setting {key}.")
+    return Assignment(
+        target=holder.target, key=key, value=_checked(setting, reading, value, holder), slow=_is_slow(setting)
+    )
+
+
+def _is_slow(setting: Setting) -> bool:
+    return setting.effect is not Effect.AT_ONCE
+
+
+def _checked(setting: Setting, reading: Reading, value: str, holder: Holder) -> str:
+    """The value in the backend's words; sizes may be written `64k`."""
+    what = f"{setting.label} of {holder.target}"
+    if setting.secret or setting.effect in (Effect.REBOOT, Effect.RESET):
+        raise _LeftOutError(f"{what} takes effect after a restart only, so no sweep can change it.")
+    try:
+        wanted = legal(setting, reading, value)
+    except InvalidValueError as error:
+        raise _LeftOutError(f"{what}: {error.message} {error.hint}") from None
+    if reading.now is None:
+        raise _LeftOutError(f"{what} cannot be read, so it could not be put back.")
+    if wanted != reading.now and reading.choices and all(choice.value != reading.now for choice in reading.choices):
+        raise _LeftOutError(f"{what} is {reading.raw or reading.now}, which could not be put back.")
+    if wanted != reading.now and reading.availability.why_not is not None:
+        raise _LeftOutError(f"{what} cannot be changed: {reading.availability.why_not}.")
+    return wanted
+
+
+def _baseline(plan: SweepPlan, axes: Sequence[SettingAxis], known: Known, key: _Key) -> _Key:
+    """The row that a row is compared with: the set-up named, and of every axis what is set now, else its first."""
+    setups = {setup.name: setup for setup in plan.setups}
+    setup = setups.get(key[0])
+    name = (setup.against if setup is not None else None) or (plan.setups[0].name if plan.setups else "")
+    return name, tuple(_present(axis, known) for axis in axes), key[2]
+
+
+def _compared(plan: SweepPlan, axes: Sequence[SettingAxis], known: Known, key: _Key) -> _Key:
+    """The row that a row is compared with: on the same array, and the first such row of an array with the first array.
+
+    Settings are flipped while their array stands, arrays are made in turn: each difference is judged by its own orders.
+    """
+    own = _baseline(plan, axes, known, key)
+    if known.arrays is None or own != key:
+        return own
+    return (*own[:2], known.arrays.making.arrays[0].id)
+
+
+def _present(axis: SettingAxis, known: Known) -> str:
+    holder = known.holder(axis.target, _named(axis.setting, known))
+    if holder is None:
+        return axis.values[0]
+    key = _named(axis.setting, known)
+    now = holder.readings[key].now
+    for value in axis.values:
+        if value == now or _size(value) == now:
+            return value
+    return axis.values[0]
+
+
+def _size(value: str) -> str | None:
+    try:
+        return str(parse_size(value))
+    except InvalidValueError:
+        return None
+
+
+def _against(cell: SweepCell, row: _Key, column: str, cells: Mapping[tuple[_Key, str], SweepCell]) -> str | None:
+    baseline = cells.get((row, column))
+    return None if baseline is None or baseline.id == cell.id else baseline.id
+
+
+def _originals(cells: Iterable[SweepCell], known: Known) -> tuple[Assignment, ...]:
+    """What every touched setting is now, slow ones first."""
+    touched = {
+        (setting.target, setting.key): setting
+        for cell in cells
+        for setting in cell.settings
+        if setting.target.backend != MADE
+    }
+    now = {
+        (holder.target, key): reading.now
+        for holders in known.holders.values()
+        for holder in holders
+        for key, reading in holder.readings.items()
+    }
+    found = [replace(one, value=now[place] or "") for place, one in touched.items()]
+    return tuple(sorted(found, key=lambda one: not one.slow))
+
+
+def _completed(cells: Iterable[SweepCell], originals: tuple[Assignment, ...]) -> tuple[SweepCell, ...]:
+    """Cells that name every touched setting: what a set-up does not mention is as it was before."""
+    whole = []
+    for cell in cells:
+        own = {(setting.target, setting.key): setting for setting in cell.settings}
+        made = tuple(setting for setting in cell.settings if setting.target.backend == MADE)
+        others = tuple(own.get((original.target, original.key), original) for original in originals)
+        whole.append(replace(cell, settings=(*others, *made)))
+    return tuple(whole)

@@ -1,0 +1,284 @@
+"""Reading a sweep's plan: strict TOML, errors name the line, the key and what is legal there."""
+
+from __future__ import annotations
+
+from collections.abc import Iterable, Mapping, Sequence
+from dataclasses import replace
+from pathlib import Path
+from typing import Any
+
+from app.core.analysis.stats import THRESHOLD_PERCENT
+from app.core.session.sweep_steps import Rank, RateLadder, Saturation
+from app.core.toml_table import TomlTable, read_toml, text_or_empty, whole
+from app.features.sweep.engine.builtin_plans import EARLIER, shipped
+from app.features.sweep.engine.plan import (
+    FeaturePlan,
+    JobAxis,
+    PlanError,
+    SettingAxis,
+    SetUp,
+    SkipRule,
+    SweepPlan,
+    Workload,
+)
+from app.features.sweep.engine.plan_values import (
+    JOB_KEYS,
+    RATES,
+    as_text,
+    check_job,
+    job,
+    latency,
+    levels,
+    names,
+    percents,
+    rank,
+    seconds,
+    share,
+    values,
+)
+from app.features.sweep.engine.published_results import with_published
+from app.features.sweep.engine.raid_level_axis import ROLE, is_level_axis, read_levels, require_levels_alone
+from backends.did_you_mean import suggested
+from backends.errors import NotFoundError
+from backends.input_file import read_input
+from backends.text import clean
+
+_TABLES = (
+    "targets",
+    "measure",
+    "job",
+    "setup",
+    "workload",
+    "axis",
+    "skip",
+    "feature",
+    "saturation",
+    "curve",
+    "published",
+    "published_table",
+)
+_NONE: tuple[str, ...] = ()
+
+
+def parse_plan(data: bytes, shown: str) -> SweepPlan:
+    """The plan that a file's bytes make; `shown` is its name in sentences. Raises PlanError."""
+    return _Plan(read_toml(data, shown, "a plan", PlanError)).read()
+
+
+def _held(fields: Mapping[str, str], workloads: Sequence[Workload], axes: Sequence[SettingAxis | JobAxis]) -> bool:
+    """Whether every combination comes at a fixed rate: then latency is what the device decides."""
+    everywhere = fields.keys() | {axis.job for axis in axes if isinstance(axis, JobAxis)}
+    return (
+        all(everywhere & RATES or workload.job.keys() & RATES for workload in workloads)
+        if workloads
+        else bool(everywhere & RATES)
+    )
+
+
+class _Plan:
+    """Reads the tables of one file: first the targets, which the others name."""
+
+    def __init__(self, top: TomlTable) -> None:
+        top.only("title", "about", *_TABLES)
+        self._top = top
+        targets = top.table("targets")
+        self._targets = {role: targets.parse(role, text_or_empty, value) for role, value in targets.given.items()}
+        self._over_arrays = [row for row in top.tables("axis") if is_level_axis(row)]
+        if self._over_arrays:
+            if ROLE in self._targets:
+                raise targets.error(ROLE, f"{ROLE} is what the axis of levels makes: it has no address.")
+            self._targets[ROLE] = ""
+
+    def read(self) -> SweepPlan:
+        top = self._top
+        measure = top.table("measure")
+        measure.only("target", "repeats", "pairs", "rest", "rank", "threshold", "seed")
+        features = {name: self._feature(name) for name in top.table("feature").given}
+        setups = tuple(self._setup(row, features) for row in top.tables("setup"))
+        self._known_setups(setups)
+        workloads = tuple(self._workload(row) for row in top.tables("workload"))
+        if len({workload.name for workload in workloads}) < len(workloads):
+            raise top.error("workload", "every workload needs a name of its own.")
+        whole_job = top.table("job")
+        whole_job.only(*JOB_KEYS)
+        profile, fields = job(whole_job)
+        axes = tuple(self._axis(row) for row in top.tables("axis") if not is_level_axis(row))
+        known = {"setup": [setup.name for setup in setups], "workload": [workload.name for workload in workloads]}
+        plan = SweepPlan(
+            title=top.get("title", text_or_empty, ""),
+            about=top.get("about", text_or_empty, ""),
+            source=top.file.text,
+            targets=self._targets,
+            measure=self._measured(measure),
+            repeats=measure.get("repeats", whole(1, 100), 3),
+            pairs=measure.get("pairs", whole(0, 100), 6),
+            rest=measure.get("rest", seconds, 5),
+            rank=measure.get("rank", rank, Rank.P99 if _held(fields, workloads, axes) else Rank.IOPS),
+            threshold=measure.get("threshold", share, THRESHOLD_PERCENT),
+            seed=measure.get("seed", whole(0, 2**31), None),
+            profile=profile,
+            job=fields,
+            setups=setups,
+            workloads=workloads,
+            axes=axes,
+            levels=read_levels(self._over_arrays),
+            skips=tuple(self._skip(row, known) for row in top.tables("skip")),
+            features=features,
+            saturation=self._saturation(top.table("saturation")),
+            curve=self._curve(top.table("curve")),
+        )
+        require_levels_alone(plan)
+        return with_published(plan, top.tables("published"), top.table("published_table"))
+
+    def _role(self, row: TomlTable, key: str, value: Any) -> str:
+        role = row.parse(key, text_or_empty, value)
+        return _known(row, key, role, self._targets, f"{key} names no target of [targets]:")
+
+    def _measured(self, measure: TomlTable) -> str:
+        if "target" in measure.given:
+            return self._role(measure, "target", measure.given["target"])
+        if len(self._targets) == 1 or self._over_arrays:
+            return ROLE if self._over_arrays else next(iter(self._targets))
+        raise measure.error("", "which target is to be measured?", 'Write target = "..." under [measure].')
+
+    def _settings(self, row: TomlTable) -> tuple[tuple[str, str, str], ...]:
+        """Tables named after roles: `array = { read_ahead = "none" }`."""
+        found = []
+        for role in self._targets:
+            given = row.given.get(role, {})
+            if not isinstance(given, dict):
+                raise row.error(role, f"{role} wants settings: {{ read_ahead = ... }}.")
+            found += [(role, key, row.parse(role, as_text, value)) for key, value in given.items()]
+        return tuple(found)
+
+    def _setup(self, row: TomlTable, features: Iterable[str]) -> SetUp:
+        row.only("name", "measure", "against", "needs", "lacks", *self._targets)
+        settings = self._settings(row)
+        needs, lacks = row.get("needs", names, _NONE), row.get("lacks", names, _NONE)
+        for name in (*needs, *lacks):
+            if name not in features:
+                raise row.error("needs", f"there is no [feature.{clean(name, 40)}] in this plan.")
+        return SetUp(
+            name=row.get("name", text_or_empty, "") or ", ".join(f"{key}={value}" for _, key, value in settings),
+            settings=settings,
+            measure=self._role(row, "measure", row.given["measure"]) if "measure" in row.given else None,
+            against=row.get("against", text_or_empty, None),
+            needs=needs,
+            lacks=lacks,
+        )
+
+    def _workload(self, row: TomlTable) -> Workload:
+        row.only("name", *JOB_KEYS)
+        profile, fields = job(row)
+        name = row.get("name", text_or_empty, "") or profile or ""
+        if not name:
+            raise row.error("name", "every workload needs a name of its own.")
+        return Workload(name=name, profile=profile, job=fields)
+
+    def _known_setups(self, setups: tuple[SetUp, ...]) -> None:
+        known = [setup.name for setup in setups]
+        for row, one in zip(self._top.tables("setup"), setups, strict=True):
+            if not one.name or known.count(one.name) > 1:
+                raise row.error("name", "every set-up needs a name of its own.")
+            if one.against is not None:
+                _known(row, "against", one.against, known, "against names no set-up:")
+
+    def _axis(self, row: TomlTable) -> SettingAxis | JobAxis:
+        row.only("target", "setting", "job", "values")
+        given = row.parse("values", values, row.given.get("values"))
+        if "job" in row.given and "setting" not in row.given and "target" not in row.given:
+            name = _known(row, "job", row.parse("job", text_or_empty, row.given["job"]), JOB_KEYS, "there is no field")
+            for value in given:
+                check_job(row, name, value, "values")
+            return JobAxis(job=name, values=given)
+        if "setting" not in row.given or "job" in row.given:
+            raise row.error("", "an axis is of a setting of a target, or of a field of the job.")
+        only_role = next(iter(self._targets)) if len(self._targets) == 1 else ""
+        return SettingAxis(
+            target=self._role(row, "target", row.given.get("target", only_role)),
+            setting=row.parse("setting", text_or_empty, row.given["setting"]),
+            values=given,
+        )
+
+    def _skip(self, row: TomlTable, known: dict[str, list[str]]) -> SkipRule:
+        row.only("reason", "setup", "workload", "job", *(("level",) if self._over_arrays else ()), *self._targets)
+        reason = row.get("reason", text_or_empty, "")
+        if not reason:
+            raise row.error("reason", "say why it is left out: reason = ...")
+        named = {key: row.get(key, names, _NONE) for key in known}
+        for key, given in named.items():
+            for name in given:
+                _known(row, key, name, known[key], f"there is no {key}")
+        fields = row.given.get("job", {})
+        if not isinstance(fields, dict) or not all(key in JOB_KEYS for key in fields):
+            raise row.error("job", 'job wants fields: { rw = "randwrite" }.')
+        return SkipRule(
+            reason=reason,
+            setups=named["setup"],
+            workloads=named["workload"],
+            settings=self._settings(row),
+            job={key: row.parse("job", as_text, value) for key, value in fields.items()},
+            levels=row.get("level", lambda value: levels(value if isinstance(value, list) else [value]), ()),
+        )
+
+    def _feature(self, name: str) -> FeaturePlan:
+        row = self._top.table("feature").table(name)
+        row.only("target", "simulated_key")
+        return FeaturePlan(
+            target=self._role(row, "target", row.given.get("target", "")),
+            key=row.get("simulated_key", text_or_empty, None),
+        )
+
+    def _saturation(self, row: TomlTable) -> Saturation | None:
+        if not {"saturation", "curve"} & {*self._top.given}:
+            return None
+        row.only("p99", "within", "from", "to")
+        limit, within = row.get("p99", latency, None), row.get("within", share, Saturation().within)
+        if limit is not None and "within" in row.given:
+            raise row.error("within", "a search is for a limit of the p99, or for the plateau: not both.")
+        lowest, highest = row.get("from", whole(1, 65536), 1), row.get("to", whole(1, 65536), 1024)
+        if lowest > highest:
+            raise row.error("from", f"from is {lowest}, to is {highest}.")
+        return Saturation(p99_ns=limit, within=within, lowest=lowest, highest=highest)
+
+    def _curve(self, row: TomlTable) -> RateLadder | None:
+        if "curve" not in self._top.given:
+            return None
+        row.only("percents")
+        if "p99" in self._top.table("saturation").given:
+            raise row.error("", "its rates are shares of the plateau: leave out the p99 of [saturation].")
+        return RateLadder(percents=row.get("percents", percents, RateLadder().percents))
+
+
+def _known(row: TomlTable, key: str, name: str, known: Iterable[str], otherwise: str) -> str:
+    """The name, if there is something called that."""
+    if name not in known:
+        raise row.error(
+            key,
+            f"{otherwise} {clean(name, 60)!r}.",
+            suggested(name, known, f"There are: {', '.join(known) or 'none yet'}."),
+        )
+    return name
+
+
+# -- the plans that come with raidbench, and those in files -----------------------------------------------------------
+
+LARGEST = 1 << 20
+"""Bytes of a plan."""
+
+
+def load_plan(name: str) -> SweepPlan:
+    """The plan of that name, or in that file. Raises NotFoundError, PlanError."""
+    shown = clean(name, 200)
+    called = name.removesuffix(".toml")
+    named = None if "/" in name else shipped().get(EARLIER.get(called, called))
+    file = Path(name) if named is None or Path(name).is_file() else named
+    try:
+        data = read_input(file, LARGEST)
+    except FileNotFoundError:
+        hint = suggested(name, shipped(), f"Name a file, or one of: {', '.join(shipped())}.")
+        raise NotFoundError(f"There is no plan {shown}.", hint=hint) from None
+    except OSError as error:
+        raise PlanError(f"The plan {shown} cannot be read: {error.strerror}.") from error
+    plan = parse_plan(data, clean(str(file), 200))
+    return plan if plan.title else replace(plan, title=clean(file.stem, 80))

@@ -1,0 +1,158 @@
+"""The values that a sweep's plan may hold, each read strictly."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+from typing import Any
+
+from app.core.fio.fields import FIELDS
+from app.core.fio.job_values import parse_seconds
+from app.core.fio.profiles import profile
+from app.core.fio.sizes import parse_size
+from app.core.session.sweep_steps import Rank
+from app.core.toml_table import TomlTable, text_or_empty, whole
+from app.features.sweep.engine.plan import MOST_VALUES
+from backends.array_planning import LEVELS
+from backends.model import Level
+from backends.raid import layout_of
+
+EVERY = "every"
+"""What stands for every number of spans that the drives leave."""
+
+_JOB_FIELDS = {one.key: one for one in FIELDS}
+JOB_KEYS = ("profile", *_JOB_FIELDS)
+"""What a job may name: a workload to begin with, and fields."""
+RATES = frozenset(("rate_iops", "rate", "rate_iops_read", "rate_iops_write", "rate_read", "rate_write"))
+"""Fields that fix the load."""
+LATENCY_UNITS = {"ns": 1, "us": 1000, "µs": 1000, "ms": 10**6, "s": 10**9}
+"""Nanoseconds of each unit of a time."""
+
+
+def as_text(value: Any) -> str:
+    """A value of a setting or field, as text."""
+    match value:
+        case bool():
+            return "yes" if value else "no"
+        case int() | str():
+            return str(value).strip()
+        case _:
+            raise ValueError("wants a text in quotes or a whole number")
+
+
+def values(value: Any) -> tuple[str, ...]:
+    """A list of different values."""
+    if not isinstance(value, list) or not 1 <= len(value) <= MOST_VALUES:
+        raise ValueError(f"wants a list of 1 to {MOST_VALUES} values")
+    texts = tuple(as_text(one) for one in value)
+    if len(set(texts)) != len(texts):
+        raise ValueError("names a value twice")
+    return texts
+
+
+def names(value: Any) -> tuple[str, ...]:
+    """One name, or several."""
+    return tuple(text_or_empty(one) for one in (value if isinstance(value, list) else [value]))
+
+
+def workload(value: Any) -> str:
+    """A workload by name."""
+    return profile(text_or_empty(value)).name
+
+
+def seconds(value: Any) -> int:
+    """A time in seconds."""
+    return parse_seconds(as_text(value))
+
+
+def rank(value: Any) -> Rank:
+    """What cells are ranked by."""
+    name = text_or_empty(value)
+    if name not in tuple(Rank):
+        raise ValueError(f"is one of {', '.join(Rank)}")
+    return Rank(name)
+
+
+def levels(value: Any) -> tuple[Level, ...]:
+    """Return levels that can be made, each once, and `jbod` for one drive alone."""
+    known = {level.value: level for level in (*LEVELS, Level.JBOD)}
+    found = values(value)
+    for name in found:
+        if name not in known:
+            raise ValueError(f"can be {', '.join(known)}")
+    return tuple(known[name] for name in found)
+
+
+def strips(value: Any) -> tuple[int, ...]:
+    """One strip, or several, in bytes."""
+    found = values(value if isinstance(value, list) else [value])
+    return tuple(parse_size(text) for text in found)
+
+
+def layouts(value: Any) -> tuple[str, ...]:
+    """Return one layout of RAID 10, or several."""
+    found = tuple(layout_of(one) for one in names(value))
+    if not found or len(set(found)) != len(found):
+        raise ValueError("wants different layouts: n2, f2, o2")
+    return found
+
+
+def spans(value: Any) -> tuple[int, ...]:
+    """One number of spans, or several; () for `every`."""
+    if value == EVERY:
+        return ()
+    found = value if isinstance(value, list) else [value]
+    numbers = tuple(whole(2, 128)(one) for one in found)
+    if not numbers or len(set(numbers)) != len(numbers):
+        raise ValueError(f'wants different numbers of spans, or "{EVERY}"')
+    return numbers
+
+
+def policies(value: Any) -> dict[str, str]:
+    """Policies at birth: values by the keys of settings. Which there are the maker of the array says."""
+    if not isinstance(value, dict):
+        raise ValueError('wants { KEY = "VALUE", ... }')
+    return {key: text_or_empty(one) for key, one in value.items()}
+
+
+def share(value: Any) -> float:
+    """Percent of a whole, below half of it."""
+    if isinstance(value, bool) or not isinstance(value, int | float) or not 0 < value <= 50:
+        raise ValueError("wants a number of percent, above 0 and up to 50")
+    return float(value)
+
+
+def percents(value: Any) -> tuple[int, ...]:
+    """Rising percents, of which a curve needs three."""
+    numbers = tuple(whole(1, 150)(one) for one in value) if isinstance(value, list) else ()
+    if not 3 <= len(numbers) <= MOST_VALUES or list(numbers) != sorted(set(numbers)):
+        raise ValueError(f"wants a list of 3 to {MOST_VALUES} rising percents")
+    return numbers
+
+
+def latency(value: Any) -> int:
+    """A time with its unit, in nanoseconds."""
+    given = text_or_empty(value).replace(" ", "")
+    number = given.rstrip("nuµms")
+    try:
+        nanoseconds = round(float(number) * LATENCY_UNITS[given.removeprefix(number)])
+    except (KeyError, ValueError, OverflowError):
+        nanoseconds = 0
+    if nanoseconds <= 0:
+        raise ValueError('wants a time with its unit: "500us", "2ms"')
+    return nanoseconds
+
+
+def job(row: TomlTable) -> tuple[str | None, Mapping[str, str]]:
+    """The workload that a job begins with, if any, and the fields that it names."""
+    texts = {key: row.parse(key, as_text, value) for key, value in row.given.items() if key in _JOB_FIELDS}
+    for key, text in texts.items():
+        check_job(row, key, text)
+    return row.get("profile", workload, None), texts
+
+
+def check_job(row: TomlTable, field: str, text: str, key: str = "") -> None:
+    """Refuses a value that a field of the job, or `profile`, does not take; `key` is where it stands."""
+    if field == "profile":
+        row.parse(key, workload, text)
+    elif text or not _JOB_FIELDS[field].optional:
+        row.parse(key or field, _JOB_FIELDS[field].parse, text, called=field)

@@ -1,0 +1,185 @@
+"""What others measured of a plan's set-ups and workloads: read from the plan, put beside what a sweep finds. Pure."""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Iterator, Mapping, Sequence
+from dataclasses import replace
+from functools import partial
+from typing import Any
+
+from app.core.session.results import DirectionFigures
+from app.core.session.state import RunRecord
+from app.core.session.sweep_record import SweepRecord
+from app.core.session.sweep_steps import PublishedFigure, PublishedKind, PublishedRows
+from app.core.toml_table import TomlTable, text
+from app.features.sweep.engine.cells import CellResult, Runs, runs_of_cell, score
+from app.features.sweep.engine.plan import SweepPlan
+from app.features.sweep.engine.plan_values import latency, names
+from backends.did_you_mean import suggested
+from backends.text import clean
+from backends.values import dataclass
+
+# -- reading it -------------------------------------------------------------------------------------------------------
+
+
+def with_published(plan: SweepPlan, rows: Sequence[TomlTable], shape: TomlTable) -> SweepPlan:
+    """Return the plan with its published figures: [[published]] by rows of the result, [published_table] their shape.
+
+    Raises PlanError.
+    """
+    if not rows:
+        if shape.given:
+            raise shape.error("", "there are no figures for a table: [[published]].")
+        return plan
+    from app.features.sweep.engine.plan_expansion import (
+        labels,  # which knows the makers of arrays: most plans have no such table
+    )
+
+    lines, columns = labels(plan)
+    found: dict[tuple[str, str, PublishedKind], PublishedFigure] = {}
+    source = ""
+    for row in rows:
+        row.only("source", "row", *PublishedKind)
+        source = row.get("source", text, source)
+        if not source:
+            raise row.error("source", "say whose figures these are: source = ...")
+        name = row.parse("row", partial(_known, lines), row.given.get("row", lines[0] if len(lines) == 1 else None))
+        for one in _figures(row, name, source, columns):
+            if found.setdefault((one.row, one.column, one.kind), one) is not one:
+                raise row.error(one.kind, f"{clean(name, 80)}, {clean(one.column, 80)} has a figure already.")
+    kind, named = _shape(shape, lines, columns)
+    return replace(plan, published=tuple(map(named, found.values())), published_rows=kind)
+
+
+_Named = Callable[[PublishedFigure], PublishedFigure]
+
+
+def _shape(shape: TomlTable, rows: Sequence[str], columns: Sequence[str]) -> tuple[PublishedRows | None, _Named]:
+    """Return what the rows of the source's table are, and what names a figure as the source does. Raises PlanError."""
+    shape.only("rows", "columns", "names")
+    kind = shape.get("rows", _rows, None)
+    none: tuple[str, ...] = ()
+    heads = shape.get("columns", names, none)
+    if heads and kind is not PublishedRows.CELLS:
+        raise shape.error("columns", f'columns belongs to rows = "{PublishedRows.CELLS}", and names its first columns.')
+    given = shape.table("names")
+    called: dict[str, str] = {}
+    labels: dict[str, dict[str, str]] = {}
+    for key, value in given.given.items():
+        given.parse(key, partial(_known, (*rows, *columns)), key)
+        if heads:
+            own = given.table(key)
+            own.only(*heads)
+            labels[key] = {head: own.parse(head, text, one) for head, one in own.given.items()}
+        else:
+            called[key] = given.parse(key, text, value)
+
+    def name(figure: PublishedFigure) -> PublishedFigure:
+        own = labels.get(figure.row, {}) | labels.get(figure.column, {})
+        if missing := [head for head in heads if head not in own]:
+            place = f"{clean(figure.row, 80)}, {clean(figure.column, 80)}"
+            raise shape.error("names", f"{place} has no {', '.join(missing)}.")
+        return replace(
+            figure,
+            row_name=called.get(figure.row, ""),
+            column_name=called.get(figure.column, ""),
+            labels={head: own[head] for head in heads},
+        )
+
+    return kind, name
+
+
+def _rows(value: Any) -> PublishedRows:
+    """Return what the rows of a table are."""
+    try:
+        return PublishedRows(text(value))
+    except ValueError:
+        raise ValueError(f"wants one of: {', '.join(PublishedRows)}") from None
+
+
+def _figures(row: TomlTable, name: str, source: str, columns: Sequence[str]) -> Iterator[PublishedFigure]:
+    given = [kind for kind in PublishedKind if kind in row.given]
+    if not given:
+        raise row.error("row", f"there is no figure: {', '.join(PublishedKind)} = {{ ... }}.")
+    for kind in given:
+        table = row.given[kind]
+        if not isinstance(table, dict) or not table:
+            raise row.error(kind, f'{kind} wants figures by workload: {{ "{columns[0]}" = ... }}.')
+        for column, value in table.items():
+            row.parse(kind, partial(_known, columns), column)
+            read: Callable[[Any], float] = latency if kind is PublishedKind.LATENCY else _positive
+            figure = row.parse(kind, read, value)
+            yield PublishedFigure(
+                row=name, column=column, kind=kind, value=float(figure), source=source, printed=str(value)
+            )
+
+
+def _known(names: Sequence[str], value: Any) -> str:
+    """One of the names that the result has."""
+    found = text(value)
+    if found not in names:
+        hint = suggested(found, names, f"They are: {'; '.join(names)}.")
+        raise ValueError(f"is nothing that the result of this plan has: {clean(found, 80)!r}. {hint.rstrip('.')}")
+    return found
+
+
+def _positive(value: Any) -> float:
+    """A figure above 0."""
+    if isinstance(value, bool) or not isinstance(value, int | float) or not 0 < value < 1e12:
+        raise ValueError("wants a number above 0")
+    return float(value)
+
+
+# -- beside what was found --------------------------------------------------------------------------------------------
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class BesidePublished:
+    """A published figure and the same of a sweep."""
+
+    figure: PublishedFigure
+    """What others measured."""
+    cell: str | None = None
+    """Where it is in the sweep, by id; None where that is left out."""
+    measured: float | None = None
+    """The mean of its runs, in the unit of the figure's kind; None where there is none."""
+
+    @property
+    def percent(self) -> float | None:
+        """How far what was measured is from it; None without a measurement."""
+        return None if self.measured is None else (self.measured / self.figure.value - 1) * 100
+
+
+def beside_published(record: SweepRecord, cells: Sequence[CellResult], known: Runs) -> tuple[BesidePublished, ...]:
+    """Every published figure of the plan, in its order."""
+    places: Mapping[tuple[str, str], CellResult] = {(one.cell.row, one.cell.column): one for one in cells}
+    found = []
+    for figure in record.design.published:
+        one = places.get((figure.row, figure.column))
+        if one is None:
+            found.append(BesidePublished(figure=figure))
+            continue
+        measured = _measured(figure.kind, one, runs_of_cell(record, known, one.cell.id))
+        found.append(BesidePublished(figure=figure, cell=one.cell.id, measured=measured))
+    return tuple(found)
+
+
+def _measured(kind: PublishedKind, one: CellResult, runs: Sequence[RunRecord]) -> float | None:
+    match kind:
+        case PublishedKind.IOPS:
+            return one.iops
+        case PublishedKind.LATENCY:
+            return one.mean_ns
+        case PublishedKind.MBPS:
+            return _mean([each.bytes_per_second / 1e6 for each in one.scores])
+        case PublishedKind.READ_IOPS | PublishedKind.WRITE_IOPS:
+            well = [run.figures for run in runs if score(run) is not None]
+            return _mean([_of(each.read if kind is PublishedKind.READ_IOPS else each.write) for each in well])
+
+
+def _of(direction: DirectionFigures | None) -> float:
+    return 0.0 if direction is None else direction.iops
+
+
+def _mean(values: Sequence[float]) -> float | None:
+    return sum(values) / len(values) if values else None

@@ -1,0 +1,217 @@
+"""The axes of a plan over arrays that the sweep makes: which levels, of which strip, of which drives."""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Mapping, Sequence
+from dataclasses import replace
+from typing import Any
+
+from app.core.toml_table import TomlTable, flag, text, whole
+from app.features.sweep.engine.plan import LevelAxis, PlanError, SweepPlan
+from app.features.sweep.engine.plan_values import EVERY, layouts, levels, names, policies, spans, strips
+from backends.array_planning import SPANNED
+from backends.model import Level
+
+ROLE = "array"
+"""What the array of the moment is called in a plan that has a level axis."""
+
+_KEYS = ("array", "values", "drives", "members", "pool", "strip", "spans", "layout", "policies", "assume_clean")
+
+_BESIDE = ("strip", "spans", "layout")
+"""What may have an axis beside that of levels."""
+
+
+def is_level_axis(row: TomlTable) -> bool:
+    """Whether an axis is one over arrays that are made: of `level`, or of `strip`, `spans` or `layout` beside it."""
+    return "array" in row.given
+
+
+def read_levels(rows: Sequence[TomlTable]) -> LevelAxis | None:
+    """The axes over levels and strips together; None where there is none. Raises PlanError."""
+    by_kind: dict[str, TomlTable] = {}
+    for row in rows:
+        kind = row.parse("array", text, row.given["array"])
+        if kind not in ("level", *_BESIDE):
+            raise row.error("array", "an axis over arrays is of `level`, or of `strip`, `spans` or `layout` beside it.")
+        if kind in by_kind:
+            raise row.error("array", f"there are two axes of {kind}.")
+        by_kind[kind] = row
+    if not by_kind:
+        return None
+    if "level" not in by_kind:
+        kind, beside = next(iter(by_kind.items()))
+        raise beside.error("array", f"an axis of {kind} stands beside one of levels.")
+    row = by_kind["level"]
+    row.only(*_KEYS)
+    given = {kind: (row, kind, row.given[kind]) for kind in _BESIDE if kind in row.given}
+    for kind, beside in ((kind, by_kind[kind]) for kind in _BESIDE if kind in by_kind):
+        beside.only("array", "values")
+        if kind in given:
+            raise row.error(kind, f"{kind} has an axis of its own.")
+        given[kind] = (beside, "values", beside.given.get("values"))
+    listed = row.parse("values", levels, row.given.get("values"))
+    members_of = _members_of(row, listed)
+    found = LevelAxis(
+        role=ROLE,
+        levels=listed,
+        strips=_parsed(given["strip"], strips) if "strip" in given else (),
+        spans=_spans(*given["spans"], listed) if "spans" in given else {},
+        layouts=_layouts(*given["layout"], listed) if "layout" in given else (),
+        policies=row.get("policies", policies, {}),
+        drives=row.get("drives", names, ()),
+        members=max(members_of.values(), default=0) if members_of else row.get("members", _COUNT, 0),
+        members_of=members_of,
+        pool=row.get("pool", text, ""),
+        assume_clean=row.get("assume_clean", flag, False),
+    )
+    if bool(found.drives) == bool(found.pool):
+        raise row.error("drives", "name either drives = [...], or members = N of pool = ...")
+    if bool(found.pool) != bool(found.members) and not found.members_of:
+        raise row.error("members", "members = N says how many drives of pool = ... are taken.")
+    return found
+
+
+def _parsed(given: tuple[TomlTable, str, Any], parse: Callable[[Any], tuple[int, ...]]) -> tuple[int, ...]:
+    row, key, value = given
+    return row.parse(key, parse, value)
+
+
+def _layouts(row: TomlTable, key: str, value: Any, listed: Sequence[Level]) -> tuple[str, ...]:
+    """Return the layouts of an axis. Raises PlanError where it has no RAID 10."""
+    if Level.RAID10 not in listed:
+        raise row.error(key, f"a layout has {Level.RAID10.value}, which the axis does not name.")
+    return row.parse(key, layouts, value, "layout")
+
+
+def _spans(row: TomlTable, key: str, value: Any, listed: Sequence[Level]) -> dict[Level, tuple[int, ...]]:
+    """`spans = [2, 3]` or `"every"`: of all levels that have some; `{ raid50 = [2, 3], raid60 = "every" }`: these."""
+    having = {level.value: level for level in listed if level in SPANNED}
+    by_level = value if isinstance(value, dict) else dict.fromkeys(having, value)
+    if not having or by_level.keys() - having.keys():
+        raise row.error(key, f"spans have {', '.join(SPANNED)}; name levels of the axis.")
+    return {having[name]: row.parse(key, spans, one) for name, one in by_level.items()}
+
+
+_COUNT = whole(1, 256)
+"""Drives of an array."""
+
+
+def _members_of(row: TomlTable, listed: Sequence[Level]) -> dict[Level, int]:
+    """`members = { raid0 = 6, raid1 = 2 }`: all levels of the axis; nothing for a number."""
+    given = row.given.get("members")
+    if not isinstance(given, dict):
+        return {}
+    if sorted(given) != sorted(level.value for level in listed):
+        raise row.error("members", f"members names every level of the axis: {', '.join(listed)}.")
+    return {level: row.parse("members", _COUNT, given[level.value]) for level in listed}
+
+
+def axis_of(
+    words: str,
+    *,
+    drives: str | None,
+    members: int,
+    pool: str,
+    strip: str | None,
+    assume_clean: bool,
+    spans_words: str | None = None,
+    layout: str | None = None,
+    birth: Mapping[str, str] | None = None,
+) -> LevelAxis:
+    """The axis that options of the command line make, each a list with commas. Raises PlanError.
+
+    `birth`: policies at birth.
+    """
+    listed = {
+        name: [word.strip() for word in text.split(",") if word.strip()]
+        for name, text in (
+            ("--level", words),
+            ("--drives", drives or ""),
+            ("--strip", strip or ""),
+            ("--layout", layout or ""),
+        )
+    }
+    try:
+        named = levels(listed["--level"])
+        found = LevelAxis(
+            role=ROLE,
+            levels=named,
+            spans=_spans_of(named, spans_words),
+            layouts=layouts(listed["--layout"]) if listed["--layout"] else (),
+            policies=birth or {},
+            strips=strips(listed["--strip"]) if listed["--strip"] else (),
+            drives=tuple(listed["--drives"]),
+            members=members,
+            pool=pool,
+            assume_clean=assume_clean,
+        )
+    except ValueError as error:
+        raise PlanError(f"--level {error}.") from None
+    if found.layouts and Level.RAID10 not in named:
+        raise PlanError(f"--layout belongs to {Level.RAID10.value}.")
+    if bool(found.drives) == bool(pool) or bool(pool) != bool(members):
+        raise PlanError("--level wants its drives: --drives DRIVE,..., or --members N and --pool WORDS.")
+    return found
+
+
+def _spans_of(named: Sequence[Level], words: str | None) -> dict[Level, tuple[int, ...]]:
+    """Spans of all levels that have some. Raises PlanError."""
+    having = [level for level in named if level in SPANNED]
+    if words is None:
+        return {}
+    if not having:
+        raise PlanError(f"--spans belongs to {', '.join(SPANNED)}.")
+    try:
+        numbers = spans(words if words == EVERY else [int(word) for word in words.split(",")])
+    except ValueError:
+        raise PlanError(f"--spans wants different whole numbers with commas, or {EVERY}.") from None
+    return dict.fromkeys(having, numbers)
+
+
+def require_levels_alone(plan: SweepPlan) -> None:
+    """Raises PlanError for what no sweep over levels does."""
+    if plan.levels is None:
+        return
+    if plan.saturation is not None or plan.curve is not None:
+        raise PlanError(
+            "A sweep over levels measures a matrix, and searches nothing after it.",
+            hint="Leave out [saturation] and [curve]; an array of `raidbench array create` can have them.",
+        )
+    if plan.features or any(setup.needs or setup.lacks for setup in plan.setups):
+        raise PlanError("A sweep over levels restarts no machine.", hint="Leave out the features.")
+    if plan.measure != plan.levels.role or any(setup.measure not in (None, plan.measure) for setup in plan.setups):
+        raise PlanError(
+            "A sweep over levels measures the arrays that it makes, and nothing else.",
+            hint=f'target = "{plan.levels.role}" under [measure], and no `measure` of a set-up.',
+        )
+
+
+def with_levels(plan: SweepPlan, axis: LevelAxis) -> SweepPlan:
+    """The plan over arrays that are made, in place of what it measures. Raises PlanError."""
+    if plan.levels is not None:
+        raise PlanError("The plan has an axis of levels already.", hint="Change it in its file.")
+    targets = {**plan.targets, plan.measure: ""}
+    changed = replace(plan, levels=replace(axis, role=plan.measure), targets=targets, published=(), published_rows=None)
+    require_levels_alone(changed)
+    return changed
+
+
+def with_drives(plan: SweepPlan, *, drives: str | None, members: int, pool: str) -> SweepPlan:
+    """The plan with the arrays of its axis made of other drives, all of them for each. Raises PlanError."""
+    if plan.levels is None:
+        raise PlanError("The plan makes no arrays.", hint="--level names the levels of arrays that are to be made.")
+    named = tuple(word.strip() for word in (drives or "").split(",") if word.strip())
+    if bool(named) == bool(pool or members):
+        raise PlanError("Name either --drives DRIVE,..., or --members N, or --members N and --pool WORDS.")
+    if pool and not members:
+        raise PlanError("--members N says how many drives of --pool are taken.")
+    if members and not (pool or plan.levels.pool):
+        raise PlanError("--members N wants --pool WORDS.")
+    axis = replace(
+        plan.levels,
+        drives=named,
+        members=members,
+        members_of={},
+        pool="" if named else pool or plan.levels.pool,
+    )
+    return replace(plan, levels=axis)

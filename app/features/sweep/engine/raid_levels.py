@@ -1,0 +1,257 @@
+"""The arrays of a sweep over levels, before any is made: their drives, what makes each, how long that takes."""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Iterator, Sequence
+from dataclasses import replace
+from itertools import product
+from typing import TYPE_CHECKING
+
+from app.core.changes.arrays.candidates import candidates_of, chosen, maker_of, new_name, plan_array
+from app.core.session.sweep_steps import SweepArray, SweepDrive, SweepMaking
+from app.features.sweep.engine.plan import LevelAxis, PlanError
+from backends.array_planning import SYNC_RATE, ArrayPlan, ArrayWish, Candidate, spans_that_fit, words_to_type
+from backends.errors import InvalidValueError, ToolFailedError
+from backends.model import Level, Media, Target
+from backends.sizes import size_words
+from backends.text import clean
+from backends.values import dataclass
+
+if TYPE_CHECKING:
+    from app.core.workbench import Workbench
+
+LONG = 600.0
+"""Seconds of making and preparing one array from which on each is made once."""
+
+PARITY = (Level.RAID5, Level.RAID6, Level.RAID50, Level.RAID60)
+"""Levels with parity, which is checked before it is relied on."""
+
+WITHOUT_STRIP = (Level.RAID1, Level.JBOD)
+"""Levels that nothing is striped over."""
+
+ALONE = "one drive"
+"""What the first drive alone is called."""
+
+_WRITES = {Media.HDD: 150e6, Media.SSD: 400e6, Media.NVME: 1500e6}
+"""Bytes a second that one drive writes in order, about; for the estimate alone."""
+
+_POOL = re.compile(r"(?:unassigned\s+|free\s+)?(?P<media>\w+)\s+of\s+(?P<where>\S+)", re.IGNORECASE)
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class ArrayShape:
+    """An array of a plan, whatever it is made of."""
+
+    level: Level
+    """Its level."""
+    strip_bytes: int | None = None
+    """Its strip; None for a level without, and for the maker's usual one."""
+    spans: int | None = None
+    """Its spans; None for a level without, and for the usual ones."""
+    layout: str | None = None
+    """Its layout, of a RAID 10; None for the usual one."""
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Refused:
+    """An array that cannot be made of these drives."""
+
+    shape: ArrayShape
+    """Which."""
+    reason: str
+    """Why, a sentence."""
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class PlannedArrays:
+    """What a level axis makes on this machine."""
+
+    role: str
+    """What the array of the moment is called in the plan."""
+    making: SweepMaking
+    """The arrays that can be made."""
+    controller: Target | None = None
+    """The card that makes them; None where the kernel does."""
+    refused: tuple[Refused, ...] = ()
+    """Those that cannot."""
+    warnings: tuple[str, ...] = ()
+    """About the drives beside each other: sentences."""
+
+
+async def plan_levels(bench: Workbench, axis: LevelAxis) -> PlannedArrays:
+    """Choose the drives, and plan every array; nothing is changed.
+
+    Raises NotFoundError, InvalidValueError, RefusedError for a drive that is not free, PlanError where no array can be
+    made, BlockedError where this machine makes none of such drives.
+    """
+    inventory = bench.session.inventory
+    found, problems = await candidates_of(bench.hardware.machine, inventory, axis.drives or None)
+    drives = chosen(found, axis.drives) if axis.drives else of_pool(found, axis.pool, axis.members)
+    controller = maker_of(drives)
+    if drives[0].shared:
+        raise PlanError(
+            f"A sweep over levels makes its arrays of drives, not in {controller}.",
+            hint="`raidbench array create` makes one volume there, and a sweep may then measure it.",
+        )
+    if controller is not None and axis.assume_clean:
+        raise PlanError(
+            f"assume_clean is md's: {controller} initialises its arrays by itself.", hint="Leave out assume_clean."
+        )
+    arrays: list[SweepArray] = []
+    refused: list[Refused] = []
+    warnings: dict[str, None] = {problem.message: None for problem in problems if not axis.drives}
+    for shape in shapes(axis):
+        level = shape.level
+        if level is Level.JBOD:
+            if controller is not None:
+                reason = f"The drives hang from {controller}, so the kernel has none of them alone."
+                refused.append(Refused(shape=shape, reason=reason))
+            else:
+                arrays.append(_alone(f"a{len(arrays) + 1}", drives[0]))
+            continue
+        members = axis.members_of.get(level)
+        wish = ArrayWish(
+            level=level,
+            drives=drives[:members],
+            strip_bytes=shape.strip_bytes,
+            spans=shape.spans,
+            layout=shape.layout,
+            name=new_name(),
+            policies=dict(axis.policies),
+        )
+        try:
+            plan = await plan_array(bench.hardware.machine, wish, assume_clean=axis.assume_clean)
+        except (InvalidValueError, ToolFailedError) as error:
+            refused.append(Refused(shape=shape, reason=f"{error.message} {error.hint}".strip()))
+            continue
+        if members is not None and len(wish.drives) < members:
+            raise PlanError(f"{level.value} is to be made of {members} drives, and {len(drives)} are named.")
+        array = _array(f"a{len(arrays) + 1}", plan, shape, assume_clean=axis.assume_clean)
+        arrays.append(replace(array, members=members))
+        warnings |= dict.fromkeys(plan.warnings)
+    if all(one.alone for one in arrays):
+        raise PlanError(
+            "None of the arrays of the plan can be made of these drives.",
+            hint=" ".join(dict.fromkeys(one.reason for one in refused)),
+        )
+    making = SweepMaking(
+        drives=tuple(
+            SweepDrive(
+                place=drive.place,
+                serial=drive.serial,
+                wwn=None if drive.identity is None else drive.identity.wwn,
+                model=drive.model,
+                size_bytes=drive.size_bytes,
+                lies=drive.lies if drive.seen else ("unknown: only the card sees it",),
+            )
+            for drive in drives
+        ),
+        arrays=tuple(arrays),
+        word=words_to_type(drives),
+        assume_clean=axis.assume_clean,
+        policies=dict(axis.policies),
+        once=any(one.making_seconds + one.preparing_seconds > LONG for one in arrays),
+    )
+    return PlannedArrays(
+        role=axis.role, making=making, controller=controller, refused=tuple(refused), warnings=tuple(warnings)
+    )
+
+
+def shapes(axis: LevelAxis) -> Iterator[ArrayShape]:
+    """Return each level with each of its spans, layouts and strips, in the order of the table."""
+    for level in axis.levels:
+        named = axis.spans.get(level, (None,)) or spans_that_fit(level, axis.count(level)) or (None,)
+        layouts = axis.layouts if level is Level.RAID10 and axis.layouts else (None,)
+        for spans, layout in product(named, layouts):
+            for strip in (None,) if level in WITHOUT_STRIP or not axis.strips else axis.strips:
+                yield ArrayShape(level=level, strip_bytes=strip, spans=spans, layout=layout)
+
+
+def array_words(shape: ArrayShape | SweepArray) -> str:
+    """`raid50, 3 spans, strip 64 KiB`: what a set-up on it is called."""
+    if shape.level is Level.JBOD:
+        return ALONE
+    spans = "" if shape.spans is None else f", {shape.spans} spans"
+    layout = "" if shape.layout is None else f", layout {shape.layout}"
+    return f"{shape.level.value}{spans}{layout}" + (
+        "" if shape.strip_bytes is None else f", strip {size_words(shape.strip_bytes)}"
+    )
+
+
+def _alone(array_id: str, drive: Candidate) -> SweepArray:
+    return SweepArray(
+        id=array_id,
+        level=Level.JBOD,
+        size_bytes=drive.size_bytes,
+        members=1,
+        prepared="no array: the drive is measured as it is",
+    )
+
+
+def _array(array_id: str, plan: ArrayPlan, shape: ArrayShape, *, assume_clean: bool) -> SweepArray:
+    level, software = plan.wish.level, plan.wish.drives[0].controller is None
+    member = min((drive.size_bytes or 0 for drive in plan.wish.drives), default=0)
+    parity = level in PARITY
+    seconds = 0.0
+    if not software:
+        prepared = "measured while the card initialises nothing of it"
+        prepared += ", which it begins by itself minutes after making it" if plan.begins_later else ""
+        seconds = member / SYNC_RATE if plan.begins_later else 0.0
+    elif assume_clean:
+        rate = _WRITES.get(plan.wish.drives[0].media, _WRITES[Media.HDD]) * max(1, plan.data_drives or 1)
+        seconds = (plan.size_bytes or member) / rate + (member / SYNC_RATE if parity else 0.0)
+        what = "parity" if parity else "copies" if level is not Level.RAID0 else "all of it"
+        prepared = f"assume-clean, {what} written by a pass in full stripes"
+        prepared += ", then checked: mismatch_cnt has to be 0" if parity else ""
+    elif level is Level.RAID0:
+        prepared = "measured as made"
+    else:
+        seconds = member / SYNC_RATE
+        prepared = "measured once it is synchronised"
+    return SweepArray(
+        id=array_id,
+        level=level,
+        strip_bytes=shape.strip_bytes,
+        spans=shape.spans,
+        layout=shape.layout,
+        steps=tuple(step.shown() for step in plan.steps),
+        size_bytes=plan.size_bytes,
+        full_stripe_bytes=plan.full_stripe_bytes,
+        making_seconds=plan.seconds,
+        preparing_seconds=seconds,
+        prepared=prepared,
+    )
+
+
+# -- drives by their words --------------------------------------------------------------------------------------------
+
+
+def of_pool(found: Sequence[Candidate], pool: str, members: int) -> tuple[Candidate, ...]:
+    """So many free drives of a pool, alike: blank ones first, in the order of the machine. Raises PlanError."""
+    words = _POOL.fullmatch(pool.strip())
+    kinds = {media.value: media for media in (Media.HDD, Media.SSD, Media.NVME)}
+    if words is None or words["media"].lower() not in kinds:
+        raise PlanError(
+            f"{clean(pool, 60)!r} is no pool.",
+            hint='For example "unassigned ssd of c1", "hdd of kernel": hdd, ssd or nvme, then a card or `kernel`.',
+        )
+    media, where = kinds[words["media"].lower()], words["where"]
+    own = [one for one in found if one.free and not one.shared and one.media is media and _is_at(one, where)]
+    alike: dict[tuple[object, ...], list[Candidate]] = {}
+    for drive in sorted(own, key=lambda one: bool(one.lies)):
+        alike.setdefault((drive.model, drive.interface, drive.size_bytes, drive.sector_bytes), []).append(drive)
+    enough = next((group for group in alike.values() if len(group) >= members), None)
+    if enough is None:
+        most = max((len(group) for group in alike.values()), default=0)
+        raise PlanError(
+            f"The pool {clean(pool, 60)!r} has {most} free drives of one model, and {members} are wanted.",
+            hint="`raidbench array list` says which drives are free, and why the others are not.",
+        )
+    return tuple(enough[:members])
+
+
+def _is_at(drive: Candidate, where: str) -> bool:
+    if drive.controller is None:
+        return where.lower() == "kernel"
+    return where in (str(drive.controller), drive.controller.address, drive.controller.address.lstrip("/"))

@@ -1,0 +1,211 @@
+"""What a sweep has found so far: the matrix, verdicts against the baseline, ranking, Pareto front, saturation. Pure."""
+
+from __future__ import annotations
+
+from collections.abc import Iterable, Sequence
+from dataclasses import replace
+
+from app.core.analysis.caveats import weakened, weighed
+from app.core.analysis.stats import THRESHOLD_PERCENT, spread
+from app.core.analysis.verdict import Verdict
+from app.core.session.state import RunRecord
+from app.core.session.sweep_record import SweepRecord
+from app.core.session.sweep_steps import PublishedRows, Purpose, Rank, StepResult, SweepCell
+from app.features.sweep.engine.best_cells import ConfirmedWinner, confirmations, leaders
+from app.features.sweep.engine.cells import (
+    CellResult,
+    LatencyFigure,
+    Runs,
+    latency,
+    runs_of_cell,
+    scored_runs,
+    threshold_of,
+)
+from app.features.sweep.engine.load_curve import LoadCurve, curves, load_curves, numeric_field
+from app.features.sweep.engine.published_results import BesidePublished, beside_published
+from app.features.sweep.engine.saturation import Saturated, search
+from app.features.sweep.engine.verdicts import judged
+from backends.values import dataclass
+
+WORTH = 0.5
+"""A lead in the screening that is a smaller share of the threshold is not worth a confirmation: no verdict could come
+of it."""
+
+
+LOAD = ("iodepth", "numjobs", "rate_iops")
+"""Fields of a job that say how much is asked for at once, not what."""
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Results:
+    """Everything a table, a screen or a report shows of a sweep."""
+
+    rows: tuple[str, ...]
+    """Set-ups, in the order of the plan."""
+    columns: tuple[str, ...]
+    """Workloads, in the order of the plan."""
+    cells: tuple[CellResult, ...]
+    """Those of the matrix, in the order of the plan."""
+    rank: Rank
+    """What they are ranked by."""
+    threshold: float = THRESHOLD_PERCENT
+    """A difference within it is none, percent."""
+    fronts: tuple[tuple[str, ...], ...] = ()
+    """Of each workload the cells that no other beats in both IOPS and 99th percentile, by id, ascending latency."""
+    leaders: tuple[tuple[str, ...], ...] = ()
+    """Of each line the best cell, and after it those that cannot be told from it, by id."""
+    confirmations: tuple[ConfirmedWinner, ...] = ()
+    """Winners that were measured again."""
+    saturated: tuple[Saturated, ...] = ()
+    """Searches for the highest load."""
+    load_curves: tuple[LoadCurve, ...] = ()
+    """Throughput against latency."""
+    published: tuple[BesidePublished, ...] = ()
+    """What others measured, with the same of this sweep."""
+    published_rows: PublishedRows | None = None
+    """The rows of their table; None for the first kind that fits."""
+
+    def at(self, row: str, column: str) -> CellResult | None:
+        """The cell of a row and a column."""
+        return next((result for result in self.cells if (result.cell.row, result.cell.column) == (row, column)), None)
+
+    @property
+    def lines(self) -> dict[str, tuple[CellResult, ...]]:
+        """Measured cells that have something to be compared by, best first: those of a workload, or of a curve.
+
+        Different workloads of a single set-up have nothing.
+        """
+        if len(self.rows) > 1:
+            return {column: self.ranking(column) for column in self.columns}
+        if numeric_field(self.cells) is None:
+            return {}
+        return {name: self.best_first(line) for name, line in curves(self.cells).items()}
+
+    def ranking(self, column: str) -> tuple[CellResult, ...]:
+        """The measured cells of a column, best first."""
+        return self.best_first(result for result in self.cells if result.cell.column == column)
+
+    def best_first(self, cells: Iterable[CellResult]) -> tuple[CellResult, ...]:
+        """Those of the cells that were measured, best first."""
+        measured = (cell for cell in cells if cell.value is not None)
+        return tuple(sorted(measured, key=lambda one: one.value or 0.0, reverse=self.rank is not Rank.P99))
+
+    @property
+    def baselines(self) -> frozenset[str]:
+        """Cells that others are compared with, by id."""
+        return frozenset(result.cell.against for result in self.cells if result.cell.against is not None)
+
+
+def results(record: SweepRecord, runs: Sequence[RunRecord]) -> Results:
+    """What the runs of the session say, as far as the sweep has come."""
+    known = {run.id: run for run in runs}
+    rank = record.design.rank
+    cells = tuple(_result(record, cell, known) for cell in record.design.cells)
+    verdicts = judged(record, known)
+    held = tuple(_weighed(record, replace(result, judgement=verdicts.get(result.cell.id)), known) for result in cells)
+    shown = [one.cell.id for one in held if one.judgement is not None and one.judgement.differs]
+    found = Results(
+        rows=tuple(dict.fromkeys(cell.row for cell in record.design.cells)),
+        columns=tuple(dict.fromkeys(cell.column for cell in record.design.cells)),
+        cells=held,
+        rank=rank,
+        threshold=threshold_of(record),
+        fronts=tuple(front for same in _by_workload(held) if len(front := pareto(same)) > 1),
+        confirmations=confirmations(record, known, shown),
+        saturated=search(record, known),
+        load_curves=load_curves(record, known),
+        published=beside_published(record, held, known),
+        published_rows=record.design.published_rows,
+    )
+    return replace(found, leaders=tuple(leaders(record, line, known) for line in found.lines.values() if len(line) > 1))
+
+
+def _by_workload(cells: Sequence[CellResult]) -> Iterable[list[CellResult]]:
+    """Cells whose jobs ask for the same, however much of it: of different ones neither is better."""
+    found: dict[tuple[tuple[str, str], ...], list[CellResult]] = {}
+    for result in cells:
+        work = tuple(sorted((key, text) for key, text in result.cell.job.items() if key not in LOAD))
+        found.setdefault(work, []).append(result)
+    return found.values()
+
+
+def pareto(cells: Sequence[CellResult]) -> tuple[str, ...]:
+    """Ids of the cells that no other beats in IOPS without a higher 99th percentile; ascending latency."""
+    measured = [cell for cell in cells if cell.iops is not None and cell.p99_ns is not None]
+    front: list[CellResult] = []
+    for one in sorted(measured, key=lambda each: (each.p99_ns or 0.0, -(each.iops or 0.0))):
+        if not front or (one.iops or 0.0) > (front[-1].iops or 0.0):
+            front.append(one)
+    return tuple(one.cell.id for one in front)
+
+
+def winners(found: Results) -> tuple[tuple[SweepCell, SweepCell], ...]:
+    """(winner, baseline) of each column and baseline that something in its block seems to beat.
+
+    Of blocks other than the baseline's there are none: they cannot be measured in turn.
+    """
+    known = {result.cell.id: result.cell for result in found.cells}
+    pairs: dict[str, tuple[SweepCell, SweepCell]] = {}
+    for column in found.columns:
+        for one in found.ranking(column):
+            baseline = one.cell.against
+            if baseline is None or baseline in pairs or known[baseline].block != one.cell.block:
+                continue
+            judgement = one.judgement
+            if judgement is not None and judgement.verdict is not Verdict.NO_DIFFERENCE and _seems_better(found, one):
+                pairs[baseline] = (one.cell, known[baseline])
+    return tuple(pairs.values())
+
+
+def _seems_better(found: Results, one: CellResult) -> bool:
+    interval = one.judgement.interval if one.judgement is not None else None
+    if interval is None:
+        return False
+    least = WORTH * found.threshold
+    return interval.percent <= -least if found.rank is Rank.P99 else interval.percent >= least
+
+
+def _result(record: SweepRecord, cell: SweepCell, known: Runs) -> CellResult:
+    scores = tuple(one for _, one in scored_runs(record, cell.id, known, Purpose.SCREEN, Purpose.BASELINE))
+    numbers = {step.number for step in record.steps if step.cell == cell.id}
+    ends = [end for end in record.ended if end.step in numbers and end.reason]
+    over = {end.step for end in ends if end.result is StepResult.FAILED and end.is_final}
+    failed = tuple(end.reason for end in ends if end.result is StepResult.FAILED and end.step in over)
+    again = (end for end in ends if end.again and end.step not in over)
+    notes = (
+        *(end.reason for end in ends if end.result is StepResult.DONE),
+        *(f"tried once more, as its first run failed: {end.reason}" for end in again),
+    )
+    values = [value for score in scores if (value := score.by(record.design.rank)) is not None]
+    tail = latency(scores, LatencyFigure.P99)
+    means = [score.mean_ns for score in scores if score.mean_ns]
+    return CellResult(
+        cell=cell,
+        reads_by=_reads_by(runs_of_cell(record, known, cell.id)),
+        scores=scores,
+        figure=spread(values) if values else None,
+        iops=sum(score.iops for score in scores) / len(scores) if scores else None,
+        p99_ns=None if tail is None else tail.mean,
+        mean_ns=sum(means) / len(means) if means else None,
+        failures=tuple(dict.fromkeys(failed)),
+        notes=tuple(dict.fromkeys(notes)),
+    )
+
+
+def _reads_by(runs: Sequence[RunRecord]) -> tuple[tuple[str, float], ...]:
+    """The mean share of each member directly below, of those runs that counted them."""
+    found: dict[str, list[float]] = {}
+    for run in runs:
+        for member in run.figures.members:
+            if member.depth == 0 and member.share_of_reads is not None:
+                found.setdefault(member.device, []).append(member.share_of_reads)
+    return tuple((name, sum(each) / len(each)) for name, each in found.items()) if len(found) > 1 else ()
+
+
+def _weighed(record: SweepRecord, one: CellResult, known: Runs) -> CellResult:
+    """With what its runs and those of its baseline allow to say."""
+    own = runs_of_cell(record, known, one.cell.id)
+    judgement = one.judgement
+    if judgement is not None and one.cell.against is not None:
+        judgement = weighed(judgement, (*runs_of_cell(record, known, one.cell.against), *own))
+    return replace(one, judgement=judgement, weakened=weakened(own))

@@ -1,0 +1,171 @@
+"""What a sweep puts at risk, found out before it begins: data that go, the worst that a value may do."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator, Mapping
+from dataclasses import field, replace
+
+from app.core.analysis.noise import RunNoise
+from app.core.analysis.past_runs.earlier_runs import job_words, known_as
+from app.core.analysis.past_runs.index import known_runs
+from app.core.analysis.past_runs.series import noise_on
+from app.core.benchmark.endurance import amount_words, endurance_words
+from app.core.benchmark.run_plan import Preparation, Request
+from app.core.fio.job import Job
+from app.core.session.sweep_steps import MADE, Assignment, Design, Destroyed, SweepMaking
+from app.core.workbench import Workbench
+from app.features.sweep.engine.estimate import writing_seconds
+from app.features.sweep.engine.targets import Holder, Known
+from backends.device_label import Nameplate
+from backends.errors import RaidbenchError
+from backends.settings import Risk, worst
+from backends.text import clean
+from backends.values import dataclass
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Survey:
+    """What has to be known before anybody agrees."""
+
+    design: Design
+    """The design with the devices whose data go."""
+    risk: Risk
+    """The worst that it does."""
+    refused: tuple[str, ...] = ()
+    """Why it will not be done, each a sentence."""
+    hint: str = ""
+    """What to do next when it is refused."""
+    risks: tuple[str, ...] = ()
+    """Sentences about what values may do."""
+
+    wear: tuple[str, ...] = ()
+    """Sentences about how much is written, and to drives of what endurance."""
+    plates: tuple[Nameplate, ...] = ()
+    """The devices whose data go, else those that are changed; one that has two addresses once."""
+    noise: Mapping[str, RunNoise] = field(default_factory=dict)
+    """How far earlier runs of each workload lay apart on its target; those of which too few are known are left out."""
+
+
+async def survey(bench: Workbench, design: Design, known: Known) -> Survey:
+    """Judge every device that loses its data; changes nothing. Raises what preparing a run raises."""
+    risk, sentences = _risk_of_values(design, known)
+    refused: list[str] = []
+    hint = ""
+    destroys: list[Destroyed] = []
+    plates: list[Nameplate] = []
+    wear: list[str] = []
+    for device, name, job in _losing(design, known):
+        ready = await bench.jobs.prepare(Request(where=device, name=name, job=job))
+        if ready.refused:
+            refused += ready.refused
+            hint = hint or ready.hint
+        elif ready.device is not None and all(destroy.device != ready.device for destroy in destroys):
+            (plate,) = ready.plates  # it may be written to
+            plates.append(plate)
+            called = plate.name if plate.name != ready.device else ""
+            destroys.append(Destroyed(device=ready.device, name=plate.word, found=ready.found, called=called))
+            wear += _wear(bench, ready, writing_seconds(design, name))
+    if design.making is not None:
+        plates.append(_plate(design.making))
+        if (unable := await _why_not(bench, known)) is not None:
+            refused.append(unable.message)
+            hint = hint or unable.hint
+    if destroys or refused or design.making is not None:
+        risk = Risk.DESTROYS_DATA
+    else:
+        plates = [
+            await bench.hardware.nameplate(target)
+            for target in dict.fromkeys(original.target for original in design.originals)
+        ]
+    return Survey(
+        design=replace(design, destroys=tuple(destroys)),
+        risk=risk,
+        refused=tuple(dict.fromkeys(refused)),
+        hint=hint,
+        risks=(*sentences, *(known.arrays.warnings if known.arrays is not None else ())),
+        wear=tuple(wear),
+        plates=tuple({plate.word: plate for plate in reversed(plates)}.values())[::-1],
+        noise=dict(_noise(bench, design, known)),
+    )
+
+
+def _plate(making: SweepMaking) -> Nameplate:
+    """How the question names the drives: their word means all that the sweep makes and deletes of exactly these."""
+    drives = ", ".join(f"{drive.place} ({drive.serial or 'no serial number'})" for drive in making.drives)
+    words = f"made of {clean(drives, 2000)}: what lies on them is lost"
+    return Nameplate(name="Every array of the sweep", words=words, word=making.word)
+
+
+async def _why_not(bench: Workbench, known: Known) -> RaidbenchError | None:
+    """Why nothing can be made here, whatever is typed."""
+    try:
+        if known.arrays is not None:
+            await bench.arrays.require_able(known.arrays.controller)
+    except RaidbenchError as error:
+        return error
+    return None
+
+
+def _noise(bench: Workbench, design: Design, known: Known) -> Iterator[tuple[str, RunNoise]]:
+    nodes = {known.addresses[role]: device for role, device in known.devices.items() if role in known.addresses}
+    columns = {cell.column: cell for cell in reversed(design.cells)}
+    runs = known_runs(bench.paths).runs if columns else ()
+    for column, cell in reversed(columns.items()):
+        lasting = known_as(bench.session.inventory, nodes.get(cell.where, cell.where))
+        thing = lasting or f"{bench.host.name} {cell.where}"
+        found = noise_on((bench.simulated, thing, job_words(cell.job)), runs)
+        if found is not None:
+            yield column, found
+
+
+def _wear(bench: Workbench, ready: Preparation, seconds: float) -> tuple[str, ...]:
+    """What the sweep costs the drives of a device; nothing where it is made anew without being written to."""
+    if not seconds or ready.device is None:
+        return ()
+    session = bench.session
+    called = session.inventory.lasting(ready.device)
+    amount = amount_words(ready.device, seconds, session.runs, called=called)
+    words = (f"Written to {called}: {amount}", *endurance_words(session.inventory, ready.disk or ready.device))
+    return tuple(f"{each}." for each in words)
+
+
+def _losing(design: Design, known: Known) -> list[tuple[str, str, Job]]:
+    """(device, address, a job that writes) of everything whose data go; scratch files lose nothing."""
+    nodes = {known.addresses[role]: device for role, device in known.devices.items() if device.startswith("/dev/")}
+    found: dict[str, tuple[str, str, Job]] = {}
+    for cell in design.cells:
+        job = Job.from_fields(cell.job)
+        if job.writes and cell.where in nodes:
+            found.setdefault(cell.where, (nodes[cell.where], cell.where, job))
+    writing = Job.from_fields({"rw": "randwrite"})
+    for original in design.originals:
+        address = str(original.target)
+        if original.slow and _destroys(original, known) and address in nodes:
+            found.setdefault(address, (nodes[address], address, writing))
+    return list(found.values())
+
+
+def _holders(known: Known) -> dict[str, Holder]:
+    return {str(holder.target): holder for holders in known.holders.values() for holder in holders}
+
+
+def _destroys(one: Assignment, known: Known) -> bool:
+    return _holders(known)[str(one.target)].settings[one.key].risk is Risk.DESTROYS_DATA
+
+
+def _risk_of_values(design: Design, known: Known) -> tuple[Risk, tuple[str, ...]]:
+    """The worst of all values that the sweep sets."""
+    holders = _holders(known)
+    before = {(original.target, original.key): original.value for original in design.originals}
+    grave, sentences = Risk.NONE, dict[str, None]()
+    for one in dict.fromkeys(one for cell in design.cells for one in cell.settings):
+        if one.target.backend == MADE:  # judged once there is an array
+            continue
+        if before[one.target, one.key] == one.value:
+            continue
+        setting, reading = holders[str(one.target)].settings[one.key], holders[str(one.target)].readings[one.key]
+        risk = next((choice.risk for choice in reading.choices if choice.value == one.value), setting.risk)
+        if risk is not Risk.NONE and setting.risk_text:
+            sentences[f"{one.key}={one.value}: {setting.risk_text}"] = None
+        grave = worst((grave, risk))
+    return grave, tuple(sentences)

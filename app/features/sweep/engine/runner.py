@@ -1,0 +1,356 @@
+"""Carrying a sweep out: step after step, resumable at any point, everything put back whatever happens.
+
+A step whose run failed is tried once more at once. Then it keeps its place in the order, which the verdicts rest on,
+and its settings and its array are still there. That it failed is in the log before the second try, so a sweep that
+goes on after a crash tries it once more and no further.
+"""
+
+from __future__ import annotations
+
+import asyncio
+import contextlib
+import os
+import time
+from collections.abc import Iterator
+from dataclasses import replace
+
+from app.core.benchmark.runner import Preparation, Request
+from app.core.changes.unrecorded_error import untold
+from app.core.fio.error_messages import is_lasting
+from app.core.fio.job import Job
+from app.core.session.flag_files import STOP, SWEEP
+from app.core.session.locks import hold_lock
+from app.core.session.results import RunStatus
+from app.core.session.sweep_record import (
+    SweepArrayRefused,
+    SweepEnded,
+    SweepRecord,
+    SweepResumed,
+    SweepStarted,
+    SweepStepEnded,
+    SweepStepStarted,
+)
+from app.core.session.sweep_steps import Design, Step, StepResult, SweepCell, SweepResult
+from app.core.workbench import Workbench
+from app.features.sweep.engine.adaptive_steps import further
+from app.features.sweep.engine.array_lifecycle import ArrayRefusedError, ArraysInTurn
+from app.features.sweep.engine.cell_settings import (
+    FeatureMissingError,
+    activate,
+    bring,
+    differing,
+    forget,
+    restore,
+    settle,
+)
+from app.features.sweep.engine.live_log import LiveWriter
+from app.features.sweep.engine.order import pause_before
+from app.features.sweep.engine.targets import is_active
+from backends.errors import BlockedError, DeviceGoneError, RaidbenchError, RefusedError, StorageError
+from backends.host import to_the_end
+from backends.identity import is_former, newly_found
+from backends.model import Controller
+
+TOO_MANY_FAILURES = 3
+"""Cells that fail one after the other before the sweep gives up."""
+
+LOOK_EVERY = 0.5
+"""Seconds between two looks for a request to stop."""
+
+
+class SweepRunner:
+    """Runs the sweep of a workbench's session. One sweep a session, one runner a sweep."""
+
+    def __init__(self, bench: Workbench) -> None:
+        self._bench = bench
+        self._stopping = asyncio.Event()
+        self._scratch: Preparation | None = None
+        self._arrays = ArraysInTurn(bench, self._stopping)
+
+    @property
+    def record(self) -> SweepRecord:
+        """How far it has come."""
+        record = self._bench.session.sweep
+        if record is None:
+            raise StorageError("This session has no sweep.")
+        return record
+
+    def stop(self) -> None:
+        """Ask it to end after putting everything back; the run under way is cut short and done again later."""
+        self._stopping.set()
+        self._bench.jobs.stop()
+
+    def begin(self, design: Design) -> None:
+        """Put the whole design on disk. Raises RefusedError when the session has a sweep already, StorageError."""
+        if self._bench.session.sweep is not None:
+            raise RefusedError(
+                "This session has a sweep already.", hint="Go on with it (--resume), or begin another session."
+            )
+        SWEEP.put(self._bench.need_recording())
+        self._bench.emit(SweepStarted(at=time.time(), design=design, pid=os.getpid()))
+
+    async def resume(self) -> None:
+        """Take over what another process left: changes cut short get their end first.
+
+        Raises RaidbenchError when the present state cannot be found out.
+        """
+        if self.record.finished:
+            raise RefusedError("This sweep is finished.", hint="`raidbench attach` shows what it found.")
+        SWEEP.put(self._bench.need_recording())
+        self._bench.emit(SweepResumed(at=time.time(), pid=os.getpid()))
+        if self._makes_arrays and (left := await self._arrays.put_away()):  # the next step makes its own
+            raise RefusedError(" ".join(left), hint="`raidbench recover` shows what is left of it.")
+        await settle(self._bench)
+
+    async def go(self) -> SweepRecord:
+        """All steps that are left, then everything back as it was; returns the record with its end.
+
+        Raises what is not of raidbench's making, after putting everything back.
+        """
+        watching = asyncio.create_task(self._watch(), name="stop requests")
+        forget = self._bench.listen(LiveWriter(self._bench.need_recording()).heard)
+        result, reason = SweepResult.FAILED, "raidbench was interrupted."
+        try:
+            with self._alone():
+                result, reason = await self._steps()
+        except FeatureMissingError as error:
+            result, reason = SweepResult.WAITING, _words(error)
+        except RaidbenchError as error:
+            reason = _words(error)
+        except asyncio.CancelledError:
+            result, reason = SweepResult.STOPPED, "It was cancelled."
+            raise
+        except BaseException as error:
+            reason = f"raidbench failed: {type(error).__name__}: {error}".rstrip(": ")
+            raise
+        finally:
+            watching.cancel()
+            forget()
+            await to_the_end(asyncio.create_task(self._end(result, reason), name="putting back"))
+        return self.record
+
+    async def give_up(self) -> SweepRecord:
+        """Put back what another process left, without going on. Raises what `resume` raises."""
+        await self.resume()
+        await self._end(SweepResult.STOPPED, "The settings were put back after it had been cut short.")
+        return self.record
+
+    @contextlib.contextmanager
+    def _alone(self) -> Iterator[None]:
+        """No other sweep touches what this one measures or sets. Raises RefusedError naming the other."""
+        design = self.record.design
+        touched = {cell.where for cell in design.cells if cell.array is None}
+        touched |= {str(original.target) for original in design.originals}
+        if design.making is not None:
+            touched |= {drive.serial or drive.place for drive in design.making.drives}
+        with contextlib.ExitStack() as held:
+            for name in sorted(touched):
+                held.enter_context(hold_lock(self._bench.locks, f"sweep-{name}", f"sweep {design.title}"))
+            yield
+
+    async def _watch(self) -> None:
+        """Hear of requests to stop from other processes."""
+        folder = self._bench.need_recording()
+        while not self._stopping.is_set():
+            if STOP.lies_in(folder):
+                self.stop()
+            await asyncio.sleep(LOOK_EVERY)
+
+    async def _end(self, result: SweepResult, reason: str) -> None:
+        left = await restore(self._bench, self.record)
+        if self._makes_arrays:
+            left += await self._arrays.put_away()
+        if self._scratch is not None:
+            await self._bench.jobs.forget_scratch(self._scratch)
+        left += await forget(self._bench, self.record)
+        if left and result is SweepResult.FINISHED:
+            result = SweepResult.FAILED
+        try:
+            self._bench.emit(SweepEnded(at=time.time(), result=result, reason=reason, left=left))
+        except StorageError as error:
+            raise untold(error, left) from error
+        if not left:
+            SWEEP.remove(self._bench.need_recording())
+
+    async def _steps(self) -> tuple[SweepResult, str]:
+        failures: set[str] = set()
+        while not self._stopping.is_set():
+            todo = self.record.todo
+            if not todo:
+                more = further(self.record, self._bench.session.runs)
+                if more is None:
+                    return SweepResult.FINISHED, ""
+                self._bench.emit(more)
+                continue
+            if not await self._stands(todo[0]):
+                continue
+            ended = await self._step(todo[0])
+            if ended.result is StepResult.STOPPED:
+                return SweepResult.STOPPED, ended.reason or _ASKED
+            if ended.again:
+                continue
+            told = self.record.cell(todo[0].cell)
+            of_array = self._makes_arrays and not self._arrays.usable
+            name = (told.array or told.id) if of_array else told.id  # an array that is not right fails all of its cells
+            failures = {*failures, name} if ended.result is StepResult.FAILED else set()
+            if len(failures) == TOO_MANY_FAILURES:
+                return SweepResult.FAILED, f"{len(failures)} cells failed one after the other: {ended.reason}"
+        return SweepResult.STOPPED, _ASKED
+
+    @property
+    def _makes_arrays(self) -> bool:
+        return self.record.design.making is not None
+
+    async def _stands(self, step: Step) -> bool:
+        """Whether the array of a step stands, if it needs one; one that its maker refuses is written down as such.
+
+        Raises what ends the sweep.
+        """
+        cell = self.record.cell(step.cell)
+        if cell.array is None:
+            return True
+        try:
+            await self._arrays.bring(step, cell)
+        except ArrayRefusedError as refused:
+            self._bench.emit(SweepArrayRefused(at=time.time(), array=cell.array, reason=_words(refused)))
+            return False
+        return not self._stopping.is_set()
+
+    async def _step(self, step: Step) -> SweepStepEnded:
+        """One step to its end in the log. Raises what ends the sweep: a device that is gone, no room for the log."""
+        whole = self._whole_already(step)
+        if whole is not None and await self._changed(self.record.cell(step.cell)):
+            whole = None  # what it was at the end of that run, nobody knows any more
+        if whole is None:
+            self._bench.emit(SweepStepStarted(at=time.time(), step=step.number))
+            whole = await self._measured(step)
+            if self._stopping.is_set() or self.record.was_tried(step):
+                whole = replace(whole, again=False)
+        self._bench.emit(whole)
+        return whole
+
+    def _whole_already(self, step: Step) -> SweepStepEnded | None:
+        """The end of a step whose run was complete when a crash kept its end from the log."""
+        current = self.record.current
+        if current is None or current.step.number != step.number or current.run is None:
+            return None
+        run = self._bench.session.run(current.run)
+        if run is None or run.end is None or run.figures.status is not RunStatus.OK:
+            return None
+        return SweepStepEnded(at=time.time(), step=step.number, result=StepResult.DONE, run=run.id)
+
+    async def _measured(self, step: Step) -> SweepStepEnded:
+        cell = self.record.cell(step.cell)
+        try:
+            if cell.array is not None:
+                cell = self._arrays.on_it(cell)
+            otherwise = await self._prepare_machine(cell)
+            ready = await self._ready(cell)
+            await self._rest(step, cell)
+            if self._stopping.is_set():
+                return _ended(step, StepResult.STOPPED, reason=_ASKED)
+            if why := await differing(self._bench, cell.settings):
+                return _ended(step, StepResult.FAILED, reason=f"{why}: it was changed before the run.", again=True)
+            run = await self._bench.jobs.measure(ready, confirm=self._confirmation(ready, cell))
+        except (DeviceGoneError, StorageError, FeatureMissingError):
+            raise
+        except RaidbenchError as error:
+            return _ended(step, StepResult.FAILED, reason=_words(error))
+        match run.figures.status:
+            case RunStatus.OK if cell.array is not None and (why := await self._arrays.disturbed()):
+                return _ended(step, StepResult.FAILED, run=run.id, reason=why, again=True)
+            case RunStatus.OK if why := await self._changed(cell):
+                return _ended(step, StepResult.FAILED, run=run.id, reason=why, again=True)
+            case RunStatus.OK:
+                return _ended(step, StepResult.DONE, run=run.id, reason=otherwise)
+            case RunStatus.STOPPED:
+                by_itself = "" if self._stopping.is_set() else run.figures.reason
+                self.stop()
+                return _ended(step, StepResult.STOPPED, run=run.id, reason=by_itself or _ASKED)
+            case RunStatus.FAILED:
+                why = run.figures.reason or ""
+                return _ended(step, StepResult.FAILED, run=run.id, reason=why, again=not is_lasting(why))
+
+    async def _changed(self, cell: SweepCell) -> str:
+        """Return which settings of a cell have another value at the end of its run, a sentence; "" for none."""
+        try:
+            why = await differing(self._bench, cell.settings)
+        except RaidbenchError as error:
+            return f"Its settings could not be read at the end of the run: {_words(error)}"
+        return f"{why}: it was changed during the run, so this is no measurement of the cell." if why else ""
+
+    async def _prepare_machine(self, cell: SweepCell) -> str:
+        """Features and settings; sentences about what is in force otherwise than set."""
+        for feature in self.record.design.features:
+            if feature.name not in cell.needs:
+                continue
+            thing = self._bench.session.inventory.find(str(feature.target))
+            if isinstance(thing, Controller) and not is_active(thing, feature.name):
+                left = await restore(self._bench, self.record)
+                if left:
+                    raise RaidbenchError(" ".join(left))
+                await activate(self._bench, feature)
+        return " ".join(await bring(self._bench, cell.settings, self._stopping))
+
+    async def _ready(self, cell: SweepCell) -> Preparation:
+        where, name = cell.where, cell.where
+        found = self._bench.session.inventory.find(cell.where)
+        if found is not None:
+            if isinstance(found, Controller) or found.device is None:
+                raise BlockedError(f"{cell.where} has no block device to measure.")
+            where, name = found.device, str(found.target)
+        job = Job.from_fields(cell.job)
+        wanted = {(setting.target, setting.key) for setting in cell.settings}
+        declared = {target: self._bench.hardware.settings(target) for target, _ in wanted}
+        anew = any(one.new_data for target, key in wanted for one in declared[target] if one.key == key)
+        request = Request(where=where, name=name, job=job, profile=cell.profile, again=not anew, told=True)
+        ready = await self._bench.jobs.prepare(request)
+        if ready.refused:
+            raise RefusedError(" ".join(ready.refused), hint=ready.hint)
+        if ready.scratch is not None:
+            self._scratch = ready
+        return ready
+
+    def _confirmation(self, ready: Preparation, cell: SweepCell) -> str | None:
+        """Return the word that was typed for the whole sweep, if it was typed for this and nothing new is there.
+
+        Raises RefusedError.
+        """
+        if not ready.destructive or (cell.array is not None and all(map(is_former, ready.found))):
+            return ready.confirm_text
+        agreed = next((one.found for one in self.record.design.destroys if one.device == ready.device), None)
+        making = self.record.design.making
+        if making is not None and cell.array is not None and making.array(cell.array).alone:
+            agreed = making.drives[0].lies
+        if agreed is None and ready.found:
+            raise RefusedError(f"Nobody confirmed that {ready.device} may be overwritten: {'; '.join(ready.found)}.")
+        if agreed is not None and (new := newly_found(ready.found, agreed)):
+            raise RefusedError(f"Something lies on {ready.device} that was not there before: {'; '.join(new)}.")
+        return ready.confirm_text
+
+    async def _rest(self, step: Step, cell: SweepCell) -> None:
+        """Quiet before a run, so that none inherits another's; a simulated array has none to come to."""
+        if not self._bench.host.capabilities.live:
+            return
+        with contextlib.suppress(TimeoutError):
+            async with asyncio.timeout(pause_before(step, cell, self.record.design)):
+                await self._stopping.wait()
+
+
+_ASKED = "It was asked to stop."
+
+
+def _ended(
+    step: Step, result: StepResult, *, run: str | None = None, reason: str = "", again: bool = False
+) -> SweepStepEnded:
+    return SweepStepEnded(at=time.time(), step=step.number, result=result, run=run, reason=reason, again=again)
+
+
+def _words(error: RaidbenchError) -> str:
+    return " ".join(filter(None, (error.message, error.hint)))
+
+
+async def give_up(bench: Workbench) -> tuple[str, ...]:
+    """Put the settings of the open session's sweep back; return sentences about what could not be."""
+    record = await SweepRunner(bench).give_up()
+    return () if record.end is None else record.end.left

@@ -1,0 +1,209 @@
+"""How far the load can be raised: queue depths tried, which is next, which is found. Pure.
+
+Depths are doubled until the goal is lost, each of them is run as often as the design says, in rounds of which every
+second goes backwards, and then the gap between the last depth on this side of the goal and the first on the other is
+halved. The goal is a limit of the 99th percentile, the most I/Os within which are looked for; or, without a limit, the
+least depth that reaches the plateau.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Sequence
+from dataclasses import replace
+from random import Random
+
+from app.core.analysis.stats import LogSpread, Spread, spread
+from app.core.session.sweep_record import SweepRecord
+from app.core.session.sweep_steps import Purpose, Saturation, SweepCell
+from app.features.sweep.engine.cells import LatencyFigure, Runs, Score, latency, scored_runs
+from app.features.sweep.engine.order import mirrored
+from backends.values import dataclass
+
+NEAR = 1.12
+"""A search ends when the depths on both sides of the goal are nearer than this."""
+
+LEAST_RUNS = 3
+"""Of each depth, whatever the design says."""
+
+MARK = "@"
+"""In the name of a cell made for a search, before its depth."""
+
+FLAT_DOUBLINGS = 2
+"""So many doublings, one after the other, that each bring less than the plateau is wide: more brings nothing."""
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class DepthPoint:
+    """A queue depth, and what its runs reached."""
+
+    depth: int
+    """I/Os in flight of each job."""
+    cell: SweepCell
+    """Whose runs they are."""
+    tried: int
+    """Runs begun, those that failed included."""
+    scores: tuple[Score, ...] = ()
+    """Its completed runs."""
+
+    @property
+    def iops(self) -> Spread | None:
+        """Mean and interval; None without a run."""
+        return spread([score.iops for score in self.scores]) if self.scores else None
+
+    @property
+    def p99_ns(self) -> LogSpread | None:
+        """Mean and interval of the runs' 99th percentiles; None where one of them has too few I/Os."""
+        return latency(self.scores, LatencyFigure.P99)
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Saturated:
+    """How far one cell's load can be raised."""
+
+    cell: SweepCell
+    """Which."""
+    points: tuple[DepthPoint, ...]
+    """Depths tried, ascending."""
+    plateau: Spread | None
+    """I/Os per second of all runs on the plateau; None before the first, and where a limit is looked for."""
+    best: DepthPoint | None
+    """What was looked for, as far as it is known; None if no depth keeps the limit."""
+    complete: bool = True
+    """Whether nothing more is to be tried."""
+
+
+def plateau(points: Sequence[DepthPoint], goal: Saturation) -> Spread | None:
+    """I/Os per second of all runs on the plateau: their mean is not the luckiest of them."""
+    reached = _reached(points, goal)
+    runs = [score.iops for point in points if reached(point) for score in point.scores]
+    return spread(runs) if runs and goal.p99_ns is None else None
+
+
+def best(points: Sequence[DepthPoint], goal: Saturation) -> DepthPoint | None:
+    """The most I/Os within the limit; without a limit the least depth that is on the plateau."""
+    reached = _reached(points, goal)
+    kept = [point for point in points if point.scores and reached(point)]
+    if goal.p99_ns is not None:
+        return max(kept, key=_mean, default=None)
+    return min(kept, key=lambda one: one.depth, default=None)
+
+
+def next_runs(points: Sequence[DepthPoint], goal: Saturation, repeats: int, random: Random) -> tuple[int, ...]:
+    """The depths to be run next, in their order; none when the depth looked for is found.
+
+    The first round goes up by itself; the others follow when it knows where to stop.
+    """
+    further = _doubled(points, goal)
+    if further is not None:
+        return (further,) * (repeats if points and all(point.tried >= repeats for point in points) else 1)
+    missing = {point.depth: repeats - point.tried for point in points if point.tried < repeats}
+    if missing:
+        depths = list(missing)
+        rounds = mirrored(lambda: random.sample(depths, len(depths)), 1 + max(missing.values()), begun=depths)
+        return tuple(depth for turn, row in enumerate(rounds) for depth in row if turn < missing[depth])
+    middle = _halved(points, goal)
+    return () if middle is None else (middle,) * repeats
+
+
+def _mean(one: DepthPoint) -> float:
+    return one.iops.mean if one.iops is not None else 0.0
+
+
+def _reached(points: Sequence[DepthPoint], goal: Saturation) -> Callable[[DepthPoint], bool]:
+    """Whether a depth keeps the limit, or is on the plateau."""
+    limit = goal.p99_ns
+    if limit is not None:
+        return lambda one: one.p99_ns is not None and round(one.p99_ns.mean) <= limit
+    least = (1 - goal.within / 100) * max(map(_mean, points), default=0.0)
+    return lambda one: bool(one.scores) and _mean(one) >= least
+
+
+def _doubled(points: Sequence[DepthPoint], goal: Saturation) -> int | None:
+    """The next depth upwards; None when the goal lies between those that were tried, or nothing can reach it."""
+    if not points:
+        return goal.lowest
+    top = points[-1]
+    if top.depth >= goal.highest or not top.scores:
+        return None
+    reached = _reached(points, goal)
+    if goal.p99_ns is not None and not reached(top):
+        return None
+    if goal.p99_ns is None and _is_flat([_mean(point) for point in points], goal.within):
+        return None
+    return min(goal.highest, top.depth * 2)
+
+
+def _is_flat(means: Sequence[float], within: float) -> bool:
+    """Whether each of the last depths brought less than so many percent more than the best below it."""
+    last = range(len(means) - FLAT_DOUBLINGS, len(means))
+    return last[0] > 0 and all(means[at] <= max(means[:at]) * (1 + within / 100) for at in last)
+
+
+def _halved(points: Sequence[DepthPoint], goal: Saturation) -> int | None:
+    """The depth between the two around the goal, or below all of them; None when they are near enough."""
+    reached = _reached(points, goal)
+    least = points[0]
+    missed = not any(map(reached, points)) if goal.p99_ns is not None else reached(least)
+    if missed and least.depth > goal.lowest:
+        return max(goal.lowest, least.depth // 2)
+    if goal.p99_ns is not None:
+        low = max((point.depth for point in points if reached(point)), default=None)
+        high = min((point.depth for point in points if low is not None and point.depth > low), default=None)
+    else:
+        high = min((point.depth for point in points if reached(point)), default=None)
+        low = max((point.depth for point in points if high is not None and point.depth < high), default=None)
+    if low is None or high is None or high <= low * NEAR:
+        return None
+    middle = round((low * high) ** 0.5)
+    return middle if low < middle < high else None
+
+
+def depth_points(record: SweepRecord, base: SweepCell, goal: Saturation, known: Runs) -> tuple[DepthPoint, ...]:
+    """Depths at which this cell's workload was run, ascending: those of its search, and of the matrix within it."""
+    points: dict[int, DepthPoint] = {}
+    alike = {cell.id for cell in record.design.cells if family(cell) == family(base)}
+    over = [step for step in record.steps if record.settled(step) is not None]
+    purposes = (Purpose.SCREEN, Purpose.SATURATE)
+    for cell in record.cells:
+        if cell.id.partition(MARK)[0] not in alike:
+            continue
+        tried = sum(step.cell == cell.id and step.purpose in purposes for step in over)
+        scores = tuple(one for _, one in scored_runs(record, cell.id, known, *purposes))
+        depth = int(cell.job["iodepth"])
+        if tried and goal.lowest <= depth <= goal.highest:
+            points[depth] = DepthPoint(depth=depth, cell=cell, tried=tried, scores=scores)
+    return tuple(points[depth] for depth in sorted(points))
+
+
+def depth_cell(base: SweepCell, depth: int) -> SweepCell:
+    """The cell of a search at that depth."""
+    job = {**base.job, "iodepth": str(depth)}
+    return replace(base, id=f"{base.id}{MARK}{depth}", job=job, profile=None, column=f"depth {depth}", against=None)
+
+
+def family(cell: SweepCell) -> tuple[str, tuple[tuple[str, str], ...]]:
+    """What cells have in common that differ by their queue depth only."""
+    return cell.row, tuple(sorted((key, value) for key, value in cell.job.items() if key != "iodepth"))
+
+
+def bases(record: SweepRecord) -> tuple[SweepCell, ...]:
+    """One cell of every set-up and of every workload that differs by more than its queue depth."""
+    found: dict[object, SweepCell] = {}
+    for cell in record.design.cells:
+        found.setdefault(family(cell), cell)
+    return tuple(found.values())
+
+
+def search(record: SweepRecord, known: Runs) -> tuple[Saturated, ...]:
+    """How far the load of each cell can be raised, where that was asked for."""
+    goal = record.design.saturation
+    if goal is None:
+        return ()
+    found = []
+    for base in bases(record):
+        points = depth_points(record, base, goal, known)
+        if points:
+            complete = not next_runs(points, goal, max(LEAST_RUNS, record.design.repeats), Random(0))
+            top, least = plateau(points, goal), best(points, goal)
+            found.append(Saturated(cell=base, points=points, plateau=top, best=least, complete=complete))
+    return tuple(found)

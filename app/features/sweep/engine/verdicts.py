@@ -1,0 +1,302 @@
+"""The verdicts of a sweep: every cell against its baseline, one family with the confirmation of what leads. Pure.
+
+What was measured in the same rounds is judged by the orders that could have been drawn (four set-ups and more), or,
+where two or three have too few of those, as pairs; what has a block of its own by its baseline before and after it.
+All of them together, and the winners that are measured again, have one share of false verdicts. A set-up whose runs
+scatter more than those of the others has no verdict, and neither has any that is compared with such a baseline.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Collection, Mapping, Sequence
+from dataclasses import replace
+from math import ceil, log
+
+from app.core.analysis.multiplicity import corrected
+from app.core.analysis.pair_design import FEWEST_PAIRS, LEVEL
+from app.core.analysis.permutation_test import DRAWS, Rounds, permuted, reaches, rounds_needed, row_scatter
+from app.core.analysis.reasons import PlannedCount, Reason
+from app.core.analysis.scatter import FAR_WIDER, WIDER
+from app.core.analysis.verdict import BETWEEN_LEVEL, Judgement, Verdict, judge, judge_between, judge_interval
+from app.core.session.sweep_record import SweepRecord
+from app.core.session.sweep_steps import Design, Purpose, Rank, SweepCell
+from app.features.sweep.engine.cells import Runs, threshold_of, values_by_turn
+from backends.values import dataclass
+
+SCREENING = 0.035
+"""Share of false verdicts of the matrix, where what leads is measured again and could be one, too: the least with which
+three rounds of one set-up and another show a difference."""
+
+PERMUTED_FROM = 4
+"""Set-ups of the same rounds: of three rounds of two or three so few orders can be drawn that they show nothing."""
+
+Group = tuple[SweepCell, ...]
+"""What all others are compared with, then those, all of one block."""
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Shares:
+    """What each part of a sweep has of the share of false verdicts; fixed by the plan."""
+
+    each: float
+    """Every cell of the matrix; 0 where it cannot show anything."""
+    confirmation: float
+    """All winners together that the matrix has not shown yet."""
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Blind:
+    """Set-ups of which so many rounds show nothing, whatever they measure."""
+
+    setups: int
+    """How many are measured in the same rounds."""
+    rounds: int
+    """As planned."""
+    enough: int
+    """Rounds that can show a difference."""
+
+
+def groups(cells: Sequence[SweepCell]) -> tuple[Group, ...]:
+    """Cells of one block with the cell that they are compared with."""
+    known = {cell.id: cell for cell in cells}
+    found: dict[tuple[str, bool], Group] = {}
+    for cell in cells:
+        baseline = None if cell.against is None else known[cell.against]
+        if baseline is not None and baseline.block == cell.block:
+            kind = baseline.id, baseline.array == cell.array  # arrays are drawn in turn, and settings within each
+            found[kind] = (*found.get(kind, (baseline,)), cell)
+    return tuple(found.values())
+
+
+def shares(design: Design) -> Shares:
+    """The share of each part: all of it to the confirmation where the matrix is blind, and the other way round."""
+    inside = groups(design.cells)
+    count = sum(cell.against is not None for cell in design.cells)
+    if not design.pairs or not inside:
+        return Shares(each=LEVEL / max(1, count), confirmation=0.0)
+    each = SCREENING / count
+    others = count - sum(len(group) - 1 for group in inside)
+    if not others and all(_enough(len(group), inside, each) > design.repeats for group in inside):
+        return Shares(each=0.0, confirmation=LEVEL)
+    return Shares(each=each, confirmation=LEVEL - SCREENING)
+
+
+def blind(design: Design) -> tuple[Blind, ...]:
+    """Set-ups that the matrix of this plan cannot tell apart, the most rounds first."""
+    inside = groups(design.cells)
+    count = sum(cell.against is not None for cell in design.cells)
+    each = (SCREENING if design.pairs else LEVEL) / max(1, count)
+    found = {(len(group), _enough(len(group), inside, each)) for group in inside}
+    return tuple(
+        Blind(setups=setups, rounds=design.repeats, enough=enough)
+        for setups, enough in sorted(found, key=lambda one: -one[1])
+        if enough > design.repeats
+    )
+
+
+def _enough(setups: int, inside: Sequence[Group], each: float) -> int:
+    """The fewest rounds that can show something of so many set-ups."""
+    if setups >= PERMUTED_FROM:
+        return rounds_needed(setups, each * _contrasts(inside))
+    return pairs_needed(each)
+
+
+def pairs_needed(level: float) -> int:
+    """Return the fewest pairs that can show a difference at a level, also on a device that has two speeds.
+
+    A device that is now fast and now slow goes the same way in all of some pairs with a chance of 2 / 4**pairs.
+    """
+    return max(FEWEST_PAIRS, ceil(log(2 / level) / log(4)))
+
+
+def _contrasts(inside: Sequence[Group]) -> int:
+    """How many there are of what is judged by its orders."""
+    return sum(len(group) - 1 for group in inside if len(group) >= PERMUTED_FROM)
+
+
+def judged(record: SweepRecord, known: Runs) -> dict[str, Judgement]:
+    """The verdicts on cells, by id; none on a baseline, and none where nothing was measured yet."""
+    values = {cell.id: _by_round(record, cell.id, known, Purpose.SCREEN) for cell in record.design.cells}
+    each = shares(record.design).each
+    inside = groups(record.design.cells)
+    found = _by_orders(record, inside, values, each) | _as_pairs(record, inside, values, each)
+    for group in inside:
+        for cell in group[1:]:
+            if cell.id not in found and (one := _so_far(record, group, cell, values)) is not None:
+                found[cell.id] = one
+    return found | _between(record, known, values, each)
+
+
+Values = Mapping[str, Mapping[int, float]]
+"""What was measured of each cell, by round."""
+
+
+def _by_round(record: SweepRecord, cell: str, known: Runs, purpose: Purpose) -> dict[int, float]:
+    return {turn: value for (_, turn), value in values_by_turn(record, cell, known, purpose).items()}
+
+
+def _by_orders(record: SweepRecord, inside: Sequence[Group], values: Values, each: float) -> dict[str, Judgement]:
+    """Of all groups of four and more set-ups whose rounds are complete and can show something."""
+    level = each * _contrasts(inside)
+    whole = [_whole(record, group, values) for group in inside if len(group) >= PERMUTED_FROM]
+    there = [group for group in whole if _shows(record, group, level)]
+    if not there:
+        return {}
+    scatter = row_scatter([_rounds(record, group, values) for group in there])
+    wider = {row for row, one in scatter.items() if one.p < WIDER}
+    far_wider = {row for row, one in scatter.items() if one.p < FAR_WIDER}
+    judged_as = [_without(record, group, far_wider, level) for group in there]
+    intervals = permuted(
+        tuple(_rounds(record, group, values) for group in judged_as),
+        seed=f"{record.design.seed} orders",
+        level=level,
+        draws=max(DRAWS, int(3 / level)),
+    )
+    found = {
+        cell.id: judge_interval(interval, higher_is_better=_higher(record), threshold=threshold_of(record))
+        for group, seen in zip(judged_as, intervals, strict=True)
+        for cell, interval in zip(group[1:], seen, strict=True)
+    }
+    for group in there:
+        for cell in group[1:]:
+            if reason := _scatter_reason(group[0], cell, wider):
+                judgement = found.get(cell.id) or _in_pairs(record, values[group[0].id], values[cell.id])
+                found[cell.id] = replace(
+                    judgement, verdict=Verdict.NOT_DECIDED, reason=reason, further_pairs=None, interleaved=True
+                )
+    return found
+
+
+def _shows(record: SweepRecord, group: Group, level: float) -> bool:
+    """Whether the rounds of so many set-ups can show something."""
+    return bool(level) and len(group) >= PERMUTED_FROM and reaches(len(group), record.design.repeats, level)
+
+
+def _without(record: SweepRecord, group: Group, rows: Collection[str], level: float) -> Group:
+    """Return a group without set-ups, the baseline aside; with them where too few would be left."""
+    fewer = (group[0], *(cell for cell in group[1:] if cell.row not in rows))
+    return fewer if _shows(record, fewer, level) else group
+
+
+def _scatter_reason(baseline: SweepCell, cell: SweepCell, wider: Collection[str]) -> Reason | None:
+    """Return why scatter forbids a verdict on a cell; None where it does not."""
+    if baseline.row in wider:
+        return Reason.BASELINE_SCATTER
+    return Reason.WIDER_SCATTER if cell.row in wider else None
+
+
+def _as_pairs(record: SweepRecord, inside: Sequence[Group], values: Values, each: float) -> dict[str, Judgement]:
+    """Of two or three set-ups: their rounds are pairs."""
+    small = [group for group in inside if len(group) < PERMUTED_FROM]
+    cells = {cell.id: group[0].id for group in small for cell in group[1:]}
+    if not each or not small or record.design.repeats < _enough(2, inside, each):
+        return {}
+    level = each * len(cells)
+    whole = {cell for group in small for member in _whole(record, group, values)[1:] for cell in [member.id]}
+    found = {
+        cell: _in_pairs(record, values[baseline], values[cell], level=level, strictest=each)
+        for cell, baseline in cells.items()
+        if cell in whole
+    }
+    return {cell: one for cell, one in zip(found, corrected([*found.values()]), strict=True) if one is not None}
+
+
+def _between(record: SweepRecord, known: Runs, values: Values, each: float) -> dict[str, Judgement]:
+    """Of cells in another block than what they are compared with, which is measured once more after them."""
+    cells = {cell.id: cell for cell in record.design.cells}
+    others = [cell for cell in cells.values() if cell.against is not None and cells[cell.against].block != cell.block]
+    found: dict[str, Judgement] = {}
+    for cell in others:
+        before, b = values[cell.against or ""], values[cell.id]
+        again = _by_round(record, cell.against or "", known, Purpose.BASELINE)
+        if before and b:
+            found[cell.id] = judge_between(
+                [*before.values()],
+                [*b.values()],
+                [*again.values()],
+                higher_is_better=_higher(record),
+                threshold=threshold_of(record),
+                level=min(BETWEEN_LEVEL, each * len(others)),
+            )
+            if cells[cell.against or ""].array != cell.array:
+                found[cell.id] = replace(
+                    found[cell.id], verdict=Verdict.NOT_DECIDED, reason=Reason.MADE_ONCE, further_pairs=None
+                )
+    return {cell: one for cell, one in zip(found, corrected([*found.values()]), strict=True) if one is not None}
+
+
+def _in_pairs(
+    record: SweepRecord,
+    a: Mapping[int, float],
+    b: Mapping[int, float],
+    *,
+    level: float = LEVEL,
+    strictest: float | None = None,
+) -> Judgement:
+    both = [turn for turn in a if turn in b]
+    return judge(
+        [a[turn] for turn in both],
+        [b[turn] for turn in both],
+        interleaved=True,
+        higher_is_better=_higher(record),
+        threshold=threshold_of(record),
+        level=level,
+        strictest=strictest,
+        sees_slow_runs=False,
+    )
+
+
+def _so_far(record: SweepRecord, group: Group, cell: SweepCell, values: Values) -> Judgement | None:
+    """The interval of the rounds that there are, and why it is no verdict; None before the first."""
+    a, b = values[group[0].id], values[cell.id]
+    if not set(a) & set(b):
+        return None
+    found = _in_pairs(record, a, b)
+    wanted = record.design.repeats
+    enough = next((one.enough for one in blind(record.design) if one.setups == len(group)), wanted)
+    if len(_whole(record, (group[0], cell), values)) < 2:
+        reason = _missing_reason(record, group[0], cell, values)
+    elif found.verdict is Verdict.NO_DIFFERENCE and len(a) >= FEWEST_PAIRS:
+        return found
+    else:
+        reason = Reason.FEW_ROUNDS
+    return replace(
+        found,
+        verdict=Verdict.NOT_DECIDED,
+        reason=reason,
+        wanted=PlannedCount(number=wanted, setups=len(group), enough=enough),
+        further_pairs=None,
+    )
+
+
+def _missing_reason(record: SweepRecord, baseline: SweepCell, cell: SweepCell, values: Values) -> Reason:
+    """Return why a cell lacks rounds: steps that are still to be done, or failed ones of its own or of its baseline."""
+    waiting = {step.cell for step in record.todo if step.purpose is Purpose.SCREEN}
+    for lacking, reason in ((baseline, Reason.BASELINE_ROUND_FAILED), (cell, Reason.ROUND_FAILED)):
+        if lacking.id not in waiting and len(values[lacking.id]) < record.design.repeats:
+            return reason
+    return Reason.BEFORE_ROUNDS
+
+
+def _whole(record: SweepRecord, group: Group, values: Values) -> Group:
+    """Those of a group that were measured in every round, what they are compared with among them; else none."""
+    wanted = range(1, record.design.repeats + 1)
+    there = tuple(cell for cell in group if all(turn in values[cell.id] for turn in wanted))
+    return there if len(there) > 1 and there[0] == group[0] else ()
+
+
+def _rounds(record: SweepRecord, whole: Group, values: Values) -> Rounds:
+    labels = {cell.id: label for label, cell in enumerate(whole)}
+    order: dict[int, list[str]] = {}
+    for step in record.design.steps:
+        if step.purpose is Purpose.SCREEN and step.cell in labels:
+            order.setdefault(step.round, []).append(step.cell)
+    return Rounds(
+        values=tuple(tuple(log(values[cell][turn]) for cell in cells) for turn, cells in order.items()),
+        labels=tuple(tuple(labels[cell] for cell in cells) for cells in order.values()),
+        names=tuple(cell.row for cell in whole),
+    )
+
+
+def _higher(record: SweepRecord) -> bool:
+    return record.design.rank is not Rank.P99

@@ -1,0 +1,1 @@
+"""Sweeps in words, tables and JSON."""

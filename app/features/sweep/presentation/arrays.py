@@ -1,0 +1,122 @@
+"""What is told of the arrays that a sweep makes: what of, how, how often, how long that takes. Pure."""
+
+from __future__ import annotations
+
+from collections import Counter
+from collections.abc import Iterator
+
+from app.core.presentation.json_schema import Json, picked
+from app.core.presentation.table import FactLine, Facts, Tone
+from app.core.session.sweep_record import SweepRecord
+from app.core.session.sweep_steps import Design, SweepArray
+from app.features.sweep.engine.order import makings
+from app.features.sweep.engine.raid_levels import array_words
+from backends.sizes import size_words
+from backends.text import clean
+from widgets.text_utils import units
+
+ONCE = (
+    "Making and preparing one takes more than 10 min, so each array is made once, and the first of them again at the "
+    "end: comparisons between arrays have intervals and no verdict."
+)
+
+
+def called(array: SweepArray) -> str:
+    """`raid50, 3 spans, strip 64 KiB`."""
+    return array_words(array)
+
+
+def array_called(record: SweepRecord, array_id: str) -> str:
+    """The same by its id; the id of one that the design does not have."""
+    known = () if record.design.making is None else record.design.making.arrays
+    return next((called(array) for array in known if array.id == array_id), array_id)
+
+
+def array_plan_facts(design: Design) -> tuple[Facts, ...]:
+    """Before it begins: drives and what lies on them, arrays and their commands, times; nothing without arrays."""
+    if design.making is None:
+        return ()
+    return (
+        Facts(heading="DESTROYS DATA (asked once)", facts=tuple(_drives(design))),
+        Facts(heading="Arrays, made and deleted again", facts=tuple(_arrays(design))),
+    )
+
+
+def _drives(design: Design) -> Iterator[FactLine]:
+    assert design.making is not None
+    for drive in design.making.drives:
+        told = ", ".join(
+            filter(None, (drive.model, f"serial number {drive.serial or 'none'}", size_words(drive.size_bytes)))
+        )
+        yield FactLine(drive.place, f"ALL DATA WILL BE LOST: {clean(told, 200)}", Tone.BAD)
+        yield from (FactLine("", f"  {mark}") for mark in drive.lies)
+    yield FactLine("Word", design.making.word)
+
+
+def _arrays(design: Design) -> Iterator[FactLine]:
+    making = design.making
+    assert making is not None
+    times = Counter(makings(design.steps, {cell.id: cell for cell in design.cells}, making))
+    for array in making.arrays:
+        seconds = units.duration(array.making_seconds + array.preparing_seconds)
+        size = size_words(array.size_bytes)
+        often = units.plural(times[array.id], "time")
+        part = "" if array.members is None else f" of {units.plural(array.members, 'drive')}"
+        if array.alone:
+            yield FactLine(called(array), f"{size}, {often}; {array.prepared}")
+            continue
+        yield FactLine(called(array), f"{size}{part}, made {often}, about {seconds} each; {array.prepared}")
+        yield from (FactLine("", f"  {line}") for line in array.steps)
+    yield FactLine("", "Names and UUIDs are others each time.", Tone.DIM)
+    if making.policies:
+        told = ", ".join(f"{key}={value}" for key, value in making.policies.items())
+        yield FactLine("Policies", f"{clean(told, 300)}, read back from each")
+    if making.assume_clean:
+        passes = units.plural(sum(times[array.id] for array in making.arrays if not array.alone), "time")
+        yield FactLine("Wear", f"the passes write each drive in full {passes}", Tone.ATTENTION)
+    if making.once:
+        yield FactLine("", ONCE, Tone.ATTENTION)
+
+
+def array_result_facts(record: SweepRecord) -> Facts:
+    """Afterwards: of what the arrays were, how they were prepared, and what their maker refused."""
+    making = record.design.making
+    if making is None:
+        return Facts(heading="Arrays", facts=())
+    drives = ", ".join(f"{drive.place} ({drive.serial or 'no serial number'})" for drive in making.drives)
+    facts = [FactLine("Drives", clean(drives, 2000))]
+    for array in making.arrays:
+        refused = record.refused.get(array.id)
+        words = array.prepared if refused is None else f"left out, its maker refused it: {refused}"
+        part = "" if array.members is None else f"the first {units.plural(array.members, 'drive')}; "
+        facts.append(FactLine(called(array), part + words, Tone.PLAIN if refused is None else Tone.ATTENTION))
+    if making.once:
+        facts.append(FactLine("", ONCE))
+    return Facts(heading="Arrays", facts=tuple(facts))
+
+
+def making_json(design: Design) -> Json | None:
+    """Drives and arrays of a sweep over levels; None of any other."""
+    making = design.making
+    if making is None:
+        return None
+    times = Counter(makings(design.steps, {cell.id: cell for cell in design.cells}, making))
+    return {
+        **picked(making, "word", "assume_clean", "once"),
+        "policies": dict(making.policies),
+        "drives": [
+            {**picked(drive, "place", "serial", "wwn", "model", "size_bytes"), "lies_on_it": list(drive.lies)}
+            for drive in making.drives
+        ],
+        "arrays": [
+            {
+                **picked(
+                    array, "id", "level", "members", "spans", "layout", "strip_bytes", "size_bytes", "full_stripe_bytes"
+                ),
+                **picked(array, "making_seconds", "preparing_seconds", "prepared"),
+                "made": times[array.id],
+                "steps": list(array.steps),
+            }
+            for array in making.arrays
+        ],
+    }

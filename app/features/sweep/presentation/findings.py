@@ -1,0 +1,277 @@
+"""What a sweep found, in facts and sentences, and how it ended. Pure."""
+
+from __future__ import annotations
+
+from collections.abc import Iterable, Iterator, Sequence
+
+from app.core.presentation.comparison import verdict_tone
+from app.core.presentation.labels import field_name, key_name
+from app.core.presentation.percent import interval_text
+from app.core.presentation.table import FactLine, Facts, Tone
+from app.core.presentation.verdict_text import judgement_word, reason_words
+from app.core.session.sweep_record import SweepRecord
+from app.core.session.sweep_steps import Design, Rank, SweepCell, SweepResult
+from app.features.sweep.engine.best_cells import ConfirmedWinner
+from app.features.sweep.engine.cells import CellResult, LatencyFigure, latency
+from app.features.sweep.engine.load_curve import column_without, curve_place, curves, number_of, numeric_field
+from app.features.sweep.engine.results import LOAD, Results
+from app.features.sweep.presentation.arrays import array_result_facts
+from app.features.sweep.presentation.load_curve import curve_facts, knee_words, search_facts, search_words
+from app.features.sweep.presentation.sweep import (
+    NOT_IN_TURN,
+    RANK_TITLES,
+    cell_name,
+    cell_notes,
+    figure_text,
+    verdict_words,
+)
+from widgets.text_utils import units
+
+FRONT_HEADING = "None of these is behind another in both IOPS and p99, by their means"
+"""Over cells of which a reader has to choose between both."""
+
+MOST_EFFECTS = 8
+"""Sentences about effects; those of more are the smallest."""
+
+_MOST_NAMES = 4
+
+_NOT_IN_TURN_NOTE = (
+    f"{NOT_IN_TURN} not in turn (an array created again, a restart): held to what its baseline drifted by meanwhile."
+)
+
+
+def finding_facts(record: SweepRecord, found: Results) -> tuple[Facts, ...]:
+    """What was confirmed, what nothing beats, how far load can go; what failed, what to note, what was left out."""
+    groups = (
+        Facts(
+            heading="Measured again",
+            facts=tuple(FactLine("", *_confirmed(confirmation)) for confirmation in found.confirmations),
+        ),
+        *(_front(found, front) for front in found.fronts),
+        Facts(heading="Reads by member", facts=tuple(_members(found))),
+        *_curves(record, found),
+        *_searches(record, found),
+        array_result_facts(record),
+        Facts(heading="Failed", facts=tuple(_failures(record, found))),
+        Facts(heading="Notes", facts=_sentences(_notes(found))),
+        Facts(heading="Compared", facts=_sentences(_baselines(found))),
+        left_out(record.design),
+    )
+    return tuple(group for group in groups if group.facts)
+
+
+def _sentences(texts: Iterable[str]) -> tuple[FactLine, ...]:
+    return tuple(FactLine("", text) for text in dict.fromkeys(texts))
+
+
+def _confirmed(one: ConfirmedWinner) -> tuple[str, Tone]:
+    what = f"{one.winner.row} against {one.baseline.row}, {one.winner.column}"
+    if one.judgement is None:
+        return f"{what}: {units.plural(one.pairs, 'pair')} so far", Tone.PLAIN
+    words = reason_words(one.judgement)
+    reason = f" ({words})" if words else ""
+    shown = f"{verdict_words(one.judgement)} in {units.plural(one.pairs, 'fresh pair')}{reason}"
+    return f"{what}: {shown}", verdict_tone(one.judgement)
+
+
+def _front(found: Results, front: Sequence[str]) -> Facts:
+    """Cells of one workload that are ahead of all others in one of both figures, by their means."""
+    known = {result.cell.id: result for result in found.cells}
+    facts = (
+        FactLine(
+            "",
+            f"{cell_name(found, known[name].cell)}: {units.iops(known[name].iops)} IOPS,"
+            f" p99 {units.latency(known[name].p99_ns)}",
+        )
+        for name in front
+    )
+    work = ", ".join(column_without(known[front[0]].cell, LOAD))
+    return Facts(heading=f"{FRONT_HEADING}{f': {work}' if work else ''}", facts=tuple(facts))
+
+
+def _members(found: Results) -> Iterator[FactLine]:
+    """Which member served the reads: only that tells whether a setting that is to spare one does anything."""
+    for result in found.cells:
+        shares = ", ".join(f"{name} {units.fraction(share)}" for name, share in result.reads_by)
+        if shares:
+            yield FactLine("", f"{cell_name(found, result.cell)}: {shares}")
+
+
+def _searches(record: SweepRecord, found: Results) -> Iterator[Facts]:
+    goal = record.design.saturation
+    if goal is not None:
+        yield from (search_facts(one, goal, cell_name(found, one.cell)) for one in found.saturated)
+
+
+def _curves(record: SweepRecord, found: Results) -> Iterator[Facts]:
+    complete = record.end is not None
+    yield from (curve_facts(curve, cell_name(found, curve.cell), complete=complete) for curve in found.load_curves)
+
+
+def _failures(record: SweepRecord, found: Results) -> Iterator[FactLine]:
+    yield from (FactLine("", sentence, Tone.BAD) for sentence in record.damage)
+    for result in found.cells:
+        yield from (FactLine("", f"{cell_name(found, result.cell)}: {reason}", Tone.BAD) for reason in result.failures)
+
+
+def _notes(found: Results) -> Iterator[str]:
+    yield from (f"{result.cell.row}: {note}" for result in found.cells for note in cell_notes(result))
+    if any(cell.judgement is not None and not cell.judgement.interleaved for cell in found.cells):
+        yield _NOT_IN_TURN_NOTE
+
+
+def _baselines(found: Results) -> Iterator[str]:
+    """What stands against what, where there is more than one baseline."""
+    rows_of = {result.cell.id: result.cell.row for result in found.cells}
+    against: dict[str, dict[str, None]] = {}
+    for result in found.cells:
+        if result.cell.against is not None:
+            against.setdefault(rows_of[result.cell.against], {})[result.cell.row] = None
+    if len(against) > 1:
+        yield from (f"With {baseline}: {'; '.join(others)}" for baseline, others in against.items())
+
+
+def left_out(design: Design) -> Facts:
+    """Combinations that are not measured, those of one set-up and one reason together."""
+    reasons: dict[tuple[str, str], list[str]] = {}
+    for one in design.skipped:
+        reasons.setdefault((one.row, one.reason), []).append(one.column)
+    every = len({cell.column for cell in design.cells} | {one.column for one in design.skipped})
+    facts = tuple(
+        FactLine("", f"{row}{'' if len(columns) == every else ', ' + ' and '.join(columns)}: {reason}", Tone.ATTENTION)
+        for (row, reason), columns in reasons.items()
+    )
+    return Facts(heading="Left out", facts=facts)
+
+
+def short_facts(record: SweepRecord, found: Results) -> Facts:
+    """The most important of it as facts."""
+    return Facts(heading="In short", facts=_sentences(in_short(record, found)))
+
+
+def in_short(record: SweepRecord, found: Results) -> Iterator[str]:
+    """The most important of it, a sentence each: shown effects by size, then what is best, then how far load can go."""
+    effects = sorted(shown_effects(found), reverse=True)
+    yield from (sentence for _, sentence in effects[:MOST_EFFECTS])
+    if len(effects) > MOST_EFFECTS:
+        yield f"{len(effects) - MOST_EFFECTS} smaller effects are in the ranking."
+    yield from standings(record, found)
+
+
+def shown_effects(found: Results) -> Iterator[tuple[float, str]]:
+    """What was shown to make a difference, welcome or not: its size as a log-ratio, and a sentence.
+
+    What was measured again counts by its fresh pairs alone: a winner of the screening looks better than it is.
+    """
+    rows = {result.cell.id: result for result in found.cells}
+    again = {confirmation.winner.id for confirmation in found.confirmations if confirmation.judgement is not None}
+    for confirmation in found.confirmations:
+        if (
+            confirmation.judgement is not None
+            and confirmation.judgement.differs
+            and confirmation.judgement.interval is not None
+        ):
+            against = rows[confirmation.baseline.id].cell
+            words = (
+                f"{interval_text(confirmation.judgement.interval)} in {units.plural(confirmation.pairs, 'fresh pair')}"
+            )
+            yield (
+                abs(confirmation.judgement.interval.mean),
+                _effect(confirmation.winner, against, judgement_word(confirmation.judgement), words),
+            )
+    for each in found.cells:
+        seen = each.judgement
+        if each.cell.against is None or each.cell.id in again or seen is None or seen.interval is None:
+            continue
+        if seen.differs:
+            base = rows[each.cell.against]
+            title = RANK_TITLES[found.rank]
+            figures = f"{figure_text(each.value, found.rank)} against {figure_text(base.value, found.rank)} {title}"
+            mark = "" if seen.interleaved else NOT_IN_TURN
+            words = f"{figures}, {interval_text(seen.interval)}{mark}"
+            yield abs(seen.interval.mean), _effect(each.cell, base.cell, judgement_word(seen), words)
+
+
+def _effect(cell: SweepCell, base: SweepCell, word: str, how: str) -> str:
+    return f"{cell.column}: {cell.row} is {word} than {base.row}, {how}."
+
+
+def standings(record: SweepRecord, found: Results) -> Iterator[str]:
+    """What is best, ties as ties; what its fresh pairs could not show; the highest load within a limit."""
+    cells = {result.cell.id: result for result in found.cells}
+    names = (name for name, line in found.lines.items() if len(line) > 1)
+    for name, line in zip(names, found.leaders, strict=True):
+        yield _standing(record, found, name, [cells[one] for one in line])
+    for confirmed in found.confirmations:
+        if confirmed.judgement is None or not confirmed.judgement.differs:
+            yield f"Measured again: {_confirmed(confirmed)[0]}."
+    goal = record.design.saturation
+    if goal is not None:
+        yield from (_of(found, one.cell) + search_words(one, goal) for one in found.saturated)
+    for curve in found.load_curves:
+        yield _of(found, curve.cell) + knee_words(curve, complete=record.end is not None)
+    if record.end is not None:
+        yield from _prices(found)
+
+
+def _prices(found: Results) -> Iterator[str]:
+    """What the most of a figure costs in latency against the least that was asked for, along a field of numbers."""
+    field = None if found.load_curves or found.saturated else numeric_field(found.cells)
+    if field is None or found.rank is Rank.P99:
+        return
+    for name, line in curves(found.cells).items():
+        there = sorted((one for one in line if one.value), key=lambda one: number_of(one.cell.job[field]))
+        if len(there) < 2:
+            continue
+        low, most = there[0], max(there, key=lambda one: one.value or 0.0)
+        before, after = (latency(one.scores, LatencyFigure.P99) for one in (low, most))
+        if most is low or before is None or after is None or not before.mean:
+            continue
+        more, longer = (most.value or 0.0) / (low.value or 1.0), after.mean / before.mean
+        values = (one.cell.job[field] for one in (most, low))
+        where = f"{name}: " if name else ""
+        named = field_name(field) if name else key_name(field)
+        yield (
+            f"{where}{named} {next(values)} gives {more:.3g}x the {RANK_TITLES[found.rank]} of {next(values)} "
+            f"at {longer:.3g}x its p99, by their means."
+        )
+
+
+def _of(found: Results, cell: SweepCell) -> str:
+    """Whose a finding is, where there are several."""
+    return f"{cell.row}: " if len(found.rows) > 1 else ""
+
+
+def _standing(record: SweepRecord, found: Results, name: str, tied: list[CellResult]) -> str:
+    """What leads a workload or a curve, and what cannot be told from it."""
+    best, title = tied[0], RANK_TITLES[found.rank]
+    most = f"{'the lowest' if found.rank is Rank.P99 else 'the most'} {title}"
+    where = f"{name or record.design.title}: "
+    figure = f"{figure_text(best.value, found.rank)}"
+    others = len(found.lines[name]) - len(tied)
+    if len(tied) == 1:
+        return f"{where}{_named(found, best)} has {most}, {figure}; each of the others is shown to be behind it."
+    if not others:
+        span = f"{figure_text(tied[-1].value, found.rank)} to {figure} {title}"
+        return f"{where}nothing is shown to be better than anything else, {span}."
+    also = ", ".join(_named(found, one) for one in tied[1 : 1 + _MOST_NAMES])
+    more = f" and {len(tied) - 1 - _MOST_NAMES} more" if len(tied) - 1 > _MOST_NAMES else ""
+    return f"{where}a tie for {most}: {_named(found, best)} with {figure}, which cannot be told from {also}{more}."
+
+
+def _named(found: Results, one: CellResult) -> str:
+    return curve_place(found.cells, one) if len(found.rows) == 1 else one.cell.row
+
+
+def ending(record: SweepRecord) -> tuple[str, Tone]:
+    """How a sweep that nobody runs stands, in a sentence or two, and how that is."""
+    end = record.end
+    done = f"{record.done} of {units.plural(len(record.steps), 'step')}"
+    if end is None:
+        return f"CUT SHORT after {done}: its settings may not be as before", Tone.BAD
+    if end.left:
+        return f"{end.result.upper()}: NOT ALL SETTINGS ARE AS BEFORE: {' '.join(end.left)}", Tone.BAD
+    back = "the settings are as before"
+    if end.result is SweepResult.FINISHED:
+        return f"FINISHED: {units.plural(len(record.steps), 'step')}; {back}", Tone.GOOD
+    return f"{end.result.upper()} after {done}; {back}. {end.reason}".rstrip(), Tone.ATTENTION

@@ -1,0 +1,176 @@
+"""A sweep as JSON of the command line; fields are only ever added. Pure."""
+
+from __future__ import annotations
+
+from app.core.analysis.stats import THRESHOLD_PERCENT, LogSpread, Spread
+from app.core.analysis.verdict import Judgement
+from app.core.presentation.json_schema import Json, picked
+from app.core.presentation.verdict_text import reason_words
+from app.core.session.sweep_record import SweepRecord
+from app.core.session.sweep_steps import Design, SweepCell
+from app.features.sweep.engine.cells import CellResult, LatencyFigure
+from app.features.sweep.engine.load_curve import LoadCurve
+from app.features.sweep.engine.results import Results
+from app.features.sweep.engine.saturation import DepthPoint
+from app.features.sweep.engine.verdicts import blind
+from app.features.sweep.presentation.arrays import making_json
+from app.features.sweep.presentation.published_results import published_json
+from app.features.sweep.presentation.sweep import cell_notes
+
+
+def design_json(design: Design) -> Json:
+    """What a sweep will do."""
+    return {
+        **picked(design, "title", "seed", "repeats", "pairs", "rank"),
+        "threshold_percent": design.threshold_percent or THRESHOLD_PERCENT,
+        "rule": design.rule,
+        "blind": [picked(one, "setups", "rounds", "enough") for one in blind(design)],
+        "targets": dict(design.targets),
+        "making": making_json(design),
+        "seconds": design.seconds,
+        "cells": [_cell(cell) for cell in design.cells],
+        "steps": [picked(step, "number", "cell", "purpose", "round", "block") for step in design.steps],
+        "skipped": [picked(one, "row", "column", "reason") for one in design.skipped],
+        "before": [picked(original, "target", "key", "value") for original in design.originals],
+        "destroys": [picked(destroy, "device", "name", "found") for destroy in design.destroys],
+    }
+
+
+_LATENCIES = {
+    "mean": LatencyFigure.MEAN,
+    "p50": LatencyFigure.P50,
+    "p99": LatencyFigure.P99,
+    "p99_9": LatencyFigure.P99_9,
+}
+
+
+def sweep_json(record: SweepRecord, found: Results, *, session: str) -> Json:
+    """How far a sweep has come, and what it found."""
+    end = record.end
+    return {
+        "session": session,
+        **picked(record, "started", "pid"),
+        "design": design_json(record.design),
+        "done": record.done,
+        "steps": len(record.steps),
+        "result": None if end is None else end.result.value,
+        "reason": None if end is None else end.reason or None,
+        "left": [] if end is None else list(end.left),
+        "damage": list(record.damage),
+        "refused": [{"array": array, "reason": reason} for array, reason in record.refused.items()],
+        "cells": [_result(cell) for cell in found.cells],
+        "rankings": {column: [one.cell.id for one in found.ranking(column)] for column in found.columns},
+        "pareto": [cell for front in found.fronts for cell in front],
+        "leaders": [list(line) for line in found.leaders],
+        "confirmations": [
+            {
+                "winner": confirmation.winner.id,
+                "baseline": confirmation.baseline.id,
+                "pairs": confirmation.pairs,
+                "judgement": _judgement(confirmation.judgement),
+            }
+            for confirmation in found.confirmations
+        ],
+        "saturation": [
+            {
+                "row": one.cell.row,
+                "workload": one.cell.column,
+                "points": [_depth(point) for point in one.points],
+                "best": None if one.best is None else one.best.depth,
+                "iops": _spread(one.plateau),
+            }
+            for one in found.saturated
+        ],
+        "curves": [_curve(curve) for curve in found.load_curves],
+        "published": published_json(found),
+        "ended": [
+            {**picked(end, "step", "result", "run", "again"), "reason": end.reason or None} for end in record.ended
+        ],
+    }
+
+
+def _depth(point: DepthPoint) -> Json:
+    tail = point.p99_ns
+    return {
+        "depth": point.depth,
+        "iops": None if point.iops is None else point.iops.mean,
+        "half": None if point.iops is None else point.iops.half,
+        "p99_ns": None if tail is None else round(tail.mean),
+        "p99_low_ns": None if tail is None else tail.low,
+        "p99_high_ns": None if tail is None else tail.high,
+        "runs": len(point.scores),
+    }
+
+
+def _curve(curve: LoadCurve) -> Json:
+    knee = curve.knee
+    return {
+        "row": curve.cell.row,
+        "workload": curve.cell.column,
+        "job": dict(curve.cell.job),
+        "points": [
+            {
+                **picked(point, "percent", "asked", "carried"),
+                "runs": len(point.scores),
+                "reached": _spread(point.reached),
+                "latency_ns": {name: _interval(point.latency(figure)) for name, figure in _LATENCIES.items()},
+            }
+            for point in curve.points
+        ],
+        "knee": None
+        if knee is None
+        else {
+            "iops": knee.rate,
+            "low": knee.low,
+            "high": knee.high,
+            "latency_ns": knee.latency,
+            "at_limit": knee.at_limit,
+        },
+    }
+
+
+def _spread(seen: Spread | None) -> Json | None:
+    return None if seen is None else picked(seen, "mean", "half", "n")
+
+
+def _interval(seen: LogSpread | None) -> Json | None:
+    return None if seen is None else picked(seen, "mean", "low", "high", "n")
+
+
+def _cell(cell: SweepCell) -> Json:
+    return {
+        **picked(cell, "id", "row", "column"),
+        "target": cell.where,
+        "settings": [picked(setting, "target", "key", "value") for setting in cell.settings],
+        "job": dict(cell.job),
+        **picked(cell, "profile", "against", "block", "array"),
+    }
+
+
+def _result(one: CellResult) -> Json:
+    figure = one.figure
+    return {
+        **picked(one.cell, "id", "row", "column"),
+        "runs": len(one.scores),
+        "values": [score.iops for score in one.scores],
+        "iops": one.iops,
+        "mean": None if figure is None else figure.mean,
+        "half": None if figure is None else figure.half,
+        "latency_ns": {"mean": one.mean_ns, "p99": one.p99_ns},
+        "judgement": _judgement(one.judgement),
+        "failures": list(one.failures),
+        "notes": list(cell_notes(one)),
+    }
+
+
+def _judgement(judgement: Judgement | None) -> Json | None:
+    if judgement is None:
+        return None
+    interval = judgement.interval
+    return {
+        **picked(judgement, "verdict", "interleaved"),
+        "reason": reason_words(judgement) or None,
+        "percent": None if interval is None else interval.percent,
+        "low": None if interval is None else interval.percent_low,
+        "high": None if interval is None else interval.percent_high,
+    }

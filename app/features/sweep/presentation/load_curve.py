@@ -1,0 +1,176 @@
+"""What is told of a saturation search and of a throughput-latency curve: facts, table, sentences, graph. Pure."""
+
+from __future__ import annotations
+
+from app.core.analysis.knee import Knee
+from app.core.analysis.stats import LogSpread, Spread
+from app.core.presentation.table import Align, Cell, Column, FactLine, Facts, Row, Table, Tone
+from app.core.session.sweep_steps import Saturation
+from app.features.sweep.engine.cells import LatencyFigure
+from app.features.sweep.engine.load_curve import LoadCurve, RatePoint
+from app.features.sweep.engine.saturation import Saturated
+from widgets.text_utils import units
+
+TOO_FEW = "too few I/Os"
+"""In place of a percentile that so few I/Os cannot carry."""
+
+SATURATED = "saturated"
+"""Of a rate that was not reached."""
+
+
+def spread_text(seen: Spread | None) -> str:
+    """`41.2k +- 1.2 %`, the number alone of a single run."""
+    if seen is None:
+        return units.NOTHING
+    share = "" if seen.half is None or not seen.mean else f" +- {seen.half / seen.mean * 100:.1f} %"
+    return f"{units.iops(seen.mean)}{share}"
+
+
+def latency_text(seen: LogSpread | None) -> str:
+    """`620 µs [590, 651 µs]`, the number alone of a single run."""
+    if seen is None:
+        return TOO_FEW
+    if seen.low is None or seen.high is None:
+        return units.latency(seen.mean)
+    return f"{units.latency(seen.mean)} [{units.latency(seen.low)}, {units.latency(seen.high)}]"
+
+
+def goal_words(goal: Saturation | None) -> str:
+    """What a search looks for, after "Most IOPS"."""
+    if goal is None:
+        return ""
+    return "" if goal.p99_ns is None else f"with a p99 of at most {units.latency(goal.p99_ns)}"
+
+
+def search_facts(one: Saturated, goal: Saturation, of: str) -> Facts:
+    """The depths that were tried, and the one that was looked for; `of` names the workload."""
+    tried = [
+        FactLine(
+            f"depth {point.depth}",
+            f"{spread_text(point.iops)} IOPS, p99 {latency_text(point.p99_ns)}"
+            f" ({units.plural(len(point.scores), 'run')})",
+            Tone.GOOD if point == one.best else Tone.PLAIN,
+        )
+        for point in one.points
+    ]
+    heading = f"Saturation of {of}" if goal.p99_ns is None else f"Most IOPS of {of} {goal_words(goal)}"
+    return Facts(heading=heading, facts=(*tried, FactLine("found", *_found(one, goal))))
+
+
+def search_words(one: Saturated, goal: Saturation) -> str:
+    """What the search found, in a sentence."""
+    return _found(one, goal)[0]
+
+
+def _found(one: Saturated, goal: Saturation) -> tuple[str, Tone]:
+    best = one.best
+    if not one.complete:
+        most = max((point.iops.mean for point in one.points if point.iops is not None), default=None)
+        return f"The search is not complete; the most so far are {units.iops(most)} IOPS.", Tone.ATTENTION
+    if best is None:
+        return "No depth that was tried keeps the limit.", Tone.ATTENTION
+    if goal.p99_ns is not None:
+        words = f"Most IOPS {goal_words(goal)} at queue depth {best.depth}: {spread_text(best.iops)} IOPS"
+        return f"{words}, p99 {latency_text(best.p99_ns)}.", Tone.GOOD
+    least = f"Queue depth {best.depth} is the least within {goal.within:g} % of the most"
+    rising = best == one.points[-1] and best.depth >= goal.highest
+    more = " It may rise further: no greater depth was tried." if rising else ""
+    return f"Saturated at {spread_text(one.plateau)} IOPS. {least}.{more}", Tone.ATTENTION if rising else Tone.GOOD
+
+
+def curve_table(curve: LoadCurve) -> Table:
+    """A row for each rate that was asked for."""
+    columns = (
+        Column(title="Asked", key="asked", align=Align.RIGHT),
+        Column(title="%", key="percent", align=Align.RIGHT, priority=5),
+        Column(title="n", key="n", align=Align.RIGHT, priority=4),
+        Column(title="Reached", key="reached", align=Align.RIGHT),
+        *(
+            Column(title=title, key=title, align=Align.RIGHT, priority=priority)
+            for title, priority in (("Mean", 0), ("+-", 2), ("p50", 3), ("p99", 0), ("p99 +-", 2), ("p99.9", 1))
+        ),
+        Column(title="", key="word"),
+    )
+    nearest = _nearest(curve)
+    return Table(columns=columns, rows=tuple(_row(point, knee=point is nearest) for point in curve.points))
+
+
+def _row(one: RatePoint, *, knee: bool) -> Row:
+    mean, p50, p99, p99_9 = (one.latency(figure) for figure in LatencyFigure)
+    word, tone = ("knee", Tone.GOOD) if knee else ("", Tone.PLAIN)
+    if not one.carried:
+        word, tone = (SATURATED, Tone.ATTENTION) if one.scores else ("failed", Tone.BAD)
+    return Row(
+        cells=(
+            units.iops(one.asked),
+            str(one.percent),
+            str(len(one.scores)),
+            units.iops(None if one.reached is None else one.reached.mean),
+            _middle(mean),
+            _half(mean),
+            _middle(p50),
+            _middle(p99),
+            _half(p99),
+            _middle(p99_9),
+            Cell(word, tone),
+        )
+    )
+
+
+def _middle(seen: LogSpread | None) -> str:
+    return units.NOTHING if seen is None else units.latency(seen.mean)
+
+
+def _half(seen: LogSpread | None) -> str:
+    """The farther end of the interval, in percent."""
+    if seen is None or seen.high is None:
+        return units.NOTHING
+    return f"{(seen.high / seen.mean - 1) * 100:.0f} %"
+
+
+def _nearest(curve: LoadCurve) -> RatePoint | None:
+    """The load next to the knee."""
+    knee = curve.knee
+    if knee is None:
+        return None
+    carried = [point for point in curve.points if point.carried and point.reached is not None]
+    return min(carried, key=lambda one: abs((one.reached.mean if one.reached else 0.0) - knee.rate), default=None)
+
+
+def knee_words(curve: LoadCurve, *, complete: bool = True) -> str:
+    """Where the curve bends, in a sentence or two; `complete`: nothing more will be measured."""
+    knee = curve.knee
+    if knee is None:
+        carried = [point.reached.mean for point in curve.points if point.carried and point.reached is not None]
+        if not complete or not carried:
+            return "The knee is not known yet." if not complete else "No rate was reached, so there is no knee."
+        return f"No knee up to {units.iops(max(carried))} IOPS: latency rises less than the load."
+    where = f"Knee at {units.iops(knee.rate)} IOPS ({units.iops(knee.low)} to {units.iops(knee.high)})"
+    at = f"mean latency {units.latency(knee.latency)}"
+    share = _share(curve, knee)
+    if knee.at_limit:
+        return f"{where}, {at}{share}: the latency hardly rises before nothing more is carried."
+    return f"{where}, {at}{share}: beyond it 1 % more load costs more than 1 % of latency."
+
+
+def _share(curve: LoadCurve, knee: Knee) -> str:
+    full = curve.saturation.plateau
+    return "" if full is None or not full.mean else f", {knee.rate / full.mean * 100:.0f} % of saturation"
+
+
+def curve_facts(curve: LoadCurve, of: str, *, complete: bool) -> Facts:
+    """What a curve shows, and which of its rates were not carried."""
+    missed = [point for point in curve.points if point.scores and not point.carried]
+    lines = [FactLine("found", knee_words(curve, complete=complete), Tone.GOOD if curve.knee else Tone.ATTENTION)]
+    lines += [FactLine(f"{units.iops(one.asked)} asked", _missed(one), Tone.ATTENTION) for one in missed]
+    return Facts(heading=curve_heading(of), facts=tuple(lines))
+
+
+def curve_heading(of: str) -> str:
+    """Stands above a curve; `of` names the workload."""
+    return f"Latency of {of} under load"
+
+
+def _missed(one: RatePoint) -> str:
+    missing = (1 - one.reached.mean / one.asked) * 100 if one.reached is not None else 100.0
+    return f"{spread_text(one.reached)} IOPS reached, {missing:.0f} % missing: {SATURATED}"

@@ -1,0 +1,179 @@
+"""What is told of a sweep before it begins: what it does, destroys and risks, its time and order. Pure."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator, Mapping, Sequence
+from itertools import groupby
+
+from app.core.analysis.stats import THRESHOLD_PERCENT
+from app.core.fio.job import Job
+from app.core.presentation.labels import setting_words, worded_cell, worded_design, workload
+from app.core.presentation.noise_text import cells_noise_words
+from app.core.presentation.table import Column, FactLine, Facts, Row, Table, Tone
+from app.core.session.sweep_steps import Design, Purpose, Step, SweepCell
+from app.features.sweep.engine.estimate import later_runs, switches
+from app.features.sweep.engine.risk_assessment import Survey
+from app.features.sweep.engine.verdicts import Blind, blind
+from app.features.sweep.presentation.arrays import array_plan_facts
+from app.features.sweep.presentation.findings import left_out
+from backends.model import Target
+from widgets.text_utils import units
+
+
+def time_words(design: Design, speed: float | None) -> str:
+    """`36 steps, about 47 min`; `speed` is that of a simulation."""
+    later = later_runs(design)
+    what = "the saturation and the curve" if design.curve is not None else "the saturation"
+    more = f", then up to {later} more for {what}" if later else ""
+    took = f"{units.plural(len(design.steps), 'step')}{more}, about {units.duration(design.seconds)}"
+    return took if speed in (None, 1.0) else f"{took} (simulated {speed:g} times as fast)"
+
+
+def plan_facts(surveyed: Survey, speed: float | None = None) -> tuple[Facts, ...]:
+    """All that will be done but the order, the most important first."""
+    design = surveyed.design
+    groups = (
+        Facts(heading="Plan", facts=tuple(_plan(design, speed))),
+        Facts(heading="Noise", facts=tuple(_noise(surveyed))),
+        Facts(heading="REFUSED", facts=_sentences((*surveyed.refused, surveyed.hint), Tone.BAD)),
+        *array_plan_facts(design),
+        Facts(heading="DESTROYS DATA (asked once)", facts=tuple(_lost(design))),
+        Facts(heading="Wear", facts=_sentences(surveyed.wear, Tone.ATTENTION)),
+        Facts(heading="Risks", facts=_sentences(surveyed.risks, Tone.ATTENTION)),
+        Facts(heading="Changes, all put back", facts=tuple(_changes(design))),
+        Facts(heading="Not active", facts=tuple(_not_active(design))),
+        left_out(worded_design(design)),
+    )
+    return tuple(group for group in groups if group.facts)
+
+
+def cells_table(design: Design) -> Table:
+    """Which combinations are measured, how often; the longer side goes down."""
+    design = worded_design(design)
+    rows, columns = _sides(design)
+    turned = len(columns) > len(rows)
+    down, across = (columns, rows) if turned else (rows, columns)
+    there = {(cell.column, cell.row) if turned else (cell.row, cell.column) for cell in design.cells}
+    runs = units.plural(design.repeats, "run")
+    return Table(
+        columns=(Column(title="Workload" if turned else "Set-up"), *(Column(title=head) for head in across)),
+        rows=tuple(
+            Row(cells=(side, *(runs if (side, head) in there else units.NOTHING for head in across))) for side in down
+        ),
+    )
+
+
+def _sides(design: Design) -> tuple[tuple[str, ...], tuple[str, ...]]:
+    """The names of all set-ups and of all workloads."""
+    rows, columns = (
+        dict.fromkeys(names) for names in zip(*((cell.row, cell.column) for cell in design.cells), strict=True)
+    )
+    return tuple(rows), tuple(columns)
+
+
+def order_facts(design: Design, most: int | None = None) -> tuple[Facts, ...]:
+    """The steps block by block, as many as `most` of them."""
+    known = {cell.id: worded_cell(cell) for cell in design.cells}
+    groups = []
+    for number, grouped in groupby(design.steps[:most], key=lambda step: step.block):
+        steps = list(grouped)
+        many = sum(step.block == number for step in design.steps)
+        facts = tuple(FactLine(str(step.number), _step(step, known)) for step in steps)
+        groups.append(Facts(heading=f"Block {number + 1}: {_block(many, known[steps[0].cell])}", facts=facts))
+    left = len(design.steps) - len(design.steps[:most])
+    if left:
+        groups.append(Facts(facts=(FactLine("", f"... and {left} more", Tone.DIM),)))
+    return tuple(groups)
+
+
+def _plan(design: Design, speed: float | None) -> Iterator[FactLine]:
+    yield from (FactLine(role, address) for role, address in design.targets.items())
+    rows, columns = _sides(design)
+    sides = f"{units.plural(len(rows), 'set-up')}, {units.plural(len(columns), 'workload')}"
+    yield FactLine("Cells", f"{len(design.cells)}: {sides}")
+    anew = ", each on an array made anew where two arrays are compared" if design.making is not None else ""
+    more = f", then up to {2 * design.pairs} more for each winner{anew}" if design.pairs else ""
+    yield FactLine("Steps", f"{time_words(design, speed)}{more}")
+    own = design.threshold_percent or THRESHOLD_PERCENT
+    within = "" if own == THRESHOLD_PERCENT else f", within +-{own:g} % is no difference"
+    yield FactLine("Each", f"{units.plural(design.repeats, 'run')}, best by {design.rank}, seed {design.seed}{within}")
+    if groups := blind(design):
+        yield FactLine("Verdicts", _blind(groups, design.pairs), Tone.ATTENTION)
+
+
+def _blind(groups: Sequence[Blind], pairs: int) -> str:
+    """Which set-ups the matrix cannot tell apart whatever it measures, and what can."""
+    sizes = [str(setups) for setups in sorted({group.setups for group in groups})]
+    listed = " or ".join(filter(None, (", ".join(sizes[:-1]), sizes[-1])))
+    enough = max(group.enough for group in groups)
+    runs = units.plural(groups[0].rounds, "run")
+    said = f"{runs} of each of {listed} set-ups show no difference: {enough} can (repeats = {enough})"
+    return f"{said}; what leads is judged by {pairs} fresh pairs" if pairs else said
+
+
+def _noise(surveyed: Survey) -> Iterator[FactLine]:
+    """Of each workload of which enough runs are known; of the others that they are not."""
+    design = surveyed.design
+    columns = dict.fromkeys(cell.column for cell in design.cells)
+    for column in columns:
+        noise = surveyed.noise.get(column)
+        if noise is not None:
+            yield FactLine(workload(column), cells_noise_words(noise, design.repeats, design.pairs))
+    left = len(columns) - len(surveyed.noise)
+    if left:
+        what = "" if not surveyed.noise else f"{units.plural(left, 'other workload')}: "
+        yield FactLine("", f"{what}not known yet; `raidbench ab TARGET --null` measures how far runs lie apart")
+
+
+def _changes(design: Design) -> Iterator[FactLine]:
+    for switch in switches(design):
+        slow = ", created again or reshaped" if switch.setting.slow else ""
+        times = f"{units.plural(switch.times, 'time')} on {switch.setting.target}{slow}"
+        yield FactLine(switch.setting.key, f"{times}; at the end {switch.setting.value} again")
+
+
+def _not_active(design: Design) -> Iterator[FactLine]:
+    for feature in design.features:
+        if not feature.active:
+            how = "the simulated host restarts for it" if feature.key else "it needs a key and a restart on the way"
+            yield FactLine(feature.name, f"{feature.target}: {how}", Tone.ATTENTION)
+
+
+def _lost(design: Design) -> Iterator[FactLine]:
+    by = _destroying(design)
+    for destroy in design.destroys:
+        yield FactLine(destroy.shown, f"ALL DATA WILL BE LOST: {by}", Tone.BAD)
+        yield from (FactLine("", f"  {found}") for found in destroy.found)
+
+
+def _sentences(texts: tuple[str, ...], tone: Tone) -> tuple[FactLine, ...]:
+    return tuple(FactLine("", text, tone) for text in texts if text)
+
+
+def _destroying(design: Design) -> str:
+    """Which steps destroy."""
+    known = {cell.id: cell for cell in design.cells}
+    before = {(original.target, original.key): original.value for original in design.originals}
+    steps = [step.number for step in design.steps if _destroys(known[step.cell], before)]
+    if len(steps) == len(design.steps):
+        return "by every step"
+    shown = ", ".join(map(str, steps[:6])) + (", ..." if len(steps) > 6 else "")
+    return f"by steps {shown}" if steps else "on the way"
+
+
+def _destroys(cell: SweepCell, before: Mapping[tuple[Target, str], str]) -> bool:
+    return Job.from_fields(cell.job).writes or any(
+        setting.slow and before.get((setting.target, setting.key)) != setting.value for setting in cell.settings
+    )
+
+
+def _step(step: Step, known: Mapping[str, SweepCell]) -> str:
+    cell = known[step.cell]
+    again = f" ({step.purpose})" if step.purpose is not Purpose.SCREEN else ""
+    return f"{cell.row}; {cell.column}{again}, round {step.round}"
+
+
+def _block(steps: int, first: SweepCell) -> str:
+    """What all steps of a block have in common."""
+    slow = [setting_words(setting.key, setting.value) for setting in first.settings if setting.slow]
+    return ", ".join([units.plural(steps, "step"), *slow, *first.needs])

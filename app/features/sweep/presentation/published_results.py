@@ -1,0 +1,152 @@
+"""Published tables in the shape of their source, with what a sweep found and the difference. No I/O."""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Iterator, Sequence
+
+from app.core.presentation.json_schema import Json, picked
+from app.core.presentation.percent import difference_text
+from app.core.presentation.table import Align, Column, Row, Table, text_of
+from app.core.session.sweep_steps import PublishedFigure, PublishedKind, PublishedRows
+from app.features.sweep.engine.plan_values import LATENCY_UNITS
+from app.features.sweep.engine.published_results import BesidePublished
+from app.features.sweep.engine.results import Results
+from widgets.text_utils import units
+from widgets.text_utils.text import width_of
+
+HEADING = "Beside what was published"
+
+WIDTH = 80
+"""Characters of a line that a table takes at most where its shape is not named."""
+
+_GAP = 2
+_OURS = "ours"
+_DIFFERENCE = "difference"
+
+_TITLES = {
+    PublishedKind.IOPS: "IOPS",
+    PublishedKind.READ_IOPS: "read IOPS",
+    PublishedKind.WRITE_IOPS: "write IOPS",
+    PublishedKind.MBPS: "MB/s",
+    PublishedKind.LATENCY: "mean",
+}
+"""What the figures are."""
+
+_TIME = re.compile(r"[\d.]+\s*(ns|us|µs|ms|s)", re.ASCII)
+
+
+_Place = tuple[tuple[str, ...], tuple[str, str]]
+"""Where a figure is in its table: the first columns of its row; the set-up or workload and the kind of its column."""
+
+
+def published_tables(found: Results) -> Iterator[Table]:
+    """Return a table for each source, in the order of the plan; nothing for a plan without published figures."""
+    for source in dict.fromkeys(one.figure.source for one in found.published):
+        own = [one for one in found.published if one.figure.source == source]
+        shapes = list(PublishedRows) if found.published_rows is None else [found.published_rows]
+        tables = [_table(own, shape, source, found.columns) for shape in shapes]
+        yield next((table for table in tables if _width(table) <= WIDTH), tables[-1])
+
+
+def _table(own: Sequence[BesidePublished], shape: PublishedRows, source: str, order: Sequence[str]) -> Table:
+    """Return the figures of a source: each of its rows, then ours and the difference below it.
+
+    `order`: the workloads of the sweep.
+    """
+    at = {_place(one.figure, shape): one for one in own}
+    workloads = list(dict.fromkeys((*order, *(one.figure.column for one in own))))
+    together = sorted(at, key=lambda place: workloads.index(at[place].figure.column))
+    lines = tuple(dict.fromkeys(line for line, _ in (together if shape is PublishedRows.WORKLOADS else at)))
+    columns = tuple(dict.fromkeys(column for _, column in together))
+    heads = tuple(own[0].figure.labels) or ("Set-up", "Workload")
+    heads = heads if shape is PublishedRows.CELLS else ("Workload" if shape is PublishedRows.WORKLOADS else "Set-up",)
+    titles = _titles(columns)
+    rows: list[Row] = []
+    for line in lines:
+        present = [at.get((line, column)) for column in columns]
+        empty = ("",) * (len(heads) - 1)
+        rows += (
+            Row(cells=(*line, *("" if one is None else figure_text(one.figure, one.figure.value) for one in present))),
+            Row(cells=(_OURS, *empty, *map(_ours, present)), depth=1),
+            Row(cells=(_DIFFERENCE, *empty, *map(_difference, present)), depth=1),
+        )
+    named = [Column(key=f"head{number}", title=head, shrinks=True) for number, head in enumerate(heads)]
+    figures = [Column(key=str(number), title=title, align=Align.RIGHT) for number, title in enumerate(titles)]
+    return Table(columns=(*named, *figures), rows=tuple(rows), heading=f"{HEADING}: {source}")
+
+
+def _place(figure: PublishedFigure, shape: PublishedRows) -> _Place:
+    setup, workload = figure.row_name or figure.row, figure.column_name or figure.column
+    kind = _kind(figure)
+    match shape:
+        case PublishedRows.SETUPS:
+            return ((setup,), (workload, kind))
+        case PublishedRows.WORKLOADS:
+            return ((f"{workload} {kind}",), (setup, ""))
+        case PublishedRows.CELLS:
+            return (tuple(figure.labels.values()) or (setup, workload), ("", kind))
+
+
+def _titles(columns: Sequence[tuple[str, str]]) -> Iterator[str]:
+    """Return the headings; a workload whose columns are side by side is named at the first of them."""
+    before = ""
+    for name, kind in columns:
+        yield " ".join(filter(None, (name if name != before or not kind else "", kind)))
+        before = name
+
+
+def _kind(figure: PublishedFigure) -> str:
+    """Return what a figure is, with the unit of a latency."""
+    return " ".join(filter(None, (_TITLES[figure.kind], _unit(figure))))
+
+
+def _unit(figure: PublishedFigure) -> str:
+    """Return the unit of a latency as its source prints it; "" for anything else, and where that is not known."""
+    found = _TIME.fullmatch(figure.printed) if figure.kind is PublishedKind.LATENCY else None
+    return "" if found is None else found[1].replace("us", "µs")
+
+
+def _ours(one: BesidePublished | None) -> str:
+    if one is None:
+        return ""
+    if one.cell is None:
+        return "left out"
+    return units.NOTHING if one.measured is None else figure_text(one.figure, one.measured)
+
+
+def _difference(one: BesidePublished | None) -> str:
+    return "" if one is None else difference_text(one.figure.value, one.measured)
+
+
+def figure_text(figure: PublishedFigure, value: float) -> str:
+    """Return a value in the unit of a published figure, with as many decimals as that has."""
+    if figure.kind is not PublishedKind.LATENCY:
+        return f"{value:,.{_decimals(figure.printed)}f}"
+    unit = _unit(figure)
+    return f"{value / LATENCY_UNITS[unit]:,.{_decimals(figure.printed)}f}" if unit else units.latency(value)
+
+
+def _decimals(printed: str) -> int:
+    """Return how many decimals a number has."""
+    found = re.search(r"\.(\d+)", printed, re.ASCII)
+    return 0 if found is None else len(found[1])
+
+
+def _width(table: Table) -> int:
+    """Return the characters of its longest line."""
+    texts = [[column.title for column in table.columns]]
+    texts += [["  " * row.depth + text_of(row.cells[0]), *map(text_of, row.cells[1:])] for row in table.rows]
+    return sum(max(map(width_of, column)) for column in zip(*texts, strict=True)) + _GAP * (len(table.columns) - 1)
+
+
+def published_json(found: Results) -> list[Json]:
+    """Return every published figure with what was measured; latency in ns, `mbps` in 10^6 bytes a second."""
+    return [
+        {
+            **picked(one.figure, "row", "column", "kind", "source"),
+            "published": one.figure.value,
+            **picked(one, "cell", "measured", "percent"),
+        }
+        for one in found.published
+    ]

@@ -1,0 +1,439 @@
+"""What may be ticked on the Sweep screen, and what is. Pure."""
+
+from __future__ import annotations
+
+import json
+from collections.abc import Mapping, Sequence
+from dataclasses import field, replace
+from typing import Literal
+
+from app.core.changes.arrays.candidates import WantedArrays
+from app.core.fio.job import Job
+from app.core.fio.profiles import PROFILES, profile
+from app.core.session.sweep_steps import Rank
+from app.features.sweep.engine.targets import Holder
+from backends.array_planning import LEVELS, SPANNED, STRIPS, spans_that_fit
+from backends.model import Level
+from backends.raid import ARRANGEMENTS
+from backends.settings import Effect, Reading, Risk, Setting, Span
+from backends.sizes import exact_words
+from backends.values import dataclass
+from widgets.text_utils.units import plural
+
+Kind = Literal["array", "setting", "job", "measure"]
+"""Whose values an axis has: an array that is made, a target's setting, a field of the job, how it is measured."""
+
+ROLE = "target"
+"""The one role of a plan that is ticked."""
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Value:
+    """Something to tick."""
+
+    value: str
+    """As the plan has it."""
+    label: str
+    """For people."""
+    now: bool = False
+    """Whether it is in force, or the job's, now."""
+    risk: Risk = Risk.NONE
+    """The worst it may do."""
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class DraftAxis:
+    """A setting or field and the values it may take on the way."""
+
+    kind: Kind
+    """Whose."""
+    name: str
+    """The setting's key, the field's name."""
+    label: str
+    """For people."""
+    help: str = ""
+    """A sentence or two."""
+    group: str = ""
+    """Heading it stands under."""
+    values: tuple[Value, ...] = ()
+    """What is offered."""
+    free: bool = False
+    """Whether other values may be typed."""
+    unit: str = ""
+    """Of typed values."""
+    why_not: str = ""
+    """Why no sweep can change it; "" if one can."""
+
+    @property
+    def key(self) -> str:
+        """Tells the axes apart: `setting:read_ahead`."""
+        return f"{self.kind}:{self.name}"
+
+    @property
+    def single(self) -> bool:
+        """Whether exactly one value holds."""
+        return self.kind == "measure" or self.key == CLEAN_AXIS
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Draft:
+    """What was chosen so far."""
+
+    address: str
+    """What is measured: an address, or the path of a scratch file."""
+    job: Job
+    """The job, where no axis says otherwise."""
+    profile: str | None = None
+    """The job's name, None for a custom one."""
+    drives: tuple[str, ...] = ()
+    """Addresses of the drives that arrays are made of; measured in place of `address` where there are any."""
+    ticked: Mapping[str, tuple[str, ...]] = field(default_factory=dict)
+    """Values by the key of their axis."""
+
+    @property
+    def measured(self) -> str:
+        """What is measured, for people."""
+        return f"arrays of {plural(len(self.drives), 'drive')}" if self.drives else self.address
+
+    @property
+    def arrays(self) -> tuple[object, ...]:
+        """All that decides which arrays are made."""
+        return (self.drives, *(self.ticked.get(key) for key in ARRAY_AXES))
+
+    def over_arrays(self, wanted: WantedArrays) -> Draft:
+        """The same over arrays that are made of drives."""
+        kept = {key: values for key, values in self.ticked.items() if key.startswith(("job:", "measure:"))}
+        kept.pop(LOAD_AXIS, None)
+        kept[LEVEL_AXIS] = (wanted.level.value,)
+        if wanted.strip_bytes is not None:
+            kept[STRIP_AXIS] = (_strip_text(wanted.strip_bytes),)
+        if wanted.spans is not None:
+            kept[SPANS_AXIS] = (str(wanted.spans),)
+        return replace(self, drives=wanted.drives, ticked=kept)
+
+    def has(self, axis: DraftAxis, value: str) -> bool:
+        """Whether a value is ticked."""
+        return value in self.ticked.get(axis.key, DEFAULTS.get(axis.key, ()))
+
+    def chosen(self, axis: DraftAxis) -> tuple[str, ...]:
+        """The ticked values of an axis, in its order."""
+        ticked = self.ticked.get(axis.key, DEFAULTS.get(axis.key, ()))
+        offered = [value.value for value in axis.values if value.value in ticked]
+        return (*offered, *(value for value in ticked if value not in offered))
+
+    def toggled(self, axis: DraftAxis, value: str) -> Draft:
+        """With a value ticked, or not any more; of a single one the other goes."""
+        if axis.single:
+            values: tuple[str, ...] = (value,)
+        elif self.has(axis, value):
+            values = tuple(one for one in self.chosen(axis) if one != value)
+        else:
+            values = (*self.chosen(axis), value)
+        rest = {key: kept for key, kept in self.ticked.items() if key != axis.key}
+        return replace(self, ticked=rest | ({axis.key: values} if values else {}))
+
+    @property
+    def varies(self) -> bool:
+        """Whether there is anything to compare, or the load is raised."""
+        if self.drives and LEVEL_AXIS not in self.ticked:
+            return False
+        several = any(len(values) > 1 for key, values in self.ticked.items() if not key.startswith("measure:"))
+        return several or self.ticked.get(LOAD_AXIS, DEFAULTS[LOAD_AXIS]) != DEFAULTS[LOAD_AXIS]
+
+
+LEVEL_AXIS, SPANS_AXIS, LAYOUT_AXIS, STRIP_AXIS, CLEAN_AXIS = ARRAY_AXES = (
+    "array:level",
+    "array:spans",
+    "array:layout",
+    "array:strip",
+    "array:assume_clean",
+)
+"""What arrays are made of the same drives, and how."""
+
+LOAD_AXIS = "measure:load"
+"""What comes after the matrix: nothing, or a table of a plan."""
+
+DEFAULTS: Mapping[str, tuple[str, ...]] = {
+    CLEAN_AXIS: ("no",),
+    LOAD_AXIS: ("",),
+    "measure:repeats": ("3",),
+    "measure:pairs": ("6",),
+    "measure:rank": (Rank.IOPS.value,),
+}
+"""What holds unless something else is chosen."""
+
+_JOB_VALUES: Sequence[tuple[str, str, str, tuple[str, ...]]] = (
+    ("bs", "Block size", "Bytes of one I/O.", ("512", "4k", "8k", "16k", "32k", "64k", "128k", "256k", "1M", "4M")),
+    (
+        "iodepth",
+        "Queue depth",
+        "I/Os that each job keeps in flight.",
+        ("1", "2", "4", "8", "16", "32", "64", "128", "256", "512"),
+    ),
+    (
+        "rwmixread",
+        "Read share",
+        "Percent of reads. A plain pattern becomes the mixed one: anything below 100 writes.",
+        ("100", "90", "70", "50", "30", "0"),
+    ),
+    ("numjobs", "Jobs", "Threads that do the same at once.", ("1", "2", "4", "8", "16")),
+    ("rw", "Pattern", "Sequential or random, reads or writes.", ("read", "randread", "write", "randwrite", "randrw")),
+)
+_MEASURE_VALUES: Sequence[tuple[str, str, str, tuple[tuple[str, str], ...]]] = (
+    (
+        "repeats",
+        "Runs of each",
+        "How often each combination is measured, in rounds drawn at random.",
+        (("1", "1"), ("2", "2"), ("3", "3"), ("5", "5")),
+    ),
+    (
+        "pairs",
+        "Confirm winner",
+        "Fresh pairs of the winner and its baseline: the best of a screening is partly luck.",
+        (("0", "not"), ("3", "3 pairs"), ("6", "6 pairs"), ("12", "12 pairs")),
+    ),
+    (
+        "rank",
+        "Best is",
+        "What the combinations are ranked by.",
+        (("iops", "IOPS"), ("bandwidth", "MiB/s"), ("p99", "p99")),
+    ),
+    (
+        "load",
+        "Raise the load",
+        "Afterwards: the queue depth that saturates it, and the latency at rates up to that, with the knee.",
+        (("", "not"), ("saturation", "until it is saturated"), ("curve", "for the latency curve")),
+    ),
+)
+
+
+def axes_of(holders: Sequence[Holder], draft: Draft) -> tuple[DraftAxis, ...]:
+    """All that may be ticked: what arrays are made, the job's fields, the settings of the target and of its queue,
+    how it is measured.
+    """
+    texts = draft.job.texts()
+    found = _array_axes(draft)
+    found += [
+        DraftAxis(
+            kind="job",
+            name=name,
+            label=label,
+            help=help,
+            group="Job",
+            values=_with_present(name, texts, values),
+            free=name != "rw",
+        )
+        for name, label, help, values in _JOB_VALUES
+    ]
+    found.append(_profiles(draft))
+    seen: set[str] = set()
+    for holder in holders:
+        for key, setting in holder.settings.items():
+            reading = holder.readings.get(key)
+            if reading is not None and key not in seen:
+                seen.add(key)
+                found.append(_setting(setting, reading, f"Settings of {holder.target}"))
+    found += [
+        DraftAxis(
+            kind="measure",
+            name=name,
+            label=label,
+            help=help,
+            group="Measuring",
+            values=tuple(Value(value=value, label=text) for value, text in values),
+        )
+        for name, label, help, values in _MEASURE_VALUES
+        if not (draft.drives and name == "load")  # searched on one array, not on several
+    ]
+    return tuple(found)
+
+
+def _array_axes(draft: Draft) -> list[DraftAxis]:
+    if not draft.drives:
+        return []
+    group = f"Arrays of {plural(len(draft.drives), 'drive')}"
+    levels = tuple(Value(value=level.value, label=level.value, risk=Risk.DESTROYS_DATA) for level in LEVELS)
+    count = len(draft.drives)
+    fitting = sorted({spans for level in SPANNED for spans in spans_that_fit(level, count)})
+    spans = tuple(Value(value=str(one), label=f"{one} of {plural(count // one, 'drive')}") for one in fitting)
+    layouts = tuple(Value(value=f"{letter}2", label=f"2 {word} copies") for letter, word in ARRANGEMENTS.items())
+    strips = tuple(Value(value=_strip_text(size), label=exact_words(size)) for size in STRIPS)
+    clean = (Value(value="no", label="synchronised first"), Value(value="yes", label="assume-clean, then written"))
+    axes = (
+        (
+            "level",
+            "Level",
+            "Each is made of the same drives, measured and deleted again. What is on the drives is lost.",
+            levels,
+        ),
+        (
+            "spans",
+            "Spans",
+            "Of RAID 10, 50 and 60: an array for each that its level allows. Pairs, or two, where none is ticked.",
+            spans,
+        ),
+        (
+            "layout",
+            "Layout",
+            "Of RAID 10 made by md: an array for each. Near copies where none is ticked.",
+            layouts,
+        ),
+        (
+            "strip",
+            "Strip",
+            "Of each array: a level for every strip. The maker's usual one where none is ticked.",
+            strips,
+        ),
+        (
+            "assume_clean",
+            "Parity",
+            "Of md: a pass over the whole array makes parity right, which is checked, in place of a resync.",
+            clean,
+        ),
+    )
+    return [
+        DraftAxis(kind="array", name=name, label=label, help=help, group=group, values=values)
+        for name, label, help, values in axes
+        if values
+    ]
+
+
+def _strip_text(size: int) -> str:
+    """`64k`, as a plan has it."""
+    return f"{size >> 10}k"
+
+
+def _with_present(name: str, texts: Mapping[str, str], values: tuple[str, ...]) -> tuple[Value, ...]:
+    """The usual values, and the job's own among them."""
+    now = texts[name]
+    if name == "rwmixread" and texts["rw"] not in ("rw", "randrw"):
+        now = "0" if "write" in texts["rw"] else "100"
+    listed = values if now in values or not now else (now, *values)
+    return tuple(
+        Value(value=value, label=f"{value} %" if name == "rwmixread" else value, now=value == now) for value in listed
+    )
+
+
+def _profiles(draft: Draft) -> DraftAxis:
+    values = tuple(
+        Value(
+            value=known.name,
+            label=known.name,
+            now=known.name == draft.profile,
+            risk=Risk.DESTROYS_DATA if known.job.writes else Risk.NONE,
+        )
+        for known in PROFILES.values()
+    )
+    return DraftAxis(
+        kind="job", name="profile", label="Workload", help="Whole workloads by name.", group="Job", values=values
+    )
+
+
+def _setting(setting: Setting, reading: Reading, group: str) -> DraftAxis:
+    choices = tuple(
+        Value(value=choice.value, label=choice.label, now=choice.value == reading.now, risk=choice.risk)
+        for choice in reading.choices
+    )
+    return DraftAxis(
+        kind="setting",
+        name=setting.key,
+        label=setting.label,
+        help=setting.explained,
+        group=group,
+        values=choices or _around(reading, reading.span, setting.risk),
+        free=not reading.choices,
+        unit=reading.span.unit if reading.span is not None else setting.unit,
+        why_not=_why_not(setting, reading),
+    )
+
+
+def _why_not(setting: Setting, reading: Reading) -> str:
+    if setting.secret or setting.effect in (Effect.REBOOT, Effect.RESET):
+        return "it takes effect after a restart only"
+    if reading.availability.why_not is not None:
+        return reading.availability.why_not
+    return "it cannot be read, so it could not be put back" if reading.now is None else ""
+
+
+def _around(reading: Reading, span: Span | None, risk: Risk) -> tuple[Value, ...]:
+    """What is set now, and legal values a quarter to sixteen times as large."""
+    if span is None or reading.now is None or not reading.now.lstrip("-").isdigit():
+        return () if reading.now is None else (Value(value=reading.now, label=reading.now, now=True),)
+    now = int(reading.now)
+    wanted = {now, *(now * factor // 4 for factor in (1, 2, 8, 16, 64))}
+    if now == 0:
+        wanted |= {span.minimum, span.maximum}
+    if span.maximum - span.minimum <= 8 * span.step:
+        wanted |= set(range(span.minimum, span.maximum + 1, span.step))
+    legal = [one for one in wanted if span.minimum <= one <= span.maximum and (one - span.minimum) % span.step == 0]
+    return tuple(Value(value=str(one), label=str(one), now=one == now, risk=risk) for one in sorted({*legal, now}))
+
+
+# -- what is ticked on the Sweep screen as the text of a plan file ----------------------------------------------------
+
+_ALONE = {"": "One job", "saturation": "Saturation", "curve": "Throughput against latency"}
+"""Titles where nothing is compared."""
+
+
+def plan_text(draft: Draft, axes: Sequence[DraftAxis]) -> str:
+    """The plan file of what is ticked."""
+    varied = [(axis, values) for axis in axes if not axis.single and (values := draft.chosen(axis))]
+    load = next(iter(draft.ticked.get(LOAD_AXIS, ())), "")
+    title = " and ".join([axis.label for axis, values in varied if len(values) > 1] or [_ALONE[load]])
+    lines = [
+        f"title = {_text(f'{title} of {draft.measured}')}",
+        "",
+        *([] if draft.drives else ["[targets]", f"{ROLE} = {_text(draft.address)}", ""]),
+        "[measure]",
+        *([] if draft.drives else [f"target = {_text(ROLE)}"]),
+    ]
+    for axis in axes:
+        if axis.kind == "measure" and axis.key != LOAD_AXIS and (chosen := draft.chosen(axis)):
+            lines.append(f"{axis.name} = {_text(chosen[0]) if axis.name == 'rank' else chosen[0]}")
+    lines += ["", "[job]", *_job_lines(draft, {axis.name for axis, _ in varied if axis.kind == "job"})]
+    lines += _array_lines(draft) if draft.drives else []
+    for axis, values in varied:
+        if axis.kind == "array":
+            continue
+        whose = [f"job = {_text(axis.name)}"]
+        if axis.kind == "setting":
+            whose = [f"target = {_text(ROLE)}", f"setting = {_text(axis.name)}"]
+        lines += ["", "[[axis]]", *whose, f"values = [{', '.join(map(_text, values))}]"]
+    lines += ["", f"[{load}]"] if load else []
+    return "\n".join(lines) + "\n"
+
+
+def _array_lines(draft: Draft) -> list[str]:
+    """The axis of the arrays that are made."""
+    lists = [("values", draft.ticked.get(LEVEL_AXIS, ())), ("drives", draft.drives)]
+    if strips := draft.ticked.get(STRIP_AXIS):
+        lists.append(("strip", strips))
+    if Level.RAID10.value in draft.ticked.get(LEVEL_AXIS, ()) and (layouts := draft.ticked.get(LAYOUT_AXIS)):
+        lists.append(("layout", layouts))
+    spanned = any(level in SPANNED for level in draft.ticked.get(LEVEL_AXIS, ()))
+    spans = draft.ticked.get(SPANS_AXIS, ()) if spanned else ()
+    numbers = [f"spans = [{', '.join(sorted(spans, key=int))}]"] if spans else []
+    clean = ["assume_clean = true"] if draft.ticked.get(CLEAN_AXIS) == ("yes",) else []
+    rows = [f"{name} = [{', '.join(map(_text, values))}]" for name, values in lists]
+    return ["", "[[axis]]", 'array = "level"', *rows, *numbers, *clean]
+
+
+def _job_lines(draft: Draft, varied: set[str]) -> list[str]:
+    """The job's fields as far as they differ from its workload's; an axis of workloads keeps only the times."""
+    base = profile(draft.profile).job if draft.profile is not None else Job()
+    own, plain = draft.job.texts(), base.texts()
+    fields = {key: text for key, text in own.items() if text != plain[key] and key not in varied}
+    lines = []
+    if "profile" in varied:
+        fields = {key: own[key] for key in ("runtime", "ramp")}
+    elif draft.profile is not None:
+        lines.append(f"profile = {_text(draft.profile)}")
+    if "rwmixread" in varied and not varied & {"rw", "profile"} and not draft.job.mixed:
+        fields["rw"] = "randrw" if own["rw"].startswith("rand") else "rw"
+    fields |= {key: own[key] for key in ("runtime", "ramp")}
+    return [*lines, *(f"{key} = {_text(text)}" for key, text in fields.items())]
+
+
+def _text(value: str) -> str:
+    """A TOML string."""
+    return json.dumps(value, ensure_ascii=False)

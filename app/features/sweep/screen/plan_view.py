@@ -1,0 +1,169 @@
+"""A sweep before it begins, as the Sweep screen shows it: what may be ticked, the plan it makes, the question. Pure."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping, Sequence
+from itertools import groupby
+
+from app.core.presentation.risk_text import Tier, risk_cell, tier
+from app.core.session.sweep_steps import Design
+from app.features.sweep.engine.estimate import switches
+from app.features.sweep.engine.plan import JobAxis, SweepPlan
+from app.features.sweep.engine.risk_assessment import Survey
+from app.features.sweep.presentation.plan import order_facts, plan_facts, time_words
+from app.features.sweep.screen.draft import Draft, DraftAxis
+from app.tui import render
+from app.tui.devices.staged_changes import TIERS
+from backends.device_label import word_of
+from backends.settings import Risk
+from widgets.confirm import Confirmation, PlannedChange
+from widgets.details import FactGroup
+from widgets.keyed_table import TableCell, TableColumn, TableRow
+from widgets.table_layout import Tone
+from widgets.text_utils.symbols import CLOSED, OPENED
+
+AXIS_COLUMNS = (TableColumn(key="name", label="Axis"), TableColumn(key="values", label="Values"))
+"""Of the list of what may be ticked."""
+
+JOINT = "|"
+"""Between an axis and one of its values in the key of a row."""
+
+OTHER = "|other"
+"""Ends the key of the row that takes typed values."""
+
+STEPS_SHOWN = 40
+"""Steps of the order that are listed."""
+
+
+def axis_rows(
+    axes: Sequence[DraftAxis], draft: Draft, opened: frozenset[str], *, folded: bool = False
+) -> tuple[TableRow, ...]:
+    """A row for every axis, below an opened one a row for every value. `folded`: only what somebody has chosen."""
+    rows: list[TableRow] = []
+    shown = [axis for axis in axes if not folded or axis.key in draft.ticked]
+    for group, members in groupby(shown, key=lambda axis: axis.group):
+        rows.append(TableRow(key=f"group:{group}", cells=(group,), separator=True))
+        for axis in members:
+            rows.append(_axis_row(axis, draft, opened=axis.key in opened))
+            if axis.key in opened and not axis.why_not:
+                rows += _value_rows(axis, draft)
+    return tuple(rows)
+
+
+def fold_words(axes: Sequence[DraftAxis], draft: Draft, *, folded: bool) -> str:
+    """How many axes were chosen, and the key that hides the others or shows them."""
+    chosen = sum(axis.key in draft.ticked for axis in axes)
+    others = len(axes) - chosen
+    if not chosen:
+        return ""
+    return f"{others} not chosen, f shows them" if folded else f"{chosen} of {len(axes)} chosen, f hides others"
+
+
+def _axis_row(axis: DraftAxis, draft: Draft, *, opened: bool) -> TableRow:
+    chosen = draft.chosen(axis)
+    labels = {value.value: value.label for value in axis.values}
+    sign = (OPENED if opened and not axis.why_not else CLOSED).char
+    if axis.why_not:
+        return TableRow(key=axis.key, cells=(f"  {axis.label}", "not here"), dim=True)
+    words = ", ".join(labels.get(value, value) for value in chosen)
+    now = next((value.label for value in axis.values if value.now), "")
+    told = TableCell(text=words, tone="accent") if words else TableCell(text=now, tone="muted")
+    return TableRow(key=axis.key, cells=(f"{sign} {axis.label}", told))
+
+
+def _value_rows(axis: DraftAxis, draft: Draft) -> list[TableRow]:
+    typed = [value for value in draft.chosen(axis) if value not in {one.value for one in axis.values}]
+    listed = [(one.value, one.label, one.now, one.risk) for one in axis.values]
+    listed += [(value, value, False, Risk.NONE) for value in typed]
+    rows = []
+    for value, label, now, risk in listed:
+        on, off = ("(x)", "( )") if axis.single else ("[x]", "[ ]")
+        box = on if draft.has(axis, value) else off
+        words = [*(["now"] if now else []), *([risk_cell(risk).text] if risk is not Risk.NONE else [])]
+        tone: Tone = render.TONES[risk_cell(risk).tone] or "muted"
+        rows.append(
+            TableRow(
+                key=f"{axis.key}{JOINT}{value}",
+                cells=(f"  {box} {label}", TableCell(text=", ".join(words), tone=tone)),
+            )
+        )
+    if axis.free:
+        rows.append(
+            TableRow(key=f"{axis.key}{OTHER}", cells=("  ... others", TableCell(text="enter types", tone="muted")))
+        )
+    return rows
+
+
+def file_rows(plan: SweepPlan, named: Mapping[str, str]) -> tuple[TableRow, ...]:
+    """A plan that was opened: its targets, which may be named here, and what it combines."""
+    rows = [TableRow(key="group:targets", cells=("Targets (enter names one)",), separator=True)]
+    for role, address in plan.targets.items():
+        given = named.get(role, address)
+        told = TableCell(text=given or "not named", tone="accent" if given else "warning")
+        rows.append(
+            TableRow(key=f"role:{role}", cells=(f"{role}{' (measured)' if role == plan.measure else ''}", told))
+        )
+    groups = (
+        (
+            "Set-ups",
+            [(setup.name, ", ".join(f"{key}={value}" for _, key, value in setup.settings)) for setup in plan.setups],
+        ),
+        ("Workloads", [(workload.name, workload.profile or "") for workload in plan.workloads]),
+        (
+            "Axes",
+            [(axis.job if isinstance(axis, JobAxis) else axis.setting, ", ".join(axis.values)) for axis in plan.axes],
+        ),
+    )
+    for heading, listed in groups:
+        if listed:
+            rows.append(TableRow(key=f"group:{heading}", cells=(heading,), separator=True))
+            rows += [TableRow(key=f"fact:{heading}:{name}", cells=(name, words)) for name, words in listed]
+    return tuple(rows)
+
+
+def plan_groups(surveyed: Survey, speed: float | None = None) -> tuple[FactGroup, ...]:
+    """All that will be done, the most important first, and the order as far as anybody reads."""
+    return render.groups((*plan_facts(surveyed, speed), *order_facts(surveyed.design, STEPS_SHOWN)))
+
+
+def question(surveyed: Survey, commands: Sequence[tuple[str, ...] | str], speed: float | None = None) -> Confirmation:
+    """The dialog before it begins; the strictest that any of its steps asks for."""
+    design = surveyed.design
+    title = f"Sweep: {design.title}"
+    if surveyed.refused:
+        reasons = tuple(filter(None, (*surveyed.refused, surveyed.hint)))
+        return Confirmation(title=title, tier="refused", reasons=reasons)
+    destroys = surveyed.risk is Risk.DESTROYS_DATA
+    lost = tuple(f"{destroy.shown}: {found}" for destroy in design.destroys for found in destroy.found)
+    blank = tuple(f"{destroy.shown}: nothing is known to lie on it" for destroy in design.destroys if not destroy.found)
+    overwritten = tuple(f"{destroy.shown} is overwritten. There is no undo." for destroy in design.destroys)
+    if design.making is not None:
+        lost += tuple(f"{drive.place}: {mark}" for drive in design.making.drives for mark in drive.lies)
+        overwritten += ("Arrays are made of these drives and deleted again. There is no undo.",)
+        commands = (*commands, *(line for array in design.making.arrays for line in array.steps))
+    return Confirmation(
+        title=title,
+        tier=TIERS[tier(surveyed.risk)],
+        summary=f"{time_words(design, speed)}. It runs in the background, whatever becomes of this terminal; "
+        "every setting is put back at the end, also after a stop or a failure.",
+        changes=tuple(
+            _change(design, switch.setting.key, str(switch.setting.target), switch.setting.value)
+            for switch in switches(design)
+        ),
+        commands=tuple(commands),
+        risks=(*overwritten, *surveyed.wear, *surveyed.risks),
+        evidence=(*lost, *blank) if destroys else (),
+        devices=() if tier(surveyed.risk) is Tier.HARMLESS else tuple(plate.sentence for plate in surveyed.plates),
+        required=word_of(surveyed.plates) if destroys else "",
+        apply_label="Begin",
+    )
+
+
+def _change(design: Design, key: str, target: str, before: str) -> PlannedChange:
+    values = dict.fromkeys(
+        setting.value
+        for cell in design.cells
+        for setting in cell.settings
+        if (setting.key, str(setting.target)) == (key, target)
+    )
+    return PlannedChange(setting=key, before=before, after=", ".join(values), undo="by itself at the end")

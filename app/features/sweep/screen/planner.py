@@ -1,0 +1,268 @@
+"""Ticking a sweep: left what may be ticked, right the plan it makes."""
+
+from __future__ import annotations
+
+import os
+
+from textual import on
+from textual.app import ComposeResult
+from textual.containers import VerticalScroll
+from textual.widgets import Static
+
+from app.core.fio.fields import FIELDS
+from app.core.fio.profiles import PROFILES, profile
+from app.core.session.state import Session
+from app.core.session.sweep_steps import Design
+from app.features.sweep.engine.plan_expansion import expand
+from app.features.sweep.engine.targets import Known
+from app.features.sweep.screen.draft import LEVEL_AXIS, Draft, DraftAxis, axes_of
+from app.features.sweep.screen.plan_choices import PlanChoices
+from app.features.sweep.screen.plan_view import (
+    AXIS_COLUMNS,
+    JOINT,
+    OTHER,
+    axis_rows,
+    file_rows,
+    fold_words,
+    plan_groups,
+)
+from app.features.sweep.screen.sweep_control import sweeping
+from app.tui import target_choices
+from backends.errors import InvalidValueError, RaidbenchError
+from backends.text import clean_lines
+from widgets.details import Detail, Details, FactGroup
+from widgets.field_dialog import TextDialog
+from widgets.keyed_table import KeyedTable
+from widgets.pane import Pane
+from widgets.table_layout import plain
+from widgets.text_panel import Prose
+
+_PARSERS = {field.key: field.parse for field in FIELDS}
+
+
+class SweepPlanner(PlanChoices):
+    """What is to be measured. Reads settings, changes none."""
+
+    def __init__(self) -> None:
+        super().__init__(id="sweep-plan")
+        self.folded = False
+        """Whether only what was chosen is listed."""
+        self._opened: frozenset[str] = frozenset()
+        self._looked: object = None
+        self._known: Known | None = None
+
+    def compose(self) -> ComposeResult:
+        """Job and axes; the plan."""
+        with Pane("What is varied", id="sweep-left"):
+            yield Static("", id="sweep-job", markup=False)
+            yield KeyedTable(AXIS_COLUMNS, id="sweep-axes", empty="looking for hardware ...")
+            yield Prose("", "label", id="sweep-help")
+        with Pane("Estimate and order", id="sweep-right"), VerticalScroll():
+            yield Details(id="sweep-facts")
+
+    @property
+    def table(self) -> KeyedTable:
+        """The list of axes."""
+        return self.query_one(KeyedTable)
+
+    def show(self, session: Session) -> None:
+        """Bring it up to date where something that matters here is new."""
+        if self.draft is None and not session.probing:
+            self._begin(session)
+        work = sweeping(self.workbench_app)
+        if work.wanted is not None and self.draft is not None:
+            wanted, work.wanted = work.wanted, None
+            self.file, self.named = None, {}
+            self.draft = self.draft.over_arrays(wanted)
+            self._opened = frozenset((LEVEL_AXIS,))
+        if self.draft is not None and self._wanted() != self._looked:
+            self.replan()
+
+    def _begin(self, session: Session) -> None:
+        """The device that was taken to the bench, else the first array or drive that is free, else a scratch file."""
+        app = self.workbench_app
+        named = app.options.profile if app.options.profile in PROFILES else next(iter(PROFILES))
+        job, name = app.job_choice or (profile(named).job, named)
+        if job.sections:  # a sweep judges one section
+            job, name = profile(named).job, named
+        free = [str(thing.target) for thing in target_choices.things(session.inventory) if not thing.uses]
+        scratch = os.path.abspath(os.path.expanduser(app.options.scratch))
+        address = app.wanted_device[0] if app.wanted_device is not None else next(iter(free), scratch)
+        self.draft = Draft(address=address, job=job, profile=name)
+
+    def replan(self) -> None:
+        """Bring both sides up to date; the targets are read when they, or settings, are others than before."""
+        wanted = self._wanted()
+        if wanted != self._looked:
+            self._looked, self._known = wanted, None
+            self._show_left()
+            self.workers.cancel_group(self, "sweep-survey")
+            self.run_worker(self._look(), group="sweep-look", exclusive=True)
+        elif self._known is not None:
+            self._with(self._known)
+
+    def _wanted(self) -> object:
+        """The targets, and how many changes there were: what is to be read anew when it differs."""
+        session = self.workbench_app.session
+        changes = (len(session.changes), sum(change.end is not None for change in session.changes))
+        whose = self.file if self.file is not None else self.draft and (self.draft.address, self.draft.arrays)
+        return whose, tuple(sorted(self.named.items())), changes
+
+    async def _look(self) -> None:
+        if self.file is None and self.draft is not None and self.draft.drives:
+            self.axes = axes_of((), self.draft)
+            if not self.ready:
+                self._with(Known(addresses={}))
+                return
+        self._say_plan("reading the settings of the target ...")
+        try:
+            self._known = await sweeping(self.workbench_app).look(self.plan(), self.named)
+        except RaidbenchError as error:
+            self._say_plan(error.message, error.hint)
+        else:
+            self._with(self._known)
+
+    def _with(self, known: Known) -> None:
+        """Rows and plan, now that the targets are known."""
+        if self.draft is not None and self.file is None:
+            self.axes = axes_of(next(iter(known.holders.values()), ()), self.draft)
+        self._show_left()
+        self.workers.cancel_group(self, "sweep-survey")  # of what was ticked before: what is said now stands
+        if not self.ready:
+            self._say_plan(
+                "Nothing to compare yet.",
+                "enter opens an axis, space ticks values; two of any make a sweep. "
+                "o opens a plan from a file, or one that comes with raidbench.",
+            )
+            return
+        try:
+            design = expand(self.plan(), known, self.chosen_seed)
+        except RaidbenchError as error:
+            self._say_plan(error.message, error.hint)
+            return
+        self.run_worker(self._survey(design, known), group="sweep-survey", exclusive=True)
+
+    async def _survey(self, design: Design, known: Known) -> None:
+        try:
+            surveyed = await sweeping(self.workbench_app).survey(design, known)
+        except RaidbenchError as error:
+            self._say_plan(error.message, error.hint)
+            return
+        self.query_one("#sweep-facts", Details).groups = plan_groups(surveyed, sweeping(self.workbench_app).speed)
+
+    def _say_plan(self, sentence: str, hint: str = "") -> None:
+        facts = [Detail(label="", value=sentence)] + ([Detail(label="", value=hint, tone="muted")] if hint else [])
+        self.query_one("#sweep-facts", Details).groups = (FactGroup(heading="Plan", facts=tuple(facts)),)
+
+    def _show_left(self) -> None:
+        draft = self.draft
+        assert draft is not None
+        table = self.table
+        if self.file is not None:
+            table.rows, note = file_rows(self.file, self.named), ""
+            about = f" {self.file.about}" if self.file.about else ""
+            self._head(f"Plan: {self.file.title}\nn ticks a plan of your own.{about}")
+        else:
+            table.rows = axis_rows(self.axes, draft, self._opened, folded=self.folded)
+            note = fold_words(self.axes, draft, folded=self.folded)
+            name = f"{draft.profile}: " if draft.profile else ""
+            self._head(f"T {draft.measured}\np {name}{draft.job.describe()}")
+        self.query_one("#sweep-left", Pane).note = note
+        self._help()
+
+    def _head(self, text: str) -> None:
+        self.query_one("#sweep-job", Static).update(clean_lines(text))
+
+    @on(KeyedTable.RowHighlighted, "#sweep-axes")
+    def _row_highlighted(self) -> None:
+        self._help()
+
+    def _help(self) -> None:
+        line = self.query_one("#sweep-help", Prose)
+        axis = self._axis()
+        row = self.table.cursor_row
+        if self.file is not None:
+            line.say(": ".join(filter(None, map(plain, row.cells))) if row is not None else "", "label")
+        elif axis is None:
+            line.say("")
+        elif axis.why_not:
+            line.say(f"No sweep can change it: {axis.why_not}. {axis.help}", "warning")
+        else:
+            line.say(axis.help, "label")
+
+    def _axis(self) -> DraftAxis | None:
+        """The axis under the cursor, or whose value is."""
+        key = (self.table.cursor or "").partition(JOINT)[0]
+        return next((axis for axis in self.axes if axis.key == key), None) if self.file is None else None
+
+    @on(KeyedTable.RowSelected, "#sweep-axes")
+    def _row_selected(self, event: KeyedTable.RowSelected) -> None:
+        if self.file is not None:
+            role = event.key.removeprefix("role:")
+            if role != event.key:
+                self.choose_target_of(role)
+            return
+        self.tick()
+
+    def tick(self) -> None:
+        """Tick the value, or open the axis."""
+        axis, draft = self._axis(), self.draft
+        key = self.table.cursor or ""
+        if axis is None or draft is None:
+            return
+        if axis.why_not:
+            self.say(f"{axis.label}: {axis.why_not}.", severity="warning")
+        elif key.endswith(OTHER):
+            self._ask_values(axis)
+        elif JOINT in key:
+            self.draft = draft.toggled(axis, key.partition(JOINT)[2])
+            self.replan()
+        else:
+            self.show_axis(axis.key not in self._opened)
+
+    def show_axis(self, opened: bool) -> None:
+        """Show the values of the axis, or only its name."""
+        axis = self._axis()
+        if axis is None or axis.why_not:
+            return
+        self._opened = self._opened | {axis.key} if opened else self._opened - {axis.key}
+        if not opened:
+            self.table.cursor = axis.key
+        self._show_left()
+
+    def close_axis(self) -> bool:
+        """Show only the name of the axis under the cursor; False where that is so already."""
+        axis = self._axis()
+        if axis is None or axis.key not in self._opened:
+            return False
+        self.show_axis(False)
+        return True
+
+    def _ask_values(self, axis: DraftAxis) -> None:
+        unit = f" in {axis.unit}" if axis.unit else ""
+        help = f"One or several{unit}, with commas between them. {axis.help}"
+        self.workbench_app.push_screen(TextDialog(axis.label, help=help), lambda text: self._typed(axis, text))
+
+    def _typed(self, axis: DraftAxis, text: str | None) -> None:
+        """Tick what was typed, unless it is no value of the field."""
+        for value in (part.strip() for part in (text or "").split(",")):
+            if not value or self.draft is None or self.draft.has(axis, value):
+                continue
+            try:
+                if axis.kind == "job":
+                    _PARSERS[axis.name](value)
+            except InvalidValueError as error:
+                self.say(f"{error.message}. {error.hint}".strip(), severity="warning")
+                return
+            self.draft = self.draft.toggled(axis, value)
+        self.replan()
+
+    def fold(self) -> None:
+        """List only what was chosen, or everything."""
+        if self.file is not None or self.draft is None:
+            return
+        if not self.folded and not self.draft.ticked:
+            self.say("Nothing is chosen yet, so there is nothing to fold away.")
+            return
+        self.folded = not self.folded
+        self._show_left()

@@ -1,0 +1,82 @@
+"""A sweep that runs or ran, as the Sweep screen draws it: the matrix, how far it is, how it stands. Pure."""
+
+from __future__ import annotations
+
+from app.core.session.state import Session
+from app.core.session.sweep_record import SweepRecord
+from app.features.sweep.engine.estimate import seconds_left
+from app.features.sweep.presentation.findings import ending
+from app.features.sweep.presentation.sweep import MatrixView
+from app.tui.render import TONES
+from widgets.bars import Progress
+from widgets.matrix import MatrixCell, MatrixGrid
+from widgets.table_layout import Tone
+from widgets.text_utils import units
+
+
+def grid(shown: MatrixView) -> MatrixGrid:
+    """The matrix as its widget takes it."""
+    return MatrixGrid(
+        corner=shown.corner,
+        columns=shown.across,
+        rows=shown.down,
+        cells=tuple(
+            tuple(
+                MatrixCell(
+                    text=place.text,
+                    level=place.level,
+                    sign=place.sign,
+                    tone=TONES[place.tone],
+                    framed=place.leads,
+                    running=place.running,
+                )
+                for place in places
+            )
+            for places in shown.places
+        ),
+    )
+
+
+def left_seconds(record: SweepRecord, now: float, speed: float) -> float:
+    """Time to its end; until a step is over nobody knows how fast a simulation really is."""
+    return seconds_left(record, now) / (1.0 if record.ended else speed)
+
+
+def whole(record: SweepRecord, now: float, speed: float = 1.0) -> Progress:
+    """How far the sweep is, and how long it will still take. `speed`: that of a simulation."""
+    at = record.current.step.number if record.current is not None else record.done
+    left = left_seconds(record, now, speed)
+    return Progress(
+        phase=f"step {at} of {len(record.steps)}",
+        fraction=record.done / len(record.steps) if record.steps else None,
+        eta=left,
+    )
+
+
+def short(record: SweepRecord, now: float, speed: float = 1.0) -> str:
+    """A running sweep in the header of every screen: `sweep 12/48 ETA 20 min`."""
+    at = record.current.step.number if record.current is not None else record.done
+    return f"sweep {at}/{len(record.steps)} ETA {units.duration(round(left_seconds(record, now, speed)))}"
+
+
+def state_words(record: SweepRecord, *, running: bool, stopping: bool = False) -> tuple[str, Tone]:
+    """How it stands, in a sentence, and how that is."""
+    if not running:
+        words, tone = ending(record)
+        return f"{words}{' c goes on.' if record.todo else ''}", TONES[tone]
+    done = f"{record.done} of {units.plural(len(record.steps), 'step')}"
+    if stopping:
+        return f"STOPPING after {done}: the settings are put back first", "warning"
+    step = record.current
+    if step is None:
+        return f"RUNNING, {done} done: settings are being put back, or more steps planned", "accent"
+    cell = record.cell(step.step.cell)
+    return f"RUNNING step {step.step.number}: {cell.row}; {cell.column}, {step.step.purpose}", "accent"
+
+
+def title_words(session: Session, record: SweepRecord) -> str:
+    """Title, target and session."""
+    targets = ", ".join(dict.fromkeys(record.design.targets.values()))
+    title = record.design.title
+    on = "" if all(each in title for each in record.design.targets.values()) else f" on {targets}"
+    return f"{title}{on} ({session.id})"

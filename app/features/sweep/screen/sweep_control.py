@@ -1,0 +1,276 @@
+"""Sweeps from the screen: looked at, asked about, handed to a process of their own, followed, stopped."""
+
+from __future__ import annotations
+
+import asyncio
+from collections.abc import Awaitable, Callable, Mapping
+from pathlib import Path
+from typing import TYPE_CHECKING, cast
+
+from app.core.session.flag_files import STOP, SWEEP, left_behind, under_way
+from app.tui.background import BackgroundWork
+from backends.errors import RaidbenchError, RefusedError
+
+if TYPE_CHECKING:  # what a sweep needs is imported when there is one: every screen has this module
+    from app.core.changes.arrays.candidates import WantedArrays
+    from app.core.session.sweep_steps import Design
+    from app.features.sweep.engine.live_log import Follower
+    from app.features.sweep.engine.plan import SweepPlan
+    from app.features.sweep.engine.risk_assessment import Survey
+    from app.features.sweep.engine.targets import Known
+    from app.tui.app_interface import Port
+
+EVERY = 0.25
+"""Seconds between two looks at what a sweep does."""
+
+
+def sweeping(app: Port) -> Sweeping:
+    """Return the sweep that the app shows."""
+    return cast("Sweeping", app.background["sweep"])
+
+
+def compare_levels(app: Port, wanted: WantedArrays) -> None:
+    """Take drives to the Sweep screen."""
+    sweeping(app).wanted = wanted
+    app.action_go("sweep")
+
+
+class Sweeping(BackgroundWork):
+    """The sweep that the app shows. It runs in another process, so that it outlives the terminal."""
+
+    def __init__(self, app: Port) -> None:
+        self._app = app
+        self.follower: Follower | None = None
+        """What is read of it; None before there is any."""
+        self.stopping = False
+        """Whether it was asked to stop."""
+        self.wanted: WantedArrays | None = None
+        """Drives that the planner is to compare levels on; None once it has them."""
+
+    @property
+    def running(self) -> bool:
+        """Whether a sweep goes on."""
+        return self.follower is not None and self.follower.running
+
+    @property
+    def measuring(self) -> bool:
+        """Whether a sweep goes on."""
+        return self.running
+
+    def progress_text(self, now: float) -> str:
+        """Return how far the running sweep is and what time is left; "" while none runs."""
+        followed = self.follower
+        if followed is None or not followed.running or followed.record is None:
+            return ""
+        from app.features.sweep.screen.results_view import short
+
+        return short(followed.record, now, self.speed or 1.0)
+
+    @property
+    def speed(self) -> float | None:
+        """How many times as fast the simulation runs; None of a real machine."""
+        return self._app.options.sweep_speed if self._app.workbench.simulated else None
+
+    async def look(self, plan: SweepPlan, named: Mapping[str, str]) -> Known:
+        """What has to be known of the targets. Raises RaidbenchError."""
+        from app.features.sweep.engine.targets import look
+
+        return await look(self._app.workbench, plan, named)
+
+    async def survey(self, design: Design, known: Known) -> Survey:
+        """What a sweep puts at risk. Raises RaidbenchError."""
+        from app.features.sweep.engine.risk_assessment import survey
+
+        return await survey(self._app.workbench, design, known)
+
+    async def begin(self, plan: SweepPlan, named: Mapping[str, str], seed: int) -> bool:
+        """Look anew, ask, put the design on disk, hand it over; whether it runs. Whatever cannot be is told."""
+        from app.features.sweep.engine.plan_expansion import expand
+        from app.features.sweep.screen.plan_view import question
+        from widgets.confirm import ConfirmDialog
+
+        try:
+            if self.running:
+                raise RefusedError("A sweep is running already.", hint="x stops it.")
+            self._starter()
+            known = await self.look(plan, named)
+            surveyed = await self.survey(expand(plan, known, seed), known)
+            commands = () if surveyed.refused else await self._commands(surveyed.design)
+            asked = question(surveyed, commands, self.speed)
+            if not await self._app.push_screen_wait(ConfirmDialog(asked)) or surveyed.refused:
+                return False
+            folder = await self._put_down(surveyed.design)
+            self._app.notify("The sweep begins in a process of its own.", title=folder.name)
+            return await self._hand_over(folder)
+        except RaidbenchError as error:
+            self._app.tell(error, title="No sweep")
+            return False
+
+    async def go_on(self, folder: Path) -> bool:
+        """Let a sweep go on that was stopped or cut short; whether it runs."""
+        try:
+            STOP.remove(folder)
+            return await self._hand_over(folder)
+        except RaidbenchError as error:
+            self._app.tell(error, title="The sweep does not go on")
+            return False
+
+    async def _commands(self, design: Design) -> tuple[tuple[str, ...] | str, ...]:
+        """The very lines that set each value that is not set now. Raises RaidbenchError."""
+        from app.core.session.sweep_steps import MADE
+
+        before = {(original.target, original.key): original.value for original in design.originals}
+        cells = (setting for cell in design.cells for setting in cell.settings)
+        wanted = dict.fromkeys(setting for setting in cells if setting.target.backend != MADE)
+        lines: dict[tuple[str, ...] | str, None] = {}
+        for one in wanted:
+            if before[one.target, one.key] != one.value:
+                change = await self._app.workbench.hardware.plan(one.target, one.key, one.value)
+                lines |= dict.fromkeys(
+                    tuple(write.argv) if write.path is None else write.shown()
+                    for write in (*change.writes, *change.undo)
+                )
+        return tuple(lines)
+
+    async def _put_down(self, design: Design) -> Path:
+        """A session of its own with the whole design, which nobody writes any more. Raises StorageError."""
+        from app.features.sweep.engine.runner import SweepRunner
+
+        bench = self._app.workbench.for_another_session()
+        await bench.open()
+        try:
+            SweepRunner(bench).begin(design)
+        finally:
+            bench.close("handed over")
+        assert bench.folder is not None
+        return bench.folder
+
+    def _starter(self) -> Callable[[Path], Awaitable[int]]:
+        """What starts a process for a sweep. Raises RefusedError where none may be started."""
+        hand_over = self._app.options.hand_over
+        if hand_over is None:
+            raise RefusedError("Here no sweep can be started.", hint="Start raidbench without --read-only.")
+        return hand_over
+
+    async def _hand_over(self, folder: Path) -> bool:
+        hand_over = self._starter()
+        try:
+            await hand_over(folder)
+        finally:
+            self.follow(folder)
+        return True
+
+    def follow(self, folder: Path) -> None:
+        """Show the sweep of this session from now on."""
+        from app.features.sweep.engine.live_log import Follower
+
+        self.follower = Follower(folder)
+        self.stopping = False
+        self._app.run_worker(self._follow(self.follower), group="sweep", exclusive=True)
+
+    async def _follow(self, follower: Follower) -> None:
+        """Show what it does until it is over, and say so."""
+        from app.features.sweep.screen.results_view import state_words
+
+        ran = False
+        while self.follower is follower:
+            await asyncio.to_thread(follower.read)
+            ran = ran or follower.running
+            self._app.show_background("sweep")
+            if follower.over:
+                break
+            await asyncio.sleep(EVERY)
+        record = follower.record
+        if ran and record is not None and self.follower is follower:
+            words, tone = state_words(record, running=False)
+            severity = {"good": "information", "warning": "warning"}.get(tone, "error")
+            self._app.notify(words, title="The sweep is over", severity=severity, timeout=15)  # type: ignore[arg-type]
+
+    def stop(self) -> bool:
+        """Ask it to stop after putting everything back; False when none runs."""
+        if self.follower is None or not self.running:
+            return False
+        try:
+            STOP.put(self.follower.folder)
+        except RaidbenchError as error:
+            self._app.tell(error, title="It was not asked to stop")
+            return False
+        self.stopping = True
+        self._app.show_background("sweep")
+        return True
+
+    async def stopped(self) -> None:
+        """Wait until it is over: what it set is put back first."""
+        while self.running:
+            await asyncio.sleep(EVERY)
+
+    async def may_leave(self) -> bool:
+        """Ask what becomes of a running sweep; whether to go on leaving."""
+        if not self.running:
+            return True
+        from widgets.question import KeyedAnswer, QuestionDialog
+
+        answer = await self._app.push_screen_wait(
+            QuestionDialog(
+                "A sweep is running.",
+                (
+                    KeyedAnswer(key="l", label="Leave it running", value="leave"),
+                    KeyedAnswer(key="s", label="Stop it and leave", value="stop"),
+                    KeyedAnswer(key="escape", label="Stay", value="stay"),
+                ),
+                "Left running it goes on by itself: `raidbench attach`, or raidbench and key 4, show it again. "
+                "Stopped, it puts every setting back first.",
+            )
+        )
+        if answer == "stop" and self.stop():
+            self._app.notify("The sweep puts the settings back, then raidbench ends.")
+            await self.stopped()
+        return answer in ("leave", "stop")
+
+    async def find(self) -> None:
+        """Show a sweep that is under way; offer to mend one that was cut short."""
+        paths = self._app.workbench.paths
+        going = await asyncio.to_thread(under_way, SWEEP, paths)
+        if going:
+            self.follow(going[0])
+            self._app.notify(f"A sweep is running ({going[0].name}): 4 shows it.")
+            return
+        for folder in await asyncio.to_thread(left_behind, SWEEP, paths):
+            await self._offer(folder)
+
+    async def _offer(self, folder: Path) -> None:
+        from widgets.question import KeyedAnswer, QuestionDialog
+
+        answer = await self._app.push_screen_wait(
+            QuestionDialog(
+                "A sweep was cut short, and its settings may still be in force.",
+                (
+                    KeyedAnswer(key="c", label="Go on with it", value="go on"),
+                    KeyedAnswer(key="r", label="Put settings back", value="restore"),
+                    KeyedAnswer(key="escape", label="Ask again later", value="later"),
+                ),
+                f"Session {folder.name}.",
+            )
+        )
+        if answer == "go on":
+            await self.go_on(folder)
+        elif answer == "restore":
+            await self._put_back(folder)
+
+    async def _put_back(self, folder: Path) -> None:
+        """End a sweep that was cut short. Runs to its end in this process: it takes seconds."""
+        from app.features.sweep.engine.runner import SweepRunner
+        from app.features.sweep.screen.results_view import state_words
+
+        bench = self._app.workbench.for_another_session()
+        try:
+            await bench.open(folder)
+            await bench.hardware.probe()
+            record = await SweepRunner(bench).give_up()
+        except RaidbenchError as error:
+            self._app.tell(error, title="Not put back")
+            return
+        finally:
+            bench.close("put back")
+        words, tone = state_words(record, running=False)
+        self._app.notify(words, title=folder.name, severity="error" if tone == "bad" else "information")

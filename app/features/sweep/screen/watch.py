@@ -1,0 +1,204 @@
+"""Watching a sweep: the matrix that fills in, the running step, and at the end what was found."""
+
+from __future__ import annotations
+
+import time
+from functools import partial
+from pathlib import Path
+from typing import TYPE_CHECKING
+
+from textual import events, on
+from textual.app import ComposeResult
+from textual.containers import Vertical, VerticalScroll
+from textual.widget import Widget
+from textual.widgets import Static
+
+from app.core.presentation.labels import worded
+from app.core.presentation.table import Table
+from app.core.session.state import ActiveRun, Session
+from app.core.session.sweep_record import SweepRecord
+from app.doors import action
+from app.features.plots.screen.plot_worker import StillPicture
+from app.features.sweep.engine.live_log import Follower
+from app.features.sweep.engine.results import Results, results
+from app.features.sweep.presentation.findings import finding_facts, short_facts
+from app.features.sweep.presentation.load_curve import curve_table
+from app.features.sweep.presentation.published_results import published_tables
+from app.features.sweep.presentation.sweep import (
+    alone,
+    cell_words,
+    legend,
+    matrix,
+    names_at,
+    ranking,
+    scale_words,
+    why_left_out,
+)
+from app.features.sweep.screen.results_view import grid, state_words, title_words, whole
+from app.tui.bench.curves import Curves, ramp_of
+from app.tui.bench.live_view import latency_chart, progress, throughput_chart
+from app.tui.render import columns, groups, rows
+from backends.text import clean_lines
+from widgets.bars import ProgressLine
+from widgets.chart import LineChart
+from widgets.details import Detail, Details, FactGroup
+from widgets.heat_plot import ShadeScale
+from widgets.matrix import Matrix
+from widgets.pane import Pane
+from widgets.static_table import StillTable
+from widgets.text_panel import Prose
+
+if TYPE_CHECKING:
+    from widgets.plot_render.plot_data import Picture
+
+
+def _picture(session: Session, folder: Path) -> Picture | None:
+    draw = action("plots.sweep")
+    return None if draw is None else draw(session, folder)
+
+
+LATENCY_FROM = 30
+"""Lines from which the latency has a graph of its own."""
+
+
+class SweepWatch(Vertical):
+    """A sweep as its log tells it. Only looks on."""
+
+    def __init__(self) -> None:
+        super().__init__(id="sweep-run")
+        self._curves = Curves()
+        self._run_id: str | None = None
+        self._found: tuple[object, Results] | None = None
+        self._shown: tuple[Session, SweepRecord] | None = None
+        self._published: tuple[Table, ...] = ()
+
+    def compose(self) -> ComposeResult:
+        """Matrix and cell; below them the graphs while it runs, the findings afterwards."""
+        with Pane("Sweep", id="sweep-shown"):
+            yield Matrix(id="sweep-matrix")
+            yield ShadeScale(id="sweep-scale")
+            yield Static("", id="sweep-legend", markup=False)
+            yield Static("", id="sweep-cell", markup=False)
+        with Pane("Running step", id="sweep-live"):
+            yield LineChart(title="IOPS", id="sweep-iops")
+            yield LineChart(title="Latency", id="sweep-latency", log_scale=True)
+            yield ProgressLine(id="sweep-step")
+            yield ProgressLine(id="sweep-whole")
+        with Pane("What was found", id="sweep-findings-pane"), VerticalScroll(id="sweep-found"):
+            yield Vertical(id="sweep-published")
+            yield Details(id="sweep-short")
+            yield StillPicture(id="sweep-picture", ascii=bool(getattr(self.app, "ascii", False)))
+            yield StillTable(id="sweep-ranking")
+            yield Details(id="sweep-findings")
+        yield Prose("", id="sweep-state")
+
+    def on_mount(self) -> None:
+        """Draws as the app does."""
+        ascii = bool(getattr(self.app, "ascii", False))
+        for chart in self.query(LineChart):
+            chart.ascii = ascii
+        for line in self.query(ProgressLine):
+            line.ascii = ascii
+        self.query_one(Matrix).ascii = ascii
+
+    def on_resize(self, event: events.Resize) -> None:
+        """The latency has a graph where there is room; the matrix leaves some."""
+        self.set_class(event.size.height >= LATENCY_FROM, "-high")
+        self.query_one(Matrix).styles.max_height = max(4, event.size.height * 2 // 5)
+
+    @property
+    def keyed(self) -> Widget:
+        """Its part that takes keys."""
+        return self.query_one("#sweep-found") if self.has_class("-alone") else self.query_one(Matrix)
+
+    def show(self, follower: Follower, *, stopping: bool, speed: float) -> None:
+        """Bring everything up to date. `speed`: how many times as fast a simulation runs."""
+        session, running = follower.session, follower.running
+        if follower.record is None:
+            return
+        record = worded(follower.record)
+        self._shown = (session, record)
+        found = self._results(session, record)
+        self.set_class(alone(record), "-alone")
+        self.query_one(Matrix).grid = grid(matrix(record, found))
+        self._put("#sweep-legend", legend(found.rank))
+        self.query_one(ShadeScale).text = scale_words(found)
+        title = title_words(session, record)
+        self.query_one("#sweep-shown", Pane).title = title
+        self.query_one("#sweep-findings-pane", Pane).title = title if alone(record) else "What was found"
+        self.query_one("#sweep-live").display = running
+        self.query_one("#sweep-findings-pane").display = alone(record) or not running
+        self._show_cell(record, found)
+        if running:
+            self._show_live(session.active, record, speed)
+        if alone(record) or not running:
+            self.query_one("#sweep-short", Details).groups = groups((short_facts(record, found),))
+            self.query_one("#sweep-findings", Details).groups = groups(finding_facts(record, found))
+            self._show_published(found)
+        self._show_picture(follower, record, running=running)
+        words, tone = state_words(record, running=running, stopping=stopping)
+        self.query_one("#sweep-state", Prose).say(words, tone)
+
+    def _show_published(self, found: Results) -> None:
+        """Published tables, before everything else; drawn again only when a figure differs."""
+        shown = tuple(published_tables(found))
+        if shown == self._published:
+            return
+        self._published = shown
+        place = self.query_one("#sweep-published", Vertical)
+        place.remove_children()
+        for one in shown:
+            heading = Details(groups=(FactGroup(facts=(Detail(label="", value=one.heading),)),))
+            place.mount(heading, StillTable(columns(one), rows(one)))
+
+    def _put(self, selector: str, text: str) -> None:
+        line, cleaned = self.query_one(selector, Static), clean_lines(text)
+        if line.content != cleaned:
+            line.update(cleaned)
+
+    def _results(self, session: Session, record: SweepRecord) -> Results:
+        """What was found so far; judged anew only when a step ended."""
+        key = (session.id, len(record.ended), len(record.cells))
+        if self._found is None or self._found[0] != key:
+            self._found = (key, results(record, session.runs))
+        return self._found[1]
+
+    @on(Matrix.Moved)
+    def _moved(self) -> None:
+        if self._shown is not None:
+            session, record = self._shown
+            self._show_cell(record, self._results(session, record))
+
+    def _show_cell(self, record: SweepRecord, found: Results) -> None:
+        """The cell under the cursor, and the ranking of its workload."""
+        setup, workload = names_at(found, *self.query_one(Matrix).cursor)
+        one = found.at(setup, workload)
+        told = cell_words(found, record, one) if one is not None else why_left_out(record, setup, workload)
+        self._put("#sweep-cell", told)
+        table = self.query_one("#sweep-ranking", StillTable)
+        curve = next(iter(found.load_curves), None) if alone(record) else None
+        ranked = ranking(found, workload) if curve is None else curve_table(curve)
+        table.display = curve is not None or not alone(record)
+        table.columns, table.rows = columns(ranked), rows(ranked)
+
+    def _show_picture(self, follower: Follower, record: SweepRecord, *, running: bool) -> None:
+        """At the end what Explore shows first, unasked; while a step runs nothing is drawn that costs more than it."""
+        view = self.query_one(StillPicture)
+        view.display = not running and bool(record.ended)
+        if view.display:
+            view.make(partial(_picture, follower.session, follower.folder), (record.started, len(record.ended)))
+
+    def _show_live(self, active: ActiveRun | None, record: SweepRecord, speed: float) -> None:
+        now = time.time()
+        self.query_one("#sweep-whole", ProgressLine).progress = whole(record, now, speed)
+        if active is None:
+            self.query_one("#sweep-step", ProgressLine).progress = None
+            return
+        if active.start.id != self._run_id:
+            self._run_id, self._curves = active.start.id, Curves()
+        self._curves.take(active.samples, ramp_of(active.start))
+        total = active.start.planned_seconds or None
+        upper, lower = self.query_one("#sweep-iops", LineChart), self.query_one("#sweep-latency", LineChart)
+        upper.data = throughput_chart(self._curves, rate=False, total=total)
+        lower.data = latency_chart(self._curves, total=total)
+        self.query_one("#sweep-step", ProgressLine).progress = progress(active, now)

@@ -1,0 +1,261 @@
+"""`watch`: what a night looks at: what has changed, the check, the drift of a file, a baseline where it is idle."""
+
+from __future__ import annotations
+
+import asyncio
+import os
+import time
+from pathlib import Path
+from typing import TYPE_CHECKING
+
+import click
+
+from app.cli.async_runner import Interruption
+from app.cli.exit_status import DONE, FOUND, UNDECIDED
+from app.cli.options import current
+from app.cli.output import data, lines, narrated, print_json, say
+from app.cli.session_context import on_workbench
+from backends.errors import NotFoundError, RefusedError
+from backends.text import clean
+from backends.values import dataclass
+from widgets.text_utils.units import plural
+
+if TYPE_CHECKING:
+    from app.core.workbench import Workbench
+    from app.features.apply.drift import Drift
+    from app.features.check.finding import Ruling
+    from app.features.check.runner import Checked
+    from app.features.watch.finding_status import Compared, News, ReportedFinding
+
+DRIFT = "drift"
+"""What differences from a file are kept as, beside the ids of rules."""
+
+IDLE_SHARE, IDLE_SECONDS = 0.05, 10.0
+"""A device is idle that is busy for no more of so long."""
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class _Watched:
+    """What a watch found without a load."""
+
+    changed: tuple[str, ...] | None
+    """What has changed since the last one; None where there was none."""
+    checked: Checked
+    """What the rules say."""
+    drifts: tuple[Drift, ...]
+    """What differs from the file."""
+    skipped: str
+    """Why the baseline is not measured, "" where it is or none was named."""
+    compared: Compared
+    """Which findings and differences are new, worse or known."""
+
+
+@click.command("watch")
+@click.argument("file", type=click.Path(path_type=Path), required=False)
+@click.option(
+    "--baseline", metavar="NAME", help="Measure this one, too, where its device is idle; it has to be read-only."
+)
+@click.option("--ignore", "ignored", metavar="ID", multiple=True, help="Leave this rule of the check out.")
+@click.option(
+    "--unit",
+    type=click.Choice(("both", "service", "timer")),
+    is_flag=False,
+    flag_value="both",
+    help="Print systemd units that do this every night.",
+)
+@click.option("--json", "as_json", is_flag=True, help="As JSON.")
+def watch_command(
+    file: Path | None, baseline: str | None, ignored: tuple[str, ...], unit: str | None, as_json: bool
+) -> int:
+    """What a night has to tell: what has changed since the last watch, then `check`, then what differs from FILE.
+
+    With --baseline that is measured again where its device is idle; where it is busy that is said and is no night. Exit
+    status 5: a warning, fault or difference is new or worse, or the baseline is worse. 4: all of them are known from an
+    earlier watch. Once a week known ones are reported as a reminder, with exit status 5.
+    """
+    if unit is not None:
+        data(_units(unit, file, baseline, ignored).rstrip("\n"))
+        return DONE
+    from app.features.check.runner import known_ids
+
+    ignore = known_ids(ignored)
+    found = on_workbench(_watch, file, baseline, ignore)
+    _tell(found, as_json=as_json)
+    status = FOUND if found.compared.has_news else UNDECIDED if found.compared.news else DONE
+    if baseline is not None and not found.skipped:
+        from app.features.history.baseline_cli import CheckOptions, check_baseline
+
+        with narrated():
+            worse = check_baseline(CheckOptions(name=baseline))
+        status = FOUND if FOUND in (status, worse) else status
+    return status
+
+
+async def _watch(
+    bench: Workbench, _: Interruption, file: Path | None, baseline: str | None, ignore: frozenset[str]
+) -> _Watched:
+    from app.features.check.collector import gather, readings_of
+    from app.features.check.runner import judged
+    from app.features.watch import last_watch
+
+    inventory = await bench.hardware.probe()
+    readings, problems = await readings_of(bench.hardware.machine, inventory)
+    kernel = clean(await bench.host.read("/proc/sys/kernel/osrelease") or "", 64)
+    now = last_watch.remember(kernel, inventory, readings)
+    kept = bench.paths.state / "watched.json"
+    recorded = current().machine is not None
+    before = None if recorded else last_watch.load(kept)
+    if not recorded:
+        last_watch.keep(kept, now)
+    checked = judged(await gather(bench.host, inventory, readings), ignore=ignore, problems=problems)
+    drifts = await _drifts(bench, file)
+    skipped = "" if baseline is None else await _why_skipped(bench, baseline)
+    compared = _compare(checked, drifts, None if recorded else bench.paths.state / "watched-findings.json")
+    return _Watched(
+        changed=None if before is None else tuple(last_watch.changes_since(before, now)),
+        checked=checked,
+        drifts=drifts,
+        skipped=skipped,
+        compared=compared,
+    )
+
+
+def _compare(checked: Checked, drifts: tuple[Drift, ...], kept: Path | None) -> Compared:
+    """Return which warnings, faults and differences are new since the last watch, and keep them for the next one."""
+    from app.features.check.finding import Severity
+    from app.features.check.rule_table import RULES
+    from app.features.watch import finding_status
+
+    found = [_finding(told) for told in checked.from_on(Severity.WARN)]
+    found += [_difference(drift) for drift in drifts]
+    before = finding_status.ReportedFindings() if kept is None else finding_status.load(kept)
+    silent = [problem.where for problem in checked.problems]
+    compared = finding_status.compare(found, before, time.time(), rules=(*RULES, DRIFT), silent=silent)
+    if kept is not None:
+        finding_status.keep(kept, compared.keep)
+    return compared
+
+
+def _finding(told: Ruling) -> ReportedFinding:
+    from app.features.check.finding import Flaw
+    from app.features.watch.finding_status import ReportedFinding
+
+    evidence = told.said.evidence if isinstance(told.said, Flaw) else ""
+    return ReportedFinding(rule=told.rule.id, where=told.said.where, rank=told.rule.severity.rank, evidence=evidence)
+
+
+def _difference(drift: Drift) -> ReportedFinding:
+    from app.features.check.finding import Severity
+    from app.features.watch.finding_status import ReportedFinding
+
+    where = f"{drift.target or '-'} {drift.key or drift.why}"
+    evidence = f"{drift.kind.value} {drift.now} {drift.wanted}"
+    return ReportedFinding(rule=DRIFT, where=where, rank=Severity.WARN.rank, evidence=evidence)
+
+
+async def _drifts(bench: Workbench, file: Path | None) -> tuple[Drift, ...]:
+    if file is None:
+        return ()
+    from app.features.apply.applying import unkept
+    from app.features.apply.drift import DriftLook
+    from app.features.apply.settings_file import read_file
+
+    wanted = read_file(file)
+    state = await DriftLook(bench, wanted).look()
+    return (*state.drifts, *(await unkept(bench, state) if wanted.persist else ()))
+
+
+async def _why_skipped(bench: Workbench, name: str) -> str:
+    """Why a baseline is not measured now, "" where it is. Raises RefusedError for one that writes, NotFoundError."""
+    from app.core.analysis.past_runs.earlier_runs import node_of
+    from app.core.fio.job import Job
+    from app.features.history.baselines import Baselines
+    from backends.topology import kernel_name
+
+    baseline = Baselines(bench.paths).load(name)
+    if Job.from_fields(baseline.start.job).writes:
+        raise RefusedError(
+            f"The baseline {name} writes: nobody is there at night to answer for that.",
+            hint="Name one that only reads.",
+        )
+    device = node_of(bench.session.inventory, baseline.thing) or baseline.start.device
+    if device is None:
+        raise NotFoundError(f"What the baseline {name} was measured on is not here.")
+    share = await _busy_share(bench, kernel_name(device))
+    return "" if share is None or share <= IDLE_SHARE else f"{device} is busy ({share:.0%} of {IDLE_SECONDS:g} s)"
+
+
+async def _busy_share(bench: Workbench, name: str) -> float | None:
+    """Share of ten seconds in which a disk had something to do; None where nobody counts."""
+    from app.core.benchmark.device_stats.diskstats import parse, since
+    from app.core.benchmark.device_stats.sampler import PATH
+
+    if not bench.host.capabilities.live:
+        return None
+    before = parse(await bench.host.read(PATH) or "", (name,)).get(name)
+    if before is None:
+        return None
+    await asyncio.sleep(IDLE_SECONDS)
+    now = parse(await bench.host.read(PATH) or "", (name,)).get(name)
+    return None if now is None else since(before, now).busy_ms / (IDLE_SECONDS * 1000)
+
+
+def _tell(found: _Watched, *, as_json: bool) -> None:
+    from app.features.apply import presentation
+    from app.features.check import presentation as check_view
+    from app.features.watch.finding_status import News
+
+    if as_json:
+        print_json(
+            changed=None if found.changed is None else list(found.changed),
+            **check_view.findings_json(found.checked),
+            drift=[presentation.drift_json(drift) for drift in found.drifts],
+            news=[
+                {"id": rule, "where": where, "news": news.value} for (rule, where), news in found.compared.news.items()
+            ],
+            baseline_skipped=found.skipped or None,
+        )
+        return
+    if found.changed is None:
+        say("This is the first watch: the next one tells what has changed.")
+    elif found.changed:
+        lines(f"changed   {clean(one, 300)}" for one in found.changed)
+    else:
+        say("Nothing has changed since the last watch.")
+    for told in found.checked.findings:
+        words = f"{clean(told.said.where, 200)}: {clean(check_view.message(told), 500)}"
+        news = found.compared.news.get(_finding(told).key)
+        lines([f"{told.rule.severity.value:<8}  {told.rule.id}  {words}{_news_words(news)}"])
+    lines(
+        f"{presentation.drift_line(drift)}{_news_words(found.compared.news.get(_difference(drift).key))}"
+        for drift in found.drifts
+    )
+    if News.REMINDER in found.compared.news.values():
+        say("This is a reminder: a week has passed since the known findings were last reported.")
+    if found.skipped:
+        say(f"The baseline is skipped, which is no night: {clean(found.skipped, 300)}.")
+    say(f"{check_view.summary(found.checked)} {plural(len(found.drifts), 'difference')} from the file.")
+
+
+def _news_words(news: News | None) -> str:
+    """Return what is appended to the line of a finding; notes are not compared."""
+    return "" if news is None else f" ({news.value})"
+
+
+def _units(which: str, file: Path | None, baseline: str | None, ignored: tuple[str, ...]) -> str:
+    from app.core.changes.timer_unit import units_text
+    from backends.self_exec import lasting
+
+    words = [*lasting(), "watch", *([str(file.absolute())] if file is not None else [])]
+    words += ["--baseline", baseline] if baseline is not None else []
+    words += [word for one in ignored for word in ("--ignore", one)]
+    return units_text(
+        "raidbench-watch",
+        which,
+        words,
+        what="Storage: what has changed, what is wrong, what drifted",
+        calendar="*-*-* 02:30",
+        spread="30min",
+        well=(UNDECIDED,),
+        environment={name: os.environ[name] for name in ("RAIDBENCH_STATE_DIR",) if name in os.environ},
+    )

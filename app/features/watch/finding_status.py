@@ -1,0 +1,188 @@
+"""Which findings of a watch are new, worse or known, and what is kept for the next watch to decide that."""
+
+from __future__ import annotations
+
+import json
+import re
+from collections.abc import Iterable, Mapping
+from dataclasses import field, replace
+from enum import StrEnum
+from pathlib import Path
+
+from app.core.session.paths import write_private
+from app.core.session.trusted_file import read_own
+from backends.text import clean
+from backends.values import dataclass
+
+_FORMAT = 1
+_LARGEST = 4 << 20
+
+WEEK = 6.5 * 86400
+"""Seconds after which findings are reminded of: seven nights, of which each begins at a random minute."""
+
+_NUMBER = re.compile(r"\d+(?:\.\d+)?(?: ?(?:%|°C))?", re.ASCII)
+_STEP = 5.0
+"""Percent or degrees by which a value has to grow to be worse: smaller steps are the ordinary change of a day."""
+
+
+class News(StrEnum):
+    """What a finding is compared with the last watch."""
+
+    NEW = "new"
+    WORSE = "worse"
+    KNOWN = "known"
+    REMINDER = "reminder"
+    """Known, and reported again because a week has passed."""
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class ReportedFinding:
+    """A finding, or a difference from a file, as it is compared from watch to watch."""
+
+    rule: str
+    """Id of the rule, or `drift`."""
+    where: str
+    """Its place."""
+    rank: int
+    """Its severity, the least first."""
+    evidence: str
+    """What says so."""
+
+    @property
+    def key(self) -> tuple[str, str]:
+        """What makes it the same finding on another day."""
+        return self.rule, self.where
+
+    def is_worse_than(self, before: ReportedFinding) -> bool:
+        """Return whether its severity, its words or its numbers say that it is worse, or something else."""
+        if self.rank != before.rank or _words(self.evidence) != _words(before.evidence):
+            return self.rank >= before.rank
+        pairs = zip(_NUMBER.findall(self.evidence), _NUMBER.findall(before.evidence), strict=True)
+        return any(_grew(now, then) for now, then in pairs)
+
+
+def _words(evidence: str) -> str:
+    return _NUMBER.sub("#", evidence)
+
+
+def _grew(now: str, then: str) -> bool:
+    units = now.endswith(("%", "C"))
+    growth = float(now.rstrip("% °C")) - float(then.rstrip("% °C"))
+    return growth >= _STEP if units else growth > 0
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class ReportedFindings:
+    """What the watches before have reported."""
+
+    findings: tuple[ReportedFinding, ...] = ()
+    """As they were when they were last reported as new or worse."""
+    reminded: float | None = None
+    """When all of them were last reported, as seconds since 1970; None if never."""
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Compared:
+    """What a watch has to report."""
+
+    news: Mapping[tuple[str, str], News] = field(default_factory=dict)
+    """By the key of a finding."""
+    keep: ReportedFindings = ReportedFindings()
+    """What the next watch compares with."""
+
+    @property
+    def has_news(self) -> bool:
+        """Return whether anything has to be reported again: it is new, it is worse or a week has passed."""
+        return any(one is not News.KNOWN for one in self.news.values())
+
+
+def compare(
+    found: Iterable[ReportedFinding],
+    before: ReportedFindings,
+    now: float,
+    *,
+    rules: Iterable[str],
+    silent: Iterable[str] = (),
+) -> Compared:
+    """Return what is new since the last watch. No I/O.
+
+    `rules`: ids of all rules there are, by which a finding of a renamed rule is known again. `silent`: places and
+    backends that gave no answer this time: their findings are kept, so that they are not new when they answer again.
+    """
+    current = _merged(found)
+    old = {one.key: one for one in before.findings}
+    for one in current:
+        old |= _renamed(one, old, frozenset(rules))
+    reminded = before.reminded if before.reminded is not None and before.reminded <= now else now
+    due = now - reminded >= WEEK
+    news: dict[tuple[str, str], News] = {}
+    kept: list[ReportedFinding] = []
+    for one in current:
+        then = old.get(one.key)
+        worse = then is not None and one.is_worse_than(then)
+        news[one.key] = News.NEW if then is None else News.WORSE if worse else News.REMINDER if due else News.KNOWN
+        kept.append(one if then is None or worse or one.rank < then.rank else replace(then, rule=one.rule))
+    absent = tuple(silent)
+    kept += [one for key, one in old.items() if key not in news and _is_at(one.where, absent)]
+    return Compared(
+        news=news, keep=ReportedFindings(findings=tuple(kept), reminded=now if due or not old else reminded)
+    )
+
+
+def _merged(found: Iterable[ReportedFinding]) -> tuple[ReportedFinding, ...]:
+    """Return the findings with those of one rule at one place as one."""
+    merged: dict[tuple[str, str], ReportedFinding] = {}
+    for one in sorted(found, key=lambda each: each.evidence):
+        other = merged.get(one.key)
+        both = one if other is None else replace(one, evidence=f"{other.evidence}; {one.evidence}")
+        merged[one.key] = both
+    return tuple(merged.values())
+
+
+def _is_at(where: str, places: Iterable[str]) -> bool:
+    """Return whether a place is one of some places or backends, or belongs to one by its address."""
+    return any(where == place or where.startswith((f"{place}:", f"{place}/")) for place in places)
+
+
+def _renamed(
+    one: ReportedFinding, old: Mapping[tuple[str, str], ReportedFinding], rules: frozenset[str]
+) -> dict[tuple[str, str], ReportedFinding]:
+    """Return the entry of a finding whose rule had another id, which no rule has now: same place, same evidence."""
+    if one.key in old:
+        return {}
+    gone = (then for (rule, where), then in old.items() if where == one.where and rule not in rules)
+    match = next((then for then in gone if _words(then.evidence) == _words(one.evidence)), None)
+    return {} if match is None else {one.key: match}
+
+
+def load(file: Path) -> ReportedFindings:
+    """Return what the last watch kept; nothing if the file is missing or broken: then all findings are new."""
+    try:
+        document = json.loads(read_own(file))
+        if document["format"] != _FORMAT:
+            return ReportedFindings()
+        reminded = document["reminded"]
+        return ReportedFindings(
+            findings=tuple(
+                ReportedFinding(
+                    rule=clean(str(row["rule"]), 100),
+                    where=clean(str(row["where"]), 300),
+                    rank=int(row["rank"]),
+                    evidence=clean(str(row["evidence"]), 1000),
+                )
+                for row in document["findings"]
+            ),
+            reminded=None if reminded is None else float(reminded),
+        )
+    except (OSError, ValueError, KeyError, TypeError, AttributeError, OverflowError, RecursionError):
+        return ReportedFindings()
+
+
+def keep(file: Path, standing: ReportedFindings) -> None:
+    """Keep it in one step. Never raises: without it the next watch reports all findings as new."""
+    rows = [
+        {"rule": one.rule, "where": one.where, "rank": one.rank, "evidence": one.evidence} for one in standing.findings
+    ]
+    text = json.dumps({"format": _FORMAT, "reminded": standing.reminded, "findings": rows}, separators=(",", ":"))
+    if len(text) <= _LARGEST:
+        write_private(file, text)

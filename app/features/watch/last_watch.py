@@ -1,0 +1,78 @@
+"""What a watch found set, kept to tell the next one what has changed since; nothing else depends on it."""
+
+from __future__ import annotations
+
+import json
+from collections.abc import Iterator, Mapping
+from pathlib import Path
+
+from app.core.session.paths import write_private
+from app.core.session.trusted_file import read_own
+from backends.model import Controller, Drive, Inventory, Target
+from backends.settings import Reading
+from backends.text import clean
+from backends.values import dataclass
+
+_FORMAT = 1
+_LARGEST = 8 << 20
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Remembered:
+    """A machine's settings and versions at one moment."""
+
+    kernel: str
+    """Its release."""
+    settings: Mapping[str, Mapping[str, str]]
+    """Values by key, by address."""
+    firmware: Mapping[str, str]
+    """Of cards and drives, by address."""
+
+
+def remember(kernel: str, inventory: Inventory, readings: Mapping[Target, Mapping[str, Reading]]) -> Remembered:
+    """What is to be remembered of a look. Pure."""
+    things: tuple[Controller | Drive, ...] = (*inventory.controllers, *inventory.drives)
+    return Remembered(
+        kernel=kernel,
+        settings={
+            str(target): {key: one.now for key, one in values.items() if one.now is not None}
+            for target, values in readings.items()
+        },
+        firmware={str(thing.target): thing.firmware for thing in things if thing.firmware},
+    )
+
+
+def changes_since(before: Remembered, now: Remembered) -> Iterator[str]:
+    """What has changed, a clause each: versions first, then what came and went, then settings. Pure."""
+    if before.kernel != now.kernel:
+        yield f"kernel {before.kernel or '?'} -> {now.kernel or '?'}"
+    for address, version in now.firmware.items():
+        if (old := before.firmware.get(address)) not in (None, version):
+            yield f"firmware of {address} {old} -> {version}"
+    yield from (f"{address} is gone" for address in before.settings if address not in now.settings)
+    yield from (f"{address} is new" for address in now.settings if address not in before.settings)
+    for address, values in now.settings.items():
+        for key, value in values.items():
+            if (old := before.settings.get(address, {}).get(key)) not in (None, value):
+                yield f"{key} of {address} {old} -> {value}"
+
+
+def load(file: Path) -> Remembered | None:
+    """What the last watch kept; None where there is nothing that can be read. Never raises."""
+    try:
+        found = json.loads(read_own(file))
+        if found["format"] != _FORMAT:
+            return None
+        settings = {str(name): {str(k): str(v) for k, v in one.items()} for name, one in found["settings"].items()}
+        firmware = {str(name): str(one) for name, one in found["firmware"].items()}
+        return Remembered(kernel=clean(str(found["kernel"]), 64), settings=settings, firmware=firmware)
+    except (OSError, ValueError, KeyError, TypeError, AttributeError):
+        return None
+
+
+def keep(file: Path, now: Remembered) -> None:
+    """Keep it, as a whole. Never raises: without it the next watch has nothing to compare with."""
+    told = {"format": _FORMAT, "kernel": now.kernel, "settings": now.settings, "firmware": now.firmware}
+    text = json.dumps(told, separators=(",", ":"))
+    if len(text) <= _LARGEST:
+        write_private(file, text)

@@ -1,0 +1,112 @@
+"""`python -I -m app.privsep`, started by sudo: the helper. Its standard input is the connection to raidbench."""
+
+from __future__ import annotations
+
+import asyncio
+import os
+import signal
+import socket
+import sys
+from dataclasses import replace
+from typing import TYPE_CHECKING
+
+if TYPE_CHECKING:
+    from app.core.session.paths import Paths
+
+_DEAF = (signal.SIGINT, signal.SIGQUIT, signal.SIGHUP, signal.SIGTSTP, signal.SIGTTOU, signal.SIGTTIN)
+"""Keys and hang-ups of the terminal are raidbench's own matter: the helper ends with its connection."""
+
+
+def main() -> int:
+    """Serve until the other side is gone. Exit status 2 where that may not begin, 4 without a connection."""
+    connection = _connection()
+    if connection is None or os.geteuid() != 0:
+        print("This is a part of raidbench, which starts it by itself through sudo.", file=sys.stderr)
+        return 4
+    for number in _DEAF:
+        signal.signal(number, signal.SIG_IGN)
+    from backends.errors import RefusedError
+    from backends.helper_interface import told
+    from backends.system.privsep.connection import pack
+
+    reason = _against()
+    if reason is not None:
+        hint = "Install raidbench for all users, as root (for example in /opt/raidbench), or log in as root."
+        error = RefusedError(f"The root helper does not start: {reason}", hint=hint)
+        connection.sendall(pack({"id": 0, "error": told(error)}))
+        return 2
+    _serve(connection)
+    return 0
+
+
+def _connection() -> socket.socket | None:
+    """Standard input as the socket that it has to be."""
+    try:
+        sock = socket.socket(fileno=os.dup(0))
+        sock.getpeername()
+    except OSError:
+        return None
+    return sock if sock.family == socket.AF_UNIX and sock.type == socket.SOCK_STREAM else None
+
+
+def _against() -> str | None:
+    """Why root must not run this."""
+    if not sys.flags.isolated:
+        return "Python reads variables and folders of the user (it is started with -I)."
+    from app.privsep.installation import trouble
+
+    return trouble()
+
+
+def _serve(connection: socket.socket) -> None:
+    from app.core.session.paths import keep_private
+    from app.privsep.dispatcher import Requests
+    from app.privsep.server import Conversation, whose
+    from backends.system.local.child import die_with_parent
+    from backends.system.local.elevated import COMPANION
+
+    def leave(_number: int, _frame: object) -> None:
+        connection.shutdown(socket.SHUT_RD)
+
+    if not _is_roots(os.environ.get("RAIDBENCH_STATE_DIR", "/")):
+        del os.environ["RAIDBENCH_STATE_DIR"]  # root keeps nothing in a folder of somebody else
+    signal.signal(signal.SIGTERM, leave)
+    if COMPANION not in sys.argv:
+        die_with_parent()
+    os.chdir("/")
+    keep_private()
+    uid, gid = whose(connection)
+    if uid == 0:  # root split itself: sudo told for whom, and nobody else can
+        uid, gid = (int(os.environ.get(name, "0")) for name in ("SUDO_UID", "SUDO_GID"))
+    silent = os.open(os.devnull, os.O_RDWR)
+    for number in (0, 1, 2):  # what is said from here on goes over the connection
+        os.dup2(silent, number)
+
+    async def talk() -> None:
+        conversation = Conversation(connection, Requests(paths=_paths(), uid=uid, gid=gid))
+        conversation.greet()
+        await conversation.hold()
+
+    asyncio.run(talk())
+
+
+def _paths() -> Paths:
+    """Root's places; the configuration does not go by HOME, which sudo may have left as the user's."""
+    from app.core.session.paths import ROOTS_CONFIG, Paths
+
+    found = Paths.of("")
+    return found if "RAIDBENCH_STATE_DIR" in os.environ else replace(found, config=ROOTS_CONFIG)
+
+
+def _is_roots(place: str) -> bool:
+    """Whether only root can write there, or where it would be made."""
+    from backends.system.local.programs import is_roots
+
+    here = os.path.abspath(place)
+    while not os.path.lexists(here):
+        here = os.path.dirname(here)
+    return is_roots(here)
+
+
+if __name__ == "__main__":
+    sys.exit(main())

@@ -1,0 +1,345 @@
+"""The verbs that change: locks, the journal, and changes that the helper plans itself before it makes them."""
+
+from __future__ import annotations
+
+import os
+from collections.abc import AsyncIterator, Mapping
+from contextlib import ExitStack
+from dataclasses import replace
+from pathlib import Path
+from typing import Any
+
+from app.core.changes import boot_unit
+from app.core.changes.pending_state import not_before_it_ends, undecided
+from app.core.changes.side_effects import disk_beside, read_beside, with_values_before
+from app.core.changes.trial import LONGEST, LONGEST_WAIT, arm, rehearse
+from app.core.session.journal import Journal, OpenChange, boot_clock
+from app.core.session.journals import enrol, trials_elsewhere
+from app.core.session.json_codec import structure, unstructure
+from app.core.session.locks import HeldLock, hold_lock, lock_name
+from app.core.session.paths import Paths
+from app.privsep.request_schema import FIELDS, NotAllowedError
+from backends.change import Change, same_steps
+from backends.errors import BlockedError, RefusedError
+from backends.helper_interface import told
+from backends.host import Command, Custody, custody
+from backends.model import Scope, Target
+from backends.protocol import CanPersist, CanRemake, PlansTogether
+from backends.registry import Machine
+from backends.self_exec import lasting
+from backends.system.local import LocalHost
+
+MOST_LOCKS = 256
+"""Locks held at a time."""
+
+MOST_WATCHDOGS = 16
+"""Sets of trials of one conversation, each with a watchdog of its own."""
+
+_Key = tuple[str, str]
+"""Session and id of a change."""
+
+_Locked = tuple[Change, tuple[HeldLock, ...]]
+"""A change and the locks under which it was planned."""
+
+_DECIDED = (
+    "target",
+    "key",
+    "before",
+    "after",
+    "identity",
+    "risk",
+    "found",
+    "members",
+    "lock",
+    "effect",
+    "companions",
+)
+"""What of a change must be as the helper plans it, besides what its steps do."""
+
+
+class GuardedChanges:
+    """Changes of one conversation: lock, plan, intend, apply, outcome, in this order."""
+
+    def __init__(self, host: LocalHost, machine: Machine, paths: Paths, uid: int) -> None:
+        """`uid`: the user at the other end, whose changes and trials these are."""
+        self._host = host
+        self._machine = machine
+        self._paths = paths
+        self._uid = uid
+        self._journal = Journal(paths.journal, uid=uid)
+        self._locks: dict[str, tuple[ExitStack, HeldLock]] = {}
+        self._sets: dict[str, Mapping[str, Change]] = {}
+        self._planned: dict[tuple[str, str, str], _Locked] = {}
+        self._intended: dict[_Key, _Locked] = {}
+        self._armed: set[tuple[str, float]] = set()
+        self._applying: list[tuple[HeldLock, ...]] = []
+
+    def lock(self, name: str, what: str) -> Mapping[str, Any]:
+        """Hold a lock until it is let go, or the conversation ends.
+
+        Raises RefusedError for a lock that the watchdog of another user's trial will need.
+        """
+        if name in self._locks or len(self._locks) >= MOST_LOCKS:
+            raise NotAllowedError("lock: it is held already, or too many are.")
+        with ExitStack() as stack:
+            held = stack.enter_context(hold_lock(self._paths.locks, name, what))
+            for trial in self._journal.trials_within(LONGEST_WAIT):  # looked at under the lock: none begins meanwhile
+                if not self._may_decide(trial) and name in map(lock_name, trial.change.locks):
+                    raise undecided(trial)
+            self._locks[name] = stack.pop_all(), held
+        return {}
+
+    def unlock(self, name: str) -> Mapping[str, Any]:
+        """Let a lock go, unless a change is being made under it."""
+        if name not in self._locks:
+            raise NotAllowedError("unlock: that lock is not held.")
+        if any(self._locks[name][1] in locks for locks in self._applying):
+            raise NotAllowedError("unlock: a change is being made under that lock.")
+        self._locks.pop(name)[0].close()
+        return {}
+
+    async def together(self, target: str, scope: str, values: dict[str, str]) -> Mapping[str, Any]:
+        """Settings of a target that are planned from here on are changes of one set, until another one is told."""
+        where = _target(target, scope)
+        backend = self._machine.backend(where)
+        self._sets.pop(target, None)
+        if isinstance(backend, PlansTogether) and len(values) > 1:
+            self._sets[target] = {change.key: change for change in await backend.plan_together(where, values)}
+        return {}
+
+    async def plan(self, change: dict[str, Any], back: dict[str, str] | None) -> Mapping[str, Any]:
+        """Plan a change anew, and compare: what was shown must be what would be done.
+
+        `back`: the companions with which it takes a change back; None of a change that does not. The value may also be
+        set as any other is.
+        """
+        shown = _structured(change)
+        locks = self._locks_of(shown)
+        for trial in trials_elsewhere(self._paths.locks, self._journal):  # those of its own journal whoever asks sees
+            if trial.change.shares_lock(shown):
+                raise undecided(trial)
+        differs = ""
+        async for planned in self._ways(shown, back):
+            planned = await self._with_values_before(planned, shown)
+            differs = _difference(shown, planned)
+            if not differs:
+                self._planned[_place(planned)] = planned, locks
+                return {}
+        raise RefusedError(
+            f"{shown.label} of {shown.target} would now be changed otherwise than was shown ({differs}).",
+            hint="Review it again.",
+        )
+
+    async def _with_values_before(self, planned: Change, shown: Change) -> Change:
+        """Return the change with the values before of what it may move, read here; `shown` says on which disk."""
+        before = await read_beside(self._machine.backends, planned, disk_beside(shown))
+        return with_values_before(planned, before)
+
+    async def _ways(self, shown: Change, back: dict[str, str] | None) -> AsyncIterator[Change]:
+        """How the helper would bring a value about: as a way back, by itself, with the rest of its set."""
+        backend = self._machine.setter(shown.target)
+        if back is not None:
+            planned = await backend.back(shown.target, shown.key, shown.wish, back)
+            # What it is taken back on has to be the device that was changed: what applies it compares that.
+            yield replace(planned, identity=shown.identity)
+            return
+        alone = await backend.plan(shown.target, shown.key, shown.wish)
+        in_set = self._sets.get(str(shown.target), {})
+        if shown.key not in in_set:
+            yield alone
+            return
+        yield alone.as_in_set(in_set[shown.key])
+        if any(shown.key in (*other.moves, *other.moves_disk) for other in in_set.values()):
+            yield alone.as_in_set(in_set[shown.key], moved=True)
+        if isinstance(backend, PlansTogether):
+            values = {key: one.wish for key, one in in_set.items()}
+            for one in await backend.plan_together(shown.target, values):
+                if one.key == shown.key:
+                    yield one
+
+    def intend(
+        self, session: str, id: str, target: str, key: str, after: str, until: float | None
+    ) -> Mapping[str, Any]:
+        """Put a planned change into the journal, by an id that no other change has, whoever made it."""
+        change, locks = self._planned.get((target, key, after), (None, ()))
+        if change is None:
+            raise NotAllowedError("intend: that was not planned.")
+        self._require_same(change, locks)
+        if until is not None and until > boot_clock() + LONGEST:
+            raise NotAllowedError("intend: no trial is that long.")
+        if until is not None:
+            if not all(map(self._may_decide, self._set(session, until))):
+                raise NotAllowedError("intend: that set of trials is another user's.")
+            enrol(self._paths.locks, self._journal)
+        self._journal.intent(id, Path(session), change, until=until)
+        del self._planned[target, key, after]
+        self._intended[session, id] = change, locks
+        return {}
+
+    def given(self, session: str) -> Mapping[str, Any]:
+        """The ids in a session that were given to changes, whoever made them."""
+        return {"ids": sorted(self._journal.ids(Path(session)))}
+
+    async def apply(self, session: str, id: str) -> Mapping[str, Any]:
+        """Make a change that is in the journal, once."""
+        change, locks = self._intended.get((session, id), (None, ()))
+        if change is None:
+            raise NotAllowedError("apply: that was not announced.")
+        self._require_same(change, locks)
+        lock = locks[0]
+
+        def begins(pid: int, program: str) -> None:
+            self._journal.setter(id, Path(session), pid, program)
+            lock.hand_on(pid, program)
+
+        del self._intended[session, id]
+        custody.set(Custody(lock=lock.descriptor, begins=begins))  # in this task and what it starts, nowhere else
+        self._applying.append(locks)
+        try:
+            await self._machine.setter(change.target).apply(change)
+        finally:
+            self._applying.remove(locks)
+        return {}
+
+    def outcome(self, session: str, id: str, result: str) -> Mapping[str, Any]:
+        """Put into the journal how a change of this user ended, unless it is there already."""
+        self._own(session, id, "outcome")
+        self._intended.pop((session, id), None)
+        if self._journal.is_new(id, Path(session), result):
+            self._journal.outcome(id, Path(session), result)
+        return {}
+
+    def _own(self, session: str, id: str, verb: str) -> OpenChange:
+        """A change of the journal that this user made, from whatever terminal; root may speak for all."""
+        made = self._journal.intent_of(id, Path(session))
+        if made is None:
+            raise NotAllowedError(f"{verb}: the journal has no such change.")
+        if not self._may_decide(made):
+            raise NotAllowedError(f"{verb}: that change is another user's.")
+        return made
+
+    def _may_decide(self, made: OpenChange) -> bool:
+        """Whether a change of the journal is this user's; root may speak for all."""
+        return self._uid in (0, made.uid)
+
+    def _set(self, session: str, until: float) -> tuple[OpenChange, ...]:
+        """The trials that one watchdog takes back."""
+        return tuple(one for one in self._journal.trials() if (one.session, one.until) == (session, until))
+
+    async def arm(self, session: str, until: float) -> Mapping[str, Any]:
+        """Start the watchdog of the trials that this user announced, once."""
+        if not any(map(self._may_decide, self._set(session, until))):
+            raise NotAllowedError("arm: nothing was announced that ends then.")
+        self._armed = {(folder, end) for folder, end in self._armed if end > boot_clock()}
+        if (session, until) in self._armed or len(self._armed) >= MOST_WATCHDOGS:
+            raise NotAllowedError("arm: it is armed, or too many are.")
+        self._armed.add((session, until))
+        try:
+            await arm(self._paths, Path(session), until)
+        except BaseException:
+            self._armed.discard((session, until))
+            raise
+        return {}
+
+    async def rehearse(self) -> Mapping[str, Any]:
+        """Start a watchdog with nothing on trial, which ends when it has said that it can be armed."""
+        await rehearse(self._paths)
+        return {}
+
+    def journal(self) -> Mapping[str, Any]:
+        """What a crash left in the middle, trials that are not decided, programs that still set something."""
+        return {
+            "unresolved": [unstructure(one) for one in self._journal.unresolved()],
+            "trials": [unstructure(trial) for trial in self._journal.trials()],
+            "left_running": [unstructure(one) for one in self._journal.left_running()],
+            "newer": None if (unknown := self._journal.newer()) is None else told(unknown),
+        }
+
+    async def persist(self, target: str, scope: str, values: dict[str, str], digest: str) -> Mapping[str, Any]:
+        """Put the file in place that keeps values, as the helper plans it and it was shown, and make it known."""
+        where = _target(target, scope)
+        backend = self._machine.backend(where)
+        if not isinstance(backend, CanPersist):
+            raise BlockedError(f"{where} keeps its settings by itself, or cannot be made to.")
+        rule = await backend.persist(where, values)
+        if rule.digest != digest:
+            raise RefusedError(f"{rule.path} would now be written otherwise than was shown.", hint="Review it again.")
+        await self._host.install(rule.path, rule.content, before=rule.before)
+        for argv in rule.reload:
+            program = self._host.which((argv[0],))
+            if program is not None:
+                await self._host.run(Command(argv=(program, *argv[1:]), mutates=True))
+        return {"path": rule.path}
+
+    async def unit(self, do: str) -> Mapping[str, Any]:
+        """The unit that takes back at boot what was on trial: told, installed or removed."""
+        if do == "remove":
+            return {"there": await boot_unit.remove_unit(self._host)}
+        kept = {name: os.environ[name] for name in ("RAIDBENCH_STATE_DIR",) if name in os.environ}
+        unit = await boot_unit.plan_unit(self._host, lasting(), self._journal.file, kept)
+        if do == "install":
+            await boot_unit.install_unit(self._host, unit)
+        return {"text": unit.text, "there": unit.there}
+
+    async def remake(self, session: str, id: str) -> Mapping[str, Any]:
+        """Make what a change of the journal deleted and did not make again, of the drives that the journal has."""
+        change = self._own(session, id, "remake").change
+        locks = self._locks_of(change)
+        backend = self._machine.setter(change.target)
+        if not isinstance(backend, CanRemake):
+            raise BlockedError(f"{change.target} is gone, and cannot be made again from here.")
+        self._applying.append(locks)
+        try:
+            await backend.apply(await backend.plan_remake(change))
+        finally:
+            self._applying.remove(locks)
+        return {}
+
+    def _locks_of(self, change: Change) -> tuple[HeldLock, ...]:
+        """The locks of a change, which have to be held, and nothing of an earlier raidbench may be at it still."""
+        names = [lock_name(name) for name in change.locks]
+        if any(name not in self._locks for name in names):
+            raise NotAllowedError("The device is not locked.")
+        for left in self._journal.left_running():
+            if left.change.shares_lock(change):
+                raise not_before_it_ends(left)
+        return tuple(self._locks[name][1] for name in names)
+
+    def _require_same(self, change: Change, locks: tuple[HeldLock, ...]) -> None:
+        """Raises NotAllowedError unless the locks under which a change was planned are held still."""
+        if any(now is not then for now, then in zip(self._locks_of(change), locks, strict=True)):
+            raise NotAllowedError("The device was not locked all the time. Plan the change again.")
+
+    def close(self) -> None:
+        """Let all locks go."""
+        for name in tuple(self._locks):
+            self.unlock(name)
+
+
+_TARGET = FIELDS["intend"]["target"]
+
+
+def _structured(data: Mapping[str, Any]) -> Change:
+    try:
+        change = structure(data, Change)
+    except Exception as error:  # whatever shape it has: it is no change
+        raise NotAllowedError("plan: that is no change.") from error
+    if not _TARGET(str(change.target)):
+        raise NotAllowedError("plan: that is no change.")
+    return change
+
+
+def _place(change: Change) -> tuple[str, str, str]:
+    return str(change.target), change.key, change.after
+
+
+def _difference(shown: Change, planned: Change) -> str:
+    """The first thing that is not as it was shown, "" for none. How a step is spelled is no difference."""
+    if not same_steps(shown.writes, planned.writes):
+        return "steps"
+    return next((name for name in _DECIDED if getattr(shown, name) != getattr(planned, name)), "")
+
+
+def _target(words: str, scope: str) -> Target:
+    backend, _, address = words.partition(":")
+    return Target(backend=backend, address=address, scope=Scope(scope))

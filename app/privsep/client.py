@@ -1,0 +1,101 @@
+"""The user's side of the helper: how it is started, and the host that there is with it."""
+
+from __future__ import annotations
+
+from typing import TYPE_CHECKING
+
+from backends.errors import RefusedError
+from backends.self_exec import again
+from backends.system.local.elevated import Elevation, become, connected, invoker, start, start_beside, ways
+from backends.system.privsep.connection import Connection
+
+if TYPE_CHECKING:
+    from backends.helper_interface import RootSide
+    from backends.host import Host
+    from backends.system.local import LocalHost
+
+PROGRAM = "app.privsep"
+
+SILENT_SECONDS = 30.0
+"""How long a helper may take to begin when nobody is asked for a password."""
+
+WITHOUT = "Settings can be seen and planned, not changed, and raw devices not be read."
+"""What is left without root."""
+
+
+def begin(side: Connection, *, read_only: bool, firmware: bool) -> Connection:
+    """Say how far the conversation goes. Raises RefusedError."""
+    side.ask_now("hello", version=1, read_only=read_only, firmware=firmware)
+    return side
+
+
+def helper(*, ask: bool) -> Connection:
+    """A helper started through sudo or pkexec. `ask`: whether somebody is at the terminal.
+
+    Raises RefusedError saying why there is none.
+    """
+    tried = ways(ask=ask)
+    if not tried:
+        raise RefusedError(f"There is no sudo here to ask for what needs root. {WITHOUT}", hint="Log in as root.")
+    reason = ""
+    for way in tried:
+        side, reason = _by(way)
+        if side is not None:
+            return side
+    raise RefusedError(f"{reason} {WITHOUT}", hint="Allow it in sudoers, or log in as root.")
+
+
+def _by(way: Elevation) -> tuple[Connection | None, str]:
+    """The helper by one way; None, and a sentence, where it does not come."""
+    sock, process = start(way, again(PROGRAM))
+    side = Connection(sock)
+    try:
+        side.greeting(None if way.asks else SILENT_SECONDS)
+    except TimeoutError:
+        process.kill()
+        return None, f"{way.name} did not answer."
+    except RefusedError as error:
+        process.wait()
+        own = " ".join(filter(None, (error.message, error.hint)))
+        words = {
+            _REFUSED: own,
+            _UNCONNECTED: f"{way.name} keeps the root helper from its connection (log_input in sudoers does that).",
+        }
+        return None, words.get(process.returncode, f"{way.name} did not start the root helper.")
+    return side, ""
+
+
+_REFUSED, _UNCONNECTED = 2, 4
+"""Exit statuses of a helper that does not begin: it said why; it has nobody to say it to."""
+
+
+def inherited() -> Connection | None:
+    """The helper that root left to this program when it split itself; None where there is none."""
+    sock = connected()
+    return None if sock is None else Connection(sock)
+
+
+def split(arguments: list[str]) -> str:
+    """Where sudo started this program for a user: leave a helper behind as root, and go on as that user.
+
+    Comes back where that cannot be, with a sentence, or with "" where nobody called sudo.
+    """
+    who = invoker()
+    if who is None:
+        return ""
+    sock = start_beside(again(PROGRAM))
+    try:
+        become(*who, (*again("app"), *arguments), sock.fileno())
+    except OSError as error:
+        return f"raidbench cannot go on as the user who called sudo: {error.strerror}."
+    finally:
+        sock.close()
+    return "The user who called sudo may not run this installation."
+
+
+def split_host(inner: LocalHost, side: RootSide) -> Host:
+    """This machine with the helper."""
+    from app.privsep import read_policy  # the tools of every vendor: who has no helper does not wait for them
+    from backends.system.privsep.host import SplitHost
+
+    return SplitHost(inner, side, runs=read_policy.known, reads=read_policy.may_read)

@@ -1,0 +1,129 @@
+"""The verbs about devices that are read or written raw: the guard's word, the hold, the descriptor handed over."""
+
+from __future__ import annotations
+
+import stat
+from collections.abc import Mapping
+from contextlib import AsyncExitStack
+from dataclasses import asdict, fields
+from pathlib import Path
+from typing import Any
+
+from app.core.config import load_config
+from app.privsep.read_policy import node_of
+from app.privsep.request_schema import NotAllowedError
+from backends.errors import RaidbenchError
+from backends.exclusive_open import Hold
+from backends.guard import Intent, look_at, require_free, secure
+from backends.identity import Identity, Signature
+from backends.system.local import LocalHost
+from backends.system.local.programs import is_roots
+
+MOST_HOLDS = 64
+"""Devices held at a time."""
+
+
+class Holding:
+    """Devices that are held for the user, judged here whatever was judged there."""
+
+    def __init__(self, host: LocalHost, gid: int, config: Path) -> None:
+        """`gid`: the group of whoever is handed a device. `config`: root's configuration."""
+        self._host = host
+        self._gid = gid
+        self._config = config
+        self._held: dict[int, tuple[AsyncExitStack, Hold, bool]] = {}
+        self._count = 0
+
+    async def facts(self, device: str, writing: bool) -> Mapping[str, Any]:
+        """All that is known of a device."""
+        device = _device(device)
+        facts, _ = await look_at(self._host, device, Intent.WRITE if writing else Intent.READ)
+        return {"facts": asdict(facts)}
+
+    async def free(self, device: str, shown: list[dict[str, Any]] | None) -> Mapping[str, Any]:
+        """What lies on a device that nothing uses."""
+        device = _device(device)
+        known = None if shown is None else [Signature(**_strict(Signature, "signature", one)) for one in shown]
+        return {"signatures": [asdict(one) for one in await require_free(self._host, device, known)]}
+
+    async def hold(
+        self,
+        device: str,
+        writing: bool,
+        typed: str | None,
+        meant: dict[str, Any] | None,
+        shown: list[str] | None,
+    ) -> tuple[Mapping[str, Any], tuple[int, ...]]:
+        """The device, judged and held, and a descriptor of it with which the user's programs can open it again.
+
+        For reading, no descriptor of what may not be written to either: whoever has one reads files that are not his.
+        """
+        device = _device(device)
+        if len(self._held) >= MOST_HOLDS:
+            raise NotAllowedError("hold: too many devices are held.")
+        identity = None if meant is None else Identity(**_strict(Identity, "identity", meant))
+        intent = Intent.WRITE if writing else Intent.READ
+        async with AsyncExitStack() as stack:
+            hold = await stack.enter_async_context(secure(self._host, device, intent, typed, identity, shown))
+            lends = writing or await self._lends(hold)
+            descriptors = (hold.lend(self._gid),) if lends else ()
+            self._count += 1
+            self._held[self._count] = stack.pop_all(), hold, writing
+        return {"hold": self._count, "lent": lends}, descriptors
+
+    async def _lends(self, hold: Hold) -> bool:
+        """Whether a descriptor for reading may leave root: nothing uses the device, or root's configuration says so."""
+        facts, verdict = await look_at(self._host, hold.device, Intent.WRITE)
+        free = verdict.ok and facts.identity is not None and facts.identity.same_device(hold.identity)
+        return free or lends_in_use(self._config)
+
+    def for_reading(self, hold: int) -> Hold:
+        """A device that is held for reading. Raises NotAllowedError."""
+        _, held, writing = self._held.get(hold, (None, None, False))
+        if held is None or writing:
+            raise NotAllowedError("measure: that is not held for reading.")
+        return held
+
+    async def release(self, hold: int) -> Mapping[str, Any]:
+        """Let a device go."""
+        if hold not in self._held:
+            raise NotAllowedError("release: that is not held.")
+        await self._held.pop(hold)[0].aclose()
+        return {}
+
+    async def close(self) -> None:
+        """Let all go."""
+        for number in tuple(self._held):
+            await self.release(number)
+
+
+def lends_in_use(config: Path) -> bool:
+    """Whether root's configuration has what is in use handed over.
+
+    No where there is none, where it cannot be understood, and where anybody else than root may have written it.
+    """
+    try:
+        info = config.lstat()
+        alone = stat.S_ISREG(info.st_mode) and info.st_nlink == 1 and not info.st_mode & 0o022
+        return alone and is_roots(str(config)) and load_config(config, required=True).lend_in_use
+    except (OSError, RaidbenchError):
+        return False
+
+
+def _device(path: str) -> str:
+    """The node, which is used from here on. Raises NotAllowedError."""
+    node = node_of(path)
+    if node is None:
+        raise NotAllowedError("That is no device, or a link leads there that others than root can change.")
+    return node
+
+
+def _strict(kind: type, called: str, data: Mapping[str, Any]) -> Mapping[str, Any]:
+    """Exactly the fields that there are, texts and sizes."""
+    known = {field.name for field in fields(kind)}
+    sound = all(
+        one is None or isinstance(one, str) or (key == "size_bytes" and type(one) is int) for key, one in data.items()
+    )
+    if not set(data) <= known or not sound or not (data.get("name") or data.get("kind")):
+        raise NotAllowedError(f"That is no {called}.")
+    return data

@@ -1,0 +1,157 @@
+"""Where requests are answered: each is checked against the tables, done, and counted. Nothing that comes in raises."""
+
+from __future__ import annotations
+
+import asyncio
+import inspect
+from collections.abc import Callable, Mapping
+from typing import Any
+
+from app.core.session.paths import Paths
+from app.privsep.benchmark_verbs import GuardedRuns
+from app.privsep.change_verbs import GuardedChanges
+from app.privsep.device_claims import Holding
+from app.privsep.read_verbs import Looking
+from app.privsep.request_schema import NotAllowedError, checked
+from backends.errors import RaidbenchError, RefusedError
+from backends.helper_interface import told
+from backends.host import to_the_end
+from backends.registry import Machine
+from backends.self_exec import again
+from backends.system.local import LocalHost
+from backends.system.local.elevated import COMPANION, start_beside
+from backends.system.privsep.connection import MalformedError, unpack
+from backends.values import dataclass
+
+CHANGES = frozenset({"together", "plan", "intend", "apply", "arm", "persist", "remake", "unit", "companion"})
+"""Verbs that a conversation for reading only does not have; `hold` it has for reading."""
+
+FINISHED = frozenset({"apply", "persist", "remake", "unit"})
+"""Verbs that come to their end although nobody waits any more."""
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class ReplyFrame:
+    """An answer."""
+
+    message: Mapping[str, Any]
+    """As it is sent."""
+    descriptors: tuple[int, ...] = ()
+    """Sent along, and closed then."""
+
+    @property
+    def accepted(self) -> bool:
+        """Whether what was asked for was done."""
+        return "ok" in self.message
+
+
+class Requests:
+    """One conversation."""
+
+    def __init__(self, *, paths: Paths, uid: int, gid: int) -> None:
+        """`paths`: root's own. `uid` and `gid`: of whoever is on the other side."""
+        self._paths = paths
+        self._uid, self._gid = uid, gid
+        self._verbs: dict[str, Callable[..., Any]] = {}
+        self._read_only = True
+        self._holding: Holding | None = None
+        self._measuring: GuardedRuns | None = None
+        self._changing: GuardedChanges | None = None
+        self.refused = 0
+        """Requests that were malformed, not of the tables, out of order, or that a guard refused."""
+        self.failed = 0
+        """Requests that met a defect of the helper."""
+
+    async def answer(self, body: bytes) -> ReplyFrame:
+        """What is said to a request. Never raises."""
+        number = None
+        try:
+            message = unpack(body)
+            claimed = message.get("id")
+            number = claimed if type(claimed) is int else None
+            number, verb, args = checked(message)
+            result = await self._do(verb, args)
+            said, descriptors = result if isinstance(result, tuple) else (result, ())
+        except (MalformedError, NotAllowedError) as error:
+            return self._refuse(number, RefusedError(f"The root helper does not do that. {error}"))
+        except RaidbenchError as error:
+            return self._refuse(number, error)
+        except Exception as error:  # a defect must not end the conversation, and is no leave to go on
+            self.failed += 1
+            return self._refuse(number, RefusedError(f"The root helper failed: {type(error).__name__}: {error}"))
+        return ReplyFrame(message={"id": number, "ok": said, "descriptors": len(descriptors)}, descriptors=descriptors)
+
+    async def _do(self, verb: str, args: Mapping[str, Any]) -> Any:
+        if verb == "hello":
+            return self._begin(**args)
+        if verb not in self._verbs:
+            raise NotAllowedError("It has not been greeted.")
+        if self._read_only and (verb in CHANGES or (verb == "hold" and args["writing"])):
+            raise NotAllowedError(f"{verb}: this conversation is for reading only.")
+        result = self._verbs[verb](**args)
+        if not inspect.iscoroutine(result):
+            return result
+        return await (to_the_end(asyncio.ensure_future(result)) if verb in FINISHED else result)
+
+    def _begin(self, version: int, read_only: bool, firmware: bool) -> Mapping[str, Any]:
+        """The first request, which says how far the conversation goes."""
+        if self._verbs:
+            raise NotAllowedError("hello: it has been said.")
+        host = LocalHost(firmware_queries=firmware)
+        looking = Looking(host)
+        holding = self._holding = Holding(host, self._gid, self._paths.config)
+        measuring = self._measuring = GuardedRuns(host, holding)
+        changing = self._changing = GuardedChanges(host, Machine.of(host), self._paths, self._uid)
+        self._read_only = read_only
+        self._verbs = {
+            "read": looking.read,
+            "follow": looking.follow,
+            "run": looking.run,
+            "reachable": looking.reachable,
+            "ask": looking.ask,
+            "facts": holding.facts,
+            "free": holding.free,
+            "hold": holding.hold,
+            "release": holding.release,
+            "measure": measuring.measure,
+            "signal": measuring.signal,
+            "ended": measuring.ended,
+            "lock": changing.lock,
+            "unlock": changing.unlock,
+            "plan": changing.plan,
+            "intend": changing.intend,
+            "apply": changing.apply,
+            "outcome": changing.outcome,
+            "arm": changing.arm,
+            "journal": changing.journal,
+            "remake": changing.remake,
+            "together": changing.together,
+            "persist": changing.persist,
+            "unit": changing.unit,
+            "rehearse": changing.rehearse,
+            "given": changing.given,
+            "companion": self.companion,
+        }
+        return {"version": version}
+
+    def companion(self) -> tuple[Mapping[str, Any], tuple[int, ...]]:
+        """A further helper of the same user, for a process that outlives this one; it ends with that."""
+        with start_beside(again("app.privsep"), COMPANION, user=(self._uid, self._gid)) as sock:
+            return {}, (sock.detach(),)
+
+    def refuse_bytes(self, error: MalformedError) -> ReplyFrame:
+        """The answer to what is no message at all."""
+        return self._refuse(None, RefusedError(f"The root helper does not do that. {error}"))
+
+    def _refuse(self, number: int | None, error: RaidbenchError) -> ReplyFrame:
+        self.refused += 1
+        return ReplyFrame(message={"id": number, "error": told(error)})
+
+    async def close(self) -> None:
+        """End all that reads, let go of all that is held."""
+        if self._measuring is not None:
+            await self._measuring.close()
+        if self._holding is not None:
+            await self._holding.close()
+        if self._changing is not None:
+            self._changing.close()

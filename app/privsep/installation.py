@@ -1,0 +1,43 @@
+"""Whether root may run this installation: nobody else may be able to exchange a part of it."""
+
+from __future__ import annotations
+
+import os
+import sys
+from collections.abc import Iterator
+from pathlib import Path
+
+import app
+import backends
+from backends.system.local.programs import is_roots
+
+_OURS = (app, backends)
+
+
+def trouble() -> str | None:
+    """A sentence with the first part that somebody else than root can exchange; None if there is none."""
+    for path in _parts():
+        if not is_roots(path):
+            return f"{path} belongs to somebody else than root, or others may write to it."
+    return None
+
+
+def _parts() -> Iterator[str]:
+    """The interpreter, the folders that it looks for modules in, what it has read by now, and all of our own."""
+    yield os.path.realpath(sys.executable)
+    yield from (place for place in sys.path if os.path.exists(place))
+    for module in tuple(sys.modules.values()):
+        file = getattr(module, "__file__", None)
+        if isinstance(file, str) and os.path.isabs(file):
+            yield from _real(file)
+    for package in _OURS:
+        for folder in package.__path__:
+            for place, _, names in os.walk(folder):
+                yield place
+                yield from (os.path.join(place, name) for name in names)
+
+
+def _real(file: str) -> Iterator[str]:
+    """The file itself; of one in an archive the archive."""
+    path = Path(file)
+    yield next((str(one) for one in (path, *path.parents) if one.exists()), file)

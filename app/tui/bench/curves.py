@@ -1,0 +1,192 @@
+"""What a job's graphs are drawn of: the curve of all latencies, and points that grow sample by sample. Pure."""
+
+from __future__ import annotations
+
+import statistics
+from collections.abc import Sequence
+from dataclasses import field, replace
+
+from app.core.fio.stalls import Standstills
+from app.core.session.events import RunStarted
+from app.core.session.results import DIRECTIONS, DirectionSample, PartSample, Phase, Sample
+from backends.values import dataclass
+from widgets.chart import HeatInterval
+
+# -- the points of a running job, grown sample by sample --------------------------------------------------------------
+
+Points = tuple[tuple[float, float | None], ...]
+
+LATENCIES = ("p50_ns", "p99_ns", "p99_9_ns", "max_ns")
+"""What is drawn and counted of the latencies of an interval."""
+
+_ABOUT = 1e-3
+"""Seconds by which sums of intervals may be off."""
+
+
+@dataclass(slots=True)
+class CurveFigures:
+    """Figures of one curve so far, kept point by point: a long run costs no more than a short one."""
+
+    now: float | None = None
+    """The last."""
+    low: float | None = None
+    """Smallest of the measured phase."""
+    high: float | None = None
+    """Largest of the measured phase."""
+    high_at: float | None = None
+    """When that was, seconds of the run."""
+    count: int = 0
+    """Values of the measured phase."""
+    total: float = 0.0
+    """Their sum."""
+
+    @property
+    def mean(self) -> float | None:
+        """Arithmetic mean of the measured phase."""
+        return self.total / self.count if self.count else None
+
+    def add(self, value: float | None, *, measured: bool, at: float = 0.0) -> None:
+        """One more point, at this second of the run."""
+        self.now = value
+        if value is not None and measured:
+            self.count += 1
+            self.total += value
+            self.low = value if self.low is None else min(self.low, value)
+            if self.high is None or value > self.high:
+                self.high, self.high_at = value, at
+
+
+@dataclass(slots=True)
+class Curves:
+    """Points grown sample by sample, so that a long run costs no more per sample than a short one."""
+
+    part: str = ""
+    """The target or section of the job whose points these are; "" for the whole run."""
+    taken: int = 0
+    """Samples of the run that are in."""
+    ramp: float = 0.0
+    """Seconds of ramp before the measured phase."""
+    settled: float = 0.0
+    """Seconds of waiting for the steady state between the two."""
+    first: Sample | None = None
+    """The oldest sample that is in."""
+    series: dict[str, list[tuple[float, float | None]]] = field(default_factory=dict)
+    """Points by name: `read iops`, `write iops`, `read rate`, `p50_ns`, ..."""
+    spreads: dict[str, CurveFigures] = field(default_factory=dict)
+    """Their figures by the same names, and the latencies of each direction: `read p50_ns`."""
+    heat: list[HeatInterval] = field(default_factory=list)
+    """How the latencies of each interval are spread, both directions together."""
+    still: Standstills = field(default_factory=Standstills)
+    """When nothing was completed."""
+    parts: tuple[tuple[str, PartSample], ...] = ()
+    """Each target or section of the job with its name, in the last interval; empty for one section on one target."""
+    measured: bool = False
+    """Whether a sample of the measured phase is in."""
+    _deviations: dict[str, float] = field(default_factory=dict)
+
+    @property
+    def measured_from(self) -> float:
+        """Seconds of ramp and waiting before the measured phase."""
+        return self.ramp + self.settled
+
+    def take(self, samples: tuple[Sample, ...], ramp: float) -> None:
+        """Add the samples that are new; a shorter tuple begins anew."""
+        first = samples[0] if samples else None
+        if len(samples) < self.taken or first is not self.first:
+            self.taken, self.first, self.settled = 0, first, 0.0
+            self.series.clear()
+            self.spreads.clear()
+            self.heat.clear()
+            self.still, self.measured, self.parts = Standstills(), False, ()
+        self.ramp = ramp
+        self._deviations.clear()
+        for sample in samples[self.taken :]:
+            self._add(part_of(sample, self.part) if self.part else sample)
+        self.taken = len(samples)
+
+    def _add(self, sample: Sample) -> None:
+        match sample.phase:
+            case Phase.SETTLING:
+                self.settled = sample.at
+                at = sample.at + self.ramp
+            case Phase.MEASURING:
+                at = sample.at + self.measured_from
+                self.measured = True
+            case _:
+                at = sample.at
+        for name in DIRECTIONS:
+            if (direction := sample.side(name)) is not None:
+                self._point(f"{name} iops", at, direction.iops)
+                self._point(f"{name} rate", at, direction.bytes_per_second)
+                for key in LATENCIES:
+                    self._count(f"{name} {key}", at, getattr(direction, key))
+        both = sample.transfers
+        if both or not self.part:  # a section that waits for its phase, or has ended, does not stand still
+            self.still.take(sample)
+        self.parts = parts_of(sample)
+        self.heat.append(_heat(at, sample.seconds, both))
+        # One picture for both directions: the slower of the two, so that nothing bad hides behind the other.
+        for name in LATENCIES:
+            values = [value for direction in both if (value := getattr(direction, name)) is not None]
+            if both:
+                self._point(name, at, float(max(values)) if values else None)
+
+    def _point(self, name: str, at: float, value: float | None) -> None:
+        self.series.setdefault(name, []).append((at, value))
+        self._count(name, at, value)
+
+    def _count(self, name: str, at: float, value: float | None) -> None:
+        self.spreads.setdefault(name, CurveFigures()).add(value, measured=at > self.measured_from, at=at)
+
+    @property
+    def until(self) -> float:
+        """The end of the last interval, seconds of the run; 0 before the first."""
+        return max((points[-1][0] for points in self.series.values() if points), default=0.0)
+
+    def deviation(self, name: str) -> float:
+        """Standard deviation of one curve of the measured phase beside its standstills; 0 where too few are left."""
+        if name not in self._deviations:
+            still = [(self.measured_from + one.at, one.seconds) for one in self.still.found]
+            values = [
+                value
+                for at, value in self.points(name)
+                if value is not None
+                and at > self.measured_from
+                and not any(_ABOUT < at - since < seconds + _ABOUT for since, seconds in still)
+            ]
+            self._deviations[name] = statistics.stdev(values) if len(values) > 1 else 0.0
+        return self._deviations[name]
+
+    def points(self, name: str) -> Points:
+        """The points of one curve."""
+        return tuple(self.series.get(name, ()))
+
+
+def part_of(sample: Sample, name: str) -> Sample:
+    """Return the interval of one target or section of the job alone; it has no direction while the part does no I/O."""
+    own = dict(parts_of(sample)).get(name, PartSample())
+    return replace(sample, read=own.read, write=own.write, trim=own.trim)
+
+
+def parts_of(sample: Sample) -> tuple[tuple[str, PartSample], ...]:
+    """Return the targets or sections that an interval is the sum of, each with its name; empty for one of one."""
+    sections = tuple((section.name, section) for section in sample.sections)
+    return sections or tuple((target.target, target) for target in sample.targets)
+
+
+def ramp_of(start: RunStarted) -> float:
+    """Seconds of ramp of a run."""
+    return float(start.job.get("ramp", "").rstrip("s") or 0)
+
+
+def _heat(at: float, seconds: float, both: Sequence[DirectionSample]) -> HeatInterval:
+    """The spreads of both directions, added."""
+    filled = [direction for direction in both if direction.spread]
+    if len(filled) == 1:
+        return HeatInterval(at=at, seconds=seconds, first=filled[0].spread_from, counts=filled[0].spread)
+    first = min((direction.spread_from for direction in filled), default=0)
+    counts = [0] * max((direction.spread_from - first + len(direction.spread) for direction in filled), default=0)
+    for direction in filled:
+        for place, count in enumerate(direction.spread, direction.spread_from - first):
+            counts[place] += count
+    return HeatInterval(at=at, seconds=seconds, first=first, counts=tuple(counts))

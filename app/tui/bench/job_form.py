@@ -1,0 +1,316 @@
+"""Every field of a job, each with its own complaint; below them the job that they make, and how it differs."""
+
+from __future__ import annotations
+
+import time
+from typing import ClassVar
+
+from textual import events, on
+from textual.app import ComposeResult
+from textual.binding import Binding, BindingType
+from textual.containers import Horizontal, Vertical, VerticalScroll
+from textual.content import Content
+from textual.message import Message
+from textual.reactive import reactive
+from textual.widget import Widget
+from textual.widgets import Button, Input, Static
+
+from app.core.fio.fields import COMMON, FIELDS, GROUPS, JobField
+from app.core.fio.job import Job, check
+from app.tui.bench.number_step import stepped, steps
+from widgets.choice_list import ChoiceDialog, ChoiceItem
+from widgets.guarded_dialog import Clock, GuardedDialog
+from widgets.text_field import TextField
+
+# -- fields of the job form: one of a few words, or a number that + and - change --------------------------------------
+
+_PLAIN = Job().texts()
+"""What stands in the fields of a job of which nobody said anything."""
+
+DEFAULT = "default"
+"""What an empty choice is called."""
+
+
+class FieldRow(Horizontal):
+    """A field behind its label, which is bright where the field has another value than before."""
+
+    other: reactive[bool] = reactive(False)
+    """Whether it has."""
+
+    def __init__(self, field: JobField, value: str) -> None:
+        super().__init__((ChoiceField if field.choices else StepInput)(field, value))
+        self._label = f"{field.label}, {field.unit}" if field.unit else field.label
+
+    def render(self) -> Content:
+        """The label: the row draws it, which takes no widget."""
+        return Content.styled(self._label, "bold $text-accent" if self.other else "")
+
+
+class ChoiceField(Widget, can_focus=True):
+    """One of the words that a field takes: space the next, [ the one before, enter a list of them."""
+
+    BINDINGS: ClassVar[list[BindingType]] = [
+        Binding("space,right_square_bracket,plus", "cycle(1)", "Next", show=False),
+        Binding("left_square_bracket,minus", "cycle(-1)", "Previous", show=False),
+        Binding("enter", "choose", "Choose", show=False),
+    ]
+    DEFAULT_CSS = """
+    ChoiceField { height: 1; width: 1fr; padding: 0 1; background: $boost; }
+    ChoiceField:focus { background: $primary 30%; }
+    """
+
+    class Changed(Message):
+        """Another word was chosen."""
+
+        def __init__(self, key: str, value: str) -> None:
+            super().__init__()
+            self.key = key
+            self.value = value
+
+    value: reactive[str] = reactive("", init=False)
+    """The word chosen."""
+
+    def __init__(self, field: JobField, value: str) -> None:
+        super().__init__(id=f"field-{field.key}")
+        self.field = field
+        self._values = (*(("",) if field.optional else ()), *field.choices)
+        self.set_reactive(ChoiceField.value, value)
+
+    def render(self) -> Content:
+        """The word, and that there are others."""
+        return Content(f"{self.value or DEFAULT}  {'v' if getattr(self.app, 'ascii', False) else '▾'}")
+
+    def watch_value(self, value: str) -> None:
+        """Tells the form."""
+        self.post_message(self.Changed(self.field.key, value))
+
+    def action_cycle(self, step: int) -> None:
+        """The next word or the one before."""
+        at = self._values.index(self.value) if self.value in self._values else 0
+        self.value = self._values[(at + step) % len(self._values)]
+
+    def action_choose(self) -> None:
+        """A list of the words."""
+        items = tuple(ChoiceItem(value=one, label=one or DEFAULT, help=self.field.help) for one in self._values)
+
+        def chosen(value: str | None) -> None:
+            if value is not None:
+                self.value = value
+
+        self.app.push_screen(ChoiceDialog(self.field.label, items, self.value), chosen)
+
+
+class StepInput(TextField):
+    """A text; of a number + and - make the next round one."""
+
+    def __init__(self, field: JobField, value: str) -> None:
+        super().__init__(value, id=f"field-{field.key}", compact=True)
+        self.field = field
+
+    async def _on_key(self, event: events.Key) -> None:
+        if event.character in ("+", "-") and steps(self.field):
+            event.prevent_default()
+            event.stop()
+            self.value = stepped(self.field, self.value, up=event.character == "+")
+            self.cursor_position = len(self.value)
+        else:
+            await super()._on_key(event)
+
+
+class FoldedFields(Static, can_focus=True):
+    """Stands for the fields that are not shown; space, enter or a click shows them."""
+
+    BINDINGS: ClassVar[list[BindingType]] = [Binding("space,enter", "unfold", "Show", show=False)]
+    DEFAULT_CSS = """
+    FoldedFields { height: 1; color: $text-muted; }
+    FoldedFields:focus { background: $primary-muted; color: $foreground; }
+    """
+
+    class Opened(Message):
+        """They are wanted."""
+
+    def action_unfold(self) -> None:
+        """Tell the form."""
+        self.post_message(self.Opened())
+
+    def on_click(self) -> None:
+        """As the keys."""
+        self.action_unfold()
+
+
+# -- every field of a job, each with its own complaint; below them the job that they make, and how it differs ---------
+
+
+class JobForm(GuardedDialog[Job | None]):
+    """Edits a job; returns it, or None when left."""
+
+    BINDINGS: ClassVar[list[BindingType]] = [
+        Binding("escape", "leave", "Leave", id="form.leave"),
+        Binding("ctrl+s", "accept", "Take it", id="form.accept"),
+        Binding("up", "app.focus_previous", show=False),
+        Binding("down", "app.focus_next", show=False),
+    ]
+    DEFAULT_CSS = """
+    JobForm {
+        align: center middle;
+        & .heading { height: 1; color: $text-accent; text-style: bold; }
+        & FieldRow { height: 1; }
+        & FieldRow > * { margin-left: 18; }
+        & FieldRow Input { width: 1fr; border: none; height: 1; padding: 0 1; background: $boost; }
+        & FieldRow Input:focus { background: $primary-muted; }
+        & .complaint { height: auto; color: $text-error; padding-left: 18; }
+        & #form-help { height: 2; color: $text-muted; margin-top: 1; }
+        & #form-summary { height: 2; text-style: bold; }
+        & #form-difference { height: 2; color: $text-accent; }
+        & Horizontal.answers { height: 1; }
+        & Horizontal.answers Button { margin-right: 2; }
+    }
+    """
+
+    def __init__(self, job: Job, *, base: tuple[str, Job] | None = None, clock: Clock = time.monotonic) -> None:
+        """`base`: name and job of the profile that it began as, None without one."""
+        super().__init__(clock=clock)
+        self.told: set[str] = set()
+        """Fields that were changed by hand, whatever they hold in the end."""
+        self._texts = job.texts()
+        self._rows: dict[str, FieldRow] = {}
+        self._complaints: dict[str, Static] = {}
+        self._name, self._base = ("", self._texts) if base is None else (base[0], base[1].texts())
+
+    def compose(self) -> ComposeResult:
+        """A line for each field in its group, as far as it says something; what it makes, the answers."""
+        rows = {field.key: FieldRow(field, self._texts[field.key]) for field in FIELDS}
+        self._rows = {key: rows[key] for keys in GROUPS.values() for key in keys}
+        silent = [key for key in self._rows if key not in COMMON and self._texts[key] == _PLAIN[key]]
+        with Vertical(classes="sheet"):
+            yield Static(
+                "The job (ctrl+s takes it, esc leaves; space or + - change a value)",
+                classes="sheet-title",
+                markup=False,
+            )
+            with VerticalScroll(classes="sheet-scroll", can_focus=False) as scroll:
+                scroll.styles.max_height = self._room(self.app.size.height)
+                for heading, keys in GROUPS.items():
+                    yield (title := Static(heading, classes="heading", markup=False))
+                    title.display = any(key not in silent for key in keys)
+                    for key in keys:
+                        yield self._rows[key]
+                        self._rows[key].display = key not in silent
+                if silent:
+                    yield FoldedFields(
+                        f"{'>' if getattr(self.app, 'ascii', False) else '▸'} {len(silent)} more, at fio's own",
+                        markup=False,
+                    )
+            yield Static("", id="form-help", markup=False)
+            yield Static("", id="form-summary", markup=False)
+            yield Static("", id="form-difference", markup=False)
+            with Horizontal(classes="answers"):
+                yield Button("Take it", id="accept", variant="primary", compact=True)
+                yield Button("Leave", id="leave", compact=True)
+
+    def on_mount(self) -> None:
+        """Starts in the first field."""
+        super().on_mount()
+        self.query_one(f"#field-{FIELDS[0].key}").focus()
+        self._judge()
+
+    @on(FoldedFields.Opened)
+    def _unfold(self) -> None:
+        """Show every field, and go to the first that was not shown."""
+        hidden = [key for key, row in self._rows.items() if not row.display]
+        for row in (*self._rows.values(), *self.query(".heading")):
+            row.display = True
+        self.query_one(FoldedFields).display = False
+        self.query_one(f"#field-{hidden[0]}").focus()
+
+    def on_resize(self) -> None:
+        """Leaves room for what stands below the fields."""
+        self.query_one(VerticalScroll).styles.max_height = self._room(self.size.height)
+
+    @staticmethod
+    def _room(height: int) -> int:
+        """Lines for the fields on a terminal of so many."""
+        return max(3, height * 96 // 100 - 11)
+
+    def on_descendant_focus(self) -> None:
+        """A sentence on the field one is in."""
+        focused = self.focused
+        key = (focused.id or "").removeprefix("field-") if focused is not None else ""
+        for field in FIELDS:
+            if field.key == key:
+                legal = f" One of {', '.join(field.choices)}." if field.choices else ""
+                self.query_one("#form-help", Static).update(field.help + legal, layout=False)
+
+    @on(Input.Changed)
+    def _typed(self, event: Input.Changed) -> None:
+        self._take((event.input.id or "").removeprefix("field-"), event.value)
+
+    @on(ChoiceField.Changed)
+    def _chosen(self, event: ChoiceField.Changed) -> None:
+        self._take(event.key, event.value)
+
+    def _take(self, key: str, text: str) -> None:
+        if text != self._texts[key]:  # a field tells of itself when it appears, too
+            self.told.add(key)
+        self._texts[key] = text
+        self._judge()
+
+    def _judge(self) -> dict[str, str]:
+        problems = dict(check(self._texts))
+        for field in FIELDS:
+            self._complain(field.key, problems.get(field.key, ""))
+            self._rows[field.key].other = self._differs(field)
+        wrong = f"not a job yet: {', '.join(field.label for field in FIELDS if field.key in problems)}"
+        summary = wrong if problems else Job.from_fields(self._texts).describe()
+        self.query_one("#form-summary", Static).update(summary, layout=False)
+        self.query_one("#form-difference", Static).update(self._difference(), layout=False)
+        return problems
+
+    def _complain(self, key: str, text: str) -> None:
+        """Say below a field what is wrong with it; "" for nothing."""
+        line = self._complaints.get(key)
+        if line is None and text:
+            line = self._complaints[key] = Static(id=f"complaint-{key}", classes="complaint", markup=False)
+            self.mount(line, after=self._rows[key])
+        if line is not None and line.content != text:
+            line.update(text)
+            line.display = bool(text)
+
+    def _differs(self, field: JobField) -> bool:
+        return self._texts[field.key].strip() != self._base[field.key]
+
+    def _difference(self) -> str:
+        """What is other than in the profile: `other than randread-4k: Queue depth 64 -> 8`."""
+        others = [
+            f"{field.label} {self._base[field.key] or DEFAULT} -> {self._texts[field.key].strip() or DEFAULT}"
+            for field in FIELDS
+            if self._differs(field)
+        ]
+        return f"other than {self._name or 'before'}: {', '.join(others)}" if others else f"as {self._name or 'before'}"
+
+    @on(Input.Submitted)
+    @on(Button.Pressed, "#accept")
+    def _accept(self) -> None:
+        self.action_accept()
+
+    @on(Button.Pressed, "#leave")
+    def _leave(self) -> None:
+        self.action_leave()
+
+    def action_accept(self) -> None:
+        """Return the job, or go to the first field that is wrong."""
+        if not self.listening:
+            return
+        problems = self._judge()
+        if problems:
+            key = next(iter(problems))
+            fields = self.query(f"#field-{key}")
+            if fields:
+                self._rows[key].display = True
+                fields.first().focus()
+            return
+        self.dismiss(Job.from_fields(self._texts))
+
+    def action_leave(self) -> None:
+        """Leave the job as it was."""
+        self.dismiss(None)

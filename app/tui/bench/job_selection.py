@@ -1,0 +1,250 @@
+"""What is to be measured and how: the profile, the fields of the job, a job file, the target, the steady state."""
+
+from __future__ import annotations
+
+import os
+from functools import partial
+
+from app.core.benchmark.run_plan import NamedTarget
+from app.core.benchmark.runner import Request
+from app.core.benchmark.scratch import DEFAULT_SIZE
+from app.core.fio.job import Job
+from app.core.fio.jobfile import Imported, depends_on_fio, import_jobfile
+from app.core.fio.option_table import SHIPPED, OptionTable
+from app.core.fio.preflight import option_table
+from app.core.fio.profiles import PROFILES, profile
+from app.core.fio.sections import with_size
+from app.core.session.event_types import SteadyPlan
+from app.core.session.state import Session
+from app.tui import target_choices
+from app.tui.base import WorkbenchScreen
+from app.tui.bench.job_form import JobForm
+from app.tui.bench.live_view import steady_choices, steady_plan, steady_way
+from backends.errors import RaidbenchError
+from backends.input_file import MEBIBYTE, read_input
+from backends.text import clean
+from widgets.choice_list import ChoiceDialog, ChoiceItem, MarkDialog
+from widgets.field_dialog import TextDialog
+
+
+class ChoosingScreen(WorkbenchScreen):
+    """Holds a job and a target, and lets a person choose others."""
+
+    def __init__(self) -> None:
+        super().__init__()
+        self.job: Job = profile("randread-4k").job
+        """The job to be run."""
+        self.profile: str | None = "randread-4k"
+        """Its name, None once a field was changed."""
+        self.told = False
+        """Whether its run time was named, by hand or by a job file."""
+        self.where = "."
+        """Device node, or folder or file of a scratch file."""
+        self.target_name: str | None = None
+        """Address of a device; None for a scratch file."""
+        self.beside: tuple[NamedTarget, ...] = ()
+        """Other devices that are measured at the same time."""
+        self.steady: SteadyPlan | None = None
+        """What to do about the steady state; None measures at once."""
+        self._origin: str | None = None
+        self._chosen = False
+
+    def show_job(self) -> None:
+        """Bring what tells of job and target up to date."""
+        raise NotImplementedError
+
+    def begin_with_options(self) -> None:
+        """Take the job and the place that the workbench was started with."""
+        options = self.workbench_app.options
+        if options.profile in PROFILES:
+            self.profile, self.job = options.profile, profile(options.profile).job
+        self.where = options.scratch
+
+    def take_device(self, name: str, device: str, beside: tuple[NamedTarget, ...] = ()) -> None:
+        """Measure this device from now on, and others at the same time."""
+        self.target_name, self.where, self.beside, self._chosen = name, device, beside, True
+        self.show_job()
+
+    def take_first_array(self, session: Session) -> None:
+        """On a simulated machine a scratch file would tell nothing: begin with the first array that is free."""
+        if self._chosen or not session.simulated:
+            return
+        free = [array for array in session.inventory.arrays if array.device is not None and not array.uses]
+        cards = {controller.target for controller in session.inventory.controllers if controller.pci is not None}
+        free.sort(key=lambda array: array.controller not in cards)  # those of a card before the kernel's own
+        if free and free[0].device is not None:
+            self.take_device(str(free[0].target), free[0].device)
+
+    def request(self) -> Request:
+        """What `r` would measure."""
+        job = self.job
+        if self.target_name is None:  # a scratch file has a size, whatever the job says
+            job = with_size(job, self.scratch_size)
+        name = self.target_name or self.where
+        return Request(
+            where=self.where,
+            name=name,
+            beside=self.beside,
+            job=job,
+            profile=self.profile,
+            steady=self.steady,
+            told=self.told,
+        )
+
+    @property
+    def scratch_size(self) -> int:
+        """Bytes of a scratch file."""
+        return self.job.reach or self.workbench_app.options.scratch_size or DEFAULT_SIZE
+
+    def action_profile(self) -> None:
+        """Choose a workload."""
+        choices = tuple(
+            ChoiceItem(value=known.name, label=known.title, help=known.help, risk="writes" if known.job.writes else "")
+            for known in PROFILES.values()
+        )
+
+        def chosen(name: str | None) -> None:
+            if name is not None:
+                self.profile, self.job, self.told = name, profile(name).job, False
+                self.show_job()
+
+        self.app.push_screen(ChoiceDialog("Workload", choices, self.profile), chosen)
+
+    def action_edit(self) -> None:
+        """Change the fields of the job."""
+        if self.job.sections:
+            self.say(
+                "The job has several sections. Change them in the job file and open it again with o, or open one "
+                "section alone.",
+                severity="warning",
+            )
+            return
+
+        def edited(job: Job | None) -> None:
+            self.told = self.told or (job is not None and "runtime" in form.told)
+            if job is not None and job != self.job:
+                self.job = job
+                self.profile = self._origin if base is not None and job == base[1] else None
+                self.show_job()
+
+        self._origin = self.profile or self._origin
+        base = None if self._origin is None else (self._origin, profile(self._origin).job)
+        form = JobForm(self.job, base=base)
+        self.app.push_screen(form, edited)
+
+    def action_steady(self) -> None:
+        """Choose what to do about the steady state."""
+        base = self.workbench_app.options.steady
+
+        def chosen(value: str | None) -> None:
+            if value is not None:
+                self.steady = steady_plan(base, value)
+                self.show_job()
+
+        self.app.push_screen(ChoiceDialog("Steady state", steady_choices(base), steady_way(self.steady)), chosen)
+
+    def action_open(self) -> None:
+        """Take the job from a fio job file."""
+        help = "Options are taken from an allow-list; what cannot be taken is named."
+        self.app.push_screen(TextDialog("fio job file", help=help), self._opened)
+
+    def _opened(self, name: str | None) -> None:
+        if not name:
+            return
+        try:
+            content = read_input(os.path.expanduser(name), MEBIBYTE)
+        except (OSError, ValueError) as error:
+            reason = error.strerror if isinstance(error, OSError) else None
+            self.say(f"{clean(name)} cannot be read: {reason or error}.", severity="error")
+            return
+        if depends_on_fio(content):
+            self.run_worker(self._import_as_installed(content), group="import", exclusive=True)
+        else:
+            self._import(content, SHIPPED)
+
+    async def _import_as_installed(self, content: bytes) -> None:
+        """Take the job of a file with options that not every fio has."""
+        self._import(content, await option_table(self.workbench_app.workbench.host))
+
+    def _import(self, content: bytes, table: OptionTable) -> None:
+        try:
+            imported = import_jobfile(content, table)
+        except RaidbenchError as error:
+            self.workbench_app.tell(error, title="Not a job for raidbench")
+            return
+        if len(imported.jobs) == 1:
+            self._take_job(imported, _ALL_SECTIONS)
+        else:
+            choices = section_choices(imported)
+            self.app.push_screen(
+                ChoiceDialog("Sections of the job", choices, _ALL_SECTIONS), partial(self._take_job, imported)
+            )
+
+    def _take_job(self, imported: Imported, chosen: str | None) -> None:
+        """Take all sections of a job file, or the chosen one; None takes nothing."""
+        if chosen is None:
+            return
+        try:
+            taken = imported.whole if chosen == _ALL_SECTIONS else imported.section(chosen)
+        except RaidbenchError as error:
+            self.workbench_app.tell(error, title="Not a job for raidbench")
+            return
+        self.job, self.profile, self._origin, self.told = taken.job, None, None, taken.told
+        for note in (*imported.notes, *taken.notes):
+            self.say(note, severity="warning")
+        self.show_job()
+
+    def action_target(self) -> None:
+        """Choose a scratch file, a device, or several devices."""
+        session = self.workbench_app.session
+        choices = (_SCRATCH, *target_choices.choices(session.inventory))
+        now = {each.name for each in self.request().targets} if self.beside else set()
+        dialog = MarkDialog("What to measure", choices, self.target_name or "", marked=now, alone=_SCRATCH.value)
+
+        def chosen(address: str | None) -> None:
+            if address is None:
+                return
+            wanted = dialog.marked or (address,)
+            if wanted == (_SCRATCH.value,):
+                self._ask_scratch()
+                return
+            devices = [(one, getattr(session.inventory.find(one), "device", None)) for one in wanted]
+            first, *others = [NamedTarget(where=device, name=one) for one, device in devices if device is not None]
+            self.take_device(first.name, first.where, tuple(others))
+
+        self.app.push_screen(dialog, chosen)
+
+    def _ask_scratch(self) -> None:
+        def named(place: str | None) -> None:
+            if place:
+                self.target_name, self.where, self.beside, self._chosen = None, place, (), True
+                self.show_job()
+
+        start = self.where if self.target_name is None else self.workbench_app.options.scratch
+        self.app.push_screen(
+            TextDialog("Scratch file", start, help="A folder, or a file that does not exist yet."), named
+        )
+
+
+def section_choices(imported: Imported) -> tuple[ChoiceItem, ...]:
+    """Return what can be run of a job file of several sections: all of them, or one alone."""
+    return (
+        ChoiceItem(
+            value=_ALL_SECTIONS,
+            label="all sections",
+            help="As fio runs the file: together, and in turn where a section waits for those above it (stonewall).",
+            risk="writes" if any(one.job.writes for one in imported.jobs) else "",
+        ),
+        *(
+            ChoiceItem(value=name, label=f"[{name}]", help=one.job.describe(), risk="writes" if one.job.writes else "")
+            for name, one in zip(imported.names, imported.jobs, strict=True)
+        ),
+    )
+
+
+_ALL_SECTIONS = ""
+"""Stands for all sections; no section of a job file has an empty name."""
+
+_SCRATCH = ChoiceItem(
+    value="", label="scratch file", help="A file that is made for the run and removed afterwards: safe."
+)

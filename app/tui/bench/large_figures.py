@@ -1,0 +1,114 @@
+"""The large figures of a run: of the interval with their means while it goes on, of all of it once it is over. Pure."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+
+from app.core.session.results import DIRECTIONS, DirectionFigures, DirectionSample, PartFigures, RunFigures
+from app.tui.bench.curves import CurveFigures, Curves
+from widgets.figure_rows import FigureColumn, Figures
+from widgets.text_utils import units
+from widgets.text_utils.text import clean, shorten
+
+Cells = tuple[tuple[str, str], ...]
+"""Figures, each with what stands beside it."""
+
+_ALL = 10_000
+_NAME = 18
+"""Columns that the name of a target has."""
+_BLANK: Cells = (("", ""),) * 6
+_NOTHING = CurveFigures()
+_LATENCIES = (("p50_ns", "p50", "good"), ("p99_ns", "p99", "warning"), ("p99_9_ns", "p99.9", "bad"))
+
+
+def figure_columns(*, running: bool, names: tuple[str, ...]) -> tuple[FigureColumn, ...]:
+    """What the figures are; a mean has a place beside each while a job runs."""
+    mean = "mean" if running else ""
+    of = f" {names[0]}" if len(names) == 1 else ""
+    return (
+        FigureColumn(label=f"IOPS{of}", beside=mean, tone="accent", room=6),
+        FigureColumn(label="MiB/s", beside=mean, tone="accent", room=5),
+        *(FigureColumn(label=label, beside=mean, tone=tone) for _, label, tone in _LATENCIES),
+        FigureColumn(label="max", beside="at" if running else "", tone="bad"),
+    )
+
+
+def directions_of(curves: Curves) -> tuple[str, ...]:
+    """What a running job does: `read`, `write` or both."""
+    return tuple(name for name in DIRECTIONS if f"{name} iops" in curves.spreads)
+
+
+def running_figures(curves: Curves, most: int = _ALL) -> tuple[Figures, ...]:
+    """A row for each direction: the last interval, and the mean of what is measured; then each of several targets.
+
+    `most`: rows of targets that there is room for.
+    """
+    whole = [(name, _of_curves(curves, name)) for name in directions_of(curves)]
+    each = [
+        (part, name, _of_interval(side))
+        for part, sample in curves.parts
+        for name in DIRECTIONS
+        if (side := sample.side(name)) is not None
+    ]
+    return _sum_first(whole, each, most)
+
+
+def ended_figures(figures: RunFigures, most: int = _ALL) -> tuple[tuple[str, ...], tuple[Figures, ...]]:
+    """The directions of a finished run, and a row for each, then for each of several targets: fio's own totals."""
+    whole = [(name, _of_run(side)) for name in DIRECTIONS if (side := figures.side(name)) is not None]
+    each = [
+        (part, name, _of_run(side))
+        for part, own in parts_of_run(figures)
+        for name in DIRECTIONS
+        if (side := own.side(name)) is not None
+    ]
+    return tuple(name for name, _ in whole), _sum_first(whole, each, most)
+
+
+def parts_of_run(figures: RunFigures) -> tuple[tuple[str, PartFigures], ...]:
+    """Return the targets or sections of a run, each with its name; empty for one section on one target."""
+    sections = tuple((section.name, section) for section in figures.sections)
+    return sections or tuple((target.target, target) for target in figures.targets)
+
+
+def _sum_first(
+    whole: Sequence[tuple[str, Cells]], each: Sequence[tuple[str, str, Cells]], most: int
+) -> tuple[Figures, ...]:
+    """The figures of all together, then as many of the others as there is room for."""
+    rows = [("all" if each else "", direction, cells) for direction, cells in whole]
+    shown = each if len(each) <= most else each[: most - 1]
+    rows += [(shorten(clean(target), _NAME), direction, cells) for target, direction, cells in shown]
+    found = [
+        Figures(name=name if len(whole) == 1 else f"{name} {way}".strip(), cells=cells) for name, way, cells in rows
+    ]
+    if len(shown) < len(each):
+        found.append(Figures(name=f"+{len(each) - len(shown)} more", cells=_BLANK))
+    return tuple(found)
+
+
+def _of_interval(part: DirectionSample) -> Cells:
+    times = (part.p50_ns, part.p99_ns, part.p99_9_ns, part.max_ns)
+    shown = (units.iops(part.iops), units.mib_per_s(part.bytes_per_second), *map(units.latency, times))
+    return tuple((text, "") for text in shown)
+
+
+def _of_curves(curves: Curves, name: str) -> Cells:
+    def of(key: str) -> CurveFigures:
+        return curves.spreads.get(f"{name} {key}", _NOTHING)
+
+    largest = of("max_ns")
+    return (
+        (units.iops(of("iops").now), units.iops(of("iops").mean)),
+        (units.mib_per_s(of("rate").now), units.mib_per_s(of("rate").mean)),
+        *((units.latency(of(key).now), units.latency(of(key).mean)) for key, _, _ in _LATENCIES),
+        (units.latency(largest.high), "" if largest.high_at is None else units.elapsed(largest.high_at)),
+    )
+
+
+def _of_run(side: DirectionFigures) -> Cells:
+    times = side.latency_ns
+    return (
+        (units.iops(side.iops), ""),
+        (units.mib_per_s(side.bytes_per_second), ""),
+        *((units.latency(value), "") for value in (times.p50, times.p99, times.p99_9, times.max)),
+    )

@@ -1,0 +1,223 @@
+"""A running or finished job as the curves and figures of the Bench screen, and its steady state. Pure."""
+
+from __future__ import annotations
+
+from dataclasses import replace
+
+from app.core.presentation.comparison import ab_progress
+from app.core.presentation.run import cpu_line, steady_words
+from app.core.session.event_types import SteadyPlan
+from app.core.session.results import DIRECTIONS, Advice, Phase, SteadyFigures
+from app.core.session.state import ActiveRun, RunRecord, Session
+from app.features.advice.advice_keys import command_of
+from app.tui.bench.curves import Curves
+from widgets.bars import Progress
+from widgets.chart import WAITING, ChartData, Reference, Series, TimeMark
+from widgets.choice_list import ChoiceItem
+from widgets.text_utils import units
+from widgets.text_utils.symbols import ATTENTION
+from widgets.text_utils.text import shorten
+
+# -- what may be done about the steady state of a run, as a list to choose from ---------------------------------------
+
+_WAYS = {"": (False, False), "until": (True, False), "early": (False, True), "both": (True, True)}
+
+
+def steady_choices(base: SteadyPlan) -> tuple[ChoiceItem, ...]:
+    """The ways there are; rounds and cap are those of `base`."""
+    rule = f"{base.window} rounds of {base.round_s} s range over 20 % of their mean at most and drift by 10 % at most"
+    cap = units.duration(base.cap_s)
+    return (
+        ChoiceItem(value="", label="measure at once", help="After the ramp, for the whole run time."),
+        ChoiceItem(
+            value="until",
+            label="wait until steady",
+            help=f"Measuring starts when {rule}, or after {cap}.",
+        ),
+        ChoiceItem(
+            value="early",
+            label="end when steady",
+            help=f"Measures at once and ends when {rule}. Such runs differ in length.",
+        ),
+        ChoiceItem(
+            value="both",
+            label="wait, and end when steady",
+            help="Waits as above, then ends when what was measured is steady by itself.",
+        ),
+    )
+
+
+def steady_way(plan: SteadyPlan | None) -> str:
+    """The choice that a plan is."""
+    asked = (False, False) if plan is None else (plan.until, plan.end_early)
+    return next(value for value, way in _WAYS.items() if way == asked)
+
+
+def steady_plan(base: SteadyPlan, value: str) -> SteadyPlan | None:
+    """The plan that a choice is; None for none."""
+    until, end_early = _WAYS[value]
+    return replace(base, until=until, end_early=end_early) if until or end_early else None
+
+
+# -- a running or finished job as the curves and figures that the Bench screen shows ----------------------------------
+
+_AFTER_THE_RAMP = "latencies count after the ramp"
+"""fio counts none before."""
+
+
+def throughput_chart(
+    curves: Curves,
+    *,
+    rate: bool,
+    total: float | None,
+    references: tuple[Reference, ...] = (),
+    marks: tuple[TimeMark, ...] = (),
+    waiting: str = WAITING,
+    over: bool = False,
+    close: bool = False,
+) -> ChartData:
+    """The upper graph: IOPS or bytes per second of reads, writes and trims, and what they are compared with."""
+    unit = "rate" if rate else "iops"
+    colors = {"read": "$primary", "write": "$warning", "trim": "$error"}
+    series = tuple(
+        Series(name=name, points=curves.points(f"{name} {unit}"), color=color)
+        for name, color in colors.items()
+        if f"{name} {unit}" in curves.series
+    )
+    return ChartData(
+        series=series,
+        references=references,
+        marks=marks,
+        shaded_until=curves.measured_from if total is not None else 0.0,
+        shaded_words="ramp",
+        x_max=total,
+        y_format=units.mib_per_s if rate else units.iops,
+        close=close,
+        ends=True,
+        over=over,
+        waiting=waiting,
+    )
+
+
+def baseline_references(run: RunRecord, curves: Curves, *, rate: bool) -> tuple[Reference, ...]:
+    """The baseline's means, in the band of a standard deviation of its intervals as soon as these are known."""
+    unit = "rate" if rate else "iops"
+    sides = [(name, side) for name in DIRECTIONS if (side := run.figures.side(name)) is not None and side.iops]
+    return tuple(
+        Reference(
+            label=f"baseline {run.id}" if len(sides) == 1 else f"baseline {run.id} {name}",
+            value=side.bytes_per_second if rate else side.iops,
+            half=curves.deviation(f"{name} {unit}"),
+        )
+        for name, side in sides
+    )
+
+
+def heat_chart(
+    curves: Curves, *, total: float | None, marks: tuple[TimeMark, ...] = (), waiting: str = WAITING
+) -> ChartData:
+    """The lower graph the other way: how the latencies of each interval are spread."""
+    return ChartData(
+        heat=tuple(curves.heat),
+        marks=marks,
+        shaded_until=curves.measured_from if total is not None else 0.0,
+        x_max=total,
+        y_format=units.latency,
+        ends=True,
+        waiting=waiting,
+    )
+
+
+def latency_chart(
+    curves: Curves,
+    *,
+    total: float | None,
+    marks: tuple[TimeMark, ...] = (),
+    waiting: str = WAITING,
+    over: bool = False,
+) -> ChartData:
+    """The lower graph: percentiles of the latency of each interval, and its largest as points."""
+    names = (("p50", "p50_ns", "$success"), ("p99", "p99_ns", "$warning"), ("p99.9", "p99_9_ns", "$error"))
+    lines = [Series(name=name, points=curves.points(key), color=color) for name, key, color in names]
+    most = Series(name="max", points=curves.points("max_ns"), color="$foreground", joined=False)
+    return ChartData(
+        series=(most, *lines),  # the lines over the points
+        marks=marks,
+        shaded_until=curves.measured_from if total is not None else 0.0,
+        shaded_words="ramp",
+        x_max=total,
+        y_format=units.latency,
+        ends=True,
+        over=over,
+        bands=True,
+        waiting=_AFTER_THE_RAMP if curves.taken and not curves.measured else waiting,
+    )
+
+
+def progress(active: ActiveRun, now: float) -> Progress:
+    """How far the job has come, over all its phases."""
+    within = active.passed(now)
+    planned = active.start.planned_seconds
+    waits = active.start.steady is not None and active.start.steady.until
+    match active.phase:
+        case Phase.SETTLING:
+            return Progress(phase="settling", elapsed=within, total=active.phase_seconds)
+        case Phase.RAMP if waits:
+            return Progress(phase="ramp", elapsed=within)
+        case Phase.FILLING:
+            fraction = active.moved_bytes / active.total_bytes if active.total_bytes else None
+            return Progress(phase="filling", fraction=fraction, elapsed=within, eta=active.amount_left(now))
+        case Phase.RAMP | Phase.MEASURING:
+            if not planned:
+                return Progress(phase=str(active.phase), elapsed=within)
+            runtime = active.phase_seconds if active.phase is Phase.MEASURING and active.phase_seconds else None
+            ramp = planned - runtime if runtime is not None else 0.0
+            elapsed = within + (ramp if active.phase is Phase.MEASURING else 0.0)
+            elapsed = min(elapsed, planned)
+            return Progress(
+                phase=str(active.phase),
+                fraction=elapsed / planned if planned else None,
+                elapsed=elapsed,
+                total=planned,
+                eta=max(0.0, planned - elapsed),
+            )
+        case _:
+            return Progress(phase=str(active.phase), elapsed=within)
+
+
+def machine_line(steady: SteadyFigures | None, fio: float | None, host: float | None) -> str:
+    """How the run stands to the steady state rule, and who works how much."""
+    return " · ".join(filter(None, (steady_words(steady) if steady is not None else "", cpu_line(fio, host))))
+
+
+def chart_seconds(active: ActiveRun) -> float | None:
+    """Length of the graphs' time axis: the whole run where it is known, None to follow what comes."""
+    if active.phase not in (Phase.RAMP, Phase.MEASURING, Phase.STOPPING):
+        return None
+    waits = active.start.steady is not None and active.start.steady.until
+    if not active.start.planned_seconds or (waits and not active.settled):
+        return None
+    return active.start.planned_seconds + active.settled
+
+
+def advice_line(advice: tuple[Advice, ...], width: int, *, ascii: bool = False) -> str:
+    """How much advice there is, the key that follows the worst of it, and that; `i` shows the rest."""
+    if not advice:
+        return ""
+    command = command_of(advice[0])
+    keys = "i" if command is None else f"i, {command.shown_keys.split()[0]} {command.label}"
+    return shorten(f"{ATTENTION.shown(ascii=ascii)} {len(advice)} ({keys}) {advice[0].message}", width)
+
+
+def short_progress(session: Session, active: ActiveRun, now: float) -> str:
+    """The running job in the header of every screen: `randread-4k 42 % ETA 35 s`; of an A/B all of its runs."""
+    state = progress(active, now)
+    mark = active.start.mark
+    record = None if mark is None else session.experiment(mark.experiment)
+    if record is not None:
+        whole = ab_progress(session, record, state.eta or 0.0)
+        return f"A/B {whole.begun}/{whole.planned} ETA {units.duration(round(whole.left or 0.0))}"
+    name = active.start.profile or "custom job"
+    if state.fraction is None:
+        return f"{name}: {state.phase}"
+    return f"{name} {int(state.fraction * 100 + 1e-9)} % ETA {units.duration(round(state.eta or 0))}"

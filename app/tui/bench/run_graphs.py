@@ -1,0 +1,461 @@
+"""The graphs of a run, and the keys of whatever shows them."""
+
+from __future__ import annotations
+
+from dataclasses import replace
+from functools import partial
+from pathlib import Path
+from typing import Protocol
+
+from textual import events
+from textual.app import ComposeResult
+from textual.containers import Horizontal, Vertical
+
+from app.core.presentation.run import both_directions
+from app.core.session.raw_output import intervals
+from app.core.session.results import RunFigures, RunStatus, Sample
+from app.core.session.state import RunRecord, Session
+from app.doors import action
+from app.features.plots.screen.plot_worker import StillPicture
+from app.tui.bench.curves import Curves, ramp_of
+from app.tui.bench.large_figures import directions_of, ended_figures, figure_columns, parts_of_run, running_figures
+from app.tui.bench.live_view import baseline_references, heat_chart, latency_chart, throughput_chart
+from app.tui.bench.run_marks import change_marks, event_marks, marks_of
+from widgets.chart import LineChart, TimeMark
+from widgets.figure_rows import FigureRows
+from widgets.heat_plot import HeatChart
+from widgets.plot_render.plot_data import Picture
+from widgets.scale import time_end
+from widgets.text_utils.text import clean, shorten
+
+ZOOMS = (300.0, 120.0, 60.0, 30.0, 10.0)
+"""Seconds that can be shown in place of all."""
+
+WIDE, HIGH = 110, 14
+"""Columns and rows from which the picture of all latencies has a place beside the graphs."""
+
+FIGURES_EVERY = 0.45
+"""Seconds of the run for which the large figures stand: nobody reads any that change faster."""
+
+_LEAST_GRAPHS = 10
+"""Lines that two graphs, the heading of the figures and the figures of all targets together need."""
+
+_PART = 24
+"""Columns that the name of a part has in the title of a graph."""
+
+_Recorded = tuple[Path, str, str]
+"""Curves on disk: folder of the session, run, and part of it ("" for the whole run)."""
+
+_KEPT = 8
+"""Runs whose curves are kept: reading those of an hour takes seconds."""
+
+
+class RunGraphs(Vertical):
+    """Draws samples as they come, or those that a finished run left on disk.
+
+    `draw` shows curves that somebody else grows, `show_run` reads those of a run that is over.
+    """
+
+    DEFAULT_CSS = """
+    RunGraphs {
+        height: 1fr;
+        & LineChart { height: 1fr; min-height: 4; }
+        & #heat, & #percentiles { display: none; }
+        &.-over.-wide #percentiles { display: block; width: 42%; margin-left: 1; }
+        &.-heat #heat { display: block; }
+        &.-heat #latency { display: none; }
+        &.-percentiles #over-time { display: none; }
+        &.-percentiles #percentiles { display: block; width: 1fr; margin: 0; }
+    }
+    """
+
+    def __init__(self, *, id: str | None = None, classes: str | None = None) -> None:
+        super().__init__(id=id, classes=classes)
+        self._curves = Curves()
+        self._total: float | None = None
+        self._baseline: RunRecord | None = None
+        self._beneath = Curves()
+        self._happened: tuple[TimeMark, ...] = ()
+        self._figures: RunFigures | None = None
+        self._run: RunRecord | None = None
+        self._whole = Curves()
+        self._part = ""
+        self._samples: tuple[Sample, ...] = ()
+        self._folder: Path | None = None
+        self._waiting = ""
+        self._told = -1.0
+        self._rate = False
+        self._close = False
+        self._fitted = False
+        self._wanted: _Recorded | None = None
+        self._known: dict[_Recorded, Curves] = {}
+
+    def compose(self) -> ComposeResult:
+        """Large figures; throughput, and below it latency in one of two ways; all latencies beside them at the end."""
+        yield FigureRows(id="figures")
+        with Horizontal():
+            with Vertical(id="over-time"):
+                yield LineChart(title="IOPS", id="throughput")
+                yield LineChart(title="Latency", id="latency", log_scale=True)
+                yield HeatChart(title="Latency heat map", id="heat", log_scale=True)
+            yield StillPicture(id="percentiles", ascii=self._ascii)
+
+    def on_mount(self) -> None:
+        """Draws as the app does."""
+        # Asking for widgets by name costs more than drawing a sample does.
+        self._throughput, self._latency = (
+            self.query_one("#throughput", LineChart),
+            self.query_one("#latency", LineChart),
+        )
+        self._heat = self.query_one(HeatChart)
+        self._figure_rows = self.query_one(FigureRows)
+        for chart in self.charts:
+            chart.ascii = self._ascii
+
+    @property
+    def _ascii(self) -> bool:
+        return bool(getattr(self.app, "ascii", False))
+
+    def on_resize(self, event: events.Resize) -> None:
+        """The picture of all latencies stands beside the graphs only where both can be read."""
+        self.set_class(event.size.width >= WIDE and event.size.height >= HIGH, "-wide")
+        if len(self._figure_rows.rows) > 1:  # how many targets have a row depends on the height
+            self._told = -1.0
+            self._show_figures()
+
+    @property
+    def charts(self) -> tuple[LineChart, ...]:
+        """Those over time."""
+        return self._throughput, self._latency, self._heat
+
+    @property
+    def frozen(self) -> bool:
+        """Whether they stand still."""
+        return any(chart.frozen for chart in self.charts)
+
+    def draw(
+        self,
+        curves: Curves,
+        *,
+        total: float | None,
+        run: RunRecord | None = None,
+        folder: Path | None = None,
+        samples: tuple[Sample, ...] = (),
+        happened: tuple[TimeMark, ...] = (),
+        waiting: str = "",
+    ) -> None:
+        """Show these curves.
+
+        `total`: seconds of the time axis; None to follow what comes. `run`: the one that is over; with it no figure of
+        an interval is shown. `folder`: that of its session. `samples`: the intervals of a run that is not over; the
+        curves of one of its parts are drawn from them. `happened`: beside what the samples tell. `waiting`: what is
+        said while there is nothing to draw.
+        """
+        self._wanted = None
+        self._whole, self._total, self._run = curves, total, run
+        self._samples, self._folder = samples, folder
+        self._figures = None if run is None else run.figures
+        self._happened, self._waiting = happened, waiting
+        self._choose_curves()
+        self._redraw()
+
+    @property
+    def parts(self) -> tuple[str, ...]:
+        """The targets or sections of the job that have figures of their own; empty for one."""
+        known = self._whole.parts if self._figures is None else parts_of_run(self._figures)
+        return tuple(name for name, _ in known)
+
+    @property
+    def part(self) -> str:
+        """The target or section whose graphs are drawn; "" for the whole run."""
+        return self._part
+
+    def switch_part(self, step: int) -> bool:
+        """Draw the next part of the run, or the one before with -1; return whether the run has parts."""
+        names = ("", *self.parts)
+        at = names.index(self._part) if self._part in names else 0
+        self._part = names[(at + step) % len(names)]
+        self._choose_curves()
+        self._redraw()
+        return len(names) > 1
+
+    def _choose_curves(self) -> None:
+        """Take the curves of the part that is shown, and begin to read them where they are on disk only."""
+        if self._part not in self.parts:
+            self._part = ""
+        if not self._part:
+            self._curves = self._whole
+            if self._wanted is not None:  # a part that is still being read must not take its place
+                self._wanted = (*self._wanted[:2], "")
+        elif self._run is None:
+            if self._curves.part != self._part:
+                self._curves = Curves(part=self._part)
+            self._curves.take(self._samples, self._whole.ramp)
+        elif self._folder is not None:
+            self._wanted = (self._folder, self._run.id, self._part)
+            self._curves = self._known.get(self._wanted) or Curves(part=self._part)
+            if self._wanted not in self._known:
+                self._waiting = _READING
+                self._begin_to_read(self._wanted, self._run)
+
+    def compare_with(self, baseline: RunRecord | None, folder: Path | None) -> None:
+        """Draw this run of the session in `folder` beneath: its means at once, its spread when its samples are read."""
+        if baseline is not self._baseline:
+            self._baseline, self._beneath = baseline, Curves()
+            if baseline is not None and folder is not None:
+                self.run_worker(partial(self._read_beneath, baseline, folder), thread=True, group="beneath")
+
+    def _read_beneath(self, run: RunRecord, folder: Path) -> None:
+        self.app.call_from_thread(self._take_beneath, run, _read(run, folder))
+
+    def _take_beneath(self, run: RunRecord, curves: Curves) -> None:
+        if run is self._baseline and self.is_mounted:
+            self._beneath = curves
+            self._redraw()
+
+    def show_run(self, run: RunRecord, folder: Path, session: Session) -> None:
+        """Show a run that is over, of a session and its folder: its curves come once they are read."""
+        wanted = (folder, run.id, "")
+        if self._wanted is not None and self._wanted[:2] == wanted[:2]:
+            return
+        self._part = ""
+        known = self._known.get(wanted)
+        shown = known or Curves()
+        waiting = _READING if known is None else _NOTHING
+        baseline = None if session.baseline in (None, run.id) else session.run(session.baseline or "")
+        self.compare_with(baseline, folder)
+        happened = happened_in(run, session, shown, ascii=self._ascii)
+        self.draw(shown, total=length_of(run, shown), run=run, folder=folder, happened=happened, waiting=waiting)
+        self._wanted = wanted
+        if known is None:
+            self._begin_to_read(wanted, run, session)
+
+    def _begin_to_read(self, wanted: _Recorded, run: RunRecord, session: Session | None = None) -> None:
+        """Read the curves of a run in a thread; `session`: the one to take the marks from."""
+        read = partial(self._read_run, wanted, run, session)
+        self.run_worker(read, thread=True, group="recorded", exclusive=True)
+
+    def _read_run(self, wanted: _Recorded, run: RunRecord, session: Session | None) -> None:
+        folder, _, part = wanted
+        self.app.call_from_thread(self._take_run, wanted, run, session, _read(run, folder, part))
+
+    def _take_run(self, wanted: _Recorded, run: RunRecord, session: Session | None, curves: Curves) -> None:
+        while len(self._known) >= _KEPT:
+            del self._known[next(iter(self._known))]
+        self._known[wanted] = curves
+        if self._wanted is None or self._wanted[:2] != wanted[:2] or not self.is_mounted:
+            return
+        if session is not None:  # the whole run, which its parts share the time axis with
+            self._whole, self._total = curves, length_of(run, curves)
+            self._happened = happened_in(run, session, curves, ascii=self._ascii)
+        if self._wanted == wanted:
+            self._curves, self._waiting = curves, _NOTHING
+        self._redraw()
+
+    def _redraw(self) -> None:
+        curves, total, over = self._curves, self._total, self._figures
+        if self._fitted:
+            total = time_end(curves.until)
+        if not self.frozen:
+            self._show_figures()
+        throughput, latency, heat = self.charts
+        of = f" of {shorten(clean(self._part), _PART)}" if self._part else ""
+        throughput.title = ("MiB/s" if self._rate else "IOPS") + of
+        latency.title, heat.title = f"Latency{of}", f"Latency heat map{of}"
+        baseline, rate, waiting = self._baseline, self._rate, self._waiting
+        # Nothing is known of how a part of the baseline scatters, so its graphs have none beneath.
+        beneath = () if baseline is None or self._part else baseline_references(baseline, self._beneath, rate=rate)
+        marks = (*marks_of(curves, ascii=self._ascii), *self._happened)
+        ended = over is not None
+        throughput.data = throughput_chart(
+            curves,
+            rate=rate,
+            total=total,
+            references=beneath,
+            marks=marks,
+            waiting=waiting,
+            over=ended,
+            close=self._close,
+        )
+        marks = tuple(replace(mark, words="") for mark in marks)  # said once, in the upper graph
+        latency.data = latency_chart(curves, total=total, marks=marks, waiting=waiting, over=ended)
+        if heat.display:
+            heat.data = heat_chart(curves, total=total, marks=marks, waiting=waiting)
+        run = self._run if over is not None else None
+        if run is not None and self._part:
+            run = _run_of(run, self._part)
+        drawn = run is not None and any(side.bins for _, side in both_directions(run.figures))
+        self.set_class(drawn, "-over")
+        if run is not None and drawn:
+            below = None if self._part else self._baseline
+            state = (run.id, run.start.at, self._part, None if below is None else below.id)
+            self.query_one(StillPicture).make(partial(_latencies, run, below), state)
+        else:
+            self.remove_class("-percentiles")
+
+    def _show_figures(self) -> None:
+        shown, until = self._figure_rows, self._whole.until
+        if self._figures is None and shown.rows and self._told <= until < self._told + FIGURES_EVERY:
+            return
+        self._told = until
+        most = max(1, self.size.height - _LEAST_GRAPHS)
+        if self._figures is None:
+            names, rows = directions_of(self._whole), running_figures(self._whole, most)
+        else:
+            names, rows = ended_figures(self._figures, most)
+        shown.columns = figure_columns(running=self._figures is None, names=names)
+        shown.rows = rows
+
+    def switch_unit(self) -> None:
+        """IOPS or MiB/s."""
+        self._rate = not self._rate
+        self._redraw()
+
+    def switch_range(self) -> None:
+        """From zero, or only what the values need: what an A/B decides is a dot or two of the former."""
+        self._close = not self._close
+        self._redraw()
+
+    def switch_lower(self) -> None:
+        """Latency as percentiles over time, or how all of it is spread; at the end of a run its curve of percentiles,
+        where that has no place beside them.
+        """
+        ways = ["", "-heat"]
+        if self.has_class("-over") and not self.has_class("-wide"):
+            ways.append("-percentiles")
+        now = next((at for at, way in enumerate(ways) if way and self.has_class(way)), 0)
+        self.remove_class("-heat", "-percentiles")
+        if way := ways[(now + 1) % len(ways)]:
+            self.add_class(way)
+        self._redraw()
+
+    def switch_scale(self) -> None:
+        """Linear or logarithmic latency."""
+        chart = self._latency
+        chart.log_scale = not chart.log_scale
+
+    def switch_fit(self) -> bool:
+        """All of the job's time, or only what there is of it; True for the latter."""
+        self._fitted = not self._fitted
+        for chart in self.charts:
+            chart.window = 0.0
+        self._redraw()
+        return self._fitted
+
+    def freeze(self, still: bool) -> None:
+        """Hold the graphs still, or let them go."""
+        for chart in self.charts:
+            chart.frozen = still
+
+    def zoom(self, step: int) -> str:
+        """Show less time, or more with -1; a sentence where it goes no further."""
+        window, whole = self.charts[0].window, self._total or self._curves.until
+        closer = [seconds for seconds in ZOOMS if seconds < (window or whole)]
+        wider = [seconds for seconds in reversed(ZOOMS) if window < seconds < whole]
+        if step > 0 and not closer:
+            return f"No closer than {ZOOMS[-1]:.0f} s." if window else "There is nothing to be shown closer yet."
+        if step < 0 and not window:
+            return "All of the time is shown."
+        to = closer[0] if step > 0 else next(iter(wider), 0.0)
+        for chart in self.charts:
+            chart.window = to
+        return ""
+
+
+_READING = "reading what fio wrote ..."
+_NOTHING = "no sample was kept of this run"
+"""Of a run whose raw output is gone, or that was over before its first interval."""
+
+
+def _latencies(run: RunRecord, baseline: RunRecord | None) -> Picture | None:
+    """All latencies of a run by percentile, over those of the baseline."""
+    draw = action("plots.run")
+    return None if draw is None else draw(run, baseline)
+
+
+def _run_of(run: RunRecord, part: str) -> RunRecord:
+    """Return the run with the figures of one of its parts in place of all."""
+    own = dict(parts_of_run(run.figures)).get(part)
+    if run.end is None or own is None:
+        return run
+    figures = replace(run.figures, read=own.read, write=own.write, trim=own.trim, sync=own.sync)
+    return replace(run, end=replace(run.end, figures=figures))
+
+
+def _read(run: RunRecord, folder: Path, part: str = "") -> Curves:
+    """Return the curves of a run, or of one of its parts, from what fio wrote."""
+    curves = Curves(part=part)
+    curves.take(intervals(run, folder), ramp_of(run.start))
+    return curves
+
+
+def happened_in(run: RunRecord, session: Session, curves: Curves, *, ascii: bool) -> tuple[TimeMark, ...]:
+    """What happened beside a run that is over."""
+    if run.end is None:
+        return ()
+    changed = change_marks(session, run.start, curves.until, run.end.at, ascii=ascii)
+    return (*changed, *event_marks(run.figures.happened, ascii=ascii))
+
+
+def length_of(run: RunRecord, curves: Curves) -> float | None:
+    """Seconds of a finished run's time axis: all that was planned, or what there is of one that ended before."""
+    if run.figures.status is not RunStatus.OK:
+        return curves.until or None
+    waited = run.figures.steady.waited_s if run.figures.steady is not None else 0.0
+    return max(run.start.planned_seconds + waited, curves.until)
+
+
+# -- the keys of whatever shows the graphs of a run: the Bench screen, and a run that is opened again -----------------
+
+GRAPH_COMMANDS = (
+    "bench.heat",
+    "bench.unit",
+    "bench.next-part",
+    "bench.scale",
+    "bench.range",
+    "bench.fit",
+    "bench.zoom-in",
+    "bench.zoom-out",
+)
+"""Commands that these actions are for."""
+
+
+class _Showing(Protocol):
+    @property
+    def graphs(self) -> RunGraphs: ...
+
+    def say(self, message: str) -> None: ...
+
+
+class GraphKeys:
+    """Actions on the graphs; a screen that has them has `graphs` and `say`."""
+
+    def action_heat(self: _Showing) -> None:
+        """Latency as percentiles, or how all of it is spread."""
+        self.graphs.switch_lower()
+
+    def action_zoom(self: _Showing, step: int) -> None:
+        """Show less or more time."""
+        if said := self.graphs.zoom(step):
+            self.say(said)
+
+    def action_fit(self: _Showing) -> None:
+        """Show the time that there is, or all that the job takes."""
+        self.graphs.switch_fit()
+
+    def action_part(self: _Showing, step: int) -> None:
+        """Draw the graphs of the next section or target, or of the whole run again."""
+        if not self.graphs.switch_part(step):
+            self.say("The job has one section on one target, so these graphs show all of it.")
+
+    def action_unit(self: _Showing) -> None:
+        """IOPS or MiB/s."""
+        self.graphs.switch_unit()
+
+    def action_range(self: _Showing) -> None:
+        """The upper graph from zero, or only what its values need."""
+        self.graphs.switch_range()
+
+    def action_scale(self: _Showing) -> None:
+        """Linear or logarithmic latency."""
+        self.graphs.switch_scale()

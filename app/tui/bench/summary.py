@@ -1,0 +1,79 @@
+"""A run that is over, and an experiment, in a few lines: figures, what speaks against them, what to do next. No I/O."""
+
+from __future__ import annotations
+
+from app.core.analysis.sample_groups import condition
+from app.core.analysis.stored_verdicts import shown_experiment
+from app.core.presentation.caches import cache_line
+from app.core.presentation.comparison import ab_progress, experiment_brief, experiment_lines
+from app.core.presentation.comparison_text import so_far
+from app.core.presentation.events import after_words
+from app.core.presentation.run import result_line
+from app.core.session.results import RunStatus
+from app.core.session.state import ExperimentRecord, RunRecord, Session
+
+
+def summary_lines(run: RunRecord) -> tuple[str, ...]:
+    """Which run, what it measured, what caches served of it, why it ended, what speaks against it."""
+    caches = cache_line(run.figures.caches)
+    return (f"{run.id} {result_line(run.figures)}", *((caches,) if caches else ()), *after_words(run.figures))
+
+
+def next_words(run: RunRecord, session: Session) -> str:
+    """`Next: B measure against another value, c compare with r1, E export`; of a run that failed, r again."""
+    if run.figures.status is RunStatus.FAILED:
+        return "Next: r run it again, e change the job, T choose another target."
+    other = compared_with(run, session)
+    compare = f"c compare with {other.id}" if other is not None else "r run it again"
+    if run.start.sections:  # an A/B judges one section
+        return f"Next: {compare}, ] show each section alone, E export."
+    return f"Next: B measure against another value, {compare}, E export."
+
+
+def compared_with(run: RunRecord, session: Session) -> RunRecord | None:
+    """The baseline, or else the last run before it that did the same job on the same thing; None if there is none."""
+    baseline = session.run(session.baseline) if session.baseline is not None else None
+    if baseline is not None and baseline.id != run.id:
+        return baseline
+    before = session.runs[: next((at for at, one in enumerate(session.runs) if one.id == run.id), 0)]
+    alike = (one for one in reversed(before) if one.end is not None and _same_job(one, run))
+    return next(alike, None)
+
+
+def _same_job(one: RunRecord, other: RunRecord) -> bool:
+    """Whether they measured the same, whatever the settings were."""
+    (where, job, _, subject), (place, task, _, thing) = condition(one), condition(other)
+    return (where, job, subject) == (place, task, thing)
+
+
+# -- a running or finished experiment as the lines that screens show --------------------------------------------------
+
+
+def running(session: Session) -> ExperimentRecord | None:
+    """The experiment that has not ended; after a crash one that never will."""
+    last = session.experiments[-1] if session.experiments else None
+    return last if last is not None and last.end is None else None
+
+
+def progress_line(session: Session, record: ExperimentRecord, left_of_run: float = 0.0) -> str:
+    """`A/B e1: run 5 of 12, pair 3, B read-ahead · 6 min left at most · read IOPS -18.0 % [-19.1, -16.9], not yet
+    decided`. `left_of_run`: seconds of the run that goes on.
+    """
+    start = record.start
+    marks = [run.start.mark for run in session.runs if run.start.mark is not None]
+    own = [mark for mark in marks if mark.experiment == record.id]
+    if not own:
+        return f"A/B {record.id}: about to begin"
+    now = own[-1]
+    value = start.a if now.letter == "A" else start.b
+    at = f"run {len(own)} of {len(start.order)}, pair {now.pair} of {start.pairs}, {now.letter} {value}"
+    resting = "" if session.active is not None else ", at rest"
+    left = ab_progress(session, record, left_of_run).left_words
+    shown = so_far(session, record.id)
+    return " · ".join(filter(None, (f"A/B {record.id}: {at}{resting}", left, shown)))
+
+
+def ended_line(session: Session, record: ExperimentRecord, *, brief: bool = False) -> str:
+    """What it has shown, or why it has not; whether the old value is back. `brief`: in a line or two."""
+    comparison = shown_experiment(session, record.id)
+    return experiment_brief(record, comparison) if brief else " ".join(experiment_lines(record, comparison))

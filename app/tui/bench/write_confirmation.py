@@ -1,0 +1,93 @@
+"""The question before a job that writes to a device."""
+
+from __future__ import annotations
+
+from typing import TYPE_CHECKING
+
+from app.core.benchmark.endurance import wear_words
+from backends.sizes import size_words
+from widgets.confirm import Confirmation, ConfirmDialog
+from widgets.text_utils import units
+
+if TYPE_CHECKING:
+    from app.core.benchmark.run_plan import Site
+    from app.core.benchmark.runner import Preparation
+    from app.tui.app_interface import Port
+
+
+async def allowed(app: Port, ready: Preparation) -> bool:
+    """Whether the person lets a writing job on a device go ahead; a refused one only gives its reasons."""
+    if ready.refused:
+        where = ", ".join(target.where for target in ready.request.targets)
+        title = f"{ready.job.describe()} on {where}"
+        reasons = tuple(filter(None, (*ready.refused, ready.hint)))
+        await app.push_screen_wait(ConfirmDialog(Confirmation(title=title, tier="refused", reasons=reasons)))
+        return False
+    if ready.request.fills:
+        return await app.push_screen_wait(ConfirmDialog(_precondition(app, ready))) is True
+    if not ready.destructive:
+        return True
+    return await app.push_screen_wait(ConfirmDialog(_overwriting(app, ready))) is True
+
+
+def _overwriting(app: Port, ready: Preparation) -> Confirmation:
+    """The question before one device or several are written to."""
+    devices = list(map(_shown, ready.overwritten))
+    lost = "it" if len(devices) == 1 else "them"
+    losses = (f"It trims {loss}" for site in ready.overwritten if (loss := ready.loss_of(site)))
+    overwritten = (f"{device} is overwritten." for device in devices if ready.job.writes_data)
+    verb = "writes to" if ready.job.writes_data else "trims"
+    return Confirmation(
+        title=f"{ready.job.describe()} {verb} {', '.join(devices)}",
+        tier="destructive",
+        summary=f"All data on {lost} is lost. There is no undo.",
+        commands=(ready.command,),
+        risks=(
+            *losses,
+            *overwritten,
+            *_wear(app, ready),
+            *ready.notes,
+        ),
+        evidence=tuple(found for site in ready.overwritten for found in _found(site)),
+        devices=tuple(plate.sentence for plate in ready.plates),
+        required=ready.confirm_text or "",
+        apply_label="Overwrite" if ready.job.writes_data else "Trim",
+    )
+
+
+def _found(site: Site) -> tuple[str, ...]:
+    """What lies on a device and would be lost."""
+    found = () if site.judgement is None else site.judgement.verdict.found
+    return found or (f"nothing: {_shown(site)} is blank",)
+
+
+def _shown(site: Site) -> str:
+    return site.name if site.judgement is None else site.judgement.verdict.shown
+
+
+def _wear(app: Port, ready: Preparation) -> tuple[str, ...]:
+    return tuple(f"{words}." for words in wear_words(ready, app.session.runs, app.session.inventory))
+
+
+def _precondition(app: Port, ready: Preparation) -> Confirmation:
+    """The question before all of a device, or of a file, is written."""
+    fills, device = ready.request.fills, ready.device or ready.request.where
+    shown = device if ready.scratch is None else str(ready.scratch.path)
+    loss = " All data on it is lost. There is no undo." if ready.destructive else " The file stays."
+    whole = size_words(fills * ready.size)
+    all_of_it = f"writes all {size_words(ready.size)} of it {fills} times in order, {whole} in all"
+    workload = ready.job.describe().partition(f" · {ready.job.runtime} s")[0]
+    then = f"then {workload} until steady, for {units.duration(ready.job.runtime)} at most"
+    return Confirmation(
+        title=f"preconditioning {shown}",
+        tier="destructive" if ready.destructive else "harmless",
+        summary=f"It {all_of_it}; {then}.{loss}",
+        commands=(ready.fill_command, ready.command),
+        risks=(f"{device} is overwritten, which wears it.", *_wear(app, ready), *ready.notes)
+        if ready.destructive
+        else ready.notes,
+        evidence=_found(ready.only) if ready.destructive else (),
+        devices=tuple(plate.sentence for plate in ready.plates),
+        required=ready.confirm_text or "",
+        apply_label="Overwrite" if ready.destructive else "Write",
+    )

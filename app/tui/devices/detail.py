@@ -1,0 +1,134 @@
+"""One device: its settings, all that is known of it, and what was done with it, each behind a tab."""
+
+from __future__ import annotations
+
+from textual.app import ComposeResult
+from textual.containers import Vertical, VerticalScroll
+from textual.widget import Widget
+
+from app.core.presentation.table import Facts, Table
+from app.tui import render
+from app.tui.devices.settings_panel import SettingsPanel
+from widgets.details import Details
+from widgets.keyed_table import KeyedTable
+from widgets.text_panel import Line, Lines
+
+TABS = {"settings": "Settings", "facts": "Facts", "history": "History"}
+"""Names of the tabs, in the order in which `t` shows them."""
+
+
+class TabLine(Lines):
+    """The tabs, the present one inverse, and the key that switches."""
+
+    DEFAULT_CSS = "TabLine { & > .lines--heading { text-style: bold reverse; } }"
+
+    def __init__(self) -> None:
+        super().__init__(id="tabs")
+        self._tabs: tuple[str, ...] = ()
+        self._shown = ""
+
+    def show(self, tabs: tuple[str, ...], shown: str) -> None:
+        """Which there are, and which is shown."""
+        if (tabs, shown) != (self._tabs, self._shown):
+            self._tabs, self._shown = tabs, shown
+            self.changed()
+
+    def lay_out(self, width: int) -> list[Line]:
+        """One line."""
+        pieces = [("heading" if tab == self._shown else "label", f" {TABS[tab]} ") for tab in self._tabs]
+        room = width - sum(len(text) for _, text in pieces)
+        return [(*pieces, ("muted", "t switches".rjust(room) if room > 10 else ""))]
+
+
+class FactsPane(VerticalScroll):
+    """Facts in groups, that one may scroll through."""
+
+    BINDINGS = [("j", "scroll_down"), ("k", "scroll_up"), ("g", "scroll_home"), ("G", "scroll_end")]  # noqa: RUF012
+
+    def __init__(self, *, id: str) -> None:
+        super().__init__(id=id)
+        self._details = Details(id="facts")
+
+    def compose(self) -> ComposeResult:
+        """The facts."""
+        yield self._details
+
+    def show(self, facts: tuple[Facts, ...], *, anew: bool) -> None:
+        """Show facts; of another device `anew` from the top."""
+        self._details.groups = render.groups(facts)
+        if anew:
+            self.scroll_home(animate=False)
+
+
+class DeviceDetail(Vertical):
+    """Title, tabs, and what the present tab shows."""
+
+    def __init__(self) -> None:
+        super().__init__(id="detail")
+        self.tab = "settings"
+        """The present one."""
+        self.facts_apart = False
+        """Whether there is room for the facts beside the rest."""
+        self._history: KeyedTable | None = None
+
+    def compose(self) -> ComposeResult:
+        """The first two; what was done is made when somebody asks."""
+        yield TabLine()
+        yield self.make_panel()
+        yield FactsPane(id="facts-scroll")
+
+    def make_panel(self) -> SettingsPanel:
+        """What shows its settings."""
+        return SettingsPanel()
+
+    def on_mount(self) -> None:
+        """The first tab."""
+        self.show_tab(self.tab)
+
+    @property
+    def tabs(self) -> tuple[str, ...]:
+        """Those that there are: facts that stand beside need none."""
+        return tuple(tab for tab in TABS if tab != "facts" or not self.facts_apart)
+
+    def show_tab(self, tab: str) -> None:
+        """Show another one; the keys go with it."""
+        inside = self.holds_focus
+        self.tab = tab if tab in self.tabs else self.tabs[0]
+        self.query_one(TabLine).show(self.tabs, self.tab)
+        self.query_one(SettingsPanel).display = self.tab == "settings"
+        self.query_one(FactsPane).display = self.tab == "facts"
+        if self.tab == "history" or self._history is not None:
+            self.history.display = self.tab == "history"
+        if inside:
+            self.screen.set_focus(self.entrance)
+
+    def next_tab(self) -> None:
+        """Show the next one."""
+        tabs = self.tabs
+        self.show_tab(tabs[(tabs.index(self.tab) + 1) % len(tabs)])
+
+    @property
+    def history(self) -> KeyedTable:
+        """The table of what was done with it."""
+        if self._history is None:
+            self._history = KeyedTable(id="history", empty="nothing was changed or measured here in this session")
+            self.mount(self._history)
+        return self._history
+
+    @property
+    def holds_focus(self) -> bool:
+        """Whether the keys go into it."""
+        focused = self.screen.focused
+        return focused is not None and self in focused.ancestors
+
+    @property
+    def entrance(self) -> Widget:
+        """What takes the keys of the present tab."""
+        if self.tab == "history":
+            return self.history
+        return self.query_one(SettingsPanel).table if self.tab == "settings" else self.query_one(FactsPane)
+
+    def show_history(self, table: Table) -> None:
+        """What was done with it."""
+        self.history.columns = render.columns(table)
+        self.history.rows = render.rows(table)

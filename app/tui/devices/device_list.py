@@ -1,0 +1,326 @@
+"""The list of devices, and the rows that it shows."""
+
+from __future__ import annotations
+
+from collections.abc import Collection, Container, Mapping, Sequence
+from dataclasses import replace
+
+from textual import events
+
+from app.core.presentation.attention_list import Trouble, troubles
+from app.core.presentation.device_table import (
+    COLUMNS,
+    ORDERS,
+    OTHERS,
+    USUAL,
+    Listing,
+    beside,
+    called,
+    devices_table,
+    matching,
+    searchable,
+)
+from app.core.presentation.device_tree import Thing
+from app.core.presentation.setting import Tuning
+from app.core.presentation.table import Cell, Fold, Row, Table
+from app.tui import render
+from backends.model import Inventory, Target
+from backends.settings import Reading
+from widgets.keyed_table import KeyedTable, TableCell, TableRow
+from widgets.table_layout import plain
+
+# -- devices and settings as the rows that the Devices screen shows ---------------------------------------------------
+
+SHOWN = ("setting", "now", "staged", "risk", "effect")
+"""Columns of the table of settings; the values that one may have stand in the list that enter opens."""
+
+
+_FOLDS = {Fold.NOTHING: "  ", Fold.CLOSED: "▸ ", Fold.OPEN: "▾ "}
+
+
+def list_rows(table: Table, staged: Container[str] = ()) -> tuple[TableRow, ...]:
+    """The rows of the list: what hangs from another stands further in, and where something is staged is a mark."""
+    return tuple([_drawn(row, row.key in staged) for row in table.rows])
+
+
+def _drawn(row: Row, marked: bool) -> TableRow:
+    name, *others = render.cells(row.cells)
+    return TableRow(
+        key=row.key,
+        cells=(_branched(row, name), *others),
+        dim=row.dim,
+        banner=_headed(row, render.cells(row.banner)),
+        marked=marked,
+    )
+
+
+def _branched(row: Row, name: str | TableCell) -> str | TableCell:
+    text = f"{' ' * row.depth}{_FOLDS[row.fold]}{plain(name)}"
+    return TableCell(text=text, tone=name.tone) if isinstance(name, TableCell) else text
+
+
+def _headed(row: Row, banner: tuple[str | TableCell, ...]) -> tuple[str | TableCell, ...]:
+    if not banner:
+        return ()
+    first = banner[0] if isinstance(banner[0], TableCell) else TableCell(text=banner[0])
+    return (replace(first, text=f"{_FOLDS[row.fold]}{first.text}"), *banner[1:])
+
+
+def next_value(reading: Reading, current: str | None, step: int) -> str | None:
+    """The legal value after or before `current`; None where there is nothing to step through."""
+    if reading.choices:
+        values = [choice.value for choice in reading.choices]
+        if current not in values:
+            return values[0 if step > 0 else -1]
+        return values[(values.index(current) + step) % len(values)]
+    span = reading.span
+    if span is None:
+        return None
+    try:
+        number = int(current or "")
+    except ValueError:
+        return str(span.minimum)
+    if number <= 0 or span.maximum - span.minimum <= 16 * span.step:
+        number += step * span.step
+    else:  # powers of two walk a wide span in a few keys
+        number = number * 2 if step > 0 else number // 2
+        number -= (number - span.minimum) % span.step
+    return str(min(max(number, span.minimum), span.maximum))
+
+
+def unfolded_words(whole: bool) -> str:
+    """What is said once everything was opened, or closed again."""
+    if whole:
+        return "Every drive is shown; * closes again what is well."
+    return "Members that are well are told in words; * shows every drive."
+
+
+# -- the list of devices: a table whose branches open and close, sorted, filtered, the cursor on its row --------------
+
+
+class DeviceList(KeyedTable):
+    """Controllers, arrays and drives."""
+
+    def __init__(self, columns: Collection[str] = (), order: str = "address") -> None:
+        super().__init__(id="devices", empty="looking for hardware ...")
+        self.shown: tuple[str, ...] = tuple(columns) or USUAL
+        """Keys of the columns, as far as there is room."""
+        self.listing = Listing(order=order if order in ORDERS else "address")
+        """What of the list is shown."""
+        self.words = ""
+        """What the filter wants."""
+        self.told = Table(columns=COLUMNS)
+        """What is shown, before it is drawn."""
+        self._inventory = Inventory()
+        self._tuned: Mapping[Target, Tuning] = {}
+        self._staged: Collection[str] = ()
+        self._texts: dict[str, str] | None = None
+        self._stood: str | None = None
+        self._thing: Thing | None = None
+        self._gone_to: Trouble | None = None
+
+    def show(self, inventory: Inventory, tuned: Mapping[Target, Tuning], staged: Collection[str]) -> None:
+        """Bring the rows up to date. The cursor stays on its row; until somebody moved it, on the first.
+
+        A row that is not there for now keeps it: what was chosen is no other thing meanwhile.
+        """
+        before = self._inventory
+        if inventory is before and tuned is self._tuned and staged == self._staged:
+            return
+        if inventory is not before or tuned is not self._tuned:
+            self._texts = None
+        self._inventory, self._tuned, self._staged = inventory, tuned, staged
+        self._fill(anew=inventory is not before)
+        if self._stood is not None:
+            self._stand_on(self._now(self._stood))
+
+    def _fill(self, *, anew: bool = False) -> None:
+        if self.words.strip():
+            if self._texts is None:
+                self._texts = searchable(self._inventory, self._tuned)
+            found = matching(self._texts, self.words)
+            self.listing = replace(self.listing, found=found, named=called(self._inventory, found, self.words))
+        else:
+            self.listing = replace(self.listing, found=None, named=frozenset())
+        self._seek(tuple(self.words.lower().split()))
+        self.told = devices_table(self._inventory, self.listing, self._tuned).only(*self.shown)
+        columns = render.columns(self.told)
+        if columns != self.columns:
+            self.columns = columns
+        self.rows = list_rows(self.told, self._staged)
+        if anew:
+            self.fit()  # other devices: nobody watches a column that would jump
+        if self._stood is None and self.rows:
+            self.cursor = self.rows[0].key
+
+    def _seek(self, words: tuple[str, ...]) -> None:
+        """Let what the filter wants stand out."""
+        if words != self.sought:
+            self.sought = words
+            self.refresh()
+
+    def _rearrange(self) -> None:
+        """The same devices in another way: where the cursor is then, it stays."""
+        self._fill()
+        if self._stood is not None:
+            self.stay()
+
+    def stay(self) -> None:
+        """From now on the cursor is on this row, whatever comes before it."""
+        self._stand_on(self.cursor)
+
+    def _stand_on(self, key: str | None) -> None:
+        thing = self._inventory.find((key or "").removesuffix(OTHERS))
+        self._thing = thing or (self._thing if key == self._stood else None)
+        self.cursor = self._stood = key
+
+    def _now(self, key: str) -> str | None:
+        """Where that is now: a disk may have turned out to be an array's or a drive's, once its card has answered."""
+        at, node = key.removesuffix(OTHERS), getattr(self._thing, "device", None)
+        views = () if node is None else self._inventory.at(node)
+        found = next((one for one in (key, at, *(str(view.target) for view in views)) if one in self._index), None)
+        gone = self._thing is not None and self._inventory.find(at) is None and not views
+        return found or (key if gone else self.cursor)
+
+    @property
+    def selected(self) -> str | None:
+        """The address under the cursor; of the array where one row stands for several of its members."""
+        return None if self.cursor is None else self.cursor.removesuffix(OTHERS)
+
+    @property
+    def beside(self) -> str:
+        """What is known of the selected row and has no column for want of room."""
+        shown = frozenset(place.column.key for place in self._place())
+        return "" if self.cursor is None else beside(self.told, self.cursor, shown)
+
+    def filter(self, words: str) -> None:
+        """Show only what holds these words, the cursor on what is called so, else on the first that matches."""
+        self.words = words
+        self._rearrange()
+        found = self.listing.found or frozenset()
+        rows = [row for row in self.told.rows if row.key in found]
+        if rows:
+            self.cursor = min(rows, key=lambda row: _called(row, words)).key
+            self.stay()
+
+    def sort(self, order: str) -> None:
+        """In another order."""
+        self.listing = replace(self.listing, order=order)
+        self._rearrange()
+
+    def choose(self, columns: Collection[str]) -> None:
+        """Other columns."""
+        self.shown = tuple(columns)
+        self._rearrange()
+
+    def open_branch(self) -> bool:
+        """Show what hangs from the row; False where nothing is hidden."""
+        row = self._told_row()
+        if row is None or row.fold is not Fold.CLOSED:
+            return False
+        self.stay()
+        key = row.key.removesuffix(OTHERS)
+        keeps = key in self.listing.closed and not row.key.endswith(OTHERS)
+        opened = self.listing.opened if keeps and self._in_trouble(key) else self.listing.opened | {key}
+        self.listing = replace(self.listing, opened=opened, closed=self.listing.closed - {key})
+        self._rearrange()
+        return True
+
+    def toggle_all(self) -> bool:
+        """Show all that hangs from anything, or again only what wants a look; whether all is shown now."""
+        self.stay()
+        whole = not self.listing.whole
+        self.listing = replace(self.listing, whole=whole, opened=frozenset(), closed=frozenset())
+        self._fill()
+        stood = self._stood or ""
+        self._stand_on(stood if stood in self._index else str(getattr(self._thing, "array", None) or self.cursor))
+        return whole
+
+    def _in_trouble(self, key: str) -> bool:
+        return any(trouble.key == key for trouble in troubles(self._inventory))  # what opens a branch: no finding does
+
+    def close_branch(self) -> bool:
+        """Hide what hangs from the row, or go to what the row hangs from; False at the top."""
+        row = self._told_row()
+        if row is None:
+            return False
+        self.stay()
+        if row.fold is Fold.OPEN and self.listing.found is None:
+            listing = self.listing
+            self.listing = replace(listing, opened=listing.opened - {row.key}, closed=listing.closed | {row.key})
+            self._rearrange()
+            return True
+        rows = self.told.rows
+        at = self._index[row.key]
+        above = next((one for one in reversed(rows[:at]) if one.depth < row.depth), None)
+        if above is not None:
+            self._stand_on(above.key)
+        return above is not None
+
+    def _told_row(self) -> Row | None:
+        at = self._index.get(self.cursor or "")
+        return None if at is None else self.told.rows[at]
+
+    def next_trouble(self, found: Sequence[Trouble]) -> tuple[int, Trouble] | None:
+        """Go to the next of what wants a look, and its place among them from 0; None where all is well.
+
+        The one after the last that was gone to, as long as the cursor is on it; else the first.
+        """
+        if not found:
+            return None
+        here = self._gone_to is not None and self._gone_to in found and self.selected == self._gone_to.key
+        keys = [trouble.key for trouble in found]
+        if here and self._gone_to is not None:
+            at = found.index(self._gone_to) + 1
+        else:
+            at = keys.index(self.selected) + 1 if self.selected in keys else 0
+        self._gone_to = found[at % len(found)]
+        self.go_to(self._gone_to.key)
+        return at % len(found), self._gone_to
+
+    def next_match(self, step: int) -> bool:
+        """Go to the next row that the filter wants itself; False where there is none."""
+        found = self.listing.found or frozenset()
+        keys = [row.key for row in self.rows if row.key in found]
+        if not keys:
+            return False
+        at = self._index.get(self.cursor or "", 0)
+        ahead = [key for key in keys if (self._index[key] - at) * step > 0]
+        self.go_to((ahead or keys)[0 if step > 0 else -1])
+        return True
+
+    def go_to(self, key: str) -> None:
+        """Put the cursor on a row, opening what hides it."""
+        if key not in self._index:
+            above = getattr(self._inventory.find(key), "array", None)
+            self.words = ""
+            opened = self.listing.opened if above is None else self.listing.opened | {str(above)}
+            self.listing = replace(self.listing, opened=opened, closed=frozenset())
+            self._rearrange()
+        if key in self._index:
+            self._stand_on(key)
+
+    @property
+    def count(self) -> str:
+        """How many of what is shown match, of how many there are; "" without a filter."""
+        found = self.listing.found
+        if found is None or self._texts is None:
+            return ""
+        return f"{sum(row.key in found for row in self.told.rows)} of {len(self._texts)} match"
+
+    def on_click(self, event: events.Click) -> None:
+        """From now on the cursor is where somebody put it."""
+        super().on_click(event)
+        event.prevent_default()  # or the table hears of it once more
+        self.stay()
+
+    def _move_to(self, index: int, direction: int) -> None:
+        super()._move_to(index, direction)
+        self.stay()
+
+
+def _called(row: Row, words: str) -> int:
+    """How far the name of a row is from what was typed: the same, begins so, holds it, or is called otherwise."""
+    cell = row.cells[0]
+    name, wanted = (cell.text if isinstance(cell, Cell) else cell).lower(), words.strip().lower()
+    return (name != wanted) + (not name.startswith(wanted)) + (wanted not in name)

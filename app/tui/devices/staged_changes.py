@@ -1,0 +1,311 @@
+"""From a value that is chosen to staged ones, to the question, to verified ones, and back."""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Mapping, Sequence
+from contextlib import aclosing
+from dataclasses import replace
+from types import MappingProxyType
+from typing import TYPE_CHECKING, Protocol
+
+from textual.screen import Screen
+
+from app.core.changes.trial import why_not_tried
+from app.core.presentation import change as view
+from app.core.presentation.device_tree import Thing
+from app.core.presentation.risk_text import (
+    SETTING,
+    WAITS,
+    Tier,
+    effect_words,
+    kept_words,
+    outcome_cell,
+    risk_cell,
+    tier,
+)
+from app.core.presentation.table import Cell
+from app.core.session.unit_labels import within
+from backends.change import Change
+from backends.device_label import Nameplate, word_of
+from backends.display_names import name_of
+from backends.errors import RaidbenchError
+from backends.model import Controller, Inventory, Target
+from backends.settings import Reading, Risk, Setting, worst
+from widgets.choice_list import ChoiceDialog, ChoiceItem
+from widgets.confirm import Confirmation, ConfirmDialog, PlannedChange
+from widgets.confirm import Tier as DialogTier
+from widgets.field_dialog import NumberDialog, NumberSpan, TextDialog
+from widgets.text_utils import units
+
+if TYPE_CHECKING:
+    from app.core.session.events import ChangeEnded
+    from app.tui.app_interface import Port
+
+# -- what is opened to choose another value of a setting --------------------------------------------------------------
+
+
+def dialog(setting: Setting, reading: Reading, value: str | None) -> Screen[str | None]:
+    """The list of legal values, or a field for a number or a text; in it the value that is staged or in force."""
+    if reading.choices:
+        return ChoiceDialog(setting.label, _items(setting, reading), value)
+    help = setting.with_help(setting.help)
+    if reading.span is None:
+        return TextDialog(setting.label, help=help, secret=setting.secret)
+    span = reading.span
+    numbers = NumberSpan(minimum=span.minimum, maximum=span.maximum, step=span.step, unit=span.unit or setting.unit)
+    return NumberDialog(setting.label, numbers, value or "", help=help)
+
+
+def _items(setting: Setting, reading: Reading) -> tuple[ChoiceItem, ...]:
+    return tuple(
+        ChoiceItem(
+            value=choice.value,
+            label=choice.label,
+            help=setting.with_help(choice.help or setting.help),
+            risk="" if choice.risk is Risk.NONE else risk_cell(choice.risk).text,
+        )
+        for choice in reading.choices
+    )
+
+
+# -- planned changes as the dialog says them that asks before they are applied ----------------------------------------
+
+TIERS: Mapping[Tier, DialogTier] = {
+    Tier.HARMLESS: "harmless",
+    Tier.RISKY: "risky",
+    Tier.DESTRUCTIVE: "destructive",
+}
+"""What the dialog calls them."""
+
+
+def confirmation(
+    changes: tuple[Change, ...],
+    plates: Mapping[Target, Nameplate],
+    *,
+    title: str = "",
+    trial_label: str = "",
+    names: Mapping[Target, str] = MappingProxyType({}),
+) -> Confirmation:
+    """The review dialog's contents for planned changes; `plates`: of every target, `names`: as the list has them."""
+    targets = sorted({_named(change.target, names) for change in changes})
+    count = units.plural(len(changes), "change")
+    commands = tuple(
+        tuple(write.argv) if write.path is None else write.shown() for change in changes for write in change.writes
+    )
+    return Confirmation(
+        title=title or f"Apply {count} to {', '.join(targets)}",
+        tier=TIERS[tier(worst(change.risk for change in changes))],
+        devices=tuple(
+            dict.fromkeys(
+                plates[change.target].sentence for change in changes if tier(change.risk) is not Tier.HARMLESS
+            )
+        ),
+        summary=" ".join((*view.above(changes), *view.moves(changes))),
+        changes=tuple(_planned(change, names) for change in changes),
+        commands=commands,
+        risks=view.risks(changes),
+        required=word_of(plates[change.target] for change in changes if tier(change.risk) is Tier.DESTRUCTIVE),
+        trial_label=trial_label if not any(map(why_not_tried, changes)) else "",
+    )
+
+
+def _named(target: Target, names: Mapping[Target, str]) -> str:
+    """`ssd (megaraid:/c0/v1)`: the name that is in sight, and the address that is meant."""
+    return f"{names[target]} ({target})" if target in names else str(target)
+
+
+def _planned(change: Change, names: Mapping[Target, str]) -> PlannedChange:
+    return PlannedChange(
+        setting=f"{change.label} of {names.get(change.target, str(change.target))}",
+        before=view.before(change),
+        after=view.after(change),
+        effect=f"{effect_words(change.effect, change.target.scope)}, {kept_words(change.persistence)}",
+        undo="; ".join(view.steps(change.undo)) or view.NO_WAY_BACK,
+    )
+
+
+# -- from staged values to verified ones, and back: plan, show, ask, do, say how it ended -----------------------------
+
+
+def _place(change: Change) -> tuple[Target, str]:
+    return change.target, change.key
+
+
+class Shows(Protocol):
+    """What shows the settings."""
+
+    def become(self, target: str, key: str, cell: Cell | None, *, now: str | None = None) -> None:
+        """Say at once what becomes of a setting, None for nothing; `now`: the value that was just read back."""
+
+    def forget_outcomes(self) -> None:
+        """Say nothing more of any."""
+
+
+ENDS_WITH_IT = "This machine is simulated: leaving takes a trial back."
+"""The word about a trial where nothing real can be lost."""
+
+
+class Changing:
+    """Reviews, applies and undoes. Writes run on the app in a group that nothing cancels."""
+
+    def __init__(self, app: Port, panel: Shows, changed: Callable[[tuple[Change, ...]], None]) -> None:
+        """`panel` shows what becomes of each setting; `changed` looks at what changes may have moved."""
+        self._app = app
+        self._panel = panel
+        self._changed = changed
+
+    async def review(self) -> None:
+        """Plan all that is staged, show it, apply it after the yes."""
+        try:
+            changes = await self._planned()
+        except RaidbenchError as error:
+            self._app.tell(error, title="Cannot be planned")
+            return
+        except Exception as error:  # a vendor module of somebody else's must not end the workbench
+            defect = f"Planning stopped with {type(error).__name__}: {error}"
+            self._app.tell(RaidbenchError(defect, hint="Nothing was changed."), title="Cannot be planned")
+            return
+        if not changes:
+            self._say("What was staged cannot be set any more.", severity="warning")
+            return
+        seconds = self._app.options.trial_seconds
+        bench = self._app.workbench
+        label = (
+            f"Trial, {seconds:.0f} s" if bench.host.capabilities.shares_watchdog or bench.changes.watches_itself else ""
+        )
+        plates = await self._plates(changes)
+        asked = confirmation(changes, plates, trial_label=label, names=self._names(changes))
+        if bench.changes.watches_itself and asked.trial_label:
+            asked = replace(asked, summary=f"{asked.summary} {ENDS_WITH_IT}".strip())
+        dialog = ConfirmDialog(asked)
+        if await self._app.push_screen_wait(dialog):
+            trial = seconds if dialog.trial_chosen else None
+            # Never in an exclusive group: a newer worker would cancel a write half-way.
+            self._app.run_worker(self._apply(changes, trial), group="write", exit_on_error=True)
+
+    async def _planned(self) -> tuple[Change, ...]:
+        """Every staged change, each target's in the order of its settings. Raises RaidbenchError."""
+        bench = self._app.workbench
+        changes: list[Change] = []
+        # A copy: more may be staged while a slow tool is asked.
+        staged = {target: dict(values) for target, values in self._app.staged.items()}
+        for address, values in staged.items():
+            found = bench.session.inventory.find(address)  # not waiting for backends that still think
+            thing = found if found is not None else await bench.hardware.find(address)
+            keys = [setting.key for setting in bench.hardware.settings(thing.target) if setting.key in values]
+            changes += await bench.hardware.plan_to_show(thing.target, {key: values[key] for key in keys})
+        return bench.hardware.in_order(changes)
+
+    async def _apply(self, changes: tuple[Change, ...], trial: float | None) -> None:
+        app = self._app
+        verified: set[tuple[Target, str]] = set()
+        left = list(changes)
+        names = self._names(changes)
+        for waiting in changes[1:]:
+            self._become(waiting, WAITS)
+        try:
+            async with aclosing(app.workbench.changes.apply_all(changes, trial=trial)) as steps:
+                self._begin(left, names, len(changes))
+                async for change, ended in steps:
+                    left = [other for other in left if _place(other) != _place(change)]
+                    outcome = view.outcome(change, ended, on_trial=trial is not None)
+                    self._become(change, outcome, now=ended.now)
+                    if ended.result == "verified":
+                        verified.add(_place(change))
+                        app.stage(str(change.target), change.key, None)
+                        self._begin(left, names, len(changes))
+                        self._tell_moved(change, ended)
+                    else:
+                        verified.discard(_place(change))
+                        self._say(f"{view.what(change)}: {ended.message}", severity="error", title=ended.result)
+        except RaidbenchError as error:
+            app.tell(error, title="Not applied")
+        for undone in left:
+            self._become(undone, None)
+        done = len(verified)
+        if done == len(changes):
+            self._say(f"{done} of {done} verified: read back from the kernel or the tool.", title="Applied")
+        elif done:
+            self._say(f"{done} of {len(changes)} verified, the rest was not done.", severity="warning")
+        self._changed(changes)
+        if trial is not None and app.workbench.changes.trials():
+            await app.trials.watch()
+            self._panel.forget_outcomes()
+            self._changed(changes)
+
+    def _tell_moved(self, change: Change, ended: ChangeEnded) -> None:
+        """Say which other settings moved along with a change."""
+        others = replace(ended, moved=tuple(one for one in ended.moved or () if not one.restored))
+        for sentence in view.moved_words(others, change.key):
+            self._say(sentence, severity="warning")
+
+    async def undo(self, ids: tuple[str, ...]) -> None:
+        """Show how changes are taken back, newest first, and do it after the yes."""
+        try:
+            plans = tuple([await self._app.workbench.changes.plan_undo(change_id) for change_id in ids])
+        except RaidbenchError as error:
+            self._app.tell(error, title="Cannot be undone")
+            return
+        names = self._names(plans)
+        title = f"Undo {view.course(plans[0], names)}" if len(ids) == 1 else f"Undo {len(ids)} changes, newest first"
+        plates = await self._plates(plans)
+        asked = confirmation(plans, plates, title=title, names=names)
+        if await self._app.push_screen_wait(ConfirmDialog(asked)):
+            self._app.run_worker(self._take_back(plans, ids, plates), group="write", exit_on_error=True)
+
+    def _begin(self, left: Sequence[Change], names: Mapping[Target, str], of: int) -> None:
+        """Say which of the changes is being made: a tool takes seconds."""
+        if left:
+            change = left[0]
+            count = "" if of == 1 else f"{of - len(left) + 1} of {of}: "
+            self._become(change, SETTING)
+            self._app.tell_briefly(f"Setting {count}{view.course(change, names)} ...")
+
+    def _become(self, change: Change, cell: Cell | None, *, now: str | None = None) -> None:
+        self._panel.become(str(change.target), change.key, cell, now=now)
+
+    def _names(self, changes: tuple[Change, ...]) -> dict[Target, str]:
+        """What the list calls what is changed."""
+        inventory = self._app.workbench.session.inventory
+        found = {change.target: inventory.find(str(change.target)) for change in changes}
+        return {target: name_of(_shown(inventory, thing)) for target, thing in found.items() if thing is not None}
+
+    async def _plates(self, changes: tuple[Change, ...]) -> dict[Target, Nameplate]:
+        return {change.target: await self._app.workbench.hardware.nameplate(change.target) for change in changes}
+
+    async def _take_back(
+        self, plans: tuple[Change, ...], ids: tuple[str, ...], plates: Mapping[Target, Nameplate]
+    ) -> None:
+        """Do it; the dialog had the words of those targets typed whose data it destroys."""
+        bench = self._app.workbench
+        names = self._names(plans)
+        for plan, change_id in zip(plans, ids, strict=True):
+            record = bench.session.change(change_id)
+            change = plan if record is None else record.change
+            what = f"{within(plan.label)} of {names.get(plan.target, str(plan.target))}"
+            self._become(change, SETTING)
+            self._app.tell_briefly(f"Taking back {view.course(plan, names)} ...")
+            try:
+                ended = await bench.changes.undo(change_id, confirm=plates[plan.target].word, shown=plan)
+            except RaidbenchError as error:
+                self._become(change, None)
+                self._app.tell(error, title=f"The change of {what} was not undone")
+                break
+            outcome = outcome_cell("undone" if ended.taken_back else f"undo {ended.result}")
+            self._become(change, outcome, now=ended.now)
+            if not ended.taken_back:
+                self._say(ended.message, severity="error", title=f"The change of {what} was not undone")
+                break
+            also = f" {ended.message}." if ended.result == "verified" and ended.message else ""
+            self._say(f"The change of {what} is undone and verified: now {view.value(plan, ended.now)}.{also}")
+            self._tell_moved(change, ended)
+        self._changed(plans)
+
+    def _say(self, message: str, *, severity: str = "information", title: str = "") -> None:
+        self._app.notify(message, title=title, severity=severity, markup=False)  # type: ignore[arg-type]
+
+
+def _shown(inventory: Inventory, thing: Thing) -> Thing:
+    """What the list shows in the place of a disk: the array or the vendor's drive that it is."""
+    device = None if isinstance(thing, Controller) else thing.device
+    return thing if device is None else next(iter(inventory.at(device)), thing)

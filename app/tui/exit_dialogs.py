@@ -1,0 +1,197 @@
+"""The questions at the door: a running job, changed settings, and what a crash left behind."""
+
+from __future__ import annotations
+
+import asyncio
+import time
+from functools import partial
+from typing import TYPE_CHECKING
+
+from app.core.benchmark.scratch_descriptor import remove_scratch
+from app.core.benchmark.stale_scratch import Leftover, leftover_scratch
+from app.core.changes.pending_state import still_running
+from app.core.interrupted_experiments import CutShort, cut_short, put_back
+from app.core.presentation import change as view
+from app.core.session.flag_files import EXPERIMENT
+from app.core.session.state import ChangeRecord
+from backends.errors import RaidbenchError
+from backends.host import Denial
+from backends.sizes import size_words
+from backends.text import clean
+from widgets.question import KeyedAnswer, QuestionDialog
+from widgets.text_utils import units
+
+if TYPE_CHECKING:
+    from app.tui.app_interface import Port
+
+_OVER = "over"
+"""The answer that nobody gave: the job has ended."""
+
+
+class Leaving:
+    """Asks before it is too late. Every question has an answer that changes nothing."""
+
+    def __init__(self, app: Port) -> None:
+        self._app = app
+        self._workbench = app.workbench
+
+    async def leave(self) -> None:
+        """Ask what must be asked, then exit."""
+        if self._workbench.jobs.running:
+            question = QuestionDialog(
+                "A job is running.",
+                (
+                    KeyedAnswer(key="s", label="Stop it and leave", value="stop"),
+                    KeyedAnswer(key="escape", label="Stay", value="stay"),
+                ),
+                "Its figures so far are kept in the session.",
+            )
+            self._app.run_worker(self._withdraw(question), group="withdraw", exclusive=True)
+            answer = await self._app.push_screen_wait(question)
+            if answer == _OVER:
+                self._app.tell_briefly("The job has ended meanwhile: its figures are on Bench, q leaves.")
+            if answer != "stop":
+                return
+            await self._app.stop_measuring()  # its device is locked until then
+        for work in reversed(tuple(self._app.background.values())):  # what began last is asked about first
+            if not await work.may_leave():
+                return
+        changes = self._workbench.changes.undoable()
+        if changes and not await self._changes(changes):
+            return
+        await self._app.stop_and_exit(0)
+
+    async def _withdraw(self, question: QuestionDialog) -> None:
+        """Take back the question about a job that has ended by itself: it would swallow the keys for nothing."""
+        await self._workbench.jobs.wait_idle()
+        if question.is_current:
+            question.dismiss(_OVER)
+
+    async def _changes(self, changes: tuple[ChangeRecord, ...]) -> bool:
+        """Whether to go on leaving."""
+        listed = "\n".join(f"{record.id}  {view.move(record.change)}" for record in changes)
+        answer = await self._app.push_screen_wait(
+            QuestionDialog(
+                f"{units.plural(len(changes), 'changed setting')} of this session in force.",
+                (
+                    KeyedAnswer(key="k", label="Keep", value="keep"),
+                    KeyedAnswer(key="r", label="Restore all", value="restore"),
+                    KeyedAnswer(key="escape", label="Stay", value="stay"),
+                ),
+                listed,
+            )
+        )
+        if answer == "keep":
+            return await self._app.trials.kept()
+        if answer != "restore":
+            return False
+        for record in changes:
+            try:
+                ended = await self._workbench.changes.undo(record.id)
+            except RaidbenchError as error:
+                self._app.tell(error, title=f"{record.id} was not restored")
+                return False
+            if not ended.taken_back:
+                self._app.notify(f"{record.id}: {ended.message}", title="Not restored", severity="error", markup=False)
+                return False
+        return True
+
+    async def offer_recovery(self) -> None:
+        """Say what a crash left in the middle, and offer to restore it."""
+        if (unknown := self._workbench.changes.journal.newer()) is not None:
+            self._app.tell(unknown, title="Nothing can be changed")
+        for intent in self._workbench.changes.unresolved():
+            change = intent.change
+            when = time.strftime("%Y-%m-%d %H:%M:%S", time.localtime(intent.at))
+            answer = await self._app.push_screen_wait(
+                QuestionDialog(
+                    "raidbench ended in the middle of a change.",
+                    (
+                        KeyedAnswer(key="r", label="Restore", value="restore"),
+                        KeyedAnswer(key="k", label="Keep as it is", value="keep"),
+                        KeyedAnswer(key="escape", label="Ask again later", value="later"),
+                    ),
+                    f"{when}: {view.what(change)} was being set from {view.before(change)} to {view.after(change)}."
+                    + "".join(f"\n{sentence}" for sentence in (still_running(intent),) if sentence),
+                )
+            )
+            try:
+                if answer == "restore":
+                    result = await self._workbench.changes.recover(intent)
+                    text = (
+                        f"{view.what(change)} is {view.before(change)} again."
+                        if result == "restored"
+                        else f"{view.what(change)} is neither old nor new: nothing was touched."
+                    )
+                    self._app.notify(text, markup=False)
+                elif answer == "keep":
+                    self._workbench.changes.keep(intent)
+            except RaidbenchError as error:
+                self._app.tell(error, title="Not restored")
+
+    async def offer_experiments(self) -> None:
+        """Name the experiments whose process ended in the middle, and offer to put their value back."""
+        bench = self._workbench
+        look = partial(cut_short, bench.paths, own=bench.folder)
+        for left in await asyncio.to_thread(look):
+            answer = await self._app.push_screen_wait(
+                QuestionDialog(
+                    "raidbench ended in the middle of an A/B.",
+                    (
+                        KeyedAnswer(key="r", label="Put its value back", value="restore"),
+                        KeyedAnswer(key="k", label="Keep as it is", value="keep"),
+                        KeyedAnswer(key="escape", label="Ask again later", value="later"),
+                    ),
+                    clean(f"{left.sentence}.", 400),
+                )
+            )
+            try:
+                if answer == "restore":
+                    await self._put_back(left)
+                elif answer == "keep":
+                    EXPERIMENT.remove(left.folder)
+            except RaidbenchError as error:
+                self._app.tell(error, title="Not put back")
+
+    async def _put_back(self, left: CutShort) -> None:
+        """In a session of its own, unless it is the one that is open. Raises RaidbenchError."""
+        own = left.folder == self._workbench.folder
+        bench = self._workbench if own else self._workbench.for_another_session()
+        try:
+            if not own:
+                await bench.open(left.folder)
+                await bench.hardware.probe()
+            standing = await put_back(bench)
+        finally:
+            if not own:
+                bench.close("put back")
+        start = left.record.start
+        text = " ".join(standing) or f"{start.key} of {start.target} is {start.a} again."
+        self._app.notify(clean(text, 600), severity="error" if standing else "information", markup=False)
+
+    async def offer_cleaning(self) -> None:
+        """Name the scratch files a crash left, and offer to remove them; not in read-only mode."""
+        if await self._workbench.host.writable("/sys") is Denial.READ_ONLY:
+            return
+        for left in await asyncio.to_thread(leftover_scratch, self._workbench.paths):
+            answer = await self._app.push_screen_wait(
+                QuestionDialog(
+                    "raidbench ended in the middle of a run and left a scratch file.",
+                    (
+                        KeyedAnswer(key="r", label="Remove it", value="remove"),
+                        KeyedAnswer(key="escape", label="Leave it there", value="leave"),
+                    ),
+                    _file_words(left),
+                )
+            )
+            if answer == "remove":
+                refusal = await remove_scratch(left.path)
+                gone = not left.path.exists()
+                text = f"{left.path} {'is removed' if gone else 'is not ours any more: it was left alone'}."
+                if refusal is not None:
+                    text = f"{refusal.message} {refusal.hint}"
+                self._app.notify(clean(text, 600), severity="warning" if refusal else "information", markup=False)
+
+
+def _file_words(left: Leftover) -> str:
+    return f"{clean(str(left.path), 300)}\n{size_words(left.size)}, of run {left.run} in session {left.session}"

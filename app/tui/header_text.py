@@ -1,0 +1,160 @@
+"""The top of every screen as words with a meaning: machine, state and the bar of screens, in a width. Pure.
+
+The header draws them, and so does the first frame, before anything that draws is imported.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Collection, Iterable, Mapping, Sequence
+from dataclasses import replace
+
+from app.tui.commands import HOSTS, SCREENS, SHEETS
+from backends.values import dataclass
+from widgets.text_utils import units
+from widgets.text_utils.symbols import ATTENTION, BUSY, WELL, Sign
+from widgets.text_utils.text import shorten, width_of
+
+TALL = 30
+"""Lines from which the bar of screens has one of its own."""
+
+_BETWEEN = "  "
+_DOT = " · "
+
+_LESS_THAN_NAMES = 5
+"""Rank from which on a piece goes before the names of the screens do."""
+
+_MOST_HOST = 32
+"""Cells of a host name that nothing else may take."""
+
+
+@dataclass(frozen=True, slots=True)
+class Piece:
+    """A few words of the header."""
+
+    text: str
+    """What is said."""
+    kind: str = ""
+    """What it means, for its colour; "" for nothing."""
+    rank: int = 0
+    """Where there is no room, what has the highest goes first; 0 stays."""
+    screen: str = ""
+    """The screen that a click on it shows."""
+
+
+@dataclass(frozen=True, slots=True)
+class Told:
+    """All that the header says."""
+
+    machine: tuple[Piece, ...] = ()
+    """On the left."""
+    state: tuple[Piece, ...] = ()
+    """On the right."""
+    marks: tuple[tuple[str, Sign], ...] = ()
+    """Screens where something waits."""
+    troubles: int = 0
+    """How many things want a look."""
+    hosts: bool = False
+    """Whether there is a screen of hosts above all others."""
+
+
+def header_line(told: Told, present: str, width: int, lines: int, y: int) -> tuple[Piece, ...]:
+    """A line of the header, filled to the width. `present`: the screen in front; `lines`: one or two."""
+    if lines == 1:
+        return _in_one(told, present, width)
+    if y == 1:
+        return _across(_tabs(told, present, lines), _trouble(told), width, "bar")
+    room = width - 2 - len(_BETWEEN)
+    state = _fitted(told.state, room - min(_MOST_HOST, _width(_host(told), "")), _BETWEEN)
+    machine = _fitted(told.machine, room - _width(state, _BETWEEN), _DOT)
+    return _across(_joined(machine, _DOT), _joined(state, _BETWEEN), width, "")
+
+
+def _in_one(told: Told, present: str, width: int) -> tuple[Piece, ...]:
+    """Host, screens and state: before any of these goes, the screens that are not in front lose their names."""
+    room = width - 2 - 2 * len(_BETWEEN)
+    host = _fitted(_host(told), _MOST_HOST, "")
+    room -= _width(host, "")
+    rest = _width([piece for piece in told.state if piece.rank < _LESS_THAN_NAMES], _BETWEEN)
+    tabs = _tabs(told, present, 1)
+    if _width(tabs, "") + rest > room:  # a space between them is enough where it saves their names
+        tabs = [piece if piece.kind == "present" else replace(piece, text=piece.text[1:]) for piece in tabs]
+    if _width(tabs, "") + rest > room:
+        tabs = _tabs(told, present, 1, named=False)
+    state = _fitted(told.state, room - _width(tabs, ""), _BETWEEN)
+    return _across([*_joined(host, ""), Piece(_BETWEEN), *tabs], _joined(state, _BETWEEN), width, "")
+
+
+def _across(left: Sequence[Piece], right: Sequence[Piece], width: int, kind: str) -> tuple[Piece, ...]:
+    edge = Piece(" ", kind)
+    space = Piece(" " * max(0, width - _width(left, "") - _width(right, "") - 2), kind)
+    return (edge, *left, space, *right, edge)
+
+
+def _joined(pieces: Iterable[Piece], joint: str) -> list[Piece]:
+    joined: list[Piece] = []
+    for piece in pieces:
+        if joined:
+            joined.append(Piece(joint, "quiet"))
+        joined.append(piece)
+    return joined
+
+
+def _tabs(told: Told, present: str, lines: int, *, named: bool = True) -> list[Piece]:
+    """The screens with their keys and marks, the present one by itself; the others with their names if `named`."""
+    marks = dict(told.marks)
+    tabs: list[Piece] = []
+    shown = [(HOSTS, SHEETS[HOSTS]), *SCREENS.items()] if told.hosts else [*SCREENS.items()]
+    for key, (name, title) in enumerate(shown, 0 if told.hosts else 1):
+        words = [str(key)]
+        if named or name == present:
+            words.append(title)
+        if name in marks:
+            words.append(marks[name].char)
+        if name == "devices" and told.troubles and lines == 1:
+            words.append(f"{ATTENTION.char}{told.troubles}")
+        kind = "present" if name == present else "bar" if lines > 1 else "quiet"
+        tabs.append(Piece(f" {' '.join(words)} ", kind, screen=name))
+    return tabs
+
+
+def _trouble(told: Told) -> list[Piece]:
+    """How many things want a look."""
+    if not told.troubles:
+        return []
+    return [Piece(f"{ATTENTION.char} {units.plural(told.troubles, 'finding')} (!)", "trouble")]
+
+
+def _host(told: Told) -> tuple[Piece, ...]:
+    return tuple(piece for piece in told.machine if piece.kind == "host")
+
+
+def _width(pieces: Sequence[Piece], joint: str) -> int:
+    return sum(width_of(piece.text) for piece in pieces) + len(joint) * max(0, len(pieces) - 1)
+
+
+def _fitted(pieces: Sequence[Piece], room: int, joint: str) -> tuple[Piece, ...]:
+    """The pieces that have room; of what stays in any case the last is cut where even that is too much."""
+    kept = list(pieces)
+    while kept and _width(kept, joint) > room:
+        rank, at = max((piece.rank, at) for at, piece in enumerate(kept))
+        if rank == 0:
+            over = _width(kept, joint) - room
+            kept[-1] = replace(kept[-1], text=shorten(kept[-1].text, max(1, width_of(kept[-1].text) - over)))
+            break
+        del kept[at]
+    return tuple(kept)
+
+
+class Waiting:
+    """Where something runs, or has ended while one was elsewhere."""
+
+    def __init__(self) -> None:
+        self._running: frozenset[str] = frozenset()
+        self._over: frozenset[str] = frozenset()
+
+    def marks(self, running: Collection[str], front: str) -> Mapping[str, Sign]:
+        """The sign of each screen that has one; what has ended is marked until its screen was in front."""
+        now = frozenset(running)
+        self._over = (self._over | self._running - now) - now - {front}
+        self._running = now
+        return {**dict.fromkeys(self._over, WELL), **dict.fromkeys(now, BUSY)}

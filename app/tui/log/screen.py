@@ -1,0 +1,168 @@
+"""The session as it was: every command, change, run and note, and what was said meanwhile."""
+
+from __future__ import annotations
+
+from operator import itemgetter
+from typing import ClassVar, Final
+
+from textual import on
+from textual.app import ComposeResult
+from textual.notifications import SeverityLevel
+from textual.widgets import Input
+
+from app.core.presentation.events import NOTICE, EventChoice, describe_event
+from app.core.presentation.table import Tone
+from app.core.session.events import LoggedEvent
+from app.core.session.state import Session
+from app.tui.base import WorkbenchScreen
+from app.tui.notices import Notice
+from app.tui.render import TONES
+from backends.errors import RaidbenchError
+from widgets.field_dialog import TextDialog
+from widgets.log_view import LogEntry, LogView
+from widgets.pane import Pane
+from widgets.text_field import TextField
+from widgets.text_utils import units
+
+_TONES: Final[dict[SeverityLevel, Tone]] = {
+    "information": Tone.PLAIN,
+    "warning": Tone.ATTENTION,
+    "error": Tone.BAD,
+}
+
+
+class LogScreen(WorkbenchScreen):
+    """A log that folds, that leaves out what was only read, and that can be searched."""
+
+    NAME: ClassVar[str] = "log"
+
+    def __init__(self) -> None:
+        super().__init__()
+        self._entries: list[tuple[float, LogEntry]] = []
+        self._events = 0
+        self._notices = 0
+        self._choice = EventChoice.EVENTS
+        self._found = 0
+
+    def body(self) -> ComposeResult:
+        """The log and its search line."""
+        with Pane("Log", id="log-pane"):
+            yield LogView(id="log", ascii=self.workbench_app.ascii)
+            yield TextField(placeholder="search", id="search", compact=True)
+
+    def on_mount(self) -> None:
+        """The log has the keys."""
+        self.query_one(LogView).focus()
+
+    def show(self, session: Session) -> None:
+        """Add what is new, each in its time."""
+        said = self.workbench_app.notices.said
+        if len(session.events) < self._events or len(said) < self._notices:
+            self._entries, self._events, self._notices = [], 0, 0
+        events, notices = session.events[self._events :], said[self._notices :]
+        if not events and not notices and self._entries:
+            return
+        self._entries += [
+            (each.at, log_entry(number, each, session)) for number, each in enumerate(events, self._events)
+        ]
+        self._entries += [
+            (notice.at, notice_entry(number, notice)) for number, notice in enumerate(notices, self._notices)
+        ]
+        self._entries.sort(key=itemgetter(0))
+        self._events, self._notices = len(session.events), len(said)
+        self._show_chosen()
+
+    def show_notices(self) -> None:
+        """What is said goes into the log at once."""
+        super().show_notices()
+        if self.query(LogView):
+            self.show(self.workbench_app.session)
+
+    def _show_chosen(self) -> None:
+        view = self.query_one(LogView)
+        view.entries = tuple(entry for _, entry in self._entries if self._choice.shows(entry.kind))
+        view.empty = f"nothing yet among {self._choice.words}: f shows more"
+        self._show_titles()
+
+    def _show_titles(self) -> None:
+        """What is shown, how much of it, and what a search has found."""
+        pane, view = self.query_one("#log-pane", Pane), self.query_one(LogView)
+        pane.title = f"Log: {self._choice.words}"
+        hidden = len(self._entries) - len(view.entries)
+        count = units.plural(len(view.entries), "event") + (f", {hidden} more with f" if hidden else "")
+        if not view.search:
+            pane.note = count
+        elif self._found:
+            pane.note = f"{units.plural(self._found, 'match', 'matches')}, n and N go on"
+        else:
+            pane.note = f"nothing matches among {self._choice.words}"
+
+    def action_filter_events(self) -> None:
+        """What happened, changes, runs, what was said, everything."""
+        choices = list(EventChoice)
+        self._choice = choices[(choices.index(self._choice) + 1) % len(choices)]
+        self._show_chosen()
+
+    def action_note(self) -> None:
+        """Write something down."""
+
+        def written(text: str | None) -> None:
+            if text:
+                try:
+                    self.workbench_app.workbench.note(text)
+                except RaidbenchError as error:
+                    self.workbench_app.tell(error, title="Not written down")
+
+        self.app.push_screen(TextDialog("Note", help="A line in the session and its report."), written)
+
+    def action_search(self) -> None:
+        """Open the search line."""
+        self.open_field(self.query_one("#search", Input))
+
+    @on(Input.Changed, "#search")
+    def _search_changed(self, event: Input.Changed) -> None:
+        self.query_one(LogView).search = event.value
+
+    @on(LogView.Searched)
+    def _searched(self, event: LogView.Searched) -> None:
+        self._found = event.count
+        self._show_titles()
+
+    @on(Input.Submitted, "#search")
+    def _search_done(self) -> None:
+        self.set_focus(self.query_one(LogView))
+        self.action_next_match(1)
+
+    def action_back(self) -> None:
+        """Leave the search."""
+        field = self.query_one("#search", Input)
+        if not field.display:
+            super().action_back()
+        field.value = ""
+        field.display = False
+        self.set_focus(self.query_one(LogView))
+
+    def action_next_match(self, step: int) -> None:
+        """Go to another match."""
+        view = self.query_one(LogView)
+        if not view.search:
+            self.say("Nothing is searched for: / begins a search.")
+        view.action_match(step)
+
+    def action_save(self) -> None:
+        """Write the report now."""
+        self.workbench_app.ask_export()
+
+
+def log_entry(index: int, event: LoggedEvent, session: Session | None = None) -> LogEntry:
+    """One event as a line that unfolds."""
+    words = describe_event(event, session)
+    head = f"{units.clock(event.at)}  {words.head}"
+    return LogEntry(key=str(index), head=head, body=words.body, kind=words.kind, tone=TONES[words.tone])
+
+
+def notice_entry(index: int, notice: Notice) -> LogEntry:
+    """What was said as a line that unfolds."""
+    first, *rest = notice.text.splitlines() or [""]
+    head = f"{units.clock(notice.at)}  {first}"
+    return LogEntry(key=f"said{index}", head=head, body=tuple(rest), kind=NOTICE, tone=TONES[_TONES[notice.severity]])

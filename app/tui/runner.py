@@ -1,0 +1,148 @@
+"""The workbench on a terminal that may go away: opened, and closed whatever ends it."""
+
+from __future__ import annotations
+
+import asyncio
+import contextlib
+import os
+import select
+import sys
+import termios
+import time
+import traceback
+from collections.abc import Iterable
+from functools import partial
+from pathlib import Path
+from typing import IO, Any, cast
+
+from textual.app import App
+from textual.drivers import linux_driver
+from textual.drivers.linux_driver import LinuxDriver
+from textual.message import Message
+from textual.widgets import Input
+
+from app.core.workbench import Workbench
+from app.tui.app import WorkbenchApp
+from app.tui.escape_keys import EscapeParser
+from app.tui.options import ScreenOptions
+from backends.errors import RaidbenchError
+from backends.text import clean
+
+# -- the terminal that may go away while somebody works on it: a dropped connection is no reason to hang --------------
+
+
+class _Patient:
+    """A stream whose writes fail silently once nobody reads it: a writer that died would block the whole program."""
+
+    def __init__(self, stream: IO[str]) -> None:
+        self._stream = stream
+
+    def write(self, text: str) -> int:
+        """As the stream; what cannot be encoded or delivered is lost."""
+        with contextlib.suppress(OSError, ValueError):
+            return self._stream.write(text)
+        return len(text)
+
+    def flush(self) -> None:
+        """As the stream."""
+        with contextlib.suppress(OSError, ValueError):
+            self._stream.flush()
+
+    def __getattr__(self, name: str) -> Any:
+        return getattr(self._stream, name)
+
+
+class _Attached(EscapeParser):
+    """Notices the end of the terminal, which Textual (8.2) takes for a key that has not come yet, for ever."""
+
+    def __init__(self, terminal: int, *given: bool, **words: Any) -> None:
+        super().__init__(*given, **words)
+        self._poll = select.poll()
+        self._poll.register(terminal, 0)  # a hang-up is told whatever was asked for
+
+    def tick(self) -> Iterable[Message]:
+        """As ever, ten times a second. Raises OSError where the terminal is gone."""
+        if self._poll.poll(0):
+            raise OSError("the terminal is gone")
+        return super().tick()
+
+
+class SteadyDriver(LinuxDriver):
+    """Textual's driver, that takes a lost terminal for a hang-up instead of waiting for it."""
+
+    def __init__(
+        self, app: App[object], *, debug: bool = False, mouse: bool = True, size: tuple[int, int] | None = None
+    ) -> None:
+        super().__init__(app, debug=debug, mouse=mouse, size=size)
+        self._file = cast("Any", _Patient(cast("IO[str]", self._file)))
+
+    def run_input_thread(self) -> None:
+        """Read keys until the end; a terminal that is gone hangs up, whether or not the kernel says so as well.
+
+        It says so before anybody listens to that, where the terminal goes early, and never to who ignores it (nohup).
+        """
+        app = cast("WorkbenchApp", self._app)
+        bound = frozenset(key for keys in app.custom_keys.values() for key in keys.split(","))
+        parser = partial(_Attached, self.fileno, bound=bound, typing=lambda: isinstance(app.focused, Input))
+        setattr(linux_driver, "XTermParser", parser)  # noqa: B010  # by this name Textual makes its own
+        try:
+            super().run_input_thread()
+        except OSError:
+            with contextlib.suppress(RuntimeError):  # the loop is over: so is the rest, soon
+                self._loop.call_soon_threadsafe(app.hang_up)
+
+    def stop_application_mode(self) -> None:
+        """Give the terminal back, if it is still there."""
+        with contextlib.suppress(OSError, termios.error):
+            super().stop_application_mode()
+
+
+# -- opens the workbench on a terminal; whatever ends it, the session is closed and a sentence says what happened -----
+
+
+def run(workbench: Workbench, options: ScreenOptions | None = None) -> int:
+    """Open the workbench on this terminal; returns the exit status."""
+    return run_app(WorkbenchApp(workbench, options))
+
+
+def run_app(app: WorkbenchApp) -> int:
+    """Open an app on this terminal; whatever ends it, the session is closed and the person told in a sentence."""
+    workbench = app.workbench
+    app.driver_class = SteadyDriver
+    code: int | None = None
+    try:
+        code = app.run(mouse=True)
+    except Exception as error:  # on the way in or out: the screen is gone, the session is not
+        app.crash = app.crash or error
+    try:
+        asyncio.run(workbench.changes.end_watching())
+    except RaidbenchError as error:
+        _say(f"What was on trial was not taken back: {error.message}")
+    if app.crash is not None:
+        workbench.close(clean(f"{type(app.crash).__name__}: {app.crash}", 300))
+        where = _write_crash(app.crash, workbench)
+        _say(f"raidbench stopped: {type(app.crash).__name__}. Nothing that was recorded is lost.")
+        if where is not None:
+            _say(f"What happened is in {where}.")
+        return 1
+    workbench.close(app.end_reason)
+    if workbench.folder is not None:
+        _say(f"The session is in {workbench.folder}.")
+    return code if code is not None else (app.return_code or 0)
+
+
+def _say(sentence: str) -> None:
+    """A last word, if anybody is left to hear it."""
+    with contextlib.suppress(OSError, ValueError):
+        print(sentence, file=sys.stderr, flush=True)
+
+
+def _write_crash(error: BaseException, workbench: Workbench) -> Path | None:
+    folder = workbench.folder or workbench.paths.sessions
+    file = folder / f"crash-{int(time.time())}-{os.getpid()}.txt"
+    try:
+        folder.mkdir(parents=True, exist_ok=True)
+        file.write_text("".join(traceback.format_exception(error)), encoding="utf-8")
+    except OSError:
+        return None
+    return file

@@ -1,0 +1,274 @@
+"""Two runs side by side, each with its repeats, and the verdict in large words."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator, Sequence
+from functools import partial
+from pathlib import Path
+from typing import ClassVar
+
+from textual.app import ComposeResult
+from textual.containers import VerticalScroll
+
+from app.core.analysis.comparison import Comparison, compare
+from app.core.presentation.comparison import comparison_table, differing_table
+from app.core.presentation.comparison_text import caveats, counted, sentence
+from app.core.presentation.run import targets_table
+from app.core.presentation.side_by_side import (
+    DrawnDifference,
+    VerdictWords,
+    comparison_title,
+    drawing_words,
+    drawn_difference,
+    side_names,
+    verdicts,
+)
+from app.core.presentation.table import filled
+from app.core.session.raw_output import intervals
+from app.core.session.results import Sample
+from app.core.session.state import ExperimentRecord, RunRecord, Session
+from app.doors import action
+from app.features.plots.screen.plot_worker import StillPicture
+from app.tui.base import WorkbenchScreen
+from app.tui.render import TONES, columns, rows
+from widgets.interval_bar import IntervalBar, IntervalMark
+from widgets.pane import Pane
+from widgets.plot_render.plot_data import PercentileData, Picture, PictureKind, Unit
+from widgets.static_table import StillTable
+from widgets.text_panel import Line, Lines, Prose
+from widgets.text_utils.text import clean, width_of, wrap
+
+# -- the verdicts of a comparison in large words, with what each rests on ---------------------------------------------
+
+_GAP = "   "
+_BETWEEN = "        "
+
+
+class VerdictLines(Lines):
+    """The headline's verdict, then that of its tail: beside it where there is room."""
+
+    DEFAULT_CSS = """
+    VerdictLines {
+        & > .lines--good { text-style: bold; }
+        & > .lines--warning { text-style: bold; }
+    }
+    """
+
+    def __init__(self, verdicts: tuple[VerdictWords, ...], *, id: str | None = None) -> None:
+        super().__init__(id=id)
+        self._verdicts = verdicts
+
+    def lay_out(self, width: int) -> list[Line]:
+        """One line where all fits; why the headline is not decided wraps below."""
+        told = [_pieces(verdict, large=at == 0) for at, verdict in enumerate(self._verdicts)]
+        together = tuple(piece for at, one in enumerate(told) for piece in ((("value", _BETWEEN),) if at else ()) + one)
+        lines = [together] if _width(together) <= width else [line for one in told for line in _broken(one, width)]
+        reasons = [each.reason for each in self._verdicts[:1] if each.reason]
+        return lines + [(("muted", text),) for reason in reasons for text in wrap(f"{reason}.", width)]
+
+
+def _pieces(verdict: VerdictWords, *, large: bool) -> Line:
+    tone = TONES[verdict.tone] or "value"
+    word = f"{verdict.sign} {verdict.word}".strip()
+    figure = ("title" if large else "value", f"{clean(verdict.figure)} ")
+    difference = (tone if verdict.sign else "title", verdict.difference)
+    between = (("label", _GAP + verdict.between),) if verdict.between else ()
+    if large:
+        return (("title" if tone == "muted" else tone, word.upper()), ("value", _GAP), figure, difference, *between)
+    return (figure, (tone, f"{word} "), difference, *between)
+
+
+def _width(line: Line) -> int:
+    return sum(width_of(text) for _, text in line)
+
+
+def _broken(line: Line, width: int) -> list[Line]:
+    """The interval on a line of its own where it does not fit behind the rest."""
+    if _width(line) <= width or len(line) < 2:
+        return [line]
+    kind, text = line[-1]
+    return [line[:-1], ((kind, text.strip()),)]
+
+
+# -- two runs side by side, each with its repeats ---------------------------------------------------------------------
+
+# What they show first, then the figures, then what else differs.
+
+_UNITS = (Unit.IOPS, Unit.RATE)
+"""What a timeline counts, in turn."""
+
+
+class ComparedRun:
+    """A run, what it is called here, and the folder of its session."""
+
+    def __init__(self, run: RunRecord, name: str, folder: Path) -> None:
+        self.run = run
+        """The run."""
+        self.name = name
+        """`r3`, or `SESSION/r3` of another session."""
+        self.folder = folder
+        """Where its session lies."""
+
+
+class CompareScreen(WorkbenchScreen):
+    """The verdict, its interval, the figures, what differs, and both runs over time."""
+
+    NAME: ClassVar[str] = "compare"
+    DEFAULT_CSS = """
+    CompareScreen {
+        & #compared { height: 1fr; padding: 0 1; }
+        & #compared-scroll { height: 1fr; scrollbar-size-vertical: 1; }
+        & IntervalBar { margin-top: 1; }
+        & #compared-figures, & #compared-words { margin: 1 0; }
+        & #compared-targets { margin-bottom: 1; }
+        & #compared-picture { height: 1fr; min-height: 15; }
+    }
+    """
+
+    def __init__(
+        self,
+        a: ComparedRun,
+        b: ComparedRun,
+        a_session: Sequence[RunRecord],
+        b_session: Sequence[RunRecord],
+        experiments: Sequence[ExperimentRecord] = (),
+    ) -> None:
+        """`a_session` and `b_session`: the runs of the session of each, among which their repeats are.
+
+        `experiments`: those of the first one's session.
+        """
+        super().__init__()
+        self._sides = (a, b)
+        self._comparison = compare(a.run, b.run, a_session, b_session, names=(a.name, b.name), experiments=experiments)
+        self._samples: dict[tuple[Path, str], tuple[Sample, ...]] = {}
+        self._kind: PictureKind | None = None
+        self._unit = 0
+        self._goes_on = False
+
+    def body(self) -> ComposeResult:
+        """All in one pane that scrolls where it is too high."""
+        comparison = self._comparison
+        a, b = (each.name for each in self._sides)
+        headings = side_names(comparison, a, b)
+        figures = filled(comparison_table(comparison, *headings))
+        targets = targets_table(comparison.a, comparison.b, (a, b))
+        differing = filled(differing_table(comparison, a, b))
+        drawn = drawn_difference(comparison)
+        ascii = self.workbench_app.ascii
+        with (
+            Pane(comparison_title(comparison, a, b), note=counted(comparison.sides), id="compared"),
+            VerticalScroll(id="compared-scroll"),
+        ):
+            yield VerdictLines(verdicts(comparison), id="compared-verdict")
+            if drawn is not None:
+                yield IntervalBar(_mark(drawn), ascii=ascii, id="compared-interval")
+                yield Prose(drawing_words(drawn), "muted")
+            yield StillTable(columns(figures), rows(figures), id="compared-figures")
+            yield StillTable(columns(targets), rows(targets), id="compared-targets")
+            yield Prose("What differs" if differing.rows else "Nothing that was recorded differs.", "heading")
+            yield StillTable(columns(differing), rows(differing), id="compared-sides")
+            yield Prose("\n".join(_sentences(comparison)), id="compared-words")
+            yield StillPicture(id="compared-picture", ascii=ascii)
+
+    def on_mount(self) -> None:
+        """The picture comes when it is made."""
+        self.query_one("#compared-scroll").focus()
+        self._draw()
+
+    def show(self, session: Session) -> None:
+        """What is compared has ended: nothing of it changes, unless more pairs are being measured."""
+        if self._goes_on:
+            self.call_after_refresh(self.dismiss)
+
+    def action_switch(self) -> None:
+        """Both over time: with IOPS, or with MiB/s."""
+        self._unit = (self._unit + 1) % len(_UNITS) if self._kind is PictureKind.TIMELINE else 0
+        self._kind = PictureKind.TIMELINE
+        self._show_drawn()
+
+    def action_percentiles(self) -> None:
+        """All latencies by percentile, or both runs over time."""
+        shown = self.query_one("#compared-picture", StillPicture).picture
+        by_percentile = shown is not None and isinstance(shown.data, PercentileData)
+        self._kind = PictureKind.TIMELINE if by_percentile else PictureKind.PERCENTILES
+        self._show_drawn()
+
+    def _show_drawn(self) -> None:
+        self._draw()
+        self.query_one("#compared-picture").scroll_visible(animate=False)
+
+    def action_explore(self) -> None:
+        """Pictures of both: the arms of an A/B, else the two runs."""
+        a, b = self._sides
+        mark, other = a.run.start.mark, b.run.start.mark
+        together = mark is not None and other is not None and mark.experiment == other.experiment
+        own = self.workbench_app.session
+        self.workbench_app.do(
+            "plots.explore",
+            session=own if a.folder == self.workbench_app.workbench.folder else Session(runs=(a.run,)),
+            folder=a.folder,
+            marked=[(side.folder, side.run) for side in self._sides],
+            cursor=(b.folder, b.run),
+            first=mark.experiment if mark is not None and together else "",
+        )
+
+    def action_more(self) -> None:
+        """Measure the pairs that the plan of the A/B has left, after showing all that will be done."""
+        one, other = (each.run.start.mark for each in self._sides)
+        if one is None or other is None or one.experiment != other.experiment:
+            self.say("These runs are no A/B: B on Devices or Bench measures a staged value in pairs.")
+        elif self._sides[0].folder != self.workbench_app.workbench.folder:
+            self.say(f"{one.experiment} is of another session: `raidbench --session ... ab --more` goes on with it.")
+        elif self.workbench_app.workbench.jobs.running:
+            self.say("A job is running already: x on the Bench screen stops it.")
+        else:
+            self.run_worker(self._go_on(one.experiment), group="ab", exclusive=True)
+
+    async def _go_on(self, experiment: str) -> None:
+        begun = self.workbench_app.do("ab.go_on", experiment)
+        self._goes_on = begun is not None and await begun
+
+    def action_export(self) -> None:
+        """Write the report of this session."""
+        self.workbench_app.ask_export()
+
+    def action_back(self) -> None:
+        """Back to where it was opened."""
+        self.dismiss()
+
+    def _draw(self) -> None:
+        """The picture that is wanted."""
+        unit = _UNITS[self._unit]
+        view = self.query_one("#compared-picture", StillPicture)
+        view.make(partial(self._picture, self._kind, unit), (self._kind, unit))
+
+    def _picture(self, kind: PictureKind | None, unit: Unit) -> Picture | None:
+        """In a thread: an hour of intervals takes seconds. Without a choice what tells most and is there."""
+        draw = action("plots.sides")
+        if draw is None:
+            return None
+        names, folders = [side.name for side in self._sides], [side.folder for side in self._sides]
+        picture: Picture = draw(self._comparison, names, folders, kind=kind, unit=unit, intervals=self._intervals)
+        return picture
+
+    def _intervals(self, run: RunRecord, folder: Path) -> tuple[Sample, ...]:
+        key = (folder, run.id)
+        if key not in self._samples:
+            self._samples[key] = tuple(intervals(run, folder))
+        return self._samples[key]
+
+
+def _mark(drawn: DrawnDifference) -> IntervalMark:
+    return IntervalMark(
+        middle=drawn.middle,
+        low=drawn.low,
+        high=drawn.high,
+        points=drawn.points,
+        threshold=drawn.threshold,
+        tone=TONES[drawn.tone],
+    )
+
+
+def _sentences(comparison: Comparison) -> Iterator[str]:
+    yield sentence(comparison)
+    yield " ".join(caveats(comparison))

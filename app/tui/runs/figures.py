@@ -1,0 +1,202 @@
+"""Every figure of one run, its course as high as a line, its settings, and where fio's own words lie."""
+
+from __future__ import annotations
+
+import os
+from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
+from contextlib import suppress
+from dataclasses import replace
+from itertools import islice
+from pathlib import Path
+from typing import TYPE_CHECKING, ClassVar
+
+from textual.app import ComposeResult
+from textual.binding import Binding, BindingType
+from textual.containers import Vertical, VerticalScroll
+from textual.widgets import Static
+
+from app.core.presentation.labels import named
+from app.core.presentation.preview import in_force_facts
+from app.core.presentation.run import figure_facts
+from app.core.session.folders import each_folder
+from app.core.session.raw_output import intervals
+from app.core.session.results import Phase, Sample
+from app.core.session.state import RunRecord, Session
+from app.core.session.store import load
+from app.tui.bench.members import NARROW_BAR, member_table
+from app.tui.overlay_screen import Sheet
+from app.tui.render import groups
+from backends.errors import RaidbenchError
+from backends.input_file import open_input
+from backends.text import clean_lines
+from widgets.details import Detail, Details, FactGroup
+from widgets.static_table import StillTable, TableColumn, TableRow
+from widgets.text_utils.sparkline import spark
+
+if TYPE_CHECKING:
+    from app.core.workbench import Workbench
+
+# -- the intervals of a finished run as points of a graph -------------------------------------------------------------
+
+
+def measured_points(samples: Sequence[Sample], *, latency: bool) -> Iterator[tuple[float, float | None]]:
+    """Second and value of each interval of the measured phase: I/Os of both directions, or the higher p99."""
+    return ((sample.at, _value(sample, latency)) for sample in samples if sample.phase is Phase.MEASURING)
+
+
+def _value(sample: Sample, latency: bool) -> float | None:
+    both = sample.transfers
+    if not latency:
+        return sum(direction.iops for direction in both) if both else None
+    values = [direction.p99_ns for direction in both if direction.p99_ns is not None]
+    return float(max(values)) if values else None
+
+
+# -- how runs went over time, as high as a line: read once from what fio wrote, one run after another -----------------
+
+WIDTH = 10
+"""Cells of a spark."""
+
+MOST = 40
+"""Runs that are read for their sparks when the list is shown, the newest: each takes up to a second."""
+
+Place = tuple[Path, RunRecord]
+"""A run and the folder of its session."""
+
+
+class Sparks:
+    """The sparks of runs that are over. What was read is kept for as long as the program runs."""
+
+    def __init__(self, *, ascii_only: bool) -> None:
+        self._ascii = ascii_only
+        self._known: dict[tuple[Path, str], str] = {}
+
+    def __len__(self) -> int:
+        """How many are known."""
+        return len(self._known)
+
+    def of(self, folder: Path, run: RunRecord) -> str:
+        """The spark of a run; "" where it is not known."""
+        return self._known.get((folder, run.id), "")
+
+    def missing(self, runs: Iterable[Place]) -> list[Place]:
+        """Those of these runs that are over and were not read, the newest first."""
+        newest = sorted(runs, key=lambda run: run[1].start.at, reverse=True)[:MOST]
+        return [(where, run) for where, run in newest if run.end is not None and (where, run.id) not in self._known]
+
+    def read(self, runs: Iterable[Place], goes_on: Callable[[], bool], told: Callable[[], None]) -> None:
+        """Read these, as long as it may go on; after each it is told. Blocks: for a thread of its own."""
+        for where, run in runs:
+            if not goes_on():
+                return
+            values = [value for _, value in measured_points(intervals(run, where), latency=False)]
+            self._known[where, run.id] = spark(values, WIDTH, ascii_only=self._ascii)
+            told()
+
+
+# -- every figure of one run, its settings, and where fio's own words lie ---------------------------------------------
+
+RAW_LIMIT = 64 * 1024
+"""Bytes of fio's last words shown with `r`."""
+
+
+class FiguresScreen(Sheet):
+    """A sheet with all figures; r shows fio's raw output."""
+
+    BESIDE: ClassVar[int] = 6
+
+    BINDINGS: ClassVar[list[BindingType]] = [Binding("r", "raw", "Raw output", id="figures.raw")]
+    DEFAULT_CSS = """
+    FiguresScreen {
+        & .told { margin-bottom: 1; }
+    }
+    """
+
+    def __init__(self, run: RunRecord, folder: Path, *, ascii: bool = False) -> None:
+        super().__init__()
+        self._ascii = ascii
+        self._run = run
+        self._folder = folder
+        self._raw = False
+
+    def compose(self) -> ComposeResult:
+        """Title, figures, raw output."""
+        start = self._run.start
+        with Vertical(classes="sheet"):
+            yield Static(f"{self._run.id}  {start.title}  on {start.target}", classes="sheet-title", markup=False)
+            with VerticalScroll(classes="sheet-scroll", can_focus=False):
+                yield Details(self._figures(), classes="told")
+                yield StillTable(*self._members(), classes="told")
+                yield Details(self._circumstances(), classes="told")
+                yield Static("", id="raw", markup=False)
+            yield Static("r raw output  esc close", markup=False)
+
+    def _figures(self) -> tuple[FactGroup, ...]:
+        run = self._run
+        reason = run.figures.reason
+        head = [Detail(label="Status", value=f"{run.figures.status}{f': {reason}' if reason else ''}")]
+        return (FactGroup(facts=tuple(head)), *groups(figure_facts(run.figures)))
+
+    def _members(self) -> tuple[tuple[TableColumn, ...], tuple[TableRow, ...]]:
+        members = self._run.figures.members
+        return member_table(members, most=len(members), bar=NARROW_BAR, ascii=self._ascii)
+
+    def _circumstances(self) -> tuple[FactGroup, ...]:
+        run = self._run
+        job = tuple(Detail(label=label, value=value) for label, value in named(run.start.job))
+        sections = [FactGroup(heading="Job", facts=job)]
+        if run.start.settings:
+            told = replace(in_force_facts(run), heading=f"In force on {run.start.device}")
+            sections += groups((told,))
+        if run.end is not None:
+            where = Detail(label="Folder", value=str(self._folder / run.end.folder))
+            sections.append(FactGroup(heading="On disk", facts=(where,)))
+        return tuple(sections)
+
+    def action_raw(self) -> None:
+        """Show fio's own output, or the figures again."""
+        self._raw = not self._raw
+        self.query(".told").set(display=not self._raw)
+        text = self._read_raw() if self._raw else ""
+        self.query_one("#raw", Static).update(text)
+
+    def _read_raw(self) -> str:
+        if self._run.end is None:
+            return "The run has not ended."
+        file = self._folder / self._run.end.folder / "fio.out"
+        try:
+            with open_input(file) as raw:
+                raw.seek(max(0, raw.seek(0, os.SEEK_END) - RAW_LIMIT))
+                data = raw.read(RAW_LIMIT)
+        except OSError as error:
+            return f"{file}: {error.strerror}"
+        text = data.decode("utf-8", "replace")
+        last = text.rfind("\n{\n")
+        return clean_lines(text[last + 1 :] if last >= 0 else text, lines=2000)
+
+
+# -- the runs of earlier sessions of this machine ---------------------------------------------------------------------
+
+EARLIER_SESSIONS = 50
+"""How many earlier sessions are read at most."""
+
+
+def earlier_sessions(bench: Workbench) -> dict[Path, Session]:
+    """By their folders, oldest first; one that cannot be read is passed over. Blocks."""
+    found: dict[Path, Session] = {}
+    for folder in reversed([*islice(each_folder(bench.paths), EARLIER_SESSIONS)]):
+        if folder != bench.folder:
+            with suppress(RaidbenchError):
+                found[folder] = load(folder).session
+    return found
+
+
+def places_of(sessions: Mapping[Path, Session]) -> dict[str, Place]:
+    """The runs of sessions by `SESSION/r3`."""
+    return {f"{folder.name}/{run.id}": (folder, run) for folder, session in sessions.items() for run in session.runs}
+
+
+def earlier_with_runs(bench: Workbench) -> int:
+    """How many of these sessions have runs on disk."""
+    earlier = [folder for folder in islice(each_folder(bench.paths), EARLIER_SESSIONS) if folder != bench.folder]
+    return sum(any((folder / "runs").glob("*")) for folder in earlier)

@@ -1,0 +1,136 @@
+"""The run under the cursor below the list: its figures, both graphs small, and what is told of it."""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Sequence
+from functools import partial
+from pathlib import Path
+
+from textual.app import ComposeResult
+from textual.containers import Horizontal, Vertical, VerticalScroll
+
+from app.core.presentation.preview import PREVIEWED, preview_facts
+from app.core.presentation.run import figures_table
+from app.core.presentation.run_list import job_of
+from app.core.presentation.table import filled, picked
+from app.core.session.raw_output import intervals
+from app.core.session.state import ExperimentRecord, RunRecord
+from app.tui.bench.curves import Curves, ramp_of
+from app.tui.bench.live_view import baseline_references, latency_chart, throughput_chart
+from app.tui.bench.run_graphs import length_of
+from app.tui.bench.run_marks import marks_of
+from app.tui.render import columns, groups, rows
+from widgets.chart import LineChart, Reference
+from widgets.details import Details
+from widgets.pane import Pane
+from widgets.static_table import StillTable
+from widgets.text_utils import units
+
+PAUSE = 0.25
+"""Seconds for which the cursor stays on a run before its curves are read."""
+
+_KEPT = 16
+
+
+class RunPreview(Pane):
+    """Shows one run; its curves come when they are read, unless something is being measured."""
+
+    DEFAULT_CSS = """
+    RunPreview {
+        height: 1fr;
+        & #preview-figures { height: auto; }
+        & #preview-below { height: 1fr; }
+        & #preview-graphs { width: 3fr; }
+        & #preview-graphs LineChart { height: 1fr; min-height: 4; }
+        & #preview-scroll { width: 2fr; padding: 0 0 0 2; scrollbar-size-vertical: 1; }
+    }
+    """
+
+    def __init__(self, *, ascii: bool, may_read: Callable[[], bool]) -> None:
+        """`may_read`: whether reading would disturb nothing that is measured."""
+        super().__init__("Run", id="runs-preview")
+        self._ascii = ascii
+        self._may_read = may_read
+        self._shown: tuple[Path, str] | None = None
+        self._folder = Path()
+        self._put_off = False  # its curves are read once nothing is measured
+        self._baseline: RunRecord | None = None
+        self._known: dict[tuple[Path, str], Curves] = {}
+
+    def compose(self) -> ComposeResult:
+        """Figures above, graphs and facts side by side below."""
+        yield StillTable(id="preview-figures")
+        with Horizontal(id="preview-below"):
+            with Vertical(id="preview-graphs"):
+                yield LineChart(title="IOPS", id="preview-iops", ascii=self._ascii)
+                yield LineChart(title="Latency", id="preview-latency", log_scale=True, ascii=self._ascii)
+            with VerticalScroll(id="preview-scroll"):
+                yield Details(id="preview-facts")
+
+    def show_run(
+        self,
+        run: RunRecord | None,
+        name: str,
+        folder: Path,
+        baseline: RunRecord | None,
+        session: Sequence[RunRecord],
+        experiments: Sequence[ExperimentRecord] = (),
+    ) -> None:
+        """Show a run of the session in `folder`; None shows nothing. `session`, `experiments`: of it."""
+        self.display = run is not None
+        if run is None:
+            self._shown = None
+            return
+        self.title = f"{name}: {job_of(run)} on {run.start.target}, {units.moment(run.start.at)[:16]}"
+        # The rows of several targets or sections have their names in this column.
+        named = ("Run",) if run.figures.targets or run.figures.sections else ()
+        shown = picked(filled(figures_table((run,))), (*named, *PREVIEWED))
+        table = self.query_one(StillTable)
+        table.columns, table.rows = columns(shown), rows(shown)
+        self.query_one(Details).groups = groups(preview_facts(run, baseline, session, experiments))
+        place = (folder, run.id)
+        self._baseline = baseline if baseline is not None and baseline.id != run.id else None
+        if place == self._shown:
+            if self._put_off and self._may_read():
+                self._begin(run, folder)
+            return
+        self._shown, self._folder, self._put_off = place, folder, False
+        self.query_one(VerticalScroll).scroll_home(animate=False)
+        known = self._known.get(place)
+        self._draw(run, known or Curves())
+        if known is None and run.end is not None:
+            self.set_timer(PAUSE, partial(self._begin, run, folder))
+
+    def _begin(self, run: RunRecord, folder: Path) -> None:
+        if self._shown != (folder, run.id):
+            return
+        self._put_off = not self._may_read()
+        if not self._put_off:
+            self.run_worker(partial(self._read, run, folder), thread=True, group="preview", exclusive=True)
+
+    def _read(self, run: RunRecord, folder: Path) -> None:
+        curves = Curves()
+        curves.take(intervals(run, folder), ramp_of(run.start))
+        self.app.call_from_thread(self._take, run, folder, curves)
+
+    def _take(self, run: RunRecord, folder: Path, curves: Curves) -> None:
+        place = (folder, run.id)
+        while len(self._known) >= _KEPT:
+            del self._known[next(iter(self._known))]
+        self._known[place] = curves
+        if place == self._shown and self.is_mounted:
+            self._draw(run, curves)
+
+    def _draw(self, run: RunRecord, curves: Curves) -> None:
+        there = bool(curves.taken)
+        self.query_one("#preview-graphs").display = there
+        if not there:
+            return
+        total, marks = length_of(run, curves), marks_of(curves, ascii=self._ascii)
+        beneath: tuple[Reference, ...] = ()
+        if self._baseline is not None:
+            kept = self._known.get((self._folder, self._baseline.id), Curves())
+            beneath = baseline_references(self._baseline, kept, rate=False)
+        iops = throughput_chart(curves, rate=False, total=total, references=beneath, marks=marks, over=True)
+        self.query_one("#preview-iops", LineChart).data = iops
+        self.query_one("#preview-latency", LineChart).data = latency_chart(curves, total=total, marks=marks, over=True)

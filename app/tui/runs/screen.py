@@ -1,0 +1,293 @@
+"""All runs, two of them side by side, and all figures of one."""
+
+from __future__ import annotations
+
+from dataclasses import replace
+from functools import partial
+from pathlib import Path
+from typing import TYPE_CHECKING, ClassVar
+
+from textual import on
+from textual.app import ComposeResult
+from textual.widgets import Static
+
+from app.core.analysis.replicates import Repeats
+from app.core.presentation.run_list import ListedRun, against_cell, runs_table, runs_title
+from app.core.presentation.table import Cell, filled
+from app.core.session.state import RunRecord, Session
+from app.tui.base import WorkbenchScreen
+from app.tui.bench.past_run import RunScreen
+from app.tui.bench.summary import ended_line
+from app.tui.render import columns, rows
+from app.tui.runs.compare import ComparedRun, CompareScreen
+from app.tui.runs.figures import Place, Sparks, earlier_sessions, earlier_with_runs, places_of
+from app.tui.runs.preview import RunPreview
+from backends.errors import RaidbenchError
+from widgets.keyed_table import KeyedTable
+from widgets.pane import Pane
+from widgets.plot_render.plot_data import MOST_CURVES
+from widgets.text_utils import units
+
+if TYPE_CHECKING:
+    pass
+
+
+_FRAME = 3
+"""Lines of the list beside its rows: frame and headings."""
+
+_HINT_LINES = 2
+
+
+class RunsScreen(WorkbenchScreen):
+    """The list of runs, and the one under the cursor below it."""
+
+    NAME: ClassVar[str] = "runs"
+
+    def __init__(self) -> None:
+        super().__init__()
+        self._marked: list[str] = []
+        self._earlier: dict[Path, Session] | None = None
+        self._shown: object = None
+        self._verdicts: tuple[object, dict[str, Cell | None]] = (None, {})
+
+    def body(self) -> ComposeResult:
+        """The list, a line of help, the run under the cursor."""
+        ascii = self.workbench_app.ascii
+        self._sparks = Sparks(ascii_only=ascii)
+        with Pane("Runs", id="runs-list"):
+            yield KeyedTable(columns(runs_table((), whole=False)), id="runs")
+            yield Static("", id="runs-hint", markup=False)
+        yield RunPreview(ascii=ascii, may_read=self._may_read)
+
+    def on_mount(self) -> None:
+        """The table has the keys."""
+        self.query_one(KeyedTable).focus()
+
+    def show(self, session: Session) -> None:
+        """Rows of this session, and of earlier ones when asked for."""
+        signature = (
+            session.runs,
+            session.experiments,
+            session.baseline,
+            session.active is None,
+            tuple(self._marked),
+            self._earlier,
+            len(self._sparks),
+        )
+        if signature == self._shown:
+            return
+        self._shown = signature
+        runs = self._all(session)
+        listed = self._listed(session, runs)
+        table, pane = self.query_one(KeyedTable), self.query_one("#runs-list", Pane)
+        shown = filled(runs_table(listed, whole=False))
+        table.empty = self._why_empty() if not listed else ""
+        table.columns = columns(shown)
+        table.rows = tuple(replace(row, marked=row.key in self._marked) for row in rows(shown))
+        pane.title = runs_title(listed)
+        pane.note = self._count(len(listed))
+        hint = self._hint(session)
+        self.put("#runs-hint", hint)
+        # As high as its rows, so that the run below them has the room; alone it has all of it.
+        pane.styles.height = len(listed) + _FRAME + (_HINT_LINES if hint else 0) if listed else "1fr"
+        pane.set_class(not listed, "-alone")
+        self._preview()
+        self._read_sparks(runs)
+
+    def _count(self, count: int) -> str:
+        marked = f"{len(self._marked)} marked, " if self._marked else ""
+        return f"{marked}{units.plural(count, 'run')}" if count else ""
+
+    def _why_empty(self) -> str:
+        """Why there is nothing, and the keys that change it."""
+        earlier = earlier_with_runs(self.workbench_app.workbench)
+        said = "no run yet in this session: 2 goes to Bench, r runs its job"
+        have = units.plural(earlier, "earlier session has", "earlier sessions have")
+        return f"{said}. {have} runs: A shows them" if earlier else said
+
+    def _listed(self, session: Session, runs: dict[str, Place]) -> list[ListedRun]:
+        known = {folder: Repeats(self._beside(folder, runs)) for folder in {folder for folder, _ in runs.values()}}
+        active = None if session.active is None else session.active.start.id
+        against = self._against(session, known)
+        return [
+            ListedRun(
+                record=run,
+                name=key,
+                repeats=known[folder],
+                baseline=key == session.baseline,
+                active=key == active,
+                spark=self._sparks.of(folder, run),
+                against=against.get(key),
+            )
+            for key, (folder, run) in runs.items()
+        ]
+
+    def _against(self, session: Session, known: dict[Path, Repeats]) -> dict[str, Cell | None]:
+        """What the runs of this session show against its baseline; worked out anew when a run was added."""
+        baseline = None if session.baseline is None else session.run(session.baseline)
+        if baseline is None:
+            return {}
+        state = (baseline.id, session.runs)
+        if self._verdicts[0] != state:
+            repeats = known[self._own]
+            experiments = session.experiments
+            found = {run.id: against_cell(baseline, run, repeats, experiments) for run in session.runs}
+            self._verdicts = (state, found)
+        return self._verdicts[1]
+
+    @property
+    def _own(self) -> Path:
+        return self.workbench_app.workbench.folder or Path()
+
+    def _may_read(self) -> bool:
+        """Whether reading what fio wrote would disturb nothing that is measured."""
+        return not self.workbench_app.measuring
+
+    def _read_sparks(self, runs: dict[str, Place]) -> None:
+        missing = self._sparks.missing(runs.values())
+        reading = any(worker.group == "sparks" and not worker.is_finished for worker in self.workers)
+        if missing and not reading and self._may_read():
+            read = partial(self._sparks.read, missing, self._goes_on, self._read_one)
+            self.run_worker(read, thread=True, group="sparks")
+
+    def _goes_on(self) -> bool:
+        return self.there and self.is_current and self.app.is_running and self._may_read()
+
+    def _read_one(self) -> None:
+        self.app.call_from_thread(self.on_screen_resume)
+
+    @on(KeyedTable.RowHighlighted)
+    def _highlighted(self) -> None:
+        self._preview()
+
+    def _preview(self) -> None:
+        """Bring the lower half up to date."""
+        session = self.workbench_app.session
+        runs, key = self._all(session), self.query_one(KeyedTable).cursor or ""
+        folder, run = runs.get(key, (Path(), None))
+        baseline = None if session.baseline is None or folder != self._own else session.run(session.baseline)
+        beside = self._beside(folder, runs)
+        self.query_one(RunPreview).show_run(run, key, folder, baseline, beside, session.experiments)
+
+    def _hint(self, session: Session) -> str:
+        """What the last experiment has shown; nothing without one."""
+        last = session.experiments[-1] if session.experiments else None
+        return "" if last is None or last.end is None else f"{last.id}: {ended_line(session, last)}"
+
+    def _beside(self, folder: Path, runs: dict[str, Place]) -> tuple[RunRecord, ...]:
+        """The runs of one session."""
+        return tuple(run for where, run in runs.values() if where == folder)
+
+    def _all(self, session: Session) -> dict[str, Place]:
+        runs = places_of(self._earlier or {})
+        runs.update({run.id: (self._own, run) for run in session.runs})
+        return runs
+
+    def action_mark(self) -> None:
+        """Mark the run, or take its mark away; of more than can be told apart the first mark goes."""
+        key = self.query_one(KeyedTable).cursor
+        if key is None:
+            return
+        if key in self._marked:
+            self._marked.remove(key)
+        else:
+            self._marked = [*self._marked, key][-MOST_CURVES:]
+        self.on_screen_resume()
+
+    def action_compare(self) -> None:
+        """The two runs marked last side by side; without marks the A/B that the run under the cursor belongs to."""
+        runs = self._all(self.workbench_app.session)
+        marked = [key for key in self._marked if key in runs][-2:] or self._both_letters(runs)
+        if len(marked) != 2:
+            self.say("Mark two runs with space, then c.")
+            return
+        a, b = (ComparedRun(runs[key][1], key, runs[key][0]) for key in marked)
+        session = (self._earlier or {}).get(a.folder, self.workbench_app.session)
+        beside = (self._beside(a.folder, runs), self._beside(b.folder, runs))
+        self.app.push_screen(CompareScreen(a, b, *beside, session.experiments))
+
+    def _both_letters(self, runs: dict[str, Place]) -> list[str]:
+        """A run of each letter of the experiment that the run under the cursor belongs to, A first."""
+        folder, run = runs.get(self.query_one(KeyedTable).cursor or "", (Path(), None))
+        mark = None if run is None else run.start.mark
+        if mark is None:
+            return []
+        found: dict[str, str] = {}
+        for key, (where, each) in runs.items():
+            other = each.start.mark
+            if where == folder and other is not None and other.experiment == mark.experiment:
+                found.setdefault(other.letter, key)
+        return [found[letter] for letter in sorted(found)]
+
+    @on(KeyedTable.RowSelected)
+    def _selected(self) -> None:
+        if self.is_active:  # a second Enter, before anybody saw what the first has opened
+            self.action_figures()
+
+    def action_figures(self) -> None:
+        """The graphs of the run under the cursor, and from there all its figures."""
+        key = self.query_one(KeyedTable).cursor
+        session = self.workbench_app.session
+        runs = self._all(session)
+        if key is None or key not in runs:
+            return
+        folder, run = runs[key]
+        if run.end is None:
+            self.say(f"{run.id} has not ended: its graphs are on Bench (2).")
+        else:
+            self.app.push_screen(RunScreen(run, folder, (self._earlier or {}).get(folder, session)))
+
+    def action_explore(self) -> None:
+        """Pictures of the marked runs, else of what the run under the cursor belongs to."""
+        session = self.workbench_app.session
+        runs = self._all(session)
+        folder, run = runs.get(self.query_one(KeyedTable).cursor or "", (self._own, None))
+        self.workbench_app.do(
+            "plots.explore",
+            session=(self._earlier or {}).get(folder, session),
+            folder=folder,
+            marked=[runs[key] for key in self._marked if key in runs],
+            cursor=None if run is None or run.end is None else (folder, run),
+        )
+
+    def action_history(self) -> None:
+        """The runs of all sessions that measured the same as the run under the cursor."""
+        key = self.query_one(KeyedTable).cursor
+        runs = self._all(self.workbench_app.session)
+        if key is None or key not in runs:
+            self.say("There is no run yet: go to Bench (2) and press r.")
+            return
+        self.workbench_app.do("history.show", *runs[key])
+
+    def action_baseline(self) -> None:
+        """Mark the run under the cursor as baseline, or take the mark away."""
+        key = self.query_one(KeyedTable).cursor
+        if key is None or "/" in key:
+            self.say("Only a run of this session can be the baseline.")
+            return
+        bench = self.workbench_app.workbench
+        try:
+            bench.mark_baseline(None if bench.session.baseline == key else key)
+        except RaidbenchError as error:
+            self.workbench_app.tell(error)
+
+    def action_export(self) -> None:
+        """Write the report of this session."""
+        self.workbench_app.ask_export()
+
+    def action_earlier(self) -> None:
+        """Show or hide the runs of earlier sessions."""
+        if self._earlier is not None:
+            self._earlier = None
+            self.on_screen_resume()
+            return
+        self.run_worker(self._load_earlier, thread=True, group="earlier", exclusive=True)
+
+    def _load_earlier(self) -> None:
+        self.app.call_from_thread(self._take_earlier, earlier_sessions(self.workbench_app.workbench))
+
+    def _take_earlier(self, found: dict[Path, Session]) -> None:
+        self._earlier = found
+        if not places_of(found):
+            self.say("There are no runs of earlier sessions.")
+        self.on_screen_resume()

@@ -1,1 +1,0 @@
-"""The runs of one condition over all sessions."""

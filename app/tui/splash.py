@@ -1,0 +1,70 @@
+"""The first thing on the screen: the header and a line of keys, drawn before Textual is even imported."""
+
+from __future__ import annotations
+
+import contextlib
+import gc
+import os
+import sys
+from collections.abc import Iterable, Iterator
+from contextlib import contextmanager
+
+from app.cli.options import current, is_utf8
+from app.startup import collect_seldom
+from app.tui.commands import footer_keys
+from app.tui.header_text import TALL, Piece, Told, header_line
+from backends.text import clean
+
+_ENTER = "\x1b[?1049h\x1b[?25l\x1b[2J\x1b[H"
+_LEAVE = "\x1b[?1049l\x1b[?25h"
+
+_LOOKS = {"name": "1", "host": "1", "present": "1;7"}
+"""How the words of the header look before there are colours."""
+
+_PLAIN = str.maketrans({"·": "-", "…": "~"})
+
+
+@contextmanager
+def curtain(host: str) -> Iterator[None]:
+    """Shows at once what takes the screens a third of a second; an error on the way there takes it down again."""
+    _write(_ENTER + frame(host, *_size()))
+    gc.disable()  # what is imported stays: looking it through again and again costs a tenth of the start
+    try:
+        yield
+    except BaseException:
+        _write(_LEAVE)
+        raise
+    finally:
+        gc.freeze()
+        collect_seldom()
+        gc.enable()
+
+
+def frame(host: str, columns: int, rows: int) -> str:
+    """The header with the bar of screens, a word on what goes on, and the keys that will work."""
+    machine = (Piece("raidbench", "name", 1), *((Piece(clean(host, 64), "host"),) if host else ()))
+    told = Told(machine=machine, state=(Piece("...", "warning", 1),))
+    lines = 2 if rows >= TALL else 1
+    header = "".join(f"\x1b[{y + 1};1H{_drawn(header_line(told, 'devices', columns, lines, y))}" for y in range(lines))
+    keys = "".join(f" \x1b[1m{key}\x1b[22m {label} " for key, label in footer_keys("devices", "devices-pane", columns))
+    return f"{header}\x1b[{lines + 2};2Hlooking for hardware ...\x1b[{rows};1H{keys}"
+
+
+def _drawn(pieces: Iterable[Piece]) -> str:
+    return "".join(
+        f"\x1b[{_LOOKS[each.kind]}m{each.text}\x1b[m" if each.kind in _LOOKS else each.text for each in pieces
+    )
+
+
+def _size() -> tuple[int, int]:
+    with contextlib.suppress(OSError, AttributeError, ValueError):
+        return os.get_terminal_size(sys.stderr.fileno())
+    return 80, 24
+
+
+def _write(text: str) -> None:
+    with contextlib.suppress(OSError, AttributeError, ValueError):
+        if current().ascii or not is_utf8(sys.stderr):
+            text = text.translate(_PLAIN).encode("ascii", "replace").decode("ascii")
+        sys.stderr.write(text)
+        sys.stderr.flush()

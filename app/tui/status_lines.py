@@ -1,0 +1,90 @@
+"""The line of what is on trial, and the footer."""
+
+from __future__ import annotations
+
+from typing import ClassVar
+
+from rich.segment import Segment
+from textual.reactive import reactive
+from textual.strip import Strip
+
+from app.tui.commands import COMMANDS, footer_keys
+from widgets.cached_styles import SteadyWidget
+from widgets.text_utils.text import shorten, width_of
+
+
+class TrialLine(SteadyWidget):
+    """What is on trial, how long still, and the keys that decide; not there while nothing is."""
+
+    COMPONENT_CLASSES: ClassVar[set[str]] = {"trial-line--words", "trial-line--key"}
+    DEFAULT_CSS = """
+    TrialLine {
+        height: 1; background: $panel; display: none;
+        & > .trial-line--words { text-style: bold; color: $text-warning; background: $panel; }
+        & > .trial-line--key { text-style: bold; color: $text-accent; background: $panel; }
+    }
+    """
+    text: reactive[str] = reactive("", repaint=False)
+    """What is said, "" for nothing."""
+
+    decidable: reactive[bool] = reactive(True)
+    """Whether the keys decide anything for this user."""
+
+    def watch_text(self, before: str, after: str) -> None:
+        """Comes, goes, and paints what reads differently."""
+        self.display = bool(after)
+        if self.size.width:
+            self.refresh()
+
+    def render_line(self, y: int) -> Strip:
+        """The keys whole, the words as far as there is room."""
+        words, key = self.style_of("trial-line--words"), self.style_of("trial-line--key")
+        keymap = getattr(self.app, "custom_keys", {})
+        keys = [
+            (keymap.get(one.id, one.shown_keys), one.label)
+            for one in COMMANDS
+            if self.decidable and one.id in _DECIDING
+        ]
+        right = [Segment(text, style) for shown, label in keys for text, style in ((f" {shown} ", key), (label, words))]
+        room = self.size.width - sum(segment.cell_length for segment in right) - 3
+        said = shorten(self.text, max(1, room))
+        line = [Segment(f" {said}{' ' * max(0, room - width_of(said))} ", words), *right]
+        return Strip(line).adjust_cell_length(self.size.width, words)
+
+
+_DECIDING = ("app.keep-trial", "app.take-back")
+
+
+class KeyLine(SteadyWidget):
+    """The most useful keys of the pane that has the focus."""
+
+    COMPONENT_CLASSES: ClassVar[set[str]] = {"key-line--key", "key-line--label"}
+    DEFAULT_CSS = """
+    KeyLine {
+        height: 1; dock: bottom; background: $panel;
+        & > .key-line--key { text-style: bold; color: $text-accent; background: $panel; }
+        & > .key-line--label { color: $foreground; background: $panel; }
+    }
+    """
+    pane: reactive[str] = reactive("")
+    """What `footer_of` takes for the pane that has the focus; "" for none."""
+    over: reactive[tuple[tuple[str, str], ...] | None] = reactive(None)
+    """Keys and labels of the dialog that lies upon the screen: its own do nothing meanwhile. None without one."""
+
+    def __init__(self, screen: str) -> None:
+        super().__init__()
+        self._screen = screen
+
+    def render_line(self, y: int) -> Strip:
+        """Keys and labels, as many as there is room for."""
+        key_style = self.style_of("key-line--key")
+        label_style = self.style_of("key-line--label")
+        width = self.size.width
+        segments: list[Segment] = []
+        keys = self.over
+        if keys is None:
+            keys = tuple(footer_keys(self._screen, self.pane, width, getattr(self.app, "custom_keys", {})))
+        for key, label in keys:
+            segments.append(Segment(f" {key} ", key_style))
+            segments.append(Segment(f"{label} ", label_style))
+        return Strip(segments).adjust_cell_length(width, label_style)

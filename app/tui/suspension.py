@@ -1,0 +1,32 @@
+"""Whether the workbench may stand still while its person is back at the shell."""
+
+from __future__ import annotations
+
+from collections.abc import Iterable
+from typing import TYPE_CHECKING
+
+if TYPE_CHECKING:
+    from textual.worker import Worker
+
+    from app.core.workbench import Workbench
+
+
+JOINT = "joint"
+"""The group of the worker of a run on many hosts."""
+
+
+def why_not_suspended(workbench: Workbench, workers: Iterable[Worker[object]]) -> str:
+    """A sentence where something would be spoilt by standing still; "" where nothing would.
+
+    A sweep and the watchdog of a trial have processes of their own, which go on.
+    """
+    groups = {worker.group for worker in workers if not worker.is_finished}
+    if workbench.jobs.running:
+        return "a job is running, and nobody would read what fio reports meanwhile. x ends it, q leaves."
+    if JOINT in groups:
+        return "hosts are measuring together, and stop when they hear nothing from here. x ends it, q leaves."
+    if "write" in groups and not workbench.changes.trials():
+        return "something is being set. It takes seconds."
+    if workbench.changes.watches_itself and workbench.changes.trials():
+        return "of a simulated machine nobody takes the trial back meanwhile. K keeps it, u takes it back."
+    return ""

@@ -1,0 +1,44 @@
+"""What may be measured, as rows of a dialog: each device once, by its name, with its size, its kind and its use."""
+
+from __future__ import annotations
+
+from app.core.presentation.device import kind_words
+from app.core.presentation.device_table import use_words
+from backends.display_names import name_of
+from backends.model import Array, Drive, Inventory
+from backends.sizes import size_words
+from widgets.choice_list import ChoiceItem
+
+_NAME, _KIND, _USE = 24, 10, 16
+"""Cells that a name, a kind and a use take at most; the dialog has 72."""
+
+
+def things(inventory: Inventory) -> tuple[Array | Drive, ...]:
+    """All that has a block device, each once: arrays, those of a card first, then drives."""
+    arrays = sorted(inventory.arrays, key=lambda array: array.controller is None)
+    listed: tuple[Array | Drive, ...] = (*arrays, *inventory.drives)
+    return tuple(thing for thing in listed if thing.device is not None and thing.target not in inventory.twins)
+
+
+def choices(inventory: Inventory) -> tuple[ChoiceItem, ...]:
+    """A row for each of them."""
+    found = things(inventory)
+    longest = min(_NAME, max((len(name_of(one)) for one in found), default=0))
+    return tuple(_choice(one, longest) for one in found)
+
+
+def _choice(thing: Array | Drive, longest: int) -> ChoiceItem:
+    used = f"in use: {thing.uses[0].kind} {thing.uses[0].detail}. " if thing.uses else ""
+    use = use_words(thing.uses)
+    model = thing.model or "" if isinstance(thing, Drive) else ""
+    row = f"{_cut(name_of(thing), longest):<{longest}}  {size_words(thing.size_bytes):>8}"
+    return ChoiceItem(
+        value=str(thing.target),
+        label=f"{row}  {_cut(kind_words(thing), _KIND):<{_KIND}}  {_cut(model, 20)}".rstrip(),
+        help=f"{thing.target}: {used}Reading a raw device is safe, writing to it destroys what is on it.",
+        risk=(use if 0 < len(use) <= _USE else "in use") if thing.uses else "",
+    )
+
+
+def _cut(text: str, most: int) -> str:
+    return text if len(text) <= most else f"{text[: most - 1]}…"

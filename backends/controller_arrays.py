@@ -1,0 +1,184 @@
+"""Finding an array again that a card made here: by its drives' serial numbers, level, strip, spans and name. Pure."""
+
+from __future__ import annotations
+
+from collections.abc import Iterable, Sequence
+
+from backends.array_planning import ArrayFound, ArrayStanding, MadeArray, MemberDrive, NotItsOwnError
+from backends.change import Write, with_disk
+from backends.model import Level, State, Target
+from backends.sizes import size_words
+from backends.text import clean
+from backends.topology import Node
+from backends.topology.device_identity import identity
+from backends.values import dataclass
+
+PARTS = (State.FOREIGN, State.MISSING, State.REBUILDING, State.UNKNOWN)
+"""States of a drive that may be a part of an array which is not listed."""
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class CardDrive:
+    """A drive behind a card, as far as it tells whose it is."""
+
+    place: str
+    """What the tool calls it."""
+    serial: str | None
+    """Serial number."""
+    size_bytes: int | None
+    """Capacity."""
+    part_of: str = ""
+    """Why it is a part of something although no array lists it, for `its drive X, which ...`; "" where it is not."""
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class CardArray:
+    """An array of a card, and what would take it apart."""
+
+    called: str
+    """For people: `virtual drive 3`."""
+    target: Target
+    """Its address."""
+    drives: tuple[str, ...]
+    """Places of its members; () where they are not told."""
+    claimed: tuple[str, ...] = ()
+    """Places of drives that say of themselves that they are its, listed among the members or not."""
+    level: Level
+    """Level."""
+    strip_bytes: int | None = None
+    """Strip, None if not told."""
+    spans: int | None = None
+    """Spans of RAID 10, 50 and 60; None if not told."""
+    name: str | None = None
+    """Name; None for none."""
+    lasting: str = ""
+    """What lasts of it: its world wide name, else the serial numbers of its drives."""
+    added: str = ""
+    """What was added to its drives since, such as a spare: a part of a sentence; "" for nothing."""
+    node: Node | None = None
+    """The kernel's disk of it."""
+    remove: tuple[Write, ...] = ()
+    """What deletes it."""
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class CardArrays:
+    """A card, asked anew."""
+
+    drives: tuple[CardDrive, ...]
+    """All of its drives."""
+    arrays: tuple[CardArray, ...]
+    """All of its arrays."""
+    cut: str = ""
+    """Why these may not be all: a sentence; "" where they are."""
+    kind: str
+    """What its tool calls an array: `virtual drive`."""
+    named_at_birth: bool = True
+    """Whether an array has its name from the first command on: then one without is another's."""
+    lock: str
+    """Its lock between programs."""
+
+
+def lasting(wwn: str | None, serials: Iterable[str], otherwise: str) -> str:
+    """What lasts of an array."""
+    return f"naa.{wwn}" if wwn is not None else " ".join(sorted(serials)) or otherwise
+
+
+def not_told_apart(serial: str | None, serials: Iterable[str | None]) -> str:
+    """What stands against a drive whose serial number does not mean it alone; "" where it does."""
+    alone = bool(serial) and sum(one == serial for one in serials) == 1
+    return "" if alone else "its serial number is not told, or another drive has it too"
+
+
+def find_on_card(array: MadeArray, card: CardArrays) -> ArrayFound:
+    """What is there now of an array; see `BuildsArrays.find_made`.
+
+    Its number is the card's choice, and proves nothing.
+    """
+    try:
+        drives = _drives(array.members, card)
+        found = _over(drives, card)
+        if found is None:
+            return ArrayFound(standing=ArrayStanding.ABSENT, words=_nothing_of_it(drives, card), locks=(card.lock,))
+        nameless = _is_it(array, found, drives, card)
+    except NotItsOwnError as reason:
+        return ArrayFound(standing=ArrayStanding.UNKNOWN, words=str(reason))
+    told = f"{found.target} is {array.level.name} of these very {len(drives)} drives"
+    told += ", and bears no name yet" if nameless else f", with the name {array.name}"
+    standing = ArrayStanding.PARTLY if nameless else ArrayStanding.WHOLE
+    target = None if nameless else found.target
+    if found.node is None:  # what lies on it cannot be looked at: it is not deleted
+        words = f"{told}. The kernel has no disk for it."
+        return ArrayFound(standing=standing, words=words, target=target, locks=(card.lock,))
+    return ArrayFound(
+        standing=standing,
+        words=f"{told}.",
+        target=target,
+        device=found.node.device,
+        looked_at=(found.node.device,),
+        locks=tuple(sorted(with_disk(card.lock, identity(found.node)).splitlines())),
+        remove=found.remove,
+    )
+
+
+def _drives(members: Iterable[MemberDrive], card: CardArrays) -> tuple[CardDrive, ...]:
+    """Its drives, wherever they are behind the card by now. Raises NotItsOwnError."""
+    if card.cut:
+        raise NotItsOwnError(card.cut)
+    return tuple(_drive(member, card.drives) for member in members)
+
+
+def _drive(member: MemberDrive, drives: Iterable[CardDrive]) -> CardDrive:
+    called = clean(member.serial or member.place, 80)
+    found = [drive for drive in drives if member.serial and drive.serial == member.serial]
+    if not found:
+        raise NotItsOwnError(f"Its drive {called} is not behind the card.")
+    if len(found) > 1:
+        raise NotItsOwnError(f"Several drives have the serial number {called}.")
+    if member.size_bytes is not None and found[0].size_bytes not in (None, member.size_bytes):
+        raise NotItsOwnError(f"The drive {called} has another size now.")
+    return found[0]
+
+
+def _over(drives: Sequence[CardDrive], card: CardArrays) -> CardArray | None:
+    """The array that has some of these drives; None for none. Raises NotItsOwnError for several."""
+    if untold := next((one for one in card.arrays if not one.drives), None):
+        raise NotItsOwnError(f"The card does not say which drives {untold.called} has.")
+    places = {drive.place for drive in drives}
+    over = [one for one in card.arrays if places.intersection((*one.drives, *one.claimed))]
+    if len(over) > 1:
+        numbers = " and ".join(one.called.rpartition(" ")[2] for one in over)
+        raise NotItsOwnError(f"The {card.kind}s {numbers} have its drives.")
+    return over[0] if over else None
+
+
+def _nothing_of_it(drives: Sequence[CardDrive], card: CardArrays) -> str:
+    """That nothing of it is there. Raises NotItsOwnError for a drive that is a part of something all the same."""
+    for drive in drives:
+        if drive.part_of:
+            called = clean(drive.serial or drive.place, 80)
+            raise NotItsOwnError(f"No {card.kind} has its drive {called}, which {drive.part_of}.")
+    return f"No {card.kind} has any of its {len(drives)} drives."
+
+
+def _is_it(array: MadeArray, found: CardArray, drives: Sequence[CardDrive], card: CardArrays) -> bool:
+    """Whether it is still without its name. Raises NotItsOwnError for an array that is another one."""
+    where = f"{found.called[:1].upper()}{found.called[1:]}"
+    if set(found.drives) != {drive.place for drive in drives}:
+        raise NotItsOwnError(f"{where} has some of its drives, and is not made of all of them and no other.")
+    if found.lasting in array.before:
+        raise NotItsOwnError(f"{where} was there before it was made.")
+    if found.level is not array.level:
+        raise NotItsOwnError(f"{where} has its drives and is {found.level.name}, not {array.level.name}.")
+    if found.strip_bytes not in (None, array.strip_bytes):
+        raise NotItsOwnError(f"{where} has its drives and strips of {size_words(found.strip_bytes or 0)}.")
+    if array.spans is not None and found.spans not in (None, array.spans):
+        raise NotItsOwnError(f"{where} has its drives and {found.spans} spans, not {array.spans}.")
+    if found.added:
+        raise NotItsOwnError(f"{where} has its drives, and {found.added}.")
+    if found.name == array.name:
+        return False
+    if found.name is None and not card.named_at_birth:
+        return True
+    called = f"is called {clean(found.name, 40)}" if found.name else "has no name"
+    raise NotItsOwnError(f"{where} has its drives and {called}, not {array.name}.")

@@ -1,0 +1,223 @@
+"""Devices of this machine opened for oneself alone: the one complete test for use, and the lock during a run.
+
+Besides backends.system.local the only module of the backends that opens anything: an open file cannot pass through a
+`Host`.
+"""
+
+from __future__ import annotations
+
+import asyncio
+import errno
+import fcntl
+import mmap
+import os
+import stat
+import struct
+from collections.abc import Sequence
+from types import TracebackType
+
+from backends.errors import AnotherDeviceError, DeviceGoneError, RefusedError
+from backends.host import Host, to_the_end
+from backends.identity import Identity
+from backends.system.local.fd_passing import opened, tried
+from backends.system.local.uninterruptible import apart
+from backends.topology.facts import CLOSED, SILENT, Claim
+from backends.topology.leftovers import Place, Reader
+from backends.topology.signatures import LENGTH, Marks, uuids_in
+
+_CLOSED = (errno.ENXIO, errno.ENODEV)
+"""What open(2) says of a disk that the kernel gave up or set offline."""
+
+_BLKGETDISKSEQ = 0x80081280
+"""ioctl that asks the sequence number of the disk behind an open file (linux/fs.h, Linux >= 5.15)."""
+
+
+def claim(device: str, devno: str) -> str | None:
+    """Open `device` exclusively and let go again; None if that worked, else why not, in words.
+
+    O_EXCL on a block device without O_CREAT asks the kernel for a claim (open(2)): mounted filesystems in any
+    namespace, swap, md, dm and other claims exclude it, on the disk as on its partitions.
+    """
+    try:
+        number = tried(device, os.O_RDONLY | os.O_EXCL | os.O_NONBLOCK | os.O_CLOEXEC)
+    except TimeoutError:
+        return SILENT
+    except OSError as error:
+        if error.errno == errno.EBUSY:
+            return "the kernel or a program has claimed it for itself"
+        if error.errno in _CLOSED:
+            return CLOSED
+        return f"it cannot be opened exclusively: {error.strerror}"
+    found = f"{os.major(number)}:{os.minor(number)}" if number else None
+    return None if found == devno else "another device is behind its name now"
+
+
+def claim_on(host: Host) -> Claim | None:
+    """The way to claim devices of `host`: `claim` where this process can open them, else None."""
+    return claim if host.capabilities.opens_devices else None
+
+
+def pieces(device: str, devno: str, places: Sequence[Place]) -> tuple[bytes, ...] | None:
+    """Return places of a device, read from the disk itself; None where that is not possible."""
+    try:
+        descriptor = os.open(device, os.O_RDONLY | os.O_DIRECT | os.O_NONBLOCK | os.O_CLOEXEC)
+    except OSError:
+        return None
+    try:
+        if _devno(descriptor) != devno:
+            return None
+        return tuple(_piece(descriptor, start, length) for start, length in places)
+    except OSError:
+        return None
+    finally:
+        os.close(descriptor)
+
+
+def _piece(descriptor: int, start: int, length: int) -> bytes:
+    with mmap.mmap(-1, length) as room:  # its address is that of a page, as direct I/O wants it
+        return room[: os.preadv(descriptor, [room], start)]
+
+
+def pieces_on(host: Host) -> Reader | None:
+    """Return the way to read places of devices of `host`: `pieces` where this process can open them, else None."""
+    return pieces if host.capabilities.opens_devices else None
+
+
+def marks(device: str, devno: str) -> frozenset[str] | None:
+    """The UUIDs at the beginning of a device, read from the disk itself; None where that is not possible."""
+    read = pieces(device, devno, ((0, LENGTH),))
+    return uuids_in(read[0]) if read is not None and read[0] else None
+
+
+def marks_on(host: Host) -> Marks | None:
+    """The way to read such marks of `host`: `marks` where this process can open its devices, else None."""
+    return marks if host.capabilities.opens_devices else None
+
+
+class Hold:
+    """A device kept open from the last check to the end of a run. Use as a context manager, plain or async.
+
+    Opened exclusively for writing, so that mount, mkfs and another raidbench are kept out; for reading, read-only and
+    plainly unless `exclusive`. `path` is what a program is to be given: it leads to this very device even if the name
+    passes to another one meanwhile.
+    """
+
+    def __init__(self, device: str, identity: Identity, *, write: bool, exclusive: bool = False) -> None:
+        """Nothing is opened before the context is entered."""
+        self.device = device
+        """The node that is opened."""
+        self.identity = identity
+        """What it has to be."""
+        self._flags = os.O_RDWR if write else os.O_RDONLY
+        self._flags |= os.O_EXCL if write or exclusive else 0
+        self._descriptor: int | None = None
+
+    @property
+    def path(self) -> str:
+        """`/proc/PID/fd/N` of the open device. Raises ValueError when it is not open."""
+        if self._descriptor is None:
+            raise ValueError(f"{self.device} is not held")
+        return f"/proc/{os.getpid()}/fd/{self._descriptor}"
+
+    def lend(self, gid: int) -> int:
+        """A descriptor of the device while it is held, which programs of the group `gid` can open once more.
+
+        For reading only unless it is held for writing; the caller's to close. Raises RefusedError, DeviceGoneError.
+        """
+        if self._descriptor is None:
+            raise ValueError(f"{self.device} is not held")
+        from backends.system.local.fd_passing import open_for
+
+        number = os.fstat(self._descriptor).st_rdev
+        descriptor = open_for(number, gid, write=self._flags & os.O_ACCMODE == os.O_RDWR)
+        try:
+            self._verify(descriptor)
+        except BaseException:
+            os.close(descriptor)
+            raise
+        return descriptor
+
+    def open(self) -> None:
+        """Open and make sure of the device. Raises RefusedError, DeviceGoneError."""
+        try:
+            descriptor = opened(self.device, self._flags | os.O_NONBLOCK | os.O_CLOEXEC)
+        except TimeoutError:
+            raise RefusedError(
+                f"{self.device} could not be opened: {SILENT}.", hint="The kernel log says what is wrong with it."
+            ) from None
+        except OSError as error:
+            if error.errno in (errno.ENOENT, *_CLOSED):
+                raise DeviceGoneError(
+                    f"{self.device} is offline or gone.", hint="The kernel log says why.", evidence=str(error)
+                ) from error
+            why = "something uses it" if error.errno == errno.EBUSY else str(error.strerror)
+            hint = (
+                "Run raidbench as root."
+                if isinstance(error, PermissionError)
+                else "Look at what uses it and try again."
+            )
+            raise RefusedError(f"{self.device} could not be opened: {why}.", hint=hint, evidence=str(error)) from error
+        try:
+            self._verify(descriptor)
+        except BaseException:
+            os.close(descriptor)
+            raise
+        self._descriptor = descriptor
+
+    def _verify(self, descriptor: int) -> None:
+        found = {"device number": (self.identity.devno, _devno(descriptor))}
+        if self.identity.diskseq is not None:
+            found["disk sequence number"] = (self.identity.diskseq, disk_sequence(descriptor))
+        if self.identity.size_bytes is not None:
+            found["size"] = (str(self.identity.size_bytes), str(os.lseek(descriptor, 0, os.SEEK_END)))
+        for name, (wanted, now) in found.items():
+            if wanted != now:
+                raise AnotherDeviceError(
+                    f"{self.device} is another device now: its {name} was {wanted}, is {now}.",
+                    hint="Look at the devices again and plan again.",
+                )
+
+    def close(self) -> None:
+        """Let go."""
+        if self._descriptor is not None:
+            os.close(self._descriptor)
+            self._descriptor = None
+
+    def __enter__(self) -> Hold:
+        self.open()
+        return self
+
+    def __exit__(self, kind: type[BaseException] | None, error: BaseException | None, at: TracebackType | None) -> None:
+        self.close()
+
+    async def __aenter__(self) -> Hold:
+        try:
+            await to_the_end(asyncio.ensure_future(apart("open", self.open)))
+        except BaseException:
+            self.close()
+            raise
+        return self
+
+    async def __aexit__(
+        self, kind: type[BaseException] | None, error: BaseException | None, at: TracebackType | None
+    ) -> None:
+        self.close()
+
+
+def _devno(descriptor: int) -> str | None:
+    """MAJ:MIN of an open block device; None for anything else."""
+    info = os.fstat(descriptor)
+    if not stat.S_ISBLK(info.st_mode):
+        return None
+    return f"{os.major(info.st_rdev)}:{os.minor(info.st_rdev)}"
+
+
+def disk_sequence(descriptor: int) -> str | None:
+    """The sequence number of the open disk, or of an open partition's disk; None where the kernel has none."""
+    answer = bytearray(8)
+    try:
+        fcntl.ioctl(descriptor, _BLKGETDISKSEQ, answer)
+    except OSError:
+        return None
+    number: int = struct.unpack("=Q", answer)[0]
+    return str(number)

@@ -1,0 +1,105 @@
+"""A device that the helper judges and holds: its facts, and its descriptor lent to us. See `backends.helper_interface`."""
+
+from __future__ import annotations
+
+import os
+from collections.abc import Collection
+from dataclasses import asdict
+from types import TracebackType
+from typing import Any
+
+from backends.helper_interface import RootSide
+from backends.identity import Identity, Signature, Use
+from backends.topology.facts import DeviceFacts
+from backends.topology.thin_capacity import Room
+from backends.values import dataclass
+
+
+def _node(device: str) -> str:
+    """The node itself: a link may lie anywhere, and the helper takes nodes only."""
+    return os.path.realpath(device)
+
+
+async def lent_facts(side: RootSide, device: str, *, writing: bool) -> DeviceFacts:
+    """What root finds out about a device. Raises RefusedError."""
+    data: dict[str, Any] = (await side.ask("facts", device=_node(device), writing=writing))["facts"]
+    return DeviceFacts(
+        **{
+            **data,
+            "identity": None if data["identity"] is None else Identity(**data["identity"]),
+            "uses": tuple(Use(**one) for one in data["uses"]),
+            "signatures": tuple(Signature(**one) for one in data["signatures"]),
+            "unknown": tuple(data["unknown"]),
+            "along": tuple(Identity(**one) for one in data["along"]),
+            "rooms": tuple(Room(**{**one, "beside": tuple(one["beside"])}) for one in data["rooms"]),
+            "copies": tuple(data["copies"]),
+            "others": tuple(Identity(**one) for one in data["others"]),
+        }
+    )
+
+
+async def free_by_root(side: RootSide, device: str, shown: Collection[Signature] | None) -> tuple[Signature, ...]:
+    """What lies on a device that nothing uses. Raises RefusedError with the guard's reasons, DeviceGoneError."""
+    known = None if shown is None else [asdict(one) for one in shown]
+    said = await side.ask("free", device=_node(device), shown=known)
+    return tuple(Signature(**one) for one in said["signatures"])
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class RootHold:
+    """A device that the helper holds for reading."""
+
+    number: int
+    """By which the helper knows it."""
+    lent: bool
+    """Whether its descriptor was handed over: of what is in use it is not, and the helper's own fio reads it."""
+
+
+class LentDevice:
+    """A device that the helper holds, mostly with a descriptor of it. Use as an asynchronous context manager."""
+
+    def __init__(
+        self,
+        side: RootSide,
+        device: str,
+        *,
+        writing: bool,
+        typed: str | None,
+        meant: Identity | None,
+        shown: Collection[str] | None,
+    ) -> None:
+        """As `guard.secure`; nothing is asked before the context is entered."""
+        self._side = side
+        self._asked = {
+            "device": _node(device),
+            "writing": writing,
+            "typed": typed,
+            "meant": None if meant is None else asdict(meant),
+            "shown": None if shown is None else list(shown),
+        }
+        self._writing = writing
+        self._hold = 0
+        self._descriptors: tuple[int, ...] = ()
+
+    @property
+    def path(self) -> str:
+        """What a program is to be given: it leads to this very device; the node where no descriptor was handed over."""
+        return f"/proc/{os.getpid()}/fd/{self._descriptors[0]}" if self._descriptors else str(self._asked["device"])
+
+    @property
+    def root(self) -> RootHold | None:
+        """By what the helper reads it; None of one that is held for writing."""
+        return None if self._writing else RootHold(number=self._hold, lent=bool(self._descriptors))
+
+    async def __aenter__(self) -> LentDevice:
+        """Raises RefusedError, DeviceGoneError."""
+        said, self._descriptors = await self._side.fetch("hold", **self._asked)
+        self._hold = said["hold"]
+        return self
+
+    async def __aexit__(
+        self, kind: type[BaseException] | None, error: BaseException | None, at: TracebackType | None
+    ) -> None:
+        for descriptor in self._descriptors:
+            os.close(descriptor)
+        await self._side.ask("release", hold=self._hold)

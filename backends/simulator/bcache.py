@@ -1,0 +1,145 @@
+"""A bcache device of the simulated host: its files as Linux 6.1 has them, and how it takes what is written to them."""
+
+from __future__ import annotations
+
+import re
+from dataclasses import field
+
+from backends.errors import ToolFailedError
+from backends.simulator.caches import CacheCounts
+from backends.values import dataclass
+
+_MOST = (1 << 32) - 1
+
+BLOCK_BYTES = 4096
+"""Of its superblock: what it is made with is the smallest that it reads and writes."""
+
+_NUMBERS = {
+    "sequential_cutoff": (4 << 20, 0, _MOST),
+    "writeback_percent": (10, 0, 40),
+    "writeback_delay": (30, 0, _MOST),
+    "writeback_running": (1, 0, 1),
+    "writeback_rate_update_seconds": (5, 1, 60),
+    "writeback_rate_minimum": (8, 1, _MOST),
+    "congested_read_threshold_us": (2000, 0, _MOST),
+    "congested_write_threshold_us": (20_000, 0, _MOST),
+}
+"""At boot, smallest and largest: what lies outside is cut to these without a word (drivers/md/bcache/sysfs.c)."""
+
+_HUMAN = ("sequential_cutoff",)
+"""Read in human units, written in bytes."""
+
+_OF_SET = ("congested_read_threshold_us", "congested_write_threshold_us")
+
+_WORDS = {
+    "cache_mode": ("writethrough", "writeback", "writearound", "none"),
+    "readahead_cache_policy": ("all", "meta-only"),
+    "cache_replacement_policy": ("lru", "fifo", "random"),
+}
+"""What each takes; the first at boot. Mode and replacement are kept in the superblocks."""
+
+_STORED = ("cache_mode", "cache_replacement_policy")
+
+
+@dataclass(slots=True, kw_only=True)
+class BcacheDevice:
+    """One device with its cache."""
+
+    name: str
+    """Kernel name, `bcache0`."""
+    backing: str
+    """Kernel name of the slow disk."""
+    cache: str
+    """Kernel name of the fast one; it alone makes up its cache set."""
+    uuid: str
+    """Of the backing device."""
+    set_uuid: str
+    """Of the cache set."""
+    state: str = "clean"
+    """`clean`, `inconsistent`, `no cache`; dirty is what has unwritten data."""
+    values: dict[str, str] = field(default_factory=dict)
+    """What was set, by the name of its file."""
+
+    @property
+    def attached(self) -> bool:
+        """Whether a cache serves it."""
+        return self.state != "no cache"
+
+    @property
+    def mode(self) -> str:
+        """How writes go; without a cache they go to the disk."""
+        return self.word("cache_mode") if self.attached else "none"
+
+    def word(self, key: str) -> str:
+        """One of the words in force."""
+        return self.values.get(key, _WORDS[key][0])
+
+    def number(self, key: str) -> int:
+        """One of the numbers in force."""
+        return int(self.values.get(key, _NUMBERS[key][0]))
+
+    def files(self, counts: CacheCounts) -> dict[str, str]:
+        """Its `bcache` folder. `counts`: what its cache holds and has counted."""
+        own = {key: str(self.number(key)) for key in _NUMBERS if key not in _OF_SET}
+        own |= {key: human(int(own[key])) for key in _HUMAN}
+        own |= {key: _choice(self.word(key), _WORDS[key]) for key in ("cache_mode", "readahead_cache_policy")}
+        hits, misses = int(counts.read_hits), int(counts.read_misses)  # of reads (request.c, cached_dev_read_done_bh)
+        counted = {
+            "cache_hits": hits,
+            "cache_misses": misses,
+            "cache_bypass_hits": int(counts.bypass_hits),
+            "cache_bypass_misses": int(counts.bypass_misses),
+            "cache_hit_ratio": 100 * hits // (hits + misses) if hits + misses else 0,
+        }
+        return {
+            **own,
+            **{f"stats_total/{key}": str(value) for key, value in counted.items()},
+            "stats_total/bypassed": human(int(counts.bypassed_bytes)),
+            "state": "dirty" if self.state == "clean" and counts.dirty_bytes >= 1 else self.state,
+            "running": "1",
+            "dirty_data": human(int(counts.dirty_bytes)),
+            "backing_dev_name": self.backing,
+            "backing_dev_uuid": self.uuid,
+        }
+
+    def set_files(self) -> dict[str, str]:
+        """The folder of its cache set."""
+        return {
+            **{key: str(self.number(key)) for key in _OF_SET},
+            "block_size": human(BLOCK_BYTES),
+            "bucket_size": "512.0k",
+            "cache_available_percent": "100",
+            "cache0/cache_replacement_policy": _choice(
+                self.word("cache_replacement_policy"), _WORDS["cache_replacement_policy"]
+            ),
+        }
+
+    def write(self, key: str, text: str) -> None:
+        """What the kernel makes of a write to a file of either folder. Raises ToolFailedError as it refuses."""
+        name = key.rpartition("/")[2]
+        if name in _WORDS and text in _WORDS[name]:
+            self.values[name] = text
+        elif name in _NUMBERS and re.fullmatch(r"\d{1,19}", text):
+            _, low, high = _NUMBERS[name]
+            self.values[name] = str(min(max(int(text), low), high))
+        else:
+            raise ToolFailedError(f"The kernel refused {text!r}: Invalid argument.", evidence="EINVAL")
+
+    def restart(self) -> None:
+        """A reboot forgets what is in no superblock."""
+        self.values = {key: value for key, value in self.values.items() if key in _STORED}
+
+
+def human(value: int) -> str:
+    """As bcache prints sizes: three digits and a tenth, both cut (drivers/md/bcache/util.c, bch_hprint)."""
+    unit = 0
+    while True:
+        unit += 1
+        rest, value = value & 1023, value >> 10
+        if value < 1000:
+            return f"{value}.{rest * 10 // 1024}{'?kMGTPEZY'[unit]}"
+
+
+def _choice(word: str, words: tuple[str, ...]) -> str:
+    """All words, the one in force in brackets."""
+    return " ".join(f"[{one}]" if one == word else one for one in words)

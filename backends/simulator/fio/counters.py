@@ -1,0 +1,141 @@
+"""What fio counts of one direction since the job began, and how it prints it."""
+
+from __future__ import annotations
+
+import math
+from collections import Counter
+from dataclasses import field
+from typing import Any
+
+from backends.fio_buckets import bucket_of, value_of
+from backends.simulator.fio.latency import moments
+from backends.values import dataclass
+
+Json = dict[str, Any]
+
+_PERCENTILES = (1, 5, 10, 20, 30, 40, 50, 60, 70, 80, 90, 95, 99, 99.5, 99.9, 99.95, 99.99)
+
+
+@dataclass(slots=True)
+class RunCounters:
+    """Cumulative; `timed` ones only after the ramp."""
+
+    ios: int = 0
+    """Requests done."""
+    io_bytes: int = 0
+    """Bytes moved."""
+    timed: int = 0
+    """Requests whose latency was taken."""
+    total_ns: float = 0.0
+    """Sum of the latencies."""
+    squares: float = 0.0
+    """Sum of their squares."""
+    bins: Counter[int] = field(default_factory=Counter)
+    """Buckets."""
+    rates: list[float] = field(default_factory=list)
+    """IOPS of each interval."""
+
+    def add(self, ios: int, moved: int, found: Counter[int] | None, seconds: float) -> None:
+        """One interval; `found` is None during the ramp."""
+        self.ios += ios
+        self.io_bytes += moved
+        if found is not None:
+            self.timed += ios
+            more, squares = moments(found)
+            self.total_ns += more
+            self.squares += squares
+            self.bins.update(found)
+            if seconds > 0:
+                self.rates.append(ios / seconds)
+
+    def clear(self) -> None:
+        """Begin anew, as fio does when the ramp is over."""
+        self.ios = self.io_bytes = self.timed = 0
+        self.total_ns = self.squares = 0.0
+        self.bins.clear()
+        self.rates.clear()
+
+    def printed(self, runtime_ms: int, submit_ns: float, in_flight: int) -> Json:
+        """The object under `read` or `write`; `in_flight` requests are issued and not done."""
+        used = self.ios > 0 or in_flight > 0
+        runtime = runtime_ms if used else 0
+        issued = self.ios + in_flight
+        per_second = 1000 / runtime if runtime else 0.0
+        submitted = _plain(self.timed, submit_ns, submit_ns * 0.4)
+        rates = self.rates or [0.0]
+        mean = sum(rates) / len(rates)
+        deviation = math.sqrt(sum((rate - mean) ** 2 for rate in rates) / len(rates))
+        block = self.io_bytes / self.ios / 1024 if self.ios else 0.0
+        return {
+            "io_bytes": self.io_bytes,
+            "io_kbytes": self.io_bytes // 1024,
+            "bw_bytes": int(self.io_bytes * per_second),
+            "bw": int(self.io_bytes * per_second / 1024),
+            "iops": round(issued * per_second, 6),
+            "runtime": runtime,
+            "total_ios": issued,
+            "short_ios": 0,
+            "drop_ios": 0,
+            "slat_ns": submitted,
+            "clat_ns": self.latency(),
+            "lat_ns": self.latency(submit_ns),
+            "bw_min": int(min(rates) * block),
+            "bw_max": int(max(rates) * block),
+            "bw_agg": 100.0 if used else 0.0,
+            "bw_mean": round(mean * block, 6),
+            "bw_dev": round(deviation * block, 6),
+            "bw_samples": len(self.rates),
+            "iops_min": int(min(rates)),
+            "iops_max": int(max(rates)),
+            "iops_mean": round(mean, 6),
+            "iops_stddev": round(deviation, 6),
+            "iops_samples": len(self.rates),
+        }
+
+    @property
+    def _mean(self) -> float:
+        return self.total_ns / self.timed if self.timed else 0.0
+
+    @property
+    def _deviation(self) -> float:
+        return math.sqrt(max(0.0, self.squares / self.timed - self._mean**2)) if self.timed else 0.0
+
+    def latency(self, more_ns: float = 0.0) -> Json:
+        """What the requests took; `more_ns`: what each took besides."""
+        found = _plain(self.timed, self._mean + more_ns if self.timed else 0.0, self._deviation)
+        if not self.timed:
+            return found
+        moved: Counter[int] = Counter()
+        for bucket, count in self.bins.items():
+            moved[bucket_of(round(value_of(bucket) + more_ns)) if more_ns else bucket] += count
+        rows = sorted(moved.items())
+        found["min"], found["max"] = value_of(rows[0][0]), value_of(rows[-1][0])
+        found["percentile"] = self._percentiles(rows)
+        found["bins"] = {str(value_of(bucket)): count for bucket, count in rows}
+        return found
+
+    def _percentiles(self, rows: list[tuple[int, int]]) -> Json:
+        found: Json = {}
+        seen, at = 0, -1
+        for percent in _PERCENTILES:
+            while at < len(rows) - 1 and (at < 0 or seen < percent * self.timed / 100):
+                at += 1
+                seen += rows[at][1]
+            found[f"{percent:.6f}"] = value_of(rows[at][0])
+        return found
+
+
+def _plain(count: int, mean: float, deviation: float) -> Json:
+    low, high = (int(max(1.0, mean - 2 * deviation)), int(mean + 5 * deviation)) if count else (0, 0)
+    return {
+        "min": low,
+        "max": high,
+        "mean": round(mean, 6) if count else 0.0,
+        "stddev": round(deviation, 6) if count else 0.0,
+        "N": count,
+    }
+
+
+def nothing() -> Json:
+    """A direction in which there was no I/O."""
+    return RunCounters().printed(0, 0.0, 0)

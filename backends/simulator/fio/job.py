@@ -1,0 +1,220 @@
+"""A fio job file, as far as the engine writes it, and the workload it means."""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Mapping, Sequence
+from dataclasses import field
+
+from backends.simulator.queueing_model import IoPattern
+from backends.sizes import read_size
+from backends.values import dataclass
+
+_QUEUES = ("libaio", "io_uring", "posixaio")
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class FioJob:
+    """What was asked of fio."""
+
+    name: str
+    """Of the section."""
+    options: Mapping[str, str] = field(default_factory=dict)
+    """As they stand in the file."""
+    interval: float = 0.25
+    """Seconds between two documents."""
+    readonly: bool = False
+    """fio refuses to write."""
+    may_create: bool = False
+    """fio may create the file."""
+
+    def text(self, key: str, default: str = "") -> str:
+        """An option."""
+        return self.options.get(key, default)
+
+    def number(self, key: str, default: int = 0) -> int:
+        """A whole number; the default for anything else."""
+        word = self.options.get(key, "")
+        return int(word) if word.isascii() and word.isdigit() else default
+
+    @property
+    def waits(self) -> bool:
+        """Whether it starts when all sections above it have ended."""
+        return self.text("stonewall", "0") != "0"
+
+    @property
+    def filename(self) -> str:
+        r"""The path, `\:` undone."""
+        return self.text("filename").replace(r"\:", ":")
+
+    @property
+    def reads(self) -> bool:
+        """Whether it reads."""
+        return self.text("rw", "read") in ("read", "randread", "rw", "readwrite", "randrw")
+
+    @property
+    def writes(self) -> bool:
+        """Whether it writes or trims, so whether fio refuses it in read-only mode."""
+        return self.text("rw", "read") not in ("read", "randread")
+
+    @property
+    def trims(self) -> bool:
+        """Whether it trims."""
+        return "trim" in self.text("rw")
+
+    @property
+    def writes_data(self) -> bool:
+        """Whether it writes, alone or after trims."""
+        return self.writes and self.text("rw") not in ("trim", "randtrim")
+
+    @property
+    def syncs(self) -> bool:
+        """Whether each write waits for stable media."""
+        return self.text("sync", "0") not in ("0", "none")
+
+    @property
+    def runtime(self) -> float | None:
+        """Measured seconds, at most; None for a job that ends by amount alone."""
+        return seconds(self.text("runtime")) if "runtime" in self.options else None
+
+    def amount(self, region: int) -> int | None:
+        """Return the bytes after which it ends within its run time, None for at its end; `region` is that of a job."""
+        if "time_based" in self.options:
+            return None
+        wanted = (size(self.text("io_size")) or region) * max(1, self.number("loops", 1))
+        number = self.number("number_ios")
+        return int(min(number * self.mean_bytes, wanted) if number else wanted) * self.numjobs
+
+    @property
+    def ramp(self) -> float:
+        """Seconds before."""
+        return seconds(self.text("ramp_time", "0"))
+
+    @property
+    def numjobs(self) -> int:
+        """Threads."""
+        return max(1, self.number("numjobs", 1))
+
+    @property
+    def depth(self) -> int:
+        """Requests that each keeps in flight; fio waits for each trim."""
+        waits = self.text("ioengine") not in _QUEUES or (self.trims and not self.writes_data)
+        return 1 if waits else max(1, self.number("iodepth", 1))
+
+    @property
+    def rate_iops(self) -> int:
+        """I/Os per second that each thread is held at, reads and writes together; 0 without a limit."""
+        if pause := microseconds(self.text("thinktime")):
+            return max(1, round(self.number("thinktime_blocks", 1) * 1e6 / pause))
+        if self.side_rates != (None, None):
+            return 0
+        moved = sum(size(part) for part in self.text("rate").split(","))
+        if moved:
+            return max(1, round(moved / self.mean_bytes))
+        rate = sum(size(part) for part in self.text("rate_iops").split(","))
+        if self.text("rate_process") == "poisson":
+            return rate
+        # Evenly, fio counts in units of the smallest block.
+        return round(rate * min(block for block, _ in self.sizes) / self.mean_bytes)
+
+    @property
+    def side_rates(self) -> tuple[float | None, float | None]:
+        """I/Os per second of reads and of writes, where one of them alone is limited; None for no limit."""
+        for key, unit in (("rate_iops", 1.0), ("rate", self.mean_bytes)):
+            parts = [size(part) for part in self.text(key).split(",")]
+            if len(parts) > 1 and sum(part > 0 for part in parts[:2]) == 1:
+                reads, writes = (part * self.numjobs / unit if part else None for part in parts[:2])
+                return reads, writes
+        return None, None
+
+    @property
+    def flush_every(self) -> int:
+        """Writes of a thread between two flushes; 0 without any."""
+        return self.number("fsync") or self.number("fdatasync")
+
+    @property
+    def mean_bytes(self) -> float:
+        """Bytes of an average request."""
+        return sum(block * share for block, share in self.sizes)
+
+    @property
+    def sizes(self) -> tuple[tuple[int, float], ...]:
+        """Block sizes with their shares."""
+        split = self.text("bssplit")
+        if not split and (span := self.text("bsrange")):
+            least, _, most = span.partition("-")
+            return ((size(least), 0.5), (size(most), 0.5))
+        if not split:
+            read, comma, write = self.text("bs", "4k").partition(",")
+            share = self.number("rwmixread", 50) / 100
+            return ((size(read), share), (size(write), 1 - share)) if comma else ((size(read), 1.0),)
+        rows = [part.partition("/") for part in split.split(":")]
+        return tuple((size(block), int(share or 0) / 100) for block, _, share in rows if int(share or 0))
+
+    def workload(self, scheduler: str, tags: int, read_ahead_kb: int) -> IoPattern:
+        """What the load model is asked for."""
+        pattern = self.text("rw", "read")
+        share = 1.0 if not self.writes else 0.0 if not self.reads else self.number("rwmixread", 50) / 100
+        rate = self.rate_iops
+        depth = self.depth
+        if self.text("direct", "1") == "0":
+            # Through the page cache there is one request a thread, and for streams what the kernel reads ahead.
+            ahead = read_ahead_kb * 1024 // max(1, self.sizes[0][0]) if pattern == "read" else 0
+            depth = max(1, ahead)
+        region = self.text("size")
+        return IoPattern(
+            read_share=share,
+            sequential=pattern in ("read", "write", "rw", "readwrite", "trim", "trimwrite"),
+            sizes=self.sizes,
+            align=size(self.text("blockalign")) or None,
+            depth=depth,
+            jobs=self.numjobs,
+            region_bytes=size(region),
+            rate_iops=float(rate * self.numjobs) if rate else None,
+            at_random=self.text("rate_process") == "poisson",
+            scheduler=scheduler,
+            tags=tags,
+        )
+
+
+def parse_jobs(text: str, words: Sequence[str]) -> tuple[FioJob, ...]:
+    """The jobs of a file with the command line's own words, in their order."""
+    sections: list[tuple[str, dict[str, str]]] = []
+    for row in text.splitlines():
+        line = row.strip()
+        if match := re.fullmatch(r"\[(.+)\]", line):
+            sections.append((match[1], {}))
+        elif line and not line.startswith((";", "#")) and sections:
+            key, sign, value = line.partition("=")
+            sections[-1][1][key.strip()] = value.strip() if sign else "1"
+    shared = {key: value for name, options in sections if name == "global" for key, value in options.items()}
+    intervals = [word.partition("=")[2] for word in words if word.startswith("--status-interval=")]
+    match = re.fullmatch(r"(\d+)ms", intervals[0]) if intervals else None
+    return tuple(
+        FioJob(
+            name=name,
+            options=shared | options,
+            interval=int(match[1]) / 1000 if match else 0.25,
+            readonly="--readonly" in words,
+            may_create="--allow_file_create=0" not in words,
+        )
+        for name, options in sections
+        if name != "global"
+    )
+
+
+def size(text: str) -> int:
+    """Bytes of `4k`, `1M`, `4096`; 0 for anything else."""
+    return read_size(text, bare="b") or 0
+
+
+def seconds(text: str) -> float:
+    """Seconds of `60s`, `60`; 0 for anything else."""
+    match = re.fullmatch(r"(\d+)s?", text.strip().lower())
+    return float(match[1]) if match else 0.0
+
+
+def microseconds(text: str) -> int:
+    """Microseconds of `500us`, `2ms`; 0 for anything else."""
+    match = re.fullmatch(r"(\d+)(us|ms|s)?", text.strip().lower())
+    return int(match[1]) * {"us": 1, "ms": 1000, "s": 10**6}[match[2] or "us"] if match else 0

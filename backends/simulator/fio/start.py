@@ -1,0 +1,214 @@
+"""From a job file and the rack to a running fio: what it is pointed at, and what it refuses."""
+
+from __future__ import annotations
+
+import posixpath
+from collections.abc import Callable, Sequence
+from dataclasses import replace
+
+from backends.simulator.caches import CacheCounts, fullness
+from backends.simulator.diskstats import DiskCounts, shares
+from backends.simulator.fio.job import FioJob, parse_jobs, size
+from backends.simulator.fio.process import Failure, SimulatedFio
+from backends.simulator.fio.target import SimulatedTarget
+from backends.simulator.hung_disk import answers_after
+from backends.simulator.kernel.tree import Kernel
+from backends.simulator.queueing_model import Expected, IoPattern, Layout, expect
+from backends.simulator.rack import Rack
+from backends.simulator.zfs_model import pool_threads
+
+
+class LoadedDisk:
+    """What is done there now."""
+
+    def __init__(self, rack: Rack, disk: str, layout: Layout, work: IoPattern) -> None:
+        self._rack, self._disk, self._work = rack, disk, work
+        self._is(layout)
+
+    def _is(self, layout: Layout) -> None:
+        self.layout = layout
+        self.expected = expect(layout, self._work)
+        self.disks = shares(self._disk, self._rack.members, layout, self._work, self.expected)
+        self._fullness = fullness(layout, self._work)
+
+    def became(self, layout: Layout) -> bool:
+        """Whether it is as fast as before no longer."""
+        self.layout = layout
+        if fullness(layout, self._work) == self._fullness:
+            return False
+        self._is(layout)
+        return True
+
+
+STILL = (24.0, 26.1)
+"""Seconds of fio in which an array that is being rebuilt answers nothing: a disk of it tries to read a bad block."""
+
+_NO_LIMIT = 1 << 20
+"""Requests that a device takes at once that has no queue of its own."""
+
+_MOUNTED = "fio: {path} appears mounted, and 'allow_mounted_write' isn't set. Aborting.\n"
+_NO_FILE = "fio: pid=0, err=2/file:filesetup.c:790, func=open({path}), error=No such file or directory\n"
+_NO_CREATE = "fio: file creation disallowed by allow_file_create=0\n"
+_NO_TRIM = "fio: pid=0, err=25/file:ioengines.c:399, func=td_io_queue, error=Inappropriate ioctl for device\n"
+_READ_ONLY = "fio: job has write or trim bit set, but fio is in read-only mode\n"
+
+
+def start(
+    rack: Rack,
+    linux: Kernel,
+    text: str | None,
+    words: Sequence[str],
+    *,
+    speed: float,
+    counts: DiskCounts,
+    ended: Callable[[], None] = lambda: None,
+    worn: Callable[[int], None] = lambda number: None,
+) -> SimulatedFio:
+    """fio on the jobs of `text`. What it changes of the rack is changed at once: contents, scratch files.
+
+    `counts` is told what it does to the disks, `ended` is called when it is over, `worn` when the battery of a card
+    fails meanwhile.
+    """
+    targets: list[SimulatedTarget] = []
+    for number, job in enumerate(parse_jobs(text, words) if text is not None else ()):
+        found = _target(rack, linux, job, number, counts, worn)
+        if isinstance(found, Failure):
+            return _failing(found)
+        targets.append(found)
+    if not targets:
+        return _failing(Failure(stdout="No job(s) defined\n"))
+    _share_devices(rack, linux, targets)
+    return SimulatedFio(targets, speed=speed, ended=ended, clock=rack.clock)
+
+
+def _share_devices(rack: Rack, linux: Kernel, targets: Sequence[SimulatedTarget]) -> None:
+    """Give sections that use a device at the same time their part of what it does for all of them.
+
+    Each gets what the device would do for its kind of request with all requests in flight, by its share of these.
+    """
+    phase = 0
+    beside: dict[tuple[int, str], list[tuple[SimulatedTarget, IoPattern, Layout]]] = {}
+    for number, target in enumerate(targets):
+        phase += bool(number and target.job.waits)
+        layout = rack.layout(target.device, target.job.filename)
+        if layout is not None:
+            work = target.job.workload(*_queue(linux, target.device, target.job, layout))
+            beside.setdefault((phase, target.device), []).append((target, replace(work, rate_iops=None), layout))
+    for group in beside.values():
+        in_flight = sum(work.depth * work.jobs for _, work, _ in group)
+        for target, work, layout in group if len(group) > 1 else ():
+            own = work.depth * work.jobs
+            together = _rate(expect(layout, replace(work, depth=max(1, in_flight // work.jobs))))
+            target.share = min(1.0, together * own / in_flight / max(_rate(target.expected), 1e-9))
+
+
+def _rate(expected: Expected) -> float:
+    return sum(one.iops for one in (expected.read, expected.write) if one is not None)
+
+
+def _target(
+    rack: Rack, linux: Kernel, job: FioJob, number: int, counts: DiskCounts, worn: Callable[[int], None]
+) -> SimulatedTarget | Failure:
+    """One section of the file on what it is pointed at."""
+    path = job.filename
+    disk = linux.names.get(path) or _beneath(rack, path)
+    failure = _refusal(rack, linux, job, path)
+    layout = rack.layout(disk, path)
+    if failure is not None or layout is None:
+        return failure or Failure(stderr=_NO_FILE.format(path=path))
+    work = job.workload(*_queue(linux, disk, job, layout))
+    kept = _kept(rack, disk, layout, counts)
+    load = LoadedDisk(rack, disk, layout if kept is None else kept.within(layout), work)
+    found = rack.on_device(disk)
+    if job.writes and path in linux.nodes:
+        rack.overwrite(disk)
+    whole = _whole(linux, job, disk) if job.runtime is None else None
+    if whole is not None and path not in linux.nodes:
+        rack.scratch[path] = max(whole, rack.scratch.get(path, 0))
+        if (lies := rack.dataset(disk)) is not None:
+            rack.records[path] = lies[0].record_bytes(disk)
+
+    def done(moved: tuple[int, int, int, int], seconds: float) -> None:
+        counts.add(load.disks, moved, seconds)
+        if kept is not None:
+            kept.done(load.layout, work, moved, seconds)
+            kept.at = rack.now()
+            if load.became(kept.within(layout)):
+                target.expected = load.expected
+        card = None if found is None else found[0]
+        if card is None or card.fails_after is None:
+            return
+        card.fails_after -= seconds
+        if card.fails_after <= 0:
+            worn(card.number)
+            target.expected = expect(rack.layout(disk) or layout, work)
+
+    target = SimulatedTarget(
+        job,
+        load.expected,
+        device=disk,
+        amount=job.amount(_whole(linux, job, disk)),
+        seed=f"{rack.seed}/{rack.runs}" + (f"/{number}" if number else ""),
+        done=done,
+        still=STILL if layout.rebuild_share and layout.degraded else None,
+        held=answers_after(rack, disk),
+    )
+    return target
+
+
+def _kept(rack: Rack, disk: str, layout: Layout, counts: DiskCounts) -> CacheCounts | None:
+    """What the cache of the device holds and counts, for all jobs that run on it; None where there is none."""
+    if layout.cache is None and layout.pool is None:
+        return None
+    return counts.caches.setdefault(disk, replace(rack.cache_counts(disk), at=rack.now()))
+
+
+def _whole(linux: Kernel, job: FioJob, disk: str) -> int:
+    """Bytes from start to end, once: what `size` says, all of the disk for `100%`."""
+    wanted = job.text("size", "100%")
+    return int(linux.files.get(f"/sys/block/{disk}/size", "0")) * 512 if wanted == "100%" else size(wanted)
+
+
+def _queue(linux: Kernel, disk: str, job: FioJob, layout: Layout) -> tuple[str, int, int]:
+    """Scheduler, queue size and read-ahead of a disk."""
+    base = f"/sys/block/{disk}/queue"
+    if layout.pool is not None:
+        return "none", pool_threads(layout.pool, job.text("ioengine"), job.numjobs), 128
+    if linux.files.get(f"{base}/scheduler") == "none":  # passes requests on as they come
+        return "none", _NO_LIMIT, int(linux.files.get(f"{base}/read_ahead_kb", "128"))
+    words = linux.files.get(f"{base}/scheduler", "[none]").split()
+    scheduler = next((word.strip("[]") for word in words if word.startswith("[")), "none")
+    tags = int(linux.files.get(f"{base}/nr_requests", "1024"))
+    return scheduler, tags, int(linux.files.get(f"{base}/read_ahead_kb", "128"))
+
+
+def _beneath(rack: Rack, path: str) -> str:
+    """The disk under a file: that of the longest mount point above it, else the system's."""
+    best, disk = "", "sda"
+    for name, content in rack.contents():
+        mount = content.mount
+        if mount is not None and len(mount) > len(best) and posixpath.join(mount, "") in posixpath.join(path, ""):
+            best, disk = mount, name
+    return disk
+
+
+def _refusal(rack: Rack, linux: Kernel, job: FioJob, path: str) -> Failure | None:
+    """Why fio would not begin."""
+    if job.readonly and job.writes:
+        return Failure(stderr=_READ_ONLY)
+    if path in linux.nodes:
+        used = any(
+            f" /dev/{path.removeprefix('/dev/')} " in row for row in linux.files["/proc/self/mountinfo"].split("\n")
+        )
+        return Failure(stderr=_MOUNTED.format(path=path), returncode=0) if job.writes and used else None
+    if path.startswith("/dev/"):
+        return Failure(stdout=_NO_FILE.format(path=path))
+    if job.trims:
+        return Failure(stderr=_NO_TRIM)
+    if path not in rack.scratch and not job.may_create:
+        return Failure(stderr=_NO_CREATE)
+    return None
+
+
+def _failing(failure: Failure) -> SimulatedFio:
+    return SimulatedFio((), speed=1.0, failure=failure)

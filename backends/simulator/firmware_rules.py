@@ -1,0 +1,211 @@
+"""What may be changed in the rack and what becomes of it: the firmware's rules, whichever tool asks."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+
+from backends.model import Level
+from backends.simulator.controller import DEFAULTS, FASTPATH, SimulatedCard, allows
+from backends.simulator.disk import FOREIGN, GOOD, ONLINE, SimulatedDrive
+from backends.simulator.rack import Rack
+from backends.simulator.volume import BGI_AFTER, SPANNED, Volume
+
+DEMO_KEY = "DEMO0FASTPATH0KEY0OF0THE0SIMULATED0RACK"
+"""The one activation key that the rack accepts: it brings FastPath."""
+
+INVALID, WRONG_STATE, NO_ROOM, UNFIT, NOT_FOUND, SPOKEN = 3, 50, 13, 38, 12, 255
+"""Status codes of the firmware; 255 is a message of the tool itself."""
+
+RESET_REQUIRED = 89
+"""Done, but only in force after a restart (0x59)."""
+
+PINNED = 84
+"""The cache holds data of a virtual drive that is offline or missing (0x54)."""
+
+INCOMPLETE = 59
+"""A foreign configuration is incomplete (0x3B)."""
+
+FULL = 26
+"""The card has as many virtual drives as it can have (0x1A)."""
+
+_NAA = "600605b0"
+_MEMBERS = {
+    Level.RAID0: (1, 32),
+    Level.RAID1: (2, 32),
+    Level.RAID5: (3, 32),
+    Level.RAID6: (3, 32),
+}
+"""Fewest and most drives of one span."""
+
+_MOST_SPANS, _MOST_IN_VOLUME, _MOST_ON_CARD = 8, 32, 64
+"""Spans and drives of a virtual drive, and virtual drives of a card, as `show all` tells them."""
+
+
+class RefusalError(Exception):
+    """The firmware, or the tool in front of it, said no."""
+
+    def __init__(self, code: int, words: str) -> None:
+        super().__init__(words)
+        self.code = code
+        """Status code."""
+        self.words = words
+        """Its sentence."""
+
+
+def set_volume(card: SimulatedCard, volume: Volume, key: str, value: str) -> None:
+    """Set `write_cache`, `read_ahead`, `io_policy`, `drive_cache`, `access`, `cache_bypass` or `auto_bgi`.
+
+    Raises RefusalError.
+    """
+    if card.state(volume) == "offline":
+        raise RefusalError(WRONG_STATE, "device state doesn't support requested command")
+    match key:
+        case "write_cache":
+            volume.write_cache = value
+        case "read_ahead":
+            if value == "adaptive" and not card.adaptive:
+                raise RefusalError(151, "Adaptive Read Ahead is not supported")
+            volume.read_ahead = value
+        case "io_policy":
+            volume.io_policy = value
+        case "drive_cache":
+            if card.blocks_ssd_cache and card.on_flash(volume) and value != volume.drive_cache:
+                raise RefusalError(SPOKEN, "SSD Pd is present")
+            volume.drive_cache = value
+        case "access":
+            volume.access = value
+        case "cache_bypass":
+            volume.cache_bypass = value
+        case "auto_bgi":
+            volume.auto_bgi = value == "on"
+        case _:
+            raise RefusalError(INVALID, "invalid parameter")
+
+
+def set_card(card: SimulatedCard, key: str, value: str) -> None:
+    """Set a rate, `flush`, `patrol_mode`, `check_mode`, `perf` or a property. Raises RefusalError."""
+    match key:
+        case _ if key in DEFAULTS:
+            if not allows(key, value):
+                raise RefusalError(INVALID, "value out of range")
+            card.properties[key] = value
+        case "patrol_mode":
+            card.patrol = value
+        case "check_mode":
+            card.check = value
+        case "perf":
+            if value not in ("0", "1"):
+                raise RefusalError(INVALID, "invalid performance mode")
+            card.perf_mode = int(value)
+        case _:
+            number = int(value) if value.isascii() and value.isdigit() and len(value) < 6 else -1
+            if not 0 <= number <= (255 if key == "flush" else 100):
+                raise RefusalError(INVALID, "value out of range")
+            card.rates[key] = number
+
+
+def delete(rack: Rack, card: SimulatedCard, number: int, *, force: bool) -> Volume:
+    """Delete a volume. Raises RefusalError, without `force` for one that something lies on."""
+    volume = card.volume(number)
+    if volume is None:
+        raise RefusalError(SPOKEN, "Invalid VD number")
+    if volume.content is not None and not force:
+        raise RefusalError(SPOKEN, "VD has OS/FS, use force")
+    card.volumes.remove(volume)
+    if all(other.group != volume.group for other in card.volumes):
+        for disk in card.members(volume):
+            disk.group = None
+            if disk.state in (ONLINE, "rebuild"):
+                disk.state = GOOD
+    if volume.device:
+        rack.forget_disk(volume.device)
+    return volume
+
+
+def create(
+    rack: Rack,
+    card: SimulatedCard,
+    volume: Volume,
+    *,
+    share: int | None = None,
+) -> Volume:
+    """Make a volume of drives that are free; `volume` says how, its number, size, device and names are given here.
+
+    `share`: bytes, None for all of the drives. Raises RefusalError.
+    """
+    if card.pinned:
+        raise RefusalError(PINNED, "Controller has LD cache pinned")
+    if len(card.volumes) >= _MOST_ON_CARD:
+        raise RefusalError(FULL, "maximum number of virtual drives reached")
+    disks = [_free(card, place) for place in volume.places]
+    if len(set(volume.places)) != len(disks):
+        raise RefusalError(INVALID, "a drive is named twice")
+    _check_shape(volume)
+    if not card.strip_minimum <= volume.strip_bytes <= card.strip_maximum or volume.strip_bytes % 512:
+        raise RefusalError(INVALID, "invalid strip size")
+    if volume.read_ahead == "adaptive" and not card.adaptive:
+        raise RefusalError(151, "Adaptive Read Ahead is not supported")
+    if len({(disk.type.interface, disk.type.media) for disk in disks}) > 1:
+        raise RefusalError(UNFIT, "drives of different kinds cannot be mixed")
+    whole = volume.data_drives * min(disk.coerced_bytes for disk in disks)
+    if share is not None and share > whole:
+        raise RefusalError(NO_ROOM, "disk doesn't have enough capacity")
+    volume.size_bytes = whole if share is None else share
+    volume.number = next(number for number in range(1024) if card.volume(number) is None)
+    used = {other.group for other in card.volumes}
+    volume.group = next(number for number in range(1024) if number not in used)
+    volume.device = rack.free_device()
+    rack.made += 1
+    volume.naa, volume.sequence = naa(rack.made), rack.made
+    volume.created = rack.now()
+    for disk in disks:
+        disk.state, disk.group = ONLINE, volume.group
+    if volume.auto_bgi and len(disks) >= {Level.RAID5: 5, Level.RAID6: 7}.get(volume.level, 1000):
+        volume.bgi_since = rack.now() + BGI_AFTER
+    card.volumes.append(volume)
+    card.volumes.sort(key=lambda one: one.number)
+    return volume
+
+
+def naa(made: int) -> str:
+    """SCSI name of the n-th volume made, 32 hex digits."""
+    return f"{_NAA}{made * 0x1F0D3A5B7 & 0xFFFFFFFFFFFF:012x}{made * 2654435761 & 0xFFFFFFFFFFFF:012x}"
+
+
+def _free(card: SimulatedCard, place: str) -> SimulatedDrive:
+    disk = card.disk(place)
+    if disk is None:
+        raise RefusalError(NOT_FOUND, f"drive {place} not found")
+    if disk.state == FOREIGN:
+        raise RefusalError(INCOMPLETE, "Incomplete foreign configuration")
+    if disk.state != GOOD:
+        words = "The specified physical disk does not have the appropriate attributes to complete the requested command"
+        raise RefusalError(UNFIT, words)
+    return disk
+
+
+def _check_shape(volume: Volume) -> None:
+    count = len(volume.places)
+    level = {Level.RAID10: Level.RAID1, Level.RAID50: Level.RAID5, Level.RAID60: Level.RAID6}.get(
+        volume.level, volume.level
+    )
+    volume.per_span = volume.per_span or (2 if volume.level is Level.RAID10 else count)
+    spans, rest = divmod(count, volume.per_span)
+    least, most = _MEMBERS.get(level, (1000, 0))
+    if spans > _MOST_SPANS or count > _MOST_IN_VOLUME:
+        raise RefusalError(INVALID, "invalid number of drives for this RAID level")
+    if rest or (spans > 1) != (volume.level in SPANNED) or not least <= volume.per_span <= most:
+        raise RefusalError(INVALID, "invalid number of drives for this RAID level")
+    if level is Level.RAID1 and volume.per_span % 2:
+        raise RefusalError(INVALID, "invalid number of drives for this RAID level")
+
+
+def apply_key(card: SimulatedCard, key: str, *, preview: bool) -> Sequence[str]:
+    """The options that an activation key brings; they wait for a restart. Raises RefusalError."""
+    if key != DEMO_KEY or not card.can_fastpath:
+        raise RefusalError(INVALID, "Invalid activation key")
+    if FASTPATH in (*card.options, *card.pending):
+        raise RefusalError(INVALID, "The activation key has been applied already")
+    if not preview:
+        card.pending = (*card.pending, FASTPATH)
+    return (FASTPATH,)

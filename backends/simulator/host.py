@@ -1,0 +1,368 @@
+"""The simulated host: answers programs, files and fio from the rack."""
+
+from __future__ import annotations
+
+import asyncio
+import contextlib
+import fnmatch
+import posixpath
+import re
+from collections.abc import Iterable, Mapping, Sequence, Set
+from contextlib import AbstractAsyncContextManager, AbstractContextManager, nullcontext
+from dataclasses import replace
+from pathlib import Path
+from typing import TypeAlias
+
+from backends.errors import NotFoundError, RaidbenchError, ToolFailedError, ToolMissingError, ToolTimeoutError
+from backends.host import MADE_UP, Command, Completed, FileStat, Process, Space
+from backends.simulator.diskstats import DISKSTATS, DiskCounts, diskstats
+from backends.simulator.fio.start import start
+from backends.simulator.hung_disk import given_up, seconds_of
+from backends.simulator.kernel.machine import COUNTING, counting, kernel
+from backends.simulator.kernel.tree import Kernel
+from backends.simulator.profiles import HOSTS
+from backends.simulator.programs import (
+    ANOTHER,
+    PROGRAMS,
+    SYSTEM_PATHS,
+    VendorProgram,
+    disks_said,
+    fio_said,
+    program_said,
+)
+from backends.simulator.queue import CACHE, DEPTH, write_cache_type, write_depth, write_queue
+from backends.simulator.rack import Rack
+from backends.simulator.state_file import RackFile
+from backends.simulator.tool_output import Said
+from backends.simulator.zfs.module import PARAMETERS
+from backends.system.synthetic import MadeUpHost
+
+_FOLDERS = ("/", "/root", "/home", "/tmp", "/var", "/var/tmp", "/srv", "/srv/vm", "/dev", "/proc", "/sys")
+"""Folders that are there."""
+
+_WILD = frozenset("*?[")
+"""What makes a part of a path a pattern."""
+
+_Tree: TypeAlias = dict[str, "_Tree"]
+"""Words of paths, and what follows each."""
+
+
+class SimulatedHost(MadeUpHost):
+    """A host that is only told of. Nothing outside the rack's own file is touched."""
+
+    def __init__(
+        self,
+        rack: RackFile | Rack,
+        *,
+        speed: float = 1.0,
+        folders: Iterable[str] = (),
+        apart: str = MADE_UP.apart,
+        shares_watchdog: bool = False,
+    ) -> None:
+        """`speed`: simulated seconds in a real one. `folders`: more folders that scratch files may lie in.
+
+        `apart`, `shares_watchdog`: see `Capabilities`; a watchdog needs a rack in its usual file.
+        """
+        self._file = rack if isinstance(rack, RackFile) else RackFile(None, make=lambda: rack)
+        self._speed = max(speed, 0.01)
+        self._folders = {*_FOLDERS, *(part for folder in folders for part in _up(folder))}
+        self._kernel: tuple[object, Kernel] | None = None
+        self._paths: _Tree = {}
+        self._listed: dict[str, tuple[str, ...]] = {}
+        self._counts = counts = DiskCounts()
+        self.capabilities = replace(
+            MADE_UP, counted=lambda: counts.seconds, apart=apart, shares_watchdog=shares_watchdog
+        )
+
+    @property
+    def name(self) -> str:
+        """`rack-demo`, `rack-hpe`, `rack-linux`."""
+        return HOSTS[self._file.rack.name]
+
+    @property
+    def is_root(self) -> bool:
+        """Nobody is kept from a rack that is not there."""
+        return True
+
+    @property
+    def rack(self) -> Rack:
+        """The rack as it is now."""
+        return self._file.rack
+
+    async def run(self, command: Command) -> Completed:
+        """What the program would print; a slow one takes its time.
+
+        Raises ToolMissingError, ToolTimeoutError, StorageError, InvalidValueError.
+        """
+        with self._alone(command.argv[0]) as alone:
+            said = self._said(command) if alone else Said(text=ANOTHER, code=1)
+            waits = seconds_of(self._file.rack, command)
+            said = replace(said, seconds=said.seconds + waits)
+            patience = said.seconds if command.mutates else min(said.seconds, command.timeout)
+            stall = command.stall if waits and not command.mutates else None
+            await asyncio.sleep((patience if stall is None else min(patience, stall)) / self._speed)
+        if stall is not None and stall < patience:
+            raise given_up(self._file.rack, command)
+        if patience < said.seconds:
+            raise ToolTimeoutError(f"{command.argv[0]} gave no answer in {command.timeout:g} s.")
+        return Completed(returncode=said.code, stdout=said.text, stderr="", seconds=said.seconds)
+
+    def _said(self, command: Command) -> Said:
+        words, path = command.argv[1:], command.argv[0]
+        if (program := self._program(path)) is not None:
+            changes = command.mutates or bool(self._file.rack.late)
+            with self._file.changing() if changes else nullcontext(self._file.rack) as rack:
+                rack.note_cached(self._counts.caches)  # what runs now has changed since it began
+                return program_said(program, rack, words, mutates=command.mutates, reply=command.reply)
+        match next((name for name, where in SYSTEM_PATHS.items() if where == path), None):
+            case None:
+                raise ToolMissingError(f"{path} is not installed on the simulated host.")
+            case "fio":
+                return fio_said(words)
+            case tool:
+                return disks_said(tool, words, self._linux())
+
+    def _alone(self, path: str) -> AbstractContextManager[bool]:
+        """Whether a program that gives up beside another of its kind is the only one."""
+        program = self._program(path)
+        return self._file.alone_with(Path(path).name) if program and program.lonely else nullcontext(True)
+
+    def _program(self, path: str) -> VendorProgram | None:
+        """The vendor's program at a path, where it is installed."""
+        found = next((one for one in PROGRAMS.values() if one.path == path), None)
+        return found if found is not None and found.there(self._file.rack) else None
+
+    def stream(self, command: Command) -> AbstractAsyncContextManager[Process]:
+        """fio on a simulated device. Raises ToolMissingError for any other program."""
+        if command.argv[0] != SYSTEM_PATHS["fio"]:
+            raise ToolMissingError(f"{command.argv[0]} runs on and on, which only fio does on the simulated host.")
+        folder = Path(command.cwd) if command.cwd is not None else Path()
+        text = _text(folder / command.argv[-1])
+        with self._file.changing() as rack:
+            rack.runs += 1
+            return start(
+                rack,
+                self._linux(),
+                text,
+                command.argv[1:-1],
+                speed=self._speed,
+                counts=self._counts,
+                ended=self._keep_counts,
+                worn=self._battery_fails,
+            )
+
+    def _counted(self) -> str:
+        """What the kernel counted of every disk, what runs now included."""
+        nodes = self._linux()
+        found = {node.removeprefix("/dev/"): disk for node, disk in nodes.names.items() if "/" not in node[5:]}
+        last = {disk: name for name, disk in found.items()}  # a partitioned disk keeps its data on its last partition
+        before, now = (
+            dict(each) | {name: each[disk] for disk, name in last.items() if disk in each}
+            for each in (self._file.rack.totals, self._counts.totals)
+        )
+        return diskstats({name: nodes.nodes[f"/dev/{name}"].devno or "" for name in found}, before, now)
+
+    def _keep_counts(self) -> None:
+        """A job is over: what it did is part of the rack."""
+        if self._counts.totals:
+            with contextlib.suppress(RaidbenchError), self._file.changing() as rack:
+                rack.note_written({name: int(row[3]) * 512 for name, row in self._counts.totals.items()})
+                rack.note_cached(self._counts.caches)
+                self._counts.move_to(rack.totals)
+
+    def _battery_fails(self, number: int) -> None:
+        """From now on a card's cache does not survive a power cut."""
+        with self._file.changing() as rack:
+            for card in rack.cards:
+                if card.number == number and card.battery is not None:
+                    card.battery.state, card.fails_after = "failed", None
+
+    def _linux(self) -> Kernel:
+        """Files, links and nodes; created again only when the rack is another."""
+        rack = self._file.rack
+        mark = self._file.mark
+        if self._kernel is None or self._kernel[0] != mark:
+            self._kernel = (mark, kernel(rack))
+            self._paths.clear()
+            self._listed.clear()
+        return self._kernel[1]
+
+    def _tree(self) -> _Tree:
+        """Every path, word by word."""
+        found = self._linux()
+        if not self._paths:
+            for path in (*found.files, *found.links, *found.mute):
+                at = self._paths
+                for word in path.split("/"):
+                    at = at.setdefault(word, {})
+        return self._paths
+
+    async def read(self, path: str) -> str | None:
+        """A file's text."""
+        if path == DISKSTATS:
+            return self._counted()
+        return (await self.read_many((path,))).get(path)
+
+    async def read_many(self, paths: Sequence[str]) -> Mapping[str, str]:
+        """Texts of those that are there."""
+        files = self._linux().files
+        running = self._counts.caches
+        if running and any(path.startswith(COUNTING) for path in paths):
+            rack = self._file.rack
+            rack.note_cached(running)
+            files = {**files, **counting(rack)}
+        return {path: files[path] for path in paths if path in files}
+
+    async def write(self, path: str, text: str) -> None:
+        """A request queue's file or the queue depth, as the kernel takes it. Raises NotFoundError, ToolFailedError."""
+        now, mute = self._linux().files, self._linux().mute
+        words = path.split("/")
+        if path not in now and path not in mute:
+            raise NotFoundError(f"{path} is not there.")
+        if words[:3] == ["", "sys", "block"] and words[4:] == ["device", DEPTH]:
+            with self._file.changing() as rack:
+                write_depth(rack, words[3], text, self._can_queue(words[3]))
+            return
+        if words[:3] == ["", "sys", "block"] and words[4:5] == ["md"]:
+            with self._file.changing() as rack:
+                rack.md[words[3]].write("/".join(words[5:]), text, rack.now())
+            return
+        if path.startswith(PARAMETERS):
+            with self._file.changing() as rack:
+                if rack.zfs is not None:
+                    rack.zfs.write(words[-1], text)
+            return
+        if (found := self._cached(words)) is not None:
+            with self._file.changing() as rack:
+                rack.bcache[found[0]].write(found[1], text)
+            return
+        if words[:4] == ["", "sys", "class", "scsi_disk"] and words[5:] == [CACHE]:
+            name = self._own_drive(words[4])
+            if name is not None:
+                with self._file.changing() as rack:
+                    write_cache_type(rack, name, text, _queue_of(now, name))
+                return
+        if len(words) != 6 or words[:3] != ["", "sys", "block"] or words[4] != "queue":
+            raise ToolFailedError(f"The kernel refused {text!r}: Permission denied.", evidence=path)
+        name, key = words[3], words[5]
+        queue = _queue_of(now, name)
+        told = now.get(f"/sys/block/{name}/mq/0/nr_tags")
+        tags = int(told) if told is not None else None
+        with self._file.changing() as rack:
+            write_queue(rack, name, key, text, queue, tags)
+
+    def _cached(self, words: Sequence[str]) -> tuple[str, str] | None:
+        """Kernel name and file of what a path says of a bcache device or its cache set."""
+        for name, device in self._file.rack.bcache.items():
+            for folder in (["", "sys", "block", name, "bcache"], ["", "sys", "fs", "bcache", device.set_uuid]):
+                if words[: len(folder)] == folder:
+                    return name, "/".join(words[len(folder) :])
+        return None
+
+    def _own_drive(self, address: str) -> str | None:
+        """The drive at a SCSI address, where no RAID controller stands before it."""
+        names = (*self._file.rack.sata, *(path for disk in self._file.rack.pathed if disk.model for path in disk.paths))
+        return next((name for name in names if f"/{address}/" in self._linux().links[f"/sys/block/{name}"]), None)
+
+    def _can_queue(self, name: str) -> int:
+        """Commands that the SCSI host of a disk takes at a time."""
+        linux = self._linux()
+        folders = linux.links[f"/sys/block/{name}"].split("/")
+        host = next(folder for folder in folders if re.fullmatch(r"host\d+", folder))
+        return int(linux.files[f"/sys/class/scsi_host/{host}/can_queue"])
+
+    async def read_whole(self, path: str) -> bytes | None:
+        """Return a file's content."""
+        text = await self.read(path)
+        return None if text is None else text.encode()
+
+    async def install(self, path: str, content: bytes, *, before: bytes | None) -> None:
+        """Remember it with the rack; b"" removes it, a scratch file too."""
+        with self._file.changing() as rack:
+            rack.installed.pop(path, None)
+            rack.scratch.pop(path, None)
+            rack.records.pop(path, None)
+            if content:
+                rack.installed[path] = content.decode("utf-8", "replace")
+
+    async def list(self, pattern: str) -> tuple[str, ...]:
+        """Paths that match, as glob does."""
+        self._linux()  # forgets what was listed of another rack
+        if pattern not in self._listed:
+            self._listed[pattern] = self._matching(pattern)
+        return self._listed[pattern]
+
+    def _matching(self, pattern: str) -> tuple[str, ...]:
+        fitting: list[tuple[tuple[str, ...], _Tree]] = [((), self._tree())]
+        for word in pattern.split("/"):
+            fits = re.compile(fnmatch.translate(word)).match if _WILD.intersection(word) else None
+            fitting = [
+                ((*above, name), tree[name])
+                for above, tree in fitting
+                for name in ([word] if fits is None else filter(fits, tree))
+                if name in tree
+            ]
+        return tuple(sorted("/".join(words) for words, _ in fitting))
+
+    async def link(self, path: str) -> str | None:
+        """Where it leads."""
+        return self._linux().links.get(path)
+
+    async def stat(self, path: str) -> FileStat | None:
+        """Device nodes, folders and scratch files."""
+        node = self._linux().nodes.get(path)
+        if node is not None:
+            return node
+        if path in self._folders or path in self._mountpoints():
+            return FileStat(kind="directory", size=4096)
+        size = self._file.rack.scratch.get(path)
+        return None if size is None else FileStat(kind="file", size=size)
+
+    async def space_at(self, path: str) -> Space | None:
+        """Its files lie nowhere."""
+        return None
+
+    def _mountpoints(self) -> Set[str]:
+        """Folders of the pools' filesystems."""
+        return {dataset.mountpoint for pool in self._file.rack.pools.values() for dataset in pool.datasets.values()}
+
+    async def writable(self, path: str) -> str | None:
+        """Queue settings are; nothing else."""
+        there = path in self._linux().files or path in self._linux().mute
+        return None if there else "the kernel does not offer it for this device"
+
+    async def restart(self, *, without: str | None = None) -> None:
+        """See `CanRestart`. Raises StorageError."""
+        with self._file.changing() as rack:
+            rack.restart(without=without)
+
+    def which(self, names: Sequence[str]) -> str | None:
+        """The first that is installed."""
+        rack = self._file.rack
+        vendors = {name: one.path for name, one in PROGRAMS.items() if one.there(rack)}
+        paths = {**SYSTEM_PATHS, **vendors}
+        known = set(paths.values())
+        return next((paths.get(name, name) for name in names if name in paths or name in known), None)
+
+
+def _queue_of(files: Mapping[str, str], name: str) -> dict[str, str]:
+    """Files of a disk's queue by their names."""
+    start = f"/sys/block/{name}/queue/"
+    return {path.removeprefix(start): text for path, text in files.items() if path.startswith(start)}
+
+
+def _up(folder: str) -> list[str]:
+    """A folder and all above it."""
+    found = [posixpath.normpath(folder)]
+    while found[-1] not in ("/", "", "."):
+        found.append(posixpath.dirname(found[-1]))
+    return found
+
+
+def _text(path: Path) -> str | None:
+    """The job file that the engine wrote."""
+    try:
+        with open(path, "rb") as file:
+            return file.read(1 << 20).decode("utf-8", "replace")
+    except OSError:
+        return None

@@ -1,0 +1,460 @@
+"""Block devices of the simulated host as sysfs and udev list them, one function for each kind."""
+
+from __future__ import annotations
+
+from collections.abc import Iterable, Iterator
+
+from backends.model import Media
+from backends.simulator.bcache import BLOCK_BYTES, BcacheDevice
+from backends.simulator.calibration import DRIVES, DriveType
+from backends.simulator.controller import SimulatedCard
+from backends.simulator.disk import PathedDisk
+from backends.simulator.fusionio import IoMemory
+from backends.simulator.kernel.chassis import AHCI_HOST, CHASSIS, Chassis, folder_of
+from backends.simulator.kernel.tree import Kernel, built_on, put_content, put_disk, put_node, put_stacked, scsi_number
+from backends.simulator.lvm.volumes import DmNode, LvmGroup, LvmVolume
+from backends.simulator.md_array import MdArray
+from backends.simulator.mdadm import spelled
+from backends.simulator.queue import CACHE, CAN_QUEUE, TAGS
+from backends.simulator.rack import Rack
+from backends.simulator.smartarray.cards import SmartCard, SmartVolume
+from backends.simulator.threeware import SimulatedThreeware, SimulatedUnit
+from backends.simulator.volume import Volume
+from backends.simulator.zfs.pool import VOLUME, Dataset
+
+
+def put_nvme(found: Kernel, rack: Rack, name: str, drive: DriveType | None, number: int, mounts: list[str]) -> None:
+    """A namespace."""
+    if drive is None:
+        return
+    own = {
+        "dev": f"259:{number * 16}",
+        "size": str(drive.size_bytes // 512),
+        "ro": "0",
+        "removable": "0",
+        "diskseq": str(2 + number),
+        "wwid": f"eui.0025385{number:09x}",
+        "device/model": f"SAMSUNG {drive.model}",
+        "device/serial": f"S437NX0K6013{number:02d}",
+        "device/firmware_rev": drive.firmware,
+        "device/state": "live",
+        "mq/0/nr_tags": "1023",
+    }
+    folder = f"/sys/devices/pci0000:00/0000:01:00.0/nvme/nvme{number}/{name}"
+    put_disk(found, rack, name, folder, own, rotational=drive.media is Media.HDD, flushes=False)
+    record = ["E:ID_BUS=nvme", *built_on(rack, name)]
+    if name in rack.lying:
+        record += put_content(found, name, own["dev"], drive.size_bytes, rack.lying[name], folder, mounts)
+    found.files[f"/run/udev/data/b{own['dev']}"] = "\n".join(record)
+
+
+def put_sata(found: Kernel, rack: Rack, name: str, drive: DriveType | None, number: int, mounts: list[str]) -> None:
+    """A drive at a port of the mainboard, or of the HBA."""
+    if drive is None:
+        return
+    major, minor = scsi_number(name)
+    address, folder, path = _attached(CHASSIS[rack.name], number)
+    samsung = drive.model.startswith("MZ")
+    serial = f"{'S47FNA0M2017' if samsung else '9QG5K7'}{number:02d}"
+    wwn = f"{'5002538e' if samsung else '5000c500'}{number + 1:08x}"
+    own = {
+        "dev": f"{major}:{minor}",
+        "size": str(drive.size_bytes // 512),
+        "ro": "0",
+        "removable": "0",
+        "diskseq": str(6 + number),
+        "device/vendor": "ATA     ",
+        "device/model": f"{'SAMSUNG ' if samsung else ''}{drive.model}"[:16],
+        "device/rev": drive.firmware[:4],
+        "device/state": "running",
+        "device/wwid": f"naa.{wwn}",
+        "device/queue_depth": "32",
+        "mq/0/nr_tags": "32",
+    }
+    folder = f"{folder}/target{address[:-2]}/{address}/block/{name}"
+    put_disk(found, rack, name, folder, own, rotational=drive.media is Media.HDD, flushes=True)
+    found.files |= {
+        f"/sys/class/scsi_disk/{address}/cache_type": rack.queues.get(name, {}).get(CACHE, "write back"),
+    }
+    if not CHASSIS[rack.name].hba:
+        host = f"/sys/class/scsi_host/host{AHCI_HOST + number}"
+        found.files |= {f"{host}/proc_name": "ahci", f"{host}/can_queue": "32"}
+    record = [
+        f"E:ID_SERIAL_SHORT={serial}",
+        f"E:ID_WWN=0x{wwn}",
+        f"E:ID_PATH={path}",
+        "E:ID_BUS=ata",
+        *built_on(rack, name),
+    ]
+    if name in rack.lying:
+        record += put_content(found, name, own["dev"], drive.size_bytes, rack.lying[name], folder, mounts)
+    found.files[f"/run/udev/data/b{own['dev']}"] = "\n".join(record)
+
+
+def _attached(chassis: Chassis, number: int) -> tuple[str, str, str]:
+    """SCSI address, folder of what it hangs from, and udev's path of the n-th SATA drive."""
+    if not chassis.hba:
+        folder = f"{folder_of(chassis.ahci)}/ata{number + 1}/host{AHCI_HOST + number}"
+        return f"{AHCI_HOST + number}:0:0:0", folder, f"pci-{chassis.ahci}-ata-{number + 1}"
+    end = f"{AHCI_HOST}:{number}"
+    folder = f"{folder_of(chassis.hba)}/host{AHCI_HOST}/port-{end}/end_device-{end}"
+    return f"{AHCI_HOST}:0:{number}:0", folder, f"pci-{chassis.hba}-sas-phy{number}-lun-0"
+
+
+def put_flash(found: Kernel, rack: Rack, module: IoMemory) -> None:
+    """The block device of an ioMemory module, while it is attached."""
+    if not (module.driver and module.attached):
+        return
+    name = module.volume
+    own = {
+        "dev": f"252:{module.number * 16}",
+        "size": str(module.size_bytes // 512),
+        "ro": "0",
+        "removable": "0",
+        "diskseq": str(30 + module.number),
+        "serial": module.serial,
+        "mq/0/nr_tags": "1024",
+    }
+    folder = f"{folder_of(f'0000:{module.pci}')}/block/{name}"
+    put_disk(found, rack, name, folder, own, rotational=False, flushes=False, sector=module.sector_bytes)
+    found.files[f"/run/udev/data/b{own['dev']}"] = f"E:ID_SERIAL_SHORT={module.serial}"
+
+
+def put_volume(found: Kernel, rack: Rack, card: SimulatedCard, volume: Volume, mounts: list[str]) -> None:
+    """The disk that a volume is to the kernel, its partitions and its mount."""
+    name = volume.device
+    major, minor = scsi_number(name)
+    address = f"{card.host}:2:{volume.number}:0"
+    pci = f"0000:{card.bus:02x}:00.0"
+    folder = f"/sys/devices/pci0000:00/{pci}/host{card.host}/target{address[:-2]}/{address}/block/{name}"
+    maker, product = _identified(card)
+    own = {
+        "dev": f"{major}:{minor}",
+        "size": str(volume.size_bytes // 512),
+        "ro": "1" if volume.access == "read-only" else "0",
+        "removable": "0",
+        "diskseq": str(10 + volume.sequence),
+        "device/vendor": f"{maker:<8}",
+        "device/model": f"{product:<16}",
+        "device/rev": card.firmware[:4],
+        "device/state": "running",
+        "device/wwid": f"naa.{volume.naa}",
+        "device/queue_depth": "256",
+        "mq/0/nr_tags": str(TAGS),
+    }
+    spinning = not card.on_flash(volume)
+    put_disk(found, rack, name, folder, own, rotational=spinning, flushes=volume.writes_back(card.protected))
+    caching = "write back" if volume.writes_back(card.protected) else "write through"
+    found.files |= {
+        f"/sys/class/scsi_disk/{address}/cache_type": caching,
+        f"/sys/class/scsi_host/host{card.host}/proc_name": "megaraid_sas",
+        f"/sys/class/scsi_host/host{card.host}/can_queue": str(CAN_QUEUE),
+    }
+    record = [
+        f"E:ID_SCSI_SERIAL={volume.naa[::-1]}",
+        f"E:ID_WWN_WITH_EXTENSION=0x{volume.naa}",
+        f"E:ID_PATH=pci-{pci}-scsi-{address}",
+        "E:ID_BUS=scsi",
+    ]
+    if volume.content is not None:
+        record += put_content(found, name, own["dev"], volume.size_bytes, volume.content, folder, mounts)
+    found.files[f"/run/udev/data/b{major}:{minor}"] = "\n".join(record)
+
+
+def _identified(card: SimulatedCard) -> tuple[str, str]:
+    """SCSI vendor and product of a card's volumes."""
+    short = card.product.split()[-1]
+    if "Intel" in card.product:
+        return "Intel", short
+    return ("AVAGO", f"MR{short}") if "AVAGO" in card.product else ("LSI", f"MR{short}")
+
+
+def put_logical_drive(found: Kernel, rack: Rack, card: SmartCard, volume: SmartVolume, mounts: list[str]) -> None:
+    """The same of a Smart Array or Adaptec card: smartpqi shows them on channel 1 by LUN, aacraid on 0 by target."""
+    name = (volume.device or "").removeprefix("/dev/")
+    major, minor = scsi_number(name)
+    address = f"{card.host}:0:{volume.number}:0" if card.series else f"{card.host}:1:0:{volume.number}"
+    folder = f"{folder_of(card.pci)}/host{card.host}/target{address.rpartition(':')[0]}/{address}/block/{name}"
+    maker = "Adaptec" if card.model.startswith("Adaptec") else "HPE"
+    own = {
+        "dev": f"{major}:{minor}",
+        "size": str(volume.size_bytes // 512),
+        "ro": "0",
+        "removable": "0",
+        "diskseq": str(10 + major + minor // 16 + 1000 * volume.sequence),
+        "device/vendor": f"{maker:<8}",
+        "device/model": f"{volume.name if card.series else 'LOGICAL VOLUME':<16}",
+        "device/rev": "V1.0" if card.series else card.firmware[:4],
+        "device/state": "running",
+        "device/queue_depth": "256",
+        "mq/0/nr_tags": str(TAGS),
+    }
+    record = [f"E:ID_PATH=pci-{card.pci}-scsi-{address}", "E:ID_BUS=scsi"]
+    if not card.series:
+        own |= {"device/wwid": f"naa.{volume.wwn}", "device/raid_level": f"RAID {volume.level}"}
+        record += [f"E:ID_WWN_WITH_EXTENSION=0x{volume.wwn}", f"E:ID_SCSI_SERIAL={card.serial}"]
+    elif volume.serial:
+        record += [f"E:ID_SCSI_SERIAL={volume.serial}"]
+    put_disk(found, rack, name, folder, own, rotational=not card.flash(volume.group), flushes=False)
+    found.files[f"/sys/class/scsi_disk/{address}/cache_type"] = "write through"
+    if volume.content is not None:
+        record += put_content(found, name, own["dev"], volume.size_bytes, volume.content, folder, mounts)
+    found.files[f"/run/udev/data/b{major}:{minor}"] = "\n".join(record)
+
+
+def put_unit(found: Kernel, rack: Rack, card: SimulatedThreeware, unit: SimulatedUnit, mounts: list[str]) -> None:
+    """The same of a 3ware card: 3w-9xxx shows units by their number as target, with their own serial number."""
+    name = unit.device or ""
+    major, minor = scsi_number(name)
+    address = f"{card.host}:0:{unit.number}:0"
+    folder = f"{folder_of(card.pci)}/host{card.host}/target{address.rpartition(':')[0]}/{address}/block/{name}"
+    own = {
+        "dev": f"{major}:{minor}",
+        "size": str(unit.size_bytes // 512),
+        "ro": "0",
+        "removable": "0",
+        "diskseq": str(10 + major + minor // 16 + 1000 * unit.sequence),
+        "device/vendor": "AMCC    ",
+        "device/model": f"{card.model:<11} DISK",
+        "device/rev": "4.10",
+        "device/state": "running",
+        "device/queue_depth": "254",
+        "mq/0/nr_tags": str(TAGS),
+    }
+    record = [f"E:ID_PATH=pci-{card.pci}-scsi-{address}", "E:ID_BUS=scsi", f"E:ID_SCSI_SERIAL={unit.serial}"]
+    put_disk(found, rack, name, folder, own, rotational=True, flushes=False)
+    found.files[f"/sys/class/scsi_disk/{address}/cache_type"] = "write through"
+    if unit.content is not None:
+        record += put_content(found, name, own["dev"], unit.size_bytes, unit.content, folder, mounts)
+    found.files[f"/run/udev/data/b{major}:{minor}"] = "\n".join(record)
+
+
+def put_pathed(found: Kernel, rack: Rack, disk: PathedDisk) -> None:
+    """All of one disk."""
+    layout = rack.layout(disk.device)
+    if layout is None:
+        return
+    spinning, size = layout.drive.media is Media.HDD, str(layout.size_bytes // 512)
+    for at, name in enumerate(disk.paths):
+        _put_path(found, rack, disk, at, size=size, spinning=spinning)
+        found.links[f"/sys/block/{disk.device}/slaves/{name}"] = f"/sys/block/{name}"
+    number = disk.device.removeprefix("dm-")
+    own = {
+        "dev": f"254:{number}",
+        "size": size,
+        "ro": "0",
+        "removable": "0",
+        "diskseq": str(60 + int(number)),
+        "dm/name": disk.alias,
+        "dm/uuid": f"mpath-3{disk.wwn}",
+        "dm/suspended": "0",
+        "mq/0/nr_tags": "2048",
+    }
+    folder = f"/sys/devices/virtual/block/{disk.device}"
+    put_disk(found, rack, disk.device, folder, own, rotational=spinning, flushes=not spinning)
+    put_node(found, f"mapper/{disk.alias}", disk.device, folder, own["dev"])
+    for name in disk.paths:
+        found.links[f"/sys/block/{name}/holders/{disk.device}"] = folder
+    found.files[f"/run/udev/data/b{own['dev']}"] = f"E:DM_NAME={disk.alias}\nE:DM_UUID={own['dm/uuid']}"
+
+
+def _put_path(found: Kernel, rack: Rack, disk: PathedDisk, at: int, *, size: str, spinning: bool) -> None:
+    name, host = disk.paths[at], disk.hosts[at]
+    major, minor = scsi_number(name)
+    address = f"{host}:0:0:{disk.lun}" if disk.transport == "rport" else f"{host}:0:{disk.lun}:0"
+    ports = f"rport-{host}:0-0" if disk.transport == "rport" else f"port-{host}:{disk.lun}/end_device-{host}:{disk.lun}"
+    target = address.rpartition(":")[0]
+    folder = f"{folder_of(disk.pci[at])}/host{host}/{ports}/target{target}/{address}/block/{name}"
+    own = {
+        "dev": f"{major}:{minor}",
+        "size": size,
+        "ro": "0",
+        "removable": "0",
+        "diskseq": str(10 + major + minor // 16),
+        "device/vendor": f"{disk.vendor:<8}",
+        "device/model": f"{disk.product:<16}",
+        "device/rev": disk.rev,
+        "device/state": "running",
+        "device/wwid": f"naa.{disk.wwn}",
+        "device/queue_depth": "32",
+        "mq/0/nr_tags": "2048",
+    }
+    put_disk(found, rack, name, folder, own, rotational=spinning, flushes=not spinning)
+    found.files[f"/sys/class/scsi_disk/{address}/cache_type"] = rack.queues.get(name, {}).get(CACHE, "write back")
+    serial = f"E:ID_SERIAL_SHORT={DRIVES[disk.model].vendor[:1]}{disk.wwn[-8:].upper()}" if disk.model else ""
+    record = [f"E:ID_WWN_WITH_EXTENSION=0x{disk.wwn}", "E:ID_BUS=scsi", "E:ID_FS_TYPE=mpath_member", serial]
+    found.files[f"/run/udev/data/b{major}:{minor}"] = "\n".join(filter(None, record))
+
+
+def put_array(found: Kernel, rack: Rack, array: MdArray) -> None:
+    """An array of the kernel's RAID driver, and how it hangs together with its members."""
+    name, now = array.name, rack.now()
+    number = f"9:{name.removeprefix('md')}"
+    put_stacked(
+        found,
+        rack,
+        name,
+        number,
+        size_bytes=array.size_bytes,
+        sequence=40 + array.sequence,
+        queue={"read_ahead_kb": str(array.chunk * len(array.members) // 512 or 128), "iostats": "1"},
+        own={f"md/{key}": text for key, text in array.files(now).items()},
+        below=tuple(member.name for member in array.members),
+    )
+    record = {"MD_LEVEL": array.level, "MD_METADATA": "1.2", "MD_UUID": spelled(array.uuid), "MD_NAME": array.label}
+    lines = [*(f"E:{key}={text}" for key, text in record.items()), *built_on(rack, name)]
+    found.files[f"/run/udev/data/b{number}"] = "\n".join(lines)
+
+
+def mdstat(rack: Rack) -> str:
+    """The text of /proc/mdstat."""
+    levels = sorted({"raid1", "raid10", *(array.level for array in rack.md.values())})
+    lines = [f"Personalities : {' '.join(f'[{level}]' for level in levels)}"]
+    for array in rack.md.values():
+        lines += array.stat_lines(rack.now())
+    return "\n".join([*lines, "unused devices: <none>", ""])
+
+
+_LISTED = 70
+"""Sequence numbers of their disks begin here."""
+
+
+def put_group(found: Kernel, rack: Rack, group: LvmGroup) -> None:
+    """All volumes of a group, and its mark on the physical volumes."""
+    for volume in group.volumes:
+        for node in _from_beneath(volume.nodes(rack.now())):
+            name, number = node.kernel, f"254:{node.number}"
+            own = node.number == volume.number
+            told = {"dm/name": group.dm_name(node), "dm/uuid": group.dm_uuid(node), "dm/suspended": "0"}
+            ahead = volume.queue_sectors if own else 256
+            folder = put_stacked(
+                found,
+                rack,
+                name,
+                number,
+                size_bytes=node.size_bytes,
+                sequence=_LISTED + node.number,
+                queue={"read_ahead_kb": str(ahead // 2), **(_blocks(volume) if own else {})},
+                own=told,
+                below=node.slaves,
+            )
+            aliases = [f"mapper/{told['dm/name']}", *([f"{group.name}/{node.name}"] if own else [])]
+            for alias in aliases:
+                put_node(found, alias, name, folder, number)
+                found.links[f"/dev/{alias}"] = f"/dev/{name}"
+            record = [f"E:DM_NAME={told['dm/name']}", f"E:DM_UUID={told['dm/uuid']}"]
+            record += [f"E:DM_VG_NAME={group.name}", f"E:DM_LV_NAME={volume.name}"] if own else []
+            found.files[f"/run/udev/data/b{number}"] = "\n".join(record)
+    found.files[f"/etc/lvm/backup/{group.name}"] = f"# Generated by LVM2\n{group.name} {{\n}}"
+    for place in group.places:
+        devno = found.files[f"/sys/block/{place}/dev"]
+        path = f"/run/udev/data/b{devno}"
+        marks = ("E:ID_FS_TYPE=LVM2_member", f"E:ID_FS_UUID={group.uuid_of(place)}")
+        found.files[path] = "\n".join(filter(None, (found.files.get(path, ""), *marks)))
+
+
+def _from_beneath(nodes: Iterable[DmNode]) -> Iterator[DmNode]:
+    """Each after what it lies on."""
+    left = {node.kernel: node for node in nodes}
+    while left:
+        ready = [name for name, node in left.items() if not left.keys() & node.slaves]
+        yield from (left.pop(name) for name in ready)
+
+
+def _blocks(volume: LvmVolume) -> dict[str, str]:
+    """A writecache takes blocks of its own size and none smaller (drivers/md/dm-writecache.c, writecache_io_hints)."""
+    if volume.kind != "writecache":
+        return {}
+    return dict.fromkeys(("logical_block_size", "physical_block_size"), str(volume.chunk_bytes))
+
+
+_ZVOL_MAJOR, _ZVOL_MINORS = 230, 16
+"""Numbers of volumes, sixteen each (zvol_major; include/sys/fs/zfs.h, ZVOL_MINORS)."""
+
+_ZVOL_QUEUE = {
+    "rotational": "0",
+    "iostats": "1",
+    "nomerges": "2",
+    "max_sectors_kb": "1280",
+    "max_hw_sectors_kb": "16384",
+}
+"""What OpenZFS 2.1 gives the queue of a volume, which takes requests as they come (os/linux/zfs/zvol_os.c)."""
+
+
+def put_pools(found: Kernel, rack: Rack, mounts: list[str]) -> None:
+    """All of it."""
+    if rack.zfs is None:
+        return
+    found.files |= rack.zfs.files(rack.arc_counts())
+    at = 0
+    for pool in rack.pools.values():
+        found.files[f"/proc/spl/kstat/zfs/{pool.name}/state"] = "ONLINE"
+        for name, dataset in pool.datasets.items():
+            if dataset.kind == VOLUME:
+                _put_volume(found, rack, name, dataset)
+            elif dataset.mountpoint:
+                at += 1
+                where = f"0:{40 + at} / {dataset.mountpoint} rw,relatime shared:{400 + at}"
+                mounts.append(f"{400 + at} 25 {where} - zfs {name} rw,xattr,noacl")
+
+
+def _put_volume(found: Kernel, rack: Rack, name: str, dataset: Dataset) -> None:
+    number = int(dataset.node.removeprefix("zd"))
+    devno = f"{_ZVOL_MAJOR}:{number}"
+    put_stacked(
+        found,
+        rack,
+        dataset.node,
+        devno,
+        size_bytes=dataset.size_bytes,
+        sequence=80 + number // _ZVOL_MINORS,
+        queue={**_ZVOL_QUEUE, "physical_block_size": str(dataset.block_bytes)},
+        own={},
+        below=(),
+    )
+    found.files[f"/run/udev/data/b{devno}"] = f"S:zvol/{name}"
+    found.links[f"/dev/zvol/{name}"] = f"/dev/{dataset.node}"
+
+
+_CACHED_MAJOR, _CACHED_MINORS = 251, 128
+"""As Linux 6.1 numbers them: 128 minors each."""
+
+_ANY = "2147483647"
+"""It cuts requests itself, and sets no limit."""
+
+
+def put_bcache(found: Kernel, rack: Rack, device: BcacheDevice) -> None:
+    """A device and its cache set; the disks have to be there already."""
+    name, at = device.name, int(device.name.removeprefix("bcache"))
+    layout = rack.layout(name)
+    if layout is None:
+        return
+    number = f"{_CACHED_MAJOR}:{at * _CACHED_MINORS}"
+    put_stacked(
+        found,
+        rack,
+        name,
+        number,
+        size_bytes=layout.size_bytes,
+        sequence=120 + at,
+        queue={"read_ahead_kb": "128", "rotational": "0"}
+        | dict.fromkeys(("max_sectors_kb", "max_hw_sectors_kb"), _ANY)
+        | dict.fromkeys(("logical_block_size", "physical_block_size"), str(BLOCK_BYTES)),
+        own={f"bcache/{key}": text for key, text in device.files(rack.cache_counts(name)).items()},
+        below=rack.members(name),
+    )
+    base, kernel_set = f"/sys/block/{name}/bcache", f"/sys/fs/bcache/{device.set_uuid}"
+    found.links[base] = f"{found.links[f'/sys/block/{device.backing}']}/bcache"
+    found.files[f"/sys/block/{device.backing}/bcache/running"] = "1"
+    if device.attached:
+        cache = f"{found.links[f'/sys/block/{device.cache}']}/bcache"
+        found.files |= {f"{kernel_set}/{key}": text for key, text in device.set_files().items()}
+        found.links |= {
+            f"{base}/cache": kernel_set,
+            f"/sys/block/{device.cache}/bcache/set": kernel_set,
+            f"{base}/cache/cache0": cache,
+            f"{kernel_set}/cache0": cache,
+            f"{kernel_set}/bdev0": found.links[base],
+        }
+    found.files["/sys/fs/bcache/register"] = ""
+    found.files[f"/run/udev/data/b{number}"] = f"E:CACHED_UUID={device.uuid}"

@@ -1,0 +1,96 @@
+"""The rack's host as Linux tells it: sysfs, procfs, udev's database. Pure but for reading the model."""
+
+from __future__ import annotations
+
+from backends.simulator.calibration import CORES
+from backends.simulator.kernel.chassis import CHASSIS
+from backends.simulator.kernel.disks import (
+    mdstat,
+    put_array,
+    put_bcache,
+    put_flash,
+    put_group,
+    put_logical_drive,
+    put_nvme,
+    put_pathed,
+    put_pools,
+    put_sata,
+    put_unit,
+    put_volume,
+)
+from backends.simulator.kernel.functions import put_functions
+from backends.simulator.kernel.tree import Kernel
+from backends.simulator.md_array import SYSTEM
+from backends.simulator.rack import Rack
+
+_CPU = """processor\t: {number}
+vendor_id\t: GenuineIntel
+model name\t: {name} (simulated)
+cpu MHz\t\t: {mhz}.000
+"""
+
+
+def kernel(rack: Rack) -> Kernel:
+    """The host as it is now."""
+    found = Kernel()
+    mounts = ["25 1 0:22 / /proc rw,relatime shared:1 - proc proc rw"]
+    for card, volume in rack.volumes():
+        put_volume(found, rack, card, volume, mounts)
+    for smart, drive in rack.logical_drives():
+        put_logical_drive(found, rack, smart, drive, mounts)
+    for threeware, unit in rack.units():
+        put_unit(found, rack, threeware, unit, mounts)
+    for disk in rack.pathed:
+        put_pathed(found, rack, disk)
+    for module in rack.flash:
+        put_flash(found, rack, module)
+    for number, name in enumerate(rack.nvme):
+        put_nvme(found, rack, name, rack.drive(name), number, mounts)
+    for number, name in enumerate(rack.sata):
+        put_sata(found, rack, name, rack.drive(name), number, mounts)
+    for array in rack.md.values():
+        put_array(found, rack, array)
+    put_pools(found, rack, mounts)
+    for group in rack.lvm.values():
+        put_group(found, rack, group)
+    for device in rack.bcache.values():
+        put_bcache(found, rack, device)
+    put_functions(found, rack)
+    chassis = CHASSIS[rack.name]
+    table = "\n".join(mounts)
+    found.files |= {
+        "/proc/self/mountinfo": table,
+        "/proc/1/mountinfo": table,
+        "/proc/1/comm": "systemd",
+        "/proc/1/task/1/fd/0": "",
+        "/proc/mdstat": mdstat(rack),
+        "/proc/swaps": "Filename\tType\tSize\tUsed\tPriority",
+        "/proc/cpuinfo": "\n".join(
+            _CPU.format(number=number, name=chassis.processor, mhz=chassis.mhz) for number in range(CORES)
+        ),
+        "/proc/meminfo": "MemTotal:       98955508 kB\nMemFree:        91238744 kB",
+        "/proc/self/smaps": "KernelPageSize:        4 kB",
+        "/proc/sys/kernel/osrelease": "6.1.0-18-amd64",
+        "/proc/cmdline": "BOOT_IMAGE=/boot/vmlinuz-6.1.0-18-amd64 ro quiet",
+        "/sys/devices/system/cpu/cpufreq/boost": "1",
+        "/sys/devices/system/cpu/vulnerabilities/meltdown": "Mitigation: PTI",
+        "/proc/sys/dev/raid/speed_limit_min": str(SYSTEM["sync_speed_min"]),
+        "/proc/sys/dev/raid/speed_limit_max": str(SYSTEM["sync_speed_max"]),
+        "/sys/devices/system/cpu/online": f"0-{CORES - 1}",
+        "/etc/os-release": 'PRETTY_NAME="Debian GNU/Linux 12 (bookworm), simulated"',
+    }
+    found.files |= rack.installed
+    return found
+
+
+COUNTING = ("/proc/spl/kstat/zfs/", "/sys/block/bcache")
+"""How their paths begin."""
+
+
+def counting(rack: Rack) -> dict[str, str]:
+    """Their texts now."""
+    found = {} if rack.zfs is None else rack.zfs.files(rack.arc_counts())
+    for name, device in rack.bcache.items():
+        texts = device.files(rack.cache_counts(name))
+        found |= {f"/sys/block/{name}/bcache/{key}": text for key, text in texts.items()}
+    return found

@@ -1,0 +1,235 @@
+"""lvchange and lvconvert of the simulated host, with their lies: `changed` is said before the kernel has refused."""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Callable, Mapping, Sequence
+from dataclasses import replace
+
+from backends.simulator.lvm.volumes import STRIPED, LvmGroup, LvmVolume
+from backends.simulator.rack import Rack
+from backends.simulator.tool_output import Said
+
+_MODES = ("writethrough", "writeback", "passthrough")
+_POLICIES = ("smq", "mq", "cleaner")
+_OF_WRITECACHE = {
+    "high_watermark": 100,
+    "low_watermark": 100,
+    "writeback_jobs": 1 << 31,
+    "autocommit_blocks": 1 << 31,
+    "autocommit_time": 3_600_000,
+    "cleaner": 1,
+}
+"""Tunables of dm-writecache and the largest value of each (drivers/md/dm-writecache.c)."""
+
+_CHANGED = "  Logical volume {name} changed.\n"
+_REFUSED = (
+    "  device-mapper: reload ioctl on  (254:{number}) failed: Invalid argument\n"
+    "  Failed to suspend logical volume {name}.\n"
+)
+_WRITE_BACK = (
+    "  WARNING: repairing a damaged cachevol is not yet possible.\n"
+    "  WARNING: cache mode writethrough is suggested for safe operation.\n"
+)
+
+SECONDS = 1.0
+"""What a change takes besides a flush."""
+
+
+def lvchange_said(rack: Rack, words: Sequence[str]) -> Said:
+    """One option and its value on one volume."""
+    return _said(rack, words, _VERBS)
+
+
+def lvconvert_said(rack: Rack, words: Sequence[str]) -> Said:
+    """Another stripe size."""
+    return _said(rack, words, {"--stripesize": _stripe_size})
+
+
+_Verb = Callable[[Rack, LvmVolume, str, bool], Said | str]
+"""What a value does: all of what is said, or a refusal's words."""
+
+
+def _said(rack: Rack, words: Sequence[str], verbs: Mapping[str, _Verb]) -> Said:
+    name = words[-1] if words else ""
+    found = _volume(rack, name)
+    option = next((word for word in words if word in verbs), None)
+    if "-t" in words or "--test" in words:  # from write-back to another mode it never ends
+        return Said(text="", code=5, seconds=86_400.0)
+    if option is None:
+        return Said(text="  No command with matching syntax recognised.\n", code=3)
+    if found is None:
+        return Said(text=f'  Failed to find logical volume "{name}"\n', code=5)
+    volume = found[1]
+    if volume.flush_to:
+        group = found[0].name
+        return Said(text=f"  Can't get lock for {group}\n  Cannot process volume group {group}\n", code=5)
+    value = words[words.index(option) + 1]
+    said = verbs[option](rack, volume, value, "--yes" in words or "-y" in words)
+    if isinstance(said, str):
+        return Said(text=said.format(name=name, number=volume.number), code=5)
+    text = said.text.format(name=name, number=volume.number)
+    return replace(said, text=text, seconds=said.seconds or SECONDS, changed=True)
+
+
+def _volume(rack: Rack, name: str) -> tuple[LvmGroup, LvmVolume] | None:
+    group, _, volume = name.partition("/")
+    if group not in rack.lvm:
+        return None
+    return next(((rack.lvm[group], one) for one in rack.lvm[group].volumes if one.name == volume), None)
+
+
+_NOT_PERMITTED = "  Command not permitted on LV {name}.\n"
+
+
+def _mode(rack: Rack, volume: LvmVolume, value: str, yes: bool) -> Said | str:
+    if value not in _MODES:
+        said = f"  Unknown cache mode: {value}.\n  Invalid argument for --cachemode: {value}\n"
+        return Said(text=f"{said}  Error during parsing of command line.\n", code=3)
+    if volume.kind == "writecache":
+        return _cleared(volume, yes)
+    if volume.kind != "cache":
+        return _NOT_PERMITTED
+    if value == "writeback":
+        if not yes:
+            return f"{_WRITE_BACK}Continue using writeback without repair?[n]: [n]\n  Logical volume not changed.\n"
+        volume.mode = value
+        return Said(text=_WRITE_BACK + _CHANGED)
+    return _after_flush(rack, volume, "mode", value) if volume.mode == "writeback" else _at_once(volume, value)
+
+
+def _at_once(volume: LvmVolume, mode: str) -> Said:
+    volume.mode = mode
+    return Said(text=_CHANGED)
+
+
+def _after_flush(rack: Rack, volume: LvmVolume, key: str, value: str) -> Said:
+    """What is dirty is written back before anything changes, and nothing is said of how long that takes."""
+    seconds = volume.flush_seconds(rack.now())
+    blocks = volume.dirty_now(rack.now()) // volume.chunk_bytes
+    volume.flush_to, volume.flush_since = f"{key}={value}", rack.now()
+    volume.settle(rack.now())
+    return Said(text=f"  Flushing {blocks} blocks for cache {{name}}.\n{_CHANGED}", seconds=SECONDS + seconds)
+
+
+def _policy(rack: Rack, volume: LvmVolume, value: str, _yes: bool) -> Said | str:
+    if volume.kind != "cache":
+        return _NOT_PERMITTED
+    if value not in _POLICIES:
+        return f"{_CHANGED}{_REFUSED}"
+    return _after_flush(rack, volume, "policy", value)
+
+
+def _settings(_rack: Rack, volume: LvmVolume, value: str, yes: bool) -> Said | str:
+    if volume.kind not in ("cache", "writecache"):
+        return _NOT_PERMITTED
+    if not value and volume.kind == "writecache":
+        return _cleared(volume, yes)
+    wanted = dict(volume.settings)
+    for pair in value.split():
+        key, _, word = pair.partition("=")
+        if volume.kind == "writecache":
+            if key not in _OF_WRITECACHE:
+                return _UNKNOWN.format(key=key)
+            if not word.isdigit() or ("mark" in key and int(word) > 100):
+                return f"  Invalid setting: {key}\n"
+        elif word == "default":
+            wanted.pop(key, None)
+            continue
+        elif key != "migration_threshold" or not word.isdigit():
+            return f"{_CHANGED}{_REFUSED}"
+        wanted[key] = int(word)
+        if (key, wanted[key]) == ("cleaner", 0):
+            del wanted[key]
+    if volume.kind == "writecache" and not _taken_by_kernel(wanted):
+        return f"{_CHANGED}{_REFUSED}"
+    volume.settings = wanted
+    return Said(text=_CHANGED)
+
+
+_UNKNOWN = (
+    '  Unrecognized writecache setting "{key}" may cause activation failure.\n'
+    "Use unrecognized writecache setting? [y/n]: [n]\n  Aborting writecache conversion.\n"
+)
+
+
+def _cleared(volume: LvmVolume, yes: bool) -> Said:
+    """Without --yes the question is answered by no, and all the same `changed` is said, with exit status 0."""
+    if yes:
+        volume.settings.clear()
+        return Said(text=_CHANGED)
+    return Said(text=f"Clear all writecache settings? [n]\n  No settings changed.\n{_CHANGED}")
+
+
+def _taken_by_kernel(settings: Mapping[str, int]) -> bool:
+    """The watermarks in their order, the others up to their largest value."""
+    in_order = settings.get("low_watermark", 45) <= settings.get("high_watermark", 50)
+    return in_order and all(value <= _OF_WRITECACHE[key] for key, value in settings.items())
+
+
+def _read_ahead(_rack: Rack, volume: LvmVolume, value: str, _yes: bool) -> Said | str:
+    if value not in ("auto", "none") and not re.fullmatch(r"\d{1,9}", value):
+        return Said(text=f"  Invalid argument for --readahead: {value}\n", code=3)
+    if value == volume.read_ahead:
+        return f"  Read ahead is already {value} for {{name}}.\n"
+    own = {"auto": max(256, volume.queue_sectors), "none": 0}  # by itself LVM only ever raises what the queue has
+    volume.read_ahead, volume.queue_sectors = value, own[value] if value in own else int(value)
+    return Said(text=_CHANGED)
+
+
+def _write_mostly(_rack: Rack, volume: LvmVolume, value: str, _yes: bool) -> Said | str:
+    device, _, flag = value.rpartition(":")
+    place = device.removeprefix("/dev/")
+    if volume.kind != "raid1":
+        return "  --writemostly can only be used with 'raid1' segment type.\n"
+    if flag == "y" and {*volume.write_mostly, place} >= set(volume.places):
+        return "  Can't set all images of raid1 LV {name} to writemostly.\n"
+    if place not in volume.places:
+        return f"  Physical volume {device} does not exist in volume group.\n"
+    kept = [one for one in volume.write_mostly if one != place]
+    volume.write_mostly = [*kept, place] if flag == "y" else kept
+    return Said(text=_CHANGED)
+
+
+def _write_behind(_rack: Rack, volume: LvmVolume, value: str, _yes: bool) -> Said | str:
+    if volume.kind != "raid1":
+        return "  --writebehind can only be used with 'raid1' segment type.\n"
+    if int(value) > 32766:
+        return f"{_CHANGED}{_REFUSED}"
+    volume.write_behind = int(value)
+    return Said(text=_CHANGED)
+
+
+def _rate(side: str) -> _Verb:
+    def change(_rack: Rack, volume: LvmVolume, value: str, _yes: bool) -> Said | str:
+        if not volume.kind.startswith("raid"):
+            return _NOT_PERMITTED
+        rates = {key: one for key, one in volume.rates.items() if key != side}
+        if int(value):
+            rates[side] = int(value)
+        if rates.get("min", 0) > rates.get("max", 1 << 31):
+            return "  Minimum recovery rate cannot be higher than maximum.\n"
+        volume.rates = rates
+        return Said(text=_CHANGED)
+
+    return change
+
+
+def _stripe_size(rack: Rack, volume: LvmVolume, value: str, yes: bool) -> Said | str:
+    if volume.kind not in STRIPED or not yes or volume.reshape_since:
+        return "  Unable to convert LV {name}.\n"
+    volume.stripe_bytes = int(value.removesuffix("k")) * 1024
+    volume.reshape_since = rack.now()
+    return Said(text="  Logical volume {name} successfully converted.\n")
+
+
+_VERBS: Mapping[str, _Verb] = {
+    "--cachemode": _mode,
+    "--cachepolicy": _policy,
+    "--cachesettings": _settings,
+    "--readahead": _read_ahead,
+    "--writemostly": _write_mostly,
+    "--writebehind": _write_behind,
+    "--minrecoveryrate": _rate("min"),
+    "--maxrecoveryrate": _rate("max"),
+}

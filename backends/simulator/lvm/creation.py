@@ -1,0 +1,174 @@
+"""lvcreate and lvremove of the simulated host: what they refuse and ask is recorded with LVM 2.03.16 on Linux 6.1."""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Mapping, Sequence
+
+from backends.simulator.lvm.answer import free_extents
+from backends.simulator.lvm.volumes import EXTENT, RAIDS, LvmGroup, LvmVolume, lvm_uuid
+from backends.simulator.rack import Rack
+from backends.simulator.tool_output import Said
+from backends.values import dataclass
+
+_FLAGS = ("--yes", "--nosync")
+_KINDS = ("striped", *RAIDS)
+_SPARED = {"raid5": 1, "raid6": 2}
+"""Images that carry parity."""
+
+_LEAST_STRIPES = {"raid5": 2, "raid6": 3}
+
+_SECONDS = 0.6
+_FIRST_NUMBER = 40
+"""Numbers of nodes of what is made here begin there."""
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class LvRequest:
+    """What a command is asked for."""
+
+    flags: frozenset[str]
+    """Options without a value."""
+    options: Mapping[str, str]
+    """Those with one."""
+    rest: tuple[str, ...]
+    """What follows."""
+
+
+def _request(words: Sequence[str]) -> LvRequest:
+    flags, options, rest = set[str](), dict[str, str](), list[str]()
+    left = list(words)
+    while left:
+        word = left.pop(0)
+        if word in _FLAGS:
+            flags.add(word)
+        elif word.startswith("--") and left:
+            options[word] = left.pop(0)
+        else:
+            rest.append(word)
+    return LvRequest(flags=frozenset(flags), options=options, rest=tuple(rest))
+
+
+def _refused(words: str, code: int = 5) -> Said:
+    return Said(text="".join(f"  {line}\n" for line in words.splitlines()), code=code)
+
+
+def lvcreate_said(rack: Rack, words: Sequence[str]) -> Said:
+    """A volume in the free extents of a group."""
+    asked = _request(words)
+    options = asked.options
+    group = rack.lvm.get(asked.rest[0]) if asked.rest else None
+    if group is None:
+        name = asked.rest[0] if asked.rest else ""
+        return _refused(f'Volume group "{name}" not found\nCannot process volume group {name}')
+    if (why := _of_group(group)) is not None:
+        return why
+    kind, name, places = options.get("--type", "linear"), options.get("--name", ""), _places(group, asked)
+    if kind not in _KINDS:
+        return _refused("No command with matching syntax recognised.", 3)
+    if kind == "raid6" and "--nosync" in asked.flags:
+        return _refused("nosync option prohibited on RAID6.\nRun `lvcreate --help' for more information.", 3)
+    stripes = int(options.get("--stripes", "1"))
+    if stripes < _LEAST_STRIPES.get(kind, 1):
+        return _refused(f"Minimum of {_LEAST_STRIPES[kind]} stripes required for {kind}.", 3)
+    if any(volume.name == name for volume in group.volumes):
+        return _refused(f'Logical Volume "{name}" already exists in volume group "{group.name}"')
+    count = stripes * (1 + int(options.get("--mirrors", "0"))) + _SPARED.get(kind, 0)
+    extents = int(options.get("--extents", "0"))
+    each = -(-extents // (stripes if kind != "raid1" else 1))
+    room = [place for place in places if free_extents(rack, group, place) >= each + (kind in RAIDS)]
+    if len(room) < count:
+        needed = extents if kind == "striped" else each * count
+        have = sum(free_extents(rack, group, place) for place in places)
+        return _refused(
+            "No specified PVs have space available."
+            if not have
+            else f"Insufficient suitable allocatable extents for logical volume {name}: {needed} more required"
+        )
+    if (former := group.former.get(room[0])) is not None and "--yes" not in asked.flags:
+        return Said(text=_asked_to_wipe(group, name, former), code=5)
+    wiped = f"  Wiping {group.former.pop(room[0])} signature on /dev/{group.name}/{name}.\n" if former else ""
+    group.volumes.append(_volume(rack, group, asked, kind, room[:count], extents))
+    warning = "  WARNING: New raid5 won't be synchronised. Don't read what you didn't write!\n"
+    warned = warning if kind == "raid5" and "--nosync" in asked.flags else ""
+    return Said(text=f'{wiped}{warned}  Logical volume "{name}" created.\n', seconds=_SECONDS, changed=True)
+
+
+def _of_group(group: LvmGroup) -> Said | None:
+    """What stands against a change of a group."""
+    told = group.refuses
+    if told.get("vg_exported"):
+        return _refused(f"Volume group {group.name} is exported")
+    if told.get("vg_partial"):
+        return _refused(f"Cannot change VG {group.name} while PVs are missing.")
+    if told.get("vg_permissions") == "read-only":
+        return _refused(f"Volume group {group.name} is read-only.")
+    if told.get("vg_lock_type"):
+        return _refused(f"Cannot access VG {group.name} with lock type {told['vg_lock_type']} that requires lvmlockd.")
+    if group.busy or any(volume.flush_to for volume in group.volumes):
+        busy = f"/run/lock/lvm/V_{group.name}: flock failed: Resource temporarily unavailable"
+        return _refused(f"{busy}\nCan't get lock for {group.name}.\nCannot process volume group {group.name}")
+    return None
+
+
+def _places(group: LvmGroup, asked: LvRequest) -> list[str]:
+    named = [word.removeprefix("/dev/") for word in asked.rest[1:]]
+    return [place for place in named if place in group.places] or list(group.places)
+
+
+def _asked_to_wipe(group: LvmGroup, name: str, kind: str) -> str:
+    device = f"/dev/{group.name}/{name}"
+    return (
+        f"WARNING: {kind} signature detected on {device} at offset 1080. Wipe it? [y/n]: [n]\n"
+        f"  Aborted wiping of {kind}.\n  1 existing signature left on the device.\n"
+        f"  Failed to wipe signatures on logical volume {group.name}/{name}.\n"
+        "  Aborting. Failed to wipe start of new LV.\n"
+    )
+
+
+def _volume(rack: Rack, group: LvmGroup, asked: LvRequest, kind: str, places: list[str], extents: int) -> LvmVolume:
+    rack.made += 1
+    taken = {node.number for one in rack.logical_volumes() for node in one.nodes(rack.now())}
+    size = int(asked.options.get("--stripesize", "64k").removesuffix("k")) * 1024
+    return LvmVolume(
+        name=asked.options["--name"],
+        kind=kind,
+        size_bytes=extents * EXTENT,
+        places=places,
+        number=max((*taken, _FIRST_NUMBER - 1)) + 1,
+        stripe_bytes=0 if kind == "raid1" else min(size, EXTENT),
+        tag=asked.options.get("--addtag", ""),
+        uuid=lvm_uuid(f"{group.name}/{asked.options['--name']} {rack.made}"),
+    )
+
+
+_SELECTED = re.compile(r"lv_uuid=(\S+) && lv_tags=(\S+) && lv_role!=origin")
+
+
+def lvremove_said(rack: Rack, words: Sequence[str]) -> Said:
+    """One volume; nothing, and no word, where another one is selected."""
+    asked = _request(words)
+    name = asked.rest[0] if asked.rest else ""
+    group = rack.lvm.get(name.partition("/")[0])
+    found = None if group is None else next((one for one in group.volumes if f"{group.name}/{one.name}" == name), None)
+    if group is None or found is None:
+        return _refused(f'Failed to find logical volume "{name}"')
+    if (why := _of_group(group)) is not None:
+        return why
+    if (told := asked.options.get("--select")) is not None:
+        wanted = _SELECTED.fullmatch(told)
+        if wanted is None or (group.uuid_of(found.name), found.tag) != wanted.groups() or found.snapshot:
+            return Said(text="", seconds=_SECONDS)
+    content = rack.lying.get(found.device)
+    if content is not None and content.mount is not None:
+        return _refused(f"Logical volume {name} contains a filesystem in use.")
+    if "--yes" not in asked.flags:
+        question = f"Do you really want to remove active logical volume {name}? [y/n]: [n]\n"
+        return Said(text=f"{question}  Logical volume {name} not removed.\n", code=5)
+    group.volumes.remove(found)
+    if content is not None and content.filesystem:
+        group.former[found.places[0]] = content.filesystem
+        del rack.lying[found.device]
+    for node in found.nodes(rack.now()):
+        rack.forget_disk(node.kernel)
+    return Said(text=f'  Logical volume "{found.name}" successfully removed.\n', seconds=_SECONDS, changed=True)

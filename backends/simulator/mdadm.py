@@ -1,0 +1,434 @@
+"""mdadm of the simulated host: what it tells of arrays, how it makes and changes them and takes them apart.
+
+What it refuses and asks when it makes arrays is recorded with mdadm 4.2 on Linux 6.1.
+"""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Mapping, Sequence
+from hashlib import blake2b
+
+from backends.simulator.kernel.tree import scsi_number
+from backends.simulator.md_array import OFFSET_COPIES, OFFSET_SECTORS, MdArray, MdMember, component_of
+from backends.simulator.profiles import HOSTS
+from backends.simulator.rack import Rack
+from backends.simulator.tool_output import Said, day
+from backends.values import dataclass
+
+_COPIES = re.compile(r"([nfo])(\d{1,3})", re.ASCII)
+"""A layout of RAID 10 (mdadm's parse_layout_10)."""
+
+_USUAL_LAYOUT = {"raid5": 2, "raid6": 2, "raid10": 258}
+"""Left-symmetric parity, two near copies."""
+
+_MOST_COPIES = 200
+"""Copies that mdadm takes (parse_layout_10)."""
+
+_LEVELS = {"0": "raid0", "1": "raid1", "5": "raid5", "6": "raid6", "10": "raid10", "stripe": "raid0", "mirror": "raid1"}
+"""Other words for the levels."""
+
+_LEAST = {"raid0": 1, "raid1": 1, "raid5": 2, "raid6": 4, "raid10": 2}
+"""Fewest members (Create.c)."""
+
+_CHUNK = 512 << 10
+"""Bytes, where nobody says (mdadm(8), --chunk)."""
+
+_LARGE_KIB = 100 << 20
+"""From this size of a member on an array with copies or parity gets a bitmap unless told otherwise (Create.c)."""
+
+_CREATE_SECONDS, _SHORT = 0.7, 0.3
+"""Seconds that it takes."""
+
+_BUSY = "Device or resource busy"
+
+_BOOT = (
+    "mdadm: Note: this array has metadata at the start and\n"
+    "    may not be suitable as a boot device.  If you plan to\n"
+    "    store '/boot' on this device please ensure that\n"
+    "    your boot-loader understands md/v1.x metadata, or use\n"
+    "    --metadata=0.90\n"
+)
+"""What is said of copies."""
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class MdRequest:
+    """What `--create` is asked for."""
+
+    name: str
+    """Kernel name of the node."""
+    members: tuple[str, ...]
+    """Kernel names."""
+    options: Mapping[str, str]
+    """`--key=value`."""
+    flags: frozenset[str]
+    """`--key`."""
+
+    @property
+    def level(self) -> str:
+        """The level in the kernel's words."""
+        word = self.options.get("level", "raid1")
+        return _LEVELS.get(word, word)
+
+    @property
+    def layout(self) -> int | None:
+        """The kernel's number of the layout; None for a word that the level does not have."""
+        word = self.options.get("layout")
+        if word is None:
+            return _USUAL_LAYOUT.get(self.level, 0)
+        found = _COPIES.fullmatch(word)
+        if self.level != "raid10" or found is None or not 1 <= int(found[2]) <= _MOST_COPIES:
+            return None
+        copies = int(found[2])
+        return copies | 1 << 8 if found[1] == "n" else copies << 8 | 1 | (OFFSET_COPIES if found[1] == "o" else 0)
+
+    @property
+    def chunk(self) -> int | None:
+        """Bytes, 0 for a level without; None for what is no size of a chunk."""
+        if self.level == "raid1":
+            return 0
+        text = self.options.get("chunk", f"{_CHUNK // 1024}K")
+        match = re.fullmatch(r"(\d{1,9})([KM]?)", text)
+        size = int(match[1]) << (20 if match[2] == "M" else 10) if match is not None else 0
+        return size if size and size % 4096 == 0 else None
+
+
+def failed(words: str, code: int = 1) -> Said:
+    """A refusal."""
+    return Said(text=f"mdadm: {words}\n", code=code)
+
+
+def created(rack: Rack, request: MdRequest) -> Said:
+    """`--create`: an array, or the refusal; a question that nobody answers ends it."""
+    refusal = _of_words(request) or _of_devices(rack, request)
+    if refusal is not None:
+        return refusal
+    warnings = "".join(_warning(rack, member) for member in request.members)
+    warnings += _BOOT if request.level == "raid1" else ""
+    if warnings and "run" not in request.flags:
+        return Said(text=f"{warnings}Continue creating array? mdadm: create aborted.\n", code=1)
+    array = _made(rack, request)
+    for member in request.members:
+        rack.overwrite(member)
+    rack.md[array.name] = array
+    return Said(text=f"{warnings}mdadm: array /dev/{array.name} started.\n", seconds=_CREATE_SECONDS)
+
+
+def stopped(rack: Rack, name: str) -> Said:
+    """`--stop`: only its members tell of it then."""
+    array = rack.md.get(name)
+    if array is None:
+        return failed(f"error opening /dev/{name}: No such file or directory")
+    if holder(rack, name) is not None or _mount(rack, name) is not None:
+        return failed(
+            f"Cannot get exclusive access to /dev/{name}:Perhaps a running process, mounted filesystem or active "
+            "volume group?"
+        )
+    array.work = ""
+    del rack.md[name]
+    rack.stopped[array.uuid] = array
+    rack.forget_disk(name)
+    return Said(text=f"mdadm: stopped /dev/{name}\n", seconds=_SHORT)
+
+
+def zeroed(rack: Rack, names: Sequence[str]) -> Said:
+    """`--zero-superblock`: of each device by itself."""
+    lines: list[str] = []
+    code = 0
+    for name in names:
+        if _room(rack, name) is None or holder(rack, name) is not None or _mount(rack, name) is not None:
+            lines.append(f"mdadm: Couldn't open /dev/{name} for write - not zeroing\n")
+            code = 2
+        elif rack.superblock(name) is None:
+            lines.append(f"mdadm: Unrecognised md component device - /dev/{name}\n")
+        else:
+            rack.forget_superblock(name)
+    return Said(text="".join(lines), code=code, seconds=_SHORT)
+
+
+def holder(rack: Rack, name: str) -> str | None:
+    """What of the kernel's has a device as its own; None for nothing."""
+    built = {array.name: [member.name for member in array.members] for array in rack.md.values()}
+    built |= {device.name: [device.backing, device.cache] for device in rack.bcache.values()}
+    built |= {group.name: list(group.places) for group in rack.lvm.values()}
+    built |= {pool.name: list(pool.disks) for pool in rack.pools.values()}
+    return next((owner for owner, parts in built.items() if name in parts), None)
+
+
+def _of_words(request: MdRequest) -> Said | None:
+    """What stands against it whatever the devices are."""
+    level, count = request.level, request.options.get("raid-devices", "")
+    if level not in _LEAST:
+        return failed(f"invalid raid level: {request.options['level']}", 2)
+    if request.chunk is None:
+        return failed(f"invalid chunk/rounding value: {request.options['chunk']}", 2)
+    if not count.isdecimal():
+        return failed("number of raid devices must be given with --raid-devices when creating an array", 2)
+    wanted, named = int(count), len(request.members)
+    if (layout := request.layout) is None:
+        word = request.options["layout"]
+        if level != "raid10":
+            return failed(f"layout {word} not understood for {level}.", 2)
+        return failed(f"layout for raid10 must be 'nNN', 'oNN' or 'fNN' where NN is a number, not {word}", 2)
+    copies = max(layout & 0xFF, 1) * max(layout >> 8 & 0xFF, 1) if level == "raid10" else 1
+    if wanted < copies:
+        return failed(f"that layout requires at least {copies} devices")
+    if wanted < _LEAST[level]:
+        return failed(f"at least {_LEAST[level]} raid-devices needed for level {level.removeprefix('raid')}")
+    if named < wanted:
+        return failed("You haven't given enough devices (real or missing) to create this array")
+    if named > wanted:
+        return failed(f"You have listed more devices ({named}) than are in the array({wanted})!")
+    return None
+
+
+def _of_devices(rack: Rack, request: MdRequest) -> Said | None:
+    """What stands against these very ones."""
+    if request.name in rack.md:
+        return failed(f"/dev/{request.name} is already in use.")
+    seen: set[str] = set()
+    for member in request.members:
+        if _room(rack, member) is None:
+            return failed(f"cannot open /dev/{member}: No such file or directory", 2)
+        if member in seen or holder(rack, member) is not None:
+            return failed(f"cannot open /dev/{member}: {_BUSY}", 2)
+        seen.add(member)
+        if _mount(rack, member) is not None:
+            words = f"super1.x cannot open /dev/{member}: {_BUSY}"
+            unfit = f"mdadm: /dev/{member} is not suitable for this array."
+            return failed(f"{words}\n{unfit}\nmdadm: create aborted")
+    return None
+
+
+def _room(rack: Rack, name: str) -> int | None:
+    """Bytes of a device that can be a member; None for one that cannot, or is not there."""
+    if (array := rack.md.get(name)) is not None:
+        return array.size_bytes
+    drive = rack.drive(name)
+    return None if drive is None else drive.size_bytes
+
+
+def _mount(rack: Rack, name: str) -> str | None:
+    return next((one.mount for at, one in rack.contents() if at == name), None)
+
+
+def _warning(rack: Rack, name: str) -> str:
+    """What mdadm sees on a member: an ext filesystem, md's own metadata, a table. It does not know LVM, LUKS, btrfs."""
+    array = rack.superblock(name)
+    content = rack.lying.get(name)
+    if array is not None:
+        about = f"level={array.level} devices={len(array.members)} ctime={_moment(array.created)}"
+        return f"mdadm: /dev/{name} appears to be part of a raid array:\n       {about}\n"
+    if content is not None and content.table is not None:
+        return f"mdadm: partition table exists on /dev/{name}\n"
+    if content is not None and content.filesystem in ("ext2", "ext3", "ext4"):
+        about = f"size={(_room(rack, name) or 0) // 1024}K  mtime={_moment(0.0)}"
+        return f"mdadm: /dev/{name} appears to contain an ext2fs file system\n       {about}\n"
+    return ""
+
+
+def _made(rack: Rack, request: MdRequest) -> MdArray:
+    options, level, chunk = request.options, request.level, request.chunk or 0
+    whole = component_of(min(_room(rack, member) or 0 for member in request.members))
+    each = int(options.get("size", "0K").removesuffix("K")) or whole
+    rack.made += 1
+    digits = options.get("uuid", f"{rack.made:032x}").replace(":", "").replace("-", "")
+    name = options.get("name", request.name.removeprefix("md"))
+    bitmap = options.get("bitmap", "internal" if each >= _LARGE_KIB else "none")
+    array = MdArray(
+        name=request.name,
+        label=name if ":" in name else f"{options.get('homehost', HOSTS[rack.name])}:{name}",
+        uuid=f"{digits[:8]}-{digits[8:12]}-{digits[12:16]}-{digits[16:20]}-{digits[20:]}",
+        level=level,
+        members=[MdMember(name=member) for member in request.members],
+        component_kib=each // (chunk // 1024) * (chunk // 1024) if chunk else each,
+        chunk=chunk,
+        layout=request.layout or 0,
+        bitmap=level != "raid0" and bitmap == "internal",
+        sequence=rack.made,
+        created=rack.now(),
+    )
+    if array.redundant and "assume-clean" not in request.flags:
+        array.begin("recover" if level == "raid5" else "resync", rack.now())
+    return array
+
+
+_OPTION = re.compile(r"--([a-z-]+)=(.*)")
+_FLAG = re.compile(r"--([a-z-]+)")
+_WORK = {
+    "recover": ("recovering", "Rebuild"),
+    "resync": ("resyncing", "Resync"),
+    "reshape": ("reshaping", "Reshape"),
+    "check": ("checking", "Check"),
+}
+"""Background work in the words of `--detail`: in the state, and before its progress."""
+
+_QUICK = 0.02
+"""Seconds of an answer."""
+
+
+def mdadm_said(rack: Rack, words: Sequence[str]) -> Said:
+    """What it prints, and what it does to the arrays."""
+    verb, *rest = words or ("",)
+    devices = tuple(word.removeprefix("/dev/") for word in rest if word.startswith("/dev/"))
+    options = {found[1]: found[2] for word in rest if (found := _OPTION.fullmatch(word))}
+    flags = frozenset(found[1] for word in rest if (found := _FLAG.fullmatch(word)))
+    name = devices[0] if devices else ""
+    match verb:
+        case "--create":
+            return created(rack, MdRequest(name=name, members=devices[1:], options=options, flags=flags))
+        case "--stop":
+            return stopped(rack, name)
+        case "--zero-superblock" if devices:
+            return zeroed(rack, devices)
+        case "--examine" if devices:
+            return _examined(rack, devices, export="export" in flags)
+        case "--detail" | "--grow" if name not in rack.md:
+            doing = "cannot open" if verb == "--detail" else "error opening"
+            return failed(f"{doing} /dev/{name}: No such file or directory")
+        case "--detail":
+            return _export(rack.md[name]) if "export" in flags else _detail(rack, rack.md[name])
+        case "--grow":
+            return _grow(rack, rack.md[name], options)
+        case _:
+            return failed(f"{verb} is not known here")
+
+
+def spelled(uuid: str) -> str:
+    """The kernel's UUID as mdadm spells it."""
+    digits = uuid.replace("-", "")
+    return ":".join(digits[at : at + 8] for at in range(0, 32, 8))
+
+
+def _export(array: MdArray) -> Said:
+    rows = {
+        "MD_LEVEL": array.level,
+        "MD_DEVICES": str(len(array.members)),
+        "MD_METADATA": "1.2",
+        "MD_UUID": spelled(array.uuid),
+        "MD_NAME": array.label,
+    }
+    for slot, member in enumerate(array.members):
+        own = f"MD_DEVICE_dev_{member.name}"
+        rows |= {f"{own}_ROLE": str(slot), f"{own}_DEV": f"/dev/{member.name}"}
+    return Said(text="".join(f"{key}={value}\n" for key, value in rows.items()), seconds=_QUICK)
+
+
+def _detail(rack: Rack, array: MdArray) -> Said:
+    """`--detail` in its columns."""
+    count, lost, done = len(array.members), array.lost, f"{int(array.progress(rack.now()) * 100)}% complete"
+    what, heading = _WORK.get(array.work, ("", ""))
+    states = ["clean", *(["degraded"] if lost else []), *([what] if what else [])]
+    rows: list[tuple[str, str]] = [
+        ("Version", "1.2"),
+        ("Creation Time", _moment(array.created)),
+        ("Raid Level", array.level),
+        ("Array Size", _size(array.size_bytes // 1024)),
+        *([("Used Dev Size", _size(array.component_kib))] if array.redundant else []),
+        ("Raid Devices", str(count)),
+        ("Total Devices", str(count)),
+        ("Persistence", "Superblock is persistent"),
+        *([("Intent Bitmap", "Internal")] if array.bitmap else []),
+        ("Update Time", _moment(rack.now())),
+        ("State", ", ".join(states)),
+        ("Active Devices", str(count - lost)),
+        ("Working Devices", str(count)),
+        ("Failed Devices", "0"),
+        ("Spare Devices", str(lost)),
+        *_geometry(array),
+        ("Consistency Policy", array.files(rack.now())["consistency_policy"]),
+        *([(f"{heading} Status", done)] if what else []),
+        ("Name", array.label),
+        ("UUID", spelled(array.uuid)),
+        ("Events", "18"),
+    ]
+    lines = [f"/dev/{array.name}:", *(f"{key:>18} : {value}" for key, value in rows), ""]
+    lines.append("    Number   Major   Minor   RaidDevice State")
+    for slot, member in enumerate(array.members):
+        state = "spare rebuilding" if slot >= count - lost else "active sync"
+        major, minor = _numbers(rack, member.name)
+        lines.append(f"{slot:8}{major:8}{minor:9}{slot:9}      {state}   /dev/{member.name}")
+    return Said(text="\n".join([*lines, ""]), seconds=_QUICK)
+
+
+def _numbers(rack: Rack, name: str) -> tuple[int, int]:
+    """Major and minor of a member."""
+    if name in rack.md:
+        return 9, int(name.removeprefix("md"))
+    if name in rack.nvme:
+        return 259, 16 * list(rack.nvme).index(name)
+    return scsi_number(name)
+
+
+def _examined(rack: Rack, names: Sequence[str], *, export: bool) -> Said:
+    """The metadata on members; those of a stopped array stay where they are."""
+    answers = [_metadata(rack, name, export=export) for name in names]
+    return Said(text="".join(one.text for one in answers), code=max(one.code for one in answers), seconds=_QUICK)
+
+
+def _metadata(rack: Rack, name: str, *, export: bool) -> Said:
+    array = rack.superblock(name)
+    if array is None:
+        return failed(f"No md superblock detected on /dev/{name}.")
+    slot = next(at for at, member in enumerate(array.members) if member.name == name)
+    own = spelled(blake2b(f"{array.uuid} {slot}".encode(), digest_size=16).hexdigest())
+    if export:
+        told = {
+            "MD_LEVEL": array.level,
+            "MD_DEVICES": len(array.members),
+            "MD_NAME": array.label,
+            "MD_ARRAY_SIZE": f"{array.size_bytes / 1e9:.2f}GB",
+            "MD_UUID": spelled(array.uuid),
+            "MD_UPDATE_TIME": int(array.created),
+            "MD_DEV_UUID": own,
+            "MD_EVENTS": 18,
+        }
+        return Said(text="".join(f"{key}={value}\n" for key, value in told.items()))
+    rows = [
+        ("Version", "1.2"),
+        ("Array UUID", spelled(array.uuid)),
+        ("Name", array.label),
+        ("Creation Time", _moment(array.created)),
+        ("Raid Level", array.level),
+        ("Raid Devices", str(len(array.members))),
+        ("Data Offset", f"{OFFSET_SECTORS} sectors"),
+        ("Unused Space", f"before={OFFSET_SECTORS - 88} sectors, after=0 sectors"),
+        ("Device UUID", own),
+        *_geometry(array),
+        ("Device Role", f"Active device {slot}"),
+        ("Array State", f"{'A' * len(array.members)} ('A' == active, '.' == missing, 'R' == replacing)"),
+    ]
+    return Said(text=f"/dev/{name}:\n" + "".join(f"{key:>15} : {value}\n" for key, value in rows))
+
+
+def _geometry(array: MdArray) -> list[tuple[str, str]]:
+    """Layout and chunk, where the level has them."""
+    if not array.chunk:
+        return []
+    layout = "left-symmetric" if array.level in ("raid5", "raid6") else f"{array.arrangement}={array.copies}"
+    shown = [] if array.level == "raid0" else [("Layout", layout)]
+    return [*shown, ("Chunk Size", f"{array.chunk // 1024}K")]
+
+
+def _size(kib: int) -> str:
+    return f"{kib} ({kib / (1 << 20):.2f} GiB {kib * 1024 / 1e9:.2f} GB)"
+
+
+def _moment(seconds: float) -> str:
+    return day(seconds, "%a %b %d %H:%M:%S %Y")
+
+
+def _grow(rack: Rack, array: MdArray, options: dict[str, str]) -> Said:
+    if bitmap := options.get("bitmap"):
+        array.bitmap = bitmap == "internal"
+        return Said(text="", seconds=0.2)
+    if chunk := options.get("chunk"):
+        if array.work:
+            return failed(f"/dev/{array.name} is performing resync/recovery and cannot be reshaped")
+        if array.level != "raid0" and (array.level != "raid10" or array.layout >> 8 != 1):
+            return failed("Cannot change chunk size of this array")
+        array.old_chunk, array.chunk = array.chunk, int(chunk.removesuffix("K")) * 1024
+        array.begin("reshape", rack.now())
+        return Said(text="", seconds=0.5)
+    return failed("nothing that this array can be changed in was named")

@@ -1,0 +1,259 @@
+"""One MegaCli command line and its answer."""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Sequence
+
+from backends.simulator import firmware_rules
+from backends.simulator.controller import MEGACLI, SimulatedCard
+from backends.simulator.disk import REBUILD
+from backends.simulator.megacli import changes, lists
+from backends.simulator.rack import Rack
+from backends.simulator.tool_output import Said
+from backends.simulator.volume import Volume
+
+VERSION = "8.07.14 Dec 16, 2013"
+"""What it calls itself."""
+
+_LONG = ("-AdpAllInfo",)
+"""Commands that a slow card takes its time for."""
+
+_SHORT = 0.15
+_NOT_PRESENT = "The required hardware component is not present."
+_WORDS = {
+    firmware_rules.INVALID: "The current operation is not allowed because a parameter is invalid.",
+    firmware_rules.WRONG_STATE: "The requested operation is not allowed in the present state of the device.",
+    firmware_rules.NO_ROOM: "The specified drives do not have enough capacity.",
+    firmware_rules.UNFIT: "The specified physical disk does not have the appropriate attributes to complete the requested"
+    " command.",
+    firmware_rules.PINNED: "The current operation is not allowed because the controller has data in cache for offline or missing"
+    " virtual drives.",
+}
+
+_ADDS = ("-CfgLDAdd", "-CfgLdAdd", "-CfgSpanAdd")
+
+
+def answer(rack: Rack, words: Sequence[str]) -> Said:
+    """What MegaCli prints for these words (without the program)."""
+    plain = [word for word in words if word.lower() not in ("-nolog", "-silent")]
+    cards = [card for card in rack.cards if MEGACLI in card.seen_by]
+    if plain[:1] == ["-v"]:
+        banner = f"      MegaCLI SAS RAID Management Tool  Ver {VERSION}"
+        return _said(["", "", banner, "", "    (c)Copyright 2013, LSI Corporation, All Rights Reserved."], 0)
+    if plain[:1] == ["-adpCount"]:
+        # The number of cards is the exit code, too.
+        return _said(["", f"Controller Count: {len(cards)}."], len(cards))
+    which = next((word for word in plain if re.fullmatch(r"-a(\d+|all)", word.lower())), None)
+    if which is None or not plain:
+        return _said(["Invalid input at or near token " + (plain or [""])[0]], 1)
+    chosen = [card for card in cards if which.lower() in ("-aall", f"-a{card.number}")]
+    if not chosen:
+        return _said([f"User specified controller is not present. Failed to get CpController object for {which}"], 1)
+    rest = [word for word in plain if word != which]
+    lines: list[str] = []
+    code, changed = 0, False
+    for card in chosen:
+        try:
+            more, code, done = _on_card(rack, card, rest)
+        except changes.UsageFault:
+            return _said([f"Invalid input at or near token {rest[-1]}"], 1)
+        except firmware_rules.RefusalError as error:
+            more, code, done = _refused(card, error, rest[0])
+        lines += more
+        changed = changed or done
+    seconds = max([_SHORT, *(card.slow for card in chosen if rest[0] in _LONG)])
+    return _said(lines, code, seconds=seconds, changed=changed)
+
+
+def _on_card(rack: Rack, card: SimulatedCard, words: list[str]) -> tuple[list[str], int, bool]:
+    read = _read(rack, card, words)
+    if read is not None:
+        return read
+    verb, rest = words[0], words[1:]
+    match verb:
+        case "-LDSetProp":
+            names, volumes = _volumes(card, rest)
+            return ["", *changes.set_volumes(card, volumes, names)], 0, True
+        case "-AdpSetProp" | "-AdpPR" | "-AdpCcSched" | "-AdpAutoRbld":
+            return ["", *changes.set_card(card, words)], 0, True
+        case "-LDBI":
+            names, volumes = _volumes(card, rest)
+            return ["", *changes.background(card, volumes, names[0])], 0, True
+        case "-CfgLdDel":
+            names, volumes = _volumes(card, [word for word in rest if word != "-Force"])
+            lines = [""]
+            for volume in list(volumes):
+                # Unlike storcli it asks nothing here: it deletes what nobody has open.
+                lines += changes.delete(rack, card, volume.number, force=True)
+            return lines, 0, True
+        case _ if verb in _ADDS:
+            return ["", *changes.add(rack, card, verb, rest)], 0, True
+        case "-ELF":
+            return _key(card, rest)
+        case _:
+            raise changes.UsageFault
+
+
+def _read(rack: Rack, card: SimulatedCard, words: list[str]) -> tuple[list[str], int, bool] | None:
+    """Answers that change nothing; None for any other command."""
+    match words:
+        case ["-AdpAllInfo"]:
+            return lists.adapter(card), 0, False
+        case ["-AdpGetPciInfo"]:
+            return _pci(card), 0, False
+        case ["-LdPdInfo" | "-LDPDInfo"]:
+            return lists.volumes(rack, card, members=True), 0, False
+        case ["-LDInfo", _]:
+            return lists.volumes(rack, card, members=False), 0, False
+        case ["-PDList"]:
+            return lists.drives(rack, card), 0, False
+        case ["-AdpBbuCmd"]:
+            if card.battery is None:
+                failed = f"Adapter {card.number}: Get BBU Status Failed."
+                return ["", failed, "", "FW error description:", f" {_NOT_PRESENT}"], 0x22, False
+            return lists.battery(rack, card), 0, False
+        case ["-ELF", "-ControllerFeatures"]:
+            return lists.options(card), 0, False
+        case ["-AdpPR", "-Info"]:
+            return _patrol(card), 0, False
+        case ["-AdpCcSched", "-Info"]:
+            return _check(card), 0, False
+        case ["-AdpGetProp", "NCQDsply"]:
+            state = "Enabled" if card.property("ncq") == "on" else "Disabled"
+            return ["", f"Adapter {card.number}: NCQ Status is {state}"], 0, False
+        case ["-LDBI", "-GetSetting", *which]:
+            _, volumes = _volumes(card, which)
+            return ["", *(_setting(card, volume) for volume in volumes)], 0, False
+        case [("-LDInit" | "-LDBI" | "-LDCC" | "-LDRecon") as job, "-ShowProg", *which]:
+            _, volumes = _volumes(card, which)
+            return ["", *(_progress(rack, volume, job) for volume in volumes)], 0, False
+        case ["-PDRbld", "-ShowProg", places]:
+            return _rebuild(rack, card, places), 0, False
+        case _:
+            return None
+
+
+def _volumes(card: SimulatedCard, words: Sequence[str]) -> tuple[list[str], list[Volume]]:
+    """The words without `-LN`, and the volumes it names. Raises RefusalError."""
+    which = next((word for word in words if re.fullmatch(r"-l(\d+(,\d+)*|all)", word.lower())), "-lall").lower()
+    numbers = None if which == "-lall" else {int(number) for number in which[2:].split(",")}
+    found = [volume for volume in card.volumes if numbers is None or volume.number in numbers]
+    if numbers is not None and len(found) < len(numbers):
+        raise firmware_rules.RefusalError(firmware_rules.NOT_FOUND, "Virtual Drive doesn't exist")
+    return [word for word in words if word.lower() != which], found
+
+
+def _pci(card: SimulatedCard) -> list[str]:
+    return [
+        "",
+        f"PCI information for Controller {card.number}",
+        "--------------------------------",
+        "Vendor Id       : 1000",
+        f"Device Id       : {'005d' if '93' in card.product else '0079'}",
+        "SubVendorId     : 1000",
+        "SubDeviceId     : 9280",
+        "Host Interface  : PCIE",
+        "Link Speed          : 0",
+        "Number of Frontend Port: 0",
+        "Device Interface  : PCIE",
+        f"Bus Number      : {card.bus:x}",
+        "Device Number   : 0",
+        "Function Number : 0",
+    ]
+
+
+def _patrol(card: SimulatedCard) -> list[str]:
+    mode = {"off": "Disabled", "auto": "Auto", "manual": "Manual"}[card.patrol]
+    return [
+        "",
+        f"Adapter {card.number}: Patrol Read Information:",
+        "",
+        f"Patrol Read Mode: {mode}",
+        f"Patrol Read Execution Delay: {card.property('patrol_delay')} hours",
+        "Number of iterations completed: 41",
+        "Current State: Stopped",
+        f"Patrol Read on SSD Devices: {'Disabled' if card.property('patrol_ssds') == 'off' else 'Enabled'}",
+    ]
+
+
+def _check(card: SimulatedCard) -> list[str]:
+    mode = {"off": "Disabled", "sequential": "Sequential", "concurrent": "Concurrent"}[card.check]
+    return [
+        "",
+        f"Adapter #{card.number}",
+        "",
+        f"Operation Mode: {mode}",
+        f"Execution Delay: {card.property('check_delay')}",
+        "Current State: Stopped",
+        "Number of iterations: 0",
+        "Number of VD completed: 0",
+        "Excluded VDs          : None",
+    ]
+
+
+def _setting(card: SimulatedCard, volume: Volume) -> str:
+    state = "Enabled" if volume.auto_bgi else "Disabled"
+    return f"Adapter {card.number}, VD {volume.number}: Auto Background Initialization is {state}"
+
+
+def _progress(rack: Rack, volume: Volume, job: str) -> str:
+    name = {
+        "-LDInit": "Initialization",
+        "-LDBI": "Background Initialization",
+        "-LDCC": "Check Consistency",
+        "-LDRecon": "Reconstruction",
+    }[job]
+    where = f"{name} on VD #{volume.number} (target id #{volume.number})"
+    done = volume.initialised(rack.now()) if job == "-LDBI" else None
+    if done is None:
+        return f"{where} is not in progress."
+    minutes = int((rack.now() - (volume.bgi_since or 0.0)) / 60)
+    return f"{where} Completed {int(done * 100)}% in {minutes} Minutes."
+
+
+def _rebuild(rack: Rack, card: SimulatedCard, places: str) -> list[str]:
+    lines = [""]
+    for place in places.removeprefix("-PhysDrv[").removesuffix("]").split(","):
+        disk = card.disk(place)
+        if disk is None:
+            raise firmware_rules.RefusalError(firmware_rules.NOT_FOUND, f"drive {place} not found")
+        enclosure = "N/A" if disk.enclosure is None else disk.enclosure
+        where = f"Device(Encl-{enclosure} Slot-{disk.slot}) is not in rebuild process"
+        if disk.state == REBUILD:
+            minutes = int((rack.now() - disk.rebuild_since + disk.rebuild_from * disk.rebuild_seconds) / 60)
+            done = int(disk.rebuilt(rack.now()) * 100)
+            at = f"Enclosure {enclosure}, Slot {disk.slot}"
+            where = f"Rebuild Progress on Device at {at} Completed {done}% in {minutes} Minutes."
+        lines.append(where)
+    return lines
+
+
+def _key(card: SimulatedCard, words: list[str]) -> tuple[list[str], int, bool]:
+    match words:
+        case ["-Applykey" | "-ApplyKey", "key", key, *preview] if preview in ([], ["-preview"]):
+            try:
+                brought = firmware_rules.apply_key(card, key, preview=bool(preview))
+            except firmware_rules.RefusalError as error:
+                words = ["", "Failed to apply the Activation key.", "FW error description:", f" {error.words}."]
+                return words, error.code, False
+            if preview:
+                return ["", *(f"Advanced Software Option    : {name}" for name in brought)], 0, False
+            done = "Successfully applied the Activation key. Please restart the system for the changes to take effect."
+            return ["", done], firmware_rules.RESET_REQUIRED, True
+        case _:
+            raise changes.UsageFault
+
+
+def _refused(card: SimulatedCard, error: firmware_rules.RefusalError, verb: str) -> tuple[list[str], int, bool]:
+    code = 3 if error.code == firmware_rules.SPOKEN else error.code
+    words = _WORDS.get(error.code, error.words)
+    if verb in _ADDS and code == firmware_rules.UNFIT:  # said of a drive, before the card is asked
+        return ["", words], code, False
+    what = "Configure Adapter Failed" if verb in _ADDS else "Operation Failed"
+    return ["", f"Adapter {card.number}: {what}", "", "FW error description:", f" {words}"], code, False
+
+
+def _said(lines: Sequence[str], code: int, *, seconds: float = _SHORT, changed: bool = False) -> Said:
+    text = "\n".join([*lines, "", f"Exit Code: 0x{code:02x}", ""])
+    return Said(text=text, code=code & 0xFF, seconds=seconds, changed=changed)

@@ -1,0 +1,195 @@
+"""MegaCli's commands that change something. Each gives its lines; a refusal is raised."""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Sequence
+
+from backends.model import Level
+from backends.simulator import firmware_rules
+from backends.simulator.controller import SimulatedCard
+from backends.simulator.rack import Rack
+from backends.simulator.volume import Volume
+
+_POLICIES = {
+    "WT": ("write_cache", "write-through", "Set Write Policy to WriteThrough"),
+    "WB": ("write_cache", "write-back", "Set Write Policy to WriteBack"),
+    "ForcedWB": ("write_cache", "always-write-back", "Set Write Policy to Forced WriteBack"),
+    "NORA": ("read_ahead", "none", "Set Read Policy to ReadAheadNone"),
+    "RA": ("read_ahead", "read-ahead", "Set Read Policy to ReadAhead"),
+    "ADRA": ("read_ahead", "adaptive", "Set Read Policy to ReadAdaptive"),
+    "Direct": ("io_policy", "direct", "Set Cache Policy to Direct"),
+    "Cached": ("io_policy", "cached", "Set Cache Policy to Cached"),
+    "-EnDskCache": ("drive_cache", "on", "Set Disk Cache Policy to Enabled"),
+    "-DisDskCache": ("drive_cache", "off", "Set Disk Cache Policy to Disabled"),
+    "-RW": ("access", "read-write", "Set Access Policy to ReadWrite"),
+    "-RO": ("access", "read-only", "Set Access Policy to ReadOnly"),
+    "-Blocked": ("access", "blocked", "Set Access Policy to Blocked"),
+}
+"""Word: our key, our value, the sentence."""
+
+_RATES = {
+    "RebuildRate": ("rebuild", "rebuild rate"),
+    "BgiRate": ("bgi", "background initialization rate"),
+    "CCRate": ("cc", "check consistency rate"),
+    "ReconRate": ("migrate", "reconstruction rate"),
+    "PatrolReadRate": ("patrol", "patrol read rate"),
+    "CacheFlushInterval": ("flush", "cache flush interval"),
+}
+"""Property: our key, its name in the answer."""
+
+_LEVELS = {"0": Level.RAID0, "1": Level.RAID1, "5": Level.RAID5, "6": Level.RAID6}
+_SPANNED = {"10": Level.RAID10, "50": Level.RAID50, "60": Level.RAID60}
+
+
+_SWITCHES = {
+    ("-AdpSetProp", "NCQEnbl"): ("ncq", "on", "NCQ is enabled success."),
+    ("-AdpSetProp", "NCQDsbl"): ("ncq", "off", "NCQ is disabled success."),
+    ("-AdpSetProp", "-CopyBackDsbl", "-0"): ("copyback", "on", "Set CopyBack to Enabled success."),
+    ("-AdpSetProp", "-CopyBackDsbl", "-1"): ("copyback", "off", "Set CopyBack to Disabled success."),
+    ("-AdpSetProp", "SMARTCpyBkEnbl", "-1"): ("copyback_smart_hdd", "on", "Set copyback on SMART to Yes success."),
+    ("-AdpSetProp", "SMARTCpyBkEnbl", "-0"): ("copyback_smart_hdd", "off", "Set copyback on SMART to No success."),
+    ("-AdpSetProp", "SSDSMARTCpyBkEnbl", "-1"): (
+        "copyback_smart_ssd",
+        "on",
+        "Set copyback to SSD on SMART error to Yes success.",
+    ),
+    ("-AdpSetProp", "SSDSMARTCpyBkEnbl", "-0"): (
+        "copyback_smart_ssd",
+        "off",
+        "Set copyback to SSD on SMART error to No success.",
+    ),
+    ("-AdpAutoRbld", "-Enbl"): ("auto_rebuild", "on", "AutoRebuild is Enabled."),
+    ("-AdpAutoRbld", "-Dsbl"): ("auto_rebuild", "off", "AutoRebuild is Disabled."),
+    ("-AdpPR", "-SSDPatrolReadEnbl"): ("patrol_ssds", "on", "Patrol Read on SSD Devices is set to Enabled."),
+    ("-AdpPR", "-SSDPatrolReadDsbl"): ("patrol_ssds", "off", "Patrol Read on SSD Devices is set to Disabled."),
+}
+"""Words: our key, our value, the sentence."""
+
+_NUMBERS = {
+    ("-AdpPR", "-SetDelay"): ("patrol_delay", "Patrol Read delay is set to {} hours."),
+    ("-AdpCcSched", "-SetDelay"): ("check_delay", "Scheduled CC execution delay is set to {} hours."),
+    ("-AdpSetProp", "PredFailPollInterval"): ("smart_poll", "Set predictive fail poll interval to {} sec success."),
+}
+"""Words before a number: our key, the sentence."""
+
+
+class UsageFault(Exception):
+    """MegaCli does not know these words."""
+
+
+def set_volumes(card: SimulatedCard, volumes: Sequence[Volume], words: Sequence[str]) -> list[str]:
+    """`-LDSetProp WORD`. Raises UsageFault, RefusalError."""
+    lines: list[str] = []
+    for volume in volumes:
+        where = f"on Adapter {card.number}, VD {volume.number} (target id: {volume.number})"
+        match list(words):
+            case ["-Name", name] if 0 < len(name) <= 15:
+                volume.name = name
+                lines.append(f"Set VD name to {name} {where} success")
+            case [("CachedBadBBU" | "NoCachedBadBBU") as word]:
+                lines.append(_bad_battery(card, volume, word == "CachedBadBBU", where))
+            case [word] if word in _POLICIES:
+                lines += _policy(card, volume, word, where)
+            case _:
+                raise UsageFault
+    return lines
+
+
+def _policy(card: SimulatedCard, volume: Volume, word: str, where: str) -> list[str]:
+    key, value, sentence = _POLICIES[word]
+    if word == "WB" and volume.write_cache == "always-write-back":
+        value = "always-write-back"  # write-back is on, and the word about the battery is another one's
+    firmware_rules.set_volume(card, volume, key, value)
+    if word == "WB" and not card.protected and value == "write-back":
+        missing = f"Adapter {card.number}: Get BBU Status Failed."
+        waits = "So policy Change to WB will not come into effect immediately"
+        return [missing, "", waits, "", f"{sentence} {where} success"]
+    return [f"{sentence} {where} success"]
+
+
+def _bad_battery(card: SimulatedCard, volume: Volume, keep: bool, where: str) -> str:
+    if volume.write_cache != "write-through":
+        firmware_rules.set_volume(card, volume, "write_cache", "always-write-back" if keep else "write-back")
+    return f"Set {'Write Cache OK' if keep else 'No Write Cache'} if bad BBU {where} success"
+
+
+def set_card(card: SimulatedCard, words: Sequence[str]) -> list[str]:
+    """`-AdpSetProp NAME -N`, `-AdpPR WORD`, `-AdpCcSched WORD`. Raises UsageFault, RefusalError."""
+    if tuple(words) in _SWITCHES:
+        key, value, sentence = _SWITCHES[tuple(words)]
+        firmware_rules.set_card(card, key, value)
+        return [f"Adapter {card.number}: {sentence}"]
+    if len(words) == 3 and (words[0], words[1]) in _NUMBERS:
+        key, sentence = _NUMBERS[words[0], words[1]]
+        number = words[2].removeprefix("-") if words[0] == "-AdpSetProp" else words[2]
+        firmware_rules.set_card(card, key, number)
+        return [f"Adapter {card.number}: {sentence.format(number)}"]
+    match list(words):
+        case ["-AdpSetProp", name, value] if name in _RATES:
+            key, shown = _RATES[name]
+            firmware_rules.set_card(card, key, value.removeprefix("-"))
+            unit = " seconds" if key == "flush" else "%"
+            return [f"Adapter {card.number}: Set {shown} to {value.removeprefix('-')}{unit} success."]
+        case ["-AdpPR", ("-EnblAuto" | "-EnblMan" | "-Dsbl") as word]:
+            mode = {"-EnblAuto": "auto", "-EnblMan": "manual", "-Dsbl": "off"}[word]
+            firmware_rules.set_card(card, "patrol_mode", mode)
+            shown = {"auto": "Automatic", "manual": "Manual", "off": "Disable"}[mode]
+            return [f"Adapter {card.number}: Patrol Read Mode is set to {shown}."]
+        case ["-AdpCcSched", ("-ModeConc" | "-ModeSeq" | "-Dsbl") as word]:
+            mode = {"-ModeConc": "concurrent", "-ModeSeq": "sequential", "-Dsbl": "off"}[word]
+            firmware_rules.set_card(card, "check_mode", mode)
+            shown = {"off": "Disabled"}.get(mode, mode.title())
+            return [f"Adapter {card.number}: Scheduled CC mode is set to {shown}."]
+        case _:
+            raise UsageFault
+
+
+def background(card: SimulatedCard, volumes: Sequence[Volume], word: str) -> list[str]:
+    """`-LDBI -Enbl`, `-LDBI -Dsbl`."""
+    lines = []
+    for volume in volumes:
+        volume.auto_bgi = word == "-Enbl"
+        state = "Enabled" if volume.auto_bgi else "Disabled"
+        lines.append(f"Adapter {card.number}, VD {volume.number}: Auto Background Initialization is {state} success")
+    return lines
+
+
+def delete(rack: Rack, card: SimulatedCard, number: int, *, force: bool) -> list[str]:
+    """`-CfgLdDel`. Raises RefusalError."""
+    firmware_rules.delete(rack, card, number, force=force)
+    return [f"Adapter {card.number}: Deleted Virtual Drive-{number}(target id-{number})"]
+
+
+def add(rack: Rack, card: SimulatedCard, verb: str, words: Sequence[str]) -> list[str]:
+    """`-CfgLDAdd -R5[245:1,...] WT ...`, `-CfgSpanAdd -R10 -Array0[...] ...`. Raises UsageFault, RefusalError."""
+    # MegaCli's own defaults: what the firmware reports, 64 KiB strips here.
+    volume = Volume(number=0, group=0, strip_bytes=64 * 1024)
+    share: int | None = None
+    arrays: list[tuple[str, ...]] = []
+    for word in words:
+        if match := re.fullmatch(r"-?[rR](\d+)(?:\[([^\]]*)\])?", word):
+            levels = _SPANNED if verb == "-CfgSpanAdd" else _LEVELS
+            if match[1] not in levels:
+                raise UsageFault
+            volume.level = levels[match[1]]
+            arrays += [tuple(match[2].split(","))] if match[2] else []
+        elif match := re.fullmatch(r"-Array\d+\[([^\]]*)\]", word, re.IGNORECASE):
+            arrays.append(tuple(match[1].split(",")))
+        elif match := re.fullmatch(r"-strpsz(\d+)", word):
+            volume.strip_bytes = int(match[1]) * 1024
+        elif match := re.fullmatch(r"-sz(\d+)", word):
+            share = int(match[1]) << 20
+        elif word == "CachedBadBBU" and volume.write_cache == "write-back":
+            volume.write_cache = "always-write-back"
+        elif word in _POLICIES and not word.startswith("-"):
+            key, value, _ = _POLICIES[word]
+            setattr(volume, key, value)
+        elif word != "NoCachedBadBBU":
+            raise UsageFault
+    if not arrays:
+        raise UsageFault
+    volume.places = tuple(place for array in arrays for place in array)
+    volume.per_span = len(arrays[0])
+    made = firmware_rules.create(rack, card, volume, share=share)
+    return [f"Adapter {card.number}: Created VD {made.number}", "", f"Adapter {card.number}: Configured the Adapter!!"]

@@ -1,0 +1,220 @@
+"""What the load model needs to know of the things of a rack, in the state in force."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from dataclasses import replace
+
+from backends.model import Level
+from backends.raid import PARITY
+from backends.simulator.bcache import BcacheDevice
+from backends.simulator.calibration import CARDS, DRIVES, MIB, SoftwareType
+from backends.simulator.fusionio import IoMemory
+from backends.simulator.lvm.volumes import LvmVolume
+from backends.simulator.md_array import MdArray
+from backends.simulator.queueing_model import Layout
+from backends.simulator.smartarray.cards import SmartCard, SmartVolume
+from backends.simulator.smcli import DiskSystem, HostDisk
+from backends.simulator.threeware import SimulatedThreeware, SimulatedUnit
+from backends.simulator.workload_target import CachedBy, CacheKind, CacheMode, Pooled
+from backends.simulator.zfs.pool import VOLUME, ZfsPool
+
+_LEVELS = {
+    "0": Level.RAID0,
+    "1": Level.RAID1,
+    "1+0": Level.RAID10,
+    "5": Level.RAID5,
+    "6": Level.RAID6,
+    "50": Level.RAID50,
+    "60": Level.RAID60,
+}
+"""By ssacli's and SMcli's words."""
+
+_MODES = {
+    "writethrough": CacheMode.WRITE_THROUGH,
+    "writeback": CacheMode.WRITE_BACK,
+    "writearound": CacheMode.WRITE_AROUND,
+    "passthrough": CacheMode.PASSTHROUGH,
+    "none": CacheMode.NONE,
+}
+"""By the kernel's words."""
+
+_SCANNING = 0.05
+"""Share of the drives' time that a surface scan takes which waits for nothing."""
+
+
+_INITIALISING = 0.12
+"""The same of the initialisation of a 3ware unit."""
+
+_OWN_CACHES = {"enable": "on", "disable": "off"}
+"""Drives' own caches, by ssacli's words."""
+
+_BIG_BLOCK, _BIG_BYTES = "3", 65536
+"""The performance mode of series 2 to 8 in which large blocks go past the cache, and how large they are."""
+
+
+def of_logical_drive(card: SmartCard, volume: SmartVolume) -> Layout:
+    """A logical drive of a Smart Array or Adaptec card."""
+    members = card.members(volume.group)
+    common = Layout(
+        card=CARDS[card.model],
+        drive=DRIVES[members[0].model],
+        level=_LEVELS[volume.level],
+        drives=len(members),
+        spans=(volume.parity_groups or 2)
+        if volume.level in ("50", "60")
+        else len(members) // 2
+        if volume.level == "1+0"
+        else 1,
+        strip_bytes=volume.strip_kib * 1024,
+        write_back=card.writes_back(volume),
+        cache_bytes=card.cache_mib * MIB,
+        size_bytes=volume.size_bytes,
+    )
+    if card.series:  # one switch for what was read and for reading ahead
+        return replace(
+            common,
+            cached=volume.read_cache,
+            read_ahead=volume.read_cache,
+            drive_cache="on" if all(bay.own_cache for bay in members) else "off",
+            bypass_bytes=_BIG_BYTES if card.performance == _BIG_BLOCK else 0,
+        )
+    values = card.values
+    reads, writes = (int(part) / 100 for part in values["cacheratio"].split("/"))
+    depth = values["queuedepth"]
+    return replace(
+        common,
+        cached=volume.acceleration == "cache" and reads > 0 and not card.cache_problem,
+        fastpath=volume.acceleration == "path",
+        read_part=reads,
+        write_part=writes,
+        drive_cache=_OWN_CACHES.get(values["drivewritecache configured"], "default"),
+        # Of logical drives without parity (Microchip's online documentation, 7.4.1).
+        bypass_bytes=0 if common.level in PARITY else int(values["writecachebypassthreshold"]) * 1024,
+        member_depth=int(depth) if depth.isdigit() else 0,
+        sorts_writes=values["elevatorsort"] == "enable",
+        rebuild_share=_SCANNING if values["surfacescanmode"] == "high" else 0.0,
+    )
+
+
+def of_unit(card: SimulatedThreeware, unit: SimulatedUnit, now: float) -> Layout:
+    """A unit of a 3ware card."""
+    return Layout(
+        card=CARDS[card.model],
+        drive=DRIVES[card.model_of(unit)],
+        level=unit.level,
+        drives=len(unit.ports),
+        spans=unit.groups,
+        strip_bytes=unit.stripe_kib * 1024,
+        write_back=card.writes_back(unit),
+        cached=unit.read != "off",
+        read_ahead=unit.read == "intelligent",
+        cache_bytes=card.cache_mib * MIB,
+        rebuild_share=0.0 if unit.initialised(now) is None else _INITIALISING,
+        size_bytes=unit.size_bytes,
+    )
+
+
+def of_lun(system: DiskSystem, one: HostDisk) -> Layout:
+    """A logical drive of a disk system. Its cache holds unwritten data up to the share at which flushing begins."""
+    return Layout(
+        card=CARDS[system.product],
+        drive=DRIVES[system.drive],
+        level=_LEVELS[one.level],
+        drives=system.drives,
+        strip_bytes=one.segment_kib * 1024,
+        write_back=system.writes_back(one),
+        read_ahead=one.prefetch,
+        cached=one.read_cache,
+        cache_bytes=system.cache_mib * MIB,
+        # Between both thresholds it is half full on average; what leaves at once is never written over.
+        write_part=0.0 if one.flush == 0 else (system.flush_start + system.flush_stop) / 200,
+        cache_block_bytes=system.block_kib * 1024,
+        mirrored=one.mirroring,
+        size_bytes=one.size_bytes,
+    )
+
+
+def of_flash(card: IoMemory) -> Layout:
+    """An ioMemory module."""
+    return Layout(card=None, drive=DRIVES[card.model], written_bytes=card.written_bytes, size_bytes=card.size_bytes)
+
+
+def of_striped(array: MdArray, model: str, software: SoftwareType | None = None) -> Layout:
+    """An md array of equal drives; `software`: what md takes for itself."""
+    return Layout(
+        card=None,
+        drive=DRIVES[model],
+        level=Level(array.level),
+        drives=len(array.members) - array.lost,
+        degraded=array.lost,
+        strip_bytes=array.chunk or 65536,
+        size_bytes=array.size_bytes,
+        software=software,
+        copies=array.copies if array.level == "raid10" else 0,
+        arrangement=array.arrangement,
+    )
+
+
+def of_nested(outer: MdArray, inner: Sequence[MdArray], below: Layout) -> Layout:
+    """Stripes over md arrays that are alike; `below`: the first of them."""
+    level = {Level.RAID5: Level.RAID50, Level.RAID6: Level.RAID60, Level.RAID1: Level.RAID10}.get(below.level)
+    lost = sum(array.lost for array in inner)
+    return replace(
+        below,
+        level=level or below.level,
+        drives=sum(len(array.members) for array in inner) - lost,
+        degraded=lost,
+        spans=len(inner),
+        size_bytes=outer.size_bytes,
+        halves=None,
+        layered=True,
+    )
+
+
+def of_cached_volume(volume: LvmVolume, slow: Layout, fast: Layout) -> Layout:
+    """A logical volume with a cache, on its parts."""
+    writes = volume.kind == "writecache"
+    mode = CacheMode.WRITE_BACK if writes else _MODES[volume.kernel_mode]
+    cache = CachedBy(
+        kind=CacheKind.WRITECACHE if writes else CacheKind.DM_CACHE,
+        mode=CacheMode.NONE if writes and volume.settings.get("cleaner") else mode,
+        slow=slow,
+        fast=fast,
+        cache_bytes=volume.blocks * volume.chunk_bytes,
+        block_bytes=volume.chunk_bytes,
+        # dm-cache does not write out beside a job (dm-cache-policy-smq.c, clean_target_met).
+        high=volume.settings.get("high_watermark", 50) / 100 if writes else 1.0,
+        low=volume.settings.get("low_watermark", 45) / 100 if writes else 0.0,
+    )
+    return replace(slow, size_bytes=volume.size_bytes, halves=None, cache=cache)
+
+
+def of_bcache(device: BcacheDevice, slow: Layout, fast: Layout) -> Layout:
+    """A bcache device with its cache attached, on both disks."""
+    share = device.number("writeback_percent") / 100 if device.number("writeback_running") else 1.0
+    cache = CachedBy(
+        kind=CacheKind.BCACHE,
+        mode=_MODES[device.mode],
+        slow=slow,
+        fast=fast,
+        cache_bytes=fast.size_bytes,
+        cutoff_bytes=device.number("sequential_cutoff"),
+        high=share,
+        low=share,
+    )
+    return replace(slow, halves=None, cache=cache)
+
+
+def of_dataset(pool: ZfsPool, name: str, vdevs: Layout, record: int, arc_bytes: int) -> Layout:
+    """A file or a volume of a pool; `record`: bytes of the blocks that are there."""
+    dataset = pool.datasets[name]
+    pooled = Pooled(
+        vdevs=vdevs,
+        record_bytes=record,
+        arc_bytes=arc_bytes,
+        caches_data=pool.value(name, "primarycache")[0] == "all",
+        sync=pool.value(name, "sync")[0],
+        volume=dataset.kind == VOLUME,
+    )
+    return replace(vdevs, size_bytes=dataset.size_bytes or pool.size_bytes, halves=None, pool=pooled)

@@ -1,0 +1,175 @@
+"""The rack `arrays`: RAID cards of each maker, an HBA, NVMe drives and a volume group, nearly all of it free."""
+
+from __future__ import annotations
+
+from dataclasses import replace
+
+from backends.model import Level
+from backends.simulator.calibration import DRIVES
+from backends.simulator.controller import MEGACLI, Battery, SimulatedCard
+from backends.simulator.disk import FOREIGN, JBOD, SPARE
+from backends.simulator.lvm.volumes import LvmGroup, LvmVolume
+from backends.simulator.profiles.hpe import SAS, SATA_SSD, X25E, bays_of
+from backends.simulator.profiles.lsi import HDD, M4, PM983, RATES, S1200, SM883, disks_of, settle
+from backends.simulator.rack import Clock, Rack
+from backends.simulator.smartarray.cards import SmartCard, SmartVolume
+from backends.simulator.threeware import SimulatedPort, SimulatedThreeware, SimulatedUnit
+from backends.simulator.volume import Content, Volume
+
+_BOOT = Content(table="gpt", filesystem="ext4", label="root", uuid="41f7c2d8-0b96-4e5a-a3d1-7c58e92b60f4", mount="/")
+_OLD = Content(filesystem="ext4", label="old-data", uuid="b83a5e17-64cf-4d02-9f71-25e0d8c6a94b")
+_PV = Content(filesystem="LVM2_member", uuid="kQ3v8W-Zr1T-0bYx-Lm5c-Hs9P-ue2D-JdA7fN")
+
+_SHELF = ("sdb", "sdc", "sdd", "sde", "sdf", "sdg", "sdh", "sdi")
+"""SATA SSDs at the HBA."""
+
+_DATA = ("nvme2n1", "nvme3n1", "nvme4n1", "nvme5n1", "nvme6n1")
+"""Physical volumes of the group `data`; on the last one there is a volume already."""
+
+
+def arrays_rack(clock: Clock | None = None, *, seed: int = 73) -> Rack:
+    """Everything new. Every rack of the same seed is the same."""
+    rack = Rack(
+        name="arrays",
+        seed=seed,
+        nvme=dict.fromkeys(("nvme0n1", "nvme1n1", *_DATA), PM983),
+        lying={"nvme0n1": _OLD, "nvme1n1": _PV},
+        sata=dict.fromkeys(_SHELF, SM883),
+        lvm={"data": _data()},
+    )
+    if clock is not None:
+        rack.clock = clock
+    rack.cards = [_modern(), _old()]
+    for card in rack.cards:
+        settle(rack, card)
+    rack.smart = {"ssacli": (_smart_array(),), "arcconf": (_smart_raid(), _series_5())}
+    rack.threeware = [_threeware()]
+    return rack
+
+
+def _data() -> LvmGroup:
+    """Five NVMe drives, on one of which somebody has a volume."""
+    mail = LvmVolume(name="mail", size_bytes=100 << 30, places=[_DATA[-1]], number=0)
+    return LvmGroup(name="data", places=[*_DATA], volumes=[mail])
+
+
+def _modern() -> SimulatedCard:
+    """A 9361-8i that storcli sees: six free SAS SSDs, and a drive of each kind that is not free."""
+    system = disks_of(252, (10, 11), HDD, "9QG7A", 0)
+    disks = disks_of(252, range(9), S1200, "Z3F07", None)
+    for disk, state in zip(disks[6:], (SPARE, JBOD, FOREIGN), strict=True):
+        disk.state = state
+    return SimulatedCard(
+        number=0,
+        product="AVAGO MegaRAID SAS 9361-8i",
+        serial="SV51806320",
+        firmware="4.680.00-8519",
+        package="24.21.0-0148",
+        sas_address="500605b00c7e21a0",
+        bus=4,
+        host=0,
+        cache_mib=1024,
+        battery=Battery(kind="cachevault", temperature=30),
+        adaptive=False,
+        jbod=True,
+        strip_minimum=65536,
+        rates=dict(RATES),
+        disks=[*disks, *system],
+        volumes=[
+            Volume(
+                number=0,
+                group=0,
+                name="system",
+                level=Level.RAID1,
+                places=tuple(disk.place for disk in system),
+                per_span=2,
+                size_bytes=system[0].coerced_bytes,
+                strip_bytes=256 * 1024,
+                write_cache="write-back",
+                read_ahead="read-ahead",
+                content=_BOOT,
+            )
+        ],
+    )
+
+
+def _old() -> SimulatedCard:
+    """A 9280-24i4e that MegaCli alone sees: eight free SATA SSDs and nothing else."""
+    return SimulatedCard(
+        number=1,
+        product="LSI MegaRAID SAS 9280-24i4e",
+        serial="SV10522871",
+        firmware="2.130.403-4660",
+        package="12.15.0-0239",
+        sas_address="500605b003d91c40",
+        bus=6,
+        host=1,
+        cache_mib=512,
+        seen_by=(MEGACLI,),
+        battery=Battery(kind="bbu", temperature=33),
+        rates=dict(RATES),
+        disks=disks_of(245, range(8), M4, "00000000114209", None),
+    )
+
+
+def _smart_array() -> SmartCard:
+    """A P408i-a that ssacli sees: a mirror with a spare, six free SATA SSDs and one that predicts its failure."""
+    mirror, (spare,) = bays_of("1I:1", 2, SAS, "S0M3", "A"), bays_of("1I:1", 1, SAS, "S0M3", "A", 3)
+    free, (weak,) = bays_of("2I:1", 6, SATA_SSD, "S4EMNX2", None), bays_of("2I:1", 1, SATA_SSD, "S4EMNX2", None, 7)
+    return SmartCard(
+        serial="PEYHC0DRHAR7M2",
+        host=2,
+        bays=(*mirror, replace(spare, spare=True), *free, replace(weak, state="Predictive Failure", used_percent=98.5)),
+        volumes=(
+            SmartVolume(
+                number=1, size_gib=558.875, name="backup", wwn="600508b1001c8cc3c673a109dd66dd11", device="/dev/sdz"
+            ),
+        ),
+    )
+
+
+def _smart_raid() -> SmartCard:
+    """A SmartRAID that arcconf sees: eight free SATA SSDs and nothing else."""
+    return SmartCard(
+        number="1",
+        model="Adaptec SmartRAID 3204-8i",
+        serial="8A4261DEM77",
+        firmware="03.01.26.036",
+        pci="0000:37:00.0",
+        host=3,
+        cache_mib=4096,
+        bays=bays_of("0", 8, SM883, "S47FNA0M7", None, 0),
+        volumes=(),
+    )
+
+
+def _series_5() -> SmartCard:
+    """An Adaptec 5805 that arcconf sees: eight free X25-E."""
+    return SmartCard(
+        number="2",
+        model="Adaptec 5805",
+        serial="8C1210DEM77",
+        firmware="5.2-0 (18948)",
+        pci="0000:12:00.0",
+        host=4,
+        cache_mib=512,
+        series=True,
+        capacitor=False,
+        bays=bays_of("0", 8, X25E, "CVEM0077", None, 0),
+        volumes=(),
+    )
+
+
+def _threeware() -> SimulatedThreeware:
+    """A 9690SA that tw_cli sees: eight free disks, and a spare."""
+    ports = [
+        SimulatedPort(
+            number=at,
+            serial=f"9QM7{1000 + 37 * at}",
+            model=HDD,
+            size_bytes=DRIVES[HDD].size_bytes,
+        )
+        for at in range(9)
+    ]
+    spare = SimulatedUnit(number=0, kind="SPARE", ports=(8,), size_gib=465.76, serial="", write=False)
+    return SimulatedThreeware(number=2, model="9690SA-8I", ports=ports, units=[spare], pci="0000:18:00.0", host=5)

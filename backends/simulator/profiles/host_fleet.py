@@ -1,0 +1,77 @@
+"""Simulated hosts by the dozen: each has the rack as new, and a few have something else, always the same ones."""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Mapping, Sequence
+from dataclasses import replace
+
+from backends.simulator.disk import FAILED, GOOD
+from backends.simulator.rack import Rack
+from backends.values import dataclass
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Plant:
+    """What one host of a simulated fleet has and the others have not."""
+
+    name: str
+    """In a word."""
+    change: Callable[[Rack], None] | None
+    """Makes its rack so, as far as the rack has such a part; None: the host cannot be reached."""
+
+
+def _battery(rack: Rack) -> None:
+    card = next((card for card in rack.cards if card.battery is not None), None)
+    if card is not None and card.battery is not None:
+        card.battery.state = "failed"
+    for tool, cards in rack.smart.items():
+        rack.smart[tool] = (replace(cards[0], battery="Failed (Replace Batteries)"), *cards[1:])
+        break
+
+
+def _firmware(rack: Rack) -> None:
+    if rack.cards:
+        rack.cards[-1].firmware = "4.270.00-4382"
+    for tool, cards in rack.smart.items():
+        rack.smart[tool] = (replace(cards[0], firmware="5.32"), *cards[1:])
+        break
+
+
+def _read_ahead(rack: Rack) -> None:
+    volume = next((volume for card in rack.cards for volume in card.volumes if volume.read_ahead != "none"), None)
+    if volume is not None:
+        volume.read_ahead = "none"
+        return
+    rack.queues.setdefault(_disk(rack), {})["read_ahead_kb"] = "0"
+
+
+def _queue(rack: Rack) -> None:
+    rack.queues.setdefault(_disk(rack), {})["nr_requests"] = "64"
+
+
+def _drive(rack: Rack) -> None:
+    for card in rack.cards:
+        for disk in card.disks:
+            if disk.state == GOOD:
+                disk.state = FAILED
+                return
+
+
+def _disk(rack: Rack) -> str:
+    return next(iter((*rack.nvme, *rack.sata)), "sda")
+
+
+PLANTS: Sequence[Plant] = (
+    Plant(name="unreachable", change=None),
+    Plant(name="battery", change=_battery),
+    Plant(name="firmware", change=_firmware),
+    Plant(name="read-ahead", change=_read_ahead),
+    Plant(name="queue", change=_queue),
+    Plant(name="drive", change=_drive),
+)
+
+
+def planted(hosts: Sequence[str]) -> Mapping[str, Plant]:
+    """Which hosts of a fleet have something, by their place in it: spread out, and fewer than half."""
+    plants = PLANTS[: max(0, (len(hosts) - 1) // 2)]
+    return {hosts[len(hosts) * (at + 1) // (len(plants) + 1)]: plant for at, plant in enumerate(plants)}

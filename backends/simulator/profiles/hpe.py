@@ -1,0 +1,191 @@
+"""The rack `hpe`: a DL380 Gen10 with Smart Array, SmartRAID and Adaptec cards, a DS4700, an ioDrive, an md RAID 0."""
+
+from __future__ import annotations
+
+from backends.simulator.calibration import DRIVES
+from backends.simulator.disk import PathedDisk
+from backends.simulator.fusionio import IoMemory
+from backends.simulator.md_array import MdArray, MdMember, component_of
+from backends.simulator.rack import Clock, Rack
+from backends.simulator.smartarray.cards import SmartBay, SmartCard, SmartVolume
+from backends.simulator.smcli import DiskSystem, HostDisk
+from backends.simulator.volume import Content
+
+SAS, SATA_SSD, X25E, SM883 = "EG000600JWEBH", "MK000480GWXFH", "SSDSA2SH064G1GC INTEL", "MZ7KH960HAJR"
+HDD, IODRIVE = "ST3500630NS", "ioDrive 320GB"
+"""Drive models."""
+
+_PORTS = ("0000:af:00.0", "0000:af:00.1")
+"""The two ports of the Fibre Channel adapter."""
+
+_BOOT = Content(table="gpt", filesystem="xfs", label="root", uuid="6c1f7a52-9b0e-4f38-8d21-3ae5c07b94f6", mount="/")
+
+
+def hpe_rack(clock: Clock | None = None, *, seed: int = 58) -> Rack:
+    """Everything new. Every rack of the same seed is the same."""
+    rack = Rack(
+        name="hpe",
+        seed=seed,
+        smart={"ssacli": (_p408(),), "arcconf": (_series_5(), _smart_raid())},
+        systems=[_ds4700()],
+        flash=[IoMemory(model=IODRIVE, serial="440178", pci="d8:00.0", size_bytes=DRIVES[IODRIVE].size_bytes)],
+        sata=dict.fromkeys(("sdf", "sdg", "sdh", "sdi"), HDD),
+        md={"md0": _stripes()},
+    )
+    rack.pathed = [_lun(at, one) for at, one in enumerate(rack.systems[0].volumes)]
+    if clock is not None:
+        rack.clock = clock
+    return rack
+
+
+def bays_of(port: str, count: int, model: str, serials: str, group: str | None, first: int = 1) -> tuple[SmartBay, ...]:
+    """Drives of one array, or free ones."""
+    drive = DRIVES[model]
+    return tuple(
+        SmartBay(
+            place=f"{port}:{first + at}",
+            serial=f"{serials}{1000 + 37 * (first + at)}",
+            model=model,
+            size_gb=round(drive.size_bytes / 10**9),
+            ssd=drive.media.value == "ssd",
+            group=group,
+            wwn=f"5{sum(map(ord, serials)) * 7919:07x}{(first + at) * 0x10F3A77:08x}",
+        )
+        for at in range(count)
+    )
+
+
+def _p408() -> SmartCard:
+    """The system on two disks and a mirror of SSDs through the cache, four SSDs past it: Smart Path."""
+    system, mirror = bays_of("1I:1", 2, SAS, "S0M3", "A"), bays_of("1I:1", 2, SATA_SSD, "S4EMNX1", "C", 3)
+    return SmartCard(
+        serial="PEYHC0DRHBN4K1",
+        bays=system + mirror + bays_of("2I:1", 4, SATA_SSD, "S4EMNX0", "B"),
+        volumes=(
+            SmartVolume(
+                number=1,
+                group="A",
+                size_gib=558.875,
+                name="system",
+                wwn="600508b1001c8cc3c673a109dd66dd01",
+                device="/dev/sda",
+                content=_BOOT,
+            ),
+            SmartVolume(
+                number=2,
+                group="B",
+                level="1+0",
+                size_gib=894.25,
+                data_drives=2,
+                name="flash",
+                acceleration="path",
+                wwn="600508b1001c8cc3c673a109dd66dd02",
+                device="/dev/sdb",
+            ),
+            SmartVolume(
+                number=3,
+                group="C",
+                size_gib=447.125,
+                name="mirror",
+                wwn="600508b1001c8cc3c673a109dd66dd03",
+                device="/dev/sdc",
+            ),
+        ),
+    )
+
+
+def _series_5() -> SmartCard:
+    """Article F: eight X25-E in RAID 5, a third of them in strips of each of three sizes."""
+    return SmartCard(
+        number="1",
+        model="Adaptec 5805",
+        serial="8C1210DEM05",
+        firmware="5.2-0 (18948)",
+        pci="0000:12:00.0",
+        host=1,
+        cache_mib=512,
+        series=True,
+        capacitor=False,
+        bays=bays_of("0", 8, X25E, "CVEM0058", "A", 0),
+        volumes=tuple(
+            SmartVolume(
+                number=number,
+                level="5",
+                size_gib=138.5,
+                strip_kib=strip,
+                data_drives=7,
+                name=f"strip{strip}",
+                wwn="",
+                device=device,
+            )
+            for number, strip, device in ((0, 1024, "/dev/sdd"), (1, 256, "/dev/sdn"), (2, 64, "/dev/sdo"))
+        ),
+    )
+
+
+def _smart_raid() -> SmartCard:
+    """The P408i-a's firmware under the other maker's name."""
+    return SmartCard(
+        number="2",
+        model="Adaptec SmartRAID 3204-8i",
+        serial="8A4261DEM32",
+        firmware="03.01.26.036",
+        pci="0000:37:00.0",
+        host=2,
+        cache_mib=4096,
+        bays=bays_of("0", 4, SM883, "S47FNA0M32", "A", 0),
+        volumes=(
+            SmartVolume(
+                number=0,
+                level="5",
+                size_gib=2682.0,
+                strip_kib=128,
+                data_drives=3,
+                name="smartraid",
+                wwn="600508b1001ceddd92f18fe3dfe67701",
+                device="/dev/sde",
+            ),
+        ),
+    )
+
+
+def _ds4700() -> DiskSystem:
+    """Article F: a logical drive that fits into the cache, and one that does not."""
+    return DiskSystem(
+        flush_start=95,
+        flush_stop=90,
+        volumes=[
+            HostDisk(name="fast", wwn="600a0b80002618d6000004d44a2f7a01", gigabytes=200 / 1024),
+            HostDisk(name="data", wwn="600a0b80002618d6000004d54a2f7a1c", gigabytes=200.0),
+        ],
+    )
+
+
+def _lun(number: int, one: HostDisk) -> PathedDisk:
+    """The multipath disk that a logical drive of the DS4700 is."""
+    return PathedDisk(
+        device=f"dm-{number}",
+        alias=f"mpath{chr(ord('a') + number)}",
+        paths=(("sdj", "sdk"), ("sdl", "sdm"))[number],
+        hosts=(4, 5),
+        pci=_PORTS,
+        lun=number,
+        wwn=one.wwn,
+        vendor="IBM",
+        product="1814      FAStT",
+    )
+
+
+def _stripes() -> MdArray:
+    """Article D: four SATA disks of 500 GB."""
+    return MdArray(
+        name="md0",
+        label="rack-hpe:stripes",
+        uuid="7d2c5f10-4e83-4b6a-9f0d-c15a8e2b7d40",
+        level="raid0",
+        members=[MdMember(name=name) for name in ("sdf", "sdg", "sdh", "sdi")],
+        component_kib=component_of(DRIVES[HDD].size_bytes),
+        chunk=64 * 1024,
+        bitmap=False,
+        sequence=1,
+    )

@@ -1,0 +1,242 @@
+"""The rack `lsi`: MegaRAID cards of the articles, NVMe drives, md mirrors of unequal halves."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+
+from backends.model import Level
+from backends.simulator.calibration import DRIVES
+from backends.simulator.controller import MEGACLI, Battery, SimulatedCard
+from backends.simulator.disk import FOREIGN, ONLINE, REBUILD, SPARE, SimulatedDrive
+from backends.simulator.firmware_rules import naa
+from backends.simulator.md_array import MdArray, MdMember, component_of
+from backends.simulator.rack import Clock, Rack
+from backends.simulator.volume import Content, Volume
+
+M4, S1200, X25E, HDD, NVME = "CTFDDAC256MAG-1G1", "ST800FM0053", "SSDSA2SH064G1GC INTEL", "ST3500630NS", "MZQLB960HAJR"
+PM983, SM883 = "MZ1LB960HAJQ", "MZ7KH960HAJR"
+"""Drive models."""
+
+SLOW_SECONDS = 8.0
+"""What the slow card takes for a long answer."""
+
+RATES = {"rebuild": 30, "bgi": 30, "cc": 30, "migrate": 30, "patrol": 30, "flush": 4}
+"""Rates of background work in percent, and seconds between two flushes of the cache."""
+
+_BOOT = Content(table="gpt", filesystem="ext4", label="root", uuid="0d6f1c52-3a7e-4b91-9c55-7f2a86e1b4d0", mount="/")
+_OLD = Content(filesystem="xfs", label="bench-old", uuid="5b0c8a4e-91d7-4f0e-8a3b-2c6d1e7f9a10")
+_SRV = Content(table="gpt", filesystem="xfs", label="vm", uuid="c1a7e9d4-6b2f-4d38-b0e5-94f3a8d7261c", mount="/srv/vm")
+
+
+def demo_rack(clock: Clock | None = None, *, seed: int = 27) -> Rack:
+    """The machines of the articles in one host. Every rack of the same seed is the same."""
+    rack = Rack(
+        seed=seed,
+        nvme={"nvme0n1": NVME, "nvme1n1": PM983, "nvme2n1": PM983},
+        sata={"sdf": SM883, "sdg": SM883},
+        md={array.name: array for array in (_unequal("md0", "raid10", 1), _unequal("md1", "raid1", 2))},
+    )
+    if clock is not None:
+        rack.clock = clock
+    rack.cards = [_first(), _fast(), _lame(rack), _slow()]
+    for card in rack.cards:
+        settle(rack, card)
+    return rack
+
+
+def settle(rack: Rack, card: SimulatedCard) -> None:
+    """Give every volume its name in the kernel."""
+    for volume in card.volumes:
+        rack.made += 1
+        volume.naa, volume.sequence, volume.device = naa(rack.made), rack.made, rack.free_device()
+        volume.created = rack.now() - 86_400.0 * 400
+
+
+def disks_of(
+    enclosure: int | None, slots: Sequence[int], model: str, serials: str, group: int | None
+) -> list[SimulatedDrive]:
+    """Drives of one model in neighbouring slots; `serials` begins their serial numbers."""
+    return [
+        SimulatedDrive(
+            enclosure=enclosure,
+            slot=slot,
+            did=slot + 8,
+            model=model,
+            serial=f"{serials}{1000 + 37 * slot}",
+            wwn=f"5{abs(sum(map(ord, serials))) * 7919 % 0xFFFFFFF:07x}{(slot + 1) * 0x10F3A77:08x}",
+            state=ONLINE if group is not None else "good",
+            group=group,
+            temperature=27 + slot % 7,
+        )
+        for slot in slots
+    ]
+
+
+def _unequal(name: str, level: str, number: int) -> MdArray:
+    """Article C: an NVMe and a SATA SSD as each other's copies."""
+    return MdArray(
+        name=name,
+        label=f"rack-demo:{'unequal' if level == 'raid10' else 'mirror'}",
+        uuid=f"4be4a19c-7c0e-4d2f-9b61-0c8a5d3e7f0{number}",
+        level=level,
+        members=[MdMember(name=f"nvme{number}n1"), MdMember(name=("sdf", "sdg")[number - 1])],
+        component_kib=component_of(DRIVES[SM883].size_bytes),
+        chunk=512 * 1024 if level == "raid10" else 0,
+        layout=258 if level == "raid10" else 0,
+        sequence=number,
+    )
+
+
+def _first() -> SimulatedCard:
+    """Article A: the 9280-24i4e with three SATA SSDs in RAID5 as volume 1; FastPath wants its key."""
+    disks = disks_of(245, (1, 2, 3), M4, "000000001142092", 1) + disks_of(245, (8, 9), HDD, "9QG5K", 0)
+    disks += disks_of(245, (4,), M4, "000000001142093", None) + disks_of(245, (10, 11, 12), HDD, "9QG6R", None)
+    disks[-3].state, disks[-1].state, disks[-2].media_errors = SPARE, FOREIGN, 3
+    return SimulatedCard(
+        number=0,
+        product="LSI MegaRAID SAS 9280-24i4e",
+        serial="SV10418263",
+        firmware="2.120.43-1223",
+        package="12.12.0-0090",
+        sas_address="500605b003c1a7e0",
+        bus=3,
+        host=0,
+        cache_mib=512,
+        battery=Battery(kind="bbu", temperature=34),
+        rates=dict(RATES),
+        disks=sorted(disks, key=lambda disk: disk.slot),
+        volumes=[
+            Volume(
+                number=0,
+                group=0,
+                name="system",
+                level=Level.RAID1,
+                places=("245:8", "245:9"),
+                per_span=2,
+                size_bytes=disks[3].coerced_bytes,
+                write_cache="write-back",
+                read_ahead="adaptive",
+                content=_BOOT,
+            ),
+            Volume(
+                number=1,
+                group=1,
+                name="ssd",
+                level=Level.RAID5,
+                places=("245:1", "245:2", "245:3"),
+                per_span=3,
+                size_bytes=2 * disks[0].coerced_bytes,
+            ),
+        ],
+    )
+
+
+def _fast() -> SimulatedCard:
+    """Article E: the 9361-8i with six SAS SSDs; it refuses changes of the drive cache on SSDs, and exits with 0."""
+    disks = disks_of(252, range(6), S1200, "Z3F04", 0)
+    return SimulatedCard(
+        number=1,
+        product="AVAGO MegaRAID SAS 9361-8i",
+        serial="SV50214877",
+        firmware="4.660.00-8102",
+        package="24.7.0-0026",
+        sas_address="500605b00a3f11c0",
+        bus=4,
+        host=1,
+        cache_mib=1024,
+        battery=Battery(kind="cachevault", temperature=29),
+        adaptive=False,
+        blocks_ssd_cache=True,
+        strip_minimum=65536,
+        rates=dict(RATES),
+        disks=disks,
+        volumes=[
+            Volume(
+                number=0,
+                group=0,
+                name="flash",
+                level=Level.RAID10,
+                places=tuple(disk.place for disk in disks),
+                per_span=2,
+                size_bytes=3 * disks[0].coerced_bytes,
+                strip_bytes=256 * 1024,
+                content=_OLD,
+            )
+        ],
+    )
+
+
+def _lame(rack: Rack) -> SimulatedCard:
+    """Article F: the RS2BL080 with eight X25-E, degraded, rebuilding, its battery failed, in use."""
+    disks = disks_of(252, range(8), X25E, "CVEM0042", 0)
+    lost = disks[5]
+    lost.state, lost.media_errors = REBUILD, 0
+    lost.rebuild_from, lost.rebuild_since = 0.37, rack.now()
+    return SimulatedCard(
+        number=2,
+        product="Intel(R) RAID Controller RS2BL080",
+        serial="SV02311904",
+        firmware="2.130.403-4660",
+        package="12.15.0-0239",
+        sas_address="5001e67bfe0f11c2",
+        bus=6,
+        host=2,
+        cache_mib=512,
+        battery=Battery(kind="bbu", state="failed", temperature=41),
+        rates=dict(RATES),
+        disks=disks,
+        volumes=[
+            Volume(
+                number=0,
+                group=0,
+                name="vmstore",
+                level=Level.RAID5,
+                places=tuple(disk.place for disk in disks),
+                per_span=8,
+                size_bytes=7 * disks[0].coerced_bytes,
+                strip_bytes=256 * 1024,
+                write_cache="write-back",
+                read_ahead="read-ahead",
+                drive_cache="off",
+                content=_SRV,
+            )
+        ],
+    )
+
+
+def _slow() -> SimulatedCard:
+    """Article F: the 84016E, which only MegaCli sees, and which takes its time."""
+    disks = disks_of(28, range(8), X25E, "CVEM9280", 0)
+    return SimulatedCard(
+        number=3,
+        product="MegaRAID SAS 84016E",
+        serial="P102233407",
+        firmware="1.40.242-1176",
+        package="11.0.1-0048",
+        sas_address="500605b0002a41f0",
+        bus=8,
+        host=3,
+        cache_mib=256,
+        seen_by=(MEGACLI,),
+        battery=Battery(kind="bbu", temperature=36),
+        options=(),
+        can_fastpath=False,
+        slow=SLOW_SECONDS,
+        rates=dict(RATES),
+        disks=disks,
+        volumes=[
+            Volume(
+                number=0,
+                group=0,
+                name="archive",
+                level=Level.RAID10,
+                places=tuple(disk.place for disk in disks),
+                per_span=2,
+                size_bytes=4 * disks[0].coerced_bytes,
+                strip_bytes=128 * 1024,
+                write_cache="write-back",
+                read_ahead="read-ahead",
+                drive_cache="off",
+            )
+        ],
+    )

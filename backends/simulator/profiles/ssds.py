@@ -1,0 +1,85 @@
+"""The rack `ssds`: 24 SATA SSDs behind a SAS adapter, eight more behind a RAID card, all of them free, and a DS3400."""
+
+from __future__ import annotations
+
+from backends.simulator.controller import Battery, SimulatedCard
+from backends.simulator.disk import PathedDisk
+from backends.simulator.profiles.lsi import NVME, RATES, X25E, disks_of
+from backends.simulator.rack import Clock, Rack
+from backends.simulator.smcli import DiskSystem, HostDisk
+from backends.simulator.volume import Content
+
+SSD = "SATA SSD 64GB"
+"""Drive model; article B names none."""
+
+DISKS = tuple(f"sd{chr(ord('a') + number)}" for number in range(24))
+"""By kernel name."""
+
+_PORTS = ("0000:af:00.0", "0000:af:00.1")
+"""The two ports of the Fibre Channel adapter."""
+
+_ROOT = Content(table="gpt", filesystem="ext4", label="root", uuid="6f0e2b91-47d3-4c8a-b5e6-19a8d7c3f254", mount="/")
+
+
+def ssds_rack(clock: Clock | None = None, *, seed: int = 82) -> Rack:
+    """Everything new. Every rack of the same seed is the same."""
+    rack = Rack(
+        name="ssds", seed=seed, nvme={"nvme0n1": NVME}, lying={"nvme0n1": _ROOT}, sata=dict.fromkeys(DISKS, SSD)
+    )
+    rack.cards = [_rs2bl080()]
+    rack.systems = [_ds3400()]
+    rack.pathed = [_lun(at, rack.systems[0], one) for at, one in enumerate(rack.systems[0].volumes)]
+    if clock is not None:
+        rack.clock = clock
+    return rack
+
+
+def _rs2bl080() -> SimulatedCard:
+    """Article F: the RS2BL080 with eight X25-E, of which arrays of either level are made."""
+    return SimulatedCard(
+        number=0,
+        product="Intel(R) RAID Controller RS2BL080",
+        serial="SV02311957",
+        firmware="2.130.403-4660",
+        package="12.15.0-0239",
+        sas_address="5001e67bfe0f12a6",
+        bus=6,
+        host=0,
+        cache_mib=512,
+        battery=Battery(kind="bbu", temperature=35),
+        rates=dict(RATES),
+        disks=disks_of(252, range(8), X25E, "CVEM0080", None),
+    )
+
+
+def _ds3400() -> DiskSystem:
+    """Article F: a logical drive with segments of either size, since another size takes hours."""
+    return DiskSystem(
+        name="DS3400_A",
+        wwn="600a0b8000301f6e000000004b1c2d40",
+        blocks=(4, 16),
+        drives=12,
+        product_id="1726-4xx  FAStT",
+        product="IBM DS3400",
+        drive="EG000600JWEBH",
+        cache_mib=512,
+        volumes=[
+            HostDisk(name="seg128", wwn="600a0b8000301f6e000004d44b1c2e01", segment_kib=128),
+            HostDisk(name="seg256", wwn="600a0b8000301f6e000004d54b1c2e1c", segment_kib=256),
+        ],
+    )
+
+
+def _lun(number: int, system: DiskSystem, one: HostDisk) -> PathedDisk:
+    """The multipath disk that a logical drive is."""
+    return PathedDisk(
+        device=f"dm-{number}",
+        alias=f"mpath{chr(ord('a') + number)}",
+        paths=(("sdy", "sdz"), ("sdaa", "sdab"))[number],
+        hosts=(4, 5),
+        pci=_PORTS,
+        lun=number,
+        wwn=one.wwn,
+        vendor="IBM",
+        product=system.product_id,
+    )

@@ -1,0 +1,240 @@
+"""The vendors' programs of a simulated host: which are installed there, and what answers for each."""
+
+from __future__ import annotations
+
+import json
+import re
+import zlib
+from collections.abc import Callable, Mapping, Sequence
+from dataclasses import replace
+from functools import partial
+
+from backends.host import PromptReply
+from backends.json_text import indented
+from backends.simulator import tw_cli
+from backends.simulator.fio.document import VERSION
+from backends.simulator.kernel.tree import Kernel
+from backends.simulator.lvm.answer import dmsetup_said, lvmconfig_said, lvs_said, pvs_said
+from backends.simulator.lvm.changes import lvchange_said, lvconvert_said
+from backends.simulator.lvm.creation import lvcreate_said, lvremove_said
+from backends.simulator.mdadm import mdadm_said
+from backends.simulator.megacli import answer as megacli
+from backends.simulator.rack import Rack
+from backends.simulator.smartarray import arcconf, ssacli
+from backends.simulator.smartarray.cards import NEW, SmartCard, SmartVolume
+from backends.simulator.storcli import answer as storcli
+from backends.simulator.tool_output import Said
+from backends.simulator.zfs.tools import zfs_said, zpool_said
+from backends.values import dataclass
+
+SYSTEM_PATHS = {
+    "fio": "/usr/bin/fio",
+    "lsblk": "/usr/bin/lsblk",
+    "blkid": "/usr/sbin/blkid",
+    "wipefs": "/usr/sbin/wipefs",
+    "udevadm": "/usr/bin/udevadm",
+}
+"""Where each is installed, on every host."""
+
+_ENGINES = ("cpuio", "mmap", "sync", "psync", "vsync", "pvsync", "pvsync2", "null", "libaio", "posixaio", "io_uring")
+
+
+def fio_said(words: Sequence[str]) -> Said:
+    """fio asked for its version, its engines, or to try one."""
+    if "--version" in words:
+        return Said(text=f"{VERSION}\n")
+    if "--enghelp" in words:
+        return Said(text="\n".join(["Available IO engines:", *(f"\t{name}" for name in _ENGINES), ""]))
+    if "--cmdhelp=sync" in words:
+        return Said(text="valid values: none\n: 0\n: sync\n: 1\n: dsync\n")
+    if any(word.startswith("--name=") for word in words):
+        counted = {"total_ios": 16, "io_bytes": 65536, "runtime": 1}
+        job = {"jobname": "probe", "error": 0, "read": counted, "write": {"total_ios": 0}}
+        data = {"fio version": VERSION, "timestamp": 0, "jobs": [job]}
+        return Said(text=indented(data, 2, " : ") + "\n", seconds=0.05)
+    return Said(text="No job(s) defined\n", code=1)
+
+
+def disks_said(tool: str, words: Sequence[str], kernel: Kernel) -> Said:
+    """lsblk, blkid, wipefs, udevadm: what udev's database already holds."""
+    if tool == "lsblk":
+        rows = [{"name": name.removeprefix("/dev/"), "kname": name.removeprefix("/dev/")} for name in kernel.nodes]
+        return Said(text=json.dumps({"blockdevices": rows}) + "\n")
+    device = words[-1] if words else ""
+    node = kernel.nodes.get(device)
+    if tool == "udevadm":
+        return Said(text="")
+    if node is None:
+        return Said(text="", code=2 if tool == "blkid" else 1)
+    record = kernel.files.get(f"/run/udev/data/b{node.devno}", "")
+    known = dict(re.findall(r"^E:ID_(FS_TYPE|FS_LABEL_ENC|FS_UUID|PART_TABLE_TYPE)=(.*)$", record, re.MULTILINE))
+    kind = known.get("FS_TYPE") or known.get("PART_TABLE_TYPE")
+    if tool == "wipefs":
+        row = {"device": device, "type": kind, "label": known.get("FS_LABEL_ENC"), "uuid": known.get("FS_UUID")}
+        return Said(text=json.dumps({"signatures": [row] if kind else []}) + "\n")
+    names = {"FS_TYPE": "TYPE", "FS_LABEL_ENC": "LABEL", "FS_UUID": "UUID", "PART_TABLE_TYPE": "PTTYPE"}
+    lines = [f"DEVNAME={device}", *(f"{names[key]}={value}" for key, value in known.items())]
+    return Said(text="\n".join(lines) + "\n") if kind else Said(text="", code=2)
+
+
+ANOTHER = (
+    "\nError: Another instance of ACU is already running (possibly a service). Please \n"
+    "terminate the ACU application before running the ACU CLI.\n\n"
+)
+"""What a second ssacli says, and every other program of its kind (recorded with hpacucli)."""
+
+SLOW = "slow"
+"""The state of a rack whose programs take as long as they do on hardware, and longer."""
+
+_SLOW = 0.5, 8.0
+"""Seconds of the shortest and the longest answer in a slow rack."""
+
+_QUICK = 0.02
+"""Seconds of an answer that changes nothing, in any other rack: nobody waits for hardware that is not there."""
+
+_BYTES_A_SECOND = 2000.0
+"""How fast a slow tool prints."""
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class VendorProgram:
+    """One program."""
+
+    path: str
+    """Where it is installed."""
+    there: Callable[[Rack], bool]
+    """Whether it is: only where it has something to do."""
+    said: Callable[[Rack, Sequence[str]], Said]
+    """What it prints, and what it does to the rack."""
+    vendors: bool = True
+    """Whether it asks a card or a disk system, which may take its time."""
+    question: Callable[[Sequence[str]], str] = lambda words: ""
+    """What it asks before it does something, and does not do it unless that is answered; "" for nothing."""
+    lonely: bool = False
+    """Whether a second one gives up while the first runs."""
+
+
+def program_said(
+    program: VendorProgram, rack: Rack, words: Sequence[str], *, mutates: bool, reply: PromptReply | None = None
+) -> Said:
+    """What it prints in the state the rack is in, and when: a change (`mutates`) takes its time in each of them."""
+    if program.lonely and "locked" in rack.states:
+        return Said(text=ANOTHER, code=1)
+    asked = program.question(words)
+    if asked and (reply is None or not reply.fits(asked)):
+        return Said(text=asked)
+    answer = program.said(rack, words)
+    answer = replace(answer, text=asked + answer.text)
+    if SLOW not in rack.states:
+        return answer if mutates else replace(answer, seconds=min(answer.seconds, _QUICK))
+    if not program.vendors:
+        return answer
+    least, most = _SLOW
+    return replace(answer, seconds=min(most, least + answer.seconds + len(answer.text) / _BYTES_A_SECOND))
+
+
+def _ssacli(rack: Rack, words: Sequence[str]) -> Said:
+    before = rack.smart["ssacli"]
+    answer, after = ssacli.answer(before, words)
+    rack.smart["ssacli"] = _seen_by_kernel(rack, before, after)
+    return answer
+
+
+def _arcconf(rack: Rack, words: Sequence[str]) -> Said:
+    """The newer cards show what they had before a change once more."""
+    before = rack.smart["arcconf"]
+    if words[:1] == ("getconfig",) and words[1:2] and words[1] in rack.late:
+        late = rack.late.pop(words[1])
+        return arcconf.answer(tuple(late if one.number == late.number else one for one in before), words)[0]
+    answer, after = arcconf.answer(before, words, old="old-tool" in rack.states)
+    rack.late |= {old.number: old for old, new in zip(before, after, strict=True) if new is not old and not old.series}
+    rack.smart["arcconf"] = _seen_by_kernel(rack, before, after)
+    return answer
+
+
+def _seen_by_kernel(rack: Rack, before: Sequence[SmartCard], after: Sequence[SmartCard]) -> tuple[SmartCard, ...]:
+    """The cards once the kernel has disks for logical drives that were made, and none for those that were deleted."""
+    gone = {volume.device for card in before for volume in card.volumes}
+    for device in gone - {volume.device for card in after for volume in card.volumes}:
+        rack.forget_disk((device or "").removeprefix("/dev/"))
+    return tuple(replace(card, volumes=tuple(_with_disk(rack, card, one) for one in card.volumes)) for card in after)
+
+
+def _with_disk(rack: Rack, card: SmartCard, volume: SmartVolume) -> SmartVolume:
+    if volume.device != NEW:
+        return volume
+    rack.made += 1
+    wwn = "" if card.series else f"600508b1001c{zlib.crc32(card.serial.encode()):08x}{rack.made:012x}"
+    serial = f"{zlib.crc32(f'{card.serial} {rack.made}'.encode()):08X}" if card.series else ""
+    return replace(volume, device=f"/dev/{rack.free_device()}", wwn=wwn, serial=serial, sequence=rack.made)
+
+
+def _tw_cli(rack: Rack, words: Sequence[str]) -> Said:
+    """The kernel has a disk for a unit as soon as it was made, and none once it was deleted."""
+    before = {unit.device for _, unit in rack.units()}
+    answer = tw_cli.said(rack.threeware, words, rack.now())
+    for device in before - {unit.device for _, unit in rack.units()}:
+        rack.forget_disk(device or "")
+    for card in rack.threeware:
+        for unit in card.units:
+            if unit.device is None and unit.kind != "SPARE":
+                rack.made += 1
+                unit.device, unit.sequence = rack.free_device(), rack.made
+    return answer
+
+
+def _smcli(rack: Rack, words: Sequence[str]) -> Said:
+    named = [system for system in rack.systems if system.name in words]
+    return (named or rack.systems)[0].said(words, rack.now())
+
+
+def _io_memory(name: str, rack: Rack, words: Sequence[str]) -> Said:
+    numbered = [one for one in rack.flash if any(word.endswith(f"/{one.control}") for word in words)]
+    return (numbered or rack.flash)[0].said(name, words)
+
+
+def _cards(rack: Rack) -> bool:
+    return bool(rack.cards)
+
+
+PROGRAMS: Mapping[str, VendorProgram] = {
+    "storcli64": VendorProgram(path="/opt/MegaRAID/storcli/storcli64", there=_cards, said=storcli.answer),
+    "MegaCli64": VendorProgram(path="/opt/MegaRAID/MegaCli/MegaCli64", there=_cards, said=megacli.answer),
+    "mdadm": VendorProgram(path="/usr/sbin/mdadm", there=lambda rack: True, said=mdadm_said, vendors=False),
+    "zpool": VendorProgram(path="/usr/sbin/zpool", there=lambda rack: bool(rack.pools), said=zpool_said, vendors=False),
+    "zfs": VendorProgram(path="/usr/sbin/zfs", there=lambda rack: bool(rack.pools), said=zfs_said, vendors=False),
+    **{
+        name: VendorProgram(path=f"/usr/sbin/{name}", there=lambda rack: bool(rack.lvm), said=said, vendors=False)
+        for name, said in {
+            "lvs": lvs_said,
+            "pvs": pvs_said,
+            "lvcreate": lvcreate_said,
+            "lvremove": lvremove_said,
+            "lvmconfig": lvmconfig_said,
+            "lvchange": lvchange_said,
+            "lvconvert": lvconvert_said,
+            "dmsetup": dmsetup_said,
+        }.items()
+    },
+    "ssacli": VendorProgram(
+        path="/usr/sbin/ssacli", there=lambda rack: "ssacli" in rack.smart, said=_ssacli, lonely=True
+    ),
+    "arcconf": VendorProgram(path="/usr/Arcconf/arcconf", there=lambda rack: "arcconf" in rack.smart, said=_arcconf),
+    "tw_cli": VendorProgram(
+        path="/opt/3ware/CLI/tw_cli",
+        there=lambda rack: bool(rack.threeware),
+        said=_tw_cli,
+        question=tw_cli.question,
+    ),
+    "SMcli": VendorProgram(path="/opt/IBM_DS/client/SMcli", there=lambda rack: bool(rack.systems), said=_smcli),
+    **{
+        name: VendorProgram(
+            path=f"/usr/bin/{name}", there=lambda rack: bool(rack.flash), said=partial(_io_memory, name)
+        )
+        for name in ("fio-status", "fio-detach", "fio-format", "fio-attach")
+    },
+}
+"""By name."""
+
+PATHS: Mapping[str, str] = {**SYSTEM_PATHS, **{name: program.path for name, program in PROGRAMS.items()}}
+"""Where every program is, on a host that has it."""

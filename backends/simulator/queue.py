@@ -1,0 +1,147 @@
+"""A request queue's files: as the kernel has them at boot, and writing to them as it takes that."""
+
+from __future__ import annotations
+
+import re
+
+from backends.errors import ToolFailedError
+from backends.simulator.rack import Rack
+
+_NUMBERS = {
+    "read_ahead_kb": (0, 1 << 32),
+    "nr_requests": (1, 1 << 31),
+    "rq_affinity": (0, 2),
+    "nomerges": (0, 2),
+    "wbt_lat_usec": (-1, 1 << 31),
+    "max_sectors_kb": (4, 1 << 31),
+    "add_random": (0, 1),
+    "iostats": (0, 1),
+    "io_timeout": (1, (1 << 32) - 1),
+}
+"""Smallest and largest value that each takes."""
+
+_LIMITS = ("max_sectors_kb", "iostats", "add_random")
+"""What the kernel commits as limits of the queue; `write_cache` is another."""
+
+DEPTH = "queue_depth"
+"""A SCSI device's own file, kept beside those of its queue."""
+
+CACHE = "cache_type"
+"""What the sd driver has of a drive's own cache, kept there too."""
+
+CAN_QUEUE = 928
+"""Commands that a card's driver takes at a time (scsi_host/can_queue)."""
+
+TAGS = 1024
+"""Requests a queue takes at once."""
+
+_SCHEDULED = 2048
+_PAGE_KB = 4
+_DEFAULTS = {"nr_requests": "256"}
+
+
+def default_queue(*, rotational: bool, flushes: bool) -> dict[str, str]:
+    """Files of `queue/` as the kernel has them at boot."""
+    return {
+        "scheduler": "[none] mq-deadline kyber bfq",
+        "read_ahead_kb": "128",
+        "nr_requests": str(TAGS),
+        "rq_affinity": "1",
+        "nomerges": "0",
+        "wbt_lat_usec": "75000" if rotational else "2000",
+        "max_sectors_kb": "256",
+        "max_hw_sectors_kb": "256",
+        "write_cache": "write back" if flushes else "write through",
+        "add_random": "1" if rotational else "0",
+        "iostats": "1",
+        "rotational": "1" if rotational else "0",
+        "logical_block_size": "512",
+        "physical_block_size": "512",
+        "zoned": "none",
+    }
+
+
+def write_queue(rack: Rack, name: str, key: str, text: str, now: dict[str, str], tags: int | None) -> None:
+    """Set `queue/key` of a disk. Raises ToolFailedError as the kernel refuses.
+
+    `now`: all its files. `tags`: requests that its driver takes, None of a device that has no queue of its own.
+    """
+    own = rack.queues.setdefault(name, {})
+    if key == "scheduler":
+        _schedule(own, text, now, tags)
+    elif key == "write_cache":
+        if text not in ("write back", "write through"):
+            raise _invalid(text)
+        own[key] = text
+        _reset_read_ahead(own, now)
+    elif key in _NUMBERS:
+        own[key] = _number(key, text, now, tags)
+        if key in _LIMITS:
+            _reset_read_ahead(own, {**now, key: own[key]})
+    else:
+        raise ToolFailedError(f"The kernel refused {text!r}: Permission denied.", evidence=key)
+
+
+def write_depth(rack: Rack, name: str, text: str, most: int) -> None:
+    """Set a disk's `device/queue_depth`; its host takes so many at `most`. Raises ToolFailedError as refused."""
+    if not re.fullmatch(r"\d{1,9}", text) or not 1 <= int(text) <= most:
+        raise _invalid(text)
+    rack.queues.setdefault(name, {})[DEPTH] = str(int(text))
+
+
+def write_cache_type(rack: Rack, name: str, text: str, now: dict[str, str]) -> None:
+    """Switch a drive's own cache, with the sd driver as go-between; "temporary" only tells the kernel another thing.
+
+    `now`: all files of its queue. Raises ToolFailedError as the kernel refuses.
+    """
+    kind = text.removeprefix("temporary ")
+    if kind not in ("write back", "write through"):
+        raise _invalid(text)
+    own = rack.queues.setdefault(name, {})
+    own["write_cache"] = kind
+    _reset_read_ahead(own, now)
+    if text == kind:
+        own[CACHE] = kind
+
+
+def _schedule(own: dict[str, str], text: str, now: dict[str, str], tags: int | None) -> None:
+    names = re.sub(r"[][]", "", now["scheduler"]).split()
+    if text not in names:
+        raise _invalid(text)
+    changed = f"[{text}]" not in now["scheduler"]
+    own["scheduler"] = " ".join(f"[{name}]" if name == text else name for name in names)
+    if changed and tags is not None:  # the kernel sizes the queue anew for each scheduler
+        own["nr_requests"] = str(tags) if text == "none" else _DEFAULTS["nr_requests"]
+        if text == "bfq":
+            own["wbt_lat_usec"] = "0"
+
+
+def _reset_read_ahead(own: dict[str, str], now: dict[str, str]) -> None:
+    """Raise read-ahead to its default, as Linux 6.18 does with each commit of limits (blk_apply_bdi_limits)."""
+    optimal = int(now.get("optimal_io_size", "0")) // 1024
+    if not optimal and now["rotational"] == "1":
+        optimal = int(now["max_sectors_kb"])
+    own["read_ahead_kb"] = str(max(int(now["read_ahead_kb"]), 2 * optimal // _PAGE_KB * _PAGE_KB, 128))
+
+
+def _number(key: str, text: str, now: dict[str, str], tags: int | None) -> str:
+    low, high = _NUMBERS[key]
+    if not re.fullmatch(r"-?\d{1,12}", text) or not low <= int(text) <= high:
+        raise _invalid(text)
+    value = int(text)
+    if key == "read_ahead_kb":
+        value = value // _PAGE_KB * _PAGE_KB  # kept in pages (block/blk-sysfs.c, queue_ra_store)
+    # Older kernels refuse it; Linux 6.18 takes the hardware's limit without a word.
+    if key == "max_sectors_kb" and value > int(now["max_hw_sectors_kb"]):
+        raise _invalid(text)
+    if key == "nr_requests":
+        if tags is None or value > (tags if "[none]" in now["scheduler"] else _SCHEDULED):
+            raise _invalid(text)
+        value = max(value, 4)
+    if key == "wbt_lat_usec" and value == -1:
+        value = 75000 if now["rotational"] == "1" else 2000
+    return str(value)
+
+
+def _invalid(text: str) -> ToolFailedError:
+    return ToolFailedError(f"The kernel refused {text!r}: Invalid argument.", evidence="EINVAL")

@@ -1,0 +1,393 @@
+"""The simulated rack: cards, the host's own disks, the clock and the seed."""
+
+from __future__ import annotations
+
+import time
+from collections.abc import Callable, Iterator, Mapping
+from dataclasses import field, replace
+
+from backends.model import Level
+from backends.simulator import performance
+from backends.simulator.bcache import BcacheDevice
+from backends.simulator.caches import CacheCounts
+from backends.simulator.calibration import DRIVES, SOFTWARE, DriveType
+from backends.simulator.controller import SimulatedCard
+from backends.simulator.disk import PathedDisk
+from backends.simulator.fusionio import IoMemory
+from backends.simulator.hung_disk import slowed
+from backends.simulator.lvm.volumes import LvmGroup, LvmVolume
+from backends.simulator.md_array import SAFE_MODE_MS, MdArray
+from backends.simulator.queueing_model import Layout
+from backends.simulator.smartarray.cards import SmartCard, SmartVolume
+from backends.simulator.smcli import DiskSystem
+from backends.simulator.threeware import SimulatedThreeware, SimulatedUnit
+from backends.simulator.volume import Content, Volume
+from backends.simulator.zfs.module import ZfsModule
+from backends.simulator.zfs.pool import Dataset, ZfsPool
+from backends.values import dataclass
+
+Clock = Callable[[], float]
+"""Seconds since the epoch."""
+
+
+@dataclass(slots=True, kw_only=True)
+class Rack:
+    """Everything that a simulated host has."""
+
+    name: str = "lsi"
+    """Which rack it is."""
+    cards: list[SimulatedCard] = field(default_factory=list)
+    """MegaRAID controllers, in the order of their numbers."""
+    smart: dict[str, tuple[SmartCard, ...]] = field(default_factory=dict)
+    """Smart Array and Adaptec cards by the tool that sees them: `ssacli`, `arcconf`."""
+    threeware: list[SimulatedThreeware] = field(default_factory=list)
+    """3ware cards, in the order of their numbers."""
+    systems: list[DiskSystem] = field(default_factory=list)
+    """Disk systems that SMcli manages."""
+    flash: list[IoMemory] = field(default_factory=list)
+    """ioMemory modules."""
+    pathed: list[PathedDisk] = field(default_factory=list)
+    """Disks on several paths."""
+    nvme: dict[str, str] = field(default_factory=dict)
+    """The host's own drives: kernel name to key of `DRIVES`."""
+    lying: dict[str, Content] = field(default_factory=dict)
+    """What lies on them, by kernel name."""
+    sata: dict[str, str] = field(default_factory=dict)
+    """The same of those at the mainboard's SATA ports."""
+    md: dict[str, MdArray] = field(default_factory=dict)
+    """Arrays of the kernel's RAID driver, by kernel name."""
+    stopped: dict[str, MdArray] = field(default_factory=dict)
+    """Those that only their members still tell of, by UUID."""
+    pools: dict[str, ZfsPool] = field(default_factory=dict)
+    """ZFS pools, by name."""
+    zfs: ZfsModule | None = None
+    """The module that they need."""
+    records: dict[str, int] = field(default_factory=dict)
+    """Bytes of the records that files on a pool were laid out in; they keep them until they are written anew."""
+    lvm: dict[str, LvmGroup] = field(default_factory=dict)
+    """Volume groups by name."""
+    bcache: dict[str, BcacheDevice] = field(default_factory=dict)
+    """Disks with a cache before them, by kernel name."""
+    totals: dict[str, list[float]] = field(default_factory=dict)
+    """What the kernel has counted of each disk since it was started: see `diskstats`."""
+    caches: dict[str, CacheCounts] = field(default_factory=dict)
+    """What caches of bcache and ZFS hold and have counted, by the kernel name of what is cached, or its dataset."""
+    queues: dict[str, dict[str, str]] = field(default_factory=dict)
+    """What was written to files of `/sys/block/NAME/queue`, by kernel name."""
+    installed: dict[str, str] = field(default_factory=dict)
+    """Files put in place, such as udev rules."""
+    scratch: dict[str, int] = field(default_factory=dict)
+    """Scratch files and their sizes in bytes."""
+    seed: int = 1
+    """Decides all noise."""
+    runs: int = 0
+    """Loads run so far: each has noise of its own."""
+    made: int = 0
+    """Volumes made so far; a new disk under an old name has a new sequence number."""
+    states: list[str] = field(default_factory=list)
+    """What it is made to suffer from: see `machines.STATES`."""
+    late: dict[str, SmartCard] = field(default_factory=dict)
+    """Cards that arcconf shows once more as they were before a change, by number."""
+    clock: Clock = time.time
+    """Not part of the state."""
+
+    def now(self) -> float:
+        """The rack's time."""
+        return self.clock()
+
+    def settle(self) -> bool:
+        """Bring what goes on by itself up to date; whether the kernel tells something else now."""
+        another = False
+        now = self.now()
+        for card in self.cards:
+            card.settle(now)
+        for array in self.md.values():
+            before = array.work
+            array.settle(now)
+            another = another or array.work != before
+        for volume in self.logical_volumes():
+            doing = volume.work
+            volume.settle(now)
+            another = another or volume.work != doing
+            if not volume.flush_to:
+                self._rest(volume.device, volume.counts)
+        for name in self.bcache:
+            self._rest(name, self.cache_counts(name))
+        return another
+
+    def _rest(self, name: str, counts: CacheCounts) -> None:
+        """A cache by itself: what it writes out while no job runs on it."""
+        layout = self.layout(name) if counts.dirty_bytes > 0 else None
+        if layout is not None and layout.cache is not None:
+            counts.rest(layout.cache, layout.size_bytes, self.now())
+
+    def logical_volumes(self) -> Iterator[LvmVolume]:
+        """Every volume of LVM."""
+        for group in self.lvm.values():
+            yield from group.volumes
+
+    def logical_volume(self, name: str) -> LvmVolume | None:
+        """The volume of a kernel name such as `dm-2`; None for its parts as well."""
+        return next((volume for volume in self.logical_volumes() if volume.device == name), None)
+
+    def card(self, number: int, tool: str) -> SimulatedCard | None:
+        """The card of this number, if the tool sees it."""
+        return next((card for card in self.cards if card.number == number and tool in card.seen_by), None)
+
+    def volumes(self) -> Iterator[tuple[SimulatedCard, Volume]]:
+        """Every volume the kernel has a device for."""
+        for card in self.cards:
+            for volume in card.volumes:
+                if volume.device:
+                    yield card, volume
+
+    def logical_drives(self) -> Iterator[tuple[SmartCard, SmartVolume]]:
+        """The same of Smart Array and Adaptec cards."""
+        for cards in self.smart.values():
+            for card in cards:
+                yield from ((card, volume) for volume in card.volumes if volume.device is not None)
+
+    def units(self) -> Iterator[tuple[SimulatedThreeware, SimulatedUnit]]:
+        """The same of 3ware cards."""
+        for card in self.threeware:
+            yield from ((card, unit) for unit in card.units if unit.device is not None)
+
+    def on_device(self, name: str) -> tuple[SimulatedCard, Volume] | None:
+        """The volume behind a kernel name such as `sdb`."""
+        return next(((card, volume) for card, volume in self.volumes() if volume.device == name), None)
+
+    def contents(self) -> Iterator[tuple[str, Content]]:
+        """What lies on volumes and the host's own drives, by kernel name."""
+        yield from self.lying.items()
+        for pool in self.pools.values():
+            for name, dataset in pool.datasets.items():
+                if dataset.mountpoint:
+                    yield name, Content(filesystem="zfs", label=name, mount=dataset.mountpoint)
+        for _, volume in self.volumes():
+            if volume.content is not None:
+                yield volume.device, volume.content
+        for _, drive in self.logical_drives():
+            if drive.content is not None and drive.device is not None:
+                yield drive.device.removeprefix("/dev/"), drive.content
+        for _, unit in self.units():
+            if unit.content is not None and unit.device is not None:
+                yield unit.device, unit.content
+
+    def members(self, name: str) -> tuple[str, ...]:
+        """Kernel names of what a device is made of: an array, a disk with a cache, a disk on several paths."""
+        if name in self.md:
+            return tuple(member.name for member in self.md[name].members)
+        if (found := self.dataset(name)) is not None:
+            return found[0].disks
+        for volume in self.logical_volumes():
+            for node in volume.nodes(self.now()):
+                if node.kernel == name:
+                    return node.slaves if node.number != volume.number else volume.parts
+        if (cached := self.bcache.get(name)) is not None:
+            return (cached.backing, cached.cache) if cached.attached else (cached.backing,)
+        return next((disk.paths for disk in self.pathed if disk.device == name), ())
+
+    def cache_counts(self, name: str) -> CacheCounts:
+        """What the cache of a device holds and has counted."""
+        volume = self.logical_volume(name)
+        return self.caches.get(name, CacheCounts()) if volume is None else volume.counts
+
+    def note_cached(self, running: Mapping[str, CacheCounts]) -> None:
+        """What jobs have made of caches, by the name of the device."""
+        for name, counts in running.items():
+            if (volume := self.logical_volume(name)) is not None:
+                volume.counts = counts
+            else:
+                self.caches[name] = counts
+
+    def arc_counts(self) -> CacheCounts:
+        """What the ARC holds and has counted, of all that lies on pools."""
+        each = [counts for name, counts in self.caches.items() if self.dataset(name) is not None]
+        keys = ("held_bytes", "read_hits", "read_misses", "write_misses")
+        return CacheCounts(**{key: sum(getattr(one, key) for one in each) for key in keys})
+
+    def dataset(self, name: str) -> tuple[ZfsPool, Dataset] | None:
+        """A dataset by its name, a volume by its kernel name too, with its pool."""
+        rows = ((pool, key, one) for pool in self.pools.values() for key, one in pool.datasets.items())
+        return next(((pool, one) for pool, key, one in rows if name in (key, one.node)), None)
+
+    def superblock(self, name: str) -> MdArray | None:
+        """The array that the metadata on a device are of, whether it runs or not; None without."""
+        arrays = (*self.md.values(), *self.stopped.values())
+        return next((one for one in arrays if any(it.name == name and not it.blank for it in one.members)), None)
+
+    def forget_superblock(self, name: str) -> None:
+        """A device bears the metadata of no array that is stopped any longer."""
+        for uuid, array in list(self.stopped.items()):
+            for member in array.members:
+                member.blank = member.blank or member.name == name
+            if all(member.blank for member in array.members):
+                del self.stopped[uuid]
+
+    def overwrite(self, name: str) -> None:
+        """What lay on a raw device is gone with the first write."""
+        self.forget_superblock(name)
+        found = self.on_device(name)
+        if found is not None:
+            found[1].content = None
+        self.lying.pop(name, None)
+        for _, unit in self.units():
+            unit.content = None if unit.device == name else unit.content
+        for tool, cards in self.smart.items():
+            self.smart[tool] = tuple(card.emptied(f"/dev/{name}") for card in cards)
+
+    def forget_disk(self, name: str) -> None:
+        """A disk is no longer there: neither what was set on it nor what was counted of it is the next one's."""
+        self.queues.pop(name, None)
+        self.totals.pop(name, None)
+
+    def free_device(self) -> str:
+        """The first kernel name that no volume has."""
+        used = {volume.device for _, volume in self.volumes()} | set(self.sata)
+        used |= {(volume.device or "").removeprefix("/dev/") for _, volume in self.logical_drives()}
+        used |= {unit.device for _, unit in self.units() if unit.device is not None}
+        used |= {path for disk in self.pathed for path in disk.paths}
+        return next(name for number in range(10_000) if (name := device_name(number)) not in used)
+
+    def layout(self, name: str, path: str = "") -> Layout | None:
+        """What the load model needs to know of a device; None if there is none of that name. `path`: a file on it."""
+        found = self.on_device(name)
+        if found is not None:
+            card, volume = found
+            return card.layout(volume, self.now())
+        for smart, drive in self.logical_drives():
+            if drive.device == f"/dev/{name}":
+                return performance.of_logical_drive(smart, drive)
+        for threeware, unit in self.units():
+            if unit.device == name:
+                return performance.of_unit(threeware, unit, self.now())
+        for disk in self.pathed:
+            if name in (disk.device, *disk.paths):
+                return self._pathed(disk)
+        for module in self.flash:
+            if module.attached and module.volume == name:
+                return performance.of_flash(module)
+        if name in self.md:
+            return self._array(self.md[name])
+        if (there := self.dataset(name)) is not None:
+            return self._on_pool(*there, self.records.get(path))
+        if (logical := self.logical_volume(name)) is not None:
+            return self._on_group(logical)
+        if name in self.bcache:
+            return self._on_bcache(name)
+        own = self.drive(name)
+        if own is None:
+            return None
+        own = slowed(self, name, own)
+        through = self.queues.get(name, {}).get("cache_type") == "write through"
+        return Layout(card=None, drive=own, drive_cache="off" if through else "default", size_bytes=own.size_bytes)
+
+    def _pathed(self, disk: PathedDisk) -> Layout | None:
+        """A disk behind several ports: a logical drive of a disk system, or a drive."""
+        for system in self.systems:
+            for volume in system.volumes:
+                if volume.wwn == disk.wwn:
+                    return performance.of_lun(system, volume)
+        own = DRIVES.get(disk.model)
+        return None if own is None else Layout(card=None, drive=own, size_bytes=own.size_bytes)
+
+    def note_written(self, written: Mapping[str, int]) -> None:
+        """Bytes written to disks by kernel name: flash that was formatted is fresh no longer."""
+        for module in self.flash:
+            if module.written_bytes is not None:
+                module.written_bytes += written.get(module.volume, 0)
+
+    def drive(self, name: str) -> DriveType | None:
+        """A drive of the host's own."""
+        model = self.nvme.get(name) or self.sata.get(name)
+        return None if model is None else DRIVES[model]
+
+    def _array(self, array: MdArray) -> Layout | None:
+        """An array of the kernel's: of equal drives, or two copies on drives that need not be alike.
+
+        Stripes over arrays with parity are one of two layers.
+        """
+        inner = [self.md[member.name] for member in array.members if member.name in self.md]
+        if inner and len(inner) == len(array.members):
+            below = self._array(inner[0])
+            return None if below is None else performance.of_nested(array, inner, below)
+        drives = [drive for member in array.members if (drive := self.drive(member.name)) is not None]
+        if not drives or len(drives) != len(array.members):
+            return None
+        alike = len({drive.model for drive in drives}) == 1
+        striped = array.level == "raid10" and array.arrangement != "near" and alike
+        if striped or len(drives) != 2 or array.level not in ("raid1", "raid10"):
+            return performance.of_striped(array, drives[0].model, SOFTWARE.get(self.name))
+        spared = array.flagged("write_mostly") if array.level == "raid1" else set[str]()
+        kept = [member.name not in spared for member in array.members]
+        return Layout(
+            card=None,
+            drive=drives[1],
+            level=Level(array.level),
+            drives=2,
+            halves=(drives[0], drives[1]),
+            read_from=(kept[0], kept[1]) if any(kept) else (True, True),
+            size_bytes=array.size_bytes,
+        )
+
+    def _on_group(self, volume: LvmVolume) -> Layout | None:
+        """A logical volume: its first physical volume, and the one that caches that."""
+        slow = self.layout(volume.places[0])
+        fast = self.layout(volume.fast_place) if volume.fast_place else None
+        if slow is None or fast is None:
+            return None if slow is None else replace(slow, size_bytes=volume.size_bytes)
+        return volume.counts.within(performance.of_cached_volume(volume, slow, fast))
+
+    def _on_bcache(self, name: str) -> Layout | None:
+        """A bcache device: its disk, and its cache while there is one."""
+        device = self.bcache[name]
+        slow, fast = self.layout(device.backing), self.layout(device.cache)
+        if slow is None or fast is None or not device.attached:
+            return slow
+        return self.cache_counts(name).within(performance.of_bcache(device, slow, fast))
+
+    def _on_pool(self, pool: ZfsPool, dataset: Dataset, record: int | None) -> Layout | None:
+        """A filesystem or a volume, on the mirrors of its pool."""
+        drives = [drive for disk in pool.disks if (drive := self.drive(disk)) is not None]
+        if not drives:
+            return None
+        vdevs = Layout(
+            card=None,
+            drive=drives[0],
+            level=Level.RAID1 if len(pool.mirrors) == 1 else Level.RAID10,
+            drives=len(drives),
+            halves=(drives[0], drives[1]) if len(drives) == 2 else None,
+            size_bytes=pool.size_bytes,
+        )
+        name = next(key for key, one in pool.datasets.items() if one is dataset)
+        most = 0 if self.zfs is None else self.zfs.c_max
+        layout = performance.of_dataset(pool, name, vdevs, record or pool.record_bytes(name), most)
+        return self.cache_counts(dataset.node or name).within(layout)
+
+    def restart(self, *, without: str | None = None) -> None:
+        """Reboot: keys that waited for it are active, kernel settings are lost. `without`: an option to forget."""
+        for card in self.cards:
+            active = dict.fromkeys((*card.pending, *card.options))
+            card.options = tuple(name for name in active if without is None or without.lower() not in name.lower())
+            card.pending = ()
+        self.queues.clear()
+        self.late.clear()
+        self.totals.clear()
+        if self.zfs is not None:
+            self.zfs = ZfsModule(memory_bytes=self.zfs.memory_bytes)
+        for device in self.bcache.values():
+            device.restart()
+        for array in self.md.values():
+            array.limits.clear()
+            array.safe_mode_ms = SAFE_MODE_MS
+            array.stripes.clear()
+
+
+def device_name(number: int) -> str:
+    """The kernel's name of the n-th SCSI disk: sda, ..., sdz, sdaa, ..."""
+    letters = ""
+    number += 1
+    while number:
+        number, rest = divmod(number - 1, 26)
+        letters = chr(ord("a") + rest) + letters
+    return f"sd{letters}"

@@ -1,0 +1,366 @@
+"""What a simulated arcconf prints, and what it does to the cards."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator, Sequence
+from dataclasses import replace
+
+from backends.simulator.smartarray.cards import (
+    NO_CHANGE,
+    STRIPS,
+    Outcome,
+    SmartBay,
+    SmartCard,
+    SmartVolume,
+    with_caching,
+    with_drive_cache,
+    with_mode,
+    with_new,
+    with_value,
+    without,
+)
+from backends.simulator.tool_output import Said
+
+Cards = tuple[SmartCard, ...]
+
+_DONE = "Command completed successfully."
+_RULE = "-" * 70
+_PART = "   " + "-" * 56
+_SWITCHED = {"enable": "Enabled", "disable": "Disabled"}
+_WRITE = {"wt": "Disabled", "wbb": "On when protected by battery/ZMM", "wb": "Enabled"}
+_CREATES = {
+    "stripesize": STRIPS,
+    "legs": tuple(map(str, range(2, 17))),
+    "ldcache": ("lon", "loff"),
+    "rcache": ("ron", "roff"),
+    "wcache": ("wt", "wb", "wbb"),
+    "method": ("build", "clear", "quick"),
+}
+"""Options of `create` beside the name, and their values."""
+_BARE = ("cacheratio", "waitforcacheroom", "nobatterywritecache", "writecachebypassthreshold")
+"""What takes no `noprompt`, as the usage says."""
+_MODES = {"1": "Default/Dynamic", "2": "OLTP/Database", "3": "Big Block Bypass"}
+_POLICIES = {"0": "default", "1": "enable", "2": "disable"}
+USAGE = """ Usage: SETCACHE <Controller#> LOGICALDRIVE <LogicalDrive#> <logical mode> [noprompt] [nologs]
+ Usage: SETCACHE <Controller#> DRIVEWRITECACHEPOLICY <DriveType> <CachePolicy> [noprompt] [nologs]
+ Usage: SETCACHE <Controller#> CACHERATIO <read#> <write#>
+ Usage: SETCACHE <Controller#> WAITFORCACHEROOM <enable | disable>
+ Usage: SETCACHE <Controller#> NOBATTERYWRITECACHE <enable | disable>
+ Usage: SETCACHE <Controller#> WRITECACHEBYPASSTHRESHOLD <threshold size>
+ Logical modes: lon  : enable caching
+                loff : disable caching
+"""
+
+
+CREATE_USAGE = """ Usage: CREATE <Controller#> LOGICALDRIVE [Options] <Size> <RAID#> <CHANNEL# ID#> ... [noprompt]
+ Options:
+    [Stripesize <STRIPE>]   16, 32, 64, 128, 256, 512, 1024 KB; default 256
+    [Legs <LEGS>]           RAID 50 and 60: 2 to 16; default 2
+    [Name <NAME>]
+    [LDcache <LON | LOFF>]
+    [Rcache <RON | ROFF>]
+    [Wcache <WT | WB | WBB>]
+    [Method <BUILD | CLEAR | QUICK>]
+ Size: MAX or MB
+"""
+LOSS = (
+    "\nWARNING: Deleting this logical device will result in data being lost.\n\nAre you sure you want to continue?\n"
+    "Press y, then ENTER to continue or press ENTER to abort: (y/n) "
+)
+
+
+def answer(cards: Cards, words: Sequence[str], *, old: bool = False) -> tuple[Said, Cards]:
+    """What is printed, and the cards as they are afterwards. A tool too `old` for the cards cannot reach them."""
+    lowered = [word.lower() for word in words]
+    match lowered:
+        case ["list"]:
+            rows = "".join(
+                f"   Controller {one.number}:             : Optimal, Slot 1, {_mode(one)}, {one.model}, {one.serial}\n"
+                for one in cards
+            )
+            return Said(text=f"Controllers found: {len(cards)}\n{rows}\n{_DONE}\n"), cards
+        case ["setcache"]:
+            return Said(text=USAGE, code=1), cards
+        case ["create"]:
+            return Said(text=CREATE_USAGE, code=1), cards
+        case [verb, number, *rest]:
+            card = next((one for one in cards if one.number == number), None)
+            if card is None:
+                return _aborted(cards, "The specified controller does not exist."), cards
+            if old and not card.series:
+                return _out_of_reach(cards, verb), cards
+            return _of_card(cards, card, verb, rest, words[2:])
+        case _:
+            return _aborted(cards, "Invalid command."), cards
+
+
+def _aborted(cards: Cards, sentence: str) -> Said:
+    return Said(text=f"Controllers found: {len(cards)}\n{sentence}\n\nCommand aborted.\n", code=1)
+
+
+def _out_of_reach(cards: Cards, verb: str) -> Said:
+    """What a program says of a card that is newer than itself, and calls done."""
+    if verb != "getconfig":
+        return _aborted(cards, "The specified controller is inaccessible.")
+    lines = [f"Controllers found: {len(cards)}", *_heading("Controller information")]
+    lines += [*_fields(("Controller Status", "Inaccessible")), "", *_heading("Logical device information")]
+    lines += ["   No logical devices configured", "", *_heading("Physical Device information"), "", "", _DONE]
+    return Said(text="\n".join(lines) + "\n")
+
+
+def _of_card(cards: Cards, card: SmartCard, verb: str, words: list[str], given: Sequence[str]) -> tuple[Said, Cards]:
+    """`words` in lower case, `given` as they were."""
+    outcome: Outcome
+    if verb == "setcache" and words[:1] and words[0] in _BARE and "noprompt" in words:
+        return _aborted(cards, "Invalid command."), cards
+    match [verb, *(word for word in words if word != "noprompt")]:
+        case ["getconfig", "al"]:
+            text = "\n".join((f"Controllers found: {len(cards)}", *_config(card), "", "", _DONE))
+            return Said(text=text, seconds=0.3), cards
+        case ["getstatus"]:
+            return Said(
+                text=f"Controllers found: {len(cards)}\nCurrent operation              : None\n{_DONE}\n"
+            ), cards
+        case ["delete", *_] if "noprompt" not in words:
+            return Said(text=LOSS, code=1), cards
+        case ["create" | "delete", *rest]:
+            outcome = _made(card, verb, rest, [word for word in given if word != "noprompt"])
+        case ["setcache", "logicaldrive", number, mode] if card.series:
+            outcome = with_mode(card, int(number), mode)
+        case ["setcache", "logicaldrive", number, ("lon" | "loff") as mode]:
+            outcome = with_caching(card, int(number), mode == "lon")
+        case ["setcache", "device", _, device, ("wb" | "wt") as mode] if card.series:
+            outcome = with_drive_cache(card, device, mode == "wb")
+        case ["setperform", mode] if card.series and mode in _MODES:
+            outcome = NO_CHANGE if card.performance == mode else replace(card, performance=mode)
+        case ["setpriority", level] if card.series:
+            outcome = NO_CHANGE if card.priority == level else replace(card, priority=level)
+        case ["setcache", "cacheratio", read, write] if not card.series:
+            outcome = with_value(card, "cacheratio", f"{read}/{write}")
+        case ["setcache", "drivewritecachepolicy", which, policy] if not card.series and policy in _POLICIES:
+            outcome = with_value(card, f"drivewritecache {which}", _POLICIES[policy])
+        case ["setcache", ("nobatterywritecache" | "waitforcacheroom" | "writecachebypassthreshold") as word, value]:
+            outcome = with_value(card, word, value)
+        case _:
+            outcome = "The requested feature is not supported on this controller."
+    if isinstance(outcome, str):
+        return _aborted(cards, outcome), cards
+    after = tuple(outcome if one is card else one for one in cards)
+    return Said(text=f"Controllers found: {len(cards)}\n\n{_DONE}\n", changed=True), after
+
+
+def _made(card: SmartCard, verb: str, words: Sequence[str], given: Sequence[str]) -> Outcome:
+    """`create C logicaldrive ...`, `delete C logicaldrive NUMBER`."""
+    if words[:1] != ["logicaldrive"]:
+        return "Invalid command."
+    if verb == "create":
+        return _created(card, words[1:], given[1:])
+    return without(card, int(words[1])) if len(words) == 2 and words[1].isdigit() else "Invalid command."
+
+
+def _created(card: SmartCard, words: Sequence[str], given: Sequence[str]) -> Outcome:
+    """`[OPTION VALUE]... max LEVEL CHANNEL ID ...`."""
+    if "max" not in words:
+        return "Invalid command."
+    at = words.index("max")
+    told = dict(zip(words[:at:2], given[:at:2] and given[1:at:2], strict=False))
+    level, pairs = words[at + 1] if len(words) > at + 1 else "", list(words[at + 2 :])
+    strange = [key for key, value in told.items() if key != "name" and value.lower() not in _CREATES.get(key, ())]
+    grouped = level in ("50", "60")
+    if at % 2 or len(pairs) % 2 or not pairs or strange or ("legs" in told and not grouped):
+        return "Invalid arguments."
+    other = ("rcache", "wcache") if not card.series else ("ldcache",)
+    if unfit := next((word for word in other if word in told), None):
+        return f"{unfit} is not supported on this controller."
+    if told.get("name") in {volume.name for volume in card.volumes}:
+        return "A logical device of this name exists already."
+    new = SmartVolume(
+        number=0,
+        strip_kib=int(told.get("stripesize", "256")),
+        name=told.get("name", f"LogicalDrv {len(card.volumes)}"),
+        acceleration="none" if told.get("ldcache") == "loff" else "cache",
+        read_cache=told.get("rcache") != "roff",
+        write_cache=told.get("wcache", "wbb"),
+    )
+    groups = int(told.get("legs", "2")) if grouped else 0
+    places = tuple(f"{channel}:{device}" for channel, device in zip(pairs[::2], pairs[1::2], strict=True))
+    return with_new(card, "1+0" if level == "10" else level, places, new, groups)
+
+
+def _mode(card: SmartCard) -> str:
+    return "HBA" if card.hba else "Mixed"
+
+
+def _fields(*pairs: tuple[str, str], indent: int = 3) -> Iterator[str]:
+    for label, value in pairs:
+        yield f"{' ' * indent}{label.ljust(46 - indent)}: {value}"
+
+
+def _heading(title: str) -> Iterator[str]:
+    yield from (_RULE, title, _RULE)
+
+
+def _part(title: str) -> Iterator[str]:
+    yield from (_PART, f"   {title}", _PART)
+
+
+def _config(card: SmartCard) -> Iterator[str]:
+    yield from _heading("Controller information")
+    yield from _fields(
+        ("Controller Status", "Optimal"), ("Controller Mode", _mode(card)), ("Controller Model", card.model)
+    )
+    yield from _fields(("Controller Serial Number", card.serial), ("Temperature", "54 C/ 129 F (Normal)"))
+    yield from _series_card(card) if card.series else _smart_card(card)
+    yield from _heading("Logical device information")
+    if not card.volumes:
+        yield "   No logical devices configured"
+    for volume in card.volumes:
+        yield from _volume(card, volume)
+    yield from _heading("Physical Device information")
+    yield "   Channel #0:"
+    for bay in card.bays:
+        yield from _bay(card, bay)
+
+
+def _series_card(card: SmartCard) -> Iterator[str]:
+    yield from _fields(("Installed memory", "512 MB"), ("Global task priority", card.priority.capitalize()))
+    yield from _fields(("Performance Mode", _MODES[card.performance]))
+    yield from _part("Controller Version Information")
+    yield from _fields(("Firmware", card.firmware), ("Driver", "1.2-1 (50877)"))
+    if card.capacitor:
+        yield from _part("Controller ZMM Information")
+        yield from _fields(("Status", "ZMM Optimal" if card.protected else "ZMM not installed"))
+        return
+    yield from _part("Controller Battery Information")
+    state = {"OK": "Optimal", "": "Not Installed"}.get(card.battery, card.battery.partition(" ")[0])
+    yield from _fields(("Status", state), ("Over temperature", "No"))
+
+
+def _smart_card(card: SmartCard) -> Iterator[str]:
+    value = card.values
+    domain, bus, device = card.pci.split(":")
+    yield from _fields(
+        ("PCI Address (Domain:Bus:Device:Function)", f"{int(domain, 16):x}:{bus}:{int(device[:2], 16):x}:0")
+    )
+    yield from _fields(("Queue Depth", value["queuedepth"].capitalize()), ("Driver Name", "smartpqi"))
+    yield from _fields(("Elevator Sort", _SWITCHED[value["elevatorsort"]]))
+    yield from _part("Cache Properties")
+    read, write = value["cacheratio"].split("/")
+    yield from _fields(("Cache Status", card.cache_state.replace("OK", "Ok")), ("Cache memory", "3644 MB"))
+    yield from _fields(
+        ("Read Cache Percentage", f"{read} percent" if card.cached else "Not Applicable"),
+        ("Write Cache Percentage", f"{write} percent" if card.cached else "Not Applicable"),
+        ("No-Battery Write Cache", _SWITCHED[value["nobatterywritecache"]]),
+        ("Wait for Cache Room", _SWITCHED[value["waitforcacheroom"]]),
+        ("Write Cache Bypass Threshold Size", f"{value['writecachebypassthreshold']} KB"),
+    )
+    if card.battery:
+        yield from _part("Green Backup Information")
+        yield from _fields(("Backup Power Status", card.battery.replace("OK", "Ok")))
+    yield from _part("Physical Drive Write Cache Policy Information")
+    for label, word in (("Configured", "configured"), ("Unconfigured", "unconfigured"), ("HBA", "hba")):
+        policy = value[f"drivewritecache {word}"]
+        yield from _fields((f"{label} Drives", _SWITCHED.get(policy, "Default")))
+    yield from _part("Controller Version Information")
+    yield from _fields(("Firmware", card.firmware), ("Driver", "Linux 2.1.18-045"))
+    yield from _heading("Array Information")
+    for at, group in enumerate(dict.fromkeys(volume.group for volume in card.volumes)):
+        path = all(volume.acceleration == "path" for volume in card.volumes if volume.group == group)
+        yield f"Array Number {at}"
+        yield from _fields(("Name", group), ("Status", "Ok"), ("Interface", "SATA SSD" if card.flash(group) else "SAS"))
+        yield from _fields(("Unused Size", "0 MB"), ("SSD I/O Bypass", "Enabled" if path else "Disabled"))
+
+
+def _volume(card: SmartCard, volume: SmartVolume) -> Iterator[str]:
+    yield f"Logical Device number {volume.number}"
+    yield from _fields(("Logical Device name", volume.name), ("RAID level", volume.level.replace("1+0", "10")))
+    state = "Optimal" if volume.state == "OK" else volume.state
+    yield from _fields(("Status of Logical Device", state), ("Size", f"{volume.size_gib * 1024:.0f} MB"))
+    yield from _fields(("Stripe-unit size", f"{volume.strip_kib} KB"))
+    if card.series:
+        on = "On" if card.writes_back(volume) else "Off"
+        yield from _fields(("Read-cache setting", "Enabled" if volume.read_cache else "Disabled"))
+        yield from _fields(("Read-cache status", "On" if volume.read_cache else "Off"))
+        yield from _fields(("Write-cache setting", _WRITE[volume.write_cache]), ("Write-cache status", on))
+    else:
+        groups = list(dict.fromkeys(one.group for one in card.volumes))
+        method = {"cache": "Controller Cache", "path": "SSD I/O Bypass", "none": "None"}[volume.acceleration]
+        yield from _fields(("Array", str(groups.index(volume.group))), ("Disk Name", volume.device or "Not Applicable"))
+        yield from _fields(("Full Stripe Size", f"{volume.full_stripe_kib} KB"))
+        yield from _fields(("Caching", "Enabled" if volume.acceleration == "cache" else "Disabled"))
+        yield from _fields(("LD Acceleration Method", method), ("Volume Unique Identifier", volume.wwn.upper()))
+    yield from _part("Logical Device segment information")
+    members = card.members(volume.group)
+    each = len(members) // (volume.parity_groups or 1)
+    for at, bay in enumerate(members):
+        segment = f"Group {at // each}, Segment {at % each}" if volume.parity_groups else f"Segment {at}"
+        kind = "SSD" if bay.ssd else "HDD"
+        where = f"({_megabytes(bay)}MB, SATA, {kind}, Connector:0, Device:{bay.place.rpartition(':')[2]})"
+        yield from _fields((segment, f"Present {where} {bay.serial}"))
+
+
+def _megabytes(bay: SmartBay) -> int:
+    return bay.size_gb * 10**9 >> 20
+
+
+def _bay(card: SmartCard, bay: SmartBay) -> Iterator[str]:
+    device = bay.place.rpartition(":")[2]
+    member = any(bay.group == volume.group for volume in card.volumes)
+    yield f"      Device #{device}\n         Device is a Hard drive"
+    yield from _fields(
+        ("State", bay.state if bay.state != "OK" else "Hot Spare" if bay.spare else "Online" if member else "Ready"),
+        ("Block Size", "512 Bytes"),
+        ("Transfer Speed", "SATA 6.0 Gb/s"),
+        ("Reported Channel,Device(T:L)", f"0,{device}({device}:0)"),
+        ("Reported Location", f"Connector 0, Device {device}"),
+        ("Vendor", "ATA"),
+        ("Model", bay.model),
+        ("Firmware", "HPD1"),
+        ("Serial number", bay.serial),
+        ("World-wide name", bay.wwn.upper()),
+        ("Total Size", f"{_megabytes(bay)} MB"),
+        ("S.M.A.R.T.", "Yes" if bay.fails_soon else "No"),
+        ("S.M.A.R.T. warnings", str(int(bay.fails_soon))),
+        ("SSD", "Yes" if bay.ssd else "No"),
+        indent=9,
+    )
+    if card.series:
+        cache = "Enabled (write-back)" if bay.own_cache else "Disabled (write-through)"
+        yield from _fields(("Write Cache", cache), indent=9)
+    else:
+        yield from _fields(("Current Temperature", f"{bay.temperature} deg C"), indent=9)
+        yield from _fields(("Threshold Temperature", "70 deg C"), indent=9)
+        if bay.ssd:
+            yield from _fields(("Usage Remaining", f"{100 - bay.used_percent:.0f} percent"), indent=9)
+            yield from _fields(("SSD Smart Trip Wearout", str(bay.fails_soon)), indent=9)
+    yield from _errors(card, bay)
+
+
+def _errors(card: SmartCard, bay: SmartBay) -> Iterator[str]:
+    rule = f"      {'-' * 64}"
+    counted = (
+        (
+            "Runtime Error Counters",
+            (
+                ("Hardware Error Count", 0),
+                ("Medium Error Count", bay.media_errors),
+                ("Parity Error Count", 0),
+                ("Link Failure Count", bay.other_errors),
+                ("Aborted Command Count", 0),
+                ("SMART Warning Count", int(bay.fails_soon)),
+            ),
+        )
+        if card.series
+        else (
+            "Device Error Counters",
+            (
+                ("Aborted Commands", 0),
+                ("Hardware Errors", 0),
+                ("Media Failures", bay.media_errors),
+                ("Other Time Out Errors", bay.other_errors),
+                ("Predictive Failures", int(bay.fails_soon)),
+            ),
+        )
+    )
+    yield from (rule, f"      {counted[0]}", rule)
+    yield from _fields(*((label, str(count)) for label, count in counted[1]), indent=9)

@@ -1,0 +1,402 @@
+"""The state of the simulated cards, and what their firmware refuses, for the reasons of Microchip's storage library.
+
+One object is a SmartRAID for arcconf and a Smart Array for ssacli: it is one firmware. A value that is set already is
+refused, as there.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+from dataclasses import field, replace
+
+from backends.simulator.volume import Content
+from backends.values import dataclass
+
+SWITCHES = ("enable", "disable")
+RATIOS = ("0/100", "10/90", "25/75", "50/50", "75/25", "90/10", "100/0")
+LEGAL: Mapping[str, tuple[str, ...]] = {
+    "cacheratio": RATIOS,
+    "nobatterywritecache": SWITCHES,
+    "drivewritecache configured": (*SWITCHES, "default"),
+    "drivewritecache unconfigured": (*SWITCHES, "default"),
+    "drivewritecache hba": (*SWITCHES, "default"),
+    "writecachebypassthreshold": tuple(str(size) for size in range(16, 1041, 16)),
+    "waitforcacheroom": SWITCHES,
+    "elevatorsort": SWITCHES,
+    "queuedepth": ("automatic", "32", "16", "8", "4", "2"),
+    "rebuildpriority": ("low", "medium", "mediumhigh", "high"),
+    "expandpriority": ("low", "medium", "high"),
+    "surfacescanmode": ("idle", "high", "disable"),
+    "surfacescandelay": tuple(map(str, range(1, 31))),
+    "parallelsurfacescancount": tuple(map(str, range(1, 17))),
+    "degradedperformanceoptimization": SWITCHES,
+    "inconsistencyrepairpolicy": SWITCHES,
+    "mnpdelay": tuple(map(str, range(61))),
+    "powermode": ("minpower", "balanced", "maxperformance"),
+    "survivalmode": SWITCHES,
+    "spareactivationmode": ("failure", "predictive"),
+}
+"""What the firmware takes, by ssacli's words."""
+STRIPS = ("16", "32", "64", "128", "256", "512", "1024")
+
+DEFAULTS: Mapping[str, str] = {
+    "cacheratio": "10/90",
+    "nobatterywritecache": "disable",
+    "drivewritecache configured": "default",
+    "drivewritecache unconfigured": "default",
+    "drivewritecache hba": "default",
+    "writecachebypassthreshold": "1040",
+    "waitforcacheroom": "disable",
+    "elevatorsort": "enable",
+    "queuedepth": "automatic",
+    "rebuildpriority": "high",
+    "expandpriority": "medium",
+    "surfacescanmode": "idle",
+    "surfacescandelay": "3",
+    "parallelsurfacescancount": "1",
+    "degradedperformanceoptimization": "disable",
+    "inconsistencyrepairpolicy": "disable",
+    "mnpdelay": "60",
+    "powermode": "maxperformance",
+    "survivalmode": "enable",
+    "spareactivationmode": "failure",
+}
+"""As the card comes."""
+
+NO_CHANGE = "The requested value is the same as the old one."
+LOCKED = (
+    "The cache on this controller has a problem. To prevent data loss, configuration changes to this controller are "
+    "not allowed. Please replace the cache to be able to continue to configure this controller."
+)
+IN_HBA_MODE = "The requested operation is not supported while the controller is in HBA mode."
+EMPTY = "The controller does not have any logical drives."
+NO_POWER = "The cache ratio cannot be changed: the backup power source is bad or missing."
+NOT_ACTIVE = "The cache ratio cannot be changed: the cache is not active."
+ALL_BYPASS = "The no-battery write cache cannot be changed: every logical drive bypasses the cache."
+NO_FLASH = "Smart Path is supported on arrays of solid state drives only."
+CACHED = "Smart Path cannot be enabled while caching is enabled on a logical drive of the array."
+NOT_PRESERVED = "The logical drive cannot be migrated: the cache is not able to preserve data."
+BUSY: Mapping[str, str] = {
+    "Transforming": "The operation is not possible while the array is transforming.",
+    "Recovering": "The operation is not possible while the array is recovering.",
+    "Initializing": "The operation is not possible while the logical drive is initializing.",
+}
+"""By the beginning of a logical drive's status."""
+STATUS = "The operation is not possible in the present status of the logical drive."
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class SmartBay:
+    """A drive."""
+
+    place: str
+    """`2I:1:1`; arcconf takes the last figure for the device."""
+    serial: str
+    model: str = "ACME FLASH960"
+    size_gb: int = 960
+    ssd: bool = True
+    group: str | None = "A"
+    wwn: str = ""
+    own_cache: bool = True
+    state: str = "OK"
+    """`OK`, `Predictive Failure`, `Erase In Progress`."""
+    spare: bool = False
+    """A spare of its group."""
+    temperature: int = 31
+    """Degrees Celsius."""
+    used_percent: float = 0.0
+    """Share of the rated endurance that is used, of a flash drive."""
+    media_errors: int = 0
+    """Counter; only arcconf prints it."""
+    other_errors: int = 0
+    """Counter; only arcconf prints it."""
+
+    @property
+    def fails_soon(self) -> bool:
+        """Whether it announces its failure."""
+        return self.state.startswith("Predictive Failure")
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class SmartVolume:
+    """A logical drive."""
+
+    number: int
+    group: str = "A"
+    level: str = "1"
+    size_gib: float = 894.25
+    strip_kib: int = 256
+    data_drives: int = 1
+    acceleration: str = "cache"
+    """`cache`, `path`, `none`."""
+    wwn: str = "600508b1001c00000000000000000001"
+    device: str | None = "/dev/sdb"
+    state: str = "OK"
+    name: str = "data"
+    read_cache: bool = True
+    write_cache: str = "wbb"
+    """Series 2 to 8: `wt`, `wbb`, `wb`."""
+    content: Content | None = None
+    """What lies on it, None if it is blank."""
+    parity_groups: int = 0
+    """Groups of RAID 50 and 60."""
+    serial: str = ""
+    """What the disk tells for its serial number, where it has no WWN (`scsi-SAdaptec_data_EF8F8BD3` of aacraid)."""
+    sequence: int = 0
+    """How many were made before it: a new disk under an old name is another one."""
+
+    @property
+    def full_stripe_kib(self) -> int:
+        """As the tools print it: of RAID 50 and 60 that of one parity group."""
+        return self.strip_kib * self.data_drives // (self.parity_groups or 1)
+
+    @property
+    def size_bytes(self) -> int:
+        """As the kernel has it."""
+        return int(self.size_gib * 1024) << 20
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class SmartCard:
+    """A card with all that is on it."""
+
+    number: str = "0"
+    """Slot, or arcconf's number of the controller."""
+    model: str = "HPE Smart Array P408i-a SR Gen10"
+    serial: str = "PEYHC0ARHDEM01"
+    firmware: str = "6.52"
+    pci: str = "0000:5c:00.0"
+    host: int = 0
+    """SCSI host."""
+    cache_mib: int = 2048
+    """Memory of the cache."""
+    series: bool = False
+    """Adaptec's series 2 to 8."""
+    battery: str = "OK"
+    """`OK`, `Recharging`, `Failed (Replace Batteries)`, "" where there is none."""
+    capacitor: bool = True
+    """Series 2 to 8: whether a capacitor (ZMM) keeps the cache, not a battery."""
+    hba: bool = False
+    cache_problem: bool = False
+    values: Mapping[str, str] = field(default_factory=lambda: dict(DEFAULTS))
+    """By ssacli's words."""
+    volumes: tuple[SmartVolume, ...] = (SmartVolume(number=1),)
+    bays: tuple[SmartBay, ...] = ()
+    performance: str = "1"
+    priority: str = "high"
+
+    @property
+    def protected(self) -> bool:
+        """Whether something healthy keeps the cache."""
+        return self.battery == "OK"
+
+    @property
+    def cached(self) -> bool:
+        """Whether a logical drive uses the cache."""
+        return any(volume.acceleration == "cache" for volume in self.volumes)
+
+    @property
+    def cache_state(self) -> str:
+        """In ssacli's words."""
+        if not self.cached:
+            return "Not Configured"
+        safe = self.protected or not self.battery or self.values["nobatterywritecache"] == "enable"
+        return "OK" if safe else "Temporarily Disabled"
+
+    def writes_back(self, volume: SmartVolume) -> bool:
+        """Whether writes are cached now."""
+        if self.series:
+            return volume.write_cache == "wb" or (volume.write_cache == "wbb" and self.protected)
+        keeps = self.protected or self.values["nobatterywritecache"] == "enable"
+        works = not self.cache_problem and self.values["cacheratio"] != "100/0"
+        return volume.acceleration == "cache" and keeps and works
+
+    def emptied(self, device: str) -> SmartCard:
+        """The card after something was written to a logical drive: whatever lay there is gone."""
+        if all(volume.content is None or volume.device != device for volume in self.volumes):
+            return self
+        volumes = (replace(volume, content=None) if volume.device == device else volume for volume in self.volumes)
+        return replace(self, volumes=tuple(volumes))
+
+    def flash(self, group: str) -> bool:
+        """Whether an array is of flash alone."""
+        mine = [bay.ssd for bay in self.bays if bay.group == group]
+        return bool(mine) and all(mine)
+
+    def members(self, group: str) -> tuple[SmartBay, ...]:
+        """The drives of an array, spares left out."""
+        return tuple(bay for bay in self.bays if bay.group == group and not bay.spare)
+
+
+Outcome = SmartCard | str
+"""The card as it is afterwards, or why it refuses."""
+
+
+def with_value(card: SmartCard, word: str, value: str) -> Outcome:
+    """A setting of the card."""
+    against = _against(card)
+    if against is not None:
+        return against
+    if value not in LEGAL[word]:
+        return f'"{word}={value}" is not a valid option.'
+    if card.values[word] == value:
+        return NO_CHANGE
+    if word == "cacheratio":
+        if not card.protected and card.values["nobatterywritecache"] != "enable":
+            return NO_POWER
+        if not card.cached:
+            return NOT_ACTIVE
+    if word == "nobatterywritecache" and all(volume.acceleration == "path" for volume in card.volumes):
+        return ALL_BYPASS
+    return replace(card, values={**card.values, word: value})
+
+
+def with_caching(card: SmartCard, number: int, on: bool) -> Outcome:
+    """Caching of a logical drive. Under Smart Path the answer is a lie: the logical drive is there."""
+    volume = next((one for one in card.volumes if one.number == number), None)
+    against = _against(card, *(() if volume is None else (volume,)))
+    if against is not None or volume is None:
+        return against or f"Invalid drive specified: {number}"
+    if volume.acceleration == "path" and on:
+        return f"Invalid drive specified: {number}"
+    if (volume.acceleration == "cache") == on:
+        return NO_CHANGE
+    return _replaced(card, replace(volume, acceleration="cache" if on else "none"))
+
+
+def with_smart_path(card: SmartCard, group: str, on: bool) -> Outcome:
+    """Smart Path of an array: of flash alone, and of none with a cached logical drive."""
+    mine = [volume for volume in card.volumes if volume.group == group]
+    against = _against(card, *mine)
+    if against is not None or not mine:
+        return against or f"Invalid array specified: {group}"
+    if all(one.acceleration == "path" for one in mine) == on:
+        return NO_CHANGE
+    if on and not card.flash(group):
+        return NO_FLASH
+    if on and any(one.acceleration == "cache" for one in mine):
+        return CACHED
+    for one in mine:
+        card = _replaced(card, replace(one, acceleration="path" if on else "none"))
+    return card
+
+
+def with_strip(card: SmartCard, number: int, kib: str) -> Outcome:
+    """Strips of another size. The simulated card is done at once."""
+    volume = next((one for one in card.volumes if one.number == number), None)
+    against = _against(card, *(() if volume is None else (volume,)))
+    if against is not None or volume is None:
+        return against or f"Invalid drive specified: {number}"
+    if kib not in STRIPS:
+        return f'"ss={kib}" is not a valid option.'
+    if str(volume.strip_kib) == kib:
+        return NO_CHANGE
+    if not card.protected and card.values["nobatterywritecache"] != "enable":
+        return NOT_PRESERVED
+    return _replaced(card, replace(volume, strip_kib=int(kib)))
+
+
+_LEAST = {"0": 1, "1": 2, "1+0": 4, "5": 3, "6": 4, "50": 6, "60": 8}
+"""Fewest drives of a level."""
+_PARITY = {"5": 1, "50": 1, "6": 2, "60": 2}
+NEW = ""
+"""The device of a logical drive that the kernel has not seen yet."""
+NO_ROOM = "This operation is not supported with the current configuration. Reason: Space for creation not available"
+NOT_FREE = "The drive {} is not available for a new logical drive: it is {}."
+
+
+def with_new(card: SmartCard, level: str, places: tuple[str, ...], new: SmartVolume, groups: int = 0) -> Outcome:
+    """A logical drive over free drives. `new`: its strip, label and caching; `groups` of RAID 50 and 60."""
+    if card.hba or card.cache_problem:
+        return IN_HBA_MODE if card.hba else LOCKED
+    bays = {bay.place: bay for bay in card.bays}
+    if len(set(places)) < len(places):
+        return "Cannot use a drive multiple times in one logical device!"
+    if unknown := next((place for place in places if place not in bays), None):
+        return f"Invalid drive specified: {unknown}"
+    for place in places:
+        if bays[place].group is not None or bays[place].state != "OK":
+            return NOT_FREE.format(place, "assigned" if bays[place].group is not None else bays[place].state)
+    if level not in _LEAST or str(new.strip_kib) not in STRIPS:
+        return f'"{level if level not in _LEAST else new.strip_kib}" is not a valid option.'
+    pairs = len(places) // 2 if level in ("1", "1+0") else 0
+    if len(places) < _LEAST[level] or (pairs and len(places) % 2) or (level == "1" and len(places) > 2):
+        return NO_ROOM
+    if groups and (len(places) % groups or len(places) // groups < _LEAST[level] // 2):
+        return NO_ROOM
+    data = pairs or len(places) - _PARITY.get(level, 0) * (groups or 1)
+    used = {volume.group for volume in card.volumes}
+    letter = next(one for one in map(chr, range(ord("A"), ord("Z"))) if one not in used)
+    first = 0 if card.bays and ":" in card.bays[0].place and card.bays[0].place.count(":") == 1 else 1
+    numbers = {volume.number for volume in card.volumes}
+    gib = min(bays[place].size_gb for place in places) * 10**9 * data / 2**30
+    made = replace(
+        new,
+        number=next(one for one in range(first, 1000) if one not in numbers),
+        group=letter,
+        level=level,
+        data_drives=data,
+        size_gib=int(gib * 4) / 4,
+        parity_groups=groups,
+        device=NEW,
+    )
+    return replace(
+        card,
+        volumes=(*card.volumes, made),
+        bays=tuple(replace(bay, group=letter) if bay.place in places else bay for bay in card.bays),
+    )
+
+
+def without(card: SmartCard, number: int) -> Outcome:
+    """A logical drive is deleted; with the last of its array that goes too, and the letters of those behind move."""
+    volume = next((one for one in card.volumes if one.number == number), None)
+    if card.hba or card.cache_problem:
+        return IN_HBA_MODE if card.hba else LOCKED
+    if volume is None:
+        return f"Invalid drive specified: {number}"
+    left = tuple(one for one in card.volumes if one is not volume)
+    letters = {old: chr(ord("A") + at) for at, old in enumerate(sorted({one.group for one in left}))}
+    bays = (
+        replace(bay, group=letters.get(bay.group or ""), spare=bay.spare and bay.group in letters) for bay in card.bays
+    )
+    return replace(card, volumes=tuple(replace(one, group=letters[one.group]) for one in left), bays=tuple(bays))
+
+
+def with_mode(card: SmartCard, number: int, mode: str) -> Outcome:
+    """Read or write cache of a logical device of series 2 to 8."""
+    volume = next((one for one in card.volumes if one.number == number), None)
+    if volume is None:
+        return "The specified logical device does not exist."
+    if mode in ("ron", "roff"):
+        after = replace(volume, read_cache=mode == "ron")
+    elif mode in ("wt", "wbb", "wb"):
+        after = replace(volume, write_cache=mode)
+    else:
+        return f"{mode} is not a valid cache mode."
+    return NO_CHANGE if after == volume else _replaced(card, after)
+
+
+def with_drive_cache(card: SmartCard, device: str, on: bool) -> Outcome:
+    """A drive's own cache."""
+    bay = next((one for one in card.bays if one.place.rpartition(":")[2] == device), None)
+    if bay is None:
+        return "The specified device does not exist."
+    if bay.own_cache == on:
+        return NO_CHANGE
+    bays = tuple(replace(one, own_cache=on) if one is bay else one for one in card.bays)
+    return replace(card, bays=bays)
+
+
+def _against(card: SmartCard, *volumes: SmartVolume) -> str | None:
+    if card.hba:
+        return IN_HBA_MODE
+    if card.cache_problem:
+        return LOCKED
+    unwell = next((volume.state for volume in volumes if volume.state != "OK"), None)
+    if unwell is not None:
+        return next((why for start, why in BUSY.items() if unwell.startswith(start)), STATUS)
+    return None if card.volumes else EMPTY
+
+
+def _replaced(card: SmartCard, volume: SmartVolume) -> SmartCard:
+    return replace(card, volumes=tuple(volume if one.number == volume.number else one for one in card.volumes))

@@ -1,0 +1,327 @@
+"""A disk system of the DS4700 kind and its SMcli: the profile, the statements that change it, its rules."""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Sequence
+from dataclasses import field
+
+from backends.simulator.tool_output import Said
+from backends.values import dataclass
+
+_SET_SYSTEM = re.compile(r"set storageSubsystem (\w+)=(\w+);")
+_SET_VOLUME = re.compile(r'set logicalDrives? \[((?:"[\w#-]+" ?)+)\] (\w+)=(\w+);')
+_MOST = 32
+"""Logical drives that one statement may name."""
+
+_MOVES_A_SECOND = 15e6
+"""Bytes that the controllers move beside their other work when segments get another size."""
+
+_BEGIN = "Performing syntax check...\n\nSyntax check complete.\n\nExecuting script...\n\n"
+_END = "Script execution complete.\n\nSMcli completed successfully.\n"
+
+_MILLISECONDS = {"250": 0.25, "500": 0.5, "750": 0.75, "1500": 1.5}
+_SECONDS = (1, 2, 5, 10, 20, 60, 120, 300, 1200, 3600)
+_SWITCHES = {
+    "readCacheEnabled": "read_cache",
+    "writeCacheEnabled": "write_cache",
+    "mirrorCacheEnabled": "mirroring",
+    "cacheWithoutBatteryEnabled": "without_battery",
+    "cacheReadPrefetch": "prefetch",
+}
+
+
+@dataclass(slots=True, kw_only=True)
+class HostDisk:
+    """What hosts see as a disk."""
+
+    name: str
+    """Its name."""
+    wwn: str
+    """World wide name, without colons."""
+    array: str = "1"
+    """The array it lies on."""
+    level: str = "5"
+    """RAID level."""
+    gigabytes: float = 200.0
+    """Capacity in binary units."""
+    segment_kib: int = 64
+    """Segment size."""
+    read_cache: bool = True
+    """Switch."""
+    write_cache: bool = True
+    """Switch."""
+    without_battery: bool = False
+    """Switch."""
+    mirroring: bool = True
+    """Switch."""
+    prefetch: bool = True
+    """Switch."""
+    flush: float | None = 10.0
+    """Seconds; 0 is at once, None never."""
+    priority: str = "high"
+    """Of modifications."""
+    moved_by: float = 0.0
+    """When its data will lie in segments of that size."""
+
+    @property
+    def size_bytes(self) -> int:
+        """As the kernel has it."""
+        return int(self.gigabytes * 1024) << 20
+
+
+@dataclass(slots=True, kw_only=True)
+class DiskSystem:
+    """Two controllers, one array of drives, and the logical drives on it."""
+
+    name: str = "DS4700_A"
+    """Its name."""
+    wwn: str = "600a0b80002618d6000000004a2f6c31"
+    """World wide name."""
+    block_kib: int = 4
+    """Cache block size."""
+    blocks: tuple[int, ...] = (4, 8, 16)
+    """Cache block sizes that its model takes."""
+    flush_start: int = 80
+    """Percent."""
+    flush_stop: int = 80
+    """Percent."""
+    strict: bool = False
+    """Whether it refuses a threshold that crosses the other one: not every model does."""
+    battery: str = "Optimal"
+    """State of both batteries."""
+    second: str = "Online"
+    """State of the second controller."""
+    drives: int = 5
+    """Drives in the array, in enclosure 0."""
+    unassigned: int = 0
+    """Drives beside them that no array has."""
+    volumes: list[HostDisk] = field(
+        default_factory=lambda: [HostDisk(name="fast", wwn="600a0b80002618d6000004d44a2f7a01")]
+    )
+    """Logical drives."""
+    locked: bool = False
+    """Whether somebody else changes it now."""
+    product_id: str = "1814      FAStT"
+    """What its controllers and logical drives call themselves."""
+    product: str = "IBM DS4700-70"
+    """Key of `CARDS`: how fast its controllers are."""
+    drive: str = "ST373454FC"
+    """Key of `DRIVES`: what is in it."""
+    cache_mib: int = 1536
+    """Cache of a controller."""
+
+    def writes_back(self, one: HostDisk) -> bool:
+        """Whether writes are cached now: as configured, while the batteries are well or it may do without them, and
+        while the other controller is there where it has to get a copy.
+        """
+        kept = self.battery == "Optimal" or one.without_battery
+        return one.write_cache and kept and (not one.mirroring or self.second == "Online")
+
+    def said(self, words: Sequence[str], now: float | None = None) -> Said:
+        """What SMcli prints, and what it does to the disk system. Without a time nothing takes any."""
+        match list(words):
+            case ["-d"]:
+                return Said(text=f"{self.name}\t192.0.2.10\t192.0.2.11\n\nSMcli completed successfully.\n", seconds=1)
+            case ["-n", self.name, "-c", statement]:
+                return self._statement(statement, now)
+            case ["-n", name, *_]:
+                return _failed(f"The storage subsystem {name} was not found in the configuration file.")
+            case _:
+                return _failed("Usage: SMcli ...")
+
+    def _statement(self, text: str, now: float | None) -> Said:
+        if text == "show storageSubsystem profile;":
+            return Said(text=f"{_BEGIN}{self._profile()}\n{_END}", seconds=3)
+        if self.locked:
+            return _failed("error code 4 - Resource is busy: another process changes the storage subsystem.")
+        if found := _SET_SYSTEM.fullmatch(text):
+            why_not = self._set_system(found[1], found[2])
+        elif found := _SET_VOLUME.fullmatch(text):
+            why_not = self._set_volumes(re.findall(r'"([^"]+)"', found[1]), found[2], found[3], now)
+        else:
+            return Said(text="Performing syntax check...\n\nSyntax error.\n\nSMcli failed.\n", code=1, seconds=3)
+        return _failed(why_not) if why_not else Said(text=_BEGIN + _END, seconds=6, changed=True)
+
+    def _set_system(self, word: str, value: str) -> str:
+        number = int(value) if value.isdigit() else -1
+        match word:
+            case "cacheBlockSize" if number in self.blocks:
+                self.block_kib = number
+            case "cacheFlushStart" if (self.flush_stop if self.strict else 0) <= number <= 100:
+                self.flush_start = number
+            case "cacheFlushStop" if 0 <= number <= (self.flush_start if self.strict else 100):
+                self.flush_stop = number
+            case _:
+                return f"The value {value} is not valid for the parameter {word}."
+        return ""
+
+    def _set_volumes(self, names: list[str], word: str, value: str, now: float | None) -> str:
+        known = {volume.name: volume for volume in self.volumes}
+        if len(names) > _MOST:
+            return f"A command may name {_MOST} logical drives at most."
+        for name in names:
+            one = known.get(name)
+            why_not = f"No logical drive {name}." if one is None else self._set_volume(one, word, value, now)
+            if why_not:
+                return why_not
+        return ""
+
+    def _set_volume(self, one: HostDisk, word: str, value: str, now: float | None) -> str:
+        if word in _SWITCHES and value in ("TRUE", "FALSE"):
+            setattr(one, _SWITCHES[word], value == "TRUE")
+            return ""
+        match word:
+            case "segmentSize" if now is not None and now < one.moved_by:
+                return f"An operation on the logical drive {one.name} is in progress."
+            case "segmentSize" if value in ("8", "16", "32", "64", "128", "256", "512"):
+                one.segment_kib = int(value)
+                one.moved_by = 0.0 if now is None else now + one.size_bytes / _MOVES_A_SECOND
+            case "modificationPriority" if value in ("highest", "high", "medium", "low", "lowest"):
+                one.priority = value
+            case "cacheFlushModifier" if value in ("Immediate", "Infinite"):
+                one.flush = 0.0 if value == "Immediate" else None
+            case "cacheFlushModifier" if value in _MILLISECONDS:
+                one.flush = _MILLISECONDS[value]
+            case "cacheFlushModifier" if value.isdigit() and int(value) in _SECONDS:
+                one.flush = float(value)
+            case _:
+                return f"The value {value} is not valid for the parameter {word}."
+        return ""
+
+    def _profile(self) -> str:
+        parts = (
+            f"PROFILE FOR STORAGE SUBSYSTEM: {self.name} (6/22/10 3:12:55 PM)\n",
+            self._summary(),
+            _section("CONTROLLERS", f"   Number of controllers: 2\n{self._controller('A')}{self._controller('B')}"),
+            _section("ARRAYS", self._array()),
+            _section("STANDARD LOGICAL DRIVES", self._volumes()),
+            _section("DRIVES", self._drives()),
+            _section("ENCLOSURES", self._enclosures()),
+        )
+        return "\n".join(parts)
+
+    def _summary(self) -> str:
+        return _section(
+            "SUMMARY",
+            _rows(
+                3,
+                {
+                    "Number of controllers": "2",
+                    "Number of arrays": "1",
+                    "Total number of logical drives used": str(len(self.volumes)),
+                    "Number of drives": str(self.drives),
+                    "Start cache flushing at (in percentage)": str(self.flush_start),
+                    "Stop cache flushing at (in percentage)": str(self.flush_stop),
+                    "Cache block size (in KB)": str(self.block_kib),
+                    "Storage Subsystem world-wide identifier (ID)": self.wwn,
+                },
+            ),
+        )
+
+    def _controller(self, slot: str) -> str:
+        rows = {
+            "Status": "Online" if slot == "A" else self.second,
+            "Firmware version": "07.36.12.00",
+            "Board ID": "3994",
+            "Product ID": self.product_id,
+            "Serial number": f"1T8273014{slot}",
+            "Cache/processor size (MB)": "1536/512",
+        }
+        ports = {"Drive interface": "Fibre", "Host interface": "Fibre", "Link status": "Up"}
+        return f"\n   Controller in Enclosure 85, Slot {slot}\n\n{_rows(6, rows)}\n{_rows(9, ports)}"
+
+    def _array(self) -> str:
+        head = _rows(3, {"Number of arrays": "1"}) + "\n"
+        own = {"Name": "1", "Status": "Optimal", "RAID level": "5", "Drive media type": "Hard Disk Drive"}
+        places = "".join(f"         0          {slot}\n" for slot in range(1, self.drives + 1))
+        lying = "".join(f"         {volume.name:<12}{_capacity(volume.gigabytes)}\n" for volume in self.volumes)
+        logical = f"      Associated logical drives and free capacity\n\n         Logical Drive  Capacity\n{lying}"
+        present = f"      Associated drives - present (in piece order)\n\n         Enclosure  Slot\n{places}"
+        return f"{head}{_rows(6, own)}\n{logical}\n{present}"
+
+    def _volumes(self) -> str:
+        head = f"   SUMMARY\n\n   Number of standard logical drives: {len(self.volumes)}\n\n   DETAILS\n"
+        return head + "".join(f"\n{self._volume(volume)}" for volume in self.volumes)
+
+    def _volume(self, one: HostDisk) -> str:
+        spelled = ":".join(one.wwn[at : at + 2] for at in range(0, len(one.wwn), 2))
+        cached = "Enabled" if one.write_cache else "Disabled"
+        flush = "Infinite" if one.flush is None else "Immediate" if not one.flush else f"{one.flush:.2f}"
+        rows = {
+            "Logical Drive status": "Optimal",
+            "Capacity": _capacity(one.gigabytes),
+            "Logical Drive ID": spelled,
+            "Subsystem ID (SSID)": "0",
+            "Associated array": one.array,
+            "RAID level": one.level,
+            "Drive type": "Fibre Channel",
+            "Preferred owner": "Controller in slot A",
+            "Current owner": "Controller in slot A",
+            "Segment size": f"{one.segment_kib} KB",
+            "Maximum future segment size": "2,048 KB",
+            "Modification priority": one.priority.capitalize(),
+            "Read cache": _switch(one.read_cache),
+            "Write cache": cached,
+            "   Write cache without batteries": _switch(one.without_battery),
+            "   Write cache with mirroring": _switch(one.mirroring),
+            "Flush write cache after (in seconds)": flush,
+            "Dynamic cache read prefetch": _switch(one.prefetch),
+            "Enable background media scan": "Enabled",
+        }
+        return f"   Logical Drive name: {one.name}\n\n{_rows(6, rows)}"
+
+    def _drives(self) -> str:
+        count = self.drives + self.unassigned
+        head = f"   SUMMARY\n   Number of drives: {count}\n\n   DETAILS\n"
+        return head + "".join(self._drive(slot) for slot in range(1, count + 1))
+
+    def _drive(self, slot: int) -> str:
+        rows = {
+            "Status": "Optimal",
+            "Mode": "Assigned" if slot <= self.drives else "Unassigned",
+            "Raw capacity": "68.366 GB",
+            "Usable capacity": "67.866 GB",
+            "World-wide identifier": f"20:00:00:14:c3:9f:4e:{slot:02x}:00:00:00:00:00:00:00:00",
+            **({"Associated array": "1"} if slot <= self.drives else {}),
+            "Media type": "Hard Disk Drive",
+            "Interface type": "Fibre Channel",
+            "Drive path redundancy": "OK",
+            "Speed": "15,000 RPM",
+            "Current data rate": "4 Gbps",
+            "Product ID": "ST373454FC",
+            "Drive firmware version": "F3R1",
+            "Serial number": f"3KP0{slot:04d}",
+        }
+        return f"\n   Drive at Enclosure 0, Slot {slot}\n\n{_rows(6, rows)}"
+
+    def _enclosures(self) -> str:
+        batteries = "".join(
+            f"\n         Battery status: {self.battery}\n            Location: Controller {slot}\n" for slot in "AB"
+        )
+        fans = "\n         Fan Status: Optimal\n         Fan Status: Optimal\n"
+        return (
+            "   Controller Enclosure 85 Overall Component Information\n\n"
+            "      Part number: PN 41Y0676\n      Serial number: SN 13F0042ZK\n\n"
+            f"      2 Battery Packs Detected\n{batteries}\n      2 Power-Fan Canisters Detected\n{fans}"
+        )
+
+
+def _failed(why: str) -> Said:
+    return Said(text=f"{_BEGIN}{why}\n\nScript execution complete.\n\nSMcli failed.\n", code=1, seconds=5)
+
+
+def _section(title: str, body: str) -> str:
+    return f"{title}{'-' * 30}\n{body}"
+
+
+def _rows(indent: int, rows: dict[str, str]) -> str:
+    return "".join(f"{' ' * indent}{label + ':':<46}{value}\n" for label, value in rows.items())
+
+
+def _capacity(gigabytes: float) -> str:
+    return f"{gigabytes:,.3f} GB" if gigabytes >= 1 else f"{gigabytes * 1024:,.3f} MB"
+
+
+def _switch(on: bool) -> str:
+    return "Enabled" if on else "Disabled"

@@ -1,0 +1,340 @@
+"""One storcli command line and its answer."""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Callable, Mapping, Sequence
+from typing import Any
+
+from backends.json_text import indented
+from backends.simulator import firmware_rules
+from backends.simulator.controller import STORCLI, SimulatedCard
+from backends.simulator.disk import FOREIGN
+from backends.simulator.rack import Rack
+from backends.simulator.storcli import changes, show_all
+from backends.simulator.storcli.rows import drive_row, volume_row
+from backends.simulator.tool_output import Said
+from backends.simulator.volume import Volume
+
+Entry = dict[str, Any]
+
+VERSION = "007.2707.0000.0000 Dec 18, 2023"
+"""What it calls itself."""
+
+_PATH = re.compile(r"/c(?P<card>all|\d+)(?:/(?P<rest>.+))?")
+_SHORT = 0.15
+"""Seconds of an ordinary answer."""
+
+_ON_SSD = {"on": "Enabled", "only-mixed": "OnlyMixed", "off": "Disabled"}
+
+
+def answer(rack: Rack, words: Sequence[str]) -> Said:
+    """What storcli prints for these words (without the program)."""
+    plain = [word for word in words if word not in ("J", "j", "nolog")]
+    as_json = len(plain) != len(words) and any(word in ("J", "j") for word in words)
+    try:
+        entries, code, changed, seconds = _answered(rack, plain)
+    except changes.SyntaxFault as fault:
+        text = f"syntax error, unexpected {str(fault) or '$end'}\n\n     Storage Command Line Tool  Ver {VERSION}\n"
+        return Said(text=text, code=1, seconds=_SHORT)
+    text = indented({"Controllers": entries}, 0) + "\n" if as_json else text_of(entries)
+    return Said(text=text, code=code, seconds=seconds, changed=changed)
+
+
+def _answered(rack: Rack, words: list[str]) -> tuple[list[Entry], int, bool, float]:
+    """Entries, exit status, whether the rack changed, seconds."""
+    seen = [card for card in rack.cards if STORCLI in card.seen_by]
+    if words == ["show"]:
+        if not seen:
+            return [_entry(None, status="Failure", description="No Controller found")], 255, False, _SHORT
+        return [_entry(None, show_all.overview(seen))], 0, False, _SHORT
+    match = _PATH.fullmatch(words[0]) if words else None
+    if match is None or len(words) < 2:
+        raise changes.SyntaxFault(words[0] if words else "$end")
+    cards = [card for card in seen if match["card"] in ("all", str(card.number))]
+    if not cards:
+        number = int(match["card"]) if match["card"].isdigit() else 0
+        return [_entry(number, status="Failure", description="Controller not found")], 1, False, _SHORT
+    found = [_on_card(rack, card, match["rest"] or "", words[1:]) for card in cards]
+    slow = [card.slow for card in cards if words[1:3] == ["show", "all"] and not match["rest"]]
+    entries = [entry for entry, _, _ in found]
+    return entries, max(code for _, code, _ in found), any(done for _, _, done in found), max([_SHORT, *slow])
+
+
+def _on_card(rack: Rack, card: SimulatedCard, rest: str, words: list[str]) -> tuple[Entry, int, bool]:
+    verb, more = words[0], words[1:]
+    handlers: list[tuple[str, Callable[..., tuple[Entry, int, bool]]]] = [
+        (r"", _card),
+        (r"v(all|\d+)", _volumes),
+        (r"(?:e(?P<e>all|\d+)/)?s(?P<s>all|\d+)", _drives),
+        (r"(bbu|cv)", _backup),
+        (r"f(all|\d+)", _foreign),
+    ]
+    for pattern, handler in handlers:
+        if (match := re.fullmatch(pattern, rest)) is not None:
+            return handler(rack, card, match, verb, more)
+    raise changes.SyntaxFault(rest)
+
+
+def _card(
+    rack: Rack, card: SimulatedCard, _match: re.Match[str], verb: str, more: list[str]
+) -> tuple[Entry, int, bool]:
+    number = card.number
+    match [verb, *more]:
+        case ["show"]:
+            return _entry(number, {"Product Name": card.product, **show_all.lists(rack, card)}), 0, False
+        case ["show", "all"]:
+            return _entry(number, show_all.card_all(rack, card)), 0, False
+        case ["show", "aso"]:
+            data = {"Advanced Software Option": show_all.options(card), "Safe ID": show_all.safe_id(card)}
+            return _entry(number, data), 0, False
+        case ["show", name]:
+            return (
+                _entry(number, {"Controller Properties": show_all.table("Ctrl_Prop", _property(card, name))}),
+                0,
+                False,
+            )
+        case ["set", "aso", key, *preview] if key.startswith("key="):
+            return _key(card, key.removeprefix("key="), preview == ["preview"])
+        case ["set", *pairs] if pairs:
+            try:
+                rows = changes.set_card(card, pairs)
+            except firmware_rules.RefusalError as error:
+                return _failed(number, {"Ctrl": number}, error), 1, False
+            return _entry(number, {"Controller Properties": rows}), 0, True
+        case ["add", "vd", *shape]:
+            try:
+                changes.add_volume(rack, card, shape)
+            except firmware_rules.RefusalError as error:
+                return _failed(number, {"VD": "0 KB"}, error), 1, False
+            return _entry(number, description="Add VD Succeeded."), 0, True
+        case ["restart"]:
+            card.options, card.pending = tuple(dict.fromkeys((*card.pending, *card.options))), ()
+            return _entry(number, description="Restart Controller Succeeded."), 0, True
+        case _:
+            raise changes.SyntaxFault((more or [verb])[0])
+
+
+def _property(card: SimulatedCard, name: str) -> list[tuple[str, Any]]:
+    """`show patrolread`, `show cc`, `show perfmode`, `show rebuildrate`. Raises SyntaxFault."""
+    if name == "patrolread":
+        mode = {"off": "Disable", "auto": "Auto", "manual": "Manual"}[card.patrol]
+        return [
+            ("PR Mode", mode),
+            ("PR Execution Delay", f"{card.property('patrol_delay')} hours"),
+            ("PR iterations completed", 41),
+            ("PR on SSD", _ON_SSD[card.property("patrol_ssds")]),
+            ("PR Current State", "Stopped"),
+            ("PR Excluded VDs", "None"),
+            ("PR MaxConcurrentPd", card.property("patrol_drives")),
+        ]
+    if name == "cc":
+        mode = {"off": "Disabled", "sequential": "Sequential", "concurrent": "Concurrent"}[card.check]
+        delay = f"{card.property('check_delay')} hours"
+        return [("CC Operation Mode", mode), ("CC Execution Delay", delay), ("CC Current State", "Stopped")]
+    if name == "perfmode":
+        return [("Perf Mode", f"{card.perf_mode} - {('BestIOPS', 'LeastLatency')[card.perf_mode]}")]
+    if name in changes.SWITCHES:
+        key, shown = changes.SWITCHES[name]
+        return [(shown, card.property(key).upper())]
+    if name == "copyback":
+        names = {"ctrl": "Copyback", "smarthdd": "Copyback SmartHDD", "smartssd": "Copyback SmartSSD"}
+        return [(names[kind], card.property(key).upper()) for kind, key in changes.COPYBACK.items()]
+    if name in changes.CARD_WORDS:
+        key, shown = changes.CARD_WORDS[name]
+        return [(shown, f"{card.rates.get(key, 30)}{' sec' if key == 'flush' else '%'}")]
+    raise changes.SyntaxFault(name)
+
+
+def _key(card: SimulatedCard, key: str, preview: bool) -> tuple[Entry, int, bool]:
+    try:
+        brought = firmware_rules.apply_key(card, key, preview=preview)
+    except firmware_rules.RefusalError as error:
+        return _failed(card.number, {"Ctrl": card.number}, error), 1, False
+    if preview:
+        rows = [{"Adv S/W Opt": name, " Time Remaining": " Unlimited", " Mode": " -"} for name in brought]
+        return _entry(card.number, {"Advanced Software Option": rows}), 0, False
+    words = "Controller reset is required for the activation key to take effect"
+    row = {"Ctrl": card.number, "Status": "Failed", "Property": "ASO", "ErrMsg": words}
+    row["ErrCd"] = firmware_rules.RESET_REQUIRED
+    status = _entry(card.number, status="Failure", detailed=[row])
+    return status, firmware_rules.RESET_REQUIRED, True
+
+
+def _volumes(
+    rack: Rack, card: SimulatedCard, match: re.Match[str], verb: str, more: list[str]
+) -> tuple[Entry, int, bool]:
+    number = card.number
+    chosen = [volume for volume in card.volumes if match[1] in ("all", str(volume.number))]
+    if not chosen and verb != "del":
+        words = "No VD's have been configured." if match[1] == "all" else "Some of the specified VDs does not exist"
+        return _entry(number, status="Failure", description=words), 255, False
+    match [verb, *more]:
+        case ["show"]:
+            return _entry(number, {"Virtual Drives": [volume_row(card, volume) for volume in chosen]}), 0, False
+        case ["show", "all"]:
+            data: dict[str, Any] = {}
+            for volume in chosen:
+                data |= show_all.volume_all(rack, card, volume)
+            return _entry(number, data), 0, False
+        case ["show", "autobgi"]:
+            rows = [{"VD": volume.number, "AutoBGI": "On" if volume.auto_bgi else "Off"} for volume in chosen]
+            return _entry(number, {"VD Operation Status": rows}), 0, False
+        case ["show", ("bgi" | "cc" | "init" | "migrate") as work]:
+            return _entry(number, {"VD Operation Status": [_work(rack, volume, work) for volume in chosen]}), 0, False
+        case ["set", *pairs] if pairs:
+            detailed = changes.set_volumes(card, chosen, pairs)
+            bad = any(row["Status"] != "Success" for row in detailed)
+            # The tool's own habit: exit status 0 although a row failed.
+            return _entry(number, status="Failure" if bad else "Success", detailed=detailed), 0, True
+        case ["del", *flags] if set(flags) <= {"force", "discardcache"}:
+            return _delete(rack, card, match[1], force="force" in flags)
+        case _:
+            raise changes.SyntaxFault((more or [verb])[0])
+
+
+def _work(rack: Rack, volume: Volume, work: str) -> Entry:
+    done = volume.initialised(rack.now()) if work == "bgi" else None
+    row = {"VD": volume.number, "Operation": work.upper(), "Progress%": "-", "Status": "Not in progress"}
+    return row if done is None else row | {"Progress%": int(done * 100), "Status": "In progress"}
+
+
+def _delete(rack: Rack, card: SimulatedCard, which: str, *, force: bool) -> tuple[Entry, int, bool]:
+    numbers = [volume.number for volume in card.volumes] if which == "all" else [int(which)]
+    for number in numbers:
+        try:
+            firmware_rules.delete(rack, card, number, force=force)
+        except firmware_rules.RefusalError as error:
+            row = {"VD": number, "Operation": "Delete", "Status": "Failed", "ErrCd": error.code, "ErrMsg": error.words}
+            return _entry(card.number, status="Failure", description="Delete VD failed", detailed=[row]), 1, False
+    return _entry(card.number, description="Delete VD succeeded"), 0, True
+
+
+def _drives(
+    rack: Rack, card: SimulatedCard, match: re.Match[str], verb: str, more: list[str]
+) -> tuple[Entry, int, bool]:
+    chosen = [
+        disk
+        for disk in card.disks
+        if match["s"] in ("all", str(disk.slot))
+        and (disk.enclosure is None if match["e"] is None else match["e"] in ("all", str(disk.enclosure)))
+    ]
+    if not chosen:
+        return _entry(card.number, status="Failure", description="No drive found!"), 255, False
+    match [verb, *more]:
+        case ["show"]:
+            return _entry(card.number, {"Drive Information": [drive_row(disk) for disk in chosen]}), 0, False
+        case ["show", "all"]:
+            data: dict[str, Any] = {}
+            for disk in chosen:
+                data |= show_all.drive_all(card, disk)
+            return _entry(card.number, data, description="Show Drive Information Succeeded."), 0, False
+        case ["show", "rebuild"]:
+            places = {show_all.drive_path(card, disk) for disk in chosen}
+            rows = [row for row in show_all.rebuilds(rack, card) if row["Drive-ID"] in places]
+            return _entry(card.number, rows, description="Show Drive Rebuild Status Succeeded."), 0, False
+        case _:
+            raise changes.SyntaxFault((more or [verb])[0])
+
+
+def _backup(
+    rack: Rack, card: SimulatedCard, match: re.Match[str], verb: str, more: list[str]
+) -> tuple[Entry, int, bool]:
+    if [verb, *more] not in (["show"], ["show", "all"], ["show", "status"]):
+        raise changes.SyntaxFault(verb)
+    data = show_all.battery_all(rack, card, match[1])
+    if data is not None:
+        return _entry(card.number, data), 0, False
+    other = "use /cx/cv" if match[1] == "bbu" and card.battery is not None else ""
+    words = other or ("Cachevault doesn't exist" if match[1] == "cv" else "The required hardware is absent")
+    code = firmware_rules.SPOKEN if other else 34
+    row = {"Ctrl": card.number, "Status": "Failed", "Property": "-", "ErrMsg": words, "ErrCd": code}
+    return _entry(card.number, status="Failure", detailed=[row]), code, False
+
+
+def _foreign(
+    _rack: Rack, card: SimulatedCard, _match: re.Match[str], verb: str, more: list[str]
+) -> tuple[Entry, int, bool]:
+    """What drives of another card bring along: of each of its arrays one drive is here, and the others are not."""
+    if [verb, *more] not in (["show"], ["show", "all"]):
+        raise changes.SyntaxFault((more or [verb])[0])
+    number, count = card.number, sum(disk.state == FOREIGN for disk in card.disks)
+    if count:
+        data = {"Total Foreign PDs": count, "Total Locked Foreign PDs": 0}
+        words = "Incomplete foreign configuration"
+        return _entry(number, data, status="Failure", description=words), firmware_rules.INCOMPLETE, False
+    row = {"Controller": number, "Status": "Failure", "ErrCd": 50, "ErrMsg": "No foreign configuration"}
+    words = "No foreign configuration found."
+    return _entry(number, status="Failure", description=words, detailed=[row]), 50, False
+
+
+def _failed(number: int, who: Entry, error: firmware_rules.RefusalError) -> Entry:
+    row = {**who, "ErrCd": error.code, "Status": "Failed", "ErrMsg": error.words, "Description": error.words}
+    return _entry(number, status="Failure", description=error.words, detailed=[row])
+
+
+def _entry(
+    card: int | None,
+    data: object = None,
+    *,
+    status: str = "Success",
+    description: str = "None",
+    detailed: list[Entry] | None = None,
+) -> Entry:
+    head: Entry = {"CLI Version": VERSION, "Operating system": "Linux 6.1.0-18-amd64"}
+    head |= {"Status Code": 0} if card is None else {"Controller": card}
+    head |= {"Status": status, "Description": description}
+    if detailed:
+        head["Detailed Status"] = detailed
+    return {"Command Status": head, **({"Response Data": data} if data is not None else {})}
+
+
+def text_of(entries: Sequence[Mapping[str, Any]]) -> str:
+    """Several controllers' answers as text."""
+    return "\n".join(_entry_text(entry) for entry in entries) + "\n"
+
+
+def _entry_text(entry: Mapping[str, Any]) -> str:
+    status = dict(entry["Command Status"])
+    detailed = status.pop("Detailed Status", None)
+    lines = [f"{key} = {value}" for key, value in status.items()]
+    data = entry.get("Response Data", {})
+    blocks = _blocks(data) if isinstance(data, Mapping) else [_table(data)]
+    if detailed:
+        blocks.append(_headed("Detailed Status", _table(detailed)))
+    return "\n".join([*lines, "", "", *blocks])
+
+
+def _blocks(data: Mapping[str, Any]) -> list[str]:
+    found: list[str] = []
+    pairs: list[str] = []
+    for key, value in data.items():
+        if isinstance(value, Mapping):
+            found.append(_headed(key, "\n".join(_blocks(value))))
+        elif isinstance(value, list):
+            found.append(_headed(key, _table(value)))
+        else:
+            pairs.append(f"{key} = {value}")
+    return ["\n".join([*pairs, ""]), *found] if pairs else found
+
+
+def _headed(heading: str, body: str) -> str:
+    title = f"{heading} :"
+    return f"{title}\n{'=' * (len(title) - 1)}\n\n{body}\n"
+
+
+def _table(rows: Sequence[Mapping[str, Any]]) -> str:
+    """A table between rules; numbers to the right, words to the left."""
+    if not rows:
+        return ""
+    columns = list(rows[0])
+    widths = {name: max(len(name), *(len(str(row.get(name, ""))) for row in rows)) for name in columns}
+    rule = "-" * (sum(widths.values()) + len(columns) - 1)
+
+    def cell(name: str, value: object) -> str:
+        text = str(value)
+        return text.rjust(widths[name]) if isinstance(value, int) else text.ljust(widths[name])
+
+    head = " ".join(name.ljust(widths[name]) for name in columns)
+    body = [" ".join(cell(name, row.get(name, "")) for name in columns) for row in rows]
+    return "\n".join([rule, head, rule, *body, rule, ""])

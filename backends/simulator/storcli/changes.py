@@ -1,0 +1,214 @@
+"""storcli's commands that change something."""
+
+from __future__ import annotations
+
+import re
+from typing import Any
+
+from backends.model import Level
+from backends.simulator import firmware_rules
+from backends.simulator.controller import SimulatedCard
+from backends.simulator.rack import Rack
+from backends.simulator.volume import SPANNED, Volume
+
+Row = dict[str, Any]
+
+VOLUME_WORDS = {
+    "wrcache": ("write_cache", "wrCache", {"wt": "write-through", "wb": "write-back", "awb": "always-write-back"}),
+    "rdcache": ("read_ahead", "rdCache", {"nora": "none", "ra": "read-ahead", "adra": "adaptive"}),
+    "iopolicy": ("io_policy", "IoPolicy", {"direct": "direct", "cached": "cached"}),
+    "pdcache": ("drive_cache", "PdCac", {"on": "on", "off": "off", "default": "default"}),
+    "accesspolicy": ("access", "AccPolicy", {"rw": "read-write", "ro": "read-only", "blocked": "blocked"}),
+    "autobgi": ("auto_bgi", "AutoBGI", {"on": "on", "off": "off"}),
+}
+"""Property: our key, its name in the answer, its words."""
+
+CARD_WORDS = {
+    "rebuildrate": ("rebuild", "Rebuildrate"),
+    "bgirate": ("bgi", "BGI Rate"),
+    "ccrate": ("cc", "CC Rate"),
+    "migraterate": ("migrate", "Migrate Rate"),
+    "prrate": ("patrol", "Patrol Read Rate"),
+    "cacheflushint": ("flush", "Cache Flush Interval"),
+    "perfmode": ("perf", "Perf Mode"),
+}
+"""Property of a card: our key and its name in the answer."""
+
+
+SWITCHES = {
+    "ncq": ("ncq", "NCQ"),
+    "cachebypass": ("cache_bypass", "Cache Bypass"),
+    "autorebuild": ("auto_rebuild", "AutoRebuild"),
+    "loadbalancemode": ("load_balance", "Load Balance Mode"),
+}
+"""Properties that are on or off: our key and its name in the answer."""
+
+COPYBACK = {"ctrl": "copyback", "smarthdd": "copyback_smart_hdd", "smartssd": "copyback_smart_ssd"}
+"""Types of copyback and our keys."""
+
+_PATROL = {"delay": "patrol_delay", "maxconcurrentpd": "patrol_drives", "includessds": "patrol_ssds"}
+
+
+class SyntaxFault(Exception):
+    """storcli does not know these words: it says so in plain text, whatever was asked for."""
+
+
+def set_volumes(card: SimulatedCard, volumes: list[Volume], words: list[str]) -> list[Row]:
+    """`set wrcache=wt ...`: a row a volume and property, each with its own verdict. Raises SyntaxFault."""
+    rows: list[Row] = []
+    if words[0].startswith("cbsize="):
+        return _set_bypass(card, volumes, words)
+    for word in words:
+        name, _, value = word.partition("=")
+        if name not in VOLUME_WORDS or value.lower() not in VOLUME_WORDS[name][2]:
+            raise SyntaxFault(name)
+        key, shown, meanings = VOLUME_WORDS[name]
+        for volume in volumes:
+            row: Row = {"VD": volume.number, "Property": shown, "Value": _shown(value)}
+            try:
+                firmware_rules.set_volume(card, volume, key, meanings[value.lower()])
+                row |= {"Status": "Success", "ErrCd": 0, "ErrMsg": "-"}
+            except firmware_rules.RefusalError as error:
+                row |= {"Status": "Failed", "ErrCd": error.code, "ErrMsg": error.words}
+            rows.append(row)
+    return rows
+
+
+def _set_bypass(card: SimulatedCard, volumes: list[Volume], words: list[str]) -> list[Row]:
+    """`set cbsize=0 cbmode=7`: both, in this order. Raises SyntaxFault."""
+    told = re.fullmatch(r"cbsize=([012]) cbmode=([012347])", " ".join(words))
+    if told is None:
+        raise SyntaxFault(words[-1])
+    modes = {"0": "intelligent", "1": "standard", "2": "custom-1", "3": "custom-2", "4": "custom-3"}
+    size = ("64k", "128k", "256k")[int(told[1])]
+    value = "off" if told[2] == "7" else f"{modes[told[2]]}-{size}"
+    rows: list[Row] = []
+    for volume in volumes:
+        row: Row = {"VD": volume.number, "Property": "CacheBypass", "Value": value}
+        try:
+            firmware_rules.set_volume(card, volume, "cache_bypass", value)
+            row |= {"Status": "Success", "ErrCd": 0, "ErrMsg": "-"}
+        except firmware_rules.RefusalError as error:
+            row |= {"Status": "Failed", "ErrCd": error.code, "ErrMsg": error.words}
+        rows.append(row)
+    return rows
+
+
+def _shown(value: str) -> str:
+    return value.upper() if len(value) < 5 and value not in ("on", "off") else value.capitalize()
+
+
+def set_card(card: SimulatedCard, words: list[str]) -> list[Row]:
+    """`set rebuildrate=60`, `set patrolread=on mode=auto`, `set cc=off`. Raises SyntaxFault, RefusalError."""
+    name, sign, value = words[0].partition("=")
+    if name in SWITCHES or name in ("copyback", "smartpollinterval") or (not sign and name in ("patrolread", "cc")):
+        return _set_property(card, name, value, words[1:])
+    if name == "patrolread":
+        modes = [word.partition("=")[2] for word in words[1:] if word.startswith("mode=")]
+        mode = "off" if value == "off" else (modes or ["auto"])[0]
+        if mode not in ("off", "auto", "manual"):
+            raise SyntaxFault(mode)
+        firmware_rules.set_card(card, "patrol_mode", mode)
+        return [{"Ctrl_Prop": "Patrol Read Mode", "Value": mode}]
+    if name in ("cc", "consistencycheck"):
+        mode = {"off": "off", "seq": "sequential", "conc": "concurrent"}.get(value, "")
+        if not mode:
+            raise SyntaxFault(value)
+        firmware_rules.set_card(card, "check_mode", mode)
+        return [{"Ctrl_Prop": "CC Mode", "Value": value.upper()}]
+    if name not in CARD_WORDS:
+        raise SyntaxFault(name)
+    key, shown = CARD_WORDS[name]
+    firmware_rules.set_card(card, key, value)
+    unit = {"flush": " sec", "perf": ""}.get(key, "%")
+    return [{"Ctrl_Prop": shown, "Value": f"{value}{unit}"}]
+
+
+def _set_property(card: SimulatedCard, name: str, value: str, more: list[str]) -> list[Row]:
+    """`set ncq=on`, `set copyback=on type=ctrl`, `set patrolread delay=168`. Raises SyntaxFault, RefusalError."""
+    if name in SWITCHES and not more:
+        key, shown = SWITCHES[name]
+    elif name == "smartpollinterval" and not more:
+        key, shown = "smart_poll", "SmartPollInterval"
+    elif len(more) != 1:
+        raise SyntaxFault((more or ["$end"])[-1])
+    elif name == "copyback":
+        key, shown = COPYBACK.get(more[0].removeprefix("type="), ""), "Copyback"
+    else:
+        word, _, value = more[0].partition("=")
+        key = "check_delay" if (name, word) == ("cc", "delay") else _PATROL.get(word, "") if name != "cc" else ""
+        shown = word
+    if not key or (key not in ("patrol_ssds",) and not value.isdigit() and value not in ("on", "off")):
+        raise SyntaxFault(value or name)
+    firmware_rules.set_card(card, key, "only-mixed" if value == "onlymixed" else value)
+    return [{"Ctrl_Prop": shown, "Value": value.upper()}]
+
+
+def add_volume(rack: Rack, card: SimulatedCard, words: list[str]) -> Volume:
+    """`add vd r5 size=all name=... drives=245:1-3 ... wt nora direct strip=64`. Raises SyntaxFault, RefusalError."""
+    volume = Volume(number=0, group=0, write_cache="write-back", read_ahead="none", strip_bytes=256 * 1024)
+    share: int | None = None
+    plain = {
+        word: (key, value)
+        for name in ("wrcache", "rdcache", "iopolicy")
+        for word, value in VOLUME_WORDS[name][2].items()
+        for key in (VOLUME_WORDS[name][0],)
+    }
+    for word in words:
+        name, sign, value = word.partition("=")
+        if name == "type" or (not sign and re.fullmatch(r"r(aid)?\d+", name)):
+            volume.level = _level((value if sign else name).removeprefix("raid").removeprefix("r"))
+        elif name in ("drives", "pdperarray", "strip", "size") and value:
+            if name == "drives":
+                volume.places = _places(value)
+            elif name == "size":
+                share = _share(value)
+            elif not value.isdigit():
+                raise SyntaxFault(word)
+            elif name == "strip":
+                volume.strip_bytes = int(value) * 1024
+            else:
+                volume.per_span = int(value)
+        elif name == "name" and len(value) <= 15:
+            volume.name = value
+        elif name == "pdcache" and value in VOLUME_WORDS["pdcache"][2]:
+            volume.drive_cache = value
+        elif word in plain:
+            setattr(volume, *plain[word])
+        else:
+            raise SyntaxFault(word)
+    if not volume.places:
+        raise SyntaxFault("$end")
+    if volume.level in SPANNED and not volume.per_span:
+        words_said = "operation not possible for current RAID level, Cannot create configuration with 1 span"
+        raise firmware_rules.RefusalError(firmware_rules.INVALID, words_said)
+    return firmware_rules.create(rack, card, volume, share=share)
+
+
+def _level(digits: str) -> Level:
+    try:
+        return Level(f"raid{int(digits)}")
+    except ValueError:
+        raise SyntaxFault(digits) from None
+
+
+def _places(text: str) -> tuple[str, ...]:
+    """`245:1-3,246:0` as places, in this order."""
+    found: list[str] = []
+    enclosure = ""
+    for part in text.split(","):
+        match = re.fullmatch(r"(?:(\d*):)?(\d+)(?:-(\d+))?", part)
+        if match is None:
+            raise SyntaxFault(part)
+        enclosure = match[1] if match[1] is not None else enclosure
+        found += [f"{enclosure}:{slot}" for slot in range(int(match[2]), int(match[3] or match[2]) + 1)]
+    return tuple(found)
+
+
+def _share(text: str) -> int | None:
+    if text in ("all", "remaining"):  # builds differ in which of them they know
+        return None
+    match = re.fullmatch(r"(\d+)(mb|gb|tb)", text.lower())
+    if match is None:
+        raise SyntaxFault(text)
+    return int(match[1]) << {"mb": 20, "gb": 30, "tb": 40}[match[2]]

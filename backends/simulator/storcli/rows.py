@@ -1,0 +1,124 @@
+"""Rows of storcli's tables: volumes, drives, topology."""
+
+from __future__ import annotations
+
+from typing import Any
+
+from backends.model import Media
+from backends.simulator.controller import SimulatedCard
+from backends.simulator.disk import SimulatedDrive
+from backends.simulator.tool_output import size_text
+from backends.simulator.volume import Volume
+
+Row = dict[str, Any]
+
+WRITE = {"write-through": "WT", "write-back": "WB", "always-write-back": "AWB"}
+READ = {"none": "NR", "read-ahead": "R", "adaptive": "AR"}
+IO = {"direct": "D", "cached": "C"}
+ACCESS = {"read-write": "RW", "read-only": "RO", "blocked": "B"}
+STATES = {"optimal": "Optl", "degraded": "Dgrd", "partially degraded": "Pdgd", "offline": "OfLn"}
+DRIVE_STATES = {
+    "online": "Onln",
+    "rebuild": "Rbld",
+    "failed": "Failed",
+    "good": "UGood",
+    "spare": "GHS",
+    "foreign": "UGood",
+    "jbod": "JBOD",
+}
+PDC = {"on": "enbl", "off": "dsbl", "default": "dflt"}
+"""Words of storcli for ours."""
+
+
+def volume_row(card: SimulatedCard, volume: Volume) -> Row:
+    """A row of `VD LIST`; its cache column tells the policies that are set."""
+    state = card.state(volume)
+    cache = READ[volume.read_ahead] + WRITE[volume.write_cache] + IO[volume.io_policy]
+    return {
+        "DG/VD": f"{volume.group}/{volume.number}",
+        "TYPE": volume.level.value.upper(),
+        "State": STATES[state],
+        "Access": ACCESS[volume.access],
+        "Consist": "Yes" if volume.bgi_since is None and state == "optimal" else "No",
+        "Cache": cache,
+        "Cac": "-",
+        "sCC": "OFF" if card.check == "off" else "ON",
+        "Size": size_text(volume.size_bytes),
+        "Name": volume.name,
+    }
+
+
+def drive_row(disk: SimulatedDrive) -> Row:
+    """A row of `PD LIST`."""
+    group: int | str = "F" if disk.state == "foreign" else "-" if disk.group is None else disk.group
+    return {
+        "EID:Slt": disk.place if disk.enclosure is not None else f" :{disk.slot}",
+        "DID": disk.did,
+        "State": DRIVE_STATES[disk.state],
+        "DG": group,
+        "Size": size_text(disk.coerced_bytes),
+        "Intf": disk.type.interface.upper(),
+        "Med": "HDD" if disk.type.media is Media.HDD else "SSD",
+        "SED": "N",
+        "PI": "N",
+        "SeSz": "512B",
+        "Model": disk.model,
+        "Sp": "U",
+        "Type": "-",
+    }
+
+
+def topology(card: SimulatedCard) -> list[Row]:
+    """`TOPOLOGY`: groups, their spans, their drives; of a missing drive only its place in the group."""
+    found: list[Row] = []
+    for group in sorted({volume.group for volume in card.volumes}):
+        volume = next(volume for volume in card.volumes if volume.group == group)
+        members = card.members(volume)
+        whole = volume.data_drives * min(disk.coerced_bytes for disk in members)
+        taken = sum(other.size_bytes for other in card.volumes if other.group == group)
+        free = "Y" if whole - taken > 1 << 30 else "N"
+        state = STATES[card.state(volume)]
+        plain = {"raid10": "RAID1", "raid50": "RAID5", "raid60": "RAID6"}.get(volume.level.value)
+        kind = volume.level.value.upper()
+        found.append(_line(volume, "-", "-", "-", "-", kind, state, whole, free))
+        for span in range(volume.spans):
+            rows = members[span * volume.per_span : (span + 1) * volume.per_span]
+            sound = all(disk.state == "online" for disk in rows)
+            state = STATES["optimal" if sound else "degraded"]
+            found.append(_line(volume, span, "-", "-", "-", plain or kind, state, whole // volume.spans, free))
+            for row, disk in enumerate(rows):
+                state = DRIVE_STATES[disk.state]
+                size = disk.coerced_bytes
+                found.append(_line(volume, span, row, disk.place, disk.did, "DRIVE", state, size, "-"))
+    return found
+
+
+def _line(
+    volume: Volume,
+    span: int | str,
+    row: int | str,
+    place: str,
+    did: int | str,
+    kind: str,
+    state: str,
+    size: int,
+    free: str,
+) -> Row:
+    """One row, in the tool's order of columns."""
+    return {
+        "DG": volume.group,
+        "Arr": span,
+        "Row": row,
+        "EID:Slot": place,
+        "DID": did,
+        "Type": kind,
+        "State": state,
+        "BT": "N",
+        "Size": size_text(size),
+        "PDC": PDC[volume.drive_cache],
+        "PI": "N",
+        "SED": "N",
+        "DS3": "none",
+        "FSpace": free,
+        "TR": "N",
+    }

@@ -1,0 +1,189 @@
+"""zpool and zfs of the simulated host: what they print, and what they set."""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Iterable, Mapping, Sequence
+from typing import TypeVar
+
+from backends.simulator.rack import Rack
+from backends.simulator.tool_output import Said
+from backends.simulator.zfs.pool import FILESYSTEM, PROPERTIES, VOLUME, Dataset, ZfsPool
+
+T = TypeVar("T")
+
+_VALUED = ("-o", "-t", "-s")
+
+
+def zfs_said(rack: Rack, words: Sequence[str]) -> Said:
+    """What zfs prints, and what it does to the datasets."""
+    verb, (options, names) = (words or ("",))[0], _parsed(words[1:])
+    named = names if verb == "list" else names[1:]
+    if missing := [name for name in named if rack.dataset(name) is None]:
+        return Said(text=f"cannot open '{missing[0]}': dataset does not exist\n", code=1)
+    match verb:
+        case "list":
+            kinds = _kinds(options)
+            wanted = (one for one in _named(rack, names) if one[2].kind in kinds)
+            return _table(options, wanted, lambda one, column: _column(*one, column))
+        case "get":
+            return _get(rack, options, names)
+        case "set":
+            key, _, value = names[0].partition("=")
+            return _done(pool.set(name, key, value) for pool, name, _ in _named(rack, names[1:]))
+        case "inherit":
+            received = "-S" in options
+            return _done(pool.inherit(name, names[0], received=received) for pool, name, _ in _named(rack, names[1:]))
+        case _:
+            return Said(text=f"unrecognized command '{verb}'\n", code=2)
+
+
+def zpool_said(rack: Rack, words: Sequence[str]) -> Said:
+    """What zpool prints, and what it does to the pools."""
+    verb, (options, names) = (words or ("",))[0], _parsed(words[1:])
+    keyed = verb in ("get", "set")
+    named = names[1:] if keyed else names
+    if missing := [name for name in named if name not in rack.pools]:
+        return Said(text=f"cannot open '{missing[0]}': no such pool\n", code=1)
+    pools = [pool for pool in rack.pools.values() if not named or pool.name in named]
+    match verb:
+        case "list":
+            return _table(options, pools, lambda pool, column: _pool_values(pool)[column])
+        case "get":
+            rows = [(pool, key) for pool in pools for key in _pool_values(pool) if names[0] in ("all", key)]
+            return _table(options, rows, _pool_row)
+        case "set":
+            return _done(_set_pool(pool, names[0]) for pool in pools)
+        case "status":
+            return Said(text="\n".join(_status(pool) for pool in pools) or "no pools available\n", seconds=0.05)
+        case _:
+            return Said(text=f"unrecognized command '{verb}'\n", code=2)
+
+
+Row = tuple[ZfsPool, str, Dataset]
+
+
+def _parsed(words: Sequence[str]) -> tuple[Mapping[str, str], list[str]]:
+    """Options with their values, each letter for itself, and the rest."""
+    options: dict[str, str] = {}
+    rest: list[str] = []
+    waiting = iter(words)
+    for word in waiting:
+        if word in _VALUED:
+            options[word] = next(waiting, "")
+        elif word.startswith("-"):
+            options |= {f"-{letter}": "" for letter in word[1:]}
+        else:
+            rest.append(word)
+    return options, rest
+
+
+def _named(rack: Rack, names: Sequence[str]) -> list[Row]:
+    """Datasets of these names, all where none is named."""
+    rows = [(pool, name, one) for pool in rack.pools.values() for name, one in pool.datasets.items()]
+    known = {row[1]: row for row in rows}
+    return [known[name] for name in names] if names else rows
+
+
+def _kinds(options: Mapping[str, str]) -> list[str]:
+    return options.get("-t", FILESYSTEM).split(",")
+
+
+def _table(options: Mapping[str, str], rows: Iterable[T], cell: Callable[[T, str], str]) -> Said:
+    columns = options["-o"].split(",")
+    text = "".join("\t".join(cell(row, column) for column in columns) + "\n" for row in rows)
+    return Said(text=text, seconds=0.02)
+
+
+def _column(pool: ZfsPool, name: str, own: Dataset, column: str) -> str:
+    if column in PROPERTIES:
+        return pool.value(name, column)[0] if own.kind in PROPERTIES[column].kinds else "-"
+    volume = own.kind == VOLUME
+    return {
+        "name": name,
+        "type": own.kind,
+        "guid": str(own.guid),
+        "used": str(own.size_bytes or 98304),
+        "available": str(pool.size_bytes * 9 // 10),
+        "mountpoint": "-" if volume else own.mountpoint or "none",
+        "mounted": "-" if volume else "yes" if own.mountpoint else "no",
+        "volsize": str(own.size_bytes) if volume else "-",
+        "volblocksize": str(own.block_bytes) if volume else "-",
+    }.get(column, "-")
+
+
+def _get(rack: Rack, options: Mapping[str, str], names: Sequence[str]) -> Said:
+    keys = names[0].split(",") if names else []
+    sources = options.get("-s", "").split(",")
+
+    def row(one: tuple[Row, str], column: str) -> str:
+        (pool, name, own), key = one
+        has = key in PROPERTIES and own.kind in PROPERTIES[key].kinds
+        shown = {
+            "name": name,
+            "property": key,
+            "value": _column(pool, name, own, key),
+            "received": own.received.get(key, "-"),
+            "source": pool.value(name, key)[1] if has else "-",
+        }
+        return shown[column]
+
+    kinds = _kinds(options) if "-t" in options else (FILESYSTEM, VOLUME)
+    named = _named(rack, names[1:])
+    below = tuple(f"{name}/" for name in names[1:]) if "-r" in options else ()
+    named += [one for one in _named(rack, ()) if one[1].startswith(below)] if below else []
+    rows = [(one, key) for one in named if one[2].kind in kinds for key in keys]
+    if "-s" in options:
+        rows = [one for one in rows if row(one, "source") in sources]
+    return _table(options, rows, row)
+
+
+def _pool_values(pool: ZfsPool) -> dict[str, str]:
+    features = ("lz4_compress", "zstd_compress", "large_blocks", "allocation_classes")
+    return {
+        "name": pool.name,
+        "guid": str(pool.guid),
+        "size": str(pool.size_bytes),
+        "allocated": "593920",
+        "free": str(pool.size_bytes - 593920),
+        "capacity": "0",
+        "health": "ONLINE",
+        "autotrim": pool.autotrim,
+        "ashift": str(pool.ashift),
+        **{f"feature@{name}": "active" if name == "lz4_compress" else "enabled" for name in features},
+    }
+
+
+def _pool_row(row: tuple[ZfsPool, str], column: str) -> str:
+    pool, key = row
+    local = key == "ashift" or (key == "autotrim" and pool.autotrim != "off") or key.startswith("feature@")
+    source = "local" if local else "default" if key == "autotrim" else "-"
+    return {"name": pool.name, "property": key, "value": _pool_values(pool)[key], "source": source}[column]
+
+
+def _set_pool(pool: ZfsPool, words: str) -> str:
+    key, _, value = words.partition("=")
+    refused = f"cannot set property for '{pool.name}': "
+    if key != "autotrim":
+        known = key in _pool_values(pool)
+        return f"{refused}'{key}' is readonly" if known and key != "ashift" else f"{refused}invalid property '{key}'"
+    if value not in ("on", "off"):
+        return f"{refused}'autotrim' must be one of 'on | off'"
+    pool.autotrim = value
+    return ""
+
+
+def _status(pool: ZfsPool) -> str:
+    rows = [(0, pool.name)]
+    for number, mirror in enumerate(pool.mirrors):
+        rows += [(2, f"mirror-{number}"), *((4, f"/dev/{disk}1") for disk in mirror)]
+    width = max(10, *(depth + len(name) for depth, name in rows))
+    lines = [f"\t{' ' * depth}{name:<{width - depth}}  {'ONLINE':<8} {0:>5} {0:>5} {0:>5}" for depth, name in rows]
+    head = f"\t{'NAME':<{width}}  {'STATE':<8} {'READ':>5} {'WRITE':>5} {'CKSUM':>5}"
+    end = ("", "errors: No known data errors", "")
+    return "\n".join((f"  pool: {pool.name}", " state: ONLINE", "config:", "", head, *lines, *end))
+
+
+def _done(refusals: Iterable[str]) -> Said:
+    """The first refusal, or nothing."""
+    said = [words for words in refusals if words]
+    return Said(text="".join(f"{words}\n" for words in said), code=1 if said else 0, seconds=0.1, changed=not said)

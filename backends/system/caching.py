@@ -1,0 +1,132 @@
+"""A host that need not be asked twice: where somebody says so, what a program told is not asked for again."""
+
+from __future__ import annotations
+
+import time
+from collections.abc import Iterator
+from contextlib import contextmanager
+from contextvars import ContextVar
+
+from backends.host import Command, Completed, Host
+from backends.system.wrapped import HostWrapper
+from backends.values import dataclass
+
+
+@dataclass(slots=True)
+class _Span:
+    """Where somebody asks once. A task that was begun in it and outlives it asks each time again."""
+
+    since: float
+    """Of time.monotonic()."""
+    over: bool = False
+    """Whether that has been left."""
+
+
+_span: ContextVar[_Span | None] = ContextVar("asked_since", default=None)
+_still: ContextVar[bool] = ContextVar("asked_before_changes", default=False)
+
+_Key = tuple[tuple[str, ...], tuple[tuple[str, str], ...]]
+"""Words and environment of a program."""
+
+
+@contextmanager
+def asked_since(moment: float) -> Iterator[None]:
+    """Inside, what a program told since `moment` (of time.monotonic()) is its answer, unless a change came between."""
+    span = _Span(moment)
+    token = _span.set(span)
+    try:
+        yield
+    finally:
+        span.over = True
+        _span.reset(token)
+
+
+@contextmanager
+def asked_anew() -> Iterator[None]:
+    """Inside, every program runs, whatever it told before: for what may be another thing each time it is looked at."""
+    token = _span.set(None)
+    try:
+        yield
+    finally:
+        _span.reset(token)
+
+
+@contextmanager
+def unmoved() -> Iterator[None]:
+    """Inside, what was told before a change counts as well: for what no change of a setting can move."""
+    token = _still.set(True)
+    try:
+        yield
+    finally:
+        _still.reset(token)
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class _ToldOnce:
+    """What a program told."""
+
+    done: Completed
+    """All of it."""
+    at: float
+    """When it was asked, of time.monotonic()."""
+    changes: int
+    """How much had been changed until then."""
+
+
+class AskedHost(HostWrapper):
+    """Remembers what programs tell that change nothing; once anything is changed that counts no more.
+
+    Files are read each time: that costs nothing. What failed or was cut is no answer.
+    """
+
+    def __init__(self, inner: Host) -> None:
+        super().__init__(inner)
+        self._told: dict[_Key, _ToldOnce] = {}
+        self._changes = 0
+
+    def forget(self) -> None:
+        """Something was changed: what is being told now is of before that as well."""
+        self._changes += 1
+
+    async def run(self, command: Command) -> Completed:
+        """Runs it, unless what it told counts: see `asked_since`."""
+        if command.mutates:
+            return await self._run_changing(command)
+        key = (command.argv, tuple(sorted(command.env.items())))
+        known = self._told.get(key)
+        if known is not None and self._counts(known):
+            return known.done
+        at, changes = time.monotonic(), self._changes
+        done = await self._inner.run(command)
+        if done.returncode == 0 and not done.truncated and not command.secret:
+            self._told[key] = _ToldOnce(done=done, at=at, changes=changes)
+        return done
+
+    def _counts(self, known: _ToldOnce) -> bool:
+        span = _span.get()
+        if span is None or span.over or known.at < span.since:
+            return False
+        return known.changes == self._changes or _still.get()
+
+    async def _run_changing(self, command: Command) -> Completed:
+        self.forget()
+        try:
+            return await self._inner.run(command)
+        finally:
+            self.forget()
+
+    async def write(self, path: str, text: str) -> None:
+        """Writes and forgets."""
+        self.forget()
+        try:
+            await self._inner.write(path, text)
+        finally:
+            self.forget()
+
+    async def install(self, path: str, content: bytes, *, before: bytes | None) -> None:
+        """Installs and forgets."""
+        self.forget()
+        try:
+            await self._inner.install(path, content, before=before)
+        finally:
+            self.forget()

@@ -1,0 +1,203 @@
+"""One HTTP request and its answer: verified, bounded in time and size, never repeated. Imported for the first one."""
+
+from __future__ import annotations
+
+import asyncio
+import base64
+import hashlib
+import hmac
+import http.client
+import socket
+import ssl
+from contextlib import suppress
+from urllib.parse import urlsplit
+
+from backends.errors import RefusedError, ToolFailedError, ToolTimeoutError
+from backends.host import Completed
+from backends.system.https.endpoint import Door, password_in
+from backends.system.local.uninterruptible import apart
+from backends.text import clean
+
+MOST = 16 << 20
+"""Bytes of an answer; a longer one is refused, as half a document says nothing."""
+
+REFUSED = 22
+"""Exit status for any answer but 2xx, as curl's."""
+
+CONNECT_SECONDS = 10.0
+"""Patience for a connection: what is switched off keeps nobody waiting for longer."""
+
+LOOK_SECONDS = 10.0
+"""Patience for a certificate that is only to be shown."""
+
+
+async def exchange(door: Door, method: str, path: str, body: str | None, seconds: float) -> Completed:
+    """The body of the answer as standard output, `HTTP 422 Unprocessable Entity` as standard error.
+
+    Raises RefusedError (password file, certificate), ToolFailedError, ToolTimeoutError.
+    """
+    call = _Call(door, method, path, body, seconds)
+    try:
+        return await asyncio.wait_for(apart(f"{method} to {door.name}", call.made), seconds)
+    except TimeoutError:
+        raise ToolTimeoutError(
+            f"{_shown(door)} did not answer within {seconds:.0f} s.",
+            hint="Is its address right, and is it switched on?",
+        ) from None
+    finally:
+        call.hang_up()
+
+
+class _Call:
+    """One request, made in a thread; whoever gives up waiting for it ends the connection from outside."""
+
+    def __init__(self, door: Door, method: str, path: str, body: str | None, seconds: float) -> None:
+        self._door = door
+        self._method = method
+        self._path = path
+        self._body = body
+        self._seconds = seconds
+        self._patience = min(seconds, CONNECT_SECONDS)
+        self._connection: http.client.HTTPConnection | None = None
+        self._given_up = False
+
+    def made(self) -> Completed:
+        """Make it. Raises as `exchange`."""
+        shown, connection = _shown(self._door), None
+        try:
+            self._connection = connection = self._connected()
+            if self._given_up:  # from here on whoever gives up cuts the connection
+                raise ToolTimeoutError(f"{shown} was reached too late.")
+            connection.sock.settimeout(self._seconds)
+            connection.request(
+                self._method,
+                self._path,
+                body=None if self._body is None else self._body.encode(),
+                headers=self._headers(),
+            )
+            answer = connection.getresponse()
+            body = answer.read(MOST + 1)
+            if answer.length:  # read() of a part says nothing of an end that came too early
+                raise http.client.IncompleteRead(body, answer.length)
+        except TimeoutError as error:
+            raise _late(self._door, self._patience if connection is None else self._seconds) from error
+        except ssl.SSLError as error:  # after the handshake
+            raise ToolFailedError(f"The encrypted connection to {shown} broke.", evidence=str(error)) from error
+        except (OSError, http.client.HTTPException) as error:
+            raise ToolFailedError(f"{shown} does not answer: {_reason(error)}.", evidence=repr(error)) from error
+        finally:
+            if connection is not None:
+                connection.close()
+        if len(body) > MOST:
+            raise ToolFailedError(f"{shown} answered with more than {MOST >> 20} MiB.")
+        return Completed(
+            returncode=0 if 200 <= answer.status < 300 else REFUSED,
+            stdout=body.decode("utf-8", "replace"),
+            stderr=f"HTTP {answer.status} {clean(answer.reason, 80)}".rstrip(),
+        )
+
+    def _connected(self) -> http.client.HTTPConnection:
+        """A connection to the very thing that was named; nothing has been said on it."""
+        parts = urlsplit(self._door.url)
+        host = parts.hostname or ""
+        if parts.scheme == "http":
+            connection = http.client.HTTPConnection(host, parts.port, timeout=self._patience)
+            connection.connect()
+            return connection
+        secure = http.client.HTTPSConnection(host, parts.port, timeout=self._patience, context=self._trust())
+        try:
+            secure.connect()
+        except ssl.SSLCertVerificationError as error:
+            raise RefusedError(
+                f"The certificate of {_shown(self._door)} is not trusted: {clean(error.verify_message, 200)}.",
+                hint=_compare(host, parts.port or 443),
+                evidence=str(error),
+            ) from error
+        except ssl.SSLError as error:
+            raise ToolFailedError(
+                f"{_shown(self._door)} offers no encryption that can be used.", evidence=str(error)
+            ) from error
+        if self._door.fingerprint is not None:
+            found = _fingerprint(secure.sock)
+            if not hmac.compare_digest(found, self._door.fingerprint):
+                secure.close()
+                raise RefusedError(
+                    f"The certificate of {_shown(self._door)} is another one than the configuration names.",
+                    hint=f"Nothing was sent. SHA-256 of the one that is there: {found}. Find out why it changed.",
+                )
+        return secure
+
+    def _trust(self) -> ssl.SSLContext:
+        try:
+            context = ssl.create_default_context(cafile=self._door.ca_file)
+        except (OSError, ssl.SSLError) as error:
+            raise RefusedError(f"{clean(self._door.ca_file or '', 200)} holds no certificates.") from error
+        if self._door.fingerprint is not None:  # the certificate itself is compared, before a word is sent
+            context.check_hostname = False
+            context.verify_mode = ssl.CERT_NONE
+        return context
+
+    def _headers(self) -> dict[str, str]:
+        words = f"{self._door.user}:{password_in(self._door.password_file)}"
+        return {
+            "Authorization": f"Basic {base64.b64encode(words.encode()).decode()}",
+            "Accept": "application/json",
+            "Accept-Encoding": "identity",
+            "Content-Type": "application/json",
+            "Connection": "close",
+        }
+
+    def hang_up(self) -> None:
+        """End the connection, whatever the thread waits for; nothing is sent any more."""
+        self._given_up = True
+        connection = self._connection
+        sock = connection.sock if connection is not None else None
+        if sock is not None:
+            with suppress(OSError):
+                sock.shutdown(socket.SHUT_RDWR)
+
+
+def _late(door: Door, seconds: float) -> ToolTimeoutError:
+    return ToolTimeoutError(
+        f"{_shown(door)} did not answer within {seconds:.0f} s.", hint="Is its address right, and does it run?"
+    )
+
+
+def _shown(door: Door) -> str:
+    return f"{door.kind} {door.name} ({door.url})"
+
+
+def _reason(error: Exception) -> str:
+    match error:
+        case http.client.IncompleteRead():
+            return "its answer breaks off"
+        case http.client.RemoteDisconnected():
+            return "it hangs up without an answer"
+        case http.client.HTTPException():
+            return "what it says is not HTTP"
+        case _:
+            return clean(getattr(error, "strerror", None) or str(error), 200) or type(error).__name__
+
+
+def _fingerprint(sock: object) -> str:
+    shown = sock.getpeercert(binary_form=True) if isinstance(sock, ssl.SSLSocket) else None
+    return hashlib.sha256(shown or b"").hexdigest()
+
+
+def _compare(host: str, port: int) -> str:
+    """What to do about a certificate that nobody vouches for; nothing but a handshake is made for it."""
+    context = ssl.create_default_context()
+    context.check_hostname = False
+    context.verify_mode = ssl.CERT_NONE
+    try:
+        with (
+            socket.create_connection((host, port), timeout=LOOK_SECONDS) as plain,
+            context.wrap_socket(plain, server_hostname=host) as sock,
+        ):
+            found = _fingerprint(sock)
+    except OSError:
+        return "Name the certificates that vouch for it as ca_file, or its SHA-256 as fingerprint."
+    return (
+        f"SHA-256 of the one that is there: {found}. Compare it with the array's own, not over the network, and put it "
+        "into the configuration as fingerprint; or name the certificates that vouch for it as ca_file."
+    )

@@ -1,0 +1,198 @@
+"""A program that is run to its end."""
+
+from __future__ import annotations
+
+import asyncio
+import contextlib
+import os
+import selectors
+import shutil
+import signal
+import subprocess
+import time
+
+from backends.errors import ToolTimeoutError
+from backends.host import Command, Completed, Custody
+from backends.system.local.child import OUTPUT_LIMIT, Child, StartGate, clean_environment, not_started, start
+from backends.system.local.files import private_folder
+from backends.system.local.pty_prompt import PROMPT_LIMIT, Terminal
+from backends.system.local.stalls import Stall, stall_of
+
+LINGER = 1.0
+"""Seconds that output is waited for after a program has exited while a child of it holds the pipe."""
+
+REAP = 0.5
+"""Seconds that the end of a killed program is waited for."""
+
+
+def run_change(command: Command, nice: int | None, custody: Custody | None = None) -> Completed:
+    """Run a command that changes the machine, whatever happens to anybody else.
+
+    Raises what `custody.begins` raises: then it was not run.
+    """
+    folder = command.cwd or private_folder()
+    started = time.monotonic()
+    terminal = Terminal(command.reply) if command.reply is not None else None
+    try:
+        with contextlib.ExitStack() as stack:
+            if terminal is not None:
+                stack.enter_context(terminal)
+            process = stack.enter_context(_begun(command, folder, custody, terminal))
+            if nice is not None:
+                with contextlib.suppress(OSError):
+                    os.setpriority(os.PRIO_PROCESS, process.pid, nice)
+            out, err, cut = _listen(process, terminal)
+    except OSError as error:
+        raise not_started(command, error) from error
+    finally:
+        if command.cwd is None:
+            shutil.rmtree(folder, ignore_errors=True)
+    return Completed(
+        returncode=process.returncode,
+        stdout=out.decode("utf-8", "replace"),
+        stderr=err.decode("utf-8", "replace"),
+        seconds=time.monotonic() - started,
+        truncated=cut,
+    )
+
+
+def _begun(
+    command: Command, folder: str, custody: Custody | None, terminal: Terminal | None
+) -> subprocess.Popen[bytes]:
+    """The program, running; written down before it did anything where there is a custody."""
+    name = os.path.basename(command.argv[0])
+    with contextlib.ExitStack() as stack:
+        gate = stack.enter_context(StartGate(lambda pid: custody.begins(pid, name))) if custody is not None else None
+        # Not asyncio's: a closing event loop kills its children, and half a firmware command is worse than a late one.
+        process = subprocess.Popen(
+            command.argv,
+            stdin=subprocess.DEVNULL if terminal is None else terminal.programs,
+            stdout=subprocess.PIPE if terminal is None else terminal.programs,
+            stderr=subprocess.PIPE,
+            cwd=folder,
+            env=clean_environment(command.env),
+            start_new_session=True,
+            # When raidbench is killed nobody reads on; the next word of the program must not end it half-way.
+            restore_signals=False,
+            pass_fds=() if custody is None else (custody.lock,),
+            preexec_fn=None if gate is None else gate.in_child,
+        )
+    if terminal is not None:
+        terminal.began()
+    if gate is not None and gate.refusal is not None:
+        process.communicate()
+        raise gate.refusal
+    return process
+
+
+async def run_read(command: Command, nice: int | None) -> Completed:
+    """Run a command that changes nothing; it is killed when its time is up or it gets nowhere.
+
+    One that not even SIGKILL reaches, since it waits in the kernel for a disk, is left to it. Raises ToolTimeoutError.
+    """
+    folder = command.cwd or private_folder()
+    started = time.monotonic()
+    try:
+        child = await start(command, folder, nice)
+        try:
+            out, err, cut = await _in_time(child, command)
+        finally:
+            child.signal(signal.SIGKILL)
+            with contextlib.suppress(TimeoutError):
+                async with asyncio.timeout(REAP):
+                    await child.wait()
+            child.close()
+    finally:
+        if command.cwd is None:
+            shutil.rmtree(folder, ignore_errors=True)
+    assert child.returncode is not None
+    return Completed(
+        returncode=child.returncode,
+        stdout=out.decode("utf-8", "replace"),
+        stderr=err.decode("utf-8", "replace"),
+        seconds=time.monotonic() - started,
+        truncated=cut,
+    )
+
+
+async def _in_time(child: Child, command: Command) -> tuple[bytes, bytes, bool]:
+    """What it says. Raises ToolTimeoutError, which names the disk that it waits for."""
+    collecting = asyncio.create_task(_collect(child), name="collect")
+    waiting: set[asyncio.Task[tuple[bytes, bytes, bool]] | asyncio.Task[Stall]] = {collecting}
+    stalling = None
+    if command.stall is not None:
+        stalling = asyncio.create_task(stall_of(child.pid, command.argv, command.stall), name="stall")
+        waiting.add(stalling)
+    try:
+        await asyncio.wait(waiting, timeout=command.timeout, return_when=asyncio.FIRST_COMPLETED)
+        if collecting.done():
+            return collecting.result()
+    finally:
+        for task in waiting:
+            task.cancel()
+    name, hint = os.path.basename(command.argv[0]), "It was stopped; try again when the device is less busy."
+    if stalling is None or not stalling.done():
+        words, stall = f"{name}: no answer in {command.timeout:g} s.", Stall()
+    else:
+        stall = stalling.result()
+        words = f"{name}: no answer in {command.stall:g} s, {stall.why}."
+        hint = "The kernel log says what is wrong with it." if stall.devices else hint
+    raise ToolTimeoutError(words, hint=hint, evidence=command.shown(), devices=stall.devices)
+
+
+async def _collect(child: Child) -> tuple[bytes, bytes, bool]:
+    """Both outputs, each up to the limit; a program that floods is stopped."""
+    outputs = (bytearray(), bytearray())
+    cut = False
+
+    async def take(stream: asyncio.StreamReader, kept: bytearray) -> None:
+        nonlocal cut
+        while chunk := await stream.read(262144):
+            # Only a command that reads may be killed for flooding.
+            room = OUTPUT_LIMIT - len(kept)
+            kept += chunk[:room]
+            if len(chunk) > room:
+                cut = True
+                child.signal(signal.SIGKILL)
+
+    readers = [asyncio.create_task(take(child.stdout, outputs[0])), asyncio.create_task(take(child.stderr, outputs[1]))]
+    try:
+        await child.wait()
+        await asyncio.wait(readers, timeout=LINGER)
+    finally:
+        for reader in readers:
+            reader.cancel()
+    return bytes(outputs[0]), bytes(outputs[1]), cut
+
+
+def _listen(process: subprocess.Popen[bytes], terminal: Terminal | None) -> tuple[bytes, bytes, bool]:
+    """Both outputs of a program that is let run to its end, each up to the limit; what is more is read and dropped."""
+    assert process.stderr is not None
+    if terminal is None:
+        assert process.stdout is not None
+        said = process.stdout.fileno()
+    else:
+        said = terminal.ours
+    outputs = {said: bytearray(), process.stderr.fileno(): bytearray()}
+    cut = False
+    silent = 0.0
+    with selectors.DefaultSelector() as selector:
+        for descriptor in outputs:
+            selector.register(descriptor, selectors.EVENT_READ)
+        while selector.get_map() and silent < LINGER:
+            ready = selector.select(0.1)
+            # A daemon that the tool left behind holds the pipe open for ever: after its exit silence counts as the end.
+            silent = silent + 0.1 if not ready and process.poll() is not None else 0.0
+            for key, _ in ready:
+                chunk = os.read(key.fd, 262144) if terminal is None or key.fd != said else terminal.read()
+                if not chunk:
+                    selector.unregister(key.fd)
+                kept = outputs[key.fd]
+                cut = cut or len(kept) + len(chunk) > OUTPUT_LIMIT
+                # Read on and dropped beyond the limit: a full pipe would stop the change half-way.
+                kept += chunk[: OUTPUT_LIMIT - len(kept)]
+            if terminal is not None:
+                terminal.heard(bytes(outputs[said][:PROMPT_LIMIT]), more=bool(ready))
+    process.wait()
+    out, err = outputs.values()
+    return bytes(out), bytes(err), cut

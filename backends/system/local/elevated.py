@@ -1,0 +1,162 @@
+"""Starts the helper as root, through sudo or pkexec, with a socket as its standard input."""
+
+from __future__ import annotations
+
+import os
+import pwd
+import socket
+import subprocess
+from collections.abc import Mapping, Sequence
+
+from backends.errors import RefusedError
+from backends.self_exec import again
+from backends.system.local.programs import find_program
+from backends.values import dataclass
+
+PROMPT = "[sudo] password for %p, for the part of raidbench that needs root: "
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Elevation:
+    """A program that starts others as root."""
+
+    name: str
+    """`sudo`, `pkexec`."""
+    argv: tuple[str, ...]
+    """It, up to the program that it is to start."""
+    asks: bool
+    """Whether it may ask somebody for a password."""
+
+
+def ways(*, ask: bool) -> tuple[Elevation, ...]:
+    """What may be tried, in this order: sudo without a question, then with one; pkexec where there is no sudo.
+
+    `ask`: whether somebody is there to answer.
+    """
+    sudo = find_program(("sudo",))
+    if sudo is not None:
+        silent = Elevation(name="sudo", argv=(sudo, "-n", "--"), asks=False)
+        return (silent, Elevation(name="sudo", argv=(sudo, "-p", PROMPT, "--"), asks=True)) if ask else (silent,)
+    pkexec = find_program(("pkexec",))
+    return (Elevation(name="pkexec", argv=(pkexec,), asks=True),) if pkexec is not None and ask else ()
+
+
+def start(way: Elevation, words: Sequence[str]) -> tuple[socket.socket, subprocess.Popen[bytes]]:
+    """The program with these words, started as root; our end of its connection. Raises RefusedError."""
+    return _started((*way.argv, *words), quiet=not way.asks)
+
+
+COMPANION = "--companion"
+"""The word with which a helper is told that it may outlive whoever started it."""
+
+
+def start_beside(words: Sequence[str], *more: str, user: tuple[int, int] | None = None) -> socket.socket:
+    """The same for root itself, which needs nobody's leave; `user`: uid and gid for whom, if not the caller.
+
+    Raises RefusedError.
+    """
+    environment = None if user is None else {**os.environ, "SUDO_UID": str(user[0]), "SUDO_GID": str(user[1])}
+    return _started((*words, *more), quiet=False, environment=environment, apart=COMPANION in more)[0]
+
+
+def _started(
+    argv: Sequence[str], *, quiet: bool, environment: Mapping[str, str] | None = None, apart: bool = False
+) -> tuple[socket.socket, subprocess.Popen[bytes]]:
+    mine, its = socket.socketpair()
+    try:
+        # In our own session and with our own environment: sudo asks at the terminal, and clears what it has to.
+        process = subprocess.Popen(
+            argv,
+            stdin=its.fileno(),
+            stdout=subprocess.DEVNULL,
+            stderr=subprocess.DEVNULL if quiet else None,
+            cwd="/",
+            env=environment,
+            start_new_session=apart,
+        )
+    except OSError as error:
+        mine.close()
+        raise RefusedError(f"{argv[0]} could not be started: {error.strerror}.") from error
+    finally:
+        its.close()
+    return mine, process
+
+
+def invoker() -> tuple[int, int] | None:
+    """Numbers of the user and group who called sudo for this command; None where nobody did but root.
+
+    In a shell that sudo started (`sudo -i`, `sudo su`) whoever types is root: the folder is root's, and so is the home.
+    """
+    uid, gid = os.environ.get("SUDO_UID", ""), os.environ.get("SUDO_GID", "")
+    if os.geteuid() != 0 or not uid.isdigit() or not gid.isdigit() or int(uid) == 0:
+        return None
+    if os.path.basename(os.environ.get("SUDO_COMMAND", "").partition(" ")[0]) in _shells():
+        return None
+    return int(uid), int(gid)
+
+
+def _shells() -> frozenset[str]:
+    """Names of the system's shells, as getusershell(3) has them, and of what starts one for another user."""
+    try:
+        with open("/etc/shells", encoding="utf-8", errors="replace") as file:
+            lines = [line.strip() for line in file]
+    except OSError:
+        lines = []
+    return frozenset(("sh", "csh", "su", *(os.path.basename(line) for line in lines if line.startswith("/"))))
+
+
+def become(uid: int, gid: int, argv: Sequence[str], keep: int) -> None:
+    """Go on as that user for good, with `argv` in an interpreter that sees nothing of before; `keep` stays open.
+
+    Comes back only where that user may not run this program, and nothing has been given up then. Raises OSError.
+    """
+    home, name = "/", str(uid)
+    try:
+        entry = pwd.getpwuid(uid)
+        home, name = entry.pw_dir, entry.pw_name
+    except KeyError:
+        pass
+    environment = {key: value for key, value in os.environ.items() if not key.startswith(("PYTHON", "XDG_"))}
+    environment |= {"HOME": home, "USER": name, "LOGNAME": name, CONNECTED: str(keep)}
+    if not _may_run(uid, gid, name, environment):
+        return
+    os.set_inheritable(keep, True)
+    _drop(uid, gid, name)
+    os.execve(argv[0], list(argv), environment)
+
+
+CONNECTED = "RAIDBENCH_ROOT_SIDE"
+"""Variable with the number of the descriptor that leads to a helper which runs already."""
+
+
+def connected() -> socket.socket | None:
+    """The connection to a helper that this program was started with; None where there is none."""
+    number = os.environ.pop(CONNECTED, "")
+    if not number.isdigit():
+        return None
+    try:
+        os.set_inheritable(int(number), False)
+        return socket.socket(fileno=int(number))
+    except OSError:
+        return None
+
+
+def _drop(uid: int, gid: int, name: str) -> None:
+    """Every right of root given up, with all groups of the user. Raises OSError."""
+    os.setgroups(os.getgrouplist(name, gid) if not name.isdigit() else [gid])
+    os.setresgid(gid, gid, gid)
+    os.setresuid(uid, uid, uid)
+
+
+def _may_run(uid: int, gid: int, name: str, environment: Mapping[str, str]) -> bool:
+    """Whether that user can run the interpreter and read this program, tried in a process of its own."""
+    words = again(__name__)
+    child = os.fork()
+    if child == 0:
+        try:
+            _drop(uid, gid, name)
+            os.dup2(os.open(os.devnull, os.O_RDWR), 2)
+            os.execve(words[0], words, environment)
+        finally:
+            os._exit(1)
+    return os.waitpid(child, 0)[1] == 0

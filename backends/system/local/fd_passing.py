@@ -1,0 +1,135 @@
+"""A descriptor of a device: opened by a process of its own, and lent to a program of somebody who may not open it."""
+
+from __future__ import annotations
+
+import ctypes
+import os
+import socket
+import stat
+import subprocess
+import threading
+
+from backends.errors import RefusedError
+from backends.self_exec import interpreter
+from backends.system.local.child import clean_environment
+
+# -- a device opened by a process of its own --------------------------------------------------------------------------
+
+# On a disk that gives no answer open(2) may wait for ever, whatever is sent to the process that waits. The descriptor
+# comes over a socket, and is this process's own then.
+
+SECONDS = 10.0
+"""How long opening may take."""
+
+_CHILD = """
+import os, socket, stat, sys
+path, flags, give = sys.argv[1], int(sys.argv[2]), sys.argv[3] == "give"
+descriptors = []
+try:
+    descriptors.append(os.open(path, flags))
+    info = os.fstat(descriptors[0])
+    said = f"0 {info.st_rdev if stat.S_ISBLK(info.st_mode) else 0}"
+except OSError as error:
+    said = f"{error.errno} 0"
+socket.send_fds(socket.socket(fileno=0), [said.encode()], descriptors if give else [])
+"""
+"""Ends when it has spoken, and with that what it opened is open here alone, or nowhere."""
+
+
+def opened(path: str, flags: int) -> int:
+    """A descriptor of a device. Raises OSError as open(2) does, TimeoutError where that takes too long."""
+    _, descriptors = _asked(path, flags, "give")
+    return descriptors[0]
+
+
+def tried(path: str, flags: int) -> int:
+    """Whether a device can be opened: its number (st_rdev), 0 for what is no block device; it is closed again.
+
+    Raises as `opened`.
+    """
+    return _asked(path, flags, "close")[0]
+
+
+def _asked(path: str, flags: int, what: str) -> tuple[int, list[int]]:
+    ours, its = socket.socketpair()
+    with ours:
+        with its:
+            process = subprocess.Popen(
+                (interpreter(), "-I", "-S", "-B", "-c", _CHILD, path, str(flags), what),
+                stdin=its.fileno(),
+                stdout=subprocess.DEVNULL,
+                stderr=subprocess.DEVNULL,
+                cwd="/",
+                env=clean_environment({}),
+                start_new_session=True,
+            )
+        ours.settimeout(SECONDS)
+        try:
+            said, descriptors, _, _ = socket.recv_fds(ours, 64, 1, socket.MSG_CMSG_CLOEXEC)
+            for descriptor in descriptors:  # before Python 3.12 the flag is not heeded
+                os.set_inheritable(descriptor, False)
+            process.wait(SECONDS)
+        except (TimeoutError, subprocess.TimeoutExpired):
+            process.kill()
+            threading.Thread(target=process.wait, name="opening", daemon=True).start()  # whenever the disk lets it go
+            raise TimeoutError from None
+    words = said.split()
+    code, number = (int(words[0]), int(words[1])) if len(words) == 2 else (5, 0)
+    if code or (what == "give" and not descriptors):
+        raise OSError(code or 5, os.strerror(code or 5), path)
+    return number, descriptors
+
+
+# -- a descriptor of a device for a program of somebody who may not open the device -----------------------------------
+
+# A program opens what it is given once more, by /proc/PID/fd/N, and the kernel then asks the rights of the file behind
+# the descriptor. Those of the device's node are the system's. So the device gets a second node, in a file system in
+# memory that has no place in the tree of folders, which only the descriptor leads to and which ends with it.
+
+_LIBC = ctypes.CDLL(None, use_errno=True)
+_FSOPEN, _FSCONFIG, _FSMOUNT = 430, 431, 432
+"""Numbers of the calls, the same on every machine (Linux >= 5.2, include/uapi/asm-generic/unistd.h)."""
+_CLOEXEC, _CREATE = 1, 6
+
+
+def open_for(number: int, gid: int, *, write: bool) -> int:
+    """A descriptor of the block device `number` (st_rdev), which members of the group `gid` can open again.
+
+    Read-only unless `write`; root owns the node, so that nobody else can widen that. Raises RefusedError.
+    """
+    mode = 0o660 if write else 0o440
+    folder = -1
+    try:
+        folder = _nowhere()
+        os.mknod("device", stat.S_IFBLK | mode, number, dir_fd=folder)
+        os.chown("device", 0, gid, dir_fd=folder)
+        os.chmod("device", mode, dir_fd=folder)
+        flags = (os.O_RDWR if write else os.O_RDONLY) | os.O_NONBLOCK | os.O_CLOEXEC
+        return os.open("device", flags, dir_fd=folder)
+    except OSError as error:
+        raise RefusedError(
+            f"The device cannot be handed to a program without root: {error.strerror}.",
+            hint="That takes Linux 5.2 and no container around it. Log in as root instead.",
+            evidence=str(error),
+        ) from error
+    finally:
+        if folder >= 0:
+            os.close(folder)
+
+
+def _nowhere() -> int:
+    """A descriptor of the top folder of an empty file system in memory that is mounted nowhere. Raises OSError."""
+    context = _call(_FSOPEN, b"tmpfs", _CLOEXEC)
+    try:
+        _call(_FSCONFIG, context, _CREATE, None, None, 0)
+        return _call(_FSMOUNT, context, _CLOEXEC, 0)
+    finally:
+        os.close(context)
+
+
+def _call(number: int, *words: object) -> int:
+    result: int = _LIBC.syscall(ctypes.c_long(number), *words)
+    if result < 0:
+        code = ctypes.get_errno()
+        raise OSError(code, os.strerror(code))
+    return result

@@ -1,0 +1,141 @@
+"""Asks the firmware of MegaRAID cards of this machine through the driver's management node.
+
+The node is opened for reading. The driver takes a `struct megasas_iocpacket`: a head, the command's frame as the card
+will see it, and a list of where answers go. The frame is little-endian and the same everywhere; the list holds native
+pointers and sizes, so that the packet has 404 bytes for a 64-bit program and 276 for a 32-bit one. The size is a part
+of the request number, which so differs too (drivers/scsi/megaraid/megaraid_sas.h, include/uapi/asm-generic/ioctl.h).
+"""
+
+from __future__ import annotations
+
+import asyncio
+import ctypes
+import errno
+import fcntl
+import os
+import stat
+import struct
+
+from backends.errors import RefusedError, ToolFailedError, ToolMissingError, ToolTimeoutError
+from backends.firmware_queries import Question
+from backends.system.local.uninterruptible import apart
+
+NODE = "/dev/megaraid_sas_ioctl_node"
+"""Made by the vendor's tools, not by the kernel."""
+
+DRIVER = "megaraid_sas_ioctl"
+"""The driver's name in /proc/devices, beside its major number."""
+
+SECONDS = 20.0
+"""Patience for one answer. The driver itself waits three minutes for a card that does not answer."""
+
+_DCMD = 5
+_FROM_CARD = 0x10
+_NOT_DONE = 0xFF
+_HEAD = "=HHIIII"
+_FRAME = "<BBB4sBIIHHII12s"
+_FRAME_BYTES = 128
+_SGL_AT = struct.calcsize(_FRAME)
+_ENTRIES = 16
+_STATUS_AT = struct.calcsize(_HEAD) + 2
+_GENERIC_IOCTL = ("x86_64", "i386", "i486", "i586", "i686", "aarch64", "armv7l", "riscv64", "loongarch64")
+"""Machines whose request numbers are built as in asm-generic; ppc, mips and sparc do it otherwise."""
+
+
+def packet(host_number: int, question: Question, subject: int, size: int, address: int, pointer: str = "P") -> bytes:
+    """The driver's packet for a question, whose answer of `size` bytes goes to `address`. Pure.
+
+    `pointer`: struct's letter of a pointer: native, or `I` and `Q` for 32 and 64 bits.
+    """
+    asked = question.value
+    mailbox = struct.pack(asked.subject, subject) if asked.subject else b""
+    frame = struct.pack(_FRAME, _DCMD, 0, _NOT_DONE, b"", 1, 0, 0, _FROM_CARD, 0, size, asked.opcode, mailbox)
+    where = struct.pack(f"@{pointer}{pointer}" if pointer == "P" else f"={pointer}{pointer}", address, size)
+    head = struct.pack(_HEAD, host_number, 0, _SGL_AT, 1, 0, 0)
+    return head + frame.ljust(_FRAME_BYTES, b"\0") + where.ljust(_ENTRIES * len(where), b"\0")
+
+
+def request_number(size: int) -> int:
+    """`_IOWR('M', 1, ...)` for a packet of this size. Pure."""
+    return 3 << 30 | size << 16 | ord("M") << 8 | 1
+
+
+def reachable() -> str | None:
+    """None if a card may be asked, else why not."""
+    try:
+        os.close(_open())
+    except (ToolMissingError, RefusedError) as error:
+        return error.message
+    return None
+
+
+async def ask(host_number: int, question: Question, subject: int, size: int | None) -> bytes:
+    """The answer. Raises ToolMissingError, RefusedError, ToolFailedError, ToolTimeoutError."""
+    length = question.value.size if size is None else size
+    if not 0 < length <= question.value.size:
+        raise ValueError(f"{question.name} has no answer of {length} bytes")
+    asking = apart(f"firmware of host{host_number}", lambda: _ask(host_number, question, subject, length))
+    try:
+        return await asyncio.wait_for(asking, SECONDS)
+    except TimeoutError:
+        raise ToolTimeoutError(
+            f"The card of host{host_number} did not answer within {SECONDS:.0f} s.",
+            hint="It is not asked again in this look. `firmware_queries = false` in the configuration keeps raidbench "
+            "from asking.",
+        ) from None
+
+
+def _ask(host_number: int, question: Question, subject: int, size: int) -> bytes:
+    """Put the question and wait. The buffer lives as long as the call."""
+    if os.uname().machine not in _GENERIC_IOCTL:
+        raise RefusedError(f"How to ask the cards of a {os.uname().machine} is not known.")
+    buffer = ctypes.create_string_buffer(size)
+    request = bytearray(packet(host_number, question, subject, size, ctypes.addressof(buffer)))
+    descriptor = _open()
+    try:
+        fcntl.ioctl(descriptor, request_number(len(request)), request)
+    except OSError as error:
+        raise ToolFailedError(
+            f"The driver of host{host_number} did not pass on a question ({question.name.lower()}): {error.strerror}.",
+            evidence=str(error),
+        ) from error
+    finally:
+        os.close(descriptor)
+    status = request[_STATUS_AT]
+    if status != 0:
+        raise ToolFailedError(
+            f"The card of host{host_number} refused a question ({question.name.lower()}) with status {status:#04x}."
+        )
+    return buffer.raw
+
+
+def _open() -> int:
+    """The driver's own node, opened for reading; nothing else is taken for it."""
+    try:
+        descriptor = os.open(NODE, os.O_RDONLY | os.O_CLOEXEC | os.O_NOFOLLOW)
+    except FileNotFoundError:
+        raise ToolMissingError(
+            f"There is no {NODE}, through which the card is asked.",
+            hint=f"The vendor's tools make it. By hand: mknod {NODE} c {_major() or 'MAJOR'} 0, "
+            f"with the number of {DRIVER} in /proc/devices.",
+        ) from None
+    except OSError as error:
+        root = error.errno in (errno.EACCES, errno.EPERM)
+        raise RefusedError(
+            f"{NODE} cannot be opened: {error.strerror}.", hint="Run raidbench as root." if root else ""
+        ) from error
+    info = os.fstat(descriptor)
+    if not stat.S_ISCHR(info.st_mode) or os.major(info.st_rdev) != _major():
+        os.close(descriptor)
+        raise RefusedError(f"{NODE} is not the node of {DRIVER}.", hint="Remove it; the vendor's tools make it anew.")
+    return descriptor
+
+
+def _major() -> int | None:
+    """The driver's major number, None if it is not loaded."""
+    try:
+        with open("/proc/devices", encoding="ascii", errors="replace") as devices:
+            lines = [line.split() for line in devices]
+    except OSError:
+        return None
+    return next((int(words[0]) for words in lines if words[1:] == [DRIVER] and words[0].isdigit()), None)

@@ -1,0 +1,154 @@
+"""A program that is talked with while it runs: lines to its input, its output as it comes."""
+
+from __future__ import annotations
+
+import asyncio
+import contextlib
+import os
+import signal
+import subprocess
+from collections.abc import Mapping, Sequence
+from contextlib import AbstractAsyncContextManager
+from pathlib import Path
+
+from backends.errors import ToolFailedError, ToolMissingError
+from backends.system.local.child import PIPE_BYTES, child_setup
+
+_FAREWELL_S = 1.0
+"""Seconds that a program has to end when its input has ended, and again when it was asked to."""
+
+_KEPT_LINES = 20
+_LINE = 400
+
+
+class TalkingProgram(AbstractAsyncContextManager["TalkingProgram"]):
+    """Starts the program on entry, in a session of its own; ends it and its group on exit.
+
+    It gets this program's environment: ssh finds its agent, its keys and its tickets by it. Raises ToolMissingError and
+    ToolFailedError on entry.
+    """
+
+    def __init__(
+        self, argv: Sequence[str], *, environment: Mapping[str, str] | None = None, cwd: Path | None = None
+    ) -> None:
+        """`environment`: what is set besides. `cwd`: where it begins; None is here."""
+        self._argv = tuple(argv)
+        self._environment = dict(environment or {})
+        self._cwd = cwd
+        self._process: asyncio.subprocess.Process | None = None
+        self._complaints: list[str] = []
+        self._listener: asyncio.Task[None] | None = None
+
+    async def __aenter__(self) -> TalkingProgram:
+        try:
+            self._process = await asyncio.create_subprocess_exec(
+                *self._argv,
+                stdin=subprocess.PIPE,
+                stdout=subprocess.PIPE,
+                stderr=subprocess.PIPE,
+                cwd=self._cwd,
+                env={**os.environ, **self._environment},
+                start_new_session=True,
+                preexec_fn=child_setup(os.getpid(), None),
+                limit=PIPE_BYTES,
+            )
+        except FileNotFoundError as error:
+            raise ToolMissingError(f"{self._argv[0]} is not there.", hint="Install it.", evidence=str(error)) from error
+        except OSError as error:
+            raise ToolFailedError(f"{self._argv[0]} could not be started: {error.strerror}.") from error
+        self._listener = asyncio.create_task(self._listen(self._process), name="complaints")
+        return self
+
+    async def __aexit__(self, *exc: object) -> None:
+        process = self._started()
+        try:
+            self.hang_up()
+            for number in (None, signal.SIGTERM):
+                if number is not None:
+                    self._signal(number)
+                with contextlib.suppress(TimeoutError):
+                    async with asyncio.timeout(_FAREWELL_S):
+                        await self._drain(process)
+                        return
+        finally:
+            self._signal(signal.SIGKILL)
+            if self._listener is not None:
+                self._listener.cancel()
+            with contextlib.suppress(TimeoutError):
+                async with asyncio.timeout(_FAREWELL_S):
+                    await process.wait()
+            process._transport.close()  # type: ignore[attr-defined]  # a grandchild may hold the pipes
+
+    @property
+    def pid(self) -> int:
+        """Its process id, which is its group's."""
+        return self._started().pid
+
+    @property
+    def returncode(self) -> int | None:
+        """Exit status, None while it runs; -N when killed by signal N."""
+        return self._started().returncode
+
+    async def read(self) -> bytes:
+        """A piece of its output; b"" at the end."""
+        stdout = self._started().stdout
+        assert stdout is not None
+        return await stdout.read(65536)
+
+    def say(self, line: str) -> None:
+        """A line to its input; nothing where it has ended."""
+        stdin = self._started().stdin
+        assert stdin is not None
+        if not stdin.is_closing():
+            stdin.write(f"{line}\n".encode())
+
+    def hang_up(self) -> None:
+        """End its input."""
+        stdin = self._started().stdin
+        assert stdin is not None
+        stdin.close()
+
+    def kill(self) -> None:
+        """SIGKILL to its group, now."""
+        self._signal(signal.SIGKILL)
+
+    async def complaints(self) -> list[str]:
+        """The last lines of its error output; those of one that has ended are waited for, for a moment."""
+        if self._listener is not None and not self._listener.done():
+            await asyncio.wait({self._listener}, timeout=_FAREWELL_S / 2)
+        return list(self._complaints)
+
+    async def status(self) -> int | None:
+        """Exit status of one whose output has ended; None where it has not ended in a moment."""
+        with contextlib.suppress(TimeoutError):
+            async with asyncio.timeout(_FAREWELL_S):
+                return await self._started().wait()
+        return None
+
+    async def _listen(self, process: asyncio.subprocess.Process) -> None:
+        assert process.stderr is not None
+        rest = b""
+        while chunk := await process.stderr.read(4096):
+            *lines, rest = (rest + chunk).split(b"\n")
+            rest = rest[-_LINE:]
+            self._complaints += [line[:_LINE].decode("utf-8", "replace") for line in lines if line.strip()]
+            del self._complaints[:-_KEPT_LINES]
+        if rest.strip():
+            self._complaints.append(rest.decode("utf-8", "replace"))
+
+    async def _drain(self, process: asyncio.subprocess.Process) -> None:
+        assert process.stdout is not None
+        while await process.stdout.read(65536):
+            pass
+        await process.wait()
+
+    def _signal(self, number: signal.Signals) -> None:
+        process = self._started()
+        if process.returncode is not None and os.path.exists(f"/proc/{process.pid}"):
+            return  # the number belongs to somebody else now
+        with contextlib.suppress(ProcessLookupError, PermissionError):
+            os.killpg(process.pid, number)
+
+    def _started(self) -> asyncio.subprocess.Process:
+        assert self._process is not None
+        return self._process

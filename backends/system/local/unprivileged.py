@@ -1,0 +1,178 @@
+"""A program that root starts for a user, as a user who is nobody: it has what it is handed, and no right besides."""
+
+from __future__ import annotations
+
+import asyncio
+import contextlib
+import ctypes
+import fcntl
+import grp
+import os
+import pwd
+import resource
+import shutil
+import signal
+from collections.abc import Callable, Collection, Iterator, Sequence
+
+from backends.errors import RefusedError
+from backends.host import Command
+from backends.system.local.child import PIPE_BYTES, child_setup, clean_environment, not_started
+from backends.system.local.files import private_folder
+
+NOBODYS = range(65520, 65534)
+"""Numbers that no user and no group has: Debian reserves them (Debian Policy 9.2.2), systemd leaves them out
+(https://systemd.io/UIDS-GIDS)."""
+
+_SUBORDINATE = ("/etc/subuid", "/etc/subgid")
+"""Ranges that users may take for their containers: NAME:FIRST:COUNT (subuid(5))."""
+
+_PR_SET_NO_NEW_PRIVS = 38
+_SECONDS = 5.0
+"""How long a killed program may take to be gone; one that is stuck in the kernel is left to it."""
+# Loaded here, not in the child: between fork and exec nothing may take a lock.
+_LIBC = ctypes.CDLL(None, use_errno=True)
+
+
+def nobodys_number() -> int:
+    """Number of a user and group that nobody is, and no process runs as. Raises RefusedError where there is none."""
+    taken = {number for number in NOBODYS if _has_name(number)}
+    taken |= {number for first, count in _ranges() for number in NOBODYS if first <= number < first + count}
+    taken |= _of_processes()
+    free = next((number for number in NOBODYS if number not in taken), None)
+    if free is None:
+        raise RefusedError(
+            "No user number is free under which a program could read for you.",
+            hint=f"raidbench takes one of {NOBODYS[0]} to {NOBODYS[-1]} that no user, group or process has.",
+        )
+    return free
+
+
+def _has_name(number: int) -> bool:
+    for named in (pwd.getpwuid, grp.getgrgid):
+        with contextlib.suppress(KeyError):
+            named(number)
+            return True
+    return False
+
+
+def _ranges() -> Iterator[tuple[int, int]]:
+    for file in _SUBORDINATE:
+        with contextlib.suppress(OSError), open(file, encoding="utf-8", errors="replace") as lines:
+            for line in lines:
+                _, _, span = line.strip().partition(":")
+                first, _, count = span.partition(":")
+                if first.isdigit() and count.isdigit():
+                    yield int(first), int(count)
+
+
+def _of_processes() -> set[int]:
+    """Numbers of users and groups that processes have by now. Raises RefusedError where they cannot be seen."""
+    found: set[int] = set()
+    seen = 0
+    for name in filter(str.isdigit, os.listdir("/proc")):
+        with contextlib.suppress(OSError), open(f"/proc/{name}/status", encoding="utf-8", errors="replace") as lines:
+            for line in lines:
+                key, _, words = line.partition(":")
+                if key in ("Uid", "Gid", "Groups"):
+                    found.update(map(int, words.split()))
+                    seen += key == "Uid"
+    if not seen:
+        raise RefusedError("Which user numbers are in use cannot be seen: /proc tells of no process.")
+    return found
+
+
+class UnownedProgram:
+    """A running program whose outputs are pipes that somebody else reads; `close` ends it and all it started."""
+
+    def __init__(self, process: asyncio.subprocess.Process, folder: str) -> None:
+        self._process = process
+        self._folder = folder
+        self.pid = process.pid
+        """Process id; also its process group."""
+
+    async def wait(self) -> int:
+        """Exit status; -N when killed by signal N."""
+        return await self._process.wait()
+
+    def signal(self, number: signal.Signals) -> None:
+        """To the whole group, while the program runs."""
+        if self._process.returncode is None:
+            with contextlib.suppress(ProcessLookupError):
+                os.killpg(self.pid, number)
+
+    async def close(self) -> None:
+        """End it at once."""
+        self.signal(signal.SIGKILL)
+        try:
+            with contextlib.suppress(TimeoutError):
+                async with asyncio.timeout(_SECONDS):
+                    await self._process.wait()
+        finally:
+            shutil.rmtree(self._folder, ignore_errors=True)
+
+
+async def start_unowned(
+    argv: Sequence[str], said: bytes, handed: Collection[int], number: int
+) -> tuple[UnownedProgram, tuple[int, int]]:
+    """Start a program as user and group `number`, and no group besides; the reading ends of its two outputs.
+
+    `said`: its standard input. `handed`: descriptors that it inherits under their own numbers. It cannot gain rights
+    (no_new_privs), leaves no memory behind (no core), stands in an empty folder that it may not even look into, and
+    dies with this process. The ends are the caller's to close. Raises ToolMissingError, ToolFailedError.
+    """
+    command = Command(argv=tuple(argv), env={"TMPDIR": "."})
+    folder = private_folder()
+    ends: list[int] = []
+    try:
+        words = os.memfd_create("input", os.MFD_CLOEXEC)
+        ends.append(words)
+        os.write(words, said)
+        os.lseek(words, 0, os.SEEK_SET)
+        out, out_end = _pipe(ends)
+        err, err_end = _pipe(ends)
+        process = await asyncio.create_subprocess_exec(
+            *command.argv,
+            stdin=words,
+            stdout=out_end,
+            stderr=err_end,
+            cwd=folder,
+            env=clean_environment(command.env),
+            start_new_session=True,
+            user=number,
+            group=number,
+            extra_groups=(),
+            pass_fds=tuple(handed),
+            preexec_fn=_setup(os.getpid()),
+        )
+    except BaseException as error:
+        for end in ends:
+            os.close(end)
+        shutil.rmtree(folder, ignore_errors=True)
+        if isinstance(error, OSError):
+            raise not_started(command, error) from error
+        raise
+    for end in (words, out_end, err_end):
+        os.close(end)
+    return UnownedProgram(process, folder), (out, err)
+
+
+def _pipe(ends: list[int]) -> tuple[int, int]:
+    """Both ends of a pipe with the slack that a program is given which is not to wait for its reader."""
+    pair = os.pipe()
+    ends += pair
+    with contextlib.suppress(OSError):
+        fcntl.fcntl(pair[1], fcntl.F_SETPIPE_SZ, PIPE_BYTES)
+    return pair
+
+
+def _setup(parent: int) -> Callable[[], None]:
+    """What runs between fork and exec, when user and groups are given up already."""
+    usual = child_setup(parent, None)
+
+    def setup() -> None:
+        usual()
+        resource.setrlimit(resource.RLIMIT_CORE, (0, 0))
+        if _LIBC.prctl(_PR_SET_NO_NEW_PRIVS, 1, 0, 0, 0) or os.geteuid() == 0 or os.getegid() == 0:
+            os._exit(126)
+
+    return setup

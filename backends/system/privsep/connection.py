@@ -1,0 +1,203 @@
+"""The user's end of the connection to the helper, and the frames that go over it."""
+
+from __future__ import annotations
+
+import asyncio
+import contextlib
+import json
+import os
+import socket
+import struct
+import threading
+from collections.abc import Mapping
+from concurrent.futures import Future
+from typing import Any
+
+from backends.errors import RefusedError
+from backends.helper_interface import raised
+
+# -- what goes between the two sides: a length, then a JSON object. No I/O --------------------------------------------
+
+REQUEST_LIMIT = 1024 * 1024
+"""Bytes of one request."""
+
+REPLY_LIMIT = 80 * 1024 * 1024
+"""Bytes of one answer: both outputs of a program, 16 MiB each, escaped."""
+
+MOST_DESCRIPTORS = 4
+"""Descriptors that come with one answer."""
+
+_LENGTH = struct.Struct("!I")
+HEAD = _LENGTH.size
+"""Bytes of the length."""
+
+
+class MalformedError(ValueError):
+    """Bytes that are no message."""
+
+
+def pack(message: Mapping[str, Any]) -> bytes:
+    """A message with its length before it."""
+    body = json.dumps(message, separators=(",", ":")).encode()
+    return _LENGTH.pack(len(body)) + body
+
+
+def length_of(head: bytes, limit: int) -> int:
+    """How many bytes follow. Raises MalformedError for none and for more than `limit`."""
+    (length,) = _LENGTH.unpack(head)
+    if not 0 < length <= limit:
+        raise MalformedError(f"a message of {length} bytes")
+    return int(length)
+
+
+def unpack(body: bytes) -> dict[str, Any]:
+    """The object in a message. Raises MalformedError for anything else, a name given twice and a number without end."""
+    try:
+        data = json.loads(body.decode("utf-8"), object_pairs_hook=_once, parse_constant=_no_number)
+    except (ValueError, RecursionError) as error:
+        raise MalformedError(f"no JSON: {type(error).__name__}") from error
+    if not isinstance(data, dict):
+        raise MalformedError("no object")
+    return data
+
+
+def _once(pairs: list[tuple[str, Any]]) -> dict[str, Any]:
+    data = dict(pairs)
+    if len(data) != len(pairs):
+        raise MalformedError("a name twice")
+    return data
+
+
+def _no_number(word: str) -> float:
+    raise MalformedError(f"{word} is no number")
+
+
+# -- the user's end of the connection to the helper: questions by number, answered in any order -----------------------
+
+PATIENCE = 60.0
+"""Seconds that an answer is waited for where nothing else may happen meanwhile."""
+
+Answer = tuple[Mapping[str, Any], tuple[int, ...]]
+
+
+class Connection:
+    """Puts questions to the helper over a socket. A thread of its own takes the answers."""
+
+    def __init__(self, sock: socket.socket) -> None:
+        """`sock`: the connected end, which becomes this object's own."""
+        self._socket = sock
+        self._lock = threading.Lock()
+        self._waiting: dict[int, Future[Answer]] = {}
+        self._greeting: Future[Answer] = Future()
+        self._asked = 0
+        self._descriptors: list[int] = []
+        self._gone = False
+        threading.Thread(target=self._listen, name="root helper", daemon=True).start()
+
+    def greeting(self, seconds: float | None) -> Mapping[str, Any]:
+        """What the helper says of itself when it is ready.
+
+        Raises RefusedError with its reason, or where it ended; TimeoutError.
+        """
+        return self._greeting.result(seconds)[0]
+
+    async def ask(self, verb: str, **args: object) -> Mapping[str, Any]:
+        """See `RootSide.ask`."""
+        return (await self.fetch(verb, **args))[0]
+
+    async def fetch(self, verb: str, **args: object) -> Answer:
+        """See `RootSide.fetch`."""
+        return await asyncio.wrap_future(self._put(verb, args))
+
+    def ask_now(self, verb: str, **args: object) -> Mapping[str, Any]:
+        """See `RootSide.ask_now`."""
+        try:
+            return self._put(verb, args).result(PATIENCE)[0]
+        except TimeoutError:
+            raise RefusedError(f"The root helper did not answer within {PATIENCE:g} s.") from None
+
+    def close(self) -> None:
+        """Let the helper go: it ends with its connection."""
+        with contextlib.suppress(OSError):
+            self._socket.shutdown(socket.SHUT_RDWR)
+
+    def _put(self, verb: str, args: Mapping[str, object]) -> Future[Answer]:
+        answer: Future[Answer] = Future()
+        with self._lock:
+            self._asked += 1
+            number = self._asked
+            message = pack({"id": number, "verb": verb, "args": args})
+            if len(message) > REQUEST_LIMIT:
+                answer.set_exception(RefusedError("That is more than the root helper is asked at a time."))
+                return answer
+            if self._gone:
+                answer.set_exception(_ended())
+                return answer
+            self._waiting[number] = answer
+            try:
+                self._socket.sendall(message)
+            except OSError:
+                del self._waiting[number]
+                answer.set_exception(_ended())
+        return answer
+
+    def _listen(self) -> None:
+        try:
+            while True:
+                length = length_of(self._exactly(HEAD), REPLY_LIMIT)
+                self._settle(unpack(self._exactly(length)))
+        except (OSError, EOFError, MalformedError):
+            with self._lock:
+                self._gone = True
+                left = [*self._waiting.values(), self._greeting]
+                self._waiting.clear()
+            for answer in left:
+                _fail(answer, _ended())
+            for descriptor in self._descriptors:
+                os.close(descriptor)
+            self._socket.close()
+
+    def _settle(self, message: Mapping[str, Any]) -> None:
+        number = message.get("id")
+        with self._lock:
+            answer = self._greeting if number == 0 else self._waiting.pop(number, None)  # type: ignore[arg-type]
+        count = message.get("descriptors", 0)
+        mine, self._descriptors = tuple(self._descriptors[:count]), self._descriptors[count:]
+        error = message.get("error")
+        failed = answer is not None and isinstance(error, dict) and _fail(answer, raised(error))
+        if failed or answer is None or not _succeed(answer, (message.get("ok") or {}, mine)):
+            for descriptor in mine:
+                os.close(descriptor)
+
+    def _exactly(self, count: int) -> bytes:
+        """So many bytes; descriptors that come along are kept. Raises EOFError at the end, OSError."""
+        parts: list[bytes] = []
+        while count:
+            part, descriptors, _, _ = socket.recv_fds(
+                self._socket, min(count, 1024 * 1024), MOST_DESCRIPTORS, socket.MSG_CMSG_CLOEXEC
+            )
+            self._descriptors += descriptors
+            if not part:
+                raise EOFError
+            parts.append(part)
+            count -= len(part)
+        return b"".join(parts)
+
+
+def _fail(answer: Future[Answer], error: Exception) -> bool:
+    """Whoever no longer waits does not hear of it."""
+    with contextlib.suppress(Exception):
+        answer.set_exception(error)
+    return True
+
+
+def _succeed(answer: Future[Answer], value: Answer) -> bool:
+    try:
+        answer.set_result(value)
+    except Exception:  # cancelled meanwhile
+        return False
+    return True
+
+
+def _ended() -> RefusedError:
+    return RefusedError("The root helper has ended.", hint="Start raidbench again to change settings.")

@@ -1,0 +1,100 @@
+"""A program that the helper started, seen from the user's side: its outputs are pipes, all else is asked."""
+
+from __future__ import annotations
+
+import asyncio
+import contextlib
+import os
+import signal
+from collections.abc import Mapping
+from contextlib import AbstractAsyncContextManager
+
+from backends.errors import RefusedError
+from backends.helper_interface import RootSide
+from backends.system.local.process import LocalProcess
+
+_WORDS = {signal.SIGINT: "interrupt", signal.SIGTERM: "terminate", signal.SIGKILL: "kill"}
+
+_GONE = -int(signal.SIGKILL)
+"""Exit status where the helper has ended: it takes what it started along."""
+
+
+class HelpersChild:
+    """What `LocalProcess` needs of a program that was started."""
+
+    def __init__(self, side: RootSide, run: int, pid: int) -> None:
+        self._side = side
+        self._run = run
+        self.pid = pid
+        """Process id; also its process group."""
+        self.stdout = asyncio.StreamReader()
+        """Its output."""
+        self.stderr = asyncio.StreamReader()
+        """Its error output."""
+        self._ended = asyncio.create_task(self._end(), name="ended")
+        self._pipes: list[asyncio.ReadTransport] = []
+        self._asked: set[asyncio.Task[None]] = set()
+
+    async def read_from(self, out: int, err: int) -> None:
+        """Take over the reading ends of its outputs."""
+        loop = asyncio.get_running_loop()
+        for stream, descriptor in ((self.stdout, out), (self.stderr, err)):
+            reader = asyncio.StreamReaderProtocol(stream)
+            pipe, _ = await loop.connect_read_pipe(lambda reader=reader: reader, os.fdopen(descriptor, "rb", 0))  # type: ignore[misc]
+            self._pipes.append(pipe)
+
+    @property
+    def returncode(self) -> int | None:
+        """Exit status, None while it runs."""
+        return self._ended.result() if self._ended.done() else None
+
+    async def wait(self) -> int:
+        """Exit status; -N when killed by signal N."""
+        return await asyncio.shield(self._ended)
+
+    async def _end(self) -> int:
+        try:
+            return int((await self._side.ask("ended", run=self._run))["returncode"])
+        except RefusedError:
+            return _GONE
+
+    def signal(self, number: signal.Signals) -> None:
+        """To the whole group, while the program runs; nobody waits for it."""
+        if self.returncode is None:
+            task = asyncio.create_task(self._ask(_WORDS[number]), name="signal")
+            self._asked.add(task)
+            task.add_done_callback(self._asked.discard)
+
+    async def _ask(self, how: str) -> None:
+        with contextlib.suppress(RefusedError):  # it has ended meanwhile
+            await self._side.ask("signal", run=self._run, how=how)
+
+    def widen_pipe(self) -> None:
+        """The helper did."""
+
+    def close(self) -> None:
+        """Let go of the pipes."""
+        for pipe in self._pipes:
+            pipe.close()
+
+
+class HelpersProgram(AbstractAsyncContextManager[LocalProcess]):
+    """Asks the helper for a run on entry, ends it on exit."""
+
+    def __init__(self, side: RootSide, asked: Mapping[str, object]) -> None:
+        """`asked`: the words of the verb `measure`. Nothing is asked before the context is entered."""
+        self._side = side
+        self._asked = asked
+        self._process: LocalProcess | None = None
+
+    async def __aenter__(self) -> LocalProcess:
+        """Raises RefusedError, ToolMissingError, InvalidValueError."""
+        said, (out, err) = await self._side.fetch("measure", **self._asked)
+        child = HelpersChild(self._side, said["run"], said["pid"])
+        await child.read_from(out, err)
+        self._process = LocalProcess(child)
+        return self._process
+
+    async def __aexit__(self, *exc: object) -> None:
+        assert self._process is not None
+        await self._process.close()

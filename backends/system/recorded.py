@@ -1,0 +1,305 @@
+"""A machine in a folder: recorded from a live one, answered from for tests and bug reports."""
+
+from __future__ import annotations
+
+import asyncio
+import fnmatch
+import json
+import os
+import re
+from collections.abc import Iterator, Mapping, Sequence
+from contextlib import AbstractAsyncContextManager
+from dataclasses import asdict, replace
+from pathlib import Path
+from typing import Any
+
+from backends.errors import InvalidValueError, NotFoundError, RefusedError, ToolMissingError
+from backends.formats import FORMATS, Kept, require_known
+from backends.host import MADE_UP, Command, Completed, Denial, FileStat, Host, Process, Space
+from backends.input_file import MEBIBYTE, read_input
+from backends.output_file import make_folder, new_file
+from backends.redaction import Redactor
+from backends.system.streams import Pace, Recordings
+from backends.system.synthetic import MadeUpHost
+from backends.system.wrapped import HostWrapper
+from backends.text import clean
+from backends.version import program_version
+
+FORMAT = FORMATS[Kept.MACHINE]
+"""Version of the machine folder."""
+
+
+class RecordingHost(HostWrapper):
+    """Notes every answer the wrapped host gives; `save` writes the machine folder."""
+
+    def __init__(self, inner: Host) -> None:
+        super().__init__(inner)
+        self._files: dict[str, str | None] = {}
+        self._lists: dict[str, list[str]] = {}
+        self._links: dict[str, str | None] = {}
+        self._stats: dict[str, dict[str, Any] | None] = {}
+        self._commands: dict[str, dict[str, Any]] = {}
+        self._which: dict[str, str | None] = {}
+        self._writable: dict[str, str | None] = {}
+
+    async def run(self, command: Command) -> Completed:
+        """Runs what does not mutate and notes the answer."""
+        if command.mutates:
+            raise RefusedError("A recording changes nothing.")
+        done = await self._inner.run(command)
+        self._commands["\0".join(command.argv)] = {
+            "argv": list(command.argv),
+            "returncode": done.returncode,
+            "stdout": done.stdout,
+            "stderr": done.stderr,
+        }
+        return done
+
+    def stream(self, command: Command) -> AbstractAsyncContextManager[Process]:
+        """Refused: what goes on cannot be recorded."""
+        raise RefusedError("A recording runs nothing that goes on.")
+
+    async def write(self, path: str, text: str) -> None:
+        """Refused: a recording changes nothing."""
+        raise RefusedError("A recording changes nothing.")
+
+    async def install(self, path: str, content: bytes, *, before: bytes | None) -> None:
+        """Refused: a recording changes nothing."""
+        raise RefusedError("A recording changes nothing.")
+
+    async def read_whole(self, path: str) -> bytes | None:
+        """Read and note as text."""
+        content = await self._inner.read_whole(path)
+        self._files[path] = None if content is None else content.decode("utf-8", "replace").rstrip()
+        return content
+
+    async def read(self, path: str) -> str | None:
+        """Reads and notes."""
+        self._files[path] = text = await self._inner.read(path)
+        return text
+
+    async def read_many(self, paths: Sequence[str]) -> Mapping[str, str]:
+        """Reads and notes."""
+        found = await self._inner.read_many(paths)
+        for path in paths:
+            self._files[path] = found.get(path)
+        return found
+
+    async def list(self, pattern: str) -> tuple[str, ...]:
+        """Lists and notes."""
+        found = await self._inner.list(pattern)
+        self._lists[pattern] = list(found)
+        return found
+
+    async def link(self, path: str) -> str | None:
+        """Resolves and notes."""
+        self._links[path] = target = await self._inner.link(path)
+        return target
+
+    async def stat(self, path: str) -> FileStat | None:
+        """Looks and notes."""
+        info = await self._inner.stat(path)
+        self._stats[path] = None if info is None else asdict(info)
+        return info
+
+    async def space_at(self, path: str) -> Space | None:
+        """Not noted: it says nothing of the hardware."""
+        return await self._inner.space_at(path)
+
+    async def writable(self, path: str) -> str | None:
+        """Asks and notes."""
+        self._writable[path] = why = await self._inner.writable(path)
+        return why
+
+    def which(self, names: Sequence[str]) -> str | None:
+        """Looks and notes."""
+        found = self._inner.which(names)
+        self._which["\0".join(names)] = found
+        return found
+
+    def texts(self) -> Iterator[str]:
+        """Yield the content of every file and all that programs said."""
+        yield from filter(None, self._files.values())
+        for done in self._commands.values():
+            yield from (value for value in done.values() if isinstance(value, str))
+
+    def save(self, folder: Path, redactor: Redactor | None = None) -> None:
+        """Write the machine folder, with pseudonyms of equal length for what the redactor knows.
+
+        Raises OSError.
+        """
+        hide = redactor or Redactor(patterns=False)
+
+        def masked(value: Any) -> Any:
+            match value:
+                case str():
+                    return hide.text(value)
+                case dict():
+                    return {masked(key): masked(item) for key, item in value.items()}
+                case list():
+                    return [masked(item) for item in value]
+                case _:
+                    return value
+
+        data = {
+            "format": FORMAT,
+            "program": program_version(),
+            "name": masked(self.name),
+            "root": self.is_root,
+            "files": masked(self._files),
+            "lists": masked(self._lists),
+            "links": masked(self._links),
+            "stats": {masked(path): info for path, info in self._stats.items()},
+            "commands": [{key: masked(item) for key, item in done.items()} for done in self._commands.values()],
+            "which": masked(self._which),
+            "writable": masked(self._writable),
+        }
+        folder.parent.mkdir(parents=True, exist_ok=True)
+        os.close(make_folder(folder, force=True))
+        with new_file(folder / "machine.json", force=True) as file:
+            file.write((json.dumps(data, indent=1, sort_keys=True) + "\n").encode())
+
+
+_LARGEST = 256 * MEBIBYTE
+"""Bytes of a recorded machine."""
+
+
+def apart_of(folder: Path) -> str:
+    """Return the name of the state of a recorded machine, by where its folder is; see `Capabilities.apart`."""
+    from hashlib import sha256  # loads a library of megabytes
+
+    place = os.path.realpath(folder)
+    return f"recorded-{sha256(os.fsencode(place)).hexdigest()[:16]}"
+
+
+class ReplayHost(MadeUpHost):
+    """Answers from a machine folder. Writes succeed in memory: what is written is read back."""
+
+    def __init__(self, folder: Path, *, root: bool | None = None, pace: Pace = asyncio.sleep) -> None:
+        """`root`: whether to answer as root, instead of as recorded. `pace`: how streams wait for their next piece.
+
+        Raises NotFoundError, InvalidValueError.
+        """
+        file = folder / "machine.json"
+        try:
+            data = json.loads(read_input(file, _LARGEST).decode("utf-8"))
+        except FileNotFoundError:
+            raise NotFoundError(
+                f"{folder} holds no recorded machine.", hint="Make one with `raidbench capture DIR`."
+            ) from None
+        except OSError as error:
+            raise InvalidValueError(f"{file} cannot be read: {error.strerror}.") from error
+        except (ValueError, RecursionError) as error:
+            raise InvalidValueError(f"{file} is not a recorded machine: {error}.") from error
+        if not isinstance(data, dict):
+            raise InvalidValueError(f"{file} is not a recorded machine.")
+        shown = f"The recorded machine {clean(str(folder), 300)}"
+        try:
+            require_known(Kept.MACHINE, data.get("format"), data.get("program"), shown)
+        except ValueError as error:
+            raise InvalidValueError(f"{file} is not a recorded machine: {error}.") from error
+        self.capabilities = replace(MADE_UP, apart=apart_of(folder))
+        self._name = clean(str(data.get("name", "recorded")), 64)
+        self._root = bool(data.get("root")) if root is None else root
+        self._pace = pace
+        self._recordings = Recordings(folder)
+        try:
+            self._take(data)
+        except (TypeError, ValueError, KeyError, AttributeError) as error:
+            raise InvalidValueError(f"{file} is damaged.", evidence=f"{type(error).__name__}: {error}") from error
+
+    def _take(self, data: dict[str, Any]) -> None:
+        self._files: dict[str, str | None] = dict(data.get("files", {}))
+        self._lists: dict[str, list[str]] = dict(data.get("lists", {}))
+        self._links: dict[str, str | None] = dict(data.get("links", {}))
+        self._stats: dict[str, dict[str, Any] | None] = dict(data.get("stats", {}))
+        self._commands = {"\0".join(entry["argv"]): entry for entry in data.get("commands", [])}
+        self._which: dict[str, str | None] = dict(data.get("which", {}))
+        self._writable: dict[str, str | None] = dict(data.get("writable", {}))
+
+    @property
+    def name(self) -> str:
+        """Name of the recorded machine."""
+        return self._name
+
+    @property
+    def is_root(self) -> bool:
+        """Whether it was recorded as root."""
+        return self._root
+
+    async def run(self, command: Command) -> Completed:
+        """The recorded answer.
+
+        Raises ToolMissingError for a command that was not recorded.
+        """
+        entry = self._commands.get("\0".join(command.argv))
+        if entry is None:
+            raise ToolMissingError(f"{command.argv[0]} was not recorded with these words.")
+        return Completed(returncode=entry["returncode"], stdout=entry["stdout"], stderr=entry["stderr"], seconds=0.0)
+
+    def stream(self, command: Command) -> AbstractAsyncContextManager[Process]:
+        """What the program said when it was recorded, as it came: nothing runs.
+
+        Raises ToolMissingError when no recorded stream fits, InvalidValueError when one is damaged.
+        """
+        return self._recordings.start(command, self._pace)
+
+    async def read(self, path: str) -> str | None:
+        """The recorded or last written text."""
+        return self._files.get(path)
+
+    async def read_many(self, paths: Sequence[str]) -> Mapping[str, str]:
+        """The recorded or last written texts."""
+        return {path: text for path in paths if (text := self._files.get(path)) is not None}
+
+    async def write(self, path: str, text: str) -> None:
+        """Remembered; a file of choices such as the scheduler's moves its brackets, as the kernel does."""
+        old = self._files.get(path)
+        if old is None:
+            raise NotFoundError(f"{path} was not recorded.")
+        words = re.sub(r"[][]", "", old).split()
+        if "[" in old and text in words:
+            self._files[path] = " ".join(f"[{word}]" if word == text else word for word in words)
+        else:
+            self._files[path] = text
+
+    async def read_whole(self, path: str) -> bytes | None:
+        """Return the recorded or last installed content."""
+        text = self._files.get(path)
+        return None if text is None else text.encode("utf-8", "surrogateescape")
+
+    async def install(self, path: str, content: bytes, *, before: bytes | None) -> None:
+        """Remember the content."""
+        self._files[path] = content.decode("utf-8", "surrogateescape") or None
+
+    async def list(self, pattern: str) -> tuple[str, ...]:
+        """The recorded list, or what matches among the recorded files."""
+        if pattern in self._lists:
+            return tuple(self._lists[pattern])
+        there = (path for path, text in self._files.items() if text is not None)
+        return tuple(sorted(path for path in there if fnmatch.fnmatchcase(path, pattern)))
+
+    async def link(self, path: str) -> str | None:
+        """The recorded target."""
+        return self._links.get(path)
+
+    async def stat(self, path: str) -> FileStat | None:
+        """What was there."""
+        entry = self._stats.get(path)
+        return None if entry is None else FileStat(**entry)
+
+    async def space_at(self, path: str) -> Space | None:
+        """Not recorded."""
+        return None
+
+    async def writable(self, path: str) -> str | None:
+        """As recorded; a file that was read but never asked about is writable for root."""
+        if path in self._writable:
+            return self._writable[path]
+        if self._files.get(path) is None:
+            return "the kernel does not offer it for this device"
+        return None if self._root else Denial.NEEDS_ROOT
+
+    def which(self, names: Sequence[str]) -> str | None:
+        """As recorded."""
+        return self._which.get("\0".join(names))

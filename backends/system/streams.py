@@ -1,0 +1,180 @@
+"""Recorded output of programs that go on for a while, played back at the pace it came."""
+
+from __future__ import annotations
+
+import asyncio
+import fnmatch
+import json
+import zlib
+from collections.abc import AsyncIterator, Awaitable, Callable, Sequence
+from pathlib import Path
+from typing import Any
+
+from backends.errors import InvalidValueError, ToolMissingError
+from backends.formats import FORMATS, Kept, require_known
+from backends.host import Command
+from backends.input_file import MEBIBYTE, open_input
+from backends.system.synthetic import MadeUpProcess
+from backends.values import dataclass
+from backends.version import program_version
+
+FORMAT = FORMATS[Kept.STREAM]
+"""Version of a recorded stream."""
+
+FOLDER = "streams"
+"""Where they lie in a machine folder, one `NAME.json.gz` each."""
+
+_INPUT_LIMIT = MEBIBYTE
+_LARGEST = 256 * MEBIBYTE
+"""Bytes of a recorded stream once it is unpacked."""
+
+
+Pace = Callable[[float], Awaitable[object]]
+"""Waits until the next piece is due: called with the seconds since the one before."""
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Recording:
+    """What one start of a program said, and when."""
+
+    argv: tuple[str, ...]
+    """A pattern (`*`, `?`) for each word; a last pattern of `**` stands for any words that follow."""
+    lines: tuple[str, ...] = ()
+    """Lines that the file named by the command's last word must hold: fio's words say little, its job file all."""
+    chunks: tuple[tuple[float, str], ...]
+    """Seconds since the start and what came on standard output then."""
+    seconds: float
+    """When it ended."""
+    returncode: int = 0
+    """Exit status."""
+    stderr: str = ""
+    """Standard error."""
+
+    def fits(self, command: Command) -> bool:
+        """Whether this is what `command` would have said."""
+        wanted = self.argv
+        words: Sequence[str] = command.argv
+        if wanted[-1:] == ("**",):
+            wanted = wanted[:-1]
+            words = words[: len(wanted)]
+        if len(words) != len(wanted) or not all(map(fnmatch.fnmatchcase, words, wanted)):
+            return False
+        return not self.lines or set(self.lines) <= _lines_of(command.argv[-1])
+
+    def save(self, file: Path) -> None:
+        """Write it down; the same recording gives the same bytes. Raises OSError."""
+        data = {
+            "format": FORMAT,
+            "program": program_version(),
+            "argv": self.argv,
+            "lines": self.lines,
+            "seconds": self.seconds,
+            "returncode": self.returncode,
+            "stderr": self.stderr,
+            "chunks": self.chunks,
+        }
+        import gzip
+
+        file.write_bytes(gzip.compress(json.dumps(data).encode(), 9, mtime=0))
+
+    @classmethod
+    def load(cls, file: Path) -> Recording:
+        """Read one back. Raises InvalidValueError."""
+        try:
+            data: dict[str, Any] = json.loads(_unpacked(file))
+            require_known(Kept.STREAM, data["format"], data.get("program"), f"The recorded stream {file.name}")
+            return cls(
+                argv=tuple(map(str, data["argv"])),
+                lines=tuple(map(str, data["lines"])),
+                chunks=tuple((float(at), str(text)) for at, text in data["chunks"]),
+                seconds=float(data["seconds"]),
+                returncode=int(data["returncode"]),
+                stderr=str(data["stderr"]),
+            )
+        except (OSError, EOFError, zlib.error, ValueError, KeyError, TypeError, RecursionError) as error:
+            raise InvalidValueError(
+                f"{file} is not a recorded stream.", evidence=f"{type(error).__name__}: {error}"
+            ) from error
+
+
+def _unpacked(file: Path) -> bytes:
+    """Return the text of a recorded stream. Raises OSError, EOFError, zlib.error, ValueError."""
+    import gzip
+
+    with open_input(file) as packed, gzip.GzipFile(fileobj=packed) as text:
+        data = text.read(_LARGEST + 1)
+    if len(data) > _LARGEST:
+        raise ValueError("it is too large")
+    return data
+
+
+class Recordings:
+    """All streams of a machine folder: the n-th start of a program gets the n-th that fits, a further one the last."""
+
+    def __init__(self, folder: Path) -> None:
+        """`folder` is the machine's; the streams are read when the first program is started."""
+        self._folder = folder / FOLDER
+        self._started: dict[tuple[Path, ...], int] = {}
+        self._known: dict[Path, Recording] | None = None
+
+    def start(self, command: Command, pace: Pace) -> ReplayedProcess:
+        """The playing of what fits. Raises ToolMissingError, InvalidValueError."""
+        if self._known is None:
+            self._known = {file: Recording.load(file) for file in sorted(self._folder.glob("*.json.gz"))}
+        fitting = tuple(file for file, recording in self._known.items() if recording.fits(command))
+        if not fitting:
+            held = ", ".join(file.name.removesuffix(".json.gz") for file in self._known)
+            raise ToolMissingError(
+                f"{command.argv[0]} was not recorded doing this.",
+                hint=f"Recorded are: {held}." if held else "This recording holds no running program.",
+            )
+        turn = self._started.get(fitting, 0)
+        self._started[fitting] = turn + 1
+        return ReplayedProcess(self._known[fitting[min(turn, len(fitting) - 1)]], pace)
+
+
+class ReplayedProcess(MadeUpProcess):
+    """A program that is only being quoted."""
+
+    def __init__(self, recording: Recording, pace: Pace) -> None:
+        super().__init__(recording.returncode)
+        self._recording = recording
+        self._pace = pace
+
+    async def chunks(self) -> AsyncIterator[bytes]:
+        """Output at its pace; once stopped, the words and the last document with which fio answers a signal."""
+        before = 0.0
+        last = ""
+        try:
+            for at, text in self._recording.chunks:
+                if not await self._waited(at - before):
+                    yield f"fio: terminating on signal 2\n{last}".encode()
+                    return
+                before, last = at, text
+                yield text.encode()
+            await self._waited(self._recording.seconds - before)
+        finally:
+            self._over.set()
+
+    async def _waited(self, seconds: float) -> bool:
+        """Whether nobody asked to stop meanwhile."""
+        waiting = asyncio.ensure_future(self._pace(max(0.0, seconds)))
+        stopped = asyncio.ensure_future(self._stop.wait())
+        try:
+            await asyncio.wait({waiting, stopped}, return_when=asyncio.FIRST_COMPLETED)
+        finally:
+            waiting.cancel()
+            stopped.cancel()
+        return not self._stop.is_set()
+
+    def stderr(self) -> str:
+        """Standard error, all of it at once."""
+        return self._recording.stderr
+
+
+def _lines_of(path: str) -> set[str]:
+    try:
+        with open_input(path) as file:
+            return set(file.read(_INPUT_LIMIT).decode("utf-8", "replace").splitlines())
+    except OSError:
+        return set()

@@ -1,0 +1,180 @@
+"""Whether a tool's answer is whole, and what a tool says while it dies: judged alike for all vendors.
+
+Half an answer is shown as far as it goes and said to be cut, what it does not tell is unknown, and nothing is planned
+on it.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Iterable
+from dataclasses import field
+
+from backends.change_steps import LOOK_AGAIN, evidence_of
+from backends.errors import BlockedError, RaidbenchError, ToolFailedError
+from backends.host import Command, Completed, Host
+from backends.model import Problem
+from backends.text import clean
+from backends.values import dataclass
+
+CUT = "the answer was cut"
+"""What is said of half an answer, before the reason."""
+
+Missing = Callable[[str], str]
+"""What a text lacks of the mark of a whole answer, to complete "the answer was cut: "; "" where it has it."""
+
+
+_BEHIND = " \t\r\n-"
+"""What may stand behind a last line: blank lines, a dashed rule."""
+
+
+def last_line(*lines: str) -> Missing:
+    """The mark of answers that end in one of these lines, whatever blank lines or rules follow."""
+    wanted = tuple(line.lower() for line in lines)
+
+    def missing(text: str) -> str:
+        end = text.rstrip(_BEHIND).rpartition("\n")[2].strip().lower()
+        return "" if end in wanted else "its last line is missing"
+
+    return missing
+
+
+def line_end(text: str) -> str:
+    """The least mark of any text: its last line is not torn."""
+    return "" if text.endswith("\n") else "its last line is torn"
+
+
+def whole_lines(text: str) -> str:
+    """A text without a torn last line."""
+    return text[: text.rfind("\n") + 1]
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Whole:
+    """How the whole answers of a tool are known. What is declared so stands in docs/vendors.md."""
+
+    tool: str
+    """The tool, and which of its answers where they differ."""
+    mark: str
+    """What a whole answer has that half of one has not, for people."""
+    missing: Missing
+    """The same, of a text."""
+    hides: str = ""
+    """What a cut can hide all the same, for people; "" for nothing."""
+    statuses: frozenset[int] = field(default_factory=lambda: frozenset({0}))
+    """Exit statuses that come with whole answers; empty where the tool's statuses say nothing of that."""
+
+    def lost(self, done: Completed) -> str:
+        """Why an answer is not whole, to complete "the answer was cut: "; "" where it is."""
+        if done.truncated:
+            return "it is longer than can be read"
+        if done.returncode < 0 or (self.statuses and done.returncode not in self.statuses):
+            return ended(done)
+        return self.missing(done.stdout)
+
+
+def ended(done: Completed) -> str:
+    """How a program ended: `exit status 127`, `ended by signal 9`, with what it said on standard error."""
+    how = f"ended by signal {-done.returncode}" if done.returncode < 0 else f"exit status {done.returncode}"
+    words = said(done.stderr)
+    return f"{words.rstrip('.')} ({how})" if words else how
+
+
+def said(text: str) -> str:
+    """The first lines of what a tool printed, for a person."""
+    lines = [line for row in text[:20_000].splitlines() if (line := clean(row, 200))]
+    return clean(" ".join(lines[:3]), 300)
+
+
+def cut_words(command: Command, why: str) -> str:
+    """Half an answer, in words without a full stop. `why`: as `Whole.lost` says."""
+    return f"{clean(command.shown(), 200)}: {CUT}: {why.rstrip('.')}"
+
+
+def cut_problem(where: str, command: Command, why: str) -> Problem:
+    """Half an answer, as a problem of the inventory."""
+    return Problem(where=where, message=f"{cut_words(command, why)}.", hint=by_hand(command))
+
+
+def unread_words(folder: str, names: Iterable[str]) -> str:
+    """Files of a folder of the kernel that are there and cannot be read, as `cut_words`; "" for none."""
+    untold = sorted(names)
+    more = f" and {len(untold) - 3} more" if len(untold) > 3 else ""
+    return f"{folder}: {CUT}: {', '.join(untold[:3])}{more} cannot be read" if untold else ""
+
+
+def cut_error(what: object, words: str) -> BlockedError:
+    """What is raised where half an answer is not enough to say or change something of `what`. `words`: `cut_words`."""
+    return BlockedError(f"Not enough is known of {clean(str(what))}: {words}.", hint=LOOK_AGAIN)
+
+
+def no_answer(command: Command, done: Completed, words: str = "") -> ToolFailedError:
+    """The error for an answer that is of no use, in the tool's own words: `words`, else what it printed."""
+    died = done.returncode != 0 and done.stderr.strip()
+    words = words or said(done.stderr if died else done.stdout or done.stderr)
+    how = f" ({ended(Completed(returncode=done.returncode, stdout='', stderr=''))})" if done.returncode else ""
+    tool = clean(command.argv[0], 200)
+    return ToolFailedError(
+        f"{tool} said: {words.rstrip('.')}{how}." if words else f"{tool} said nothing{how}.",
+        hint=by_hand(command),
+        evidence=evidence_of(command, done),
+    )
+
+
+def by_hand(command: Command) -> str:
+    """What to do about a tool that gives no good answer."""
+    return f"Run it by hand: {command.shown()}"
+
+
+def of_tool(path: str, words: str) -> str:
+    """A sentence about a program that names it, once."""
+    return words if words.startswith(path) else f"{path}: {words}"
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Heard:
+    """What a tool answered, as far as it can be used."""
+
+    text: str = ""
+    """All of it; of half an answer the lines that are whole."""
+    problem: Problem | None = None
+    """What is told of half an answer, or of none; None where it is whole."""
+
+    @property
+    def cut(self) -> bool:
+        """Whether it is not all."""
+        return self.problem is not None
+
+
+async def hear(host: Host, whole: Whole, command: Command, where: str) -> Heard:
+    """The answer to a question; of half of one is told at `where`, a backend or thing. Raises nothing of ours."""
+    try:
+        done = await host.run(command)
+    except RaidbenchError as error:
+        return Heard(problem=Problem(where=where, message=error.message, hint=error.hint))
+    return judged(whole, command, where, done)
+
+
+def judged(whole: Whole, command: Command, where: str, done: Completed) -> Heard:
+    """The same of an answer that is there."""
+    why = whole.lost(done)
+    if not why:
+        return Heard(text=done.stdout)
+    if not done.stdout.strip() and (done.returncode or done.stderr.strip()):
+        died = no_answer(command, done)
+        return Heard(problem=Problem(where=where, message=died.message, hint=died.hint))
+    if (words := said(done.stderr)) and words not in why:
+        why = f"{why}; {words.rstrip('.')}"
+    return Heard(text=whole_lines(done.stdout), problem=cut_problem(where, command, why))
+
+
+def told_once(answers: Iterable[Heard]) -> tuple[Problem, ...]:
+    """The problems of several answers, each sentence once."""
+    return each_once(answer.problem for answer in answers if answer.problem is not None)
+
+
+def each_once(problems: Iterable[Problem]) -> tuple[Problem, ...]:
+    """Each sentence once: a tool that dies says the same to every question."""
+    found: dict[str, Problem] = {}
+    for problem in problems:
+        found.setdefault(problem.message, problem)
+    return tuple(found.values())

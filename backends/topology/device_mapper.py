@@ -1,0 +1,299 @@
+"""What device-mapper's targets lie on: the tables that the kernel has in force, by the lines of `dmsetup table`. Pure.
+
+`NAME: START LENGTH TARGET ARGUMENTS...` in sectors of 512 bytes (dmsetup(8)); the arguments are those of
+Documentation/admin-guide/device-mapper in the kernel's source.
+"""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Callable, Iterator, Mapping, Sequence
+from dataclasses import replace
+
+from backends.host import Host
+from backends.topology.stacking import lvm_name
+from backends.topology.tree import Node, Tree, done_by
+from backends.values import dataclass
+
+TABLE = ("table",)
+"""What dmsetup is asked."""
+
+_LINE_mapped = re.compile(r"(\S{1,300}): (\d{1,18}) (\d{1,18}) ([a-z0-9-]{1,32})(?: (.{0,8000}))?")
+_DEVICE = re.compile(r"\d{1,8}:\d{1,8}")
+_MOST = 4
+"""Devices that a sentence names."""
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Stretch:
+    """A part of a device that a target lies on."""
+
+    on: str
+    """MAJ:MIN of the device."""
+    start: int = 0
+    """Its first sector."""
+    sectors: int | None = None
+    """How many; None up to the end, wherever that is."""
+    thin: str | None = None
+    """The number by which a thin pool knows the volume: of one pool two numbers never share a block."""
+    read: bool = False
+    """It is only read there: what is written to the target goes elsewhere."""
+    at: int | None = None
+    """The sector of the device that is at `start`, if the following ones keep their order; None if they do not."""
+
+
+Grammar = Callable[[Sequence[str], int], Iterator[Stretch]]
+"""What a target of so many sectors with these arguments lies on. Raises ValueError, IndexError where it is unclear."""
+
+
+def _ranges(*places: int) -> Grammar:
+    """`DEVICE OFFSET` at these places, each as long as the target; those behind the first may be missing."""
+
+    def read(words: Sequence[str], sectors: int) -> Iterator[Stretch]:
+        for place in places:
+            if place == places[0] or place < len(words):
+                yield _part(words[place], words[place + 1], sectors, at=0)
+
+    return read
+
+
+def _striped(words: Sequence[str], sectors: int) -> Iterator[Stretch]:
+    count = int(words[0])
+    for at in range(count):
+        yield _part(words[2 + 2 * at], words[3 + 2 * at], -(-sectors // count))
+
+
+def _mirror(words: Sequence[str], sectors: int) -> Iterator[Stretch]:
+    """`LOG COUNT ARGUMENT... MIRRORS DEVICE OFFSET ...`; a log on a disk is among its arguments."""
+    log = int(words[1])
+    yield from _whole(words[2 : 2 + log], sectors)
+    rest = words[2 + log :]
+    for at in range(int(rest[0])):
+        yield _part(rest[1 + 2 * at], rest[2 + 2 * at], sectors, at=0)
+
+
+def _snapshot(words: Sequence[str], sectors: int) -> Iterator[Stretch]:
+    """`ORIGIN COW ...`: what is written to a snapshot goes to the second alone."""
+    yield Stretch(on=_device(words[0]), sectors=sectors, read=True)
+    yield Stretch(on=_device(words[1]))
+
+
+def _thin(words: Sequence[str], _sectors: int) -> Iterator[Stretch]:
+    """`POOL NUMBER [ORIGIN]`: an origin outside the pool is only read."""
+    yield Stretch(on=_device(words[0]), thin=str(int(words[1])))
+    for origin in words[2:3]:
+        yield Stretch(on=_device(origin), read=True)
+
+
+def _nothing(_words: Sequence[str], _sectors: int) -> Iterator[Stretch]:
+    yield from ()
+
+
+def _whole(words: Sequence[str], _sectors: int) -> Iterator[Stretch]:
+    """Every device that is named, from its first sector to its last."""
+    for word in words:
+        if _DEVICE.fullmatch(word):
+            yield Stretch(on=word)
+
+
+_GRAMMARS: Mapping[str, Grammar] = {
+    "linear": _ranges(0),
+    "delay": _ranges(0, 3, 6),
+    "flakey": _ranges(0),
+    "dust": _ranges(0),
+    "ebs": _ranges(0),
+    "crypt": _ranges(3),
+    "striped": _striped,
+    "mirror": _mirror,
+    "snapshot": _snapshot,
+    "thin": _thin,
+    "error": _nothing,
+    "zero": _nothing,
+}
+"""By target; of any other every device that it names counts whole."""
+
+
+def _part(device: str, offset: str, sectors: int, at: int | None = None) -> Stretch:
+    return Stretch(on=_device(device), start=int(offset), sectors=sectors, at=at)
+
+
+def _device(word: str) -> str:
+    if not _DEVICE.fullmatch(word):
+        raise ValueError(word)
+    return word
+
+
+def parse_mapped(text: str, tree: Tree) -> Mapping[str, tuple[Stretch, ...]]:
+    """By kernel name, all that each device-mapper device lies on; one whose table is not told whole is left out.
+
+    The segments of a table follow each other from 0 to the end of the device.
+    """
+    names: dict[str, list[Node]] = {}
+    for node in tree.nodes.values():
+        if given := node.attributes.get("dm/name"):
+            names.setdefault(given, []).append(node)
+    found: dict[str, list[Stretch]] = {}
+    ends: dict[str, int | None] = {}
+    for line in text.split("\n"):
+        parts = _LINE_mapped.fullmatch(line)
+        given = parts[1] if parts is not None else line.partition(": ")[0]
+        for node in names.get(given, ()):
+            own = _stretches(parts, ends.get(node.name, 0)) if parts is not None else None
+            ends[node.name] = None if own is None else own[0]
+            found.setdefault(node.name, []).extend(() if own is None else own[1])
+    whole = {name for name, end in ends.items() if end is not None and end * 512 == tree.nodes[name].size_bytes}
+    return {name: tuple(stretches) for name, stretches in found.items() if name in whole}
+
+
+def _stretches(parts: re.Match[str], so_far: int | None) -> tuple[int, list[Stretch]] | None:
+    """Where a segment ends, and what it lies on; None where the table cannot be followed."""
+    start, sectors, words = int(parts[2]), int(parts[3]), (parts[5] or "").split()
+    if start != so_far:
+        return None
+    try:
+        found = list(_GRAMMARS.get(parts[4], _whole)(words, sectors))
+        return start + sectors, [one if one.at is None else replace(one, at=one.at + start) for one in found]
+    except (ValueError, IndexError):
+        return None
+
+
+def untold(tree: Tree, mapped: Mapping[str, tuple[Stretch, ...]], name: str) -> list[str]:
+    """Where it is not known whether it shares a part of something with another device, in words."""
+    found: dict[str, list[str]] = {}
+    for member, user, beside in _pairs(tree, name):
+        if not _on(mapped, user, member) or not _on(mapped, beside, member):
+            found.setdefault(member.device, []).append(tree.nodes[beside].shown)
+    return [
+        f"dmsetup does not tell which parts of {member} it and {', '.join(dict.fromkeys(others[:_MOST]))} have"
+        for member, others in found.items()
+    ]
+
+
+def _pairs(tree: Tree, name: str) -> Iterator[tuple[Node, str, str]]:
+    """What a device is built on, by which of its layers, and what device-mapper has built there beside that."""
+    below = tree.below(name)
+    chain = {tree.disk_of(name), *(node.name for node in below)}
+    for member in below:
+        users = [one for one in sorted(chain) if member.name in tree.nodes[one].slaves]
+        for beside in member.holders:
+            if beside not in chain and beside in tree.nodes:
+                # a pool or a cache divides what it has among its volumes by itself
+                yield from ((member, user, beside) for user in users if is_mapped(user) or is_mapped(beside))
+
+
+def _on(mapped: Mapping[str, tuple[Stretch, ...]], name: str, member: Node) -> list[Stretch]:
+    """What a device has of a member by its table; nothing where that is not known."""
+    return [one for one in mapped.get(name, ()) if one.on == member.devno]
+
+
+def is_mapped(name: str) -> bool:
+    """Whether a kernel name is that of a device-mapper device."""
+    return name.startswith("dm-")
+
+
+# -- device-mapper as the kernel has it: what it makes of each device, and how full that is ---------------------------
+
+# `NAME: START LENGTH KIND WORDS` a segment, sizes in sectors of 512 bytes (dmsetup(8)).
+
+STATUS = ("status", "--noflush")
+"""What dmsetup is asked for how full they are; a flush makes a thin pool commit its metadata (dmsetup(8))."""
+
+SECTOR = 512
+"""Bytes of device-mapper's unit."""
+
+_LINE = re.compile(r"(\S[^\n]{0,300}?): (\d{1,19}) (\d{1,19}) ([a-z0-9-]{1,32})((?: [^\n]{0,4000})?)")
+_ESCAPED = re.compile(r"\\x([0-9a-fA-F]{2})")
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Segment:
+    """A part of a device."""
+
+    start: int
+    """Its first sector."""
+    length: int
+    """Sectors."""
+    kind: str
+    """Target: `linear`, `thin`, `snapshot-origin`, ..."""
+    words: tuple[str, ...] = ()
+    """What follows."""
+
+
+Segments = Mapping[str, tuple[Segment, ...]]
+"""By name, all parts of a device in their order."""
+
+
+def parse_segments(text: str) -> Segments:
+    """What `dmsetup table` or `dmsetup status` printed, by device-mapper's names."""
+    found: dict[str, tuple[Segment, ...]] = {}
+    for line in text.split("\n")[:100_000]:
+        if one := _LINE.fullmatch(line.rstrip()):
+            segment = Segment(start=int(one[2]), length=int(one[3]), kind=one[4], words=tuple(one[5].split()))
+            found[one[1]] = (*found.get(one[1], ()), segment)
+    return found
+
+
+def lies_on(segment: Segment) -> tuple[str, ...]:
+    """Return the ranges of other devices that a segment names, as words; none where its arguments are not known."""
+    try:
+        found = list(_GRAMMARS.get(segment.kind, _whole)(segment.words, segment.length))
+    except (ValueError, IndexError):
+        return ()
+    return tuple(f"{one.on}+{one.start}{f'#{one.thin}' if one.thin else ''}" for one in found)
+
+
+def by_name(text: str) -> Segments:
+    """Return what `parse_segments` does, by names without escapes."""
+    return {_plain(name): parts for name, parts in parse_segments(text).items()}
+
+
+def by_kernel(text: str, tree: Tree) -> Segments:
+    """The same by kernel name; of a device that it does not tell of there is nothing."""
+    told = by_name(text)
+    given = {name: node.attributes["dm/name"] for name, node in tree.nodes.items() if "dm/name" in node.attributes}
+    return {name: told[_plain(own)] for name, own in given.items() if _plain(own) in told}
+
+
+async def asked_of(host: Host, tree: Tree, question: tuple[str, ...]) -> str:
+    """What dmsetup answers; nothing where there is nothing to ask about."""
+    return await answer(host, question) if any(map(is_mapped, tree.nodes)) else ""
+
+
+async def answer(host: Host, question: tuple[str, ...]) -> str:
+    """What dmsetup answers; nothing where it gives none: without root, without the program, too late."""
+    done = await done_by(host, ("dmsetup", *question))
+    return "" if done is None else done.stdout
+
+
+def _plain(name: str) -> str:
+    r"""Without device-mapper's escapes: `\x20` is a blank."""
+    return _ESCAPED.sub(lambda found: chr(int(found[1], 16)), name)
+
+
+# -- classic snapshots and what they were taken of: whoever overwrites that fills their stores ------------------------
+
+ORIGIN, SNAPSHOT = "snapshot-origin", "snapshot"
+"""Targets of device-mapper."""
+
+
+def snapshots_of(tree: Tree, tables: Segments, node: Node) -> tuple[Node, ...]:
+    """The active classic snapshots of a device, if it is what they were taken of.
+
+    Both are built on the same hidden device, a snapshot on its store besides (lib/activate/dev_manager.c; the kernel's
+    Documentation/admin-guide/device-mapper/snapshot.rst).
+    """
+    if node.name in tables and not any(part.kind == ORIGIN for part in tables[node.name]):
+        return ()
+    shared = [tree.nodes[name] for name in node.slaves if name in tree.nodes]
+    others = {holder for lower in shared for holder in lower.holders if holder != node.name and holder in tree.nodes}
+    return tuple(tree.nodes[name] for name in sorted(others) if _is_snapshot(tree, tables, node, tree.nodes[name]))
+
+
+def _is_snapshot(tree: Tree, tables: Segments, origin: Node, node: Node) -> bool:
+    if node.name in tables:
+        return any(part.kind == SNAPSHOT for part in tables[node.name])
+    stores = [
+        name for slave in node.slaves if slave in tree.nodes and (name := lvm_name(tree.nodes[slave])) is not None
+    ]
+    own = {name for slave in origin.slaves if slave in tree.nodes and (name := lvm_name(tree.nodes[slave])) is not None}
+    return any("cow" in name.endings for name in stores if name not in own)

@@ -1,0 +1,146 @@
+"""Programs that have a block device or a file open, found through /proc: O_EXCL does not see plain openers."""
+
+from __future__ import annotations
+
+import asyncio
+import os
+import re
+import signal
+from collections.abc import Collection, Mapping, Sequence
+
+from backends.host import FileStat, Host
+from backends.identity import Use
+from backends.system.local.kcmp import with_tables_of_their_own
+from backends.text import clean
+from backends.topology import visibility
+from backends.topology.tree import number
+from backends.values import dataclass
+
+_THREADS = "/proc/[0-9]*/task/*"
+"""All threads: one may have a table of its own, and a program's is empty once its first thread has ended."""
+
+_CHAR = "char "
+"""Before the number of a character device."""
+
+PROBERS = frozenset(("lsblk", "blkid", "wipefs", "partprobe", "systemd-udevd", "udevd", "(udev-worker)"))
+"""Programs that open any disk for a moment to read what is on it, as the kernel names them."""
+
+_WAITS = (0.05, 0.15, 0.3, 0.5, 1.0, 1.0)
+"""Seconds between two looks at programs that only probe."""
+
+_EXITING = 0x4
+"""PF_EXITING, of the ninth field of /proc/PID/task/TID/stat (linux/sched.h)."""
+_KILL = 1 << (signal.SIGKILL - 1)
+"""Of SigPnd and ShdPnd (proc(5))."""
+
+
+@dataclass(frozen=True, slots=True)
+class Opener:
+    """A program that has something open."""
+
+    name: str
+    """As the kernel has it, 15 characters at most."""
+    pid: str
+    """Process id."""
+
+    def use(self, part: str | None = None) -> Use:
+        """Of a device or a partition."""
+        return Use(kind="open", detail=f"{self.name} (process {self.pid}) has it open", part=part)
+
+
+async def openers(
+    host: Host, wanted: Collection[str], *, ignore: Collection[int] = ()
+) -> tuple[Mapping[str, tuple[Opener, ...]], Use | None]:
+    """Who has what open, whatever path it was opened by; and what keeps others from being seen.
+
+    `wanted`: numbers of block devices, those of character devices after `char `, and places of files.
+    `ignore`: process ids that do not count, our own. Without root the open files of other users' programs cannot
+    be seen, which is a use of kind `unknown`; where anybody's cannot be seen although we are root, of kind `unseen`.
+    A killed program that another disk does not let go of does not count where it could but read.
+    """
+    if not host.is_root:
+        return {}, Use(kind="unknown", detail="without root it cannot be seen which programs have it open")
+    if blinded := await visibility.what_blinds(host):
+        return {}, Use(kind="unseen", detail=blinded)
+    threads = await host.list(_THREADS)
+    if host.capabilities.opens_devices:
+        threads = with_tables_of_their_own(threads)
+    folders = {f"{thread}/fd": await host.list(f"{thread}/fd/*") for thread in threads}
+    paths = [path for found in folders.values() for path in found]
+    if not paths:
+        return {}, Use(kind="unseen", detail="the open files of programs cannot be read")
+    pids: dict[str, dict[str, list[str]]] = {}
+    elsewhere: set[str] = set()
+    dumb: list[str] = []
+    for start in range(0, len(paths), 256):
+        batch = paths[start : start + 256]
+        for path, stat in zip(batch, await asyncio.gather(*map(host.stat, batch)), strict=True):
+            what = _what(stat)
+            pid = path.split("/")[2]
+            if stat is None:
+                dumb.append(path)
+            if what is not None and what in wanted and int(pid) not in ignore:
+                pids.setdefault(what, {}).setdefault(pid, []).append(path)
+            elif stat is not None and stat.kind == "block":
+                elsewhere.add(pid)
+    hidden = await visibility.withheld(host, dumb, [name for name, found in folders.items() if not found])
+    known: dict[str, tuple[Opener, ...]] = {}
+    for what, found in pids.items():
+        may_be = elsewhere.intersection(found) if not what.startswith(_CHAR) else ()  # sg takes commands that write
+        done = {pid for pid in may_be if await _done(host, pid, found[pid])}
+        if counted := [pid for pid in found if pid not in done]:
+            known[what] = tuple([await _opener(host, pid) for pid in counted])
+    return known, Use(kind="unseen", detail=hidden) if hidden else None
+
+
+async def lasting_openers(
+    host: Host, wanted: Collection[str], *, ignore: Collection[int] = ()
+) -> tuple[Mapping[str, tuple[Opener, ...]], Use | None]:
+    """Return what `openers` does, after up to three seconds for programs that only probe devices to close them.
+
+    Another raidbench starts lsblk, udev starts blkid: each opens every disk for a moment. One that stays counts.
+    """
+    found = await openers(host, wanted, ignore=ignore)
+    for seconds in _WAITS:
+        programs = [program for several in found[0].values() for program in several]
+        if not programs or any(program.name not in PROBERS for program in programs):
+            break
+        await asyncio.sleep(seconds)
+        found = await openers(host, wanted, ignore=ignore)
+    return found
+
+
+def _what(stat: FileStat | None) -> str | None:
+    if stat is None or stat.kind not in ("block", "char"):
+        return None if stat is None else stat.place
+    return stat.devno if stat.kind == "block" else f"{_CHAR}{stat.devno}"
+
+
+async def _done(host: Host, pid: str, descriptors: Sequence[str]) -> bool:
+    """Whether nothing comes from a program any more by these: it is dying, and they are for reading only.
+
+    One that is killed while a disk keeps it waiting stays, with all that it looked at open, until the disk answers.
+    """
+    modes = await host.read_many([path.replace("/fd/", "/fdinfo/") for path in descriptors])
+    if len(modes) != len(descriptors) or not all(map(_only_reads, modes.values())):
+        return False
+    folders = await host.list(f"/proc/{pid}/task/*")
+    told = await host.read_many([f"{folder}/{name}" for folder in folders for name in ("stat", "status")])
+    return bool(folders) and all(_dies(told, folder) for folder in folders)
+
+
+def _only_reads(fdinfo: str) -> bool:
+    flags = re.search(r"^flags:\s*([0-7]{1,22})$", fdinfo, re.MULTILINE)
+    return flags is not None and int(flags[1], 8) & os.O_ACCMODE == os.O_RDONLY
+
+
+def _dies(told: Mapping[str, str], folder: str) -> bool:
+    """Whether a thread is ending, or is to with SIGKILL: no word of its program is carried out any more."""
+    fields = told.get(f"{folder}/stat", "").rpartition(")")[2].split()
+    flags = number(fields[6]) if len(fields) > 6 else None
+    pending = re.findall(r"^(?:SigPnd|ShdPnd):\s*([0-9a-f]{1,16})$", told.get(f"{folder}/status", ""), re.MULTILINE)
+    return bool((flags or 0) & _EXITING) or any(int(mask, 16) & _KILL for mask in pending)
+
+
+async def _opener(host: Host, pid: str) -> Opener:
+    return Opener(clean(await host.read(f"/proc/{pid}/comm") or "?", 32), pid)

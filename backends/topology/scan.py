@@ -1,0 +1,241 @@
+"""The whole picture of the block devices of one host, and what really lies on one of them (blkid, wipefs)."""
+
+from __future__ import annotations
+
+import asyncio
+from collections.abc import Mapping
+from dataclasses import replace
+
+from backends.errors import RaidbenchError
+from backends.host import STALL, Command, Host
+from backends.identity import Signature
+from backends.text import clean
+from backends.topology.device_identity import likely_of, twins_of
+from backends.topology.device_mapper import TABLE, asked_of, by_kernel, parse_mapped
+from backends.topology.exports import exported_by, read_exports, read_imports
+from backends.topology.loop_backing import Backing, read_backings
+from backends.topology.mounts import Mount, file_mount, parse_mountinfo, parse_swaps
+from backends.topology.quiet_users import QuietUsers, read_quiet_users
+from backends.topology.replicas import with_replicas
+from backends.topology.signatures import (
+    blkid_signatures,
+    group_in,
+    lsblk_signatures,
+    parse_lsblk,
+    udev_signatures,
+    wipefs_signatures,
+)
+from backends.topology.stacking import pool_of, read_bcache, read_pools
+from backends.topology.tree import Node, Tree, read_tree
+from backends.topology.usage import Topology, mount_nodes, mounted_by_node, system_disks
+
+_FOUND, _NOTHING = 0, 2
+"""Exit statuses of `blkid -p`; 8 is ambivalent, 4 an error."""
+
+
+async def probe_signatures(host: Host, node: Node) -> tuple[Signature, ...]:
+    """Every filesystem, RAID member or partition table on `node`; empty only if it is proven blank.
+
+    `blkid -p` says 2 both for "nothing" and for "cannot be opened", sometimes without a word, so its word counts
+    only together with an empty list from `wipefs`, which does say so. Anything else counts as found: kind `unknown`.
+    """
+    part = node.name if node.parent is not None else None
+    return tuple(
+        [await _with_group(host, node, found) for found in await probe_path(host, node.device, part, node.size_bytes)]
+    )
+
+
+async def probe_path(
+    host: Host, path: str, part: str | None = None, size_bytes: int | None = None
+) -> tuple[Signature, ...]:
+    """Return what `probe_signatures` does, of a device or a file by its path."""
+    unknown = Signature(kind="unknown", part=part, size_bytes=size_bytes)
+    blkid, wipefs = host.which(("blkid",)), host.which(("wipefs",))
+    if blkid is None or wipefs is None:
+        return (unknown,)
+    try:
+        low = await host.run(Command(argv=(blkid, "-p", "-o", "export", path), timeout=30, stall=STALL))
+        full = await host.run(Command(argv=(wipefs, "--no-act", "--json", path), timeout=30, stall=STALL))
+    except RaidbenchError:
+        return (unknown,)
+    listed = wipefs_signatures(full.stdout, part, size_bytes)
+    seen = blkid_signatures(low.stdout, part, size_bytes) if low.returncode == _FOUND else ()
+    kinds = {signature.kind for signature in seen}
+    found = (*seen, *(signature for signature in listed or () if signature.kind not in kinds))
+    sure = low.returncode in (_FOUND, _NOTHING) and not low.stderr.strip()
+    sure = sure and full.returncode == 0 and listed is not None
+    return found if sure else (*found, unknown)
+
+
+async def _with_group(host: Host, node: Node, signature: Signature) -> Signature:
+    """The mark of a physical volume with the name of its volume group, which is in LVM's own metadata only.
+
+    `--readonly` takes no lock and writes nothing, nor does it activate anything (lvm(8)).
+    """
+    tool = host.which(("lvm",)) if signature.kind == "LVM2_member" and signature.label is None else None
+    if tool is None:
+        return signature
+    words = ("pvs", "--readonly", "--reportformat", "json", "-o", "vg_name", node.device)
+    try:
+        done = await host.run(Command(argv=(tool, *words), timeout=20, stall=STALL))
+    except RaidbenchError:
+        return signature
+    return replace(signature, label=group_in(done.stdout) if done.returncode == 0 else None)
+
+
+# -- gathers the whole picture of the block devices from one host -----------------------------------------------------
+
+READ_LIMIT = 1024 * 1024 - 1
+"""A host's `read` gives 1 MiB at most: as much as that is taken as cut."""
+
+
+async def look(host: Host, *, everywhere: bool = False) -> Topology:
+    """The picture now. `everywhere` looks into the mount namespace of every process, as the guard needs it.
+
+    Otherwise our own and that of process 1 are looked at, which is cheap.
+    """
+    bare, own, swaps, btrfs, bcache = await asyncio.gather(
+        read_tree(host, guarded=everywhere),
+        host.read("/proc/self/mountinfo"),
+        host.read("/proc/swaps"),
+        host.list("/sys/fs/btrfs/*/devices/*"),
+        read_bcache(host),
+    )
+    pools, signatures, tables = await asyncio.gather(  # each program may have to wait for the same disk
+        read_pools(host, bare), _signatures(host, bare), _tables(host, bare, everywhere=everywhere)
+    )
+    tree = await with_replicas(host, pools.under(bare))
+    mounts = list(parse_mountinfo(own or ""))
+    blind: list[str] = [] if mounts else ["/proc/self/mountinfo could not be read"]
+    if len(own or "") >= READ_LIMIT:
+        blind.append("there are more mounts than can be read")
+    others, unseen = await _other_mounts(host, None if everywhere else ("/proc/1",))
+    mounts += others
+    blind += unseen
+    if swaps is None:
+        blind.append("/proc/swaps could not be read")
+    if not pools.known:
+        names = ", ".join(pools.names)
+        blind.append(f"zpool does not tell what the imported pools are made of ({names})")
+    mounted = mounted_by_node(tree, mounts, _members(btrfs))
+    exports = await read_exports(host, tree) if everywhere else ()
+    blind += [export.lost for export in exports if export.lost]
+    backings = await read_backings(host, tree, mounts, sure=everywhere)
+    backings |= await read_imports(host, tree, exports) if everywhere else {}
+    if isinstance(signatures, RaidbenchError):
+        blind.append(f"{signatures.message.rstrip('.')}, so what lies on the devices is not known")
+    return Topology(
+        tree=tree,
+        tables=by_kernel(tables, tree),
+        mounts=tuple(mounts),
+        mounted=mounted,
+        system=system_disks(tree, mounted, mounts, pools),
+        swaps=await _swap_numbers(host, parse_swaps(swaps or "")),
+        btrfs=_members(btrfs),
+        pools=pools,
+        datasets={pool: tuple(mount for mount in mounts if pool_of(mount) == pool) for pool in pools.names},
+        bcache=bcache,
+        loops=_set_up(tree, mounts, backings),
+        twins=twins_of(tree),
+        likely=likely_of(tree) if everywhere else {},
+        backings=backings,
+        mapped=parse_mapped(tables, tree) if everywhere else None,
+        exported=exported_by(exports),
+        quiet=await read_quiet_users(host, tree, mounts) if everywhere else QuietUsers(),
+        signatures={} if isinstance(signatures, RaidbenchError) else signatures,
+        blind=tuple(blind),
+    )
+
+
+async def _other_mounts(host: Host, only: tuple[str, ...] | None) -> tuple[list[Mount], list[str]]:
+    """Mounts of every other mount namespace; `only` of these processes if given.
+
+    One process per namespace is asked where the link in /proc/PID/ns can be read; else all are, and equal
+    answers count once.
+    """
+    processes = only or [path.rsplit("/", 1)[0] for path in await host.list("/proc/[0-9]*/mountinfo")]
+    links = await asyncio.gather(*(host.link(f"{path}/ns/mnt") for path in ("/proc/self", *processes)))
+    spaces = {_namespace(links[0])}
+    texts = {await host.read("/proc/self/mountinfo")}
+    mounts: list[Mount] = []
+    hidden = False
+    for path, link in zip(processes, links[1:], strict=True):
+        if link is not None and _namespace(link) in spaces:
+            continue
+        text = await host.read(f"{path}/mountinfo")
+        if text is None:  # gone meanwhile, or not ours to see
+            hidden = hidden or (only is None and not host.is_root and (await host.stat(path)) is not None)
+        elif text not in texts:
+            name, number = clean(await host.read(f"{path}/comm") or "?", 32), path.rsplit("/", 1)[1]
+            inside = f"in the mount namespace of {name}, process {number}"
+            seen_in = "outside this container" if number == "1" else inside
+            mounts += parse_mountinfo(text, seen_in=seen_in)
+            hidden = hidden or len(text) >= READ_LIMIT
+        spaces |= {_namespace(link)} if link is not None and text else set()
+        texts.add(text)
+    return mounts, ["not every program's mounts can be seen (needs root)"] if hidden else []
+
+
+def _namespace(link: str | None) -> str:
+    """`/proc/7/ns/mnt:[4026531841]` as `mnt:[4026531841]`."""
+    return (link or "").rsplit("/", 1)[-1]
+
+
+async def _swap_numbers(host: Host, areas: tuple[str, ...]) -> tuple[str, ...]:
+    """Device numbers of swap devices, places of swap files; what cannot be looked at stays a path."""
+    stats = await asyncio.gather(*(host.stat(area) for area in areas))
+    known = [stat.devno or stat.place if stat is not None else None for stat in stats]
+    return tuple(number or area for area, number in zip(areas, known, strict=True))
+
+
+def _members(paths: tuple[str, ...]) -> dict[str, tuple[str, ...]]:
+    """`/sys/fs/btrfs/UUID/devices/NAME` lines by UUID."""
+    found: dict[str, tuple[str, ...]] = {}
+    for path in paths:
+        words = path.split("/")
+        found[words[4]] = (*found.get(words[4], ()), words[6])
+    return found
+
+
+def _set_up(tree: Tree, mounts: list[Mount], backings: Mapping[str, Backing]) -> dict[str, dict[str, str]]:
+    """By kernel name of a block device: the loop and zram devices that lie on it or on a file on it, with words."""
+    found: dict[str, dict[str, str]] = {}
+    for name, backing in backings.items():
+        device = tree.nodes[name].device
+        if backing.devno is not None:
+            direct = tree.by_devno(backing.devno)
+            under: tuple[Node, ...] = (direct,) if direct is not None else ()
+            words = f"{device} is set up on it"
+        else:
+            mount = file_mount(backing.path, mounts)
+            under = mount_nodes(tree, mount) if mount is not None else ()
+            words = f"{device} keeps its data on it, in {clean(backing.path)}"
+        for lower in under:
+            found.setdefault(lower.name, {})[name] = words
+    return found
+
+
+async def _tables(host: Host, tree: Tree, *, everywhere: bool) -> str:
+    """What `dmsetup table` prints; nothing where it gives no answer, or is not asked."""
+    return await asked_of(host, tree, TABLE) if everywhere else ""
+
+
+async def _signatures(host: Host, tree: Tree) -> dict[str, tuple[Signature, ...]] | RaidbenchError:
+    """From udev's database; from lsblk where there is none; nothing where there is neither, the error if it fails."""
+    rows: Mapping[str, Mapping[str, str]] = {}
+    if not any(node.udev for node in tree.nodes.values()):
+        tool = host.which(("lsblk",))
+        if tool is not None:
+            try:
+                done = await host.run(Command(argv=(tool, "-J", "-b", "-O"), timeout=20, stall=STALL))
+            except RaidbenchError as error:
+                return error
+            rows = parse_lsblk(done.stdout)
+    found: dict[str, tuple[Signature, ...]] = {}
+    for node in tree.nodes.values():
+        part = node.name if node.parent is not None else None
+        row = rows.get(node.name, {})
+        known = udev_signatures(node.udev, part, node.size_bytes) or lsblk_signatures(row, part, node.size_bytes)
+        if known:
+            found[node.name] = known
+    return found

@@ -1,0 +1,230 @@
+"""The settings of a request queue, each declared once, and those that the kernel resets with another one. No I/O.
+
+The resets decide the order of a set and of a persistent rule, the values that undo restores, and the other settings
+that a change may move. The tests measure each pair on the kernel at hand; docs/queue.md has two kernels side by side.
+"""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Iterable, Mapping
+
+from backends.change_steps import resets_first
+from backends.settings import Risk, Setting, offer
+from backends.topology.tree import number
+from backends.udev import assign, queue_rules
+
+_LIMITS = ("read_ahead_kb",)
+"""Raised by `queue_limits_commit_update` to its default for the limits of the queue (Linux 6.9 and later)."""
+
+SIDE_EFFECTS: Mapping[str, tuple[str, ...]] = {
+    "scheduler": ("nr_requests", "wbt_lat_usec"),
+    "max_sectors_kb": _LIMITS,
+    "write_cache": _LIMITS,
+    "iostats": _LIMITS,
+    "add_random": _LIMITS,
+}
+"""Keys that the kernel may reset, by the key that is written.
+
+scheduler: block/elevator.c, elevator_switch; block/bfq-iosched.c, wbt_disable_default. The others:
+block/blk-settings.c, blk_apply_bdi_limits, called for each commit of limits by block/blk-sysfs.c.
+"""
+
+_READ_AHEAD_MIN = 128
+"""KiB, VM_READAHEAD_PAGES (include/linux/mm.h)."""
+
+
+def in_order(keys: Iterable[str]) -> list[str]:
+    """Return the keys in the order in which nothing is reset after it was written."""
+    return resets_first(keys, SIDE_EFFECTS)
+
+
+def resets_to(key: str, value: str, attributes: Mapping[str, str], page_kb: int) -> dict[str, tuple[str, ...]]:
+    """Return the values that the kernel may reset each setting to once `key` is `value`, or is taken back, by key.
+
+    The default of read-ahead is twice the optimal I/O size, or twice the largest request where a rotational device
+    reports none, in whole pages, and 128 KiB at least. Settings without an entry may get any value.
+    """
+    if "read_ahead_kb" not in SIDE_EFFECTS.get(key, ()):
+        return {}
+    optimal = (number(attributes.get("optimal_io_size")) or 0) // 1024
+    present = number(attributes.get("max_sectors_kb")) or 0
+    wanted = number(value) or 0 if key == "max_sectors_kb" else present
+    defaults = {max(2 * size // page_kb * page_kb, _READ_AHEAD_MIN) for size in (0, optimal, present, wanted)}
+    return {"read_ahead_kb": tuple(str(size) for size in sorted(defaults))}
+
+
+# -- a sentence about each scheduler ----------------------------------------------------------------------------------
+
+SENTENCES = {
+    "none": "Requests go to the device as they come: best for fast NVMe and for RAID controllers that sort themselves.",
+    "noop": "First come, first served with merging; the old name of doing nothing.",
+    "mq-deadline": "Bounds the wait of each request and prefers reads: the usual choice for SATA, SAS and hard disks.",
+    "deadline": "The single-queue form of mq-deadline, on old kernels.",
+    "kyber": "Throttles queue depth to meet latency targets for reads and writes: for fast flash with mixed load.",
+    "bfq": "Shares bandwidth fairly between programs: for slow disks and desktops, costs CPU time per request.",
+    "cfq": "Fair time slices per program, on old kernels.",
+    "adios": "Sorts by predicted latency: an addition of some distributions' kernels.",
+}
+"""One sentence of help per scheduler (Documentation/block, block/*-iosched.c)."""
+
+
+# -- the settings of a request queue, each declared once --------------------------------------------------------------
+
+SCHEDULER = Setting(
+    key="scheduler",
+    other_words=tuple(SENTENCES),
+    label="I/O scheduler",
+    help="Which requests the kernel sends first. Matters most on hard disks and on slow or shared flash. Changing it "
+    "waits for the queue to drain, and the kernel sets nr_requests and the scheduler's own tunables to defaults "
+    "(block/elevator.c, elevator_switch).",
+)
+READ_AHEAD = Setting(
+    key="read_ahead_kb",
+    label="Read-ahead",
+    unit="KiB",
+    help="How much the page cache reads ahead of a sequential reader. Raises buffered sequential reads on arrays and "
+    "hard disks; no effect on direct=1. Rounded down to whole pages; `blockdev --setra` sets the same value in "
+    "sectors (block/blk-sysfs.c, queue_ra_store).",
+)
+NR_REQUESTS = Setting(
+    key="nr_requests",
+    label="Queue size",
+    unit="requests",
+    help="Requests that may wait or be under way per hardware queue. More lets a scheduler merge and sort more, and "
+    "lets latency grow. With `none` it cannot exceed the device's own tags, with a scheduler 2048; the kernel raises "
+    "less than 4 to 4 (block/blk-mq.c, blk_mq_update_nr_requests).",
+)
+RQ_AFFINITY = Setting(
+    key="rq_affinity",
+    label="Completion CPU",
+    help="On which CPU a finished request is completed. 2 spreads interrupt work and helps when one core is "
+    "saturated; 1 is cheaper for caches (block/blk-sysfs.c, queue_rq_affinity_store).",
+)
+NOMERGES = Setting(
+    key="nomerges",
+    label="Merging",
+    help="Whether neighbouring requests are looked for and merged. Searching costs CPU time, which shows at millions "
+    "of random IOPS; sequential load needs merging (block/blk-sysfs.c, queue_nomerges_store).",
+)
+WBT = Setting(
+    key="wbt_lat_usec",
+    label="Writeback throttling",
+    unit="us",
+    help="Target latency in microseconds that buffered writeback is throttled to. 0 turns throttling off, -1 goes back "
+    "to the kernel's default: 75000 on rotational devices, 2000 on others. Matters when reads share the device with "
+    "heavy buffered writes; no effect on direct=1. bfq turns the default off (block/blk-wbt.c).",
+)
+MAX_SECTORS = Setting(
+    key="max_sectors_kb",
+    label="Largest request",
+    unit="KiB",
+    help="Largest request the kernel sends. Large ones suit sequential load on arrays, small ones keep latency "
+    "of other requests low. From one page to what the device takes (max_hw_sectors_kb); the kernel may cut to a "
+    "multiple of the sector (block/blk-settings.c).",
+)
+WRITE_CACHE = Setting(
+    key="write_cache",
+    label="Write cache (kernel)",
+    help="Whether the kernel believes that the drive has a volatile write cache. It never changes the drive: for that "
+    "use the drive's or the controller's own setting. write-back sends flushes, write-through sends none "
+    "(Documentation/ABI/stable/sysfs-block, write_cache).",
+    risk=Risk.POWER_LOSS,
+    risk_text="With write-through the kernel sends no more flushes: if the drive does cache writes, a power cut loses "
+    "data that was reported safe.",
+)
+ADD_RANDOM = Setting(
+    key="add_random",
+    label="Feed entropy",
+    help="Whether completion times feed the random number generator: a little CPU time per request, no use on a "
+    "machine with a hardware generator (block/blk-sysfs.c).",
+)
+IOSTATS = Setting(
+    key="iostats",
+    label="Count I/O",
+    help="Whether the kernel counts this device's I/O for /proc/diskstats and iostat. Off saves a little CPU time per "
+    "request and blinds every monitor, this one included (block/blk-sysfs.c).",
+)
+IO_TIMEOUT = Setting(
+    key="io_timeout",
+    label="I/O timeout",
+    unit="ms",
+    help="Time that the kernel waits for one request before it aborts the request and, where that fails, resets the "
+    "controller. The kernel's default is 30000. Providers of network-attached NVMe disks ask for the largest value, so "
+    "that a disk that is away for a while comes back without errors. The module's parameter nvme_core.io_timeout sets "
+    "it for all NVMe disks at boot (Documentation/ABI/stable/sysfs-block, io_timeout; drivers/nvme/host/pci.c).",
+    risk=Risk.OUTAGE,
+    risk_text="With a short timeout the kernel resets a drive that is only slow, and all requests on it wait. With a "
+    "long one, programs wait that long for a drive that no longer answers.",
+)
+
+SETTINGS = (
+    SCHEDULER,
+    READ_AHEAD,
+    NR_REQUESTS,
+    RQ_AFFINITY,
+    NOMERGES,
+    WBT,
+    MAX_SECTORS,
+    WRITE_CACHE,
+    ADD_RANDOM,
+    IOSTATS,
+)
+"""Settings of every disk, in the order they are shown."""
+
+OF_NVME = (IO_TIMEOUT,)
+"""Settings that NVMe namespaces have besides."""
+
+_NVME = re.compile(r"nvme[0-9]{1,6}n[0-9]{1,6}")
+
+
+def settings_of(name: str) -> tuple[Setting, ...]:
+    """Return the settings of a disk by its kernel name: NVMe namespaces have a timeout of their own."""
+    return (*SETTINGS, *OF_NVME) if _NVME.fullmatch(name) else SETTINGS
+
+
+BY_KEY = {setting.key: setting for setting in (*SETTINGS, *OF_NVME)}
+"""All settings that a disk may have, by key."""
+
+FIXED_CHOICES = {
+    "rq_affinity": (
+        offer("0", "Completed on the CPU that took the interrupt.", label="any CPU"),
+        offer("1", "Completed in the cache group of the CPU that submitted it.", label="same group"),
+        offer("2", "Completed on the very CPU that submitted it.", label="same CPU"),
+    ),
+    "nomerges": (
+        offer("0", "Every kind of merge is tried.", label="all merges"),
+        offer("1", "Only the last request is looked at: one-hit merges.", label="simple merges"),
+        offer("2", "No merge is tried: least CPU time per request.", label="no merges"),
+    ),
+    "add_random": (
+        offer("0", "Completions feed nothing.", label="off"),
+        offer("1", "Completions feed the random number generator.", label="on"),
+    ),
+    "iostats": (
+        offer("0", "Nothing is counted; live figures of this disk stop.", label="off"),
+        offer("1", "I/O is counted.", label="on"),
+    ),
+    "write_cache": (
+        offer(
+            "write-back",
+            "The kernel takes the drive for caching and sends flushes. Ignored where the drive reports no cache.",
+        ),
+        offer(
+            "write-through", "The kernel takes the drive for not caching and sends no flushes.", risk=Risk.POWER_LOSS
+        ),
+    ),
+}
+"""Choices that are the same on every device."""
+
+
+# -- settings that survive a reboot: one line per disk in the rules file of request queues ----------------------------
+
+RULES = queue_rules("queue", "disk")
+"""The lines of request queues."""
+
+
+def actions(values: Mapping[str, str]) -> tuple[str, ...]:
+    """What the line of a disk does; what resets others first, as udev writes in this order. Raises BlockedError."""
+    declared = [key for key in BY_KEY if key in values]
+    return tuple(assign(f"queue/{key}", values[key]) for key in in_order(declared))

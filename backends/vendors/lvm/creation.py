@@ -1,0 +1,440 @@
+"""Volumes in a group: the commands that make and remove one, what LVM is asked for that, and the search for it.
+
+lvcreate takes free extents alone, whatever it is told. What it asks (LVM 2.03.16): whether to wipe a signature that a
+former volume left where the new one begins. `--yes` answers that, and the steps say nothing that it would ask about
+besides. With closed input it makes nothing and ends with 5.
+"""
+
+from __future__ import annotations
+
+import asyncio
+import re
+from collections.abc import Collection, Mapping, Sequence
+
+from backends.array_planning import (
+    SYNC_RATE,
+    ArrayFound,
+    ArrayPlan,
+    ArrayStanding,
+    ArrayWish,
+    Candidate,
+    MadeArray,
+    NotItsOwnError,
+    require_alike,
+    require_shape,
+)
+from backends.change import Write, with_disk
+from backends.change_steps import evidence_of, require_still_free
+from backends.errors import BlockedError, InvalidValueError, RefusedError, ToolFailedError
+from backends.host import STALL, Command, Host
+from backends.model import Level, Target
+from backends.sizes import size_words
+from backends.text import clean
+from backends.tool_output import cut_problem
+from backends.topology import Topology, look
+from backends.topology.device_identity import identity
+from backends.values import dataclass
+from backends.vendors.lvm.facts import PVS, LvFacts
+from backends.vendors.lvm.groups import (
+    WHOLE_PVS,
+    PvFacts,
+    candidates_in,
+    disks_twice,
+    parse_pvs,
+    why_no_volume,
+)
+from backends.vendors.lvm.inventory import NAME, nodes_of, target_of
+from backends.vendors.lvm.lvs import SECONDS, LvsAnswer, ask_lvs, words_of
+
+STRIP = 64 << 10
+"""Bytes (lvmraid(7), --stripesize)."""
+
+_CREATE_SECONDS = 1.5
+"""A whole lvcreate of a few images, with the zeroing of their metadata."""
+
+TYPES = {
+    Level.RAID0: "striped",
+    Level.RAID1: "raid1",
+    Level.RAID5: "raid5",
+    Level.RAID6: "raid6",
+    Level.RAID10: "raid10",
+}
+"""Levels that lvcreate makes, in its words (lvmraid(7))."""
+
+_LEAST = {Level.RAID0: 2, Level.RAID6: 5}
+"""Physical volumes, where it wants more than others: of one it makes a linear volume, and RAID 6 has three stripes."""
+
+AT_ONCE = ("--config", "global/wait_for_locks=0")
+"""A group that another command holds, for hours while a cache is flushed, is refused and not waited for (lvm.conf)."""
+
+_SURE = ("--wipesignatures", "y", "--zero", "y")
+
+_STEPS = (
+    re.compile(
+        r"(?P<tool>\S*lvcreate) --yes --config global/wait_for_locks=0 --alloc normal --type (?:striped|raid1|raid5"
+        r"|raid6|raid10)(?: --mirrors \d{1,2})?(?: --nosync)?(?: --stripes \d{1,3})?(?: --stripesize \d{1,7}k)?"
+        r" --wipesignatures y --zero y --extents \d{1,12} --addtag raidbench-[0-9a-f]{32} --name [A-Za-z0-9_-]{1,15}"
+        r" (?P<group>\S+)(?: /dev/[A-Za-z0-9+_./-]{1,250})+",
+        re.ASCII,
+    ),
+    re.compile(
+        r"(?P<tool>\S*lvremove) --yes --config global/wait_for_locks=0 --select lv_uuid=[A-Za-z0-9-]{38} &&"
+        r" lv_tags=raidbench-[0-9a-f]{32} && lv_role!=origin (?P<group>[^/ ]+)/[A-Za-z0-9_-]{1,15}"
+    ),
+)
+"""All that is ever run for it."""
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class GroupRoom:
+    """A volume group that a volume is to be made in."""
+
+    name: str
+    """Its name."""
+    uuid: str
+    """LVM's of it."""
+    extent_bytes: int
+    """Bytes of an extent."""
+    volumes: Collection[str]
+    """Names of its volumes, hidden ones too."""
+    before: tuple[str, ...]
+    """UUIDs of its volumes."""
+    one_disk: tuple[str, ...] = ()
+    """Physical volumes that lie on the disk of another one of these."""
+
+
+def plan_volume(wish: ArrayWish, room: GroupRoom, *, lvcreate: str, assume_clean: bool) -> ArrayPlan:
+    """What makes the volume, of as many stripes or images as there are physical volumes.
+
+    Raises InvalidValueError, RefusedError where its name is taken.
+    """
+    warnings = require_alike(wish.drives)
+    data, strip = _shape(wish), _strip(wish, room)
+    if wish.policies:
+        raise InvalidValueError("A volume has no policies at birth.", hint="Set them once it is there.")
+    if assume_clean and wish.level is Level.RAID6:
+        raise InvalidValueError("LVM makes no RAID6 that is not synchronised.", hint="Leave out --assume-clean.")
+    if wish.name in room.volumes:
+        raise RefusedError(f"{room.name} has a volume called {wish.name}.", hint="Give it another name.")
+    each = _extents(wish, room, data)
+    tag = f"raidbench-{wish.token}"
+    clean_now = assume_clean and wish.level is not Level.RAID0
+    step = (
+        *(lvcreate, "--yes", *AT_ONCE, "--alloc", "normal", "--type", TYPES[wish.level]),
+        *_layout(wish.level, len(wish.drives), data, strip, nosync=clean_now),
+        *(*_SURE, "--extents", str(each * data), "--addtag", tag, "--name", wish.name, room.name),
+        *(drive.place for drive in wish.drives),
+    )
+    told = [
+        *warnings,
+        "Only extents that no volume has are taken; no other volume is touched. A volume that was removed from them "
+        "cannot be brought back (vgcfgrestore) once this one was written to.",
+        "lvcreate zeroes the first 4 KiB, and wipes signatures that a former volume left where this one begins: --yes "
+        "answers that question.",
+    ]
+    if room.one_disk:
+        told.append(f"{', '.join(room.one_disk)} lies on the same disk as another of these, so stripes share it.")
+    return ArrayPlan(
+        wish=ArrayWish(
+            level=wish.level,
+            drives=wish.drives,
+            strip_bytes=strip,
+            size_bytes=wish.size_bytes,
+            name=wish.name,
+            token=wish.token,
+        ),
+        maker="lvcreate",
+        steps=(Write(argv=step),),
+        size_bytes=each * data * room.extent_bytes,
+        data_drives=data,
+        seconds=_CREATE_SECONDS,
+        initialising=_initialising(wish.level, each * room.extent_bytes, assume_clean=clean_now),
+        warnings=tuple(told),
+        uuids=(room.uuid, tag),
+        before=room.before,
+        locks=(lock_of(room.uuid),),
+    )
+
+
+def lock_of(group_uuid: str) -> str:
+    """The lock of a group between programs."""
+    return f"lvm-{group_uuid}"
+
+
+def removing(lvremove: str, address: str, uuid: str, tag: str) -> Write:
+    """What removes one volume: LVM looks at UUID, tag and snapshots itself, under the lock of the group.
+
+    It ends with 0 and removes nothing where they are others. `--yes` answers whether an active volume is to go.
+    """
+    told = f"lv_uuid={uuid} && lv_tags={tag} && lv_role!=origin"
+    return Write(argv=(lvremove, "--yes", *AT_ONCE, "--select", told, address))
+
+
+def require_steps(steps: Sequence[Write], group: str, tools: Collection[str | None]) -> None:
+    """Raises RefusedError for what neither makes nor removes a volume in this group."""
+    for step in steps:
+        found = next((one for each in _STEPS if (one := each.fullmatch(" ".join(step.argv)))), None)
+        if found is None or found["group"] != group or found["tool"] not in tools:
+            raise RefusedError(f"A step neither makes nor removes a volume of {group}: {clean(step.shown(), 200)}")
+
+
+def _shape(wish: ArrayWish) -> int:
+    """Physical volumes that carry data. Raises InvalidValueError."""
+    count = len(wish.drives)
+    if wish.level not in TYPES:
+        raise InvalidValueError(
+            f"LVM makes no {wish.level.name}.", hint=f"{', '.join(TYPES.values())}: it makes these."
+        )
+    least = _LEAST.get(wish.level, 0)
+    if count < least:
+        raise InvalidValueError(
+            f"{wish.level.name} of LVM takes at least {least} physical volumes, and {count} "
+            f"{'has' if count == 1 else 'have'} free extents or {'is' if count == 1 else 'are'} named."
+        )
+    if wish.spans is not None:
+        raise InvalidValueError("A volume of LVM has no spans.", hint="Leave out --spans.")
+    return require_shape(wish)
+
+
+def _strip(wish: ArrayWish, room: GroupRoom) -> int | None:
+    """Bytes on a physical volume before the next one follows; None of RAID 1. Raises InvalidValueError."""
+    if wish.level is Level.RAID1:
+        return None
+    strip = wish.strip_bytes or min(STRIP, room.extent_bytes)
+    if strip < 4096 or strip & (strip - 1) or strip > room.extent_bytes:
+        raise InvalidValueError(
+            f"A stripe size of {strip} bytes cannot be made.",
+            hint=f"A power of two, 4k at least, and no more than an extent: {size_words(room.extent_bytes)}.",
+        )
+    return strip
+
+
+def _extents(wish: ArrayWish, room: GroupRoom, data: int) -> int:
+    """Extents of data on each physical volume. Raises InvalidValueError where these have not so many free."""
+    own = 0 if wish.level is Level.RAID0 else 1  # each image of a RAID has an extent of metadata beside it
+    least = min(wish.drives, key=lambda drive: drive.free_extents or 0)
+    most = (least.free_extents or 0) - own
+    wanted = most if wish.size_bytes is None else -(-wish.size_bytes // (room.extent_bytes * data))
+    if wanted < 1 or wanted > most:
+        asked = "" if wish.size_bytes is None else f" for {size_words(wish.size_bytes)}"
+        raise InvalidValueError(
+            f"{max(wanted, 1) + own} free extents on each of {len(wish.drives)} physical volumes are wanted{asked}, "
+            f"and {least.place} has {least.free_extents or 0}.",
+            hint=f"At most {size_words(max(0, most) * data * room.extent_bytes)} can be made of these.",
+        )
+    return wanted
+
+
+def _layout(level: Level, count: int, data: int, strip: int | None, *, nosync: bool) -> tuple[str, ...]:
+    """Images and stripes in lvcreate's words: without those that carry parity or copies."""
+    words: list[str] = []
+    if level in (Level.RAID1, Level.RAID10):
+        words += ["--mirrors", str(count - 1 if level is Level.RAID1 else 1)]
+    words += ["--nosync"] if nosync else []
+    if strip is not None:
+        words += ["--stripes", str(data), "--stripesize", f"{strip // 1024}k"]
+    return tuple(words)
+
+
+def _initialising(level: Level, each: int, *, assume_clean: bool) -> str:
+    if level is Level.RAID0:
+        return "Nothing has to be initialised."
+    if assume_clean:
+        return (
+            "Nothing is synchronised: copies and parity are right only where whole stripes were written since, and "
+            "what was not written must not be read."
+        )
+    return (
+        f"LVM synchronises it: {each / SYNC_RATE / 3600:.1f} h at 200 MB/s a drive. Until that ends reads and writes "
+        "cost other operations."
+    )
+
+
+_PLAIN = ("-", "r", "R")
+"""First letter of lv_attr of a volume that is no origin, snapshot, cache, pool or image (lvs(8)); `R` never synced."""
+
+
+def find_volume(
+    array: MadeArray,
+    volumes: Sequence[LvFacts],
+    disks: Sequence[PvFacts],
+    picture: Topology,
+    lvremove: str,
+) -> ArrayFound:
+    """What is there now of a volume; see `BuildsArrays.find_made`. `volumes`, `disks`: all that LVM tells, whole."""
+    try:
+        found = _volume(array, volumes, disks)
+        if found is None:
+            words = f"The group {_group(array)} has no volume with its tag or its name."
+            return ArrayFound(standing=ArrayStanding.ABSENT, words=words, locks=(lock_of(array.uuids[0]),))
+        group = {one.name: one for one in volumes if one.group_uuid == array.uuids[0]}
+        _require_as_made(array, found, group, {pv.uuid: pv.name for pv in disks})
+    except NotItsOwnError as reason:
+        return ArrayFound(standing=ArrayStanding.UNKNOWN, words=str(reason))
+    words = (
+        f"{found.address} is it: UUID {found.uuid}, {array.level.name} over these {len(array.members)} physical volumes"
+    )
+    known = (*array.uuids[:2], found.uuid)
+    node = picture.tree.nodes.get(found.kernel or "")
+    if node is None:  # what lies on it cannot be looked at: it is not removed
+        return ArrayFound(
+            standing=ArrayStanding.WHOLE,
+            words=f"{words}. It is not active (`lvchange --activate y {found.address}`).",
+            target=target_of(found.address),
+            locks=(lock_of(array.uuids[0]),),
+            uuids=known,
+        )
+    return ArrayFound(
+        standing=ArrayStanding.WHOLE,
+        words=f"{words}.",
+        target=target_of(found.address),
+        device=node.device,
+        looked_at=(node.device,),
+        locks=tuple(sorted(with_disk(lock_of(array.uuids[0]), identity(node)).splitlines())),
+        uuids=known,
+        remove=(removing(lvremove, found.address, found.uuid, array.uuids[1]),),
+    )
+
+
+def _group(array: MadeArray) -> str:
+    return "" if array.controller is None else array.controller.address
+
+
+def _volume(array: MadeArray, volumes: Sequence[LvFacts], disks: Sequence[PvFacts]) -> LvFacts | None:
+    """The volume that may be it; None where there surely is none. Raises NotItsOwnError."""
+    group_uuid, tag = array.uuids[:2]
+    own = [pv for pv in disks if pv.group_uuid == group_uuid]
+    if not own:
+        raise NotItsOwnError(f"Its volume group {_group(array)} is not there.")
+    if own[0].group != _group(array):
+        raise NotItsOwnError(f"Its volume group is called {own[0].group} now, not {_group(array)}.")
+    if len({pv.group_uuid for pv in disks if pv.group == own[0].group}) > 1:
+        raise NotItsOwnError(f"Several volume groups are called {own[0].group}.")
+    there = [one for one in volumes if one.group_uuid == group_uuid and not one.hidden]  # parts bear its tag too
+    uuid = array.uuids[2] if len(array.uuids) > 2 else None
+    tagged = [one for one in there if tag in _tags(one)]
+    if len(tagged) > 1:
+        raise NotItsOwnError(f"Several volumes bear its tag: {', '.join(one.address for one in tagged[:4])}.")
+    found = tagged[0] if tagged else next((one for one in there if one.uuid == uuid or one.name == array.name), None)
+    if found is None:
+        return None
+    if not tagged:
+        raise NotItsOwnError(f"{found.address} does not bear its tag {tag}.")
+    if uuid not in (None, found.uuid):
+        raise NotItsOwnError(f"{found.address} bears its tag and another UUID: {found.uuid}, not {uuid}.")
+    if found.uuid in array.before:
+        raise NotItsOwnError(f"{found.address} was there before it was made.")
+    if found.name != array.name:
+        raise NotItsOwnError(f"It is called {found.address} now, not {array.name}.")
+    return found
+
+
+def _tags(volume: LvFacts) -> tuple[str, ...]:
+    return tuple(volume.told.get("lv_tags", "").split(","))
+
+
+def _require_as_made(array: MadeArray, found: LvFacts, group: Mapping[str, LvFacts], nodes: Mapping[str, str]) -> None:
+    """Raises NotItsOwnError where its segments are not those that it was made with, or something hangs on it."""
+    where = found.address
+    if TYPES.get(array.level) not in (found.kind, found.level):
+        raise NotItsOwnError(f"{where} is {clean(found.kind, 40)} now, not {array.level.name} as it was made.")
+    if (found.told.get("lv_attr") or "?")[0] not in _PLAIN or found.told.get("lv_role") != "public":
+        role = clean(found.told.get("lv_role", "unknown"), 80)
+        raise NotItsOwnError(f"{where} is a part of something by now, or something is made of it ({role}).")
+    size = found.number("lv_size")
+    if size is None or size != array.size_bytes:
+        raise NotItsOwnError(f"{where} has {size_words(size)} now, not {size_words(array.size_bytes)} as it was made.")
+    if found.number("stripes") != len(array.members):
+        raise NotItsOwnError(f"{where} has {found.number('stripes')} stripes or images, not {len(array.members)}.")
+    if (found.number("stripe_size") or None) != array.strip_bytes:
+        raise NotItsOwnError(f"{where} has stripes of {size_words(found.number('stripe_size'))}.")
+    places = sorted(nodes_of(found, group))
+    if places != sorted(nodes.get(member.serial or "", "?") for member in array.members):
+        raise NotItsOwnError(f"{where} lies on {', '.join(places) or 'nothing that is told'}, not where it was made.")
+
+
+def made_target(array: MadeArray) -> Target:
+    """The group that an array was made in. Raises NotItsOwnError where it is none."""
+    if array.controller is None or len(array.uuids) < 2:
+        raise NotItsOwnError("The journal does not say in which volume group it was made.")
+    return array.controller
+
+
+TOOLS = ("lvcreate", "lvremove")
+"""What makes a volume and removes it."""
+
+
+async def ask_pvs(host: Host) -> tuple[PvFacts, ...]:
+    """Every physical volume that is in a group, never a half of them. Raises ToolFailedError, ToolTimeoutError."""
+    tool = host.which(("pvs",))
+    if tool is None:
+        raise ToolFailedError("pvs is not installed, so nothing is known of volume groups.", hint="Install lvm2.")
+    command = Command(argv=(tool, *PVS), timeout=SECONDS, stall=STALL)
+    done = await host.run(command)
+    found, strange = parse_pvs(done.stdout)
+    if not found and done.returncode != 0:
+        if not host.is_root:
+            raise ToolFailedError("LVM tells root alone of its groups.", hint="Start raidbench with sudo.")
+        raise ToolFailedError(words_of(done, "pvs"), evidence=evidence_of(command, done))
+    if why := WHOLE_PVS.lost(done):
+        half = cut_problem(NAME, command, why)
+        raise ToolFailedError(half.message, hint=half.hint, evidence=evidence_of(command, done))
+    if strange:
+        raise ToolFailedError(
+            f"{strange} lines of pvs tell of nothing that could be understood.", evidence=evidence_of(command, done)
+        )
+    return found
+
+
+async def group_candidates(host: Host) -> tuple[Candidate, ...]:
+    """Every physical volume with its free extents. Raises ToolFailedError."""
+    volumes, picture = await asyncio.gather(ask_pvs(host), look(host))
+    return candidates_in(volumes, picture)
+
+
+async def plan_in_group(host: Host, wish: ArrayWish, group: Target | None, *, assume_clean: bool) -> ArrayPlan:
+    """lvcreate's line, as the group is now. Raises BlockedError, DeviceGoneError, RefusedError, InvalidValueError."""
+    lvcreate = host.which((TOOLS[0],))
+    if lvcreate is None or group is None:
+        raise BlockedError("lvcreate is not installed.", hint="Install lvm2.")
+    volumes, told, picture = await asyncio.gather(ask_pvs(host), _whole_lvs(host), look(host))
+    require_still_free(wish, candidates_in(volumes, picture))
+    own = next(pv for pv in volumes if pv.uuid == wish.drives[0].serial)
+    named = [pv for pv in volumes if pv.group == own.group]
+    if len({pv.group_uuid for pv in named}) > 1:
+        raise BlockedError(f"Several volume groups are called {own.group}.", hint="Rename one (vgrename).")
+    if why := why_no_volume(own):
+        raise BlockedError(f"{why[0][:1].upper()}{why[0][1:]}.")
+    inside = [one for one in told.volumes if one.group_uuid == own.group_uuid]
+    room = GroupRoom(
+        name=own.group,
+        uuid=own.group_uuid,
+        extent_bytes=own.extent_bytes,
+        volumes=frozenset(one.name for one in inside),
+        before=tuple(sorted(one.uuid for one in inside if not one.hidden)),
+        one_disk=disks_twice([drive.place for drive in wish.drives], picture),
+    )
+    return plan_volume(wish, room, lvcreate=lvcreate, assume_clean=assume_clean)
+
+
+async def find_in_group(host: Host, array: MadeArray) -> ArrayFound:
+    """What is there now of a volume. Raises ToolFailedError, BlockedError."""
+    lvremove = host.which((TOOLS[1],))
+    if lvremove is None:
+        raise BlockedError("lvremove is not installed.", hint="Install lvm2.")
+    try:
+        made_target(array)
+    except NotItsOwnError as reason:
+        return ArrayFound(standing=ArrayStanding.UNKNOWN, words=str(reason))
+    volumes, told, picture = await asyncio.gather(ask_pvs(host), _whole_lvs(host), look(host))
+    return find_volume(array, told.volumes, volumes, picture, lvremove)
+
+
+async def _whole_lvs(host: Host) -> LvsAnswer:
+    """All volumes. Raises ToolFailedError where these may not be all."""
+    told = await ask_lvs(host)
+    if told.silent is not None:
+        raise told.silent
+    if told.strange:
+        raise ToolFailedError(f"{told.strange} lines of lvs tell of no volume that could be understood.")
+    return told

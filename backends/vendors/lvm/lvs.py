@@ -1,0 +1,150 @@
+"""Asks lvs, and where a disk that does not answer keeps it waiting, once more without that disk."""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Iterable
+
+from backends.change_steps import evidence_of
+from backends.errors import RaidbenchError, ToolFailedError, ToolTimeoutError
+from backends.host import STALL, Command, Completed, Host
+from backends.json_text import document, table
+from backends.protocol import RootReads
+from backends.text import clean, clean_lines
+from backends.tool_output import Whole, cut_problem, line_end
+from backends.topology import Tree, node_path, read_tree
+from backends.topology.thin_capacity_scan import THIN_COUNT
+from backends.values import dataclass
+from backends.vendors.lvm.facts import LVS, MISSING, PVS, LvFacts, parse_lvs
+from backends.vendors.lvm.inventory import NAME, by_group
+from backends.vendors.lvm.presence import MARK
+
+SECONDS = 60.0
+"""A look; a change is waited for as long as it takes."""
+
+SOON = 2.0
+"""Seconds in which lvs has to get somewhere when it was told to leave alone what does not answer."""
+
+FILTER = "devices/filter"
+"""What of LVM's configuration says which devices it looks at; `global_filter` stays in force beside it."""
+
+WITHOUT = (*map(re.escape, LVS), "--config", rf'{FILTER}=\[("[ar][^"\\]{{2,600}}",){{0,63}}"[ar][^"\\]{{2,600}}"\]')
+"""Its words then, each a pattern."""
+
+WHOLE = Whole(
+    tool="lvs",
+    mark="a closed JSON document with `report`",
+    missing=lambda text: "" if "report" in table(document(text)) else "its document is not closed",
+    statuses=frozenset(),
+)
+"""It ends with status 5 where a group misses a disk, and tells the rest."""
+
+WHOLE_TABLE = Whole(
+    tool="dmsetup table",
+    mark="a line end, and a line for every active volume",
+    missing=line_end,
+)
+"""What the kernel has of a volume."""
+
+_CONFIGURED = re.compile(r'filter=(?:\[([^\n]*)\]|("[^"\n]*"))')
+_CHANGED = re.compile(r" *Logical volume \S+ changed\.")
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class LvsAnswer:
+    """What lvs told."""
+
+    volumes: tuple[LvFacts, ...]
+    """Of groups that it saw whole."""
+    strange: int = 0
+    """Rows that could not be understood."""
+    silent: ToolTimeoutError | None = None
+    """What kept it waiting, where it was asked without that: nothing is known then of groups that are not told."""
+
+
+async def ask_lvs(host: Host) -> LvsAnswer:
+    """Everything lvs tells. Raises ToolFailedError, ToolTimeoutError."""
+    tool = host.which(("lvs",))
+    if tool is None:
+        raise ToolFailedError("lvs is not installed, so nothing is known of volumes.", hint="Install lvm2.")
+    try:
+        volumes, strange = await _said(host, Command(argv=(tool, *LVS), timeout=SECONDS, stall=STALL))
+    except ToolTimeoutError as error:
+        rest = await _without(host, tool, error) if error.devices else None
+        if rest is None:
+            raise
+        return rest
+    return LvsAnswer(volumes=volumes, strange=strange)
+
+
+async def _said(host: Host, command: Command) -> tuple[tuple[LvFacts, ...], int]:
+    done = await host.run(command)
+    found, strange = parse_lvs(done.stdout)
+    if not found and done.returncode != 0:
+        if not host.is_root:
+            raise ToolFailedError("LVM tells root alone of its volumes.", hint="Start raidbench with sudo.")
+        raise ToolFailedError(words_of(done, "lvs"), evidence=evidence_of(command, done))
+    if why := WHOLE.lost(done):
+        half = cut_problem(NAME, command, why)
+        raise ToolFailedError(half.message, hint=half.hint, evidence=evidence_of(command, done))
+    return found, strange
+
+
+async def _without(host: Host, tool: str, error: ToolTimeoutError) -> LvsAnswer | None:
+    """What lvs tells when it leaves the silent disks alone; None where it cannot be asked like that.
+
+    A group with a physical volume there is not told of: that it is missing is our own doing.
+    """
+    lvmconfig = host.which(("lvmconfig",))
+    if lvmconfig is None:
+        return None
+    try:
+        said = await host.run(Command(argv=(lvmconfig, FILTER), timeout=10, stall=SOON))
+        configured = _CONFIGURED.fullmatch(said.stdout.strip())
+        if said.returncode == 0 and configured is None:
+            return None  # it has a filter that is not understood, and leaving it out shows devices that it hides
+        given = (configured[1] or configured[2]) if configured is not None and said.returncode == 0 else ""
+        patterns = ",".join(filter(None, (*rejected(await read_tree(host), error.devices), given)))
+        command = Command(argv=(tool, *LVS, "--config", f"{FILTER}=[{patterns}]"), timeout=SECONDS, stall=SOON)
+        volumes, strange = await _said(host, command)
+    except RaidbenchError:
+        return None
+    whole = {
+        name
+        for name, group in by_group(volumes).items()
+        if all(one.number("vg_missing_pv_count") == 0 and MISSING not in one.places for one in group.values())
+    }
+    return LvsAnswer(
+        volumes=tuple(volume for volume in volumes if volume.group in whole), strange=strange, silent=error
+    )
+
+
+def rejected(tree: Tree, devices: Iterable[str]) -> tuple[str, ...]:
+    """Patterns for the filter: these disks, their partitions, and what is built on them, by each of their names.
+
+    What has a meaning in a pattern stands for any character: too much is left alone rather than too little.
+    """
+    paths: dict[str, None] = {}
+    for device in devices:
+        paths[node_path(device)] = None
+        own = (tree.nodes[device],) if device in tree.nodes else ()
+        for node in (*own, *tree.above(device)):
+            if not node.attributes.get("dm/uuid", "").startswith(MARK):  # on volumes LVM looks for no volumes
+                given = node.attributes.get("dm/name")
+                paths |= dict.fromkeys((node.device, *((f"/dev/mapper/{given}",) if given else ())))
+    return tuple('"r|^' + re.sub(r"[^A-Za-z0-9_/-]", ".", path) + '$|"' for path in paths)
+
+
+def words_of(done: Completed, tool: str) -> str:
+    """The tool's own words in a sentence, without `changed`, which is said before anything happens."""
+    lines = f"{done.stderr}\n{done.stdout}".splitlines()
+    told = [line for line in lines if line.strip() and not _CHANGED.fullmatch(line) and "WARNING:" not in line]
+    said = clean(clean_lines("\n".join(told), lines=6).replace("\n", " "), 300).rstrip(".")
+    return f"{said}." if said else f"{tool} ended with status {done.returncode} and did not say why."
+
+
+ROOT_READS: RootReads = {
+    ("lvs",): (tuple(map(re.escape, LVS)), WITHOUT, tuple(map(re.escape, THIN_COUNT))),
+    ("pvs",): (tuple(map(re.escape, PVS)),),
+}
+"""What root starts for a user: it reads, and changes nothing."""

@@ -1,0 +1,378 @@
+"""The commands that make an md array and take it apart, and the search for an array made here, by UUIDs alone."""
+
+from __future__ import annotations
+
+import asyncio
+from collections.abc import Collection, Iterable, Iterator, Mapping, Sequence
+from contextlib import suppress
+from functools import partial
+
+from backends.array_planning import (
+    SYNC_RATE,
+    ArrayFound,
+    ArrayPlan,
+    ArrayStanding,
+    ArrayWish,
+    MadeArray,
+    MemberDrive,
+    NotItsOwnError,
+    capacity,
+    require_alike,
+    require_layout,
+    require_shape,
+    spans_of,
+)
+from backends.change import Write
+from backends.change_steps import evidence_of, locks_of
+from backends.errors import InvalidValueError, ToolFailedError
+from backends.exclusive_open import pieces_on
+from backends.host import Command, Host
+from backends.model import Level, Target
+from backends.raid import copies_of
+from backends.system.local.uninterruptible import apart
+from backends.text import clean
+from backends.topology.device_identity import identity
+from backends.topology.tree import Node, Tree, node_path, read_tree
+from backends.values import dataclass
+from backends.vendors.mdraid.details import parse_export
+from backends.vendors.mdraid.facts import ArrayFacts, parse_uuid
+from backends.vendors.mdraid.inventory import NAME
+from backends.vendors.mdraid.settings import STRIPED
+from backends.vendors.mdraid.sysfs import read_arrays
+
+_CHUNK = 512 << 10
+"""Bytes; mdadm(8), --chunk."""
+
+_LOST = 128 << 20
+"""What md keeps of each large member: superblock, bitmap and room to reshape (super1.c, data offset), at most."""
+
+_CREATE_SECONDS = 0.7
+"""Longest of ten on Linux 6.1 with mdadm 4.2."""
+
+NESTED = {Level.RAID50: Level.RAID5, Level.RAID60: Level.RAID6}
+"""Levels made of a RAID 0 over inner arrays, and theirs."""
+
+FIRST = 100
+"""Numbers of nodes begin here: what is assembled at boot goes down from 127, and others begin at 0."""
+
+
+def plan_array(
+    wish: ArrayWish, *, mdadm: str, taken: Collection[str], uuids: tuple[str, ...], assume_clean: bool
+) -> ArrayPlan:
+    """What makes the array: of RAID 50 and 60 the inner arrays first, the outer one's chunk their full stripe.
+
+    `taken`: kernel names that are used. `uuids`: one for the array and, of a nested one, one for each inner array.
+    `assume_clean`: its parity is not computed: right only once every stripe was written.
+    Raises InvalidValueError.
+    """
+    warnings = require_alike(wish.drives)
+    data = require_shape(wish) if wish.layout is None else require_layout(wish)
+    strip = None if wish.level is Level.RAID1 else wish.strip_bytes or _CHUNK
+    if wish.policies:
+        raise InvalidValueError("md has no policies at birth.", hint="Set them once the array is there.")
+    if strip is not None and (strip < 4096 or strip & (strip - 1)):
+        raise InvalidValueError(f"A chunk of {strip} bytes cannot be made.", hint="A power of two, 4k at least.")
+    spans = 1 if wish.layout is not None else spans_of(wish.level, len(wish.drives), wish.spans)
+    if wish.layout is None and wish.level is Level.RAID10 and spans != spans_of(wish.level, len(wish.drives), None):
+        raise InvalidValueError("md makes a RAID10 of pairs.", hint="Leave out the spans.")
+    wanted = ArrayWish(
+        level=wish.level,
+        drives=wish.drives,
+        strip_bytes=strip,
+        spans=spans if wish.level in NESTED else None,
+        layout=wish.layout,
+        name=wish.name,
+    )
+    nodes = [drive.place for drive in wish.drives]
+    numbers = (number for number in range(FIRST, FIRST + 1000) if f"md{number}" not in taken)
+    if wish.level not in NESTED:
+        own = f"/dev/md{next(numbers)}"
+        steps = [_create(mdadm, own, wish.level.value, nodes, wish.name, uuids[0], strip, assume_clean, wish.layout)]
+    else:
+        each = len(nodes) // spans
+        own, *inner = [f"/dev/md{next(numbers)}" for _ in range(spans + 1)]
+        assert strip is not None
+        assert data is not None
+        full = strip * (data // spans)
+        steps = [
+            _create(
+                mdadm,
+                one,
+                NESTED[wish.level].value,
+                nodes[at * each : (at + 1) * each],
+                f"{wish.name[:12]}-{at}",
+                uuids[1 + at],
+                strip,
+                assume_clean,
+            )
+            for at, one in enumerate(inner)
+        ]
+        steps.append(_create(mdadm, own, "raid0", inner, wish.name, uuids[0], full, assume_clean=False))
+    return ArrayPlan(
+        wish=wanted,
+        maker="mdadm",
+        steps=tuple(steps),
+        size_bytes=capacity(wanted, data or len(nodes) / copies_of(wish.layout), lost_bytes=_LOST),
+        data_drives=data,
+        seconds=_CREATE_SECONDS * len(steps),
+        initialising=_initialising(wanted, assume_clean),
+        warnings=warnings,
+        uuids=uuids[: 1 + (spans if wish.level in NESTED else 0)],
+    )
+
+
+def spelled(digits: str) -> str:
+    """32 hex digits as mdadm spells a UUID."""
+    return ":".join(digits[at : at + 8] for at in range(0, 32, 8))
+
+
+def _create(
+    mdadm: str,
+    node: str,
+    level: str,
+    members: list[str],
+    name: str,
+    uuid: str,
+    chunk: int | None,
+    assume_clean: bool,
+    layout: str | None = None,
+) -> Write:
+    """`--run` answers mdadm's question about what lies on the members: that is looked for, and asked about, before."""
+    words = [
+        mdadm,
+        "--create",
+        node,
+        "--run",
+        "--homehost=any",
+        f"--name={name}",
+        f"--uuid={uuid}",
+        "--metadata=1.2",
+        f"--level={level}",
+        *((f"--layout={layout}",) if layout is not None else ()),
+        f"--raid-devices={len(members)}",
+        *((f"--chunk={chunk // 1024}K",) if chunk is not None and level in STRIPED else ()),
+        *(("--bitmap=none",) if level != "raid0" else ()),
+        *(("--assume-clean",) if assume_clean and level != "raid0" else ()),
+    ]
+    return Write(argv=(*words, *members))
+
+
+def _initialising(wish: ArrayWish, assume_clean: bool) -> str:
+    if wish.level is Level.RAID0:
+        return "Nothing has to be initialised."
+    if assume_clean:
+        return (
+            "Nothing is initialised: copies and parity are right only where whole stripes were written since. Write "
+            "all of it once in order, then `check`; before that no data belong on it."
+        )
+    size = min((drive.size_bytes or 0 for drive in wish.drives), default=0)
+    hours = size / SYNC_RATE / 3600
+    degraded = wish.level in (Level.RAID5, Level.RAID50)
+    how = "The last drive is rebuilt, so it is degraded until then" if degraded else "It is resynchronised"
+    return f"{how}: {hours:.1f} h at 200 MB/s a drive. Until that ends reads and writes cost other operations."
+
+
+_NO_SUPERBLOCK = "No md superblock"
+"""What `mdadm --examine` says of a disk that is none of md's, with status 1 (Examine.c)."""
+
+_SUPERBLOCK = (0, 8192)
+"""First byte and length of what holds a superblock of version 1.2, which arrays are made with here (super1.c)."""
+
+_READ_SECONDS = 10.0
+"""How long a disk may take to read it."""
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class _Parts:
+    """What there is on the drives of an array, and of what it is told whose it is."""
+
+    nodes: tuple[str, ...]
+    """Kernel names of its drives now, in order."""
+    marked: tuple[str, ...]
+    """Those that bear a superblock of one of its UUIDs."""
+    inner: tuple[ArrayFacts, ...]
+    """Arrays over its drives; of a nested one the inner ones."""
+    outer: tuple[ArrayFacts, ...]
+    """Arrays over those: of a nested one the outer."""
+    marked_inner: tuple[str, ...]
+    """Inner arrays that bear the outer one's superblock."""
+
+
+async def find_made(host: Host, tool: str, array: MadeArray) -> ArrayFound:
+    """What is there now of an array; see `MakesArrays.find_made`. `tool`: mdadm. Raises ToolFailedError."""
+    try:
+        parts = await _parts(host, tool, array)
+    except NotItsOwnError as reason:
+        return ArrayFound(standing=ArrayStanding.UNKNOWN, words=str(reason))
+    locks = await locks_of(host, parts.nodes)
+    if not (parts.marked or parts.inner):
+        words = f"None of its {len(array.members)} drives bears a mark of it."
+        return ArrayFound(standing=ArrayStanding.ABSENT, words=words, locks=locks)
+    tops = parts.outer or parts.inner
+    stands = _stands(array, parts)
+    if not stands and (changed := _changed(array, parts)) is not None:
+        words = f"{node_path(changed)} runs, and has another level or other members than it was made with."
+        return ArrayFound(standing=ArrayStanding.UNKNOWN, words=words)
+    # An inner array that bears its outer one's mark is full of that alone, and the guard would take it for another's.
+    running = [top.name for top in tops if _runs(top) and top.name not in parts.marked_inner]
+    top = tops[0].name if stands else None
+    return ArrayFound(
+        standing=ArrayStanding.WHOLE if stands else ArrayStanding.PARTLY,
+        words=(
+            f"{node_path(top)} is it: UUID {array.uuids[0]}, {array.level.name} of these {len(array.members)} drives."
+            if top is not None
+            else _in_parts(parts)
+        ),
+        target=None if top is None else Target(backend=NAME, address=top),
+        device=None if top is None else node_path(top),
+        looked_at=tuple(map(node_path, running)),
+        remove=_removing(tool, parts),
+        locks=locks,
+    )
+
+
+def _stands(array: MadeArray, parts: _Parts) -> bool:
+    """Whether all of it is there as it was made: levels, number and drives, running."""
+    if len(parts.marked) != len(parts.nodes):
+        return False
+    if array.level not in NESTED:
+        return len(parts.inner) == 1 and _is(parts.inner[0], array.level, parts.nodes)
+    inner = {made.name: made for made in parts.inner}
+    if len(parts.outer) != 1 or not _is(parts.outer[0], Level.RAID0, tuple(inner)):
+        return False
+    level = NESTED[array.level]
+    return all(any(_is(made, level, group) for made in inner.values()) for group in _groups(array, parts))
+
+
+def _changed(array: MadeArray, parts: _Parts) -> str | None:
+    """Of parts: an array that runs and is no inner one as it was made, so that somebody may have done it since."""
+    inner = [] if array.level not in NESTED else list(_groups(array, parts))
+    level = NESTED.get(array.level, array.level)
+    fit = {made.name for made in parts.inner if any(_is(made, level, group) for group in inner)}
+    return next((made.name for made in (*parts.outer, *parts.inner) if _runs(made) and made.name not in fit), None)
+
+
+def _groups(array: MadeArray, parts: _Parts) -> Iterator[tuple[str, ...]]:
+    """The drives of each inner array."""
+    each = len(parts.nodes) // (array.spans or 1)
+    return (parts.nodes[at : at + each] for at in range(0, len(parts.nodes), each))
+
+
+def _runs(made: ArrayFacts) -> bool:
+    return made.array_state not in ("", "clear", "inactive")
+
+
+def _is(made: ArrayFacts, level: Level, members: Sequence[str]) -> bool:
+    names = {member.name for member in made.members}
+    return _runs(made) and made.level is level and made.disks == len(members) and names == set(members)
+
+
+def _in_parts(parts: _Parts) -> str:
+    stopped = [made.name for made in (*parts.outer, *parts.inner) if not _runs(made)]
+    have = f"{len(parts.marked)} of its {len(parts.nodes)} drives bear its UUID"
+    if stopped:
+        return f"{have}, and {', '.join(map(node_path, stopped))} does not run."
+    if parts.inner:
+        return f"{have}; {', '.join(node_path(made.name) for made in parts.inner)} runs, and is not all of it."
+    return f"{have}, and no array of them runs."
+
+
+def _removing(tool: str, parts: _Parts) -> tuple[Write, ...]:
+    """The outer array first: it holds the inner ones."""
+    stops: list[tuple[str, ...]] = [(tool, "--stop", node_path(made.name)) for made in parts.outer]
+    stops += [(tool, "--zero-superblock", *map(node_path, parts.marked_inner))] if parts.marked_inner else []
+    stops += [(tool, "--stop", node_path(made.name)) for made in parts.inner]
+    stops += [(tool, "--zero-superblock", *map(node_path, parts.marked))] if parts.marked else []
+    return tuple(Write(argv=tuple(words)) for words in stops)
+
+
+# -- whose the parts are ----------------------------------------------------------------------------------------------
+
+
+async def _parts(host: Host, tool: str, array: MadeArray) -> _Parts:
+    """Raises NotItsOwnError at the first thing that is not its own."""
+    tree, arrays = await read_tree(host), await read_arrays(host)
+    nodes = tuple(_node(tree, member).name for member in array.members)
+    inner_uuids = array.uuids[1:] if array.level in NESTED else array.uuids[:1]
+    uuids = {name: await _uuid(host, tool, tree.nodes[name]) for name in nodes}
+    marked = tuple(name for name in nodes if uuids[name] is not None)
+    for name in marked:
+        if uuids[name] not in inner_uuids:
+            raise NotItsOwnError(f"{node_path(name)} belongs to the md array {uuids[name]}, which is not this one.")
+    inner = _over(arrays, nodes, marked)
+    outer = _over(arrays, [made.name for made in inner], [made.name for made in inner])
+    if outer and array.level not in NESTED:
+        raise NotItsOwnError(f"{node_path(outer[0].name)} was built on it since.")
+    running = [tree.nodes[made.name] for made in inner if array.level in NESTED and _runs(made)]
+    marks = {node.name: await _uuid(host, tool, node) for node in running}
+    for name, uuid in marks.items():
+        if uuid not in (None, array.uuids[0]):
+            raise NotItsOwnError(f"{node_path(name)} belongs to the md array {uuid}, which is not this one.")
+    marked_inner = tuple(name for name, uuid in marks.items() if uuid is not None)
+    if any(member.name not in marked_inner for made in outer for member in made.members):
+        raise NotItsOwnError(f"{node_path(outer[0].name)} has members that do not bear its UUID.")
+    return _Parts(nodes=nodes, marked=marked, inner=inner, outer=outer, marked_inner=marked_inner)
+
+
+def _over(arrays: Iterable[ArrayFacts], names: Sequence[str], marked: Sequence[str]) -> tuple[ArrayFacts, ...]:
+    """Arrays over some of these. Raises NotItsOwnError for one with a member that is none, or bears no mark of it."""
+    over = [made for made in arrays if any(member.name in names for member in made.members)]
+    for made in over:
+        if made.cut or made.untold:
+            raise NotItsOwnError(f"Not all is told of {node_path(made.name)}: look again.")
+        if strange := next((member.name for member in made.members if member.name not in marked), None):
+            raise NotItsOwnError(f"{node_path(made.name)} has the member {node_path(strange)}, which was not its own.")
+    return tuple(over)
+
+
+def _node(tree: Tree, member: MemberDrive) -> Node:
+    """The disk that a member is by now. Raises NotItsOwnError where it is not there, or not alone."""
+    known = [node for node in tree.nodes.values() if node.parent is None and _same(node, member)]
+    named = [node for node in known if node.device == member.place] or known
+    called = clean(member.serial or member.wwn or member.place, 80)
+    if not named:
+        raise NotItsOwnError(f"Its drive {called} is not there.")
+    if len(named) > 1:
+        raise NotItsOwnError(f"Several disks are called {called}: {', '.join(node.device for node in named[:4])}.")
+    return named[0]
+
+
+def _same(node: Node, member: MemberDrive) -> bool:
+    own = identity(node)
+    if member.size_bytes is not None and own.size_bytes != member.size_bytes:
+        return False
+    if member.wwn is not None and own.wwn != member.wwn:
+        return False
+    if member.serial is not None and own.serial != member.serial:
+        return False
+    return member.wwn is not None or member.serial is not None
+
+
+async def _uuid(host: Host, tool: str, node: Node) -> str | None:
+    """Return the md UUID that a disk bears, None if it bears none. Raises ToolFailedError if that is not known."""
+    command = Command(argv=(tool, "--examine", "--export", node.device))
+    done = await host.run(command)
+    told: Mapping[str, str] = parse_export(done.stdout)
+    if done.returncode == 0 and (uuid := parse_uuid(told.get("MD_UUID"))) is not None:
+        return uuid
+    if done.returncode != 0 and _NO_SUPERBLOCK in done.stderr + done.stdout:
+        await _require_readable(host, node)
+        return None
+    if done.returncode == 0 and not told:  # a partition table is told too, without a line of md's
+        return None
+    raise ToolFailedError(
+        f"mdadm does not say whose {node.device} is: {clean(done.stderr or done.stdout, 200) or 'nothing'}",
+        evidence=evidence_of(command, done),
+    )
+
+
+async def _require_readable(host: Host, node: Node) -> None:
+    """Raise ToolFailedError if a superblock could not be read: mdadm says then, too, that there is none."""
+    if (reader := pieces_on(host)) is None:
+        return
+    read = None
+    with suppress(TimeoutError):
+        async with asyncio.timeout(_READ_SECONDS):
+            read = await apart("superblock", partial(reader, node.device, node.devno or "", (_SUPERBLOCK,)))
+    if read is None or len(read[0]) < _SUPERBLOCK[1]:
+        raise ToolFailedError(f"{node.device} cannot be read, so it is not known whether it still bears a mark.")

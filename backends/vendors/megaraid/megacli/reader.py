@@ -1,0 +1,176 @@
+"""Running MegaCli to read: one command at a time, and what to say when an answer is half of one or none of its own."""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Callable
+from typing import TypeVar
+
+from backends.errors import ToolFailedError
+from backends.host import Command, Completed, Host
+from backends.subject import misnamed_reason, refused_text
+from backends.text import clean_lines
+from backends.tool_output import CUT, Whole, no_answer, whole_lines
+from backends.vendors.megaraid.megacli import commands, verdict
+from backends.vendors.megaraid.megacli.adapter import card_numbers, parse_adapter, parse_version
+
+T = TypeVar("T")
+
+READ_SECONDS = 120.0
+"""After this a read is given up: slow cards take 8 s and large chassis tens of seconds for one list."""
+
+
+_END = re.compile(r"Exit Code: ?0x[0-9a-f]{1,8}\s*\Z", re.IGNORECASE)
+
+WHOLE = Whole(
+    tool="MegaCli",
+    mark="`Exit Code: 0x..` in the last line, with any number",
+    missing=lambda text: "" if _END.search(text) else "its exit code is missing",
+    hides="builds that never print an exit code: drives and volumes beyond those that the card counts",
+    statuses=frozenset(),
+)
+"""The exit status is the low byte of that code, or the number of cards. Some recordings of old builds have no code."""
+
+
+_HEADING = re.compile(
+    r"[ \t]*(?:Adapter (?:#(?P<list>[0-9]{1,6})[ \t]*|(?P<plain>[0-9]{1,6}) -- Virtual Drive Information:?[ \t]*)"
+    r"|(?:Adapter:? ?#?|BBU [A-Za-z ]{4,20} for Adapter: ?|PCI information for Controller "
+    r"|Activated Advanced Software Options of Adapter )(?P<other>[0-9]{1,6})(?![0-9]).*)\r?",
+    re.ASCII | re.IGNORECASE,
+)
+"""Lines that begin with the number of an adapter. The first two stand above all that is said of it, once."""
+
+_LISTS = frozenset({"-AdpAllInfo", "-LdPdInfo", "-LDInfo", "-PDList"})
+"""Questions whose answers begin with the number of the adapter in every recording."""
+
+_NONE_THERE = re.compile(r"no (?:virtual drive|physical drive|physical device)", re.ASCII | re.IGNORECASE)
+
+
+def misnamed(words: tuple[str, ...], text: str) -> str:
+    """Return why an answer is not about the adapter of its question, as a clause; "" where it is."""
+    card = verdict.number(words, "-a")
+    if card is None or not text.strip():
+        return ""
+    rows = [found for line in text.split("\n") if (found := _HEADING.fullmatch(line[:200]))]
+    asked = f"Adapter {card}"
+    headings = [f"Adapter {int(found['list'] or found['plain'])}" for found in rows if found["other"] is None]
+    named = [f"Adapter {int(found['list'] or found['plain'] or found['other'])}" for found in rows]
+    why = misnamed_reason(asked, headings, required=False) or misnamed_reason(asked, named, once=False, required=False)
+    if why or words[0] not in _LISTS or named or _NONE_THERE.search(text) or not _SAYS_MUCH.search(text):
+        return why
+    return misnamed_reason(asked, ())
+
+
+_SAYS_MUCH = re.compile(
+    r"^(?:Virtual D|CacheCade V|Enclosure Device|Slot Number|Product Name)", re.ASCII | re.MULTILINE
+)
+"""What an answer has that lists something: an error names no adapter."""
+
+
+class MegaCliReader:
+    """One MegaCli program on one host."""
+
+    def __init__(self, host: Host, tool: str) -> None:
+        self._host = host
+        self.tool = tool
+        self.version: str | None = None
+        self.cut = ""
+        """Which of the answers since `begin` is not whole or refused, as a sentence; "" if none is."""
+        self.refused = ""
+        """Why the last answer is refused, as sentences; "" where it names the card that was asked for."""
+        self._ends = False
+        self._version_asked = False
+
+    def begin(self) -> None:
+        """What comes now is one look."""
+        self.cut = ""
+
+    async def run(self, words: tuple[str, ...]) -> Completed:
+        """The answer to a command that reads. Raises ToolMissingError, ToolTimeoutError."""
+        return await self._host.run(Command(argv=(self.tool, *words), timeout=READ_SECONDS))
+
+    def lost(self, words: tuple[str, ...], done: Completed) -> str:
+        """Why an answer is not whole or about another card, as sentences; "" where it is believed.
+
+        Where this build never prints an exit code, the lack of one says nothing.
+        """
+        self.refused = ""
+        if why := misnamed(words, done.stdout):
+            self.refused = refused_text(Command(argv=(self.tool, *words)), why)
+            self.cut = self.cut or self.refused
+            return self.refused
+        why = WHOLE.lost(done)
+        self._ends = self._ends or not why
+        if not why or (not self._ends and done.returncode >= 0 and not done.truncated):
+            return ""
+        sentence = f"{self.tool} {words[0]}: {CUT}: {why}."
+        self.cut = self.cut or sentence
+        return sentence
+
+    async def for_version(self) -> None:
+        """Ask for the version, until there is a whole answer. Raises as `run`."""
+        if self._version_asked:
+            return
+        done = await self.run(commands.version())
+        cut = self.lost(commands.version(), done)
+        self.version = None if cut else parse_version(whole_lines(done.stdout))
+        self._version_asked = not cut and (self._ends or self.version is not None)
+
+    async def own(self, card: int, problems: list[str]) -> str:
+        """The card's own answer. Raises as `run`, and ToolFailedError when it is not about this card."""
+        about = await self.run(commands.adapter(card))
+        cut = self.lost(commands.adapter(card), about)
+        if self.refused:
+            raise ToolFailedError(self.refused, evidence=about.stdout[:4000])
+        text = whole_lines(about.stdout) if cut else about.stdout
+        problems += [cut] if cut else []
+        found = parse_adapter(text, card)
+        if found.model is None and not found.values and card not in card_numbers(text):
+            raise ToolFailedError(cut, evidence=about.stdout[:4000]) if cut else self.not_understood(about)
+        return text
+
+    async def text(self, words: tuple[str, ...], what: str, problems: list[str]) -> str:
+        """A whole answer; "" and a problem if there is none in time. Raises ToolMissingError."""
+        text, whole = await self._heard(words, what, problems)
+        return text if whole else ""
+
+    async def listed(
+        self, words: tuple[str, ...], parse: Callable[[str, int], tuple[T, ...]], card: int, problems: list[str]
+    ) -> tuple[T, ...]:
+        """An answer, taken apart, without the last of half a list; nothing and a problem if there is none in time."""
+        text, whole = await self._heard(words, f"answer to {words[0]}", problems)
+        found = parse(text, card)
+        return found if whole else found[:-1]
+
+    async def _heard(self, words: tuple[str, ...], what: str, problems: list[str]) -> tuple[str, bool]:
+        """An answer and whether it is whole; of half of one the lines that are."""
+        try:
+            done = await self.run(words)
+        except ToolFailedError as error:
+            problems.append(f"The {what} could not be read: {error.message}")
+            return "", False
+        cut = self.lost(words, done)
+        if not done.stdout.strip():
+            problems.append(f"The {what} could not be read: {self._silent(words, done).message}")
+            return "", False
+        if self.refused:
+            problems.append(f"The {what} could not be read: {self.refused}")
+            return "", False
+        if cut:
+            problems.append(f"The {what} could not be read to its end: {cut}")
+            return whole_lines(done.stdout), False
+        return done.stdout, True
+
+    def _silent(self, words: tuple[str, ...], done: Completed) -> ToolFailedError:
+        return no_answer(Command(argv=(self.tool, *words)), done)
+
+    def not_understood(self, done: Completed) -> ToolFailedError:
+        """The error for an answer that is none of MegaCli's, with the tool's own words as evidence."""
+        if not done.stdout.strip():
+            return self._silent((), done)
+        words = clean_lines(f"{done.stdout}\n{done.stderr}".strip(), lines=20)
+        if "deprecated command" in words.lower():
+            return ToolFailedError(f"{self.tool} is storcli under MegaCli's name.", evidence=words)
+        return ToolFailedError(
+            f"{self.tool} gave an answer that is none of MegaCli's.", hint="Run it by hand as root.", evidence=words
+        )

@@ -1,0 +1,90 @@
+"""Battery, CacheVault and energy pack out of the tool's answers. Pure, never raises."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping, Sequence
+
+from backends.text import volts
+from backends.vendors.megaraid.facts import UNKNOWN, Backup, Word
+from backends.vendors.megaraid.storcli import vocabulary
+from backends.vendors.megaraid.storcli.fields import Fields, celsius, flag, tables
+
+_LISTED = (
+    ("cachevault_info", "cachevault"),
+    ("bbu_info", "bbu"),
+    ("energy pack info", "cachevault"),
+    ("energy_pack_info", "cachevault"),
+)
+"""Tables of `show all` and the kind they mean (an energy pack is a supercapacitor)."""
+
+_DETAILS = {
+    "Capacitance": ("capacitance",),
+    "Pack energy": ("pack energy",),
+    "Remaining capacity": ("relative state of charge", "remaining capacity"),
+    "Voltage": ("voltage",),
+    "Made": ("date of manufacture", "manufacture date", "mfgdate"),
+    "Auto learn": ("auto-learn mode", "auto learn mode"),
+    "Learn period": ("auto learn period",),
+    "Replacement required": ("replacement required",),
+}
+"""Lines for the facts panel, by the tool's properties."""
+
+_BAD = ("replacement required", "battery pack missing", "pack is about to fail & should be replaced")
+"""Properties that mean, with `Yes`, that it keeps nothing."""
+
+
+def listed(data: Mapping[str, object]) -> tuple[Backup | None, bool]:
+    """(what `show all` says, whether it says anything): no table, but `BBU = Absent`, means none is fitted.
+
+    `BBU Status` is a bare number without published meaning and is never taken for a state.
+    """
+    own = Fields(data)
+    for name, kind in _LISTED:
+        rows = own.rows(name)
+        if rows:
+            return _backup(kind, rows[0], {}), True
+    fitted = own.fields("hwcfg").text("bbu", "energy pack")
+    return None, (fitted or "").lower() in ("absent", "not present", "missing")
+
+
+def asked(data: Mapping[str, object], kind: str) -> Backup | None:
+    """Answer to `/cN/cv show all` or `/cN/bbu show all`; None if it is not about one."""
+    found: dict[str, object] = {}
+    for _, row in tables(data, "property"):
+        key = row.text("property")
+        if key is not None:
+            found.setdefault(key, row.raw("value"))
+    own = Fields(found)
+    if not own:
+        shown, _ = listed(data)
+        return shown
+    return _backup(kind, own, found)
+
+
+def _backup(kind: str, own: Fields, properties: Mapping[str, object]) -> Backup:
+    said = own.text("battery state", "state", "status") or ""
+    value = vocabulary.BACKUP.get(said.lower(), UNKNOWN)
+    active = flag(Fields(properties).text("learn cycle active"))
+    bad = any(flag(own.text(name)) for name in _BAD)
+    learning = True if value == "learning" or active else active
+    healthy = False if bad or learning else vocabulary.HEALTHY.get(value)
+    return Backup(
+        kind=kind,
+        state=Word(value=value, raw=said),
+        healthy=healthy,
+        temperature_c=celsius(own.text("temperature", "temp", "temperature(c)")),
+        voltage=volts(own.text("voltage") or _in_millivolts(own, ("voltage",))),
+        learning=learning,
+        next_learn=own.text("next learn time", "next learn"),
+        details={
+            label: text
+            for label, names in {"Model": ("type", "model", "subtype"), **_DETAILS}.items()
+            if (text := own.text(*names) or _in_millivolts(own, names)) is not None
+        },
+    )
+
+
+def _in_millivolts(own: Fields, names: Sequence[str]) -> str | None:
+    """The value of a property that has its unit in its name: `Voltage(mV) = 9181`."""
+    text = own.text(*(f"{name}(mv)" for name in names))
+    return f"{text} mV" if text is not None else None

@@ -1,0 +1,206 @@
+"""Asking storcli: with `nolog` if it knows it, with its own words if it fails."""
+
+from __future__ import annotations
+
+from dataclasses import replace
+
+from backends.errors import RaidbenchError, ToolFailedError
+from backends.host import Command, Completed, Host
+from backends.subject import refused_text
+from backends.tool_output import CUT, Whole, by_hand, said
+from backends.vendors.megaraid.storcli import commands
+from backends.vendors.megaraid.storcli.document import Reply, chosen, replies
+from backends.vendors.megaraid.storcli.fields import Data
+from backends.vendors.megaraid.storcli.named import misnamed
+
+_UNFIT = ("un-supported command", "unsupported command", "syntax error", "unexpected token", "invalid command")
+"""How a build says that it does not know a word of the line."""
+
+
+def again(command: Command, done: Completed) -> Command | None:
+    """The line to give instead where this build did not understand `nolog`; None if that was not it.
+
+    A line that is not understood has done nothing, so this holds for changes, too.
+    """
+    if "nolog" not in command.argv:
+        return None
+    printed = (done.stdout + done.stderr).lower()
+    if not any(phrase in printed for phrase in _UNFIT):  # an answer of a large chassis is taken apart once, not twice
+        return None
+    found = replies(done.stdout)
+    words = " ".join(reply.description for reply in found) if found else said(done.stdout + done.stderr)
+    unfit = any(phrase in words.lower() for phrase in _UNFIT)
+    return commands.without_nolog(command) if unfit and not any(reply.ok for reply in found) else None
+
+
+BREAKS_OFF = "its answer breaks off"
+"""Of a text or document without its end."""
+
+
+WHOLE = Whole(
+    tool="storcli, perccli, storcli2, perccli2",
+    mark="a closed JSON document; of text as many drives and virtual drives as the card counts",
+    missing=lambda text: "" if replies(text) or (text.strip() and "{" not in text) else "its document is not closed",
+    hides="of text, which some builds print for `J`: what stands behind the last table",
+    statuses=frozenset(),
+)
+"""The exit status is the error code of the last object: good tables come with 46 and others."""
+
+
+class UnreadableError(ToolFailedError):
+    """The tool died, or what it printed is no answer: other words may fare better."""
+
+
+class StorCliReader:
+    """One tool, which is asked one thing after the other."""
+
+    def __init__(self, host: Host, tool: str) -> None:
+        self.version: str | None = None
+        """Version as the tool says, None before it was asked."""
+        self.complaints: tuple[str, ...] = ()
+        """What the tool said was wrong with the last answer that was demanded and used all the same."""
+        self.cut = ""
+        """Which of the answers since `begin` breaks off or is refused, as a sentence; "" if none does."""
+        self._host = host
+        self._tool = tool
+        self._bare: set[tuple[str, ...]] = set()
+
+    def begin(self) -> None:
+        """What comes now is one look."""
+        self.cut = ""
+
+    def _half(self, *words: str) -> str:
+        sentence = f"{self._tool} {' '.join(words)}: {CUT}."
+        self.cut = self.cut or sentence
+        return sentence
+
+    async def run(self, command: Command) -> Completed:
+        """Run a read, without `nolog` where that was refused before or is refused now.
+
+        Raises ToolMissingError, ToolTimeoutError.
+        """
+        verbs = command.argv[2:]
+        if verbs in self._bare:
+            return await self._host.run(commands.without_nolog(command))
+        done = await self._host.run(command)
+        other = again(command, done)
+        if other is None:
+            return done
+        once_more = await self._host.run(other)
+        if again(replace(other, argv=command.argv), once_more) is not None:
+            return done  # it was something else that it did not understand
+        self._bare.add(verbs)
+        return once_more
+
+    async def replies(self, command: Command) -> tuple[Completed, tuple[Reply, ...]]:
+        """A read and everything it answered; notes the version."""
+        done = await self.run(command)
+        found = replies(done.stdout)
+        self.version = next((text for reply in found if (text := reply.status.text("cli version"))), self.version)
+        return done, found
+
+    def _require_named(self, command: Command, done: Completed, found: tuple[Reply, ...], where: str) -> None:
+        """Raise ToolFailedError for answers about another object than that of the path, or twice about it."""
+        if why := misnamed(found, where):
+            sentence = refused_text(command, why)
+            self.cut = self.cut or sentence
+            raise ToolFailedError(sentence, hint=by_hand(command), evidence=(done.stdout + done.stderr)[:4000])
+
+    async def answer(self, card: int, *words: str) -> Reply | None:
+        """The answer for a card, None if it is not understood.
+
+        Raises UnreadableError for none and for JSON without its end, ToolFailedError, ToolTimeoutError.
+        """
+        command = commands.read(self._tool, *words)
+        done, found = await self.replies(command)
+        if done.truncated:
+            raise ToolFailedError(f"{self._tool} answered {' '.join(words)} with more than can be read.")
+        self._require_named(command, done, found, words[0])
+        reply = chosen(found, card)
+        if reply is None and WHOLE.lost(done):
+            self._half(*words)
+            raise self.failure(command, done, None)
+        return reply
+
+    async def demand(self, card: int, *words: str) -> Data:
+        """The data of an answer that must be there. Raises UnreadableError where it says nothing, ToolFailedError."""
+        command = commands.read(self._tool, *words)
+        done, found = await self.replies(command)
+        self._require_named(command, done, found, words[0])
+        reply = chosen(found, card)
+        if done.truncated or reply is None or not reply.data:
+            raise self.failure(command, done, reply)
+        self.complaints = self._complaints(reply, *words)
+        return reply.data
+
+    async def attempt(self, problems: list[str], card: int, *words: str, or_else: tuple[str, ...] = ()) -> Data:
+        """The data of an answer that may be missing: then a problem says so, in the tool's words.
+
+        `or_else`: other words about the same object, for where the first say nothing that is understood.
+        """
+        try:
+            reply = await self.answer(card, *words)
+        except UnreadableError as error:
+            problems.append(error.message)
+            return await self.attempt(problems, card, words[0], *or_else) if or_else else Data()
+        except RaidbenchError as error:
+            problems.append(error.message)
+            return Data()
+        if reply is None:
+            problems.append(f"{self._tool} gave no answer that is understood to {' '.join(words)}.")
+            return await self.attempt(problems, card, words[0], *or_else) if or_else else Data()
+        problems += self._complaints(reply, *words)
+        return reply.data
+
+    async def refusable(self, problems: list[str], card: int, *words: str) -> Data:
+        """The data of an answer that not every card has: that it refuses is none of the problems, half of it is."""
+        reply = await self.maybe(problems, card, *words)
+        return Data() if reply is None else reply.data
+
+    def _complaints(self, reply: Reply, *words: str) -> tuple[str, ...]:
+        """What is wrong with an answer that is used all the same, as sentences."""
+        found = () if reply.ok else (self.refusal(reply, *words),)  # one bad drive makes the whole a failure
+        return found if reply.data.ends is not False else (*found, self._half(*words))
+
+    def refusal(self, reply: Reply, *words: str) -> str:
+        """What the tool says stood against an answer, as a sentence."""
+        reason = reply.description or first_failure(reply) or "no reason given"
+        return f"{self._tool} {' '.join(words)}: {reason.rstrip('.')}."
+
+    async def maybe(self, problems: list[str], card: int, *words: str) -> Reply | None:
+        """The answer for what need not be there; None and a problem where there is none or half of one."""
+        try:
+            reply = await self.answer(card, *words)
+        except RaidbenchError as error:
+            problems.append(f"{' '.join(words)}: {error.message}")
+            return None
+        if reply is not None and reply.data.ends is False:
+            problems.append(self._half(*words))
+        return reply
+
+    def failure(self, command: Command, done: Completed, reply: Reply | None) -> ToolFailedError:
+        """What to raise for an answer that is of no use, in the tool's own words."""
+        words = (reply.description or first_failure(reply)) if reply is not None else said(done.stdout or done.stderr)
+        headless = reply is not None and (reply.ok or not words)  # a verdict, and nothing to it
+        if headless or (reply is None and '"Controllers"' in done.stdout):
+            words = BREAKS_OFF
+        unreadable = not done.truncated and (reply is None or headless)
+        ended = f" (exit status {done.returncode})" if done.returncode else ""
+        message = f"{self._tool} said: {words.rstrip('.')}{ended}." if words else f"{self._tool} said nothing{ended}."
+        if done.truncated:
+            message = f"{self._tool} printed without end and was cut."
+        kind = UnreadableError if unreadable else ToolFailedError
+        return kind(
+            message,
+            hint=f"Run it by hand: {' '.join(command.argv)}",
+            evidence=(done.stdout + done.stderr)[:4000],
+        )
+
+
+def first_failure(reply: Reply) -> str:
+    """The first row that failed, in words."""
+    for row in reply.status.rows("detailed status"):
+        if (row.text("status") or "").lower() not in ("success", ""):
+            where = row.text("drive") or ""
+            return " ".join(filter(None, (where, row.text("errmsg", "description") or "failed")))
+    return ""

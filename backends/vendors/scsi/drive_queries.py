@@ -1,0 +1,185 @@
+"""Asks drives about themselves, and says what is lost where a tool is missing."""
+
+from __future__ import annotations
+
+import asyncio
+import re
+from collections.abc import Callable, Iterable, Mapping
+from dataclasses import field
+
+from backends.errors import RaidbenchError
+from backends.host import STALL, Command, Completed, Denial, Host
+from backends.model import Problem
+from backends.protocol import DEVICE, RootReads
+from backends.subject import NEXT_STEP, REFUSED, misnamed_reason
+from backends.text import clean
+from backends.tool_output import CUT, Whole
+from backends.values import dataclass
+from backends.vendors.scsi import hdparm, sdparm, smartctl
+from backends.vendors.scsi.disks import Disk, Kind
+from backends.vendors.scsi.hdparm import Flag
+from backends.vendors.scsi.inventory import NAME
+from backends.vendors.scsi.sdparm import Field
+from backends.vendors.scsi.smartctl import SmartAnswer
+
+_DEVICE = re.compile(r"^[ \t]{0,8}(/dev/[A-Za-z0-9/_-]{1,64}):(?=[ \t\r\n]|\Z)", re.ASCII | re.MULTILINE)
+"""The line with which hdparm and sdparm begin what they print of a device."""
+
+# -- what is missing on a machine with SATA or SAS disks, and what is lost without it ---------------------------------
+
+
+def missing_tools(disks: Iterable[Disk], has: Callable[[str], bool]) -> tuple[Problem, ...]:
+    """One problem for each program that is not installed and would have something to do."""
+    kinds = {disk.kind for disk in disks}
+    found: list[Problem] = []
+    if Kind.ATA in kinds and not has("hdparm"):
+        message = (
+            "Without hdparm, look-ahead, power and acoustic management of SATA disks can be neither read nor set; "
+            "their write cache is set through the kernel's cache_type, and read as the kernel believes it."
+        )
+        found.append(Problem(where=NAME, message=message, hint="Install hdparm."))
+    if Kind.SCSI in kinds and not has("sdparm"):
+        message = (
+            "Without sdparm, read cache and look-ahead of SAS disks can be neither read nor set; "
+            "their write cache is set through the kernel's cache_type, and read as the kernel believes it."
+        )
+        found.append(Problem(where=NAME, message=message, hint="Install sdparm."))
+    if kinds - {Kind.VOLUME} and not has("smartctl"):
+        message = (
+            "Without smartctl there is no health, temperature, wear or speed of rotation of SATA and SAS disks, "
+            "and no sign of power-loss protection: a write cache that is switched on always counts as a risk."
+        )
+        found.append(Problem(where=NAME, message=message, hint="Install smartmontools."))
+    return tuple(found)
+
+
+def unread_problems(disks: Iterable[Disk], said: Iterable[SmartAnswer | None]) -> tuple[Problem, ...]:
+    """Return one problem for each reason why smartctl's answers are not understood, with the disks."""
+    by_reason: dict[str, list[str]] = {}
+    for disk, health in zip(disks, said, strict=True):
+        if health is not None and health.unread:
+            by_reason.setdefault(health.unread, []).append(disk.node.device)
+    return tuple(
+        Problem(
+            where=NAME,
+            message=f"smartctl's answer about {', '.join(devices)} {reason}. Their health is not known.",
+            hint="Run `smartctl -a` on them. smartctl before 7.0 has no JSON.",
+        )
+        for reason, devices in by_reason.items()
+    )
+
+
+# -- asks drives about themselves: hdparm, sdparm and smartctl, read-only and never for long --------------------------
+
+READ_SECONDS = 20.0
+"""A drive that wakes up needs up to ten."""
+
+AT_ONCE = 8
+"""Drives asked at a time."""
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Switches:
+    """A drive's answer about its switches."""
+
+    flags: Mapping[str, Flag] = field(default_factory=dict)
+    """hdparm's."""
+    fields: Mapping[str, Field] = field(default_factory=dict)
+    """sdparm's."""
+    silent: str | None = None
+    """Why there is none."""
+
+
+class SwitchReader:
+    """Asks the drives of one host."""
+
+    def __init__(self, host: Host) -> None:
+        self._host = host
+        self._few = asyncio.Semaphore(AT_ONCE)
+
+    def tool(self, kind: Kind) -> str | None:
+        """Path of the program that speaks a drive's language; None if it is not installed, or there is none."""
+        names = {Kind.ATA: "hdparm", Kind.SCSI: "sdparm"}
+        return self._host.which((names[kind],)) if kind in names else None
+
+    async def switches(self, disk: Disk) -> Switches:
+        """What the drive's own switches are set to; never raises for a drive or tool that fails."""
+        tool = self.tool(disk.kind)
+        if tool is None:
+            return Switches(silent="there is no tool for it")
+        if not self._host.is_root:
+            return Switches(silent=Denial.NEEDS_ROOT)
+        if disk.kind is Kind.ATA:
+            answer = await self._said((tool, *hdparm.READ, disk.node.device))
+            if cut := answer.misnamed(disk.node.device) or answer.lost(hdparm.WHOLE):
+                return Switches(silent=cut)
+            flags = hdparm.parse_hdparm(answer.text)
+            return Switches(flags=flags, silent=None if flags else answer.trouble(hdparm.refusal(answer.text)))
+        answer = await self._said((tool, f"--get={','.join(sdparm.FIELDS)}", disk.node.device))
+        if sdparm.attention(answer.code, answer.text) and not sdparm.parse_sdparm(answer.text):
+            answer = await self._said((tool, f"--get={','.join(sdparm.FIELDS)}", disk.node.device))
+        if cut := answer.misnamed(disk.node.device) or answer.lost(sdparm.WHOLE):
+            return Switches(silent=cut)
+        fields = sdparm.parse_sdparm(answer.text)
+        return Switches(
+            fields=fields, silent=None if fields else answer.trouble(sdparm.refusal(answer.code, answer.text))
+        )
+
+    async def health(self, disk: Disk) -> SmartAnswer | None:
+        """What smartctl says; None without root, smartctl or a drive behind the disk."""
+        tool = self._host.which(("smartctl",))
+        if tool is None or disk.kind is Kind.VOLUME or not self._host.is_root:
+            return None
+        answer = await self._said((tool, *smartctl.ASK, disk.node.device))
+        found = smartctl.parse_smartctl(answer.out, disk.node.device)
+        why = f"is missing: {answer.failure}" if answer.failure else smartctl.unread_reason(answer.text)
+        return found if found is not None else SmartAnswer(unread=why)
+
+    async def _said(self, argv: tuple[str, ...]) -> _Answer:
+        async with self._few:
+            try:
+                done = await self._host.run(Command(argv=argv, timeout=READ_SECONDS, stall=STALL))
+            except RaidbenchError as error:
+                return _Answer(tool=argv[0], failure=clean(error.message.rstrip("."), 200))
+            return _Answer(tool=argv[0], code=done.returncode, out=done.stdout, err=done.stderr)
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class _Answer:
+    """What a program said, or why it did not."""
+
+    tool: str
+    code: int = 0
+    out: str = ""
+    err: str = ""
+    failure: str = ""
+
+    @property
+    def text(self) -> str:
+        """Both streams: complaints come on either."""
+        return f"{self.out}\n{self.err}"
+
+    def lost(self, whole: Whole) -> str | None:
+        """Why what it printed is not all; None where it is, and where it printed nothing."""
+        done = Completed(returncode=self.code, stdout=self.out, stderr=self.err)
+        why = whole.lost(done) if self.out.strip() else ""
+        return self.trouble(f"{CUT}: {why}") if why else None
+
+    def misnamed(self, device: str) -> str | None:
+        """Return why what it printed is not about a device alone; None where it is, and where it names none."""
+        named = (found[1] for found in _DEVICE.finditer(self.out[:20_000]))
+        why = misnamed_reason(device, named, required=False)
+        return self.trouble(f"{REFUSED}: {why}. {NEXT_STEP}".rstrip(".")) if why else None
+
+    def trouble(self, words: str | None) -> str:
+        """Why nothing can be told of the drive."""
+        said = self.failure or words or "it says nothing of this drive"
+        return f"{self.tool.rsplit('/', 1)[-1]}: {said}"
+
+
+ROOT_READS: RootReads = {
+    ("hdparm",): ((*map(re.escape, hdparm.READ), DEVICE),),
+    ("sdparm",): ((re.escape(f"--get={','.join(sdparm.FIELDS)}"), DEVICE),),
+    ("smartctl",): ((*map(re.escape, smartctl.ASK), DEVICE),),
+}
+"""What root starts for a user: it reads, and changes nothing."""

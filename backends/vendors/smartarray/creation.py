@@ -1,0 +1,212 @@
+"""Free drives of a card, the command that makes a logical drive of them, and the search for one made here. No I/O."""
+
+from __future__ import annotations
+
+from dataclasses import replace
+
+from backends.array_planning import (
+    ArrayFound,
+    ArrayPlan,
+    ArrayWish,
+    Candidate,
+    MadeArray,
+    at_birth,
+    capacity,
+    require_alike,
+    require_shape,
+    spans_of,
+)
+from backends.change import Write
+from backends.controller_arrays import PARTS, CardArray, CardArrays, CardDrive, find_on_card, lasting, not_told_apart
+from backends.errors import BlockedError, InvalidValueError
+from backends.model import Level, State
+from backends.raid import PARITY, PARITY_IN_SPANS
+from backends.sizes import size_words
+from backends.text import clean
+from backends.topology import Topology
+from backends.vendors.smartarray.addresses import card_target, drive_target, volume_target
+from backends.vendors.smartarray.dialect import ArrayTool, NewLogical
+from backends.vendors.smartarray.facts import BayDrive, CardText, Family, LogicalDrive
+from backends.vendors.smartarray.matching import drive_node, volume_node
+
+_STRIP = 256 << 10
+"""Bytes, where nobody says: the usual of both tools."""
+
+_STRIPS = tuple(kib << 10 for kib in (8, 16, 32, 64, 128, 256, 512, 1024))
+"""Strips that there are; which of them a card takes it says itself (Smart Array 8 to 1024 KiB, Adaptec 16 to 1024)."""
+
+_BUSY = ("rebuild", "migration")
+"""Work beside which nothing is made."""
+
+_USUAL = {"acceleration": "none", "write_cache": "write-through", "read_cache": "off"}
+"""Policies of a logical drive for a measurement, where nobody says: of each card those that it has."""
+
+_CREATE_SECONDS = 5.0
+"""How long such a tool takes for a change: it looks at all cards before and after it."""
+
+
+def candidates(prefix: str, text: CardText, tool: ArrayTool, picture: Topology) -> tuple[Candidate, ...]:
+    """Every drive that only the card has, with what it says against each."""
+    nodes = tuple(picture.tree.nodes.values())
+    card = against_card(text)
+    return tuple(
+        Candidate(
+            drive=drive_target(prefix, drive.place),
+            controller=card_target(prefix),
+            place=drive.place,
+            model=drive.model,
+            serial=drive.serial,
+            media=drive.media,
+            interface=drive.interface,
+            size_bytes=drive.size_bytes,
+            sector_bytes=drive.sector_bytes,
+            why_not=(*against(text, drive, tool), *card),
+        )
+        for drive in text.drives
+        if drive_node(drive, nodes) is None
+    )
+
+
+def against(text: CardText, drive: BayDrive, tool: ArrayTool) -> tuple[str, ...]:
+    """Every reason of the card's own against making a logical drive of a drive."""
+    used = [volume.number for volume in text.volumes if drive.place in volume.drives]
+    found: list[str] = []
+    if drive.state is State.SPARE:
+        found.append(f"it is a hot spare ({drive.state_raw})")
+    elif used:
+        found.append(f"it is in logical drive {used[0]}")
+    elif drive.array is not None:
+        found.append(f"it is in array {drive.array}")
+    elif not tool.is_free(drive):
+        words = ", ".join(filter(None, (drive.use_raw, drive.state_raw)))
+        found.append(f"the card calls it {words or 'nothing that is known'}")
+    if not found and (twice := not_told_apart(drive.serial, (one.serial for one in text.drives))):
+        found.append(twice)
+    return tuple(found)
+
+
+def against_card(text: CardText) -> tuple[str, ...]:
+    """What stands against making anything on this card now."""
+    found = [text.cut] if text.cut else []
+    found += ["the card hands its drives on, and makes no arrays"] if text.card.passes_through else []
+    found += [text.card.locked.rstrip(".")] if text.card.locked else []
+    working = [job.kind for volume in text.volumes for job in volume.jobs if job.kind in _BUSY]
+    working += ["rebuild" for drive in text.drives if drive.state is State.REBUILDING]
+    found += [f"a {working[0]} is under way on the card"] if working else []
+    return tuple(found)
+
+
+def plan_array(wish: ArrayWish, text: CardText, tool: ArrayTool, usage: str) -> ArrayPlan:
+    """What makes it, in the words of the card's own tool. Raises InvalidValueError, BlockedError.
+
+    `usage`: what the tool says of these words.
+    """
+    warnings = require_alike(wish.drives)
+    data = require_shape(wish)
+    spans = spans_of(wish.level, len(wish.drives), wish.spans)
+    if wish.level is Level.RAID1 and len(wish.drives) != 2:
+        raise InvalidValueError("RAID1 takes two drives behind this card.", hint="RAID10 takes four and more.")
+    if wish.level is Level.RAID10 and spans != len(wish.drives) // 2:
+        raise InvalidValueError("This card makes a RAID10 of pairs.", hint="Leave out the spans.")
+    if (against := against_card(text)) != ():
+        raise BlockedError(f"Nothing can be made on this card: {against[0]}.")
+    strip = wish.strip_bytes or _STRIP
+    if strip not in _STRIPS:
+        raise InvalidValueError(
+            f"The card makes no strips of {size_words(strip)}.", hint=f"It makes {', '.join(map(size_words, _STRIPS))}."
+        )
+    policies = at_birth(wish.policies, tool.born(text, usage), _USUAL)
+    grouped = spans if wish.level in PARITY_IN_SPANS else None
+    new = NewLogical(
+        level=wish.level,
+        places=tuple(drive.place for drive in wish.drives),
+        strip_bytes=strip,
+        parity_groups=grouped,
+        policies=policies,
+        name=wish.name,
+    )
+    steps = tuple(Write(argv=line) for line in tool.create(text, new, usage))
+    if not all(tool.makes(text.card.number, step.argv) for step in steps):
+        raise BlockedError("What would make it is none of the lines that raidbench runs.")
+    wanted = replace(wish, strip_bytes=strip, spans=grouped, policies=policies)
+    return ArrayPlan(
+        wish=wanted,
+        maker=tool.tool.rpartition("/")[2],
+        steps=steps,
+        size_bytes=capacity(wanted, data),
+        data_drives=data,
+        seconds=_CREATE_SECONDS * len(steps),
+        initialising=_initialising(wanted, text.card.family),
+        warnings=warnings,
+    )
+
+
+def _initialising(wish: ArrayWish, family: Family) -> str:
+    if wish.level not in PARITY:
+        return "Nothing has to be initialised before it is measured."
+    if family is Family.SERIES:
+        return (
+            "It is initialised quickly: it can be used at once, and until it was verified with repairs every write "
+            "takes the whole stripe, which is slower."
+        )
+    return (
+        "Parity is initialised in the background from the beginning, and until that is done every write takes the "
+        "whole stripe (HPE): wait until the array has no such task."
+    )
+
+
+def there_before(text: CardText) -> tuple[str, ...]:
+    """What lasts of each logical drive of a card: its unique identifier, else the serial numbers of its drives."""
+    return tuple(sorted(_lasting(text, volume) for volume in text.volumes))
+
+
+def find_made(
+    array: MadeArray, text: CardText, tool: ArrayTool, picture: Topology, *, prefix: str, pci: str | None
+) -> ArrayFound:
+    """What is there now of an array; see `BuildsArrays.find_made`.
+
+    `text`: the card, asked anew; `prefix` and `pci`: its address, and that on the bus.
+    """
+    nodes = tuple(picture.tree.nodes.values())
+
+    def made(volume: LogicalDrive) -> CardArray:
+        beside = [one for one in text.drives if volume.array is not None and one.array == volume.array]
+        added = next((one for one in beside if one.place not in volume.drives), None)
+        whole = volume.width in (None, len(volume.drives))
+        return CardArray(
+            called=f"logical drive {volume.number}",
+            target=volume_target(prefix, volume.number),
+            drives=volume.drives if whole else (),
+            claimed=tuple(drive.place for drive in beside),
+            level=volume.level,
+            strip_bytes=volume.strip_bytes,
+            spans=volume.parity_groups,
+            name=volume.name,
+            lasting=_lasting(text, volume),
+            added="" if added is None else f"{added.place} was added to them as {added.state.value}",
+            node=volume_node(volume, text.card.family, pci, nodes),
+            remove=tuple(Write(argv=line) for line in tool.delete(text, volume.number)),
+        )
+
+    card = CardArrays(
+        drives=tuple(_drive(drive) for drive in text.drives),
+        arrays=tuple(made(volume) for volume in text.volumes),
+        cut=f"{text.cut}." if text.cut else "",
+        kind="logical drive",
+        lock=tool.lock_name,
+    )
+    return find_on_card(array, card)
+
+
+def _drive(drive: BayDrive) -> CardDrive:
+    part_of = ""
+    if drive.array is not None:
+        part_of = f"is in array {clean(drive.array, 40)}"
+    elif drive.state in PARTS:
+        part_of = f"is {clean(drive.state_raw or drive.state.value, 40)}"
+    return CardDrive(place=drive.place, serial=drive.serial, size_bytes=drive.size_bytes, part_of=part_of)
+
+
+def _lasting(text: CardText, volume: LogicalDrive) -> str:
+    serials = {drive.place: drive.serial or "" for drive in text.drives}
+    return lasting(volume.wwn, [serials.get(place, "") or place for place in volume.drives], f"number {volume.number}")

@@ -1,0 +1,110 @@
+"""How it is known that an answer of ssacli is whole: it has no last line, so what it names is counted. Pure."""
+
+from __future__ import annotations
+
+from backends.model import Level, State
+from backends.tool_output import Whole, line_end
+from backends.vendors.smartarray.facts import CardText, LogicalDrive
+from backends.vendors.smartarray.ssacli.parsing import cards
+from backends.vendors.smartarray.ssacli.sections import CardSections, TextSection, read
+
+_BEHIND = ("phy count", "phy transfer rate")
+"""Lines of a drive behind all that is read of it, but the name of a disk that the card hands on."""
+_AFTER = ("port name", "sep ")
+"""What follows the cages of a card without drives."""
+_GONE = ("failed", "missing", "offline")
+"""States of a drive that may be named without being described."""
+_LEAST = {Level.RAID1: 2, Level.RAID10: 2, Level.RAID5: 3, Level.RAID6: 4, Level.RAID50: 6, Level.RAID60: 8}
+_REDUNDANT = {Level.RAID5: 1, Level.RAID6: 2, Level.RAID50: 2, Level.RAID60: 4}
+
+
+def missing(text: str) -> str:
+    """What an answer to `show config detail` lacks; "" where it is whole."""
+    if torn := line_end(text):
+        return torn
+    found = read(text)
+    if not found:
+        return "it tells of no card"
+    return next(filter(None, (*map(_undescribed, found), _end(found[-1]), *map(_short, cards(text)))), "")
+
+
+def _undescribed(card: CardSections) -> str:
+    """A drive that a cage, an array or a mirror group names and nothing describes."""
+    drives = [section for section in card.sections if section.kind == "drive"]
+    described = {drive.name for drive in drives if drive.fields}
+    for drive in drives:
+        if drive.name not in described and not any(word in drive.row.lower() for word in _GONE):
+            return f"drive {drive.name} is named and not described"
+    return ""
+
+
+def _end(card: CardSections) -> str:
+    """The place where it ends: behind the drives, or in the last of them behind all that is read."""
+    last = card.ends_in[-1]
+    described = [section for section in card.sections if section.kind == "drive" and section.fields]
+    if not described:
+        return "" if last.name.startswith(_AFTER) and _empty(card) else "it ends before the drives"
+    for inner in card.open:
+        if not _ended(inner, described):
+            return f"it ends in {inner.kind} {inner.name}".replace("volume", "logical drive")
+    return ""
+
+
+def _empty(card: CardSections) -> bool:
+    """Whether it tells of no drives at all."""
+    return "none attached" in card.passed and not any(section.kind == "drive" for section in card.sections)
+
+
+def _ended(drive: TextSection, described: list[TextSection]) -> bool:
+    keys = list(drive.fields)
+    if any(key in keys for key in _BEHIND):
+        handed_on = drive.fields.get("drive exposed to os", "").lower() == "true"
+        return not handed_on or "disk name" in keys
+    # One of few lines may end anywhere: what counts is where those end that are told at most length.
+    others = [list(one.fields) for one in described if one is not drive]
+    longest = max(map(len, others), default=0)
+    return any(keys[-1:] == other[-1:] for other in others if len(other) == longest)
+
+
+def _short(text: CardText) -> str:
+    """An array that has fewer drives than a logical drive on it takes."""
+    for volume in text.volumes:
+        drives = [drive for drive in text.drives if drive.array == volume.array and drive.state is not State.SPARE]
+        if volume.array is not None and volume.state is State.OPTIMAL and len(drives) < _least(volume):
+            return f"array {volume.array} names {len(drives)} drives, logical drive {volume.number} takes more"
+    return ""
+
+
+def _least(volume: LogicalDrive) -> int:
+    """Drives that a logical drive takes at least, by its level and its stripe."""
+    data = (volume.stripe_bytes or 0) // (volume.strip_bytes or 1)
+    match volume.level:
+        case Level.RAID1 | Level.RAID10:
+            return max(2 * data, _LEAST[volume.level])
+        case Level.RAID0:
+            return max(data, 1)
+        case level:
+            return max(data + _REDUNDANT.get(level, 0), _LEAST.get(level, 1))
+
+
+CONFIG = Whole(
+    tool="ssacli, hpssacli, hpacucli: `show config detail`",
+    mark="every drive that a cage or array names is described, each array has the drives that its level and stripe "
+    "take, and the last drive is told to its PHYs; no line is torn",
+    hides="unassigned drives behind the last array, where a build lists no drives of the cages before; lines of which "
+    "nothing is read",
+    missing=missing,
+)
+LIST = Whole(
+    tool="ssacli, hpssacli, hpacucli: `ctrl all show`",
+    mark="no line is torn, and it tells of as many cards as the kernel has",
+    hides="a card of a machine that has none of their drivers (a recording)",
+    missing=line_end,
+)
+OFFERED = Whole(
+    tool="ssacli, hpssacli, hpacucli: values on offer",
+    mark="no line is torn",
+    hides="the last values: they are not offered",
+    missing=line_end,
+    statuses=frozenset(),
+)

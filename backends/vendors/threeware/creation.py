@@ -1,0 +1,324 @@
+"""Free drives of a card, the command that makes a unit of them, and the search for a unit made here. No I/O."""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Mapping, Sequence
+from dataclasses import replace
+
+from backends.array_planning import (
+    ArrayFound,
+    ArrayPlan,
+    ArrayWish,
+    Candidate,
+    MadeArray,
+    at_birth,
+    capacity,
+    require_alike,
+    require_shape,
+    spans_of,
+)
+from backends.change import Write
+from backends.controller_arrays import PARTS, CardArray, CardArrays, CardDrive, find_on_card, lasting, not_told_apart
+from backends.errors import BlockedError, InvalidValueError
+from backends.host import PromptReply
+from backends.model import Drive, Level
+from backends.raid import PARITY_IN_SPANS
+from backends.settings import Setting
+from backends.sizes import read_size, size_words
+from backends.text import clean
+from backends.topology import Node, Topology
+from backends.topology.device_identity import identity
+from backends.vendors.threeware.inventory import (
+    NAME,
+    ThreewareCard,
+    controller_target,
+    inventory_drives,
+    level_of,
+    node_of,
+    running_word,
+    unit_target,
+)
+from backends.vendors.threeware.settings import CHOICES, STORSAVE, WRITE_CACHE, Row, UnitTold
+
+_TYPES = {
+    Level.RAID0: "raid0",
+    Level.RAID1: "raid1",
+    Level.RAID5: "raid5",
+    Level.RAID10: "raid10",
+    Level.RAID50: "raid50",
+}
+"""What is made here, by tw_cli's word; a RAID 0 of one drive is `single`."""
+
+_STRIPED = (Level.RAID0, Level.RAID5, Level.RAID10, Level.RAID50)
+_STRIPS = tuple(kib << 10 for kib in (16, 64, 256))
+_STRIP = 64 << 10
+"""Bytes, where nobody says."""
+
+_GROUPS = range(3, 7)
+"""Drives in each group of a RAID 50."""
+
+_BUSY = ("REBUILDING", "MIGRATING")
+"""Work beside which nothing is made."""
+
+_NAMES = re.compile(r"9\d{3}.*", re.ASCII)
+"""Cards that keep a name of a unit: the 9000 series."""
+
+_STORSAVE = re.compile(r"(?:95[59]0|96[59]0|9750).*", re.ASCII)
+"""Cards that have StorSave, from the 9550SX on."""
+
+_MANY = re.compile(r"(?:96[59]0|9750).*", re.ASCII)
+
+_CACHED = {"write-back": True, "write-through": False}
+
+_CREATE_SECONDS = 5.0
+
+_ADD = re.compile(
+    r"add type=(?:single|raid0|raid1|raid5|raid10|raid50) disk=\d{1,4}(?::\d{1,4}){0,127}(?: stripe=(?:16|64|256))?"
+    r"(?: group=[2-6])?(?: nocache)? name=[A-Za-z0-9][A-Za-z0-9_-]{0,14}(?: storsave=(?:protect|balance|perform))?",
+    re.ASCII,
+)
+_UNIT = re.compile(r"(/c\d{1,3})/u\d{1,4}", re.ASCII)
+
+
+def candidates(card: ThreewareCard) -> tuple[Candidate, ...]:
+    """Every drive of a card, with what it says against each."""
+    against = against_card(card)
+    spares = {row["Unit"] for row in card.units if row["UnitType"] == "SPARE"}
+    serials = [port.get("Serial") for port in card.ports]
+    return tuple(
+        Candidate(
+            drive=drive.target,
+            controller=controller_target(card.name),
+            place=port["Place"],
+            model=drive.model,
+            serial=drive.serial,
+            media=drive.media,
+            interface=drive.interface,
+            size_bytes=drive.size_bytes,
+            sector_bytes=drive.logical_block,
+            why_not=(*_against(port, spares, serials), *against),
+        )
+        for port, drive in inventory_drives(card)
+    )
+
+
+def _against(port: Row, spares: set[str], serials: list[str | None]) -> tuple[str, ...]:
+    """Every reason of the card's own against making a unit of a drive."""
+    unit = port["Unit"]
+    if unit in spares:
+        return (f"it is a hot spare ({unit})",)
+    if unit != "-":
+        return (f"it is in unit {unit}",)
+    if port["Status"] != "OK":
+        return (f"the card calls it {port['Status'] or 'nothing that is known'}",)
+    twice = not_told_apart(port.get("Serial"), serials)
+    return (twice,) if twice else ()
+
+
+def against_card(card: ThreewareCard) -> tuple[str, ...]:
+    """What stands against making anything on this card now."""
+    model = card.row["Model"]
+    found = [problem.message.rstrip(".") for problem in card.cut.values()]
+    if not _NAMES.fullmatch(model):
+        found.append(f"a 3ware {model} keeps no name of a unit, so that none is known again")
+    working = [row["Status"].lower() for row in (*card.units, *card.ports) if running_word(row["Status"]) in _BUSY]
+    found += [f"a unit is {working[0]} on the card"] if working else []
+    # 3w-9xxx.h and 3w-sas.h: TW_MAX_UNITS, TW_MAX_UNITS_9650SE.
+    most = 32 if _MANY.fullmatch(model) else 16
+    if len(card.units) >= most:
+        found.append(f"the card has {len(card.units)} units, and Linux sees {most}")
+    return tuple(found)
+
+
+def plan_array(wish: ArrayWish, card: ThreewareCard, program: str) -> ArrayPlan:
+    """What makes it, in tw_cli's words. Raises InvalidValueError, BlockedError."""
+    warnings = require_alike(wish.drives)
+    count = len(wish.drives)
+    if wish.level not in _TYPES:
+        made = ", ".join(level.name for level in _TYPES)
+        raise InvalidValueError(f"raidbench makes no {wish.level.name} with tw_cli.", hint=f"It makes {made}.")
+    data = require_shape(wish)
+    spans = spans_of(wish.level, count, wish.spans)
+    if wish.level is Level.RAID1 and count != 2:
+        raise InvalidValueError("RAID1 takes two drives behind this card.", hint="RAID10 takes four and more.")
+    if wish.level is Level.RAID10 and spans != count // 2:
+        raise InvalidValueError("This card makes a RAID10 of pairs.", hint="Leave out the spans.")
+    if wish.level is Level.RAID50 and count // spans not in _GROUPS:
+        raise InvalidValueError(
+            f"{count} drives in {spans} spans are {count // spans} in each; a RAID50 of this card has 3 to 6.",
+            hint="Choose other spans.",
+        )
+    if (against := against_card(card)) != ():
+        raise BlockedError(f"Nothing can be made on this card: {against[0]}.")
+    strip = (wish.strip_bytes or _STRIP) if wish.level in _STRIPED and count > 1 else None
+    if strip is not None and strip not in _STRIPS:
+        raise InvalidValueError(
+            f"The card makes no strips of {size_words(strip)}.", hint=f"It makes {', '.join(map(size_words, _STRIPS))}."
+        )
+    policies = _policies(wish, card)
+    warnings += tuple(setting.risk_text for setting in _risks(policies, card))
+    wanted = replace(wish, strip_bytes=strip, spans=spans if wish.level in PARITY_IN_SPANS else None, policies=policies)
+    return ArrayPlan(
+        wish=wanted,
+        maker=program.rpartition("/")[2],
+        steps=(Write(argv=_add(wanted, card.name, program)),),
+        size_bytes=capacity(wanted, data),
+        data_drives=data,
+        seconds=_CREATE_SECONDS,
+        initialising=_initialising(wanted),
+        warnings=warnings,
+    )
+
+
+def _policies(wish: ArrayWish, card: ThreewareCard) -> dict[str, str]:
+    """Those at birth. Raises InvalidValueError, BlockedError for what this card does not take now."""
+    legal: dict[str, Sequence[str]] = {"write_cache": tuple(_CACHED)}
+    if _STORSAVE.fullmatch(card.row["Model"]):
+        legal["storsave"] = CHOICES["storsave"]
+    policies = at_birth(wish.policies, legal, {"write_cache": "write-through"})
+    if policies["write_cache"] == "write-back" and (why := card.uncached):
+        raise BlockedError(f"The unit would not cache its writes: {why}.", hint="Make it with write-through.")
+    return policies
+
+
+def _risks(policies: dict[str, str], card: ThreewareCard) -> list[Setting]:
+    found: list[Setting] = []
+    if policies["write_cache"] == "write-back" and not card.protected:
+        found.append(WRITE_CACHE)
+    if policies.get("storsave") == "perform":
+        found.append(STORSAVE)
+    return found
+
+
+def _add(wish: ArrayWish, card: str, program: str) -> tuple[str, ...]:
+    """`noscan` never: with it the kernel would not be told of the unit."""
+    kind = "single" if len(wish.drives) == 1 else _TYPES[wish.level]
+    each = {Level.RAID10: 2, Level.RAID50: len(wish.drives) // (wish.spans or 1)}.get(wish.level)
+    return (
+        program,
+        f"/{card}",
+        "add",
+        f"type={kind}",
+        f"disk={':'.join(drive.place.removeprefix('p') for drive in wish.drives)}",
+        *((f"stripe={wish.strip_bytes >> 10}",) if wish.strip_bytes else ()),
+        *((f"group={each}",) if each else ()),
+        *(() if _CACHED[wish.policies["write_cache"]] else ("nocache",)),
+        f"name={wish.name}",
+        *((f"storsave={wish.policies['storsave']}",) if "storsave" in wish.policies else ()),
+    )
+
+
+def _initialising(wish: ArrayWish) -> str:
+    verified = "AutoVerify is on: the card may verify it by its schedule, which a run beside it would measure along."
+    each = len(wish.drives) // (wish.spans or 1)
+    if wish.level in (Level.RAID5, Level.RAID50) and each >= 5:
+        return (
+            "The card initialises it in the background from the beginning, which would be measured along with the "
+            f"load: wait until the array has no such task. {verified}"
+        )
+    return f"Nothing has to be initialised before it is measured. {verified}"
+
+
+# -- the steps, and what tw_cli says to them --------------------------------------------------------------------------
+
+
+def makes(card: str, program: str, argv: tuple[str, ...]) -> bool:
+    """Whether a line makes a unit on a card (`c0`), or deletes a single one, and does nothing else."""
+    if len(argv) < 3 or argv[0] != program:
+        return False
+    unit = _UNIT.fullmatch(argv[1])
+    if unit is not None:
+        return unit[1] == f"/{card}" and argv[2:] == ("del",)
+    return argv[1] == f"/{card}" and _ADD.fullmatch(" ".join(argv[2:])) is not None
+
+
+def reply_to(argv: tuple[str, ...]) -> PromptReply | None:
+    """What is answered to the question before a deletion, which names the unit; None of a line that asks nothing."""
+    if argv[2:] != ("del",):
+        return None
+    question = (
+        f"Deleting {argv[1]} will cause the data on the unit to be permanently lost. Do you want to continue ? Y|N [N]:"
+    )
+    return PromptReply(question=question, answer="Y")
+
+
+def card_lock(card: ThreewareCard) -> str:
+    """What serialises changes of a card between programs."""
+    return f"{NAME}-{card.name}"
+
+
+def there_before(card: ThreewareCard, units: Mapping[str, UnitTold]) -> tuple[str, ...]:
+    """What lasts of each unit of a card: its own serial number, else those of its drives."""
+    return tuple(sorted(_lasting(card, row, units[row["Unit"]]) for row in card.units))
+
+
+def find_made(
+    array: MadeArray,
+    card: ThreewareCard,
+    units: Mapping[str, UnitTold],
+    picture: Topology,
+    *,
+    program: str,
+    cards: int,
+) -> ArrayFound:
+    """What is there now of an array; see `BuildsArrays.find_made`.
+
+    `card`, `units`: the card and each unit of it, asked anew; `cards`: how many the host has.
+    """
+    cut = next((problem.message for problem in card.cut.values()), "")
+
+    def made(row: Row) -> CardArray:
+        unit, told = row["Unit"], units[row["Unit"]]
+        listed = tuple(port["Place"] for port, _ in inventory_drives(card) if port["Unit"] == unit)
+        return CardArray(
+            called=f"unit {unit.removeprefix('u')}",
+            target=unit_target(card.name, unit),
+            drives=told.ports if set(told.ports) == set(listed) else (),
+            claimed=listed,
+            level=Level.RAID0 if row["UnitType"] == "SINGLE" else level_of(row),
+            strip_bytes=read_size(row.get("Stripe")),
+            spans=told.groups,
+            name=told.name,
+            lasting=_lasting(card, row, told),
+            added="" if told.volumes == 1 else f"it is divided into {told.volumes or 'an unknown number of'} volumes",
+            node=_node(row, told, picture, cards),
+            remove=(Write(argv=(program, f"/{card.name}/{unit}", "del")),),
+        )
+
+    return find_on_card(
+        array,
+        CardArrays(
+            drives=tuple(_drive(card, port, drive) for port, drive in inventory_drives(card)),
+            arrays=tuple(made(row) for row in card.units),
+            cut=cut,
+            kind="unit",
+            lock=card_lock(card),
+        ),
+    )
+
+
+def _node(row: Row, told: UnitTold, picture: Topology, cards: int) -> Node | None:
+    """The kernel's disk of it: with the unit's own serial number, where the disk tells one or another card may have it.
+
+    The number of a unit is that of one of another card as well, and what lies on the wrong disk says nothing.
+    """
+    node = node_of(row, picture)
+    serial = None if node is None else identity(node).serial
+    if serial is None:
+        return node if cards == 1 else None
+    return node if serial == told.serial else None
+
+
+def _drive(card: ThreewareCard, port: Row, drive: Drive) -> CardDrive:
+    part_of = ""
+    if port["Unit"] != "-" and all(row["Unit"] != port["Unit"] for row in card.units):
+        part_of = f"is in unit {clean(port['Unit'], 20)}"
+    elif drive.state in PARTS:
+        part_of = f"is {clean(port['Status'], 40)}"
+    return CardDrive(place=port["Place"], serial=drive.serial, size_bytes=drive.size_bytes, part_of=part_of)
+
+
+def _lasting(card: ThreewareCard, row: Row, told: UnitTold) -> str:
+    serials = [port.get("Serial") or port["Place"] for port, _ in inventory_drives(card) if port["Unit"] == row["Unit"]]
+    return f"unit {told.serial}" if told.serial else lasting(None, serials, f"number {row['Unit']}")

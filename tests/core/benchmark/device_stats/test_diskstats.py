@@ -1,0 +1,87 @@
+"""The kernel's counters: which line, which field, and what lies between two readings."""
+
+from __future__ import annotations
+
+from dataclasses import astuple, fields, replace
+
+import pytest
+from hypothesis import given
+from hypothesis import strategies as st
+
+from app.core.benchmark.device_stats.diskstats import DiskCounters, parse, since
+
+TEXT = """\
+   8       0 sda 101 2 303 4 505 6 707 8 9 1010 1111 12 13 14 15 16 17
+   8       1 sda1 1 2 3 4 5 6 7 8 9 10 11 12 13 14 15 16 17
+ 259       0 nvme0n1 3 0 24 0 0 0 0 0 0 4 2
+ 104       0 cciss/c0d0 4 0 32 0 0 0 0 0 0 4 2
+   8      16 sdb 5 6 7 8
+   8      32 sdc 3 0 24 2 0 x 0 0 0 4 2 0 0"""
+
+
+def test_every_counter_comes_from_its_own_field() -> None:
+    assert astuple(parse(TEXT, ["sda"])["sda"]) == (101, 303, 505, 707, 1010, 1111)
+
+
+def test_a_name_is_the_whole_word() -> None:
+    assert parse(TEXT, ["sda1"])["sda1"].reads == 1
+
+
+def test_the_eleven_fields_of_old_kernels_are_enough() -> None:
+    assert parse(TEXT, ["nvme0n1"])["nvme0n1"] == DiskCounters(3, 24, 0, 0, 4, 2)
+
+
+def test_a_slash_in_a_name_is_an_exclamation_mark_in_sysfs() -> None:
+    assert parse(TEXT, ["cciss!c0d0"])["cciss!c0d0"].reads == 4
+
+
+@pytest.mark.parametrize("name", ["sdb", "sdc", "sdz", "sd", "8", ""])
+def test_what_has_no_good_line_is_left_out(name: str) -> None:
+    assert parse(TEXT, [name]) == {}
+
+
+def test_only_what_is_wanted_is_given() -> None:
+    assert set(parse(TEXT, ["nvme0n1", "sda", "sdz"])) == {"nvme0n1", "sda"}
+
+
+@given(st.text(alphabet="sda1 0\n-x", max_size=200))
+def test_no_text_is_too_odd(text: str) -> None:
+    assert set(parse(text, ["sda", "sda1"])) <= {"sda", "sda1"}
+
+
+counts = st.builds(DiskCounters, *[st.integers(0, (1 << 31) - 1)] * 6)
+
+
+@given(counts, counts)
+def test_the_difference_is_what_was_added(before: DiskCounters, done: DiskCounters) -> None:
+    now = DiskCounters(*(old + more for old, more in zip(astuple(before), astuple(done), strict=True)))
+    assert since(before, now) == done
+
+
+@given(st.builds(DiskCounters, *[st.integers(0, (1 << 32) - 1)] * 6), counts)
+def test_counters_of_32_bits_may_wrap(before: DiskCounters, done: DiskCounters) -> None:
+    now = DiskCounters(*((old + more) % (1 << 32) for old, more in zip(astuple(before), astuple(done), strict=True)))
+    assert since(before, now) == done
+
+
+def test_a_wrap_by_almost_half_is_one() -> None:
+    step = (1 << 31) - 1
+    before, now = DiskCounters(reads=1 << 31 | 9), DiskCounters(reads=8)
+    assert since(before, now).reads == step
+
+
+@pytest.mark.parametrize("counter", [field.name for field in fields(DiskCounters)])
+def test_a_device_that_came_back_counts_from_nothing(counter: str) -> None:
+    before = replace(DiskCounters(10, 10, 10, 10, 10, 10), **{counter: 5000})
+    now = DiskCounters(20, 20, 20, 20, 20, 20)
+    assert since(before, now) == now
+
+
+def test_counters_of_64_bits_that_fall_count_from_nothing() -> None:
+    now = DiskCounters(1, 2, 3, 4, 5, 6)
+    assert since(DiskCounters(1 << 40, 1 << 40, 1, 1, 1, 1), now) == now
+
+
+@pytest.mark.parametrize("count", ["9" * 5000, "٣", "-1", "nan"])
+def test_a_count_that_cannot_be_is_no_line(count: str) -> None:
+    assert parse(f"8 0 sda 1 2 3 4 {count} 6 7 8 9 10 11", ("sda",)) == {}

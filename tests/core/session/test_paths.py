@@ -1,0 +1,96 @@
+"""Where root keeps things when sudo left it the environment of the user who called it."""
+
+from __future__ import annotations
+
+import os
+from pathlib import Path
+
+import pytest
+
+from app.core.session.paths import Paths
+from app.features.doctor.engine import examine
+from tests.backends.fakes import FakeHost
+
+pytestmark = pytest.mark.skipif(os.geteuid() != 0, reason="needs root: these are root's own places")
+
+JANE = 4321
+
+
+@pytest.fixture(autouse=True)
+def environment(monkeypatch: pytest.MonkeyPatch) -> None:
+    for name in ("RAIDBENCH_STATE_DIR", "XDG_STATE_HOME", "XDG_CONFIG_HOME"):
+        monkeypatch.delenv(name, raising=False)
+
+
+@pytest.fixture
+def janes(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Path:
+    home = tmp_path / "jane"
+    home.mkdir()
+    os.chown(home, JANE, JANE)
+    monkeypatch.setenv("HOME", str(home))
+    return home
+
+
+@pytest.fixture
+def own(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Path:
+    home = tmp_path / "root"
+    home.mkdir(0o700)
+    monkeypatch.setenv("HOME", str(home))
+    return home
+
+
+def test_in_a_home_of_its_own_root_keeps_things_there(own: Path) -> None:
+    paths = Paths.of("")
+    assert (paths.sessions, paths.config) == (
+        own / ".local/state/raidbench/sessions",
+        own / ".config/raidbench/config.toml",
+    )
+
+
+def test_in_the_home_of_a_user_it_leaves_no_state(janes: Path) -> None:
+    assert Paths.of("").sessions == Path("/var/lib/raidbench/sessions")
+
+
+def test_the_configuration_of_a_user_is_not_read_as_root(janes: Path) -> None:
+    assert Paths.of("").config == Path("/etc/raidbench/config.toml")
+
+
+@pytest.mark.parametrize("variable", ["XDG_STATE_HOME", "XDG_CONFIG_HOME"])
+def test_a_folder_of_a_user_counts_wherever_it_was_named(
+    own: Path, tmp_path: Path, monkeypatch: pytest.MonkeyPatch, variable: str
+) -> None:
+    folder = tmp_path / "elsewhere"
+    folder.mkdir()
+    os.chown(folder, JANE, JANE)
+    monkeypatch.setenv(variable, str(folder))
+    paths = Paths.of("")
+    assert folder not in (*paths.sessions.parents, *paths.config.parents)
+
+
+def test_a_link_of_a_user_on_the_way_counts(own: Path, tmp_path: Path) -> None:
+    (own / ".config").symlink_to(tmp_path)
+    os.chown(own / ".config", JANE, JANE, follow_symlinks=False)
+    assert Paths.of("").config == Path("/etc/raidbench/config.toml")
+
+
+def test_a_configuration_file_that_a_user_put_there_counts(own: Path) -> None:
+    file = own / ".config/raidbench/config.toml"
+    file.parent.mkdir(parents=True, mode=0o755)
+    file.write_text("")
+    os.chown(file, JANE, JANE)
+    assert Paths.of("").config == Path("/etc/raidbench/config.toml")
+
+
+async def test_the_doctor_says_where_things_are_then(janes: Path, tmp_path: Path) -> None:
+    chosen = Paths.of("")
+    kept = Paths(sessions=tmp_path / "s", journal=tmp_path / "j", locks=tmp_path / "l", config=chosen.config)
+    said = [finding.detail for finding in await examine(FakeHost({}), kept, {}) if finding.what == "environment"]
+    assert said == [
+        f"HOME is {janes}, where others may write: sessions are kept in {kept.sessions}, "
+        "and /etc/raidbench/config.toml is the configuration"
+    ]
+
+
+async def test_the_doctor_says_nothing_of_a_home_of_its_own(own: Path, tmp_path: Path) -> None:
+    kept = Paths(sessions=tmp_path / "s", journal=tmp_path / "j", locks=tmp_path / "l", config=own / "config.toml")
+    assert all(finding.what != "environment" for finding in await examine(FakeHost({}), kept, {}))

@@ -1,0 +1,82 @@
+"""A finding is told at the device that its place is, lies on or is mounted from, and what wants a look is in order."""
+
+from __future__ import annotations
+
+from dataclasses import replace
+
+from app.features.check.finding import Flaw, Severity
+from app.features.check.presentation import checked_troubles, finding_facts
+from app.features.check.runner import Checked, device_at, judged
+from app.features.check.snapshot import Block, Partition
+from backends.model import Array, Drive, Inventory, Protection, State
+from tests.case_loop import loop_over
+from tests.features.check.sights import CARD, DISK, MEMBERS, VOLUME, array_of, card, members, mounted, on, volume
+
+
+@loop_over(
+    ("where", "at"),
+    [
+        (str(VOLUME), str(VOLUME)),
+        (str(DISK), str(VOLUME)),
+        (str(CARD), str(CARD)),
+        (str(MEMBERS[0]), str(MEMBERS[0])),
+        ("sda", str(VOLUME)),
+        ("sda1", str(VOLUME)),
+        ("sda1 on sda", str(VOLUME)),
+        ("/srv", str(VOLUME)),
+        ("vg-db", ""),
+        ("processors", ""),
+        ("system.slice", ""),
+    ],
+)
+def test_a_place_is_told_at_its_device(where: str, at: str) -> None:
+    sight = replace(
+        array_of(),
+        blocks={"sda": Block(name="sda", parts=(Partition(name="sda1", start=1 << 20),)), "dm-0": Block(name="dm-0")},
+        mounts=mounted(source="/dev/sda1"),
+    )
+    assert device_at(sight, where) == at
+
+
+def found() -> Checked:
+    """A battery that failed, a foreign drive and one with errors, a note."""
+    broken = card(protection=Protection(kind="bbu", state="failed"))
+    return judged(
+        array_of(
+            controller=broken,
+            array=volume(state=State.DEGRADED),
+            drives=(*members()[:3], replace(members()[3], state=State.FOREIGN, array=None)),
+            readings=on(VOLUME, read_ahead="read-ahead"),
+            blocks={"sda": Block(name="sda", parts=(Partition(name="sda1", start=1 << 20),))},
+        )
+    )
+
+
+def test_faults_come_first_and_each_is_told_once() -> None:
+    checked = found()
+    told = checked_troubles(checked.inventory, checked)
+    faults = [one for one in checked.findings if one.rule.severity is Severity.FAULT]
+    warnings = [one for one in checked.findings if one.rule.severity is Severity.WARN]
+    assert faults
+    assert warnings
+    assert [one.key for one in told] == [checked.devices[one.said.where] for one in (*faults, *warnings)]
+
+
+def test_what_no_rule_has_a_word_for_is_told_too() -> None:
+    rebuilding = Inventory(arrays=(Array(target=VOLUME, state=State.REBUILDING),))
+    assert [one.key for one in checked_troubles(rebuilding, Checked())] == [str(VOLUME)]
+
+
+def test_notes_are_told_at_their_device_alone() -> None:
+    checked = found()
+    notes = [one for one in checked.findings if one.rule.severity is Severity.NOTE]
+    told = checked_troubles(checked.inventory, checked)
+    assert notes
+    said = {note.said.message.rstrip(".") for note in notes if isinstance(note.said, Flaw)}
+    assert not said & {one.words for one in told}
+    [facts] = finding_facts(checked.at(checked.devices[notes[0].said.where]))
+    assert "note" in {line.label for line in facts.facts}
+
+
+def test_where_nothing_was_found_nothing_is_shown() -> None:
+    assert finding_facts(Checked().at(str(Drive(target=DISK).target))) == ()

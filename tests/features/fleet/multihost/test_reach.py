@@ -1,0 +1,50 @@
+"""How hosts are reached, and what is said where they are not."""
+
+from __future__ import annotations
+
+import shlex
+
+from app.features.fleet.multihost.transport import why_gone
+from app.features.fleet.ssh.command import ssh_argv
+from tests.case_loop import loop_over
+
+COMMAND = ("raidbench", "bench", "a b; rm -rf /", "--size", "$(id)", "'", "", "\n")
+
+
+def test_the_shell_there_gets_every_word_as_it_is() -> None:
+    *before, text = ssh_argv("pear", COMMAND)
+    assert before[0] == "ssh"
+    assert before[-2:] == ["--", "pear"]
+    assert tuple(shlex.split(text))[-len(COMMAND) :] == COMMAND
+
+
+def test_nothing_is_asked_and_no_key_accepted() -> None:
+    argv = ssh_argv("pear", COMMAND)
+    assert "BatchMode=yes" in argv
+    assert "StrictHostKeyChecking=yes" in argv
+
+
+@loop_over(
+    ("status", "said", "means"),
+    [
+        (255, ["Host key for pear has changed and you have requested strict checking."], "host key has changed"),
+        (255, ["No ED25519 host key is known for pear", "Host key verification failed."], "not known here"),
+        (255, ["root@pear: Permission denied (publickey)."], "lets nobody in"),
+        (
+            255,
+            ["ssh: connect to host pear port 22: Connection refused"],
+            "out of reach: ssh: connect to host pear port",
+        ),
+        (255, [], "out of reach: ssh gave no reason"),
+        (127, ["bash: raidbench: command not found"], "there is no raidbench"),
+        (1, ["Permission denied"], "ended there with status 1: Permission denied"),
+        (-9, [], "raidbench was killed there (signal 9)"),
+        (None, [], "its line ended"),
+    ],
+)
+def test_why_there_is_no_line(status: int | None, said: list[str], means: str) -> None:
+    assert means in why_gone(status, said)
+
+
+def test_what_ssh_passes_on_is_cleaned() -> None:
+    assert "\x1b" not in why_gone(255, ["\x1b]0;owned\x07"])

@@ -1,0 +1,100 @@
+"""How raidbench comes to its helper, and what it says where it does not."""
+
+from __future__ import annotations
+
+import os
+import subprocess
+import sys
+from pathlib import Path
+
+import pytest
+
+from app.privsep.client import begin, helper
+from backends.errors import RefusedError
+from backends.system.local import elevated
+from tests.privsep.helping import NOBODY, needs_root
+
+ROOT = Path(__file__).parents[2]
+
+
+def sudo_that(tmp_path: Path, monkeypatch: pytest.MonkeyPatch, lines: str) -> None:
+    """A program of that name, first where programs are looked for."""
+    folder = tmp_path / "bin"
+    folder.mkdir(mode=0o755)
+    (folder / "sudo").write_text(f"#!/bin/sh\n{lines}\n")
+    (folder / "sudo").chmod(0o755)
+    monkeypatch.setenv("PATH", f"{folder}:/usr/bin:/bin")
+    monkeypatch.setenv("RAIDBENCH_STATE_DIR", str(tmp_path / "state"))
+
+
+OBEYS = 'printf "%s\\n" "$*" >> "$(dirname "$0")/said"\nwhile [ "$1" != -- ]; do shift; done; shift; exec "$@"'
+
+
+@needs_root
+def test_sudo_starts_the_helper_without_a_question_where_it_may(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    sudo_that(tmp_path, monkeypatch, OBEYS)
+
+    side = begin(helper(ask=True), read_only=True, firmware=False)
+
+    assert side.ask_now("journal") == {"unresolved": [], "trials": [], "left_running": [], "newer": None}
+    assert (tmp_path / "bin" / "said").read_text() == f"-n -- {sys.executable} -I -m app.privsep\n"
+    side.close()
+
+
+@needs_root
+def test_sudo_asks_where_it_has_to(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    sudo_that(tmp_path, monkeypatch, f'[ "$1" = -n ] && exit 1\n{OBEYS}')
+
+    helper(ask=True).close()
+
+    assert "password for %p" in (tmp_path / "bin" / "said").read_text()
+
+
+def test_a_sudo_that_says_no_leaves_raidbench_without_root(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    sudo_that(tmp_path, monkeypatch, "exit 1")
+
+    with pytest.raises(RefusedError, match="sudo did not start the root helper"):
+        helper(ask=False)
+
+
+def test_nobody_is_asked_where_nobody_is_at_a_terminal(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    sudo_that(tmp_path, monkeypatch, "exit 1")
+
+    assert [way.asks for way in elevated.ways(ask=False)] == [False]
+
+
+def test_without_sudo_a_sentence_says_so(monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr(elevated, "find_program", lambda names: None)
+
+    with pytest.raises(RefusedError, match="There is no sudo here"):
+        helper(ask=True)
+
+
+@needs_root
+def test_a_sudo_that_gives_the_helper_no_socket_leaves_raidbench_without_root(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    sudo_that(tmp_path, monkeypatch, f"exec < /dev/null\n{OBEYS}")
+
+    with pytest.raises(RefusedError, match="keeps the root helper from its connection"):
+        helper(ask=False)
+
+
+@needs_root
+def test_root_does_not_import_from_a_strangers_pythonpath(tmp_path: Path) -> None:
+    folder = tmp_path / "strange"
+    folder.mkdir()
+    (folder / "click.py").write_text("raise SystemExit('a stranger ran')")
+    os.chown(folder, NOBODY, NOBODY)
+
+    tried = subprocess.run(
+        [sys.executable, "-m", "app", "--version"],
+        env={**os.environ, "PYTHONPATH": str(folder)},
+        cwd=ROOT,
+        capture_output=True,
+        text=True,
+    )
+
+    assert (tried.stdout[:9], tried.stderr) == ("raidbench", "")

@@ -1,0 +1,163 @@
+"""A low graph of several series: each in a row of its own, as high as its value is rare. Without a terminal."""
+
+from __future__ import annotations
+
+import math
+from collections.abc import Sequence
+from typing import Final
+
+from widgets.chart_data import ChartData, Series
+from widgets.plot import FIRST_SERIES, Plot
+from widgets.plot_frame import AXIS, GRID, LABEL, Frame, FramedDrawing, Row, axis_rows, time_span, told
+from widgets.text_utils import units
+from widgets.text_utils.sparkline import ASCII_LEVELS, LEVELS
+from widgets.text_utils.text import clean
+
+LOW: Final = 8
+"""Rows below which three lines in one graph cannot be told apart."""
+
+_LEAST_RATIO: Final = 8.0
+"""How many times as much as the smallest the largest value of a band is at least: what only wavers stays flat."""
+
+
+class BandedPlot:
+    """Draws lines where there is room for them, else bands."""
+
+    def __init__(self) -> None:
+        self._plot = Plot()
+        self._bands = Bands()
+        self._last: Plot | Bands = self._plot
+
+    @property
+    def shaded(self) -> range:
+        """Columns of the last drawing that do not count."""
+        return self._last.shaded
+
+    @property
+    def rows(self) -> int:
+        """Its rows above the axis."""
+        return self._last.rows
+
+    @property
+    def names_series(self) -> bool:
+        """Whether the last drawing says itself what its series are called."""
+        return self._last is self._bands
+
+    def draw(
+        self, data: ChartData, width: int, height: int, *, log: bool, window: float, ascii_only: bool
+    ) -> list[Row]:
+        """The rows; see `Plot.draw`."""
+        banded = data.bands and log and height < LOW and len(data.series) > 1
+        self._last = self._bands if banded else self._plot
+        return self._last.draw(data, width, height, log=log, window=window, ascii_only=ascii_only)
+
+
+class Bands(FramedDrawing):
+    """A band for each series: the largest value of each column, on a logarithmic scale of its own."""
+
+    def __init__(self) -> None:
+        super().__init__()
+        self._columns: list[dict[int, float]] = []
+        self._most: list[tuple[float, float]] = []
+        self._known: tuple[object, tuple[Series, ...]] = (None, ())
+        self._rows: list[Row] = []
+
+    def draw(
+        self, data: ChartData, width: int, height: int, *, log: bool, window: float, ascii_only: bool
+    ) -> list[Row]:
+        """The rows; unchanged ones are the same objects."""
+        if width < 1 or height < 1:
+            return []
+        span = time_span(data, window)
+        frame = self._framer.lay_out(data, width, height, span=span, values=(), log=log, ascii_only=ascii_only)
+        self._collect(frame, data.series)
+        fresh = [
+            row for index, rows in self._shares(data.series, frame.rows) for row in self._band(frame, data, index, rows)
+        ]
+        fresh = [told(frame, at, *row) for at, row in enumerate(fresh)]
+        fresh = [_framed(frame, row, self._name(data, at, frame.rows)) for at, row in enumerate(fresh)]
+        fresh += axis_rows(frame)
+        if len(fresh) == len(self._rows):  # equal rows stay the same objects: only others are sent
+            fresh = [old if old == new else new for old, new in zip(self._rows, fresh, strict=True)]
+        self._rows, self._frame = fresh, frame
+        return list(fresh)
+
+    def _collect(self, frame: Frame, series: tuple[Series, ...]) -> None:
+        """The largest value of each column; of series that only grew, no more than the new points are read."""
+        where = (frame.start, frame.end, frame.columns)
+        known, before = self._known
+        grows = known == where and len(before) == len(series) and all(map(_extends, series, before))
+        if not grows:
+            self._columns = [{} for _ in series]
+            self._most = [(0.0, 0.0)] * len(series)
+        for index, one in enumerate(series):
+            largest = self._columns[index]
+            for seconds, value in one.points[len(before[index].points) if grows else 0 :]:
+                if value is not None and math.isfinite(value) and value > 0.0 and frame.start <= seconds <= frame.end:
+                    column = frame.column_of(seconds)
+                    largest[column] = max(value, largest.get(column, 0.0))
+                    self._most[index] = max(self._most[index], (value, seconds), key=lambda one: one[0])
+        self._known = (where, series)
+
+    def _shares(self, series: Sequence[Series], rows: int) -> list[tuple[int, int]]:
+        """Which series have how many rows, from the top: lines in their order, what stands alone last and longest."""
+        order = sorted(range(len(series)), key=lambda at: not series[at].joined)
+        if rows < len(order):  # the first and then every line but the last goes: the tail is what one looks for
+            order = [at for at in order if at != order[-2]][-rows:] if rows > 1 else order[-1:]
+        each, more = divmod(rows, len(order))
+        return [(at, each + (more if at == order[-1] else 0)) for at in order]
+
+    def _name(self, data: ChartData, row: int, rows: int) -> tuple[str, str, int]:
+        """What stands left and right of a row, and the code of both."""
+        at = 0
+        for index, high in self._shares(data.series, rows):
+            at += high
+            if row == at - 1:
+                one = data.series[index]
+                return clean(one.name), self._value(index, one, data), min(FIRST_SERIES + index, AXIS - 1)
+        return "", "", GRID
+
+    def _value(self, index: int, one: Series, data: ChartData) -> str:
+        """The last value of a line; of what stands alone the largest in sight, and when that was."""
+        if one.joined:
+            last = next((value for _, value in reversed(one.points[-8:]) if value is not None), None)
+            return "" if data.over or last is None or not math.isfinite(last) else data.y_format(last)
+        value, at = self._most[index]
+        return f"{data.y_format(value)} {units.elapsed(at)}" if value else ""
+
+    def _band(self, frame: Frame, data: ChartData, index: int, rows: int) -> list[Row]:
+        """The rows of one band, the highest first."""
+        largest = self._columns[index]
+        levels = ASCII_LEVELS if frame.ascii_only else LEVELS
+        low = math.log(min(largest.values(), default=1.0))
+        high = max(math.log(max(largest.values(), default=1.0)), low + math.log(_LEAST_RATIO))
+        full = rows * len(levels)
+        heights = {
+            column: 1 + round((math.log(value) - low) / (high - low) * (full - 1)) for column, value in largest.items()
+        }
+        code = min(FIRST_SERIES + index, AXIS - 1)
+        found: list[Row] = []
+        for row in range(rows - 1, -1, -1):
+            filled = (min(len(levels), heights.get(at, 0) - row * len(levels)) for at in range(frame.columns))
+            text = "".join(levels[part - 1] if part > 0 else " " for part in filled)
+            found.append((text, bytes(GRID if char == " " else code for char in text)))
+        return found
+
+
+def _extends(new: Series, old: Series) -> bool:
+    return new.points[: len(old.points)] == old.points
+
+
+def _framed(frame: Frame, row: Row, name: tuple[str, str, int]) -> Row:
+    """A row with what stands beside it."""
+    text, codes = row
+    left, right, code = name
+    if frame.gutter:
+        room = frame.gutter - 2
+        text = f"{left[:room].rjust(room)} {'|' if frame.ascii_only else '│'}{text}"
+        codes = bytes([code if left else LABEL] * (room + 1) + [AXIS]) + codes
+    if frame.margin:
+        words = right if len(right) < frame.margin else right.rpartition(" ")[0]
+        text += f" {words[: frame.margin - 1]}".ljust(frame.margin)
+        codes += bytes([code]) * frame.margin
+    return text, codes

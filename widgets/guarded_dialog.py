@@ -1,0 +1,132 @@
+"""Dialogs that cannot be answered by keys typed before anyone read them."""
+
+from __future__ import annotations
+
+import time
+from collections.abc import Callable
+from typing import ClassVar, Final, TypeVar
+
+from textual import events
+from textual.binding import Binding, BindingType
+from textual.containers import Horizontal
+from textual.content import Content
+from textual.screen import ModalScreen
+from textual.widgets import Button, Input
+from textual.widgets.button import ButtonVariant
+
+from widgets.sparse_screen import CalmScreen
+from widgets.text_utils.text import clean
+
+Result = TypeVar("Result")
+
+Clock = Callable[[], float]
+"""Seconds that never go back."""
+
+GRACE: Final = 0.5
+"""Seconds after opening in which a dialog takes no answer but escape."""
+
+
+class GuardedDialog(ModalScreen[Result], CalmScreen[Result]):
+    """A dialog deaf to all answers but escape for half a second after it came up."""
+
+    # Focus on the first button would make a waiting Enter an answer.
+    AUTO_FOCUS = None
+    BINDINGS: ClassVar[list[BindingType]] = [
+        Binding("escape", "leave", "Leave", id="dialog.leave"),
+        Binding("h", "back", "Back", show=False, id="dialog.back"),
+        Binding("left", "app.focus_previous", "Previous", show=False, id="dialog.previous"),
+        Binding("right", "app.focus_next", "Next", show=False, id="dialog.next"),
+    ]
+
+    DEFAULT_CSS = """
+    GuardedDialog {
+        align: center middle;
+        & > .dialog {
+            width: 90%;
+            max-width: 100;
+            min-width: 40;
+            height: auto;
+            max-height: 100%;
+            padding: 0 1;
+            border: round $primary;
+            background: $surface;
+        }
+        & .dialog-body { height: auto; }
+        & .dialog-buttons { height: 1; margin-top: 1; width: 1fr; }
+        & .dialog-buttons Button { margin-right: 2; min-width: 10; }
+    }
+    """
+
+    def __init__(self, *, clock: Clock = time.monotonic) -> None:
+        super().__init__()
+        self._clock = clock
+        self._opened: float | None = None
+
+    @property
+    def listening(self) -> bool:
+        """Whether the dialog has been up long enough to take an answer."""
+        return self._opened is not None and self._clock() - self._opened >= GRACE
+
+    def on_mount(self) -> None:
+        """Starts the time once the dialog can be seen."""
+        # Not on mount: half a second from when it can be seen, however slow the link.
+        self.call_after_refresh(self._open)
+
+    def _open(self) -> None:
+        self._opened = self._clock()
+
+    def action_leave(self) -> None:
+        """Leaves without an answer."""
+        self.dismiss(None)
+
+    def action_back(self) -> None:
+        """The same by a letter, which may have been typed ahead."""
+        if self.listening:
+            self.action_leave()
+
+
+class KeyButton(Button):
+    """A one-line button that names its key and carries the cursor's sign while it has the focus."""
+
+    def __init__(
+        self, label: str, key: str, *, id: str, variant: ButtonVariant = "default", disabled: bool = False
+    ) -> None:
+        self._words = f"{clean(label)}  {clean(key)}" if key else clean(label)
+        super().__init__(Content(f"  {self._words} "), variant, id=id, disabled=disabled, compact=True)
+
+    def watch_has_focus(self, _has_focus: bool) -> None:
+        """Shows or hides the sign."""
+        super().watch_has_focus(_has_focus)
+        self.label = Content(f"{'>' if _has_focus else ' '} {self._words} ")
+
+
+class ButtonRow(Horizontal):
+    """The answers at the foot of a dialog, always in sight."""
+
+    def __init__(self, *buttons: Button) -> None:
+        super().__init__(*buttons, classes="dialog-buttons")
+
+
+class TypedField(Input):
+    """A field that has to be typed by hand: a paste is refused."""
+
+    refused_paste = False
+    """Whether a paste was refused since the last key."""
+
+    async def _on_key(self, event: events.Key) -> None:
+        if isinstance(self.screen, GuardedDialog) and not self.screen.listening:
+            event.prevent_default()
+            event.stop()
+        else:
+            await super()._on_key(event)
+
+    def _on_paste(self, event: events.Paste) -> None:
+        event.prevent_default()
+        event.stop()
+        self.refused_paste = True
+        self.post_message(self.Changed(self, self.value))
+
+    def action_paste(self) -> None:
+        """Refuses the app's own clipboard as well."""
+        self.refused_paste = True
+        self.post_message(self.Changed(self, self.value))

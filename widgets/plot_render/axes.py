@@ -1,0 +1,136 @@
+"""The axes of a picture: where a value stands between its ends, and round ticks in the field's units."""
+
+from __future__ import annotations
+
+import itertools
+import math
+import time
+from collections.abc import Callable, Iterable, Sequence
+from dataclasses import dataclass
+
+from widgets.text_utils.ticks import one_two_five, outer_multiples, power_of_ten
+
+Tick = tuple[float, str]
+"""A value and what stands there."""
+
+_AIR = 1.05
+"""A point on the frame cannot be told from it."""
+
+_LEAST_RATIO = 1.5
+"""Of the ends of an axis of ratios."""
+
+_STEPS = ((1.0, 1.5, 2.0, 3.0, 5.0, 7.0), (1.0, 2.0, 5.0), (1.0, 3.0), (1.0,))
+"""Ticks within a decade, the most first."""
+
+_FINE = (1.0, 1.2, 1.5, 2.0, 2.5, 3.0, 4.0, 5.0, 6.0, 8.0)
+"""Within less than a decade."""
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class PictureAxis:
+    """From `low` to `high`, `low` below `high`."""
+
+    low: float
+    high: float
+    ticks: tuple[Tick, ...] = ()
+    log: bool = False
+    """Equal distances are equal ratios; both ends lie above 0."""
+
+    def share(self, value: float) -> float:
+        """Where a value stands, 0 at the low end and 1 at the high one; beyond an end at that end."""
+        value = min(max(value, self.low), self.high)
+        if self.log:
+            return math.log(value / self.low) / math.log(self.high / self.low)
+        return (value - self.low) / (self.high - self.low)
+
+    def value(self, share: float) -> float:
+        """What stands there."""
+        if self.log:
+            return float(self.low * (self.high / self.low) ** share)
+        return self.low + (self.high - self.low) * share
+
+
+def ratios(values: Iterable[float], most: int, tick: Callable[[float], str]) -> PictureAxis:
+    """An axis of ratios over the values above 0, with at most about so many ticks."""
+    there = [value for value in values if value > 0] or [1.0]
+    low, high = min(there) / _AIR, max(there) * _AIR
+    if high / low < _LEAST_RATIO:
+        low, high = low / 1.2, high * 1.2
+    powers = [10.0**power for power in range(math.floor(math.log10(low)), math.ceil(math.log10(high)) + 1)]
+    choices = [
+        [value for power in powers for step in steps if low <= (value := step * power) <= high]
+        for steps in (*((_FINE,) if high / low <= 10 else ()), *_STEPS)
+    ]
+    shown = next((choice for choice in choices if 2 <= len(choice) <= most), None)
+    shown = shown or min((choice for choice in choices if choice), key=len, default=[])
+    return PictureAxis(low=low, high=high, log=True, ticks=tuple((value, tick(round_figure(value))) for value in shown))
+
+
+def amounts(values: Iterable[float], most: int, tick: Callable[[float], str], *, zero: bool = True) -> PictureAxis:
+    """An axis that begins and ends on a tick, with at most about so many of them; from 0 unless told otherwise."""
+    there = list(values) or [1.0]
+    low, high = min(there), max(there)
+    if zero:
+        low = min(0.0, low)
+    if high <= low:
+        low, high = (0.0, 1.0) if high == 0 else (low - abs(low) * 0.05, high + abs(high) * 0.05)
+    step = _step((high - low) / max(1, most - 1))
+    marks = [place * step for place in outer_multiples(step, low, high)]
+    return PictureAxis(low=marks[0], high=marks[-1], ticks=tuple((mark, tick(round_figure(mark))) for mark in marks))
+
+
+def _step(rough: float) -> float:
+    """The least of 1, 2, 2.5, 5 times a power of ten that is not below."""
+    step, quarter = one_two_five(rough, up=True), 2.5 * power_of_ten(rough)
+    return quarter if rough <= quarter < step else step
+
+
+def round_figure(value: float) -> float:
+    """Without what floating point left behind."""
+    return float(f"{value:.6g}")
+
+
+# -- local times ------------------------------------------------------------------------------------------------------
+
+_DAY = 86_400.0
+_MONTH = 2_629_800.0
+_SECONDS = (1, 5, 10, 30, 60, 300, 900, 1800, 3600, 10_800, 21_600, 43_200)
+_DAYS = (1, 2, 7, 14)
+_MONTHS = (1, 3, 6, 12, 24, 60, 120)
+
+
+def dates(times: Sequence[float], most: int) -> PictureAxis:
+    """Over seconds since the epoch: ticks at whole minutes, midnights, Mondays or firsts of months of local time."""
+    span = max(times) - min(times)
+    air = max(span * 0.03, 1.0)
+    low, high = min(times) - air, max(times) + air
+    ticks: list[Tick] = []
+    for length, form, (months, days, seconds) in _calendars(high - low):
+        if (high - low) / length <= most:
+            moments = _every(low, high, months, days, seconds)
+            ticks = [(at, time.strftime(form, time.localtime(at))) for at in moments]
+            break
+    return PictureAxis(low=low, high=high, ticks=tuple(ticks))
+
+
+def _calendars(span: float) -> Iterable[tuple[float, str, tuple[int, int, int]]]:
+    """Steps of a calendar from the shortest on: seconds, how a tick is written, (months, days, seconds)."""
+    day = "" if span < _DAY else "%d %b "
+    yield from ((float(count), f"{day}{'%H:%M:%S' if count < 60 else '%H:%M'}", (0, 0, count)) for count in _SECONDS)
+    yield from ((_DAY * count, "%d %b", (0, count, 0)) for count in _DAYS)
+    yield from ((_MONTH * count, "%b %Y", (count, 0, 0)) for count in _MONTHS)
+
+
+def _every(low: float, high: float, months: int, days: int, seconds: int) -> list[float]:
+    """The moments of such a step between two: mktime carries over what is beyond a month or a day, summer time too."""
+    begin = time.localtime(low)
+    month = 1 if months > 1 else begin.tm_mon
+    day = 1 if months else begin.tm_mday - (begin.tm_wday if days > 2 else 0)
+    first = (begin.tm_hour, 0, 0) if seconds and seconds < 3600 else (0, 0, 0)
+    length = months * _MONTH or days * _DAY or float(seconds)
+    count = int((high - low + (400 if months else 9 if days else 1) * _DAY) / length) + 2
+    moments = (
+        time.mktime((begin.tm_year, month + at * months, day + at * days, first[0], 0, at * seconds, 0, 0, -1))
+        for at in range(count)
+    )
+    return list(itertools.takewhile(lambda at: at <= high, itertools.dropwhile(lambda at: at < low, moments)))

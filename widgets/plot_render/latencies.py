@@ -1,0 +1,144 @@
+"""Latencies of all I/Os: by percentile, and how many took how long."""
+
+from __future__ import annotations
+
+import math
+from collections.abc import Iterator, Sequence
+
+from widgets.plot_render.axes import PictureAxis, amounts, ratios
+from widgets.plot_render.axes_pane import PicturePane, nines
+from widgets.plot_render.plot_data import Bins, HistogramData, Latencies, PercentileData
+from widgets.plot_render.style import PictureLook, legend
+from widgets.text_utils import units
+from widgets.text_utils.ticks import time_label
+
+BEYOND = 10
+"""I/Os that have to lie beyond a percentile that is drawn."""
+
+_PERCENTILES = ((0.5, "p50"), (0.9, "p90"), (0.99, "p99"), (0.999, "p99.9"), (0.9999, "p99.99"), (0.99999, "p99.999"))
+_TOLD = (0.5, 0.99, 0.999)
+
+_EDGE = 0.0005
+"""Share of the I/Os at either end that a linear histogram leaves out."""
+
+
+def total_of(bins: Bins) -> int:
+    """All I/Os of a histogram."""
+    return sum(count for _, count in bins)
+
+
+def quantile(bins: Bins, share: float) -> float:
+    """The latency that a share of the I/Os does not exceed; of a histogram that is not empty."""
+    wanted, passed = share * total_of(bins), 0
+    for value, count in bins:
+        passed += count
+        if passed >= wanted:
+            return float(value)
+    return float(bins[-1][0])
+
+
+def carried(bins: Bins) -> Iterator[tuple[int, float]]:
+    """Yield the latencies of a percentile curve, each with the I/Os that took at most so long.
+
+    The fastest percent is left out: it would take half the height.
+    """
+    total, passed = total_of(bins), 0
+    for value, count in bins:
+        passed += count
+        if total - passed < BEYOND:
+            return
+        if passed * 100 >= total:
+            yield passed, float(value)
+
+
+def paint_percentiles(what: PercentileData, look: PictureLook) -> list[str]:
+    """Each further nine as wide as the one before, latencies as ratios."""
+    curves = [_by_nines(one.bins) for one in what.series]
+    end = max(1.0, *(curve[-1][0] for curve in curves))
+    ticks = [(0.0, "p0"), *((nines(share), name) for share, name in _PERCENTILES if nines(share) <= end)]
+    head = legend(look, [(one.name, _told(one)) for one in what.series], joined=True)
+    height = look.height - len(head)
+    y = ratios((value for curve in curves for _, value in curve), height // 2, time_label)
+    pane = PicturePane(look, height, PictureAxis(low=0.0, high=end, ticks=tuple(ticks)), y)
+    for place, curve in enumerate(curves):
+        pane.line(curve, place)
+    for place, (one, curve) in enumerate(zip(what.series, curves, strict=True)):
+        shares = [share for share, _ in _PERCENTILES if nines(share) <= curve[-1][0]]
+        pane.signs([(nines(share), quantile(one.bins, share)) for share in shares], place)
+    return [*head, *pane.built()]
+
+
+def _told(one: Latencies) -> str:
+    """The usual percentiles, as far as ten I/Os lie beyond."""
+    names, total = dict(_PERCENTILES), total_of(one.bins)
+    carried = [share for share in _TOLD if total * (1 - share) >= BEYOND]
+    return "  ".join(f"{names[share]} {units.latency(quantile(one.bins, share)):>7}" for share in carried)
+
+
+def _by_nines(bins: Bins) -> list[tuple[float, float]]:
+    """(nines, latency) as far as ten I/Os lie beyond."""
+    total = total_of(bins)
+    return [(nines(passed / total), value) for passed, value in carried(bins)] or [(0.0, float(bins[0][0]))]
+
+
+def paint_histogram(what: HistogramData, look: PictureLook) -> list[str]:
+    """The share of the I/Os in each column: filled, and as lines over it."""
+    figures = [_counted(one) for one in what.series]
+    head = legend(look, [(one.name, told) for one, told in zip(what.series, figures, strict=True)], joined=True)
+    edge = 0.0 if what.log else _EDGE
+    ends = [quantile(one.bins, share) for one in what.series for share in (edge, 1 - edge)]
+    height = look.height - len(head)
+    x = ratios(ends, look.width // 12, time_label)
+    columns = PicturePane(look, height, x, PictureAxis(low=0.0, high=1.0)).columns
+    spread = [shares(one.bins, x, columns) for one in what.series]
+    there = [share for row in spread for share in row if share > 0] or [1.0]
+    if what.log:
+        y = ratios(there, height // 3, lambda share: f"{share * 100:.6f}".rstrip("0").rstrip(".") + " %")
+    else:
+        y = amounts(there, max(3, height // 4), lambda share: f"{share * 100:.3g} %")
+    both = ", both as ratios" if what.log else ""
+    pane = PicturePane(look, height, x, y, label=f"share of the I/Os in each column, by latency{both}")
+    _fill(pane, spread[0])
+    for place, row in enumerate(spread[1:], 1):
+        pane.line([(x.value(column / (columns - 1)), max(share, y.low)) for column, share in enumerate(row)], place)
+    return [*head, *pane.built()]
+
+
+def _counted(one: Latencies) -> str:
+    middle, slow = (units.latency(quantile(one.bins, share)) for share in (0.5, 0.99))
+    return f"p50 {middle:>7}  p99 {slow:>7}  {units.iops(total_of(one.bins)):>5} I/Os"
+
+
+def _fill(pane: PicturePane, spread: Sequence[float]) -> None:
+    """Bars to an eighth of a cell."""
+    steps = " #" if pane.look.ascii else " ▁▂▃▄▅▆▇█"
+    cells = []
+    for column, share in enumerate(spread):
+        if share > 0:
+            # A value stands in the middle of its row, so a bar reaches half a row further.
+            height = pane.y.share(share) * (pane.rows - 1)
+            full, part = divmod(height + 0.5 if height > 0.06 else height, 1.0)
+            cells += [(column, row, steps[-1]) for row in range(int(full))]
+            top = steps[round(part * (len(steps) - 1))]
+            cells += [(column, int(full), top)] if top != " " else []
+    pane.marks(cells, 0)
+
+
+def shares(bins: Bins, x: PictureAxis, columns: int) -> list[float]:
+    """The share of the I/Os in each column of an axis of ratios; a bin is spread over what it covers.
+
+    fio divides each power of two of nanoseconds into 64 bins (`FIO_IO_U_PLAT_BITS` 6 in fio's stat.h).
+    """
+    found, total = [0.0] * columns, total_of(bins)
+    for value, count in bins:
+        half = 2.0 ** (math.floor(math.log2(max(value, 128))) - 7)
+        left, right = (_place(max(edge, 1.0), x, columns) for edge in (value - half, value + half))
+        width = right - left
+        for column in range(max(0, math.floor(left)), min(columns - 1, math.floor(right)) + 1):
+            found[column] += count / total * (min(right, column + 1) - max(left, column)) / width
+    return found
+
+
+def _place(value: float, x: PictureAxis, columns: int) -> float:
+    """Where it lies in columns, also beyond the ends."""
+    return math.log(value / x.low) / math.log(x.high / x.low) * (columns - 1) + 0.5

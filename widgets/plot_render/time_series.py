@@ -1,0 +1,199 @@
+"""What goes on along an axis: a run over its time, a sweep over its values, one job over all sessions."""
+
+from __future__ import annotations
+
+import itertools
+from collections.abc import Callable, Sequence
+from dataclasses import replace
+
+from widgets.plot_render.axes import PictureAxis, amounts, dates, ratios
+from widgets.plot_render.axes_pane import GUTTER, PicturePane
+from widgets.plot_render.plot_data import CourseInterval, CurveData, HistoryData, MeasuredPoint, TimelineData
+from widgets.plot_render.style import BEHIND, PictureLook, fitting, legend
+from widgets.text_utils import units
+from widgets.text_utils.ticks import si_label, time_label
+
+_Points = list[tuple[float, float]]
+
+_MINUTES_FROM = 300.0
+"""Seconds from which an axis counts minutes."""
+
+
+# -- a run over its time ----------------------------------------------------------------------------------------------
+
+
+def paint_timeline(what: TimelineData, look: PictureLook) -> list[str]:
+    """Throughput above, latency below; the ramp left of 0 is shaded."""
+    every = [interval for course in what.courses for interval in course.intervals]
+    start, end = min(0.0, *(one.at for one in every)), max(1.0, *(one.at for one in every))
+    seconds = amounts([end], look.width // 12, _time_of(end))
+    x = PictureAxis(low=start, high=end, ticks=tuple(tick for tick in seconds.ticks if tick[0] <= end))
+    head = legend(look, [(course.name, "") for course in what.courses], joined=True)
+    upper = (look.height - len(head) - 2) * 2 // 5
+    lower = look.height - len(head) - 2 - upper
+    rates = PicturePane(
+        look, upper, replace(x, ticks=()), amounts([one.rate for one in every], max(3, upper // 3), si_label)
+    )
+    lines, dots = _latencies(what)
+    slow = [value for _, line in lines for _, value in line] + [value for _, value in dots]
+    y = _upwards(slow, max(3, lower // 2), log=what.log)
+    waits = PicturePane(look, lower, x, y)
+    for pane in (rates, waits):
+        if start < 0:
+            pane.shade(start, 0.0)
+    for place, course in enumerate(what.courses):
+        rates.line([(interval.at, interval.rate) for interval in course.intervals], place)
+        rates.marks(
+            [(rates.column(interval.at), rates.rows - 1, "!") for interval in course.intervals if interval.stalled]
+        )
+    waits.marks([(waits.column(at), waits.row(value), "·") for at, value in dots])
+    for place, (_, line) in enumerate(lines):
+        waits.line(line, place)
+        third = max(1, len(line) // 3)
+        waits.signs(line[-1:] if look.ascii else line[third::third] or line, place)
+    signs = ["░ not measured"] if start < 0 else []
+    signs += ["! standstill"] if any(one.stalled for one in every) else []
+    told = "  ".join(look.painted(f"{look.sign(at)} {name}", at) for at, (name, _) in enumerate(lines))
+    words = [f"latency  {told if len(what.courses) == 1 else 'p99'}"]
+    words += ["· worst"] if dots else []
+    above, between = _over("   ".join([what.unit.value, *signs])), _over("  ".join(words))
+    return [*head, above, *rates.built(), between, *waits.built()]
+
+
+def _time_of(end: float) -> Callable[[float], str]:
+    return (lambda at: f"{at / 60:g} min") if end >= _MINUTES_FROM else (lambda at: f"{at:g} s")
+
+
+def _latencies(what: TimelineData) -> tuple[list[tuple[str, _Points]], _Points]:
+    """Lines by name, and single points: all percentiles of one run, the 99th of several."""
+    if len(what.courses) > 1:
+        return [(course.name, _known(course.intervals, lambda one: one.p99)) for course in what.courses], []
+    own = what.courses[0].intervals
+    named = (
+        ("p50", _known(own, lambda one: one.p50)),
+        ("p99", _known(own, lambda one: one.p99)),
+        ("p99.9", _known(own, lambda one: one.p99_9)),
+    )
+    return [(name, line) for name, line in named if line], _known(own, lambda one: one.worst)
+
+
+def _known(intervals: Sequence[CourseInterval], read: Callable[[CourseInterval], float | None]) -> _Points:
+    return [(interval.at, value) for interval in intervals if (value := read(interval))]
+
+
+def _over(words: str) -> str:
+    """What stands above a pane."""
+    return " " * GUTTER + f" {words}"
+
+
+def _upwards(values: Sequence[float], most: int, *, log: bool) -> PictureAxis:
+    """An axis of latencies."""
+    return ratios(values, most, time_label) if log else amounts(values, most, time_label)
+
+
+# -- a sweep over its values ------------------------------------------------------------------------------------------
+
+
+def paint_curve(what: CurveData, look: PictureLook) -> list[str]:
+    """The rates above, the latencies below, on one axis across; only what was measured."""
+    head = legend(look, [(line.name, "") for line in what.lines], joined=True)
+    there = [which for which in ("rates", "latencies") if any(getattr(line, which) for line in what.lines)]
+    x = _across(what, look)
+    room = look.height - len(head) - len(there)
+    heights = {"rates": room // 2 if len(there) > 1 else room}
+    heights["latencies"] = room - (heights["rates"] if len(there) > 1 else 0)
+    rows = [*head]
+    for which in there:
+        last = which == there[-1]
+        series = [getattr(line, which) for line in what.lines]
+        y = _axis_of(what, which, series, heights[which])
+        pane = PicturePane(
+            look, heights[which], x if last else replace(x, ticks=()), y, label=what.across if last else ""
+        )
+        _draw(pane, what, series, shaded=last)
+        knee = f"   ░ knee {_span(what)}" if what.knee and last else ""
+        rows += [_over((what.unit.value if which == "rates" else _latency_words(there)) + knee), *pane.built()]
+    return rows
+
+
+def _latency_words(there: Sequence[str]) -> str:
+    return "p99" if len(there) > 1 else "latency"
+
+
+def _span(what: CurveData) -> str:
+    middle, low, high = what.knee or (0.0, 0.0, 0.0)
+    return f"{units.iops(middle)} [{units.iops(low)}, {units.iops(high)}]"
+
+
+def _across(what: CurveData, look: PictureLook) -> PictureAxis:
+    """Over what was tried: each value a tick, as ratios where they double; from 0 with round ticks elsewhere."""
+    values = [point.x for line in what.lines for point in (*line.rates, *line.latencies)]
+    if not what.steps:
+        return amounts(values, look.width // 12, si_label)
+    ticks = tuple((step, _step_words(step)) for step in what.steps)
+    low, high = min(what.steps), max(what.steps)
+    if low > 0 and high / low >= 4:
+        return replace(ratios(what.steps, 2, si_label), ticks=ticks)
+    air = (high - low) * 0.04 or 1.0
+    return PictureAxis(low=low - air, high=high + air, ticks=ticks)
+
+
+def _step_words(step: float) -> str:
+    """A value as it was tried: a size by its power of two."""
+    for size, name in ((1 << 30, "G"), (1 << 20, "M"), (1 << 10, "k")):
+        if step > size and step % size == 0:
+            return f"{step / size:g}{name}i"
+    return f"{step:g}"
+
+
+def _axis_of(what: CurveData, which: str, series: Sequence[Sequence[MeasuredPoint]], height: int) -> PictureAxis:
+    values = [end for line in series for point in line for end in (point.low, point.high)]
+    if which == "latencies":
+        return _upwards(values, max(3, height // 2), log=what.log)
+    return amounts(values, max(3, height // 3), what.unit.tick)
+
+
+def _draw(pane: PicturePane, what: CurveData, series: Sequence[Sequence[MeasuredPoint]], *, shaded: bool) -> None:
+    if what.knee and shaded:
+        pane.shade(what.knee[1], what.knee[2])
+    for place, line in enumerate(series):
+        pane.line([(point.x, point.mean) for point in line], place)
+        for point in line:
+            pane.interval(point.x, point.low, point.high, place)
+    for place, line in enumerate(series):
+        pane.signs([(point.x, point.mean) for point in line], place)
+
+
+# -- one job over all sessions ----------------------------------------------------------------------------------------
+
+_LEVELS = 3
+"""Rows that words about changes take turns in."""
+
+
+def paint_history(what: HistoryData, look: PictureLook) -> list[str]:
+    """By local date, a sign for each setting; no line over a change: nothing was measured there."""
+    head = legend(look, [(stage.name, "") for stage in what.stages], joined=False)
+    height = look.height - len(head)
+    points = [(point, place) for place, stage in enumerate(what.stages) for point in stage.points]
+    x = dates([*(point.x for point, _ in points), *(at for at, _ in what.marks)], look.width // 12)
+    ends = [end for point, _ in points for end in (point.low, point.high)]
+    ends += what.band or ()
+    zero = what.zero or min(ends) < max(ends) / 2
+    y = amounts(ends, max(4, height // 3), what.unit.tick, zero=zero)
+    band = "   ░ baseline" if what.band else ""
+    pane = PicturePane(look, height, x, y, label=f"{what.unit.value}, by date{band}")
+    if what.band:
+        for row in range(pane.row(what.band[0]), pane.row(what.band[1]) + 1):
+            pane.stretch(row, 0, pane.columns - 1, "░", BEHIND)
+    for number, (at, words) in enumerate(what.marks):
+        pane.upright(pane.column(at), 0, pane.rows - 1, "│", BEHIND)
+        pane.say(f"│ {fitting(words, pane.columns // 2)}", pane.column(at), pane.rows - 1 - number % _LEVELS)
+    points.sort(key=lambda each: each[0].x)
+    for (one, place), (other, next_place) in itertools.pairwise(points):
+        if place == next_place:
+            pane.line([(one.x, one.mean), (other.x, other.mean)], place)
+    for point, place in points:
+        pane.interval(point.x, point.low, point.high, place)
+    for point, place in points:
+        pane.signs([(point.x, point.mean)], place)
+    return [*head, *pane.built()]

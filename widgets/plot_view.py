@@ -1,0 +1,81 @@
+"""A picture that stands still, painted to the size it has."""
+
+from __future__ import annotations
+
+import asyncio
+
+from rich.text import Text
+from textual import events
+from textual.widgets import Static
+
+from widgets.plot_render.plot_data import Picture
+from widgets.plot_render.style import LEAST_BESIDE, PALETTE, PictureLook, too_small
+from widgets.text_utils.text import wrap
+
+PAUSE = 0.08
+"""Seconds without another size before one is painted: a window that is dragged asks for dozens."""
+
+
+class PictureView(Static):
+    """Paints in a thread, once for each picture and size; a sentence where there is nothing to paint."""
+
+    DEFAULT_CSS = "PictureView { height: 1fr; min-height: 3; }"
+
+    def __init__(self, *, ascii: bool = False, id: str | None = None, classes: str | None = None) -> None:
+        super().__init__("", id=id, classes=classes, markup=False)
+        self.ascii = ascii
+        """Draw with ASCII only."""
+        self._picture: Picture | None = None
+        self._painted: object = None
+
+    @property
+    def picture(self) -> Picture | None:
+        """What is shown; None for nothing."""
+        return self._picture
+
+    def show(self, picture: Picture | None) -> None:
+        """Paints another picture; nothing at all with None."""
+        if picture == self._picture and picture is not None:
+            return
+        self._picture = picture
+        self._begin()
+
+    def on_resize(self, event: events.Resize) -> None:
+        """Paints it anew."""
+        self._begin()
+
+    def _begin(self) -> None:
+        if self.size.width and self.size.height:
+            # Not a coroutine: one that a newer picture replaces before it began would never be awaited.
+            self.run_worker(self._paint, exclusive=True, group="picture")  # type: ignore[arg-type]
+
+    async def _paint(self) -> None:
+        picture, size = self._picture, self.content_size
+        if picture is None:
+            self._painted = None
+            self.update("")
+            return
+        wanted = (picture, size, self.ascii)
+        if wanted == self._painted:
+            return
+        if self._painted is not None:
+            await asyncio.sleep(PAUSE)
+        look = PictureLook(width=size.width, height=size.height, palette=PALETTE, ascii=self.ascii, least=LEAST_BESIDE)
+        if picture.data is None or (why := too_small(look)):
+            rows = self._told(*((picture.why, picture.keys) if picture.data is None else (why,)))
+        else:
+            rows = await asyncio.to_thread(_painted, picture, look)
+        self._painted = wanted
+        self.update(Text.from_ansi("\n".join(rows), no_wrap=True, overflow="crop"))
+
+    def _told(self, *sentences: str) -> list[str]:
+        return [
+            "",
+            *(f" {row}" for row in wrap(" ".join(filter(None, sentences)), max(10, self.content_size.width - 2))),
+        ]
+
+
+def _painted(picture: Picture, look: PictureLook) -> list[str]:
+    from widgets.plot_render.painter import painted  # with plotext, which is never there before it is needed
+
+    return painted(picture, look)

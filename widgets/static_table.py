@@ -1,0 +1,82 @@
+"""A table to look at: no cursor, as high as its rows, and only rows that changed are painted again."""
+
+from __future__ import annotations
+
+from textual.geometry import Region, Size
+from textual.reactive import reactive
+from textual.strip import Strip
+
+from widgets.table_layout import Placed, TableCell, TableColumn, TableLayout, TableRow, plain
+from widgets.table_renderer import GUTTER, TableFace
+
+__all__ = ["StillTable", "TableCell", "TableColumn", "TableRow", "plain"]
+
+
+class StillTable(TableFace, can_focus=False):
+    """A few rows of figures that change while one looks on; columns that have no room are left out by priority."""
+
+    DEFAULT_CSS = "StillTable { height: auto; overflow: hidden hidden; &.-empty { display: none; } }"
+
+    columns: reactive[tuple[TableColumn, ...]] = reactive((), repaint=False)
+    """The columns, in their order."""
+    rows: reactive[tuple[TableRow, ...]] = reactive((), repaint=False)
+    """The rows, in their order; without any the table takes no room."""
+
+    def __init__(
+        self,
+        columns: tuple[TableColumn, ...] = (),
+        rows: tuple[TableRow, ...] = (),
+        *,
+        id: str | None = None,
+        classes: str | None = None,
+    ) -> None:
+        super().__init__(id=id, classes=classes)
+        self._columns_laid = TableLayout(columns)
+        self._columns_laid.measure(rows)
+        self._placed: tuple[int, tuple[Placed, ...]] = (-1, ())
+        self.set_reactive(StillTable.columns, columns)
+        self.set_reactive(StillTable.rows, rows)
+        self.set_class(not rows, "-empty")
+
+    def watch_columns(self) -> None:
+        """Measures everything anew."""
+        self._columns_laid = TableLayout(self.columns)
+        self._columns_laid.measure(self.rows)
+        self._placed = (-1, ())
+        self.refresh(layout=True)
+
+    def watch_rows(self, before: tuple[TableRow, ...], rows: tuple[TableRow, ...]) -> None:
+        """Paints what differs; all of it when a column grew or the number of rows changed."""
+        self.set_class(not rows, "-empty")
+        if not before or not rows:
+            self.watch_columns()
+            return
+        changed = [at for at, row in enumerate(rows) if at >= len(before) or before[at] != row]
+        if self._columns_laid.measure(rows[at] for at in changed):
+            self._placed = (-1, ())
+            self.refresh(layout=len(before) != len(rows))
+        elif len(before) != len(rows):
+            self.refresh(layout=True)
+        else:
+            for at in changed:
+                self.refresh(Region(0, at + 1, self.size.width, 1))
+
+    def get_content_height(self, container: Size, viewport: Size, width: int) -> int:
+        """The header and the rows."""
+        return len(self.rows) + 1 if self.rows else 0
+
+    def render_line(self, y: int) -> Strip:
+        """The header, or a row."""
+        width = self.size.width
+        if not self.rows or y > len(self.rows):
+            return Strip.blank(width, self.rich_style)
+        if y == 0:
+            placed = self._place()  # columns that have no room are not counted: nobody can bring them into sight
+            return self.header_strip([place.column for place in placed], placed, width)
+        return self.row_strip(self.rows[y - 1], self._place(), width, current=False)
+
+    def _place(self) -> tuple[Placed, ...]:
+        width = self.size.width - GUTTER
+        if self._placed[0] != width:
+            self._placed = (width, self._columns_laid.place(width))
+        return self._placed[1]

@@ -1,0 +1,134 @@
+"""How a table looks: its header, its rows, its signs and colours."""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Sequence
+from typing import ClassVar
+
+from rich.cells import cell_len
+from rich.segment import Segment
+from rich.style import Style
+from rich.text import Text
+from textual.scroll_view import ScrollView
+from textual.strip import Strip
+
+from widgets.cached_styles import Selectable
+from widgets.table_layout import Placed, TableCell, TableColumn, TableRow, align, heading, plain
+from widgets.text_utils.text import pad, shorten, width_of
+
+GUTTER = 2
+"""Cells for the signs of cursor and mark."""
+
+
+class TableFace(ScrollView, Selectable):  # Textual takes bindings and styles of the first base alone
+    """Draws the lines of a table as strips; what stands where is its subclass's business."""
+
+    COMPONENT_CLASSES: ClassVar[set[str]] = {
+        "keyed-table--accent",
+        "keyed-table--bad",
+        "keyed-table--bar",
+        "keyed-table--cursor",
+        "keyed-table--dim",
+        "keyed-table--good",
+        "keyed-table--header",
+        "keyed-table--mark",
+        "keyed-table--match",
+        "keyed-table--muted",
+        "keyed-table--separator",
+        "keyed-table--warning",
+    }
+
+    DEFAULT_CSS = """
+    TableFace {
+        height: 1fr;
+        overflow-x: hidden;
+        scrollbar-size-vertical: 1;
+        & > .keyed-table--header { color: $text-muted; text-style: bold; }
+        & > .keyed-table--cursor { background: $block-cursor-blurred-background; }
+        & > .keyed-table--separator { color: $text-muted; text-style: bold; }
+        & > .keyed-table--dim { color: $text-muted; }
+        & > .keyed-table--mark { color: $accent; text-style: bold; }
+        & > .keyed-table--match { text-style: underline bold; }
+        & > .keyed-table--accent { color: $text-primary; }
+        & > .keyed-table--good { color: $text-success; }
+        & > .keyed-table--warning { color: $text-warning; }
+        & > .keyed-table--bad { color: $text-error; text-style: bold; }
+        & > .keyed-table--bar { color: $primary; }
+        & > .keyed-table--muted { color: $text-muted; }
+        &:focus > .keyed-table--cursor { background: $primary-muted; text-style: $block-cursor-text-style; }
+    }
+    """
+
+    sought: tuple[str, ...] = ()
+    """Words that stand out wherever they stand in a row, in small letters."""
+
+    def header_strip(self, columns: Sequence[TableColumn], placed: Sequence[Placed], width: int) -> Strip:
+        """The labels of the columns, and how many have no room."""
+        text = " " * GUTTER + "".join(map(heading, placed))
+        style = self.get_component_rich_style("keyed-table--header")
+        if hidden := len(columns) - len(placed):
+            notes = (f" +{hidden} hidden", f" +{hidden}")
+            note = next((note for note in notes if width_of(text.rstrip()) + len(note) + 1 <= width), "")
+            text = pad(text.rstrip(), width - len(note)) + note
+        return Strip([Segment(pad(text, width), style)], width)
+
+    def row_strip(self, row: TableRow, placed: Sequence[Placed], width: int, *, current: bool) -> Strip:
+        """A row with the signs of cursor and mark, or the heading of a group."""
+        if row.separator:
+            title = shorten(" " * GUTTER + plain(row.cells[0] if row.cells else ""), width)
+            style = self.get_component_rich_style("keyed-table--separator")
+            return Strip([Segment(pad(title, width), style)], width)
+        base = self._row_style(row, current=current)
+        mark = self._over(base, "mark", current) if row.marked else base
+        segments = [Segment(">" if current else " ", base), Segment("*" if row.marked else " ", mark)]
+        if row.banner:
+            return Strip([*segments, *self._banner(row.banner, width - GUTTER, base, current)]).adjust_cell_length(
+                width, base
+            )
+        for column in placed:
+            if column.gap:
+                segments.append(Segment(" " * column.gap, base))
+            cell = row.cells[column.index] if column.index < len(row.cells) else ""
+            segments.extend(self._render_cell(cell, column, base, current))
+        return Strip(segments).adjust_cell_length(width, base)
+
+    def _render_cell(self, cell: str | TableCell | Text, column: Placed, base: Style, current: bool) -> list[Segment]:
+        if isinstance(cell, Text) and cell.plain.isprintable() and cell_len(cell.plain) <= column.width:
+            parts = cell.render(self.app.console)
+            bar = self._over(base, "bar", current)
+            segments = [Segment(text, bar + style if style else bar) for text, style, _ in parts if text]
+            rest = column.width - cell_len(cell.plain)
+            return [*segments, Segment(" " * rest, base)] if rest else segments
+        style = self._over(base, cell.tone, current) if isinstance(cell, TableCell) and cell.tone else base
+        return self._marked(align(plain(cell), column), style)
+
+    def _marked(self, text: str, style: Style) -> list[Segment]:
+        """The text, with what is sought in it standing out."""
+        found = tuple(word for word in self.sought if word in text.lower())
+        if not found or len(text.lower()) != len(text):
+            return [Segment(text, style)]
+        apart = re.split(f"({'|'.join(map(re.escape, found))})", text, flags=re.IGNORECASE)
+        match = style + self.get_component_rich_style("keyed-table--match", partial=True)
+        return [Segment(part, match if place % 2 else style) for place, part in enumerate(apart) if part]
+
+    def _banner(self, pieces: Sequence[str | TableCell], room: int, base: Style, current: bool) -> list[Segment]:
+        """The pieces with a point between them, the first two without: a name and what it is the name of."""
+        segments: list[Segment] = []
+        for place, piece in enumerate(pieces):
+            style = self._over(base, piece.tone, current) if isinstance(piece, TableCell) and piece.tone else base
+            text = shorten(("", "  ", " · ")[min(place, 2)] + plain(piece), max(0, room))
+            room -= width_of(text)
+            segments += self._marked(text, style)
+        return segments
+
+    def _row_style(self, row: TableRow, *, current: bool) -> Style:
+        style = self.get_component_rich_style("keyed-table--cursor") if current else self.rich_style
+        if row.tone:
+            style = self._over(style, row.tone, current)
+        return self._over(style, "dim", current) if row.dim else style
+
+    def _over(self, base: Style, name: str, current: bool) -> Style:
+        """A component's text style; under the cursor without its background."""
+        style = self.get_component_rich_style(f"keyed-table--{name}")
+        return style + Style(bgcolor=base.bgcolor, bold=base.bold, reverse=base.reverse) if current else style

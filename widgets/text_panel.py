@@ -1,0 +1,142 @@
+"""The common ground of the panels that stand still: lines of styled pieces, laid out once for a width."""
+
+from __future__ import annotations
+
+from typing import ClassVar, Literal
+
+from rich.segment import Segment
+from textual.geometry import Region, Size
+from textual.strip import Strip
+
+from widgets.cached_styles import SteadyWidget
+from widgets.text_utils.text import width_of, wrap
+
+Style = Literal["", "accent", "bad", "good", "heading", "label", "muted", "title", "value", "warning"]
+"""How a sentence is drawn; empty for the ordinary way."""
+
+Line = tuple[tuple[str, str], ...]
+"""A line: pieces of a style's name (a component class of `Lines` without its prefix) and a cleaned text."""
+
+
+class Lines(SteadyWidget):
+    """A panel as high as the lines its subclass lays out; nothing in it is ever read as markup."""
+
+    COMPONENT_CLASSES: ClassVar[set[str]] = {
+        "lines--accent",
+        "lines--bad",
+        "lines--good",
+        "lines--heading",
+        "lines--label",
+        "lines--muted",
+        "lines--title",
+        "lines--value",
+        "lines--warning",
+    }
+
+    DEFAULT_CSS = """
+    Lines {
+        height: auto;
+        & > .lines--title { text-style: bold; color: $foreground; }
+        & > .lines--heading { text-style: bold; color: $text-primary; }
+        & > .lines--label { color: $text-muted; }
+        & > .lines--value { color: $foreground; }
+        & > .lines--accent { color: $text-primary; }
+        & > .lines--good { color: $text-success; }
+        & > .lines--warning { color: $text-warning; }
+        & > .lines--bad { color: $text-error; text-style: bold; }
+        & > .lines--muted { color: $text-muted; }
+    }
+    """
+
+    def __init__(
+        self,
+        *,
+        id: str | None = None,
+        classes: str | None = None,
+    ) -> None:
+        super().__init__(id=id, classes=classes)
+        self._laid: tuple[int, list[Line]] = (-1, [])
+
+    def lay_out(self, width: int) -> list[Line]:
+        """The lines at a width of at least 1: what a subclass gives."""
+        raise NotImplementedError
+
+    def changed(self) -> None:
+        """Lays out anew: what a subclass calls when its content changed. Only lines that differ are painted again."""
+        width, before = self._laid
+        if width != self.size.width or width < 1:
+            self._laid = (-1, [])
+            self.refresh(layout=True)
+            return
+        after = self.lay_out(width)
+        self._laid = (width, after)
+        if len(after) != len(before):
+            self.refresh(layout=True)
+            return
+        for y, (old, new) in enumerate(zip(before, after, strict=True)):
+            if old != new:
+                left, right = _difference(old, new)
+                self.refresh(Region(left, y, max(1, min(right, width) - left), 1))
+
+    def get_content_height(self, container: Size, viewport: Size, width: int) -> int:
+        """The lines there are at this width."""
+        return len(self._lines(width))
+
+    def get_content_width(self, container: Size, viewport: Size) -> int:
+        """All there is."""
+        return container.width
+
+    def render_line(self, y: int) -> Strip:
+        """One line of the panel."""
+        width = self.size.width
+        lines = self._lines(width)
+        if y >= len(lines):
+            return Strip.blank(width, self.style_of(""))
+        segments = [Segment(text, self.style_of(f"lines--{kind}")) for kind, text in lines[y]]
+        return Strip(segments).adjust_cell_length(width, self.style_of(""))
+
+    def _lines(self, width: int) -> list[Line]:
+        if self._laid[0] != width:
+            self._laid = (width, self.lay_out(max(1, width)))
+        return self._laid[1]
+
+
+def _difference(old: Line, new: Line) -> tuple[int, int]:
+    """The columns from the first piece that differs to the end of the longer line."""
+    left = 0
+    for (kind, text), (other_kind, other) in zip(old, new, strict=False):
+        if (kind, text) != (other_kind, other):
+            break
+        left += width_of(text)
+    return left, max(sum(width_of(text) for _, text in line) for line in (old, new))
+
+
+class Prose(Lines):
+    """Sentences, wrapped."""
+
+    def __init__(
+        self,
+        text: str = "",
+        tone: Style = "",
+        *,
+        id: str | None = None,
+        classes: str | None = None,
+    ) -> None:
+        super().__init__(id=id, classes=classes)
+        self._text = text
+        self._tone = tone
+
+    @property
+    def text(self) -> str:
+        """What it says."""
+        return self._text
+
+    def say(self, text: str, tone: Style = "") -> None:
+        """Says something else."""
+        if (text, tone) != (self._text, self._tone):
+            self._text, self._tone = text, tone
+            self.changed()
+
+    def lay_out(self, width: int) -> list[Line]:
+        """The wrapped sentences; no line at all when there is nothing to say."""
+        return [((self._tone or "value", line),) for line in wrap(self._text, width)] if self._text else []
