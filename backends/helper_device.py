@@ -1,4 +1,4 @@
-"""A device that the helper judges and holds: its facts, and its descriptor lent to us. See `backends.helper_interface`."""
+"""A device that the helper judges and holds: its facts, and its descriptor lent to us (`backends.helper_interface`)."""
 
 from __future__ import annotations
 

@@ -1,4 +1,7 @@
-"""docs/keys.md is what the screens do: `python -c "from app.tui.commands import page; print(page(), end='')"` writes it."""
+"""docs/keys.md is what the screens do.
+
+`python -c "from app.tui.commands import page; print(page(), end='')"` writes it.
+"""
 
 from __future__ import annotations
 

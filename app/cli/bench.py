@@ -7,7 +7,7 @@ from contextlib import closing
 from dataclasses import replace
 from functools import partial
 from pathlib import Path
-from typing import TYPE_CHECKING, cast
+from typing import Any, Protocol, cast
 
 import click
 
@@ -44,8 +44,18 @@ from backends.sizes import size_words
 from backends.text import clean
 from backends.values import dataclass
 
-if TYPE_CHECKING:
-    from app.features.fleet.cli.bench_remote import Leash
+
+class RemoteControl(Protocol):
+    """The caller on another host, who starts a run and gets its result (`app.features.fleet`)."""
+
+    def require_harmless(self, ready: Preparation) -> None:
+        """Raise RefusedError for a run that would write over a device."""
+
+    async def until_go(self, ready: Preparation) -> None:
+        """Report that all is ready; return at the moment of the start, or when the run is to end."""
+
+    def tell_result(self, run: dict[str, Any]) -> None:
+        """Send the result of the run."""
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -125,7 +135,7 @@ def bench_command(options: BenchOptions) -> int:
         on_leash = needed_action("fleet.on_leash")
         return cast("int", await on_leash(bench, options.lease or LEASE_S, partial(measure, bench, interruption)))
 
-    async def measure(bench: Workbench, interruption: Interruption, leash: Leash | None) -> int:
+    async def measure(bench: Workbench, interruption: Interruption, leash: RemoteControl | None) -> int:
         found = [await resolve(bench, target) for target in options.targets]
         first, *others = (NamedTarget(where=where, name=shown) for where, shown in found)
         request = Request(
@@ -216,7 +226,7 @@ async def _show(bench: Workbench, request: Request, options: BenchOptions) -> in
 
 
 async def _bench(
-    bench: Workbench, interruption: Interruption, request: Request, options: BenchOptions, leash: Leash | None
+    bench: Workbench, interruption: Interruption, request: Request, options: BenchOptions, leash: RemoteControl | None
 ) -> int:
     with closing(RunTeller(bench, stream=options.stream, silent=leash is not None)) as follower:
         records, said = await measured(
@@ -241,7 +251,7 @@ async def measured(
     follower: RunTeller,
     *,
     fresh: bool = False,
-    leash: Leash | None = None,
+    leash: RemoteControl | None = None,
 ) -> tuple[list[RunRecord], frozenset[str]]:
     """The runs, up to the first that is not whole, in a session that is begun for them; and which advice was said.
 

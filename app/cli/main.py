@@ -9,7 +9,7 @@ from collections.abc import Callable, MutableMapping, Sequence
 from dataclasses import replace
 from functools import partial
 from pathlib import Path
-from typing import TYPE_CHECKING, Any
+from typing import Any
 
 import click
 
@@ -23,9 +23,6 @@ from app.doors import action, imported, needed_action
 from app.startup import import_asyncio
 from backends.did_you_mean import suggested
 from backends.simulator.profiles import FIRST, HOSTS, STATES
-
-if TYPE_CHECKING:
-    from app.features.fleet.hosts.fleet import Fleet
 
 ASKS_HELP = "app.cli.asks_help"
 """Whether the help of a command is asked for, which a wrong configuration keeps from nobody."""
@@ -232,18 +229,17 @@ def cli(
     return _open_workbench(options, partial(_fleet, hosts, host_timeout, host_program) if hosts is not None else None)
 
 
-def _fleet(nodes: str, seconds: float | None, program: str | None) -> Fleet:
+def _fleet(nodes: str, seconds: float | None, program: str | None) -> Any:
     """The hosts that the workbench begins with. Raises ToolMissingError, InvalidValueError."""
     import_asyncio()
-    fleet: Fleet = needed_action("fleet.named")(nodes, seconds=seconds, program=program)
-    return fleet
+    return needed_action("fleet.named")(nodes, seconds=seconds, program=program)
 
 
 _WITHOUT_STATE = frozenset(("doctor", "glossary", "help", "keys", "version"))
 """Commands that need nothing of the state folder, or report what is wrong with it."""
 
 
-def _open_workbench(options: Options, hosts: Callable[[], Fleet] | None) -> int:
+def _open_workbench(options: Options, hosts: Callable[[], Any] | None) -> int:
     """The screens, if there is a terminal that can show them. `hosts`: names those that they begin with.
 
     Raises RaidbenchError.
@@ -254,7 +250,7 @@ def _open_workbench(options: Options, hosts: Callable[[], Fleet] | None) -> int:
         say("`raidbench --help` lists the commands that need none.")
         return USAGE
     from app.cli.privileges import helper_of
-    from app.tui.splash import curtain
+    from app.cli.splash import curtain
 
     fleet = None if hosts is None else hosts()
 

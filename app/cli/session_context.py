@@ -6,7 +6,7 @@ import os
 from collections.abc import Awaitable, Callable, Iterator
 from contextlib import contextmanager
 from pathlib import Path
-from typing import TYPE_CHECKING, TypeVar, TypeVarTuple
+from typing import TYPE_CHECKING, TypeVar, TypeVarTuple, cast
 
 from app.cli.async_runner import InterruptedByUserError, Interruption, run
 from app.cli.options import Options, current
@@ -105,9 +105,8 @@ def workbench_on(host: Host) -> Workbench:
     from app.core.workbench import Workbench
 
     def advise(facts: RunFacts) -> tuple[Advice, ...]:
-        from app.features.advice.rules import advise
-
-        return advise(facts)
+        rules = action("advice.advise")
+        return () if rules is None else cast("tuple[Advice, ...]", rules(facts))
 
     return Workbench(host, advisor=advise)
 

@@ -53,7 +53,7 @@ STOP_SECONDS = 40.0
 """How long leaving waits for fio to bring its I/O to an end before it is killed with the program."""
 
 
-_CORE = {name: f"app.tui.screens.{name}.screen:{name.title()}Screen" for name in ("devices", "bench", "runs", "log")}
+_CORE = {name: f"app.tui.{name}.screen:{name.title()}Screen" for name in ("devices", "bench", "runs", "log")}
 """Classes of the screens that belong to no feature."""
 
 

@@ -5,13 +5,10 @@ from __future__ import annotations
 from collections.abc import Awaitable, Callable, Mapping
 from dataclasses import field
 from pathlib import Path
-from typing import TYPE_CHECKING
+from typing import Any
 
 from app.core.session.event_types import SteadyPlan
 from backends.values import dataclass
-
-if TYPE_CHECKING:
-    from app.features.fleet.hosts.fleet import Fleet
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -54,5 +51,5 @@ class ScreenOptions:
     """Where choices are kept; None forgets them."""
     sweep_speed: float = 1.0
     """How many times as fast the time of a simulated machine runs in a sweep."""
-    fleet: Fleet | None = None
+    fleet: Any = None
     """The hosts that it begins with; None for this machine alone."""

@@ -7,8 +7,8 @@ import gc
 import pyte
 import pytest
 
+from app.cli.splash import curtain, frame
 from app.tui.commands import footer_keys
-from app.tui.splash import curtain, frame
 
 
 def drawn(columns: int, rows: int) -> list[str]:
@@ -42,8 +42,8 @@ def test_the_screen_that_comes_is_inverse() -> None:
 def test_where_only_ascii_is_shown_nothing_else_is_sent(
     monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixture[str]
 ) -> None:
-    monkeypatch.setattr("app.tui.splash.is_utf8", lambda _stream: False)
-    monkeypatch.setattr("app.tui.splash._size", lambda: (120, 40))
+    monkeypatch.setattr("app.cli.splash.is_utf8", lambda _stream: False)
+    monkeypatch.setattr("app.cli.splash._size", lambda: (120, 40))
     with curtain("here"):
         pass
     assert capsys.readouterr().err.isascii()

@@ -9,7 +9,7 @@ from textual.pilot import Pilot
 from textual.widgets import Static
 
 from app.core.fio.job import Job
-from app.features.advice.screen import AdviceScreen
+from app.tui.bench.advice import AdviceScreen
 from app.tui.bench.screen import BenchScreen
 from tests.tui.stage import Table, app_of, notices, opened, text_of, until
 

@@ -17,16 +17,16 @@ from textual.pilot import Pilot
 from app.core.analysis.pair_design import RULE
 from app.core.session.events import ExperimentEnded, ExperimentMark, ExperimentStarted, LoggedEvent, RunEnded
 from app.core.session.results import RunStatus
-from app.features.plots.screen.plot_worker import StillPicture
 from app.tui.app import WorkbenchApp
 from app.tui.bench.screen import BenchScreen
+from app.tui.plot_worker import StillPicture
 from app.tui.runs.compare import CompareScreen
 from app.tui.runs.screen import RunsScreen
 from tests.core import sessions
 from tests.tui.conftest import stillness
 from tests.tui.stage import Table, opened, set_table, settled, text_of, until
 
-STREAM = Path(__file__).parents[1] / "engine" / "fio" / "streams" / "mixed.stdout"
+STREAM = Path(__file__).parents[1] / "core" / "fio" / "streams" / "mixed.stdout"
 SIZES = {"small": (80, 24), "large": (120, 40), "wide": (200, 60)}
 
 

@@ -14,7 +14,7 @@ from app.tui.runs.screen import RunsScreen
 from tests.core import sessions
 from tests.tui.stage import Table, notices, opened, set_table, text_of, until
 
-STREAM = Path(__file__).parents[1] / "engine" / "fio" / "streams" / "mixed.stdout"
+STREAM = Path(__file__).parents[1] / "core" / "fio" / "streams" / "mixed.stdout"
 
 
 @pytest.fixture

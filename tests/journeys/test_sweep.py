@@ -16,12 +16,12 @@ from textual.pilot import Pilot
 from app.core.session.sweep_steps import PublishedFigure, PublishedKind, PublishedRows, SweepResult
 from app.core.workbench import Workbench
 from app.features.advice.rules import advise
-from app.features.plots.screen.plot_worker import StillPicture
 from app.features.sweep.engine.plan_file import load_plan
 from app.features.sweep.screen.screen import SweepScreen
 from app.features.sweep.screen.sweep_control import sweeping
 from app.tui.app import WorkbenchApp
 from app.tui.options import ScreenOptions
+from app.tui.plot_worker import StillPicture
 from backends.simulator.host import SimulatedHost
 from tests.backends.simulator.asking import FAST, still_rack
 from tests.features.sweep.loaded import LoadedSweep

@@ -8,11 +8,11 @@ import pyte
 import pytest
 from textual.pilot import Pilot
 
+from app.cli.splash import frame
 from app.core.session.events import MachineFacts
 from app.tui.commands import SCREENS
 from app.tui.header import HeaderLines
 from app.tui.header_text import TALL, Piece, Waiting
-from app.tui.splash import frame
 from tests.tui.stage import MACHINE, Table, app_of, opened, text_of
 from widgets.text_utils.symbols import BUSY, WELL
 

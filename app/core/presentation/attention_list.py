@@ -2,15 +2,27 @@
 
 from __future__ import annotations
 
-from typing import TYPE_CHECKING
-
 from app.core.presentation.device import is_lost, protection_words, state_of
 from app.core.presentation.device_tree import TROUBLE, grade, place_of, role_of
-from backends.model import Inventory, State
+from backends.model import Inventory, State, Target
 from backends.values import dataclass
 
-if TYPE_CHECKING:
-    from app.features.check.finding import Staged
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Staged:
+    """A change that raidbench can make."""
+
+    target: Target
+    """What has the setting."""
+    key: str
+    """Which."""
+    value: str
+    """What it is to become."""
+
+    @property
+    def command(self) -> str:
+        """The line that makes it."""
+        return f"raidbench set {self.target} {self.key}={self.value}"
 
 
 @dataclass(frozen=True, slots=True)

@@ -2,4 +2,4 @@
 
 from app.doors import FeatureDoor
 
-DOOR = FeatureDoor()
+DOOR = FeatureDoor(actions={"advise": "app.features.advice.rules:advise"})

@@ -6,7 +6,7 @@ from collections.abc import Callable, Iterable
 from enum import StrEnum
 from typing import TYPE_CHECKING
 
-from backends.model import Target
+from app.core.presentation.attention_list import Staged
 from backends.values import dataclass
 
 if TYPE_CHECKING:
@@ -30,23 +30,6 @@ class Severity(StrEnum):
 
 
 NOTE, WARN, FAULT = Severity
-
-
-@dataclass(frozen=True, slots=True, kw_only=True)
-class Staged:
-    """A change that raidbench can make."""
-
-    target: Target
-    """What has the setting."""
-    key: str
-    """Which."""
-    value: str
-    """What it is to become."""
-
-    @property
-    def command(self) -> str:
-        """The line that makes it."""
-        return f"raidbench set {self.target} {self.key}={self.value}"
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -106,7 +89,7 @@ class Rule:
 
 
 def rule(severity: Severity, id: str, what: str, source: str) -> Callable[[Callable[[Sight], Said]], Rule]:
-    """Return a decorator that makes a rule of the function below it; `app.features.check.rule_table` collects the rules."""
+    """Return a decorator that makes a rule of the function below it; `rule_table` collects the rules."""
     return lambda look: Rule(id=id, severity=severity, what=what, source=source, look=look)
 
 

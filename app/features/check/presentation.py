@@ -5,9 +5,9 @@ from __future__ import annotations
 from collections.abc import Callable, Iterable, Iterator
 
 from app.core.presentation import json_schema
-from app.core.presentation.attention_list import Trouble, troubles
+from app.core.presentation.attention_list import Staged, Trouble, troubles
 from app.core.presentation.table import FactLine, Facts, Tone
-from app.features.check.finding import Flaw, Ruling, Severity, Staged, Unknown
+from app.features.check.finding import Flaw, Ruling, Severity, Unknown
 from app.features.check.runner import Checked
 from backends.model import Inventory
 from backends.text import clean

@@ -6,7 +6,7 @@ import re
 from collections.abc import Iterator, Mapping
 from dataclasses import field
 
-from app.features.check.finding import Staged
+from app.core.presentation.attention_list import Staged
 from backends.model import Array, Controller, Drive, Inventory, Media, State, Target
 from backends.pci import Link
 from backends.raid import PARITY, PARITY_IN_SPANS, full_stripe

@@ -315,6 +315,6 @@ def _target(name: str) -> Subject:
 
 
 def _intervals(placed: PlacedRun) -> Sequence[Sample]:
-    from app.core.session.raw_output import intervals
+    from app.core.presentation.raw_data import intervals
 
     return intervals(placed.run, placed.folder)

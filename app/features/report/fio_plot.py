@@ -15,7 +15,7 @@ from typing import Any
 from app.core.fio.document import FioDocument
 from app.core.fio.interval_log import documents_of
 from app.core.fio.sizes import parse_size
-from app.core.session.raw_output import course_of, run_folder
+from app.core.presentation.raw_data import course_of, run_folder
 from app.core.session.results import DIRECTIONS, DirectionSample, Phase, RunStatus, Sample
 from app.core.session.state import RunRecord, Session
 from app.features.report.csv import runs_csv

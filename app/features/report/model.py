@@ -5,8 +5,8 @@ from __future__ import annotations
 from collections.abc import Iterator
 
 from app.core.analysis.sample_groups import repeats
+from app.core.presentation.raw_data import Raw
 from app.core.session.events import NoteAdded
-from app.core.session.raw_output import Raw
 from app.core.session.state import Session
 from app.doors import needed_action
 from app.features.report import changes, experiments, runs, sweep

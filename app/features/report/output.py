@@ -8,8 +8,8 @@ from dataclasses import replace
 from enum import StrEnum
 from pathlib import Path
 
+from app.core.presentation.raw_data import Raw, intervals, joint_records, read_raw, to_json
 from app.core.session.documents import new_folder, write_file
-from app.core.session.raw_output import Raw, intervals, joint_records, read_raw, to_json
 from app.core.session.redaction import redacted
 from app.core.session.state import Session
 from app.doors import action

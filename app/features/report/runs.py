@@ -14,11 +14,11 @@ from app.core.presentation.device import in_force_of, ran_with
 from app.core.presentation.figures import mean_text, shower
 from app.core.presentation.labels import key_heading, key_name, key_value
 from app.core.presentation.members import COLUMNS, member_cells, paths
+from app.core.presentation.raw_data import Raw
 from app.core.presentation.run import both_directions, figures_table, outcome_words
 from app.core.presentation.run_list import ListedRun, runs_table
 from app.core.presentation.table import picked, text_of
 from app.core.session.events import CommandRan
-from app.core.session.raw_output import Raw
 from app.core.session.section_runs import same_sections
 from app.core.session.state import RunRecord, Session
 from app.features.report.blocks import Code, Grid, grid

@@ -8,7 +8,7 @@ from math import log10
 
 from app.core.fio.histogram import Histogram
 from app.core.fio.interval_log import timed
-from app.core.session.raw_output import Raw
+from app.core.presentation.raw_data import Raw
 from app.core.session.results import DIRECTIONS, DirectionFigures, DirectionSample, Phase, Sample
 from app.core.session.state import RunRecord, Session
 from app.features.report.graph import (

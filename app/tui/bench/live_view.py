@@ -9,7 +9,7 @@ from app.core.presentation.run import cpu_line, steady_words
 from app.core.session.event_types import SteadyPlan
 from app.core.session.results import DIRECTIONS, Advice, Phase, SteadyFigures
 from app.core.session.state import ActiveRun, RunRecord, Session
-from app.features.advice.advice_keys import command_of
+from app.tui.bench.advice_keys import command_of
 from app.tui.bench.curves import Curves
 from widgets.bars import Progress
 from widgets.chart import WAITING, ChartData, Reference, Series, TimeMark

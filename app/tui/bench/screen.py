@@ -17,7 +17,7 @@ from app.core.presentation.run import cpu_line, silence_words, stall_words
 from app.core.session.events import RunTarget
 from app.core.session.results import Advice, MemberFigures, Phase
 from app.core.session.state import ActiveRun, RunRecord, Session
-from app.features.advice.screen import AdviceScreen
+from app.tui.bench.advice import AdviceScreen
 from app.tui.bench.curves import Curves, ramp_of
 from app.tui.bench.live_view import advice_line, chart_seconds, machine_line, progress
 from app.tui.bench.members import NARROW_BAR, WIDE_BAR, member_table

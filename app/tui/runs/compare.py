@@ -13,6 +13,7 @@ from textual.containers import VerticalScroll
 from app.core.analysis.comparison import Comparison, compare
 from app.core.presentation.comparison import comparison_table, differing_table
 from app.core.presentation.comparison_text import caveats, counted, sentence
+from app.core.presentation.raw_data import intervals
 from app.core.presentation.run import targets_table
 from app.core.presentation.side_by_side import (
     DrawnDifference,
@@ -24,12 +25,11 @@ from app.core.presentation.side_by_side import (
     verdicts,
 )
 from app.core.presentation.table import filled
-from app.core.session.raw_output import intervals
 from app.core.session.results import Sample
 from app.core.session.state import ExperimentRecord, RunRecord, Session
 from app.doors import action
-from app.features.plots.screen.plot_worker import StillPicture
 from app.tui.base import WorkbenchScreen
+from app.tui.plot_worker import StillPicture
 from app.tui.render import TONES, columns, rows
 from widgets.interval_bar import IntervalBar, IntervalMark
 from widgets.pane import Pane

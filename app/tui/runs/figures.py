@@ -17,9 +17,9 @@ from textual.widgets import Static
 
 from app.core.presentation.labels import named
 from app.core.presentation.preview import in_force_facts
+from app.core.presentation.raw_data import intervals
 from app.core.presentation.run import figure_facts
 from app.core.session.folders import each_folder
-from app.core.session.raw_output import intervals
 from app.core.session.results import Phase, Sample
 from app.core.session.state import RunRecord, Session
 from app.core.session.store import load

@@ -10,10 +10,10 @@ from textual.app import ComposeResult
 from textual.containers import Horizontal, Vertical, VerticalScroll
 
 from app.core.presentation.preview import PREVIEWED, preview_facts
+from app.core.presentation.raw_data import intervals
 from app.core.presentation.run import figures_table
 from app.core.presentation.run_list import job_of
 from app.core.presentation.table import filled, picked
-from app.core.session.raw_output import intervals
 from app.core.session.state import ExperimentRecord, RunRecord
 from app.tui.bench.curves import Curves, ramp_of
 from app.tui.bench.live_view import baseline_references, latency_chart, throughput_chart

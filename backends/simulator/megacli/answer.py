@@ -25,10 +25,10 @@ _WORDS = {
     firmware_rules.INVALID: "The current operation is not allowed because a parameter is invalid.",
     firmware_rules.WRONG_STATE: "The requested operation is not allowed in the present state of the device.",
     firmware_rules.NO_ROOM: "The specified drives do not have enough capacity.",
-    firmware_rules.UNFIT: "The specified physical disk does not have the appropriate attributes to complete the requested"
-    " command.",
-    firmware_rules.PINNED: "The current operation is not allowed because the controller has data in cache for offline or missing"
-    " virtual drives.",
+    firmware_rules.UNFIT: "The specified physical disk does not have the appropriate attributes to complete the"
+    " requested command.",
+    firmware_rules.PINNED: "The current operation is not allowed because the controller has data in cache for offline"
+    " or missing virtual drives.",
 }
 
 _ADDS = ("-CfgLDAdd", "-CfgLdAdd", "-CfgSpanAdd")

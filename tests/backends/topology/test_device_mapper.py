@@ -19,7 +19,7 @@ from tests.case_loop import loop_over
 SECTORS = (1 << 30) // 512
 """Of every device here."""
 
-KINDS = Path(__file__).parent / "lvm" / "recorded" / "all-kinds.dmsetup"
+KINDS = Path(__file__).parents[1] / "lvm" / "recorded" / "all-kinds.dmsetup"
 
 
 @pytest.fixture(autouse=True)

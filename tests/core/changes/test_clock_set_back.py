@@ -26,7 +26,11 @@ from tests.core.doubles import planned
 
 YEAR = 365 * 86_400.0
 APP = Path(__file__).parents[3] / "app"
-DECIDING = (*sorted((APP / "engine/change").glob("*.py")), APP / "engine/session/journal.py", APP / "priv/changing.py")
+DECIDING = (
+    *sorted((APP / "core/changes").glob("*.py")),
+    APP / "core/session/journal.py",
+    APP / "privsep/change_verbs.py",
+)
 
 
 @pytest.fixture

@@ -4,8 +4,8 @@ from __future__ import annotations
 
 from pathlib import Path
 
+from app.core.presentation.raw_data import to_json
 from app.core.session.events import FoundFlaw, MachineChecked, last_check
-from app.core.session.raw_output import to_json
 from app.core.session.recorder import Recorder
 from app.core.session.state import replay
 from app.core.session.store import load

@@ -6,7 +6,7 @@ from dataclasses import replace
 
 import pytest
 
-from app.core.session.raw_output import Raw
+from app.core.presentation.raw_data import Raw
 from app.core.session.results import DirectionFigures, DirectionSample, LatencyFigures, Phase, Sample
 from app.core.session.state import replay
 from app.features.report.graph import Axis, AxisUnit, GraphLine, HeatMap, IntervalGraph, LineGraph, Spacing, Whisker

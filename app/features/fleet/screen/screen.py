@@ -179,7 +179,7 @@ class HostsScreen(WorkbenchScreen):
         fleet, outlook = self.workbench_app.options.fleet, self._outlook
         assert fleet is not None
         try:
-            async with aclosing(fleet.ask(fleet.hosts, WORDS)) as answers:  # type: ignore[type-var]
+            async with aclosing(fleet.ask(fleet.hosts, WORDS)) as answers:
                 async for raw in answers:
                     outlook.take(judged(raw))
                     self._draw_soon()

@@ -15,7 +15,7 @@ from textual.containers import Horizontal, Vertical
 from textual.content import Content
 from textual.widgets import Static
 
-from app.core.session.raw_output import intervals
+from app.core.presentation.raw_data import intervals
 from app.core.session.results import Sample
 from app.core.session.state import Session
 from app.features.plots.builder import picture, usual, without_data

@@ -18,7 +18,6 @@ from app.core.presentation.table import Table
 from app.core.session.state import ActiveRun, Session
 from app.core.session.sweep_record import SweepRecord
 from app.doors import action
-from app.features.plots.screen.plot_worker import StillPicture
 from app.features.sweep.engine.live_log import Follower
 from app.features.sweep.engine.results import Results, results
 from app.features.sweep.presentation.findings import finding_facts, short_facts
@@ -37,6 +36,7 @@ from app.features.sweep.presentation.sweep import (
 from app.features.sweep.screen.results_view import grid, state_words, title_words, whole
 from app.tui.bench.curves import Curves, ramp_of
 from app.tui.bench.live_view import latency_chart, progress, throughput_chart
+from app.tui.plot_worker import StillPicture
 from app.tui.render import columns, groups, rows
 from backends.text import clean_lines
 from widgets.bars import ProgressLine

@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Iterable, Mapping
 from dataclasses import field
 from pathlib import Path
-from typing import TYPE_CHECKING
+from typing import Any
 
 from app.core.analysis.stored_verdicts import shown_experiment
 from app.core.fio.interval_log import samples_of
@@ -23,13 +23,10 @@ from backends.input_file import open_input
 from backends.text import clean
 from backends.values import dataclass
 
-if TYPE_CHECKING:
-    from app.features.fleet.multihost.record import JointRecord
-
 # -- a report as JSON: the same objects as the commands give, in one document -----------------------------------------
 
 
-def to_json(session: Session, *, folder: str, joint: Iterable[JointRecord] = ()) -> json_schema.Json:
+def to_json(session: Session, *, folder: str, joint: Iterable[Any] = ()) -> json_schema.Json:
     """The whole session: machine, devices, changes, runs, findings, notes, what is still in force."""
     machine = session.machine
     host = "" if machine is None else machine.host
@@ -76,13 +73,13 @@ class Raw:
     """Lines of the job file, by run."""
     samples: Mapping[str, tuple[Sample, ...]] = field(default_factory=dict)
     """Intervals, by run."""
-    joint: tuple[JointRecord, ...] = ()
+    joint: tuple[Any, ...] = ()
     """Runs on many hosts."""
     joint_problems: tuple[str, ...] = ()
     """Sentences about those that cannot be read."""
 
 
-def joint_records(folder: Path) -> tuple[tuple[JointRecord, ...], tuple[str, ...]]:
+def joint_records(folder: Path) -> tuple[tuple[Any, ...], tuple[str, ...]]:
     """Return the runs on many hosts of a session, and sentences about those that cannot be read."""
     read = action("fleet.records")
     return ((), ()) if read is None else read(folder)

@@ -11,7 +11,7 @@ from textual.widgets import Static
 
 from app.core.presentation.run import advice_facts
 from app.core.session.results import Advice
-from app.features.advice.advice_keys import with_keys
+from app.tui.bench.advice_keys import with_keys
 from app.tui.overlay_screen import Sheet
 from app.tui.render import groups
 from widgets.details import Details

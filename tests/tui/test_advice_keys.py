@@ -8,8 +8,8 @@ from textual.pilot import Pilot
 from app.core.fio.preflight import known_fio
 from app.core.presentation.run import advice_facts
 from app.core.session.results import Advice
-from app.features.advice.advice_keys import FOLLOWED, with_keys
 from app.features.advice.rules import KEYS
+from app.tui.bench.advice_keys import FOLLOWED, with_keys
 from app.tui.bench.live_view import advice_line
 from app.tui.commands import COMMANDS
 from app.tui.notices import sentences
