@@ -11,7 +11,7 @@ from dataclasses import field
 from enum import StrEnum
 
 from backends import raid
-from backends.change import Write
+from backends.change import ChangeStep
 from backends.errors import InvalidValueError, RefusedError
 from backends.identity import Identity, Signature
 from backends.model import Level, Media, Target
@@ -92,7 +92,7 @@ def _token() -> str:
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
-class ArrayWish:
+class ArrayRequest:
     """An array that somebody wants."""
 
     level: Level
@@ -119,11 +119,11 @@ class ArrayWish:
 class ArrayPlan:
     """What making an array would do."""
 
-    wish: ArrayWish
+    wish: ArrayRequest
     """What was asked for, with what was left open filled in."""
     maker: str
     """`md`, `storcli64`, `MegaCli64`: what makes it."""
-    steps: tuple[Write, ...]
+    steps: tuple[ChangeStep, ...]
     """The exact commands."""
     size_bytes: int | None
     """Usable capacity as far as it can be told before; the maker rounds it down."""
@@ -147,9 +147,9 @@ class ArrayPlan:
     by_hand: str = ""
     """Why its commands are only shown, a sentence; "" where raidbench runs them."""
 
-    def made(self) -> MadeArray:
+    def made(self) -> CreatedArray:
         """What a journal keeps of it."""
-        return MadeArray(
+        return CreatedArray(
             name=self.wish.name,
             level=self.wish.level,
             controller=self.wish.drives[0].controller,
@@ -191,11 +191,11 @@ class MemberDrive:
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
-class MadeArray:
+class CreatedArray:
     """An array as raidbench was about to make it: all that it may be known again by."""
 
     name: str
-    """Its name, which no other array has: see `ArrayWish`."""
+    """Its name, which no other array has: see `ArrayRequest`."""
     level: Level
     """Its level."""
     controller: Target | None
@@ -222,7 +222,7 @@ class MadeArray:
         return own[0] if own else None
 
 
-class ArrayStanding(StrEnum):
+class ArrayMatchState(StrEnum):
     """How an array that raidbench made, or began to make, is found."""
 
     ABSENT = "absent"
@@ -235,15 +235,15 @@ class ArrayStanding(StrEnum):
     """What is there may be somebody else's, or cannot be told: nothing is done about it."""
 
 
-class NotItsOwnError(Exception):
+class ForeignArrayError(Exception):
     """Something where an array was made is another's, or cannot be told: the sentence that says so."""
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
-class ArrayFound:
+class ArrayMatch:
     """What is left of an array that raidbench made."""
 
-    standing: ArrayStanding
+    standing: ArrayMatchState
     """How it is found."""
     words: str
     """The same in a sentence, with what it was judged by."""
@@ -257,7 +257,7 @@ class ArrayFound:
     """The locks under which that is done."""
     uuids: tuple[str, ...] = ()
     """All that it is known by from now on, where its maker chose some of that; () where nothing came to it."""
-    remove: tuple[Write, ...] = ()
+    remove: tuple[ChangeStep, ...] = ()
     """The steps that take apart what is its own, in order; () where nothing is, or nothing may be done."""
     differs: Mapping[str, str] = field(default_factory=dict)
     """Policies that do not read as it was made with, where these were looked at: sentences by their keys."""
@@ -334,7 +334,7 @@ def at_birth(wished: Mapping[str, str], legal: Mapping[str, Sequence[str]], usua
     return {key: value for key, value in {**usual, **wished}.items() if value in legal.get(key, ())}
 
 
-def require_name(wish: ArrayWish) -> None:
+def require_name(wish: ArrayRequest) -> None:
     """Raise InvalidValueError for a name that not every maker takes."""
     if not is_name(wish.name):
         raise InvalidValueError(
@@ -342,7 +342,7 @@ def require_name(wish: ArrayWish) -> None:
         )
 
 
-def require_shape(wish: ArrayWish) -> int:
+def require_shape(wish: ArrayRequest) -> int:
     """Drives of the array that carry data. Raises InvalidValueError for a level that these drives do not make."""
     level, count = wish.level, len(wish.drives)
     if level not in _LEAST:
@@ -357,7 +357,7 @@ def require_shape(wish: ArrayWish) -> int:
     return data
 
 
-def require_layout(wish: ArrayWish) -> int | None:
+def require_layout(wish: ArrayRequest) -> int | None:
     """Return the drives that carry data in a RAID 10 of the layout of a wish; None where that is no whole number.
 
     md takes any number of drives that is not below that of the copies (md(4)). Raises InvalidValueError.
@@ -414,7 +414,7 @@ def require_free_drive(drive: Candidate) -> None:
         )
 
 
-def capacity(wish: ArrayWish, data_drives: float, *, lost_bytes: int = 0) -> int | None:
+def capacity(wish: ArrayRequest, data_drives: float, *, lost_bytes: int = 0) -> int | None:
     """Bytes that are usable: the smallest drive counts, less what the maker keeps on each. None if not told."""
     sizes = [drive.size_bytes for drive in wish.drives]
     known = [size for size in sizes if size]

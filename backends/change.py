@@ -13,7 +13,7 @@ from backends.values import dataclass
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
-class Write:
+class ChangeStep:
     """One step of a change: a file to write or a command to run."""
 
     path: str | None = None
@@ -33,9 +33,9 @@ class Write:
             return f"echo {quote(self.text or '')} > {self.path}"
         return " ".join(quote(word) for word in self.argv)
 
-    def told(self) -> Write:
+    def told(self) -> ChangeStep:
         """The step as a log has it: to be read, not to be done."""
-        return Write(line=self.shown())
+        return ChangeStep(line=self.shown())
 
     @property
     def meaning(self) -> tuple[str, ...]:
@@ -50,7 +50,7 @@ _QUIET = frozenset(("noprompt", "quiet", "nolog", "-nolog", "-silent", "nologs")
 """Words by which tools ask nothing, or write no log of their own (storcli, MegaCli, arcconf, tw_cli)."""
 
 
-def same_steps(these: Sequence[Write], those: Sequence[Write]) -> bool:
+def same_steps(these: Sequence[ChangeStep], those: Sequence[ChangeStep]) -> bool:
     """Whether two ways do the same, whatever the spelling."""
     return [one.meaning for one in these] == [one.meaning for one in those]
 
@@ -104,9 +104,9 @@ class Change:
     """Value read when planning; checked again before applying."""
     after: str
     """Wanted value, in the common vocabulary: what is to be read afterwards."""
-    writes: tuple[Write, ...]
+    writes: tuple[ChangeStep, ...]
     """The very steps that will be taken."""
-    undo: tuple[Write, ...]
+    undo: tuple[ChangeStep, ...]
     """The steps that would bring `before` back, for the review; empty if nothing can. `Sets.back` plans them anew."""
     companions: dict[str, str] = field(default_factory=dict)
     """What a way back to `before` needs besides it, by key: what the kernel resets, the policies of a volume."""

@@ -6,8 +6,8 @@ import re
 from collections.abc import Awaitable, Callable, Collection, Iterable, Mapping, Sequence
 from re import Pattern
 
-from backends.array_planning import ArrayWish, Candidate, require_free_drive
-from backends.change import Change, Write, disk_lock
+from backends.array_planning import ArrayRequest, Candidate, require_free_drive
+from backends.change import Change, ChangeStep, disk_lock
 from backends.did_you_mean import suggested
 from backends.errors import (
     AnotherDeviceError,
@@ -18,7 +18,7 @@ from backends.errors import (
     ToolFailedError,
     UnknownSettingError,
 )
-from backends.host import Command, Completed, Denial, Host
+from backends.host import Command, Completed, Host, WriteDenied
 from backends.identity import Identity
 from backends.model import Target
 from backends.settings import Reading, Risk, Setting, check_value, is_understood
@@ -41,7 +41,7 @@ def gone(target: Target) -> DeviceGoneError:
     return DeviceGoneError(f"{clean(str(target))} is not there.", hint=LOOK_AGAIN)
 
 
-def require_still_free(wish: ArrayWish, candidates: Iterable[Candidate]) -> None:
+def require_still_free(wish: ArrayRequest, candidates: Iterable[Candidate]) -> None:
     """Raises DeviceGoneError for a drive of a wish that is no candidate now, RefusedError for one that is not free."""
     now = {one.drive: one for one in candidates}
     for drive in wish.drives:
@@ -84,17 +84,17 @@ async def _locks(host: Host, names: Iterable[str]) -> list[str]:
     return found
 
 
-async def denial_of(host: Host, path: str | None) -> Denial | None:
+async def denial_of(host: Host, path: str | None) -> WriteDenied | None:
     """What stands against any change by a tool or file; None if one may be tried.
 
     A dry run is answered as root would be.
     """
     reason = await host.writable(path) if path is not None else None
-    return reason if isinstance(reason, Denial) else None
+    return reason if isinstance(reason, WriteDenied) else None
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
-class Wanted:
+class RequestedValue:
     """A legal value for a setting that may be changed, and how the setting read when it was asked for."""
 
     target: Target
@@ -113,8 +113,8 @@ class Wanted:
 
     def change(
         self,
-        writes: tuple[Write, ...],
-        undo: tuple[Write, ...],
+        writes: tuple[ChangeStep, ...],
+        undo: tuple[ChangeStep, ...],
         identity: Identity,
         lock: str,
         risk: Risk | None = None,
@@ -154,10 +154,10 @@ def wanted(
     now: Reading,
     value: str,
     check: Callable[[Setting, Reading, str], str] = check_value,
-) -> Wanted:
+) -> RequestedValue:
     """The value in canonical form. Raises BlockedError, InvalidValueError."""
     _require_unblocked(target, setting, now.availability.why_not)
-    return Wanted(target=target, setting=setting, now=now, value=check(setting, now, value))
+    return RequestedValue(target=target, setting=setting, now=now, value=check(setting, now, value))
 
 
 def wanted_back(
@@ -166,16 +166,16 @@ def wanted_back(
     now: Reading,
     value: str,
     check: Callable[[Setting, Reading, str], str] | None = None,
-) -> Wanted:
+) -> RequestedValue:
     """Return the value that the setting had before, in canonical form.
 
     Nothing is against a value that is there already, and a present value that is not understood is not against another
     one. `check`: by default `was_value`. Raises BlockedError, InvalidValueError.
     """
     if value == now.now:
-        return Wanted(target=target, setting=setting, now=now, value=value)
+        return RequestedValue(target=target, setting=setting, now=now, value=value)
     _require_unblocked(target, setting, now.availability.why_not_back)
-    return Wanted(target=target, setting=setting, now=now, value=(check or was_value)(setting, now, value))
+    return RequestedValue(target=target, setting=setting, now=now, value=(check or was_value)(setting, now, value))
 
 
 def _require_unblocked(target: Target, setting: Setting, why_not: str | None) -> None:
@@ -257,14 +257,14 @@ def require_same(change: Change, present: Identity) -> None:
         )
 
 
-def require_own(change: Change, own: tuple[Write, ...]) -> None:
+def require_own(change: Change, own: tuple[ChangeStep, ...]) -> None:
     """Raises RefusedError unless its steps are `own`, which set this value of this very thing; without any, always."""
     if not own or change.writes != own:
         shown = clean("; ".join(write.shown() for write in change.writes), 300)
         raise RefusedError(f"This does not set {change.label.lower()} of {change.target}: {shown}.")
 
 
-async def run_step(host: Host, step: Write, seconds: float, refusal: Callable[[Completed], str]) -> None:
+async def run_step(host: Host, step: ChangeStep, seconds: float, refusal: Callable[[Completed], str]) -> None:
     """Run the program of a step. `refusal`: why it did not do it, by its own words; "" if it did.
 
     Raises ToolFailedError with these.
@@ -277,9 +277,9 @@ async def run_step(host: Host, step: Write, seconds: float, refusal: Callable[[C
 
 async def take_steps(
     change: Change,
-    take: Callable[[Write], Awaitable[None]],
+    take: Callable[[ChangeStep], Awaitable[None]],
     *,
-    writes: Sequence[Write] | None = None,
+    writes: Sequence[ChangeStep] | None = None,
     same: Callable[[], Awaitable[None]] | None = None,
     apart: str = "",
 ) -> None:
@@ -305,7 +305,7 @@ async def take_steps(
             raise _failed(error, change, step, f"{done} of {len(steps)}" if done else "", apart) from error
 
 
-def _failed(error: ToolFailedError, change: Change, step: Write, done: str, apart: str) -> ToolFailedError:
+def _failed(error: ToolFailedError, change: Change, step: ChangeStep, done: str, apart: str) -> ToolFailedError:
     """The same error, saying of which change it is and what was done before it."""
     words = error.message.rstrip(".")
     message = f"{change.label} of {change.target} could not be set: {words}."

@@ -4,8 +4,8 @@ from __future__ import annotations
 
 from collections.abc import Iterable, Sequence
 
-from backends.array_planning import ArrayFound, ArrayStanding, MadeArray, MemberDrive, NotItsOwnError
-from backends.change import Write, with_disk
+from backends.array_planning import ArrayMatch, ArrayMatchState, CreatedArray, ForeignArrayError, MemberDrive
+from backends.change import ChangeStep, with_disk
 from backends.model import Level, State, Target
 from backends.sizes import size_words
 from backends.text import clean
@@ -57,7 +57,7 @@ class CardArray:
     """What was added to its drives since, such as a spare: a part of a sentence; "" for nothing."""
     node: Node | None = None
     """The kernel's disk of it."""
-    remove: tuple[Write, ...] = ()
+    remove: tuple[ChangeStep, ...] = ()
     """What deletes it."""
 
 
@@ -90,7 +90,7 @@ def not_told_apart(serial: str | None, serials: Iterable[str | None]) -> str:
     return "" if alone else "its serial number is not told, or another drive has it too"
 
 
-def find_on_card(array: MadeArray, card: CardArrays) -> ArrayFound:
+def find_on_card(array: CreatedArray, card: CardArrays) -> ArrayMatch:
     """What is there now of an array; see `BuildsArrays.find_made`.
 
     Its number is the card's choice, and proves nothing.
@@ -99,18 +99,18 @@ def find_on_card(array: MadeArray, card: CardArrays) -> ArrayFound:
         drives = _drives(array.members, card)
         found = _over(drives, card)
         if found is None:
-            return ArrayFound(standing=ArrayStanding.ABSENT, words=_nothing_of_it(drives, card), locks=(card.lock,))
+            return ArrayMatch(standing=ArrayMatchState.ABSENT, words=_nothing_of_it(drives, card), locks=(card.lock,))
         nameless = _is_it(array, found, drives, card)
-    except NotItsOwnError as reason:
-        return ArrayFound(standing=ArrayStanding.UNKNOWN, words=str(reason))
+    except ForeignArrayError as reason:
+        return ArrayMatch(standing=ArrayMatchState.UNKNOWN, words=str(reason))
     told = f"{found.target} is {array.level.name} of these very {len(drives)} drives"
     told += ", and bears no name yet" if nameless else f", with the name {array.name}"
-    standing = ArrayStanding.PARTLY if nameless else ArrayStanding.WHOLE
+    standing = ArrayMatchState.PARTLY if nameless else ArrayMatchState.WHOLE
     target = None if nameless else found.target
     if found.node is None:  # what lies on it cannot be looked at: it is not deleted
         words = f"{told}. The kernel has no disk for it."
-        return ArrayFound(standing=standing, words=words, target=target, locks=(card.lock,))
-    return ArrayFound(
+        return ArrayMatch(standing=standing, words=words, target=target, locks=(card.lock,))
+    return ArrayMatch(
         standing=standing,
         words=f"{told}.",
         target=target,
@@ -124,7 +124,7 @@ def find_on_card(array: MadeArray, card: CardArrays) -> ArrayFound:
 def _drives(members: Iterable[MemberDrive], card: CardArrays) -> tuple[CardDrive, ...]:
     """Its drives, wherever they are behind the card by now. Raises NotItsOwnError."""
     if card.cut:
-        raise NotItsOwnError(card.cut)
+        raise ForeignArrayError(card.cut)
     return tuple(_drive(member, card.drives) for member in members)
 
 
@@ -132,23 +132,23 @@ def _drive(member: MemberDrive, drives: Iterable[CardDrive]) -> CardDrive:
     called = clean(member.serial or member.place, 80)
     found = [drive for drive in drives if member.serial and drive.serial == member.serial]
     if not found:
-        raise NotItsOwnError(f"Its drive {called} is not behind the card.")
+        raise ForeignArrayError(f"Its drive {called} is not behind the card.")
     if len(found) > 1:
-        raise NotItsOwnError(f"Several drives have the serial number {called}.")
+        raise ForeignArrayError(f"Several drives have the serial number {called}.")
     if member.size_bytes is not None and found[0].size_bytes not in (None, member.size_bytes):
-        raise NotItsOwnError(f"The drive {called} has another size now.")
+        raise ForeignArrayError(f"The drive {called} has another size now.")
     return found[0]
 
 
 def _over(drives: Sequence[CardDrive], card: CardArrays) -> CardArray | None:
     """The array that has some of these drives; None for none. Raises NotItsOwnError for several."""
     if untold := next((one for one in card.arrays if not one.drives), None):
-        raise NotItsOwnError(f"The card does not say which drives {untold.called} has.")
+        raise ForeignArrayError(f"The card does not say which drives {untold.called} has.")
     places = {drive.place for drive in drives}
     over = [one for one in card.arrays if places.intersection((*one.drives, *one.claimed))]
     if len(over) > 1:
         numbers = " and ".join(one.called.rpartition(" ")[2] for one in over)
-        raise NotItsOwnError(f"The {card.kind}s {numbers} have its drives.")
+        raise ForeignArrayError(f"The {card.kind}s {numbers} have its drives.")
     return over[0] if over else None
 
 
@@ -157,28 +157,28 @@ def _nothing_of_it(drives: Sequence[CardDrive], card: CardArrays) -> str:
     for drive in drives:
         if drive.part_of:
             called = clean(drive.serial or drive.place, 80)
-            raise NotItsOwnError(f"No {card.kind} has its drive {called}, which {drive.part_of}.")
+            raise ForeignArrayError(f"No {card.kind} has its drive {called}, which {drive.part_of}.")
     return f"No {card.kind} has any of its {len(drives)} drives."
 
 
-def _is_it(array: MadeArray, found: CardArray, drives: Sequence[CardDrive], card: CardArrays) -> bool:
+def _is_it(array: CreatedArray, found: CardArray, drives: Sequence[CardDrive], card: CardArrays) -> bool:
     """Whether it is still without its name. Raises NotItsOwnError for an array that is another one."""
     where = f"{found.called[:1].upper()}{found.called[1:]}"
     if set(found.drives) != {drive.place for drive in drives}:
-        raise NotItsOwnError(f"{where} has some of its drives, and is not made of all of them and no other.")
+        raise ForeignArrayError(f"{where} has some of its drives, and is not made of all of them and no other.")
     if found.lasting in array.before:
-        raise NotItsOwnError(f"{where} was there before it was made.")
+        raise ForeignArrayError(f"{where} was there before it was made.")
     if found.level is not array.level:
-        raise NotItsOwnError(f"{where} has its drives and is {found.level.name}, not {array.level.name}.")
+        raise ForeignArrayError(f"{where} has its drives and is {found.level.name}, not {array.level.name}.")
     if found.strip_bytes not in (None, array.strip_bytes):
-        raise NotItsOwnError(f"{where} has its drives and strips of {size_words(found.strip_bytes or 0)}.")
+        raise ForeignArrayError(f"{where} has its drives and strips of {size_words(found.strip_bytes or 0)}.")
     if array.spans is not None and found.spans not in (None, array.spans):
-        raise NotItsOwnError(f"{where} has its drives and {found.spans} spans, not {array.spans}.")
+        raise ForeignArrayError(f"{where} has its drives and {found.spans} spans, not {array.spans}.")
     if found.added:
-        raise NotItsOwnError(f"{where} has its drives, and {found.added}.")
+        raise ForeignArrayError(f"{where} has its drives, and {found.added}.")
     if found.name == array.name:
         return False
     if found.name is None and not card.named_at_birth:
         return True
     called = f"is called {clean(found.name, 40)}" if found.name else "has no name"
-    raise NotItsOwnError(f"{where} has its drives and {called}, not {array.name}.")
+    raise ForeignArrayError(f"{where} has its drives and {called}, not {array.name}.")

@@ -31,7 +31,7 @@ _MAPPED = {
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
-class Nameplate:
+class DeviceLabel:
     """A device as a question shows it."""
 
     name: str
@@ -54,7 +54,7 @@ def nameplate(
     name: str = "",
     called: str | None = None,
     apart: bool = False,
-) -> Nameplate:
+) -> DeviceLabel:
     """The nameplate of a device among all others of the machine; one of them may be itself under another name.
 
     Not so where they are known to be `apart`, whatever they report.
@@ -67,15 +67,15 @@ def nameplate(
     foreign = [mark for other in others if apart or not device.same_disk(other) for mark in _marks(other)]
     words = (mark[-length:] for mark in _marks(device) for length in range(min(LENGTH, len(mark)), len(mark) + 1))
     word = next((word for word in words if not any(mark.endswith(word) for mark in foreign)), own)
-    return Nameplate(name=name or own, words=_words(device, word), word=word)
+    return DeviceLabel(name=name or own, words=_words(device, word), word=word)
 
 
-def word_of(plates: Iterable[Nameplate]) -> str:
+def word_of(plates: Iterable[DeviceLabel]) -> str:
     """What has to be typed for all of them: their words in order, with commas between; each once."""
     return ",".join(dict.fromkeys(plate.word for plate in plates))
 
 
-def nameplate_of(inventory: Inventory, target: Target) -> Nameplate:
+def nameplate_of(inventory: Inventory, target: Target) -> DeviceLabel:
     """The nameplate of something in an inventory; of what is not there, its address alone."""
     things: tuple[Controller | Array | Drive, ...] = (*inventory.controllers, *inventory.arrays, *inventory.drives)
     thing = next((thing for thing in things if thing.target == target), None)
@@ -89,11 +89,11 @@ def nameplate_of(inventory: Inventory, target: Target) -> Nameplate:
     return plate
 
 
-def nameplate_of_parts(target: Target, serials: Sequence[str]) -> Nameplate:
+def nameplate_of_parts(target: Target, serials: Sequence[str]) -> DeviceLabel:
     """The nameplate of what is to be made of drives: the word is the end of the first one's serial number."""
     word = next((_plain(serial)[-LENGTH:] for serial in serials if len(_plain(serial)) >= SHORTEST), target.address)
     drives = ", ".join(map(clean, serials)) or "unknown drives"
-    return Nameplate(name=str(target), words=f"to be made of the drives {drives}", word=word)
+    return DeviceLabel(name=str(target), words=f"to be made of the drives {drives}", word=word)
 
 
 def _apart(thing: Controller | Array | Drive, other: Controller | Array | Drive) -> bool:

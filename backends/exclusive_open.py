@@ -94,7 +94,7 @@ def marks_on(host: Host) -> Marks | None:
     return marks if host.capabilities.opens_devices else None
 
 
-class Hold:
+class DeviceClaim:
     """A device kept open from the last check to the end of a run. Use as a context manager, plain or async.
 
     Opened exclusively for writing, so that mount, mkfs and another raidbench are kept out; for reading, read-only and
@@ -183,14 +183,14 @@ class Hold:
             os.close(self._descriptor)
             self._descriptor = None
 
-    def __enter__(self) -> Hold:
+    def __enter__(self) -> DeviceClaim:
         self.open()
         return self
 
     def __exit__(self, kind: type[BaseException] | None, error: BaseException | None, at: TracebackType | None) -> None:
         self.close()
 
-    async def __aenter__(self) -> Hold:
+    async def __aenter__(self) -> DeviceClaim:
         try:
             await to_the_end(asyncio.ensure_future(apart("open", self.open)))
         except BaseException:

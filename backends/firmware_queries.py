@@ -1,7 +1,7 @@
 """Questions to the firmware of MegaRAID cards, as a closed table: what is not in it cannot be asked. No I/O.
 
 The driver's management interface would take any command, those included that erase arrays. So the rest of raidbench
-never speaks of opcodes: it names a `Question`, and every question there is only reads.
+never speaks of opcodes: it names a `FirmwareQuery`, and every question there is only reads.
 """
 
 from __future__ import annotations
@@ -13,7 +13,7 @@ from backends.values import dataclass
 
 
 @dataclass(frozen=True, slots=True)
-class Asked:
+class MfiCommand:
     """How a question is put: an MFI direct command whose data only flows from the card to the host."""
 
     opcode: int
@@ -24,31 +24,31 @@ class Asked:
     """How the number of what is asked about is packed into the mailbox (struct's letters); "" for the whole card."""
 
 
-class Question(Enum):
+class FirmwareQuery(Enum):
     """All that can be asked."""
 
-    CONTROLLER = Asked(0x01010000, 2048)
+    CONTROLLER = MfiCommand(0x01010000, 2048)
     """Product, serial number, firmware, memory, capabilities: `mfi_ctrl_info`."""
-    PROPERTIES = Asked(0x01020100, 64)
+    PROPERTIES = MfiCommand(0x01020100, 64)
     """Rates and other settings of the card: `mfi_ctrl_props`."""
-    DRIVES = Asked(0x02010000, 8 + 256 * 24)
+    DRIVES = MfiCommand(0x02010000, 8 + 256 * 24)
     """Addresses of the physical drives: `mfi_pd_list`."""
-    DRIVE = Asked(0x02020000, 512, "<H")
+    DRIVE = MfiCommand(0x02020000, 512, "<H")
     """One physical drive, by device id: `mfi_pd_info`."""
-    VOLUMES = Asked(0x03010000, 8 + 64 * 16)
+    VOLUMES = MfiCommand(0x03010000, 8 + 64 * 16)
     """Numbers, states and sizes of the first 64 virtual drives: `mfi_ld_list`."""
-    VOLUME = Asked(0x03020000, 384, "<B")
+    VOLUME = MfiCommand(0x03020000, 384, "<B")
     """One virtual drive, by target id: `mfi_ld_info`."""
-    CONFIGURATION_SIZE = Asked(0x04010000, 32)
+    CONFIGURATION_SIZE = MfiCommand(0x04010000, 32)
     """The head of the configuration, which tells how long it is."""
-    CONFIGURATION = Asked(0x04010000, 65536)
+    CONFIGURATION = MfiCommand(0x04010000, 65536)
     """Drive groups, the virtual drives on them and spares: `mfi_config_data`, as many bytes as it is said to have."""
-    BATTERY = Asked(0x05010000, 64)
+    BATTERY = MfiCommand(0x05010000, 64)
     """Battery or capacitor: `mfi_bbu_status`."""
 
 
 @runtime_checkable
-class AsksFirmware(Protocol):
+class FirmwareQueryHost(Protocol):
     """A host whose cards can be asked. Only the machine that raidbench runs on is one."""
 
     @property
@@ -61,7 +61,7 @@ class AsksFirmware(Protocol):
         ...
 
     async def ask_firmware(
-        self, host_number: int, question: Question, *, subject: int = 0, size: int | None = None
+        self, host_number: int, question: FirmwareQuery, *, subject: int = 0, size: int | None = None
     ) -> bytes:
         """The answer of the card behind SCSI host `host_number`.
 

@@ -14,7 +14,7 @@ from backends.text import clean
 from backends.version import program_version
 
 
-class Kept(StrEnum):
+class FileFormat(StrEnum):
     """What is kept in files, by the name that `raidbench --version --json` has."""
 
     SESSION = "session"
@@ -30,28 +30,28 @@ class Kept(StrEnum):
     JOINT = "joint"
 
 
-FORMATS: Mapping[Kept, int] = {
-    Kept.SESSION: 3,
-    Kept.JOURNAL: 1,
-    Kept.ARRAYS: 1,
-    Kept.DEVICE: 1,
-    Kept.BASELINE: 1,
-    Kept.ARCHIVE: 1,
-    Kept.INDEX: 2,
-    Kept.MACHINE: 1,
-    Kept.STREAM: 1,
-    Kept.RACK: 3,
-    Kept.JOINT: 1,
+FORMATS: Mapping[FileFormat, int] = {
+    FileFormat.SESSION: 3,
+    FileFormat.JOURNAL: 1,
+    FileFormat.ARRAYS: 1,
+    FileFormat.DEVICE: 1,
+    FileFormat.BASELINE: 1,
+    FileFormat.ARCHIVE: 1,
+    FileFormat.INDEX: 2,
+    FileFormat.MACHINE: 1,
+    FileFormat.STREAM: 1,
+    FileFormat.RACK: 3,
+    FileFormat.JOINT: 1,
 }
 """What this program writes, and the newest that it reads."""
 
 
-def is_newer(kept: Kept, number: object) -> bool:
+def is_newer(kept: FileFormat, number: object) -> bool:
     """Whether a format is one that only a newer program reads."""
     return isinstance(number, int) and number > FORMATS[kept]
 
 
-def require_known(kept: Kept, number: object, program: object, what: str) -> None:
+def require_known(kept: FileFormat, number: object, program: object, what: str) -> None:
     """Raises NewerError for a format that only a newer program reads, ValueError for what is none.
 
     `program`: the version that wrote it, as far as it says so. `what`: the thing, as a sentence begins with it.
@@ -62,7 +62,7 @@ def require_known(kept: Kept, number: object, program: object, what: str) -> Non
         raise newer(kept, number, program, what)
 
 
-def newer(kept: Kept, number: object, program: object, what: str) -> NewerError:
+def newer(kept: FileFormat, number: object, program: object, what: str) -> NewerError:
     """The sentence for what this program is too old for."""
     known = isinstance(program, str) and program
     by = f"raidbench {clean(program, 40)}" if isinstance(program, str) and program else "a newer raidbench"

@@ -8,9 +8,9 @@ from contextlib import AsyncExitStack, asynccontextmanager
 from dataclasses import replace
 from enum import StrEnum
 
-from backends.device_label import Nameplate, nameplate
+from backends.device_label import DeviceLabel, nameplate
 from backends.errors import AnotherDeviceError, DeviceGoneError, RefusedError
-from backends.exclusive_open import Hold, claim_on, marks_on, pieces_on
+from backends.exclusive_open import DeviceClaim, claim_on, marks_on, pieces_on
 from backends.helper_device import free_by_root, lent_facts
 from backends.host import Host
 from backends.identity import Identity, Signature, Use, newly_found
@@ -18,15 +18,15 @@ from backends.sizes import size_words
 from backends.system.caching import asked_anew
 from backends.topology.device_identity import IS, LIKELY, SAME, is_told_apart
 from backends.topology.facts import Claim, DeviceFacts, facts_of, inspect
-from backends.topology.stacking import MemberMark, mark_of
-from backends.topology.thin_capacity import WHOLE, Area, refusals
+from backends.topology.stacking import MemberSignature, mark_of
+from backends.topology.thin_capacity import WHOLE, WriteRange, refusals
 from backends.topology.tree import node_path
 from backends.values import dataclass
 
 __all__ = [
+    "DeviceClaim",
     "DeviceFacts",
-    "GuardAnswer",
-    "Hold",
+    "GuardResult",
     "Intent",
     "facts_of",
     "judge",
@@ -49,7 +49,7 @@ class Intent(StrEnum):
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
-class GuardAnswer:
+class GuardResult:
     """The answer, in words for the person."""
 
     device: str
@@ -62,7 +62,7 @@ class GuardAnswer:
     """What to do next."""
     needs_confirmation: bool = False
     """Something lies on it: the person must type the word of its nameplate."""
-    plate: Nameplate | None = None
+    plate: DeviceLabel | None = None
     """What it is, and the word that means it; of a device that may be written to."""
     found: tuple[str, ...] = ()
     """What would be destroyed, one line each."""
@@ -118,14 +118,14 @@ _ROOM = "Give it more room first, or write less of it: a smaller --size."
 """Where what is written does not fit."""
 
 
-def judge(facts: DeviceFacts, intent: Intent, area: Area = WHOLE) -> GuardAnswer:
+def judge(facts: DeviceFacts, intent: Intent, area: WriteRange = WHOLE) -> GuardResult:
     """Pure: decides by the facts alone. What could not be checked counts against writing.
 
     `area`: what will be written to.
     """
     refused, hint = _never(facts)
     if intent is Intent.READ or refused:
-        return GuardAnswer(device=facts.device, ok=not refused, refused=refused, hint=hint)
+        return GuardResult(device=facts.device, ok=not refused, refused=refused, hint=hint)
     reasons = _against_writing(facts)
     tight = refusals(facts.shown, facts.rooms, area)
     if reasons or tight:
@@ -135,9 +135,9 @@ def judge(facts: DeviceFacts, intent: Intent, area: Area = WHOLE) -> GuardAnswer
         hint = next((text for kind, text in _HINTS.items() if kind in kinds), _default_hint(facts))
         hint = hint if reasons else _ROOM
         reasons += tight
-        return GuardAnswer(device=facts.device, ok=False, refused=tuple(dict.fromkeys(reasons)), hint=hint)
+        return GuardResult(device=facts.device, ok=False, refused=tuple(dict.fromkeys(reasons)), hint=hint)
     assert facts.identity is not None  # else there was a reason against it
-    return GuardAnswer(
+    return GuardResult(
         device=facts.device,
         ok=True,
         needs_confirmation=bool(facts.signatures),
@@ -173,7 +173,7 @@ def _against_writing(facts: DeviceFacts) -> list[str]:
     return reasons
 
 
-def _marks(facts: DeviceFacts) -> list[tuple[Signature, MemberMark]]:
+def _marks(facts: DeviceFacts) -> list[tuple[Signature, MemberSignature]]:
     """What lies on it that marks it as a part of something bigger, in use or not."""
     return [(found, mark) for found in facts.signatures if (mark := mark_of(found.kind)) is not None]
 
@@ -205,7 +205,7 @@ def _found(facts: DeviceFacts, signature: Signature) -> str:
     return f"{_place(facts, signature.part)}: {what}{label}{size}{own}"
 
 
-def require(verdict: GuardAnswer, typed: str | None = None) -> None:
+def require(verdict: GuardResult, typed: str | None = None) -> None:
     """Raises RefusedError unless the verdict, with what was typed, lets it go ahead."""
     _require_ok(verdict)
     if not verdict.confirmed_by(typed) and verdict.plate is not None:
@@ -215,12 +215,12 @@ def require(verdict: GuardAnswer, typed: str | None = None) -> None:
         )
 
 
-def _require_ok(verdict: GuardAnswer) -> None:
+def _require_ok(verdict: GuardResult) -> None:
     if not verdict.ok:
         raise RefusedError(" ".join(verdict.refused), hint=verdict.hint)
 
 
-def require_shown(verdict: GuardAnswer, shown: Collection[str] | None) -> None:
+def require_shown(verdict: GuardResult, shown: Collection[str] | None) -> None:
     """Raises RefusedError when something lies there now that whoever confirmed had not been shown; None for nobody."""
     new = [] if shown is None else newly_found(verdict.found, shown)
     if new:
@@ -230,7 +230,7 @@ def require_shown(verdict: GuardAnswer, shown: Collection[str] | None) -> None:
         )
 
 
-async def look_at(host: Host, device: str, intent: Intent, area: Area = WHOLE) -> tuple[DeviceFacts, GuardAnswer]:
+async def look_at(host: Host, device: str, intent: Intent, area: WriteRange = WHOLE) -> tuple[DeviceFacts, GuardResult]:
     """The facts of a device now and the verdict on them.
 
     `area`: what will be written to. The helper lends all of it, so all of it counts.
@@ -280,7 +280,7 @@ async def _looked_at(host: Host, device: str, shown: Collection[Signature] | Non
     facts, verdict = await look_at(host, device, Intent.WRITE)
     known = None if shown is None else [*(_found(facts, signature) for signature in shown), *facts.copies]
 
-    def allow(now: GuardAnswer) -> None:
+    def allow(now: GuardResult) -> None:
         _require_ok(now)
         require_shown(now, known)
 
@@ -300,8 +300,8 @@ async def secure(
     typed: str | None = None,
     meant: Identity | None = None,
     shown: Collection[str] | None = None,
-    area: Area = WHOLE,
-) -> AsyncGenerator[Hold, None]:
+    area: WriteRange = WHOLE,
+) -> AsyncGenerator[DeviceClaim, None]:
     """The device, judged, opened, and judged again while it is held; let go at the end.
 
     `meant`: what it was when somebody chose it, None if nobody did. `shown`: what had been found on it when `typed` was
@@ -309,7 +309,7 @@ async def secure(
     Give `hold.path` to fio. Raises RefusedError, DeviceGoneError.
     """
 
-    def allow(now: GuardAnswer) -> None:
+    def allow(now: GuardResult) -> None:
         require(now, typed)
         require_shown(now, shown)
 
@@ -321,20 +321,20 @@ async def secure(
         async with _held(host, before, allow, write=True, area=area) as hold:
             yield hold
         return
-    async with Hold(before.device, _known(host, before), write=False) as hold:
+    async with DeviceClaim(before.device, _known(host, before), write=False) as hold:
         yield hold
 
 
 @asynccontextmanager
 async def _held(
-    host: Host, before: DeviceFacts, allow: Callable[[GuardAnswer], None], *, write: bool, area: Area = WHOLE
-) -> AsyncGenerator[Hold, None]:
+    host: Host, before: DeviceFacts, allow: Callable[[GuardResult], None], *, write: bool, area: WriteRange = WHOLE
+) -> AsyncGenerator[DeviceClaim, None]:
     """The device opened for oneself alone, and looked at once more: from then on nothing new can claim it."""
     identity = _known(host, before)
     async with AsyncExitStack() as stack:
-        hold = await stack.enter_async_context(Hold(before.device, identity, write=write, exclusive=True))
+        hold = await stack.enter_async_context(DeviceClaim(before.device, identity, write=write, exclusive=True))
         for other in before.along:
-            await stack.enter_async_context(Hold(node_path(other.name), other, write=False, exclusive=True))
+            await stack.enter_async_context(DeviceClaim(node_path(other.name), other, write=False, exclusive=True))
         now = await _facts(host, before.device, Intent.WRITE, _claimed)
         _same(now, identity)
         if now.along != before.along:

@@ -8,10 +8,10 @@ from dataclasses import asdict
 from types import TracebackType
 from typing import Any
 
-from backends.helper_interface import RootSide
+from backends.helper_interface import HelperClient
 from backends.identity import Identity, Signature, Use
 from backends.topology.facts import DeviceFacts
-from backends.topology.thin_capacity import Room
+from backends.topology.thin_capacity import ThinCapacity
 from backends.values import dataclass
 
 
@@ -20,7 +20,7 @@ def _node(device: str) -> str:
     return os.path.realpath(device)
 
 
-async def lent_facts(side: RootSide, device: str, *, writing: bool) -> DeviceFacts:
+async def lent_facts(side: HelperClient, device: str, *, writing: bool) -> DeviceFacts:
     """What root finds out about a device. Raises RefusedError."""
     data: dict[str, Any] = (await side.ask("facts", device=_node(device), writing=writing))["facts"]
     return DeviceFacts(
@@ -31,14 +31,14 @@ async def lent_facts(side: RootSide, device: str, *, writing: bool) -> DeviceFac
             "signatures": tuple(Signature(**one) for one in data["signatures"]),
             "unknown": tuple(data["unknown"]),
             "along": tuple(Identity(**one) for one in data["along"]),
-            "rooms": tuple(Room(**{**one, "beside": tuple(one["beside"])}) for one in data["rooms"]),
+            "rooms": tuple(ThinCapacity(**{**one, "beside": tuple(one["beside"])}) for one in data["rooms"]),
             "copies": tuple(data["copies"]),
             "others": tuple(Identity(**one) for one in data["others"]),
         }
     )
 
 
-async def free_by_root(side: RootSide, device: str, shown: Collection[Signature] | None) -> tuple[Signature, ...]:
+async def free_by_root(side: HelperClient, device: str, shown: Collection[Signature] | None) -> tuple[Signature, ...]:
     """What lies on a device that nothing uses. Raises RefusedError with the guard's reasons, DeviceGoneError."""
     known = None if shown is None else [asdict(one) for one in shown]
     said = await side.ask("free", device=_node(device), shown=known)
@@ -46,7 +46,7 @@ async def free_by_root(side: RootSide, device: str, shown: Collection[Signature]
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
-class RootHold:
+class HelperClaim:
     """A device that the helper holds for reading."""
 
     number: int
@@ -55,12 +55,12 @@ class RootHold:
     """Whether its descriptor was handed over: of what is in use it is not, and the helper's own fio reads it."""
 
 
-class LentDevice:
+class HelperDevice:
     """A device that the helper holds, mostly with a descriptor of it. Use as an asynchronous context manager."""
 
     def __init__(
         self,
-        side: RootSide,
+        side: HelperClient,
         device: str,
         *,
         writing: bool,
@@ -87,11 +87,11 @@ class LentDevice:
         return f"/proc/{os.getpid()}/fd/{self._descriptors[0]}" if self._descriptors else str(self._asked["device"])
 
     @property
-    def root(self) -> RootHold | None:
+    def root(self) -> HelperClaim | None:
         """By what the helper reads it; None of one that is held for writing."""
-        return None if self._writing else RootHold(number=self._hold, lent=bool(self._descriptors))
+        return None if self._writing else HelperClaim(number=self._hold, lent=bool(self._descriptors))
 
-    async def __aenter__(self) -> LentDevice:
+    async def __aenter__(self) -> HelperDevice:
         """Raises RefusedError, DeviceGoneError."""
         said, self._descriptors = await self._side.fetch("hold", **self._asked)
         self._hold = said["hold"]

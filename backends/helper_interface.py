@@ -28,7 +28,7 @@ ERRORS: Mapping[str, type[RaidbenchError]] = {
 _NAMES = {error: name for name, error in ERRORS.items()}
 
 
-class RootSide(Protocol):
+class HelperClient(Protocol):
     """The connection to the helper that runs as root. `app.privsep` lists its verbs and what they take."""
 
     async def ask(self, verb: str, **args: object) -> Mapping[str, Any]:

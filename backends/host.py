@@ -10,8 +10,8 @@ from dataclasses import field
 from enum import StrEnum
 from typing import Protocol, TypeVar, runtime_checkable
 
-from backends.firmware_queries import AsksFirmware
-from backends.helper_interface import RootSide
+from backends.firmware_queries import FirmwareQueryHost
+from backends.helper_interface import HelperClient
 from backends.text import quote
 from backends.values import dataclass
 
@@ -133,7 +133,7 @@ class Process(Protocol):
         ...
 
 
-class Denial(StrEnum):
+class WriteDenied(StrEnum):
     """Why nothing at all may be changed, whatever it is: rights, or the mode that raidbench was started in."""
 
     NEEDS_ROOT = "needs root"
@@ -159,7 +159,7 @@ class FileStat:
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
-class Space:
+class FilesystemSpace:
     """Room on a file system."""
 
     size: int
@@ -169,7 +169,7 @@ class Space:
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
-class Custody:
+class ProcessTracking:
     """What the programs of a change get along with their words, so that it is known of them when raidbench dies."""
 
     lock: int
@@ -178,7 +178,7 @@ class Custody:
     """Is told the process id and the name of each before that does anything. If it raises, nothing is run."""
 
 
-custody: ContextVar[Custody | None] = ContextVar("custody", default=None)
+custody: ContextVar[ProcessTracking | None] = ContextVar("custody", default=None)
 """That of the change which is being made."""
 
 
@@ -230,12 +230,12 @@ class Host(Protocol):
         ...
 
     @property
-    def firmware(self) -> AsksFirmware | None:
+    def firmware(self) -> FirmwareQueryHost | None:
         """Who can ask its cards; None where they cannot be reached."""
         ...
 
     @property
-    def root_side(self) -> RootSide | None:
+    def root_side(self) -> HelperClient | None:
         """The helper that does what takes root; None where this process does it itself, or nobody can."""
         ...
 
@@ -300,12 +300,12 @@ class Host(Protocol):
         """What is at `path`, links followed; None if nothing is."""
         ...
 
-    async def space_at(self, path: str) -> Space | None:
+    async def space_at(self, path: str) -> FilesystemSpace | None:
         """Room on the file system that `path` lies on; None where that cannot be told."""
         ...
 
     async def writable(self, path: str) -> str | None:
-        """None if `write` may be tried, else the reason: a `Denial`, or words about this file."""
+        """None if `write` may be tried, else the reason: a `WriteDenied`, or words about this file."""
         ...
 
     def which(self, names: Sequence[str]) -> str | None:

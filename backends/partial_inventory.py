@@ -8,7 +8,7 @@ from collections.abc import Mapping, Sequence
 from backends.merge_inventory import BUS, joined_parts
 from backends.model import KERNEL, Array, Controller, Drive, Inventory
 from backends.protocol import BEING_READ
-from backends.registry import Machine
+from backends.registry import MachineBackends
 from backends.values import dataclass
 
 LOCAL = frozenset({KERNEL, BUS, "bcache", "btrfs", "dm", "drbd", "md", "nvme", "scsi", "stratis"})
@@ -67,10 +67,10 @@ class PartialInventory:
         return any(address in self.ways.get(one.device or "", ()) for one in loose)
 
 
-class ToldParts:
+class PartialInventoryListener:
     """Hears what the vendors of a machine tell while it is looked at."""
 
-    def __init__(self, machine: Machine) -> None:
+    def __init__(self, machine: MachineBackends) -> None:
         """Nothing has been told of `machine` yet."""
         self._machine = machine
         self._parts: dict[str, Inventory] = {}

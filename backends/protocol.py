@@ -7,15 +7,15 @@ from collections.abc import Awaitable, Callable, Mapping, Sequence
 from dataclasses import replace
 from typing import Any, Protocol, runtime_checkable
 
-from backends.array_planning import ArrayFound, ArrayPlan, ArrayWish, Candidate, MadeArray
-from backends.change import Change, Write
+from backends.array_planning import ArrayMatch, ArrayPlan, ArrayRequest, Candidate, CreatedArray
+from backends.change import Change, ChangeStep
 from backends.host import Host
 from backends.model import Controller, Inventory, Problem, Target, Task
 from backends.settings import Reading, Setting
 from backends.values import dataclass
 
 
-class Finds(Protocol):
+class InventoryBackend(Protocol):
     """One vendor's tools, or one part of the kernel, on one host: what every backend does."""
 
     async def inventory(self) -> Inventory:
@@ -28,7 +28,7 @@ class Finds(Protocol):
 
 
 @runtime_checkable
-class Sets(Protocol):
+class SettingsBackend(Protocol):
     """What a backend does besides, whose things have settings."""
 
     def settings(self, target: Target) -> tuple[Setting, ...]:
@@ -68,7 +68,7 @@ class Sets(Protocol):
         ...
 
 
-class Backend(Finds, Sets, Protocol):
+class Backend(InventoryBackend, SettingsBackend, Protocol):
     """A backend that finds things and sets them."""
 
 
@@ -86,7 +86,7 @@ def awaited(card: Target) -> Inventory:
 
 
 @runtime_checkable
-class TellsParts(Protocol):
+class IncrementalInventory(Protocol):
     """A backend whose parts (cards) answer at different speeds."""
 
     async def inventory_in_parts(self, told: Told) -> Inventory:
@@ -95,7 +95,7 @@ class TellsParts(Protocol):
 
 
 @runtime_checkable
-class CompletesInventory(Protocol):
+class InventoryEnricher(Protocol):
     """A backend that can say more once it is known what all backends found."""
 
     async def complete(self, found: Inventory) -> Inventory:
@@ -116,7 +116,7 @@ class PlansTogether(Protocol):
 
 
 @runtime_checkable
-class MakesArrays(Protocol):
+class ArrayPlanner(Protocol):
     """A backend that can say which commands make an array, and of which drives it makes some."""
 
     async def candidates(self) -> tuple[Candidate, ...]:
@@ -126,7 +126,7 @@ class MakesArrays(Protocol):
         """
         ...
 
-    async def plan_array(self, wish: ArrayWish, controller: Target | None, *, assume_clean: bool) -> ArrayPlan:
+    async def plan_array(self, wish: ArrayRequest, controller: Target | None, *, assume_clean: bool) -> ArrayPlan:
         """What making it would do, as things are now; nothing is changed.
 
         `controller`: the card that makes it. Raises InvalidValueError, BlockedError, NotFoundError, ToolFailedError.
@@ -135,18 +135,18 @@ class MakesArrays(Protocol):
 
 
 @runtime_checkable
-class BuildsArrays(MakesArrays, Protocol):
+class ArrayCreator(ArrayPlanner, Protocol):
     """A backend that makes what it plans, finds it again and takes it apart."""
 
-    async def find_made(self, array: MadeArray) -> ArrayFound:
+    async def find_made(self, array: CreatedArray) -> ArrayMatch:
         """What is there now of an array that was made, or about to be; asked anew, and nothing is changed.
 
         Its members are known by serial number (WWN) and size, wherever they are by now. Raises ToolFailedError.
         """
         ...
 
-    async def run_making(self, controller: Target | None, steps: Sequence[Write]) -> None:
-        """Take steps of `ArrayPlan.steps` or `ArrayFound.remove` in order, up to the first that fails.
+    async def run_making(self, controller: Target | None, steps: Sequence[ChangeStep]) -> None:
+        """Take steps of `ArrayPlan.steps` or `ArrayMatch.remove` in order, up to the first that fails.
 
         Raises ToolFailedError in the tool's words, RefusedError for a program that is not this maker's.
         """
@@ -170,7 +170,7 @@ class ChecksParity(Protocol):
 
 
 @runtime_checkable
-class KeepsReadings(Protocol):
+class CachedReadings(Protocol):
     """A backend that keeps what its inventory read of the settings, where to read them anew costs seconds."""
 
     async def readings(self, target: Target) -> Mapping[str, Reading]:
@@ -179,37 +179,37 @@ class KeepsReadings(Protocol):
 
 
 @runtime_checkable
-class ReadsOne(KeepsReadings, Protocol):
+class SingleSettingReader(CachedReadings, Protocol):
     """A backend some of whose settings take fewer questions than all of them; what it read of others is kept."""
 
     async def read_for(self, target: Target, key: str) -> Mapping[str, Reading]:
-        """As `Sets.read`; only what this setting depends on is asked anew."""
+        """As `SettingsBackend.read`; only what this setting depends on is asked anew."""
         ...
 
 
 @runtime_checkable
-class KeepsInventory(Protocol):
+class CachedInventory(Protocol):
     """A backend that can tell its inventory out of what it read last, where to look anew costs seconds."""
 
     async def kept_inventory(self) -> Inventory:
-        """As `Finds.inventory`, of what was read last, also by a change; what nothing is known of is asked."""
+        """As `InventoryBackend.inventory`, of what was read last, also by a change; what is not known is asked."""
         ...
 
 
 @runtime_checkable
-class AsksLegalValues(Protocol):
+class LegalValueQuery(Protocol):
     """A backend whose tool can be asked which values each setting may have, where `read` asks only for some."""
 
     async def ask_legal_values(self, target: Target) -> int:
         """Ask for all of them, so that a recording has the answers; how many were asked for. Changes nothing.
 
-        Raises as `Sets.read`.
+        Raises as `SettingsBackend.read`.
         """
         ...
 
 
 @runtime_checkable
-class TellsTasks(Protocol):
+class TaskReporter(Protocol):
     """A backend that can say what goes on in the background of one array without looking for everything anew."""
 
     async def tasks(self, target: Target) -> tuple[Task, ...]:
@@ -273,7 +273,7 @@ class CanPersist(Protocol):
 
 
 @runtime_checkable
-class CanRemake(Protocol):
+class Recreatable(Protocol):
     """A backend some of whose changes delete a thing and make it anew."""
 
     async def plan_remake(self, change: Change) -> Change:
@@ -287,7 +287,7 @@ class CanRemake(Protocol):
 
 
 @runtime_checkable
-class TellsRemains(Protocol):
+class InterruptedChangeReporter(Protocol):
     """A backend some of whose changes take a thing apart and make it anew."""
 
     async def remains(self, change: Change) -> str | None:
@@ -312,11 +312,11 @@ def where(pattern: str) -> Callable[[Host], Awaitable[bool]]:
     return present
 
 
-def lazily(place: str) -> Callable[[Host], Finds]:
+def lazily(place: str) -> Callable[[Host], InventoryBackend]:
     """Makes the backend of `package.module:Class`; the module is imported for the first one."""
 
-    def backend(host: Host) -> Finds:
-        made: Finds = at_place(place)(host)
+    def backend(host: Host) -> InventoryBackend:
+        made: InventoryBackend = at_place(place)(host)
         return made
 
     return backend
@@ -341,7 +341,7 @@ class Vendor:
 
     name: str
     """The prefix of its targets: `block`."""
-    backend: Callable[[Host], Finds]
+    backend: Callable[[Host], InventoryBackend]
     """Makes the backend on a host; no I/O yet. See `lazily`."""
     present: Callable[[Host], Awaitable[bool]] = always
     """Whether a host may have any of its things, at next to no cost; else its backend is not made to look for them."""

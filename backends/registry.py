@@ -21,18 +21,18 @@ from backends.host import Host
 from backends.merge_inventory import joined
 from backends.model import KERNEL, Array, Controller, Drive, Inventory, Problem, Target
 from backends.protocol import (
-    CompletesInventory,
-    Finds,
-    KeepsInventory,
-    KeepsReadings,
-    Sets,
-    TellsParts,
+    CachedInventory,
+    CachedReadings,
+    IncrementalInventory,
+    InventoryBackend,
+    InventoryEnricher,
+    SettingsBackend,
     Told,
     Vendor,
     at_place,
 )
 from backends.settings import Reading, Setting
-from backends.system.caching import AskedHost, asked_since
+from backends.system.caching import CachingHost, asked_since
 from backends.system.timeout_memory import heeding
 from backends.text import clean
 from backends.topology.tree import node_path
@@ -53,7 +53,7 @@ EMPTY = Inventory()
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
-class Found:
+class VendorRegistry:
     """The vendors there are."""
 
     vendors: tuple[Vendor, ...]
@@ -62,7 +62,7 @@ class Found:
     """Modules and packages that could not be used."""
 
 
-def find_vendors(*, plugins: Iterable[EntryPoint] | None = None) -> Found:
+def find_vendors(*, plugins: Iterable[EntryPoint] | None = None) -> VendorRegistry:
     """Every `VENDOR` of the modules in backends.vendors, then of the entry points; the first of a name counts."""
     vendors: dict[str, Vendor] = {}
     problems: list[Problem] = []
@@ -78,7 +78,7 @@ def find_vendors(*, plugins: Iterable[EntryPoint] | None = None) -> Found:
             problems.append(_broken(source, f"there is a vendor {vendor.name} already"))
         else:
             vendors[vendor.name] = vendor
-    return Found(vendors=tuple(vendors.values()), problems=tuple(problems))
+    return VendorRegistry(vendors=tuple(vendors.values()), problems=tuple(problems))
 
 
 @cache
@@ -151,18 +151,18 @@ def _broken(source: str, reason: str) -> Problem:
     )
 
 
-class Backends(Mapping[str, Finds]):
+class Backends(Mapping[str, InventoryBackend]):
     """The backends of one host by the name of their vendor, each made when it is first asked for."""
 
     def __init__(self, host: Host, vendors: Iterable[Vendor]) -> None:
         """Those of `vendors` on `host`."""
         self._host = host
         self._vendors = {vendor.name: vendor for vendor in vendors}
-        self._made: dict[str, Finds] = {}
+        self._made: dict[str, InventoryBackend] = {}
         self.drivers: Mapping[str, tuple[str, ...]] = {vendor.name: vendor.drivers for vendor in self._vendors.values()}
         """Kernel drivers of each vendor's cards."""
 
-    def __getitem__(self, name: str) -> Finds:
+    def __getitem__(self, name: str) -> InventoryBackend:
         """The backend of a vendor; where it cannot be made, one that says so."""
         if name not in self._made:
             try:
@@ -181,7 +181,7 @@ class Backends(Mapping[str, Finds]):
         """How many vendors there are."""
         return len(self._vendors)
 
-    async def present(self) -> Mapping[str, Finds]:
+    async def present(self) -> Mapping[str, InventoryBackend]:
         """Those that may find anything here; no other one is made for that."""
         asked = [vendor for vendor in self._vendors.values() if vendor.name not in self._made]
         answers = await asyncio.gather(*(vendor.present(self._host) for vendor in asked), return_exceptions=True)
@@ -205,13 +205,13 @@ class UnusableBackend:
         return (self._problem,)
 
 
-class Machine:
+class MachineBackends:
     """All backends of one host."""
 
     def __init__(self, host: Host, vendors: Iterable[Vendor], problems: Iterable[Problem] = ()) -> None:
         """Backends of `vendors` on `host`; `problems` are those of finding the vendors."""
         self._heeding = heeding(host)
-        self.host = AskedHost(self._heeding)
+        self.host = CachingHost(self._heeding)
         """The host they all work on."""
         self.backends = Backends(self.host, vendors)
         """Backends by vendor name."""
@@ -224,12 +224,12 @@ class Machine:
         """Vendors that have not answered the look that is under way, or the last one if that was given up."""
 
     @classmethod
-    def of(cls, host: Host) -> Machine:
+    def of(cls, host: Host) -> MachineBackends:
         """The machine with every vendor found."""
         found = find_vendors()
         return cls(host, found.vendors, found.problems)
 
-    def backend(self, target: Target) -> Finds:
+    def backend(self, target: Target) -> InventoryBackend:
         """The backend a target belongs to. Raises NotFoundError."""
         try:
             return self.backends[target.backend]
@@ -238,10 +238,10 @@ class Machine:
                 f"There is no backend {clean(target.backend)}.", hint=f"There are: {', '.join(self.backends)}."
             ) from None
 
-    def setter(self, target: Target) -> Sets:
+    def setter(self, target: Target) -> SettingsBackend:
         """The backend that sets what a target has. Raises NotFoundError where nothing can be set."""
         backend = self.backend(target)
-        if not isinstance(backend, Sets):
+        if not isinstance(backend, SettingsBackend):
             raise NotFoundError(
                 f"{clean(str(target))} has no settings.",
                 hint="`raidbench doctor` says whether a tool is missing.",
@@ -251,19 +251,19 @@ class Machine:
     def settings(self, target: Target) -> tuple[Setting, ...]:
         """The declared settings of a target; none where nothing can be set. Raises NotFoundError."""
         backend = self.backend(target)
-        return backend.settings(target) if isinstance(backend, Sets) else ()
+        return backend.settings(target) if isinstance(backend, SettingsBackend) else ()
 
     async def read(self, target: Target) -> Mapping[str, Reading]:
         """Their values now. Raises NotFoundError, DeviceGoneError, ToolFailedError."""
         backend = self.backend(target)
-        readings = await backend.read(target) if isinstance(backend, Sets) else {}
+        readings = await backend.read(target) if isinstance(backend, SettingsBackend) else {}
         self.read_so_far[target] = readings
         return readings
 
     async def kept(self, target: Target) -> Mapping[str, Reading]:
         """Their values as of the last look where the backend keeps them, else now. Raises as `read`."""
         backend = self.backend(target)
-        if not isinstance(backend, KeepsReadings):
+        if not isinstance(backend, CachedReadings):
             return await self.read(target)
         readings = self.read_so_far[target] = await backend.readings(target)
         return readings
@@ -280,7 +280,7 @@ class Machine:
         twin = inventory.twin(thing)
         slow = isinstance(thing, Drive) and thing.target.backend != KERNEL
         asked = [twin.target] if twin is not None else []
-        asked += [] if slow and not isinstance(self.backend(thing.target), KeepsReadings) else [thing.target]
+        asked += [] if slow and not isinstance(self.backend(thing.target), CachedReadings) else [thing.target]
         found: dict[str, tuple[Setting, Reading]] = {}
         for target in asked:
             readings = await self.kept(target)
@@ -308,7 +308,7 @@ class Machine:
         present = await self.backends.present()
         self.waited_for = frozenset(present)
 
-        async def ask(name: str, backend: Finds) -> Inventory:
+        async def ask(name: str, backend: InventoryBackend) -> Inventory:
             parts: set[str] = set()
 
             def heard(part: str, inventory: Inventory) -> None:
@@ -316,7 +316,7 @@ class Machine:
                 if told is not None:
                     told(part, inventory)
 
-            if told is not None and isinstance(backend, TellsParts):
+            if told is not None and isinstance(backend, IncrementalInventory):
                 inventory = await guarded(name, backend.inventory_in_parts(heard))
             else:
                 inventory = await probe(name, backend)
@@ -343,13 +343,13 @@ class Machine:
             self._answers = {**self._answers, **dict(zip(names, found, strict=True))}
             return await self._merged({name: self.backends[name] for name in self._answers})
 
-    async def _merged(self, present: Mapping[str, Finds]) -> Inventory:
+    async def _merged(self, present: Mapping[str, InventoryBackend]) -> Inventory:
         merged = Inventory(problems=self._problems)
         for answer in self._answers.values():
             merged = merged.merge(answer)
         inventory = joined(merged)
         for name, backend in present.items():
-            if isinstance(backend, CompletesInventory):  # what those add that wait for the others
+            if isinstance(backend, InventoryEnricher):  # what those add that wait for the others
                 inventory = joined(await guarded(name, backend.complete(inventory), otherwise=inventory))
         return inventory.merge(Inventory(problems=tuple(_untold(self._heeding.silences(), inventory.problems))))
 
@@ -365,11 +365,11 @@ def _untold(silences: Iterable[ToolTimeoutError], told: Iterable[Problem]) -> It
         seen |= {error.devices} if error.devices else set()
 
 
-def _kept_or_found(backend: Finds) -> Awaitable[Inventory]:
-    return backend.kept_inventory() if isinstance(backend, KeepsInventory) else backend.inventory()
+def _kept_or_found(backend: InventoryBackend) -> Awaitable[Inventory]:
+    return backend.kept_inventory() if isinstance(backend, CachedInventory) else backend.inventory()
 
 
-async def probe(name: str, backend: Finds) -> Inventory:
+async def probe(name: str, backend: InventoryBackend) -> Inventory:
     """One backend's inventory; its failure becomes a problem of an empty one."""
     return await guarded(name, backend.inventory())
 

@@ -15,9 +15,9 @@ from functools import partial
 from re import Pattern
 from typing import ClassVar, Generic, TypeVar
 
-from backends.change import Change, Write
+from backends.change import Change, ChangeStep
 from backends.change_steps import (
-    Wanted,
+    RequestedValue,
     require_companions,
     require_own,
     require_same,
@@ -76,10 +76,10 @@ class Settable(ABC, Generic[Seen]):
         """The locks that a change of this setting takes, a line each: of a disk those that runs on it take too."""
 
     @abstractmethod
-    def steps(self, seen: Seen, key: str, value: str, companions: Mapping[str, str] | None) -> tuple[Write, ...]:
+    def steps(self, seen: Seen, key: str, value: str, companions: Mapping[str, str] | None) -> tuple[ChangeStep, ...]:
         """What sets it to `value`; () where nothing can. `companions`: of a way back, None of a new value."""
 
-    def steps_back(self, seen: Seen, key: str, before: str) -> tuple[Write, ...]:
+    def steps_back(self, seen: Seen, key: str, before: str) -> tuple[ChangeStep, ...]:
         """What will bring the present value back once another one is set."""
         return self.steps(seen, key, before, None)
 
@@ -107,7 +107,9 @@ class Settable(ABC, Generic[Seen]):
         """The node of the device whose data a change of this setting destroys; None where it destroys none."""
         return None
 
-    def finished(self, seen: Seen, wish: Wanted, companions: Mapping[str, str] | None, change: Change) -> Change:
+    def finished(
+        self, seen: Seen, wish: RequestedValue, companions: Mapping[str, str] | None, change: Change
+    ) -> Change:
         """The change with what only this vendor knows of it. Raises BlockedError where it may not be."""
         return change
 
@@ -122,7 +124,7 @@ class Settable(ABC, Generic[Seen]):
     async def require_still(self, seen: Seen, change: Change) -> None:
         """Raises unless the thing is still the one that was planned for: asked before each step, and when one fails."""
 
-    async def take(self, seen: Seen, change: Change, step: Write) -> None:
+    async def take(self, seen: Seen, change: Change, step: ChangeStep) -> None:
         """Take one step: a file of the kernel, or a program. Raises ToolFailedError in the tool's or kernel's words."""
         if step.path is not None:
             await self._host.write(step.path, step.text or "")
@@ -180,14 +182,14 @@ class Settable(ABC, Generic[Seen]):
         if self.is_there((await self.readings_of(seen))[change.key], change):
             return
 
-        async def take(step: Write) -> None:
+        async def take(step: ChangeStep) -> None:
             if device := self.destroys(seen, change.key):
                 await self.require_free_for(device, change, step, seen)
             await self.take(seen, change, step)
 
         await take_steps(change, take, same=partial(self.require_still, seen, change), apart=self.APART)
 
-    async def require_free_for(self, device: str, change: Change, step: Write, seen: Seen) -> None:
+    async def require_free_for(self, device: str, change: Change, step: ChangeStep, seen: Seen) -> None:
         """Raises RefusedError where something uses what this step destroys, or it is not what was shown."""
         await require_free(self._host, device, change.found)
 
@@ -199,7 +201,7 @@ class Settable(ABC, Generic[Seen]):
         return await require_free(self._host, device)
 
     async def _planned(
-        self, seen: Seen, wish: Wanted, companions: Mapping[str, str] | None, found: tuple[Signature, ...]
+        self, seen: Seen, wish: RequestedValue, companions: Mapping[str, str] | None, found: tuple[Signature, ...]
     ) -> Change:
         key, before = wish.setting.key, wish.now.now
         undo = self.steps_back(seen, key, before) if before is not None and is_understood(before) else ()

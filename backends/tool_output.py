@@ -49,7 +49,7 @@ def whole_lines(text: str) -> str:
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
-class Whole:
+class CompletenessCheck:
     """How the whole answers of a tool are known. What is declared so stands in docs/vendors.md."""
 
     tool: str
@@ -86,7 +86,7 @@ def said(text: str) -> str:
 
 
 def cut_words(command: Command, why: str) -> str:
-    """Half an answer, in words without a full stop. `why`: as `Whole.lost` says."""
+    """Half an answer, in words without a full stop. `why`: as `CompletenessCheck.lost` says."""
     return f"{clean(command.shown(), 200)}: {CUT}: {why.rstrip('.')}"
 
 
@@ -131,7 +131,7 @@ def of_tool(path: str, words: str) -> str:
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
-class Heard:
+class ToolOutput:
     """What a tool answered, as far as it can be used."""
 
     text: str = ""
@@ -145,29 +145,29 @@ class Heard:
         return self.problem is not None
 
 
-async def hear(host: Host, whole: Whole, command: Command, where: str) -> Heard:
+async def hear(host: Host, whole: CompletenessCheck, command: Command, where: str) -> ToolOutput:
     """The answer to a question; of half of one is told at `where`, a backend or thing. Raises nothing of ours."""
     try:
         done = await host.run(command)
     except RaidbenchError as error:
-        return Heard(problem=Problem(where=where, message=error.message, hint=error.hint))
+        return ToolOutput(problem=Problem(where=where, message=error.message, hint=error.hint))
     return judged(whole, command, where, done)
 
 
-def judged(whole: Whole, command: Command, where: str, done: Completed) -> Heard:
+def judged(whole: CompletenessCheck, command: Command, where: str, done: Completed) -> ToolOutput:
     """The same of an answer that is there."""
     why = whole.lost(done)
     if not why:
-        return Heard(text=done.stdout)
+        return ToolOutput(text=done.stdout)
     if not done.stdout.strip() and (done.returncode or done.stderr.strip()):
         died = no_answer(command, done)
-        return Heard(problem=Problem(where=where, message=died.message, hint=died.hint))
+        return ToolOutput(problem=Problem(where=where, message=died.message, hint=died.hint))
     if (words := said(done.stderr)) and words not in why:
         why = f"{why}; {words.rstrip('.')}"
-    return Heard(text=whole_lines(done.stdout), problem=cut_problem(where, command, why))
+    return ToolOutput(text=whole_lines(done.stdout), problem=cut_problem(where, command, why))
 
 
-def told_once(answers: Iterable[Heard]) -> tuple[Problem, ...]:
+def told_once(answers: Iterable[ToolOutput]) -> tuple[Problem, ...]:
     """The problems of several answers, each sentence once."""
     return each_once(answer.problem for answer in answers if answer.problem is not None)
 

@@ -12,12 +12,12 @@ from pathlib import Path
 
 import pytest
 
-from app.core.benchmark.preconditioning import DeviceMemory
-from app.core.changes.arrays.array_journal import ArraysMadeHere
+from app.core.benchmark.preconditioning import PreconditionHistory
+from app.core.changes.arrays.array_journal import ArrayJournal
 from app.core.session import event_codec
 from app.core.session.archive import write_archive
 from app.core.session.archive_reader import opened_archive
-from app.core.session.event_types import Written
+from app.core.session.event_types import PreconditionWritten
 from app.core.session.folders import LOG
 from app.core.session.journal import FILE, Journal, boot_clock, read_records
 from app.core.session.paths import ARRAYS, Paths
@@ -25,9 +25,9 @@ from app.core.session.recorder import Recorder
 from app.core.session.store import load
 from app.features.fleet.multihost.record import DOCUMENT, joint_records
 from app.features.history.baselines import Baselines
-from backends.array_planning import MadeArray
+from backends.array_planning import CreatedArray
 from backends.errors import NewerError
-from backends.formats import FORMATS, Kept
+from backends.formats import FORMATS, FileFormat
 from backends.model import Level
 from backends.simulator.profiles.linux import linux_rack
 from backends.simulator.state_file import RackFile, dumped
@@ -51,13 +51,13 @@ def changed(file: Path, **fields: object) -> None:
 
 def session(folder: Path) -> None:
     shutil.copytree(KEPT / "sessions" / "worked", folder / "worked")
-    changed(folder / "worked" / LOG, version=NEWER, format=FORMATS[Kept.SESSION] + 1)
+    changed(folder / "worked" / LOG, version=NEWER, format=FORMATS[FileFormat.SESSION] + 1)
     load(folder / "worked")
 
 
 def baseline(folder: Path) -> None:
     shutil.copytree(KEPT / "baselines", folder / "baselines")
-    changed(folder / "baselines" / "kept.json", program=NEWER, schema=FORMATS[Kept.BASELINE] + 1)
+    changed(folder / "baselines" / "kept.json", program=NEWER, schema=FORMATS[FileFormat.BASELINE] + 1)
     Baselines(places(folder)).load("kept")
 
 
@@ -67,7 +67,7 @@ def archive(folder: Path) -> None:
     data = (folder / "own.raidbench").read_bytes()
     begin = data.rindex(b"raidbench-archive ")
     words = data[begin:].split()
-    seal = b" ".join((words[0], b"%d" % (FORMATS[Kept.ARCHIVE] + 1), b"by", NEWER.encode(), *words[4:]))
+    seal = b" ".join((words[0], b"%d" % (FORMATS[FileFormat.ARCHIVE] + 1), b"by", NEWER.encode(), *words[4:]))
     (folder / "newer.raidbench").write_bytes(data[:begin] + seal)
     with opened_archive(folder / "newer.raidbench"):
         pass
@@ -75,51 +75,51 @@ def archive(folder: Path) -> None:
 
 def rack(folder: Path) -> None:
     (folder / "rack.json").write_text(json.dumps(dumped(linux_rack())))
-    changed(folder / "rack.json", program=NEWER, format=FORMATS[Kept.RACK] + 1)
+    changed(folder / "rack.json", program=NEWER, format=FORMATS[FileFormat.RACK] + 1)
     assert RackFile(folder / "rack.json").rack
 
 
 def machine(folder: Path) -> None:
-    (folder / "machine.json").write_text(json.dumps({"format": FORMATS[Kept.MACHINE] + 1, "program": NEWER}))
+    (folder / "machine.json").write_text(json.dumps({"format": FORMATS[FileFormat.MACHINE] + 1, "program": NEWER}))
     ReplayHost(folder)
 
 
 def stream(folder: Path) -> None:
-    data = {"format": FORMATS[Kept.STREAM] + 1, "program": NEWER}
+    data = {"format": FORMATS[FileFormat.STREAM] + 1, "program": NEWER}
     (folder / "fio.json.gz").write_bytes(gzip.compress(json.dumps(data).encode()))
     Recording.load(folder / "fio.json.gz")
 
 
 def joint(folder: Path) -> None:
     (folder / "runs" / "j1").mkdir(parents=True)
-    data = {"format": FORMATS[Kept.JOINT] + 1, "program": NEWER}
+    data = {"format": FORMATS[FileFormat.JOINT] + 1, "program": NEWER}
     (folder / "runs" / "j1" / DOCUMENT).write_text(json.dumps(data))
     joint_records(folder)
 
 
 def journal(folder: Path) -> None:
-    record(folder, kind="intent", id="c1", session="/sessions/one", format=FORMATS[Kept.JOURNAL] + 1, by=NEWER)
+    record(folder, kind="intent", id="c1", session="/sessions/one", format=FORMATS[FileFormat.JOURNAL] + 1, by=NEWER)
     Journal(folder).intent("c2", folder, planned("128", "256"))
 
 
 def arrays(folder: Path) -> None:
-    newer = FORMATS[Kept.ARRAYS] + 1
+    newer = FORMATS[FileFormat.ARRAYS] + 1
     record(folder, name=ARRAYS, kind="array", stage="making", format=newer, by=NEWER)
     (folder / FILE).rename(folder / ARRAYS)
-    array = MadeArray(name="rb-1", level=Level.RAID0, controller=None, members=(), strip_bytes=None)
-    ArraysMadeHere(folder).begin(array, folder)
+    array = CreatedArray(name="rb-1", level=Level.RAID0, controller=None, members=(), strip_bytes=None)
+    ArrayJournal(folder).begin(array, folder)
 
 
-READS: dict[Kept, Callable[[Path], None]] = {
-    Kept.SESSION: session,
-    Kept.JOURNAL: journal,
-    Kept.ARRAYS: arrays,
-    Kept.BASELINE: baseline,
-    Kept.ARCHIVE: archive,
-    Kept.RACK: rack,
-    Kept.MACHINE: machine,
-    Kept.STREAM: stream,
-    Kept.JOINT: joint,
+READS: dict[FileFormat, Callable[[Path], None]] = {
+    FileFormat.SESSION: session,
+    FileFormat.JOURNAL: journal,
+    FileFormat.ARRAYS: arrays,
+    FileFormat.BASELINE: baseline,
+    FileFormat.ARCHIVE: archive,
+    FileFormat.RACK: rack,
+    FileFormat.MACHINE: machine,
+    FileFormat.STREAM: stream,
+    FileFormat.JOINT: joint,
 }
 """What is read of a newer program's. An index is made anew (tests/core/past_runs); for a device see below."""
 
@@ -133,14 +133,14 @@ def record(folder: Path, **fields: object) -> None:
 
 
 @pytest.mark.parametrize("kept", READS)
-def test_what_a_newer_program_wrote_is_not_read_but_said(kept: Kept, tmp_path: Path) -> None:
+def test_what_a_newer_program_wrote_is_not_read_but_said(kept: FileFormat, tmp_path: Path) -> None:
     with pytest.raises(NewerError, match=SAYS) as told:
         READS[kept](tmp_path)
     assert told.value.hint == f"Use raidbench {NEWER} or newer."
 
 
 def test_each_format_is_tried() -> None:
-    assert set(Kept) - set(READS) == {Kept.INDEX, Kept.DEVICE}
+    assert set(FileFormat) - set(READS) == {FileFormat.INDEX, FileFormat.DEVICE}
 
 
 # -- sessions ----------------------------------------------------------------------------------------------------------
@@ -171,7 +171,7 @@ async def test_a_session_of_the_same_format_is_gone_on_with(tmp_path: Path) -> N
 
 @pytest.mark.parametrize("step", [1, -1])
 async def test_the_next_command_does_not_go_on_with_a_session_of_another_format(step: int, tmp_path: Path) -> None:
-    before = await begun(tmp_path, version=NEWER, format=FORMATS[Kept.SESSION] + step)
+    before = await begun(tmp_path, version=NEWER, format=FORMATS[FileFormat.SESSION] + step)
     recorder = Recorder(LocalHost(), paths=places(tmp_path))
     await recorder.open(fresh=False)
     recorder.close()
@@ -179,7 +179,7 @@ async def test_the_next_command_does_not_go_on_with_a_session_of_another_format(
 
 
 async def test_nothing_is_added_to_a_newer_session_that_is_named(tmp_path: Path) -> None:
-    before = await begun(tmp_path, version=NEWER, format=FORMATS[Kept.SESSION] + 1)
+    before = await begun(tmp_path, version=NEWER, format=FORMATS[FileFormat.SESSION] + 1)
     written = (before / LOG).read_bytes()
     recorder = Recorder(LocalHost(), paths=places(tmp_path))
     with pytest.raises(NewerError, match=SAYS):
@@ -192,7 +192,7 @@ async def test_a_session_that_a_newer_program_went_on_with_is_not_read_in_part(t
     before = await begun(tmp_path)
     first = json.loads((before / LOG).read_text().partition("\n")[0])
     with (before / LOG).open("a") as log:
-        further = {**first, "version": NEWER, "format": FORMATS[Kept.SESSION] + 1, "machine": "otherwise"}
+        further = {**first, "version": NEWER, "format": FORMATS[FileFormat.SESSION] + 1, "machine": "otherwise"}
         log.write(json.dumps(further, separators=(",", ":")) + "\n")
     with pytest.raises(NewerError, match=SAYS):
         load(before)
@@ -220,7 +220,7 @@ sweep-step-started
 
 
 def test_a_new_kind_of_event_makes_a_new_format() -> None:
-    assert sorted(event_codec.KINDS) == EVENTS[FORMATS[Kept.SESSION]].split()
+    assert sorted(event_codec.KINDS) == EVENTS[FORMATS[FileFormat.SESSION]].split()
 
 
 # -- the journal -------------------------------------------------------------------------------------------------------
@@ -228,7 +228,7 @@ def test_a_new_kind_of_event_makes_a_new_format() -> None:
 
 def left_open(folder: Path, **fields: object) -> Journal:
     """A journal in which a newer program has a change open; what it says of that is in a shape unknown here."""
-    words = {"id": "c7", "session": "/sessions/of-newer", "format": FORMATS[Kept.JOURNAL] + 1, "by": NEWER}
+    words = {"id": "c7", "session": "/sessions/of-newer", "format": FORMATS[FileFormat.JOURNAL] + 1, "by": NEWER}
     record(folder, **{"kind": "intent", **words, **fields})
     return Journal(folder)
 
@@ -292,16 +292,16 @@ def test_doctor_says_so(cli: Cli, newer: None) -> None:  # noqa: F811
 
 
 def test_of_a_device_nothing_is_known_that_a_newer_program_knows(tmp_path: Path) -> None:
-    kept = DeviceMemory(tmp_path)
+    kept = PreconditionHistory(tmp_path)
     kept.remember(IDENTITY, WRITTEN)
     (file,) = tmp_path.iterdir()
     known = kept.last_written(IDENTITY)
     with file.open("a") as lines:
-        lines.write(json.dumps({"format": FORMATS[Kept.DEVICE] + 1, "passes": 2}) + "\n")
+        lines.write(json.dumps({"format": FORMATS[FileFormat.DEVICE] + 1, "passes": 2}) + "\n")
     assert (known is not None, kept.last_written(IDENTITY)) == (True, None)
 
 
-WRITTEN = Written(
+WRITTEN = PreconditionWritten(
     at=1795406857.2,
     device="/dev/sdb",
     size_bytes=511101108224,

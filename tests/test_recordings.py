@@ -8,7 +8,7 @@ from pathlib import Path
 import pytest
 
 from app.core.fio.document import FioDocument
-from app.core.fio.stream import Document, StreamParser
+from app.core.fio.stream import FioJsonDocument, StreamParser
 from backends.text import chosen
 from backends.topology.mounts import parse_mountinfo, parse_swaps
 from backends.topology.signatures import (
@@ -47,7 +47,7 @@ WRITERS = (_cards, _fio, _linux, _megaraid, _megaraid_facts, _smartarray)
 def _fio_documents(text: str) -> None:
     parser = StreamParser()
     for event in (*parser.feed(text.encode()), *parser.close()):
-        if isinstance(event, Document):
+        if isinstance(event, FioJsonDocument):
             for name in ("read", "write", "mixed"):
                 FioDocument(event.data).counters(name)
 

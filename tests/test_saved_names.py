@@ -20,14 +20,14 @@ from syrupy.assertion import SnapshotAssertion
 from syrupy.extensions.single_file import SingleFileSnapshotExtension, WriteMode
 
 from app.core.analysis.past_runs.index import _COLUMNS
-from app.core.changes.arrays.array_journal import ArrayEntry
+from app.core.changes.arrays.array_journal import ArrayJournalEntry
 from app.core.fio.fields import FIELDS as JOB_FIELDS
 from app.core.presentation.json_schema import HEALTH
 from app.core.session import event_codec
 from app.core.session.archive import ArchivedFile
-from app.core.session.event_types import Progress, Written
+from app.core.session.event_types import PreconditionWritten, Progress
 from app.core.session.events import LoggedEvent, MachineFacts
-from app.core.session.journal import OpenChange, Setter
+from app.core.session.journal import ChangeProcess, UnresolvedChange
 from app.features.fleet.multihost.record import JointRecord
 from app.features.sweep.engine import live_log
 from app.privsep.dispatcher import CHANGES, FINISHED
@@ -35,7 +35,7 @@ from app.privsep.request_schema import FIELDS, RESULTS
 from backends import errors
 from backends.change import Change
 from backends.errors import RaidbenchError, RefusedError
-from backends.firmware_queries import Question
+from backends.firmware_queries import FirmwareQuery
 from backends.formats import FORMATS
 from backends.helper_interface import ERRORS, raised, told
 from backends.host import FileStat
@@ -46,11 +46,11 @@ from backends.topology.facts import DeviceFacts
 from widgets.plot_render.plot_data import Data
 
 SAVED: Mapping[str, type[Any]] = {
-    "journal intent": OpenChange,
-    "journal setter": Setter,
-    "device written": Written,
+    "journal intent": UnresolvedChange,
+    "journal setter": ChangeProcess,
+    "device written": PreconditionWritten,
     "joint run": JointRecord,
-    "array": ArrayEntry,
+    "array": ArrayJournalEntry,
     "baseline machine": MachineFacts,
     "archive part": ArchivedFile,
     "recorded stat": FileStat,
@@ -150,7 +150,7 @@ def everything() -> Iterator[str]:
     yield f"are finished: {', '.join(sorted(FINISHED))}"
     yield f"results: {', '.join(RESULTS)}"
     yield "== questions to firmware"
-    yield ", ".join(question.name for question in Question)
+    yield ", ".join(question.name for question in FirmwareQuery)
 
 
 def test_all_saved_names_are_those_of_the_table(snapshot: SnapshotAssertion) -> None:

@@ -23,7 +23,7 @@ from backends.simulator.host import SimulatedHost
 from backends.simulator.profiles.linux import linux_rack
 from backends.simulator.smcli import DiskSystem
 from backends.testing.conformance import candidates
-from backends.tool_output import Whole
+from backends.tool_output import CompletenessCheck
 from backends.vendors.bcache.backend import Bcache
 from backends.vendors.fusionio.backend import FusionIo
 from backends.vendors.fusionio.inventory import drive_target as ioDrive
@@ -361,16 +361,16 @@ def _system(section: Section) -> System:
     return System(name=section.short, makers=(section.well, *section.troubled), targets=section.targets)
 
 
-def declared() -> list[Whole]:
-    """Every `Whole` that a module of the vendors declares."""
-    found: dict[str, Whole] = {}
+def declared() -> list[CompletenessCheck]:
+    """Every `CompletenessCheck` that a module of the vendors declares."""
+    found: dict[str, CompletenessCheck] = {}
     for module in pkgutil.walk_packages(backends.vendors.__path__, f"{backends.vendors.__name__}."):
         names = vars(importlib.import_module(module.name)).values()
-        found |= {one.tool: one for one in names if isinstance(one, Whole)}
+        found |= {one.tool: one for one in names if isinstance(one, CompletenessCheck)}
     return [found[tool] for tool in sorted(found, key=str.lower)]
 
 
-def _whole(one: Whole) -> str:
+def _whole(one: CompletenessCheck) -> str:
     statuses = ", ".join(map(str, sorted(one.statuses))) or "says nothing"
     return f"| {' | '.join(map(_cell, (one.tool, one.mark, statuses, one.hides or 'nothing')))} |\n"
 

@@ -10,7 +10,7 @@ from rich.text import Text
 from textual.reactive import reactive
 from textual.strip import Strip
 
-from widgets.cached_styles import SteadyWidget
+from widgets.cached_styles import StyleCachedWidget
 from widgets.text_utils import units
 from widgets.text_utils.text import clean, shorten, width_of
 
@@ -53,7 +53,7 @@ class Progress:
     """Seconds left, when known."""
 
 
-class ProgressLine(SteadyWidget):
+class ProgressLine(StyleCachedWidget):
     """Phase, bar, percent, elapsed and remaining time in one line."""
 
     COMPONENT_CLASSES: ClassVar[set[str]] = {

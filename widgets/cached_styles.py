@@ -24,7 +24,7 @@ class Selectable(Widget):
         return selection.extract(self.shown_text()), "\n"
 
 
-class SteadyWidget(Selectable):
+class StyleCachedWidget(Selectable):
     """A widget that is painted several times a second in styles that seldom change.
 
     Textual computes styles again after every refresh.

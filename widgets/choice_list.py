@@ -16,7 +16,7 @@ from textual.widgets import Static
 
 from widgets.guarded_dialog import Clock, GuardedDialog
 from widgets.keyed_table import KeyedTable, TableCell, TableColumn, TableRow, Tone
-from widgets.text_panel import Prose
+from widgets.text_panel import TextParagraphs
 from widgets.text_utils.text import clean
 
 
@@ -43,7 +43,7 @@ class ChoiceDialog(GuardedDialog[str | None]):
     ChoiceDialog {
         & > .dialog { width: auto; min-width: 50; max-width: 90%; }
         & KeyedTable { height: auto; width: 72; max-width: 100%; margin-top: 1; }
-        & Prose { width: 72; max-width: 100%; }
+        & TextParagraphs { width: 72; max-width: 100%; }
         & .dialog-help { height: 3; margin-top: 1; }
         & .dialog-keys { color: $text-muted; height: 1; width: auto; }
     }
@@ -75,9 +75,9 @@ class ChoiceDialog(GuardedDialog[str | None]):
         if risky:
             columns += (TableColumn(key="risk", label="Risk"),)
         with Vertical(classes="dialog"):
-            yield Prose(self._heading, "title")
+            yield TextParagraphs(self._heading, "title")
             yield KeyedTable(columns, tuple(self._row(choice) for choice in self._choices.values()))
-            yield Prose("", "label", classes="dialog-help")
+            yield TextParagraphs("", "label", classes="dialog-help")
             yield Static(Content(self.KEYS), classes="dialog-keys")
 
     def on_mount(self) -> None:
@@ -96,7 +96,7 @@ class ChoiceDialog(GuardedDialog[str | None]):
     def _show_help(self, event: KeyedTable.RowHighlighted) -> None:
         choice = self._choices[event.key]
         blocked = f"Not now: {choice.blocked}. " if choice.blocked else ""
-        self.query_one(".dialog-help", Prose).say(blocked + choice.help, "warning" if blocked else "label")
+        self.query_one(".dialog-help", TextParagraphs).say(blocked + choice.help, "warning" if blocked else "label")
 
     @on(KeyedTable.RowSelected)
     def _choose(self, event: KeyedTable.RowSelected) -> None:
@@ -153,7 +153,7 @@ class MarkDialog(ChoiceDialog):
         if value is None:
             return
         if value == self._alone:
-            self.query_one(".dialog-help", Prose).say("This one is chosen alone: enter takes it.", "warning")
+            self.query_one(".dialog-help", TextParagraphs).say("This one is chosen alone: enter takes it.", "warning")
             return
         self._marks ^= {value}
         table.rows = tuple(self._row(choice) for choice in self._choices.values())

@@ -8,11 +8,11 @@ from collections.abc import Sequence
 from textual.reactive import reactive
 from textual.selection import Selection
 
-from widgets.text_panel import Line, Lines
+from widgets.text_panel import Line, TextPanel
 from widgets.text_utils.text import break_hard, clean, shorten, width_of, wrap
 
 
-class CommandPreview(Lines):
+class CommandPreview(TextPanel):
     """Commands quoted for a shell, every word shown; below them the risks."""
 
     commands: reactive[tuple[tuple[str, ...] | str, ...]] = reactive((), repaint=False)

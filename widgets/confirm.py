@@ -14,7 +14,7 @@ from textual.widgets import Button, Input
 from widgets.command_preview import CommandPreview, bulleted
 from widgets.confirmation import ChangeTable, Confirmation, PlannedChange, Tier
 from widgets.guarded_dialog import ButtonRow, Clock, GuardedDialog, KeyButton, TypedField
-from widgets.text_panel import Line, Lines, Prose, Style
+from widgets.text_panel import Line, Style, TextPanel, TextParagraphs
 from widgets.text_utils.text import clean
 
 __all__ = ["ConfirmDialog", "Confirmation", "PlannedChange", "Tier"]
@@ -34,7 +34,7 @@ _FEW: Final = 2
 """Devices that are always in sight; more of them are the first of what scrolls, or there would be no room to answer."""
 
 
-class _Sentences(Lines):
+class _Sentences(TextPanel):
     """Sentences under a heading."""
 
     def __init__(self, heading: str, sentences: tuple[str, ...], tone: str) -> None:
@@ -74,8 +74,8 @@ class ConfirmDialog(GuardedDialog[bool]):
         & .dialog-device { height: auto; margin-bottom: 1; }
         & .dialog-title > .lines--warning { text-style: bold; }
         & VerticalScroll { height: auto; max-height: 60%; scrollbar-size-vertical: 1; }
-        & VerticalScroll > Lines { margin-bottom: 1; }
-        & VerticalScroll > Lines:last-child { margin-bottom: 0; }
+        & VerticalScroll > TextPanel { margin-bottom: 1; }
+        & VerticalScroll > TextPanel:last-child { margin-bottom: 0; }
         & TypedField { margin-top: 1; }
         & #hint { height: 2; }
         & .destructive .dialog-buttons { margin-top: 0; }
@@ -95,14 +95,16 @@ class ConfirmDialog(GuardedDialog[bool]):
         asked = self.confirmation
         mark = MARKS[asked.tier]
         with Vertical(classes=f"dialog {asked.tier}"):
-            yield Prose(f"{mark}: {asked.title}" if mark else asked.title, _tone(asked.tier), classes="dialog-title")
+            yield TextParagraphs(
+                f"{mark}: {asked.title}" if mark else asked.title, _tone(asked.tier), classes="dialog-title"
+            )
             for device in asked.devices if len(asked.devices) <= _FEW else ():
-                yield Prose(device, classes="dialog-device")
+                yield TextParagraphs(device, classes="dialog-device")
             with VerticalScroll(can_focus=False):
                 yield from self._body()
             if asked.tier == "destructive":
                 yield TypedField(placeholder=f"type {clean(asked.required)} here", compact=True, id="typed")
-                yield Prose(self._hint(), "label", id="hint")
+                yield TextParagraphs(self._hint(), "label", id="hint")
             yield ButtonRow(*self._buttons())
 
     def on_mount(self) -> None:
@@ -185,7 +187,7 @@ class ConfirmDialog(GuardedDialog[bool]):
     def _name_typed(self) -> None:
         field = self.query_one(TypedField)
         self.query_one("#apply", Button).disabled = not self._typed()
-        hint = self.query_one("#hint", Prose)
+        hint = self.query_one("#hint", TextParagraphs)
         if field.refused_paste:
             hint.say(f"Not pasted: it has to be typed. {self._hint()}", "warning")
             field.refused_paste = False
@@ -199,7 +201,7 @@ class ConfirmDialog(GuardedDialog[bool]):
         if self._typed():
             self.query_one("#apply", Button).focus()
         else:
-            self.query_one("#hint", Prose).say(f"That is not it. {self._hint()}", "bad")
+            self.query_one("#hint", TextParagraphs).say(f"That is not it. {self._hint()}", "bad")
 
     def _typed(self) -> bool:
         required = clean(self.confirmation.required)
@@ -215,7 +217,7 @@ class ConfirmDialog(GuardedDialog[bool]):
         if asked.changes:
             yield ChangeTable(asked.changes)
         if asked.summary:
-            yield Prose(asked.summary)
+            yield TextParagraphs(asked.summary)
         if asked.reasons:
             yield _Sentences("Why not", asked.reasons, "bad")
         if asked.evidence:

@@ -6,7 +6,7 @@ from collections.abc import Sequence
 from dataclasses import dataclass
 from typing import Literal
 
-from widgets.text_panel import Line, Lines
+from widgets.text_panel import Line, TextPanel
 from widgets.text_utils.text import clean, wrap
 
 Tier = Literal["harmless", "risky", "destructive", "refused"]
@@ -61,7 +61,7 @@ class Confirmation:
     """What the button says that does it for a while, such as `Trial, 5 min`; empty for none."""
 
 
-class ChangeTable(Lines):
+class ChangeTable(TextPanel):
     """A block for each change: what moves from where to where, when; how it is taken back once that is unfolded."""
 
     def __init__(self, changes: tuple[PlannedChange, ...] = ()) -> None:

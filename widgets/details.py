@@ -7,7 +7,7 @@ from dataclasses import dataclass
 from textual.reactive import reactive
 
 from widgets.table_layout import Tone
-from widgets.text_panel import Line, Lines
+from widgets.text_panel import Line, TextPanel
 from widgets.text_utils.text import clean, pad, shorten, width_of, wrap
 
 
@@ -33,7 +33,7 @@ class FactGroup:
     """The facts."""
 
 
-class Details(Lines):
+class Details(TextPanel):
     """Groups of facts with aligned labels; values wrap under themselves."""
 
     groups: reactive[tuple[FactGroup, ...]] = reactive((), repaint=False)

@@ -15,7 +15,7 @@ from textual.widgets import Button, Input
 
 from widgets.guarded_dialog import ButtonRow, Clock, GuardedDialog, KeyButton
 from widgets.text_field import TextField
-from widgets.text_panel import Prose
+from widgets.text_panel import TextParagraphs
 from widgets.text_utils.text import clean
 
 
@@ -96,10 +96,10 @@ class FieldDialog(GuardedDialog[str | None]):
     def compose(self) -> ComposeResult:
         """Title, help, field, reason, answers."""
         with Vertical(classes="dialog"):
-            yield Prose(self._heading, "title")
-            yield Prose(self._help, "label")
+            yield TextParagraphs(self._heading, "title")
+            yield TextParagraphs(self._help, "label")
             yield TextField(clean(self._value), password=self._secret, compact=True, id="field")
-            yield Prose("", "bad", classes="dialog-reason")
+            yield TextParagraphs("", "bad", classes="dialog-reason")
             yield ButtonRow(
                 KeyButton("OK", "enter", id="accept", variant="primary"), KeyButton("Cancel", "esc", id="cancel")
             )
@@ -130,7 +130,7 @@ class FieldDialog(GuardedDialog[str | None]):
             self.dismiss(self.accepted(text))
 
     def _say(self, reason: str) -> None:
-        self.query_one(".dialog-reason", Prose).say(f"Not accepted: {reason}" if reason else "", "bad")
+        self.query_one(".dialog-reason", TextParagraphs).say(f"Not accepted: {reason}" if reason else "", "bad")
 
     @on(Input.Changed, "#field")
     def _changed(self, event: Input.Changed) -> None:

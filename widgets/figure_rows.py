@@ -12,7 +12,7 @@ from textual.geometry import Region, Size
 from textual.reactive import reactive
 from textual.strip import Strip
 
-from widgets.cached_styles import SteadyWidget
+from widgets.cached_styles import StyleCachedWidget
 from widgets.text_utils.text import clean, pad, width_of
 
 _GAP = 2
@@ -34,14 +34,14 @@ class FigureColumn:
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
-class Figures:
+class FigureRow:
     """A row: what it is of, and for each column the figure and what stands beside it."""
 
     name: str = ""
     cells: tuple[tuple[str, str], ...] = ()
 
 
-class FigureRows(SteadyWidget):
+class FigureRows(StyleCachedWidget):
     """A heading and a row or two of figures; only what differs is painted again.
 
     What belongs beside the figures of a single row stands below them, where each can be read by itself.
@@ -74,7 +74,7 @@ class FigureRows(SteadyWidget):
 
     columns: reactive[tuple[FigureColumn, ...]] = reactive((), repaint=False)
     """The columns; the last ones go where there is no room, after what stands beside the figures."""
-    rows: reactive[tuple[Figures, ...]] = reactive((), repaint=False)
+    rows: reactive[tuple[FigureRow, ...]] = reactive((), repaint=False)
     """The rows; without any the widget takes no room."""
 
     def __init__(self, *, id: str | None = None) -> None:
@@ -85,7 +85,7 @@ class FigureRows(SteadyWidget):
         """Paints all of it."""
         self.refresh(layout=True)
 
-    def watch_rows(self, before: tuple[Figures, ...], rows: tuple[Figures, ...]) -> None:
+    def watch_rows(self, before: tuple[FigureRow, ...], rows: tuple[FigureRow, ...]) -> None:
         """Paints the rows that differ."""
         self.set_class(not rows, "-empty")
         if [row.name for row in before] != [row.name for row in rows]:
@@ -95,7 +95,7 @@ class FigureRows(SteadyWidget):
             if old != new:
                 self._refresh_cells(at + 1, old, new)
 
-    def _refresh_cells(self, line: int, old: Figures, new: Figures) -> None:
+    def _refresh_cells(self, line: int, old: FigureRow, new: FigureRow) -> None:
         left = self._names_width()
         _, widths = self._places()
         for was, now, width in zip(old.cells, new.cells, widths, strict=False):

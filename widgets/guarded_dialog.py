@@ -14,7 +14,7 @@ from textual.screen import ModalScreen
 from textual.widgets import Button, Input
 from textual.widgets.button import ButtonVariant
 
-from widgets.sparse_screen import CalmScreen
+from widgets.sparse_screen import BufferedScreen
 from widgets.text_utils.text import clean
 
 Result = TypeVar("Result")
@@ -26,7 +26,7 @@ GRACE: Final = 0.5
 """Seconds after opening in which a dialog takes no answer but escape."""
 
 
-class GuardedDialog(ModalScreen[Result], CalmScreen[Result]):
+class GuardedDialog(ModalScreen[Result], BufferedScreen[Result]):
     """A dialog deaf to all answers but escape for half a second after it came up."""
 
     # Focus on the first button would make a waiting Enter an answer.

@@ -13,7 +13,7 @@ from textual.reactive import reactive
 from textual.strip import Strip
 
 from widgets.axis_ticks import DOTS
-from widgets.cached_styles import SteadyWidget
+from widgets.cached_styles import StyleCachedWidget
 from widgets.chart import LineChart
 from widgets.chart_data import ChartData, HeatInterval
 from widgets.plot_frame import FARTHEST, Frame, FramedDrawing, Row, axis_rows, gutter_of, over_grid, time_span
@@ -41,7 +41,7 @@ def shade_of(level: float) -> str:
     return f"shade--{min(SHADES - 1, max(0, int(level * SHADES)))}"
 
 
-class ShadeScale(SteadyWidget):
+class ShadeScale(StyleCachedWidget):
     """A line that says what the shades mean: from nothing to `text`."""
 
     COMPONENT_CLASSES: ClassVar[set[str]] = {*SHADE_CLASSES, "shade-scale--text"}

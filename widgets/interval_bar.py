@@ -9,7 +9,7 @@ from typing import Final
 from textual.reactive import reactive
 
 from widgets.scale import AxisSpan
-from widgets.text_panel import Line, Lines, Style
+from widgets.text_panel import Line, Style, TextPanel
 
 _AIR: Final = 0.04
 """Share of the axis beyond the outermost value, at both ends."""
@@ -57,7 +57,7 @@ Cells = list[tuple[str, str]]
 """A style's name and a character for every cell."""
 
 
-class IntervalBar(Lines):
+class IntervalBar(TextPanel):
     """Labels, bar and points in three lines; four with the axis below them."""
 
     mark: reactive[IntervalMark | None] = reactive(None, repaint=False)

@@ -14,14 +14,14 @@ from textual.message import Message
 from textual.reactive import reactive
 from textual.strip import Strip
 
-from widgets.table_layout import Align, Placed, TableCell, TableColumn, TableLayout, TableRow, Tone
-from widgets.table_renderer import GUTTER, TableFace
+from widgets.table_layout import Align, PlacedColumn, TableCell, TableColumn, TableLayout, TableRow, Tone
+from widgets.table_renderer import GUTTER, TableRenderer
 from widgets.text_utils.text import pad, wrap
 
 __all__ = ["Align", "KeyedTable", "TableCell", "TableColumn", "TableRow", "Tone"]
 
 
-class KeyedTable(TableFace, can_focus=True):
+class KeyedTable(TableRenderer, can_focus=True):
     """Rows told apart by key, given as one immutable tuple; the cursor stays with its key when they change."""
 
     BINDINGS: ClassVar[list[BindingType]] = [
@@ -83,7 +83,7 @@ class KeyedTable(TableFace, can_focus=True):
         self._layout_of_columns = TableLayout(columns)
         self._layout_of_columns.measure(rows)
         self._measured: tuple[object, object] = (None, None)
-        self._placed: tuple[int, tuple[Placed, ...]] = (-1, ())
+        self._placed: tuple[int, tuple[PlacedColumn, ...]] = (-1, ())
         self._index: dict[str, int] = {row.key: index for index, row in enumerate(rows)}
         self.set_reactive(KeyedTable.columns, columns)
         self.set_reactive(KeyedTable.rows, rows)
@@ -248,7 +248,7 @@ class KeyedTable(TableFace, can_focus=True):
         self._layout_of_columns.measure(self.rows)
         self._placed = (-1, ())
 
-    def _place(self) -> tuple[Placed, ...]:
+    def _place(self) -> tuple[PlacedColumn, ...]:
         width = self._room - GUTTER
         if self._placed[0] != width:
             self._placed = (width, self._layout_of_columns.place(width))

@@ -14,7 +14,7 @@ from textual.message import Message
 from textual.reactive import reactive
 from textual.strip import Strip
 
-from widgets.cached_styles import SteadyWidget
+from widgets.cached_styles import StyleCachedWidget
 from widgets.heat_plot import SHADE_CLASSES, SHADE_CSS, shade_of
 from widgets.table_layout import Tone
 from widgets.text_utils.sparkline import block
@@ -59,7 +59,7 @@ class MatrixGrid:
     """A tuple for every row, with a cell for every column."""
 
 
-class Matrix(SteadyWidget, can_focus=True):
+class Matrix(StyleCachedWidget, can_focus=True):
     """As high as its rows where there is room; otherwise it shows what is around its cursor."""
 
     BINDINGS: ClassVar[list[BindingType]] = [

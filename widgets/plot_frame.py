@@ -106,7 +106,7 @@ class Frame:
         return min(max(self.dot_x(seconds) // 2, 0), self.columns - 1)
 
 
-class Framer:
+class PlotLayout:
     """Lays out one graph after another: what is shown stands still as long as it can."""
 
     def __init__(self) -> None:
@@ -182,7 +182,7 @@ class FramedDrawing:
     """What draws within a frame, and keeps the last one."""
 
     def __init__(self) -> None:
-        self._framer = Framer()
+        self._framer = PlotLayout()
         self._frame: Frame | None = None
 
     @property

@@ -8,32 +8,32 @@ from rich.text import Text
 from textual import events
 from textual.widgets import Static
 
-from widgets.plot_render.plot_data import Picture
-from widgets.plot_render.style import LEAST_BESIDE, PALETTE, PictureLook, too_small
+from widgets.plot_render.plot_data import StaticPlot
+from widgets.plot_render.style import LEAST_BESIDE, PALETTE, PlotStyle, too_small
 from widgets.text_utils.text import wrap
 
 PAUSE = 0.08
 """Seconds without another size before one is painted: a window that is dragged asks for dozens."""
 
 
-class PictureView(Static):
+class StaticPlotView(Static):
     """Paints in a thread, once for each picture and size; a sentence where there is nothing to paint."""
 
-    DEFAULT_CSS = "PictureView { height: 1fr; min-height: 3; }"
+    DEFAULT_CSS = "StaticPlotView { height: 1fr; min-height: 3; }"
 
     def __init__(self, *, ascii: bool = False, id: str | None = None, classes: str | None = None) -> None:
         super().__init__("", id=id, classes=classes, markup=False)
         self.ascii = ascii
         """Draw with ASCII only."""
-        self._picture: Picture | None = None
+        self._picture: StaticPlot | None = None
         self._painted: object = None
 
     @property
-    def picture(self) -> Picture | None:
+    def picture(self) -> StaticPlot | None:
         """What is shown; None for nothing."""
         return self._picture
 
-    def show(self, picture: Picture | None) -> None:
+    def show(self, picture: StaticPlot | None) -> None:
         """Paints another picture; nothing at all with None."""
         if picture == self._picture and picture is not None:
             return
@@ -60,7 +60,7 @@ class PictureView(Static):
             return
         if self._painted is not None:
             await asyncio.sleep(PAUSE)
-        look = PictureLook(width=size.width, height=size.height, palette=PALETTE, ascii=self.ascii, least=LEAST_BESIDE)
+        look = PlotStyle(width=size.width, height=size.height, palette=PALETTE, ascii=self.ascii, least=LEAST_BESIDE)
         if picture.data is None or (why := too_small(look)):
             rows = self._told(*((picture.why, picture.keys) if picture.data is None else (why,)))
         else:
@@ -75,7 +75,7 @@ class PictureView(Static):
         ]
 
 
-def _painted(picture: Picture, look: PictureLook) -> list[str]:
+def _painted(picture: StaticPlot, look: PlotStyle) -> list[str]:
     from widgets.plot_render.painter import painted  # with plotext, which is never there before it is needed
 
     return painted(picture, look)

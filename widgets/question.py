@@ -11,7 +11,7 @@ from textual.containers import Vertical
 from textual.widgets import Button
 
 from widgets.guarded_dialog import ButtonRow, Clock, GuardedDialog, KeyButton
-from widgets.text_panel import Prose
+from widgets.text_panel import TextParagraphs
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -49,9 +49,9 @@ class QuestionDialog(GuardedDialog[str]):
     def compose(self) -> ComposeResult:
         """The question over its answers."""
         with Vertical(classes="dialog"):
-            yield Prose(self._title_text, "title", classes="dialog-title")
+            yield TextParagraphs(self._title_text, "title", classes="dialog-title")
             if self._text:
-                yield Prose(self._text, classes="dialog-text")
+                yield TextParagraphs(self._text, classes="dialog-text")
             yield ButtonRow(
                 *(
                     KeyButton(answer.label, "esc" if answer.key == "escape" else answer.key, id=f"answer-{place}")

@@ -17,7 +17,7 @@ from textual.types import CallbackType
 Result = TypeVar("Result")
 
 
-class EndingScreen(Screen[Result]):
+class SafeScreen(Screen[Result]):
     """A screen that whatever was begun for it may outlive.
 
     Textual (8.2) takes another screen away for the second of two answers to a dialog, ends the workers of a screen when

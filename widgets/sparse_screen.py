@@ -11,7 +11,7 @@ from textual._compositor import Compositor, CompositorUpdate, LayoutUpdate
 from textual.geometry import Region, Size
 from textual.strip import Strip
 
-from widgets.screen_lifecycle import EndingScreen
+from widgets.screen_lifecycle import SafeScreen
 from widgets.terminal_diff import Piece, ShownCells
 
 Result = TypeVar("Result")
@@ -113,7 +113,7 @@ def _fill(
     return rest
 
 
-class CalmScreen(EndingScreen[Result]):
+class BufferedScreen(SafeScreen[Result]):
     """A screen that is laid out and drawn when all is there, where Textual (8.2) does it at every step on the way.
 
     That one draws a screen that comes to the front, whatever it holds by then, and once more with what its widgets make
@@ -147,7 +147,7 @@ class CalmScreen(EndingScreen[Result]):
             self._repaint_required = False
 
 
-class SparseScreen(CalmScreen[Result]):
+class SparseScreen(BufferedScreen[Result]):
     """A screen for live widgets: on a slow line a new sample costs bytes for its own cells only."""
 
     def __init__(self, name: str | None = None, id: str | None = None, classes: str | None = None) -> None:

@@ -6,16 +6,16 @@ from textual.geometry import Region, Size
 from textual.reactive import reactive
 from textual.strip import Strip
 
-from widgets.table_layout import Placed, TableCell, TableColumn, TableLayout, TableRow, plain
-from widgets.table_renderer import GUTTER, TableFace
+from widgets.table_layout import PlacedColumn, TableCell, TableColumn, TableLayout, TableRow, plain
+from widgets.table_renderer import GUTTER, TableRenderer
 
-__all__ = ["StillTable", "TableCell", "TableColumn", "TableRow", "plain"]
+__all__ = ["StaticTable", "TableCell", "TableColumn", "TableRow", "plain"]
 
 
-class StillTable(TableFace, can_focus=False):
+class StaticTable(TableRenderer, can_focus=False):
     """A few rows of figures that change while one looks on; columns that have no room are left out by priority."""
 
-    DEFAULT_CSS = "StillTable { height: auto; overflow: hidden hidden; &.-empty { display: none; } }"
+    DEFAULT_CSS = "StaticTable { height: auto; overflow: hidden hidden; &.-empty { display: none; } }"
 
     columns: reactive[tuple[TableColumn, ...]] = reactive((), repaint=False)
     """The columns, in their order."""
@@ -33,9 +33,9 @@ class StillTable(TableFace, can_focus=False):
         super().__init__(id=id, classes=classes)
         self._columns_laid = TableLayout(columns)
         self._columns_laid.measure(rows)
-        self._placed: tuple[int, tuple[Placed, ...]] = (-1, ())
-        self.set_reactive(StillTable.columns, columns)
-        self.set_reactive(StillTable.rows, rows)
+        self._placed: tuple[int, tuple[PlacedColumn, ...]] = (-1, ())
+        self.set_reactive(StaticTable.columns, columns)
+        self.set_reactive(StaticTable.rows, rows)
         self.set_class(not rows, "-empty")
 
     def watch_columns(self) -> None:
@@ -75,7 +75,7 @@ class StillTable(TableFace, can_focus=False):
             return self.header_strip([place.column for place in placed], placed, width)
         return self.row_strip(self.rows[y - 1], self._place(), width, current=False)
 
-    def _place(self) -> tuple[Placed, ...]:
+    def _place(self) -> tuple[PlacedColumn, ...]:
         width = self.size.width - GUTTER
         if self._placed[0] != width:
             self._placed = (width, self._columns_laid.place(width))

@@ -74,7 +74,7 @@ class TableRow:
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
-class Placed:
+class PlacedColumn:
     """A column that is shown."""
 
     index: int
@@ -115,7 +115,7 @@ class TableLayout:
             self._plain[index] = max(known, max((width_of(clean(text)) for text in found), default=0))
         return before != self._plain
 
-    def place(self, width: int) -> tuple[Placed, ...]:
+    def place(self, width: int) -> tuple[PlacedColumn, ...]:
         """The columns that fit into `width` cells; the widest are squeezed when even the most important do not.
 
         What is left over goes to those that were cut, first to those that want least: one name of three hundred
@@ -138,7 +138,7 @@ class TableLayout:
             widths[index] += more
             left -= more
         return tuple(
-            Placed(index=index, column=self.columns[index], width=widths[index], gap=gap if place else 0)
+            PlacedColumn(index=index, column=self.columns[index], width=widths[index], gap=gap if place else 0)
             for place, index in enumerate(kept)
         )
 
@@ -164,7 +164,7 @@ def _total(widths: Sequence[int], kept: Sequence[int], gap: int = GAP) -> int:
     return sum(widths[index] for index in kept) + gap * (len(kept) - 1)
 
 
-def align(text: str, placed: Placed) -> str:
+def align(text: str, placed: PlacedColumn) -> str:
     """A cell's text in exactly its column's width."""
     if placed.column.align == "left":
         return pad(text, placed.width)
@@ -172,6 +172,6 @@ def align(text: str, placed: Placed) -> str:
     return " " * (placed.width - width_of(text)) + text
 
 
-def heading(placed: Placed) -> str:
+def heading(placed: PlacedColumn) -> str:
     """A column's label over its cells, behind the gap to the column before."""
     return " " * placed.gap + align(clean(placed.column.label), placed)

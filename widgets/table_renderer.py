@@ -14,14 +14,14 @@ from textual.scroll_view import ScrollView
 from textual.strip import Strip
 
 from widgets.cached_styles import Selectable
-from widgets.table_layout import Placed, TableCell, TableColumn, TableRow, align, heading, plain
+from widgets.table_layout import PlacedColumn, TableCell, TableColumn, TableRow, align, heading, plain
 from widgets.text_utils.text import pad, shorten, width_of
 
 GUTTER = 2
 """Cells for the signs of cursor and mark."""
 
 
-class TableFace(ScrollView, Selectable):  # Textual takes bindings and styles of the first base alone
+class TableRenderer(ScrollView, Selectable):  # Textual takes bindings and styles of the first base alone
     """Draws the lines of a table as strips; what stands where is its subclass's business."""
 
     COMPONENT_CLASSES: ClassVar[set[str]] = {
@@ -40,7 +40,7 @@ class TableFace(ScrollView, Selectable):  # Textual takes bindings and styles of
     }
 
     DEFAULT_CSS = """
-    TableFace {
+    TableRenderer {
         height: 1fr;
         overflow-x: hidden;
         scrollbar-size-vertical: 1;
@@ -63,7 +63,7 @@ class TableFace(ScrollView, Selectable):  # Textual takes bindings and styles of
     sought: tuple[str, ...] = ()
     """Words that stand out wherever they stand in a row, in small letters."""
 
-    def header_strip(self, columns: Sequence[TableColumn], placed: Sequence[Placed], width: int) -> Strip:
+    def header_strip(self, columns: Sequence[TableColumn], placed: Sequence[PlacedColumn], width: int) -> Strip:
         """The labels of the columns, and how many have no room."""
         text = " " * GUTTER + "".join(map(heading, placed))
         style = self.get_component_rich_style("keyed-table--header")
@@ -73,7 +73,7 @@ class TableFace(ScrollView, Selectable):  # Textual takes bindings and styles of
             text = pad(text.rstrip(), width - len(note)) + note
         return Strip([Segment(pad(text, width), style)], width)
 
-    def row_strip(self, row: TableRow, placed: Sequence[Placed], width: int, *, current: bool) -> Strip:
+    def row_strip(self, row: TableRow, placed: Sequence[PlacedColumn], width: int, *, current: bool) -> Strip:
         """A row with the signs of cursor and mark, or the heading of a group."""
         if row.separator:
             title = shorten(" " * GUTTER + plain(row.cells[0] if row.cells else ""), width)
@@ -93,7 +93,9 @@ class TableFace(ScrollView, Selectable):  # Textual takes bindings and styles of
             segments.extend(self._render_cell(cell, column, base, current))
         return Strip(segments).adjust_cell_length(width, base)
 
-    def _render_cell(self, cell: str | TableCell | Text, column: Placed, base: Style, current: bool) -> list[Segment]:
+    def _render_cell(
+        self, cell: str | TableCell | Text, column: PlacedColumn, base: Style, current: bool
+    ) -> list[Segment]:
         if isinstance(cell, Text) and cell.plain.isprintable() and cell_len(cell.plain) <= column.width:
             parts = cell.render(self.app.console)
             bar = self._over(base, "bar", current)

@@ -8,17 +8,17 @@ from rich.segment import Segment
 from textual.geometry import Region, Size
 from textual.strip import Strip
 
-from widgets.cached_styles import SteadyWidget
+from widgets.cached_styles import StyleCachedWidget
 from widgets.text_utils.text import width_of, wrap
 
 Style = Literal["", "accent", "bad", "good", "heading", "label", "muted", "title", "value", "warning"]
 """How a sentence is drawn; empty for the ordinary way."""
 
 Line = tuple[tuple[str, str], ...]
-"""A line: pieces of a style's name (a component class of `Lines` without its prefix) and a cleaned text."""
+"""A line: pieces of a style's name (a component class of `TextPanel` without its prefix) and a cleaned text."""
 
 
-class Lines(SteadyWidget):
+class TextPanel(StyleCachedWidget):
     """A panel as high as the lines its subclass lays out; nothing in it is ever read as markup."""
 
     COMPONENT_CLASSES: ClassVar[set[str]] = {
@@ -34,7 +34,7 @@ class Lines(SteadyWidget):
     }
 
     DEFAULT_CSS = """
-    Lines {
+    TextPanel {
         height: auto;
         & > .lines--title { text-style: bold; color: $foreground; }
         & > .lines--heading { text-style: bold; color: $text-primary; }
@@ -111,7 +111,7 @@ def _difference(old: Line, new: Line) -> tuple[int, int]:
     return left, max(sum(width_of(text) for _, text in line) for line in (old, new))
 
 
-class Prose(Lines):
+class TextParagraphs(TextPanel):
     """Sentences, wrapped."""
 
     def __init__(

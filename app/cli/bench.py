@@ -13,20 +13,20 @@ import click
 
 from app.cli.async_runner import Interruption
 from app.cli.bench_job import JobOptions, job_of, job_options
-from app.cli.bench_progress import RunTeller, advice, summary
+from app.cli.bench_progress import RunProgressPrinter, advice, summary
 from app.cli.bench_target import resolve
 from app.cli.confirm import confirmed
 from app.cli.exit_status import DONE, FAILED, INTERRUPTED
 from app.cli.help_groups import GroupedCommand
 from app.cli.options import CONFIRM_HELP, FiniteRange, current, gather_options, typed_words
-from app.cli.output import ReaderGoneError, document, lines, print_json, say, say_all
+from app.cli.output import BrokenPipeOutputError, document, lines, print_json, say, say_all
 from app.cli.session_context import begin_measuring, on_workbench
 from app.cli.steady_options import steady_options
 from app.core.analysis.replicates import spreads
 from app.core.benchmark.endurance import wear_words
 from app.core.benchmark.run_plan import NamedTarget, require_reading, require_reading_job
 from app.core.benchmark.run_start import run_sections
-from app.core.benchmark.runner import Preparation, Request
+from app.core.benchmark.runner import BenchmarkRequest, RunPlan
 from app.core.config import Config
 from app.core.fio.job import Job
 from app.core.fio.render import section_names
@@ -48,10 +48,10 @@ from backends.values import dataclass
 class RemoteControl(Protocol):
     """The caller on another host, who starts a run and gets its result (`app.features.fleet`)."""
 
-    def require_harmless(self, ready: Preparation) -> None:
+    def require_harmless(self, ready: RunPlan) -> None:
         """Raise RefusedError for a run that would write over a device."""
 
-    async def until_go(self, ready: Preparation) -> None:
+    async def until_go(self, ready: RunPlan) -> None:
         """Report that all is ready; return at the moment of the start, or when the run is to end."""
 
     def tell_result(self, run: dict[str, Any]) -> None:
@@ -138,7 +138,7 @@ def bench_command(options: BenchOptions) -> int:
     async def measure(bench: Workbench, interruption: Interruption, leash: RemoteControl | None) -> int:
         found = [await resolve(bench, target) for target in options.targets]
         first, *others = (NamedTarget(where=where, name=shown) for where, shown in found)
-        request = Request(
+        request = BenchmarkRequest(
             where=first.where,
             name=first.name,
             beside=tuple(others),
@@ -205,7 +205,7 @@ def scratch_size(job: Job, targets: Sequence[str], config: Config, *, given: boo
     return with_size(job, config.scratch_size)
 
 
-async def _show(bench: Workbench, request: Request, options: BenchOptions) -> int:
+async def _show(bench: Workbench, request: BenchmarkRequest, options: BenchOptions) -> int:
     """What would be done, and what would be lost. Raises RefusedError where it would not be."""
     ready = await prepared(bench, request)
     lost = [*lost_lines(ready), *(f"{row}." for row in await wear_lines(bench, ready, times=options.repeat))]
@@ -226,9 +226,13 @@ async def _show(bench: Workbench, request: Request, options: BenchOptions) -> in
 
 
 async def _bench(
-    bench: Workbench, interruption: Interruption, request: Request, options: BenchOptions, leash: RemoteControl | None
+    bench: Workbench,
+    interruption: Interruption,
+    request: BenchmarkRequest,
+    options: BenchOptions,
+    leash: RemoteControl | None,
 ) -> int:
-    with closing(RunTeller(bench, stream=options.stream, silent=leash is not None)) as follower:
+    with closing(RunProgressPrinter(bench, stream=options.stream, silent=leash is not None)) as follower:
         records, said = await measured(
             bench, interruption, request, options.repeat, options.typed, follower, leash=leash
         )
@@ -245,10 +249,10 @@ async def _bench(
 async def measured(
     bench: Workbench,
     interruption: Interruption,
-    request: Request,
+    request: BenchmarkRequest,
     repeat: int,
     typed: str | None,
-    follower: RunTeller,
+    follower: RunProgressPrinter,
     *,
     fresh: bool = False,
     leash: RemoteControl | None = None,
@@ -294,11 +298,11 @@ async def measured(
             if not whole or interruption.asked():
                 break
     if follower.nobody_reads:
-        raise ReaderGoneError
+        raise BrokenPipeOutputError
     return records, said
 
 
-async def prepared(bench: Workbench, request: Request) -> Preparation:
+async def prepared(bench: Workbench, request: BenchmarkRequest) -> RunPlan:
     """Return what a run would do. Raises RefusedError where it is not to be done, and what preparing does."""
     ready = await bench.jobs.prepare(request)
     if ready.refused:
@@ -306,13 +310,13 @@ async def prepared(bench: Workbench, request: Request) -> Preparation:
     return ready
 
 
-def not_read_only(request: Request) -> None:
+def not_read_only(request: BenchmarkRequest) -> None:
     """Raises RefusedError for a job that writes where nothing may be written."""
     if current().read_only:
         require_reading_job(request)
 
 
-def lost_lines(ready: Preparation) -> list[str]:
+def lost_lines(ready: RunPlan) -> list[str]:
     """What a run writes over; nothing of one that destroys nothing."""
     told = []
     for site in ready.overwritten:
@@ -327,7 +331,7 @@ def lost_lines(ready: Preparation) -> list[str]:
     return told
 
 
-def allowed(ready: Preparation, typed: str | None) -> str | None:
+def allowed(ready: RunPlan, typed: str | None) -> str | None:
     """What confirms the run, after showing what would be lost. Raises RefusedError."""
     if ready.refused:
         raise RefusedError(" ".join(ready.refused), hint=ready.hint)
@@ -343,7 +347,7 @@ def allowed(ready: Preparation, typed: str | None) -> str | None:
     return confirmed(Risk.DESTROYS_DATA, ready.plates, yes=False, typed=typed, what=what)
 
 
-async def wear_lines(bench: Workbench, ready: Preparation, *, times: int = 1) -> tuple[str, ...]:
+async def wear_lines(bench: Workbench, ready: RunPlan, *, times: int = 1) -> tuple[str, ...]:
     """What a job that writes to a device costs it."""
     if not ready.destructive:
         return ()
@@ -351,7 +355,7 @@ async def wear_lines(bench: Workbench, ready: Preparation, *, times: int = 1) ->
     return wear_words(ready, bench.session.runs, inventory, times=times)
 
 
-def _announce(ready: Preparation) -> None:
+def _announce(ready: RunPlan) -> None:
     at_once = "" if len(ready.sites) == 1 else f" on each of {len(ready.sites)} targets"
     say(f"{clean(ready.name, 1000)}: {ready.job.describe()}{at_once}, fio {ready.fio_version}")
     for entry, section in zip(section_names(len(ready.job.sections)), ready.job.sections, strict=False):

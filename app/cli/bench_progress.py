@@ -9,7 +9,7 @@ from collections.abc import Collection, Sequence
 from pathlib import Path
 from typing import TYPE_CHECKING
 
-from app.cli.output import ReaderGoneError, can_redraw, document, lines, say, terminal_width
+from app.cli.output import BrokenPipeOutputError, can_redraw, document, lines, say, terminal_width
 from app.cli.render import fitted_lines, table_lines
 from app.core.presentation import json_schema
 from app.core.presentation.caches import cache_line
@@ -66,7 +66,7 @@ class LiveLine:
             self.able = False
 
 
-class RunTeller:
+class RunProgressPrinter:
     """Hears the events of a workbench and tells how its run goes."""
 
     def __init__(self, bench: Workbench, *, stream: bool, silent: bool = False) -> None:
@@ -121,7 +121,7 @@ class RunTeller:
             return
         try:
             document(json_schema.sample(sample, active.members if active is not None else ()), compact=True)
-        except ReaderGoneError:
+        except BrokenPipeOutputError:
             self.nobody_reads = True
             self._bench.jobs.stop()
 

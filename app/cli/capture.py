@@ -16,9 +16,9 @@ from app.core.session.machine import machine_facts
 from app.core.session.redaction import identifiers, is_swept, redactor_for, spellings
 from backends.errors import RaidbenchError, RefusedError, StorageError
 from backends.model import Array, Drive
-from backends.protocol import AsksLegalValues
+from backends.protocol import LegalValueQuery
 from backends.redaction import Redactor, keyed_values
-from backends.registry import Machine
+from backends.registry import MachineBackends
 from backends.system.recorded import RecordingHost
 from backends.text import clean
 from widgets.text_utils import units
@@ -45,7 +45,7 @@ def capture_command(folder: Path, with_legal_values: bool, redact: bool, force: 
 
 async def _capture(folder: Path, *, redact: bool, legal: bool, as_json: bool) -> int:
     host = RecordingHost(host_of(current()))
-    machine = Machine.of(host)
+    machine = MachineBackends.of(host)
     facts = await machine_facts(host)
     inventory = await machine.probe()
     targets = [thing.target for thing in inventory.controllers]
@@ -55,7 +55,7 @@ async def _capture(folder: Path, *, redact: bool, legal: bool, as_json: bool) ->
         try:
             await machine.read(target)
             backend = machine.backend(target)
-            if legal and isinstance(backend, AsksLegalValues):
+            if legal and isinstance(backend, LegalValueQuery):
                 await backend.ask_legal_values(target)
         except RaidbenchError as error:
             say(f"{target}: {clean(error.message, 300)}")

@@ -24,7 +24,7 @@ if TYPE_CHECKING:
 SHELLS = ("bash", "zsh", "fish")
 
 
-class Item(NamedTuple):
+class CompletionItem(NamedTuple):
     """A word that is offered."""
 
     value: str
@@ -33,7 +33,7 @@ class Item(NamedTuple):
     """`plain`; `part`, to which more is added without a blank; `file` and `dir`, which the shell completes."""
 
 
-class Words(NamedTuple):
+class CommandLine(NamedTuple):
     """A command line up to where it is completed."""
 
     rack: str
@@ -47,7 +47,7 @@ class Words(NamedTuple):
     """What is written of the word."""
 
 
-Offer = Callable[[Words], Iterable[Item]]
+Offer = Callable[[CommandLine], Iterable[CompletionItem]]
 
 
 def main(wanted: str) -> int:
@@ -79,7 +79,7 @@ def _answer(shell: str) -> None:
     sys.stdout.flush()
 
 
-def offered(words: list[str]) -> Iterable[Item]:
+def offered(words: list[str]) -> Iterable[CompletionItem]:
     """What may stand in the place of the last word; nothing where nothing is known."""
     *before, last = words
     at = _command_at(before)
@@ -139,7 +139,7 @@ def _command_at(before: list[str]) -> int:
     return min(at, len(before))
 
 
-def _line(before: list[str], at: int, last: str) -> Words:
+def _line(before: list[str], at: int, last: str) -> CommandLine:
     rack = ""
     for place, word in enumerate(before[:at]):
         if word == "--demo":
@@ -151,40 +151,40 @@ def _line(before: list[str], at: int, last: str) -> Words:
     for word, follows in pairwise([*before[:at], ""]):
         if word.partition("=")[0] == "--machine":
             recorded = word.partition("=")[2] or follows
-    return Words(rack, recorded, before[at] if at < len(before) else "", tuple(before[at + 1 :]), last)
+    return CommandLine(rack, recorded, before[at] if at < len(before) else "", tuple(before[at + 1 :]), last)
 
 
 # -- before the command -----------------------------------------------------------------------------------------------
 
 
-def _racks(_: Words) -> Iterator[Item]:
-    return (Item(rack, "a simulated rack") for rack in HOSTS)
+def _racks(_: CommandLine) -> Iterator[CompletionItem]:
+    return (CompletionItem(rack, "a simulated rack") for rack in HOSTS)
 
 
-def _states(_: Words) -> Iterator[Item]:
-    return (Item(state, told) for state, told in STATES.items())
+def _states(_: CommandLine) -> Iterator[CompletionItem]:
+    return (CompletionItem(state, told) for state, told in STATES.items())
 
 
-def _themes(_: Words) -> Iterator[Item]:
+def _themes(_: CommandLine) -> Iterator[CompletionItem]:
     from app.core.themes import THEMES
 
-    return map(Item, THEMES)
+    return map(CompletionItem, THEMES)
 
 
-def _commands(_: Words | None = None) -> Iterator[Item]:
-    return (Item(name, command.help) for name, command in COMMANDS.items())
+def _commands(_: CommandLine | None = None) -> Iterator[CompletionItem]:
+    return (CompletionItem(name, command.help) for name, command in COMMANDS.items())
 
 
 # -- what is there ----------------------------------------------------------------------------------------------------
 
 
-def _look(line: Words) -> Mapping[str, Any]:
+def _look(line: CommandLine) -> Mapping[str, Any]:
     from app.core.session.completion_cache import last_look, looked_file
 
     return {} if line.recorded else last_look(looked_file(_paths(line).state))
 
 
-def _paths(line: Words) -> Paths:
+def _paths(line: CommandLine) -> Paths:
     from app.core.session.paths import Paths
 
     if not line.recorded:
@@ -194,7 +194,7 @@ def _paths(line: Words) -> Paths:
     return Paths.of(apart_of(Path(line.recorded)))
 
 
-def _disks(line: Words) -> list[str]:
+def _disks(line: CommandLine) -> list[str]:
     """Kernel names of this machine's disks, from sysfs."""
     if line.rack or line.recorded:
         return []
@@ -212,37 +212,37 @@ def _sysfs(path: str) -> str:
         return ""
 
 
-def _targets(line: Words) -> Iterator[Item]:
+def _targets(line: CommandLine) -> Iterator[CompletionItem]:
     """Addresses as `devices` lists them; once a part is written also what else is understood."""
     things = _look(line).get("things", {})
     disks = _disks(line)
     nodes = {thing.get("device") for thing in things.values()}
     for address, thing in things.items():
         if not thing.get("twin") or line.last:
-            yield Item(address, thing.get("words", ""))
+            yield CompletionItem(address, thing.get("words", ""))
     for name in disks:
         if f"/dev/{name}" not in nodes:
-            yield Item(f"block:{name}", "a disk of the kernel")
+            yield CompletionItem(f"block:{name}", "a disk of the kernel")
     if not line.last:
         return
     known = {thing["device"]: thing.get("words", "") for thing in things.values() if thing.get("device")}
     known |= {f"/dev/{name}": "" for name in disks if f"/dev/{name}" not in known}
     for device, told in known.items():
-        yield Item(device.rpartition("/")[2], told)
-        yield Item(device, told)
+        yield CompletionItem(device.rpartition("/")[2], told)
+        yield CompletionItem(device, told)
     for thing in things.values():
         if not thing.get("twin") and thing.get("name"):
-            yield Item(thing["name"], thing.get("words", ""))
+            yield CompletionItem(thing["name"], thing.get("words", ""))
     for address, thing in things.items():
         within = address.partition(":")[2]
         if within.startswith("/"):
-            yield Item(within, thing.get("words", ""))
+            yield CompletionItem(within, thing.get("words", ""))
 
 
-def _measurable(line: Words) -> Iterator[Item]:
+def _measurable(line: CommandLine) -> Iterator[CompletionItem]:
     """Addresses, and files to be measured."""
     if line.last.startswith((".", "~")) or (line.last.startswith("/") and not line.last.startswith(("/dev/", "/c"))):
-        yield Item(line.last, kind="file")
+        yield CompletionItem(line.last, kind="file")
         return
     yield from _targets(line)
 
@@ -250,19 +250,19 @@ def _measurable(line: Words) -> Iterator[Item]:
 def _target_then(keys: Offer) -> Offer:
     """A target first, then what `keys` offers."""
 
-    def offer(line: Words) -> Iterable[Item]:
+    def offer(line: CommandLine) -> Iterable[CompletionItem]:
         return keys(line) if _target_of(line) is not None else _targets(line)
 
     return offer
 
 
-def _target_of(line: Words) -> str | None:
+def _target_of(line: CommandLine) -> str | None:
     """The target among the words: the first that is one."""
     all_known = {item.value for item in _targets(line._replace(last="/"))}
     return next((word for word in line.rest if word in all_known), None)
 
 
-def _settings(line: Words) -> Iterator[Item]:
+def _settings(line: CommandLine) -> Iterator[CompletionItem]:
     """`KEY=`, and once that is written the legal values of the key."""
     target = _target_of(line)
     if target is None:
@@ -274,13 +274,13 @@ def _settings(line: Words) -> Iterator[Item]:
         for name, one in found.items():
             if name not in named:
                 now = "" if one.get("now") is None else f", now {one['now']}"
-                yield Item(f"{name}=", f"{one.get('label', '')}{now}", "part")
+                yield CompletionItem(f"{name}=", f"{one.get('label', '')}{now}", "part")
         return
     for value in found.get(key, {}).get("values", ()):
-        yield Item(f"{key}={value}", "now" if value == found[key].get("now") else "")
+        yield CompletionItem(f"{key}={value}", "now" if value == found[key].get("now") else "")
 
 
-def _settings_of(line: Words, target: str) -> dict[str, Any]:
+def _settings_of(line: CommandLine, target: str) -> dict[str, Any]:
     """Settings by key of what a word names: as they were read, those of its disk from the kernel."""
     look = _look(line)
     things, settings = look.get("things", {}), look.get("settings", {})
@@ -322,50 +322,50 @@ def _queue(name: str) -> dict[str, Any]:
 # -- what has names ---------------------------------------------------------------------------------------------------
 
 
-def _profiles(_: Words) -> Iterator[Item]:
+def _profiles(_: CommandLine) -> Iterator[CompletionItem]:
     from app.core.fio.profile_names import TITLES
 
-    return (Item(name, title) for name, title in TITLES.items())
+    return (CompletionItem(name, title) for name, title in TITLES.items())
 
 
-def _plans(line: Words) -> Iterator[Item]:
+def _plans(line: CommandLine) -> Iterator[CompletionItem]:
     shipped = action("sweep.shipped")
-    yield from (Item(name) for name in (() if shipped is None else shipped()))
+    yield from (CompletionItem(name) for name in (() if shipped is None else shipped()))
     if line.last.startswith((".", "/", "~")):
-        yield Item(line.last, kind="file")
+        yield CompletionItem(line.last, kind="file")
 
 
-def _baselines(line: Words) -> Iterator[Item]:
-    return (Item(file.stem) for file in sorted((_paths(line).state / "baselines").glob("[!.]*.json")))
+def _baselines(line: CommandLine) -> Iterator[CompletionItem]:
+    return (CompletionItem(file.stem) for file in sorted((_paths(line).state / "baselines").glob("[!.]*.json")))
 
 
-def _sessions(line: Words) -> Iterator[Item]:
+def _sessions(line: CommandLine) -> Iterator[CompletionItem]:
     from app.core.session.folders import each_folder
 
-    return (Item(folder.name) for folder in each_folder(_paths(line)))
+    return (CompletionItem(folder.name) for folder in each_folder(_paths(line)))
 
 
-def _runs(line: Words) -> Iterator[Item]:
+def _runs(line: CommandLine) -> Iterator[CompletionItem]:
     """Runs of the last session, or of the one that is written before a slash."""
     session, slash, _ = line.last.rpartition("/")
     names = [session] if slash else [item.value for item in _sessions(line)][:1]
     for name in names:
         found = [file.name for file in (_paths(line).sessions / name / "runs").glob("r*[0-9]")]
         for run in sorted(found, key=lambda each: (len(each), each)):
-            yield Item(f"{name}/{run}" if slash else run)
+            yield CompletionItem(f"{name}/{run}" if slash else run)
     if not slash:
-        yield from (Item(f"{item.value}/", "a session", "part") for item in _sessions(line) if line.last)
+        yield from (CompletionItem(f"{item.value}/", "a session", "part") for item in _sessions(line) if line.last)
 
 
-def _plotted(line: Words) -> Iterator[Item]:
+def _plotted(line: CommandLine) -> Iterator[CompletionItem]:
     yield from _runs(line)
     yield from _targets(line)
 
 
-def _baseline(line: Words) -> Iterable[Item]:
+def _baseline(line: CommandLine) -> Iterable[CompletionItem]:
     match line.rest:
         case ():
-            return [Item("save"), Item("list"), Item("check"), Item("remove")]
+            return [CompletionItem("save"), CompletionItem("list"), CompletionItem("check"), CompletionItem("remove")]
         case ("check" | "remove",):
             return _baselines(line)
         case ("save", _, *_):
@@ -374,21 +374,21 @@ def _baseline(line: Words) -> Iterable[Item]:
             return ()
 
 
-def _array(line: Words) -> Iterable[Item]:
+def _array(line: CommandLine) -> Iterable[CompletionItem]:
     match line.rest:
         case ():
-            return [Item("list"), Item("create"), Item("delete")]
+            return [CompletionItem("list"), CompletionItem("create"), CompletionItem("delete")]
         case ("create",):
             from backends.array_planning import LEVELS
 
-            return [Item(level.value) for level in LEVELS]
+            return [CompletionItem(level.value) for level in LEVELS]
         case ("create", _, *_):
             return _targets(line)
         case _:
             return ()
 
 
-def _roles(line: Words) -> Iterator[Item]:
+def _roles(line: CommandLine) -> Iterator[CompletionItem]:
     """An address, also behind ROLE=."""
     role, equals, address = line.last.partition("=")
     for item in _targets(line._replace(last=address if equals else line.last)):
@@ -400,16 +400,16 @@ def _once(offer: Offer) -> Offer:
     return lambda line: () if any(not word.startswith("-") for word in line.rest) else offer(line)
 
 
-def _nothing(_: Words) -> Iterable[Item]:
+def _nothing(_: CommandLine) -> Iterable[CompletionItem]:
     return ()
 
 
-def _files(line: Words) -> Iterable[Item]:
-    return [Item(line.last, kind="file")]
+def _files(line: CommandLine) -> Iterable[CompletionItem]:
+    return [CompletionItem(line.last, kind="file")]
 
 
-def _folders(line: Words) -> Iterable[Item]:
-    return [Item(line.last, kind="dir")]
+def _folders(line: CommandLine) -> Iterable[CompletionItem]:
+    return [CompletionItem(line.last, kind="dir")]
 
 
 POSITIONAL: Mapping[str, Offer] = {
@@ -464,13 +464,13 @@ VALUES: Mapping[str, Offer] = {
 """What stands behind an option, whatever the command: those that have no values of their own in its help."""
 
 
-def _of_front(option: str, line: Words) -> Iterable[Item] | None:
+def _of_front(option: str, line: CommandLine) -> Iterable[CompletionItem] | None:
     """The values of an option before the command; None of one that has none."""
     offer = _racks if option == "--demo" else FRONT.get(option)
     return None if offer is None else _matching(offer(line), line.last)
 
 
-def _of_option(option: str, line: Words) -> Iterable[Item] | None:
+def _of_option(option: str, line: CommandLine) -> Iterable[CompletionItem] | None:
     """Its values; None of one that has none."""
     if (offer := VALUES.get(option)) is not None:
         return _matching(offer(line), line.last)
@@ -481,23 +481,23 @@ def _of_option(option: str, line: Words) -> Iterable[Item] | None:
             if getattr(param, "is_flag", False):
                 return None
             legal = param.type.choices if isinstance(param.type, click.Choice) else ()
-            return _matching((Item(str(each)) for each in legal), line.last)
+            return _matching((CompletionItem(str(each)) for each in legal), line.last)
     return None
 
 
-def _options(line: Words) -> Iterable[Item]:
+def _options(line: CommandLine) -> Iterable[CompletionItem]:
     """The options of a command, or those before it. They are where they are declared, so that is imported."""
     found = (
-        Item(name, str(getattr(param, "help", None) or ""))
+        CompletionItem(name, str(getattr(param, "help", None) or ""))
         for param in _params(line)
         if not getattr(param, "hidden", False)
         for name in param.opts
         if name.startswith("--")
     )
-    return _matching([*found, Item("--help", "Show this message and exit.")], line.last)
+    return _matching([*found, CompletionItem("--help", "Show this message and exit.")], line.last)
 
 
-def _params(line: Words) -> Iterator[Any]:
+def _params(line: CommandLine) -> Iterator[Any]:
     import click
 
     from app.cli.main import cli
@@ -511,7 +511,7 @@ def _params(line: Words) -> Iterator[Any]:
     return (param for param in found.params if isinstance(param, click.Option)) if found is not None else iter(())
 
 
-def _matching(items: Iterable[Item], last: str) -> list[Item]:
+def _matching(items: Iterable[CompletionItem], last: str) -> list[CompletionItem]:
     """Those that begin as what is written; each once."""
     found = {item.value: item for item in items if item.kind in ("file", "dir") or item.value.startswith(last)}
     return list(found.values())

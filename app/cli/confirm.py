@@ -8,9 +8,9 @@ from typing import TYPE_CHECKING, Any
 from app.cli.output import ask, can_ask, say
 from app.cli.render import marked, table_lines
 from app.core.presentation import change as view
-from app.core.presentation.risk_text import Tier, outcome_cell, tier
-from backends.change import Change, Write
-from backends.device_label import Nameplate, word_of
+from app.core.presentation.risk_text import ConfirmationLevel, outcome_cell, tier
+from backends.change import Change, ChangeStep
+from backends.device_label import DeviceLabel, word_of
 from backends.errors import RaidbenchError, RefusedError
 from backends.settings import Risk
 from backends.text import clean, quote
@@ -70,7 +70,7 @@ def moved_lines(change: Change, ended: ChangeEnded) -> list[str]:
     return [f"   {clean(sentence, 400)}" for sentence in view.moved_words(ended, change.key)]
 
 
-def steps(writes: Iterable[Write]) -> list[str]:
+def steps(writes: Iterable[ChangeStep]) -> list[str]:
     """The lines a person would type."""
     return [f"  {clean(line, 400)}" for line in view.steps(writes)]
 
@@ -94,7 +94,7 @@ def confirm_harmless(what: str, *, yes: bool) -> None:
         raise _declined()
 
 
-def confirmed(risk: Risk, plates: Sequence[Nameplate], *, yes: bool, typed: str | None, what: str) -> str | None:
+def confirmed(risk: Risk, plates: Sequence[DeviceLabel], *, yes: bool, typed: str | None, what: str) -> str | None:
     """Return if it may be done, with the word that meant it.
 
     Harmless: `y`, or --yes. Dangerous: `yes`, or --yes with --confirm WORD. Destroys data: the word, typed or given
@@ -108,16 +108,16 @@ def confirmed(risk: Risk, plates: Sequence[Nameplate], *, yes: bool, typed: str 
             hint=f"Nothing was done. Mean it with {_option(word)}.",
         )
     match tier(risk):
-        case Tier.HARMLESS:
+        case ConfirmationLevel.HARMLESS:
             confirm_harmless(what, yes=yes)
-        case Tier.RISKY:
+        case ConfirmationLevel.RISKY:
             _dangerous(plates, what, yes=yes, named=typed is not None)
-        case Tier.DESTRUCTIVE:
+        case ConfirmationLevel.DESTRUCTIVE:
             _destroying(plates, what, named=typed is not None)
     return word
 
 
-def _sentences(plates: Sequence[Nameplate]) -> str:
+def _sentences(plates: Sequence[DeviceLabel]) -> str:
     return " ".join(plate.sentence for plate in plates)
 
 
@@ -125,7 +125,7 @@ def _option(word: str) -> str:
     return f"--confirm {quote(word)}"
 
 
-def _dangerous(plates: Sequence[Nameplate], what: str, *, yes: bool, named: bool) -> None:
+def _dangerous(plates: Sequence[DeviceLabel], what: str, *, yes: bool, named: bool) -> None:
     if yes and named:
         return
     if not can_ask():
@@ -135,7 +135,7 @@ def _dangerous(plates: Sequence[Nameplate], what: str, *, yes: bool, named: bool
         raise _declined()
 
 
-def _destroying(plates: Sequence[Nameplate], what: str, *, named: bool) -> None:
+def _destroying(plates: Sequence[DeviceLabel], what: str, *, named: bool) -> None:
     if named:
         return
     if not can_ask():
@@ -146,12 +146,12 @@ def _destroying(plates: Sequence[Nameplate], what: str, *, named: bool) -> None:
         raise _declined()
 
 
-def _show(plates: Sequence[Nameplate]) -> None:
+def _show(plates: Sequence[DeviceLabel]) -> None:
     for plate in plates:
         say(plate.sentence)
 
 
-def _nobody(options: str, plates: Sequence[Nameplate] = ()) -> RefusedError:
+def _nobody(options: str, plates: Sequence[DeviceLabel] = ()) -> RefusedError:
     return RefusedError(
         " ".join(filter(None, ("Nothing was done: there is no terminal to confirm it on.", _sentences(plates)))),
         hint=f"Add {options} to do it without being asked.",

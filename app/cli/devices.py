@@ -23,7 +23,7 @@ from backends.text import clean
 if TYPE_CHECKING:
     from app.core.workbench import Workbench
     from backends.host import Host
-    from backends.registry import Machine
+    from backends.registry import MachineBackends
     from backends.settings import Setting
 
 
@@ -54,9 +54,9 @@ def devices_command(as_json: bool, version: str, wide: bool, columns: str | None
 
 async def _devices(host: Host, version: int | None, columns: tuple[str, ...], *, wide: bool) -> int:
     """`version`: that of the JSON, None for the table."""
-    from backends.registry import Machine
+    from backends.registry import MachineBackends
 
-    machine = Machine.of(host)
+    machine = MachineBackends.of(host)
     if version is not None:
         inventory = await machine.probe()
         settings, problems = await all_settings(machine, inventory)
@@ -72,9 +72,9 @@ async def _devices(host: Host, version: int | None, columns: tuple[str, ...], *,
             devices_table(inventory, head, await tunings(machine, inventory), columns, wide=wide)
             _tell_problems(inventory)
         return DONE
-    from app.cli.devices_progress import DevicesLive
+    from app.cli.devices_progress import DevicesProgress
 
-    inventory = await DevicesLive(machine, columns, wide=wide, simulated=current().simulated).look()
+    inventory = await DevicesProgress(machine, columns, wide=wide, simulated=current().simulated).look()
     remember_look(machine, inventory)
     _tell_problems(inventory)
     return DONE
@@ -99,7 +99,9 @@ def columns_named(words: str | None) -> tuple[str, ...]:
     return named
 
 
-async def all_settings(machine: Machine, inventory: Inventory) -> tuple[json_schema.SettingsOf, tuple[Problem, ...]]:
+async def all_settings(
+    machine: MachineBackends, inventory: Inventory
+) -> tuple[json_schema.SettingsOf, tuple[Problem, ...]]:
     """Settings of every target; of one that cannot be read None, and a problem: it may have some."""
     things: tuple[Controller | Array | Drive, ...] = (*inventory.controllers, *inventory.arrays, *inventory.drives)
     problems: list[Problem] = []

@@ -15,14 +15,14 @@ from app.cli.output import lines, say
 from app.cli.render import LineLayout
 from app.core.presentation import device
 from app.core.presentation.device_table import OTHERS
-from app.core.presentation.device_tree import Branch, Thing, arranged
-from app.core.presentation.setting import Tuning, tuning
+from app.core.presentation.device_tree import DeviceTreeNode, Thing, arranged
+from app.core.presentation.setting import TuningCells, tuning
 from app.core.presentation.table import Row
 from backends.display_names import name_of
 from backends.errors import RaidbenchError
 from backends.model import Array, Controller, Drive, Inventory, Target
-from backends.partial_inventory import ToldParts
-from backends.registry import Machine
+from backends.partial_inventory import PartialInventoryListener
+from backends.registry import MachineBackends
 from backends.text import clean
 from widgets.text_utils.text import shorten
 
@@ -33,24 +33,30 @@ WAITING_S = 1.0
 """Seconds after which it is said who is waited for."""
 
 
-class DevicesLive:
+class DevicesProgress:
     """Looks at a machine and prints what it has; what is settled does not wait for a slow card."""
 
     def __init__(
-        self, machine: Machine, columns: Sequence[str], *, wide: bool, simulated: bool, at_once_s: float = AT_ONCE_S
+        self,
+        machine: MachineBackends,
+        columns: Sequence[str],
+        *,
+        wide: bool,
+        simulated: bool,
+        at_once_s: float = AT_ONCE_S,
     ) -> None:
         """`columns`, `wide`, `simulated`: as of `devices_table`; `at_once_s`: seconds until the first rows."""
         self._machine = machine
         self._columns, self._wide = columns, wide
         self._head = devices_head(machine.host.name, simulated=simulated)
         self._at_once_s = at_once_s
-        self._parts = ToldParts(machine)
+        self._parts = PartialInventoryListener(machine)
         self._news = asyncio.Event()
         self._begun = self._late = False
-        self._tuned: dict[Target, Tuning] = {}
+        self._tuned: dict[Target, TuningCells] = {}
         self._layout: LineLayout | None = None
         self._printed: set[str] = set()
-        self._waiting = WaitingLine()
+        self._waiting = WaitingStatusLine()
 
     async def look(self) -> Inventory:
         """All that was found; it is printed. Raises ReaderGoneError, StorageError."""
@@ -132,10 +138,12 @@ class DevicesLive:
         return [group[0], *fresh] if fresh and seen and group[0].banner else fresh
 
 
-async def tunings(machine: Machine, inventory: Inventory, besides: Collection[Target] = ()) -> dict[Target, Tuning]:
+async def tunings(
+    machine: MachineBackends, inventory: Inventory, besides: Collection[Target] = ()
+) -> dict[Target, TuningCells]:
     """How each array and drive that is shown, `besides` these, is tuned; what cannot be read is left out."""
 
-    async def told(thing: Array | Drive) -> Tuning | None:
+    async def told(thing: Array | Drive) -> TuningCells | None:
         try:
             return tuning(await machine.at_hand(thing, inventory))
         except RaidbenchError:
@@ -148,7 +156,7 @@ async def tunings(machine: Machine, inventory: Inventory, besides: Collection[Ta
     return {thing.target: how for thing, how in zip(things, found, strict=True) if how is not None}
 
 
-class WaitingLine:
+class WaitingStatusLine:
     """Says on a terminal who is waited for, in one line that goes when there is more to say."""
 
     def __init__(self) -> None:
@@ -176,7 +184,7 @@ def _called(one: Controller | str) -> str:
     return clean(one if isinstance(one, str) else name_of(one), 64)
 
 
-def _things(branch: Branch) -> Iterator[Thing]:
+def _things(branch: DeviceTreeNode) -> Iterator[Thing]:
     yield branch.thing
     for below in branch.below:
         yield from _things(below)

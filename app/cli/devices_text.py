@@ -8,10 +8,10 @@ from dataclasses import replace
 from app.cli.output import lines, say, terminal_width
 from app.cli.render import DIM_MARK, fact_lines, fitted_lines, table_lines
 from app.core.presentation import device, setting
-from app.core.presentation.device_table import USUAL, WHOLE, Listing
+from app.core.presentation.device_table import USUAL, WHOLE, DeviceListOptions
 from app.core.presentation.device_table import devices_table as devices_list
 from app.core.presentation.device_tree import Thing
-from app.core.presentation.setting import Tuning
+from app.core.presentation.setting import TuningCells
 from app.core.presentation.table import Cell, Row, Table, Tone
 from backends.model import Inventory, Scope, Target
 from backends.settings import Reading, Setting
@@ -32,7 +32,12 @@ def devices_head(host: str, *, simulated: bool) -> str:
 
 
 def devices_table(
-    inventory: Inventory, head: str, tuned: Mapping[Target, Tuning], columns: Sequence[str] = (), *, wide: bool = False
+    inventory: Inventory,
+    head: str,
+    tuned: Mapping[Target, TuningCells],
+    columns: Sequence[str] = (),
+    *,
+    wide: bool = False,
 ) -> None:
     """The list of the workbench, with the addresses that commands take; `wide`: all of it, members too."""
     say(" · ".join([head, *device.counts(inventory)]))
@@ -44,10 +49,10 @@ def devices_table(
 
 
 def device_table(
-    inventory: Inventory, tuned: Mapping[Target, Tuning], columns: Sequence[str] = (), *, wide: bool = False
+    inventory: Inventory, tuned: Mapping[Target, TuningCells], columns: Sequence[str] = (), *, wide: bool = False
 ) -> Table:
     """That list as a table."""
-    shown = devices_list(inventory, WHOLE if wide else Listing(), tuned)
+    shown = devices_list(inventory, WHOLE if wide else DeviceListOptions(), tuned)
     if columns or not wide:
         shown = shown.only(*(columns or (*USUAL, "address")))
     return replace(

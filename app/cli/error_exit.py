@@ -15,7 +15,7 @@ import click
 
 from app.cli.async_runner import InterruptedByUserError
 from app.cli.exit_status import DONE, FAILED, INTERRUPTED, REFUSED, USAGE
-from app.cli.output import ReaderGoneError, documents, error_document, forget_stdout, report_error, say
+from app.cli.output import BrokenPipeOutputError, documents, error_document, forget_stdout, report_error, say
 from backends.errors import AnotherDeviceError, InvalidValueError, NotFoundError, RaidbenchError, RefusedError
 from backends.text import clean
 
@@ -53,7 +53,7 @@ def guarded(command: Callable[[], object], *, as_json: bool = False) -> int:
             say("Interrupted.")
             tell(INTERRUPTED, "Interrupted.")
             return INTERRUPTED
-    except (BrokenPipeError, ReaderGoneError):
+    except (BrokenPipeError, BrokenPipeOutputError):
         forget_stdout()
         return DONE
 
@@ -80,7 +80,7 @@ def _run(command: Callable[[], object], tell: Callable[..., None]) -> int:
         say("No answer came, so nothing was done.")
         tell(REFUSED, "No answer came, so nothing was done.")
         return REFUSED
-    except (BrokenPipeError, ReaderGoneError, KeyboardInterrupt, InterruptedByUserError):
+    except (BrokenPipeError, BrokenPipeOutputError, KeyboardInterrupt, InterruptedByUserError):
         raise
     except OSError as error:
         if error.errno == errno.ENAMETOOLONG:

@@ -27,7 +27,7 @@ from app.core.session.events import (
     SessionStarted,
 )
 from app.core.session.folders import LOG
-from app.core.session.results import RunFigures
+from app.core.session.results import RunResult
 from app.core.session.state import Session
 from backends.input_file import open_input
 from backends.text import clean
@@ -61,7 +61,7 @@ def _below(event: LoggedEvent, words: EventWords) -> list[str]:
             return list(words.body)
 
 
-def figure_lines(figures: RunFigures) -> list[str]:
+def figure_lines(figures: RunResult) -> list[str]:
     """A run's figures in a line each direction, its reason, and what speaks against the figures."""
     rows = [direction_line(*each) for each in both_directions(figures)]
     rows += [text for text in (figures.reason, figures.hint) if text]

@@ -17,7 +17,7 @@ from app.cli.command_index import COMMANDS
 from app.cli.error_exit import guarded
 from app.cli.exit_status import DONE, USAGE, sentence
 from app.cli.options import FiniteRange, Options, draws_signs, gather_options, is_terminal, remember
-from app.cli.output import ReaderGoneError, say
+from app.cli.output import BrokenPipeOutputError, say
 from app.core.themes import THEMES
 from app.doors import action, imported, needed_action
 from app.startup import import_asyncio
@@ -109,7 +109,7 @@ class CommandGroup(click.Group):
                     args, prog_name or "raidbench", complete_var, standalone_mode=False, **extra
                 )
             except SystemExit:  # so click ends where nobody reads its help any more
-                raise ReaderGoneError from None
+                raise BrokenPipeOutputError from None
 
         try:
             status = guarded(command, as_json="--json" in (sys.argv[1:] if args is None else args))

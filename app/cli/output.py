@@ -35,7 +35,7 @@ GRACE = 0.5
 _LOOK = 0.5
 
 
-class ReaderGoneError(Exception):
+class BrokenPipeOutputError(Exception):
     """Nobody reads standard output any more; click would make an exit status of a BrokenPipeError."""
 
 
@@ -67,7 +67,7 @@ def lines(rows: Iterable[str]) -> None:
         (say if _narrated[0] else data)(text)
 
 
-class Aside:
+class DeferredDocument:
     """A document that is held back until what is printed for a person after it is known as well."""
 
     def __init__(self, width: int | None) -> None:
@@ -77,13 +77,13 @@ class Aside:
         self.text: list[str] = []
 
 
-_aside: list[Aside | None] = [None]
+_aside: list[DeferredDocument | None] = [None]
 
 
 @contextlib.contextmanager
 def with_text(width: int | None) -> Iterator[None]:
     """Inside, a command prints its document, then its text (`goes_on`): both come as one document at the end."""
-    held = _aside[0] = Aside(width)
+    held = _aside[0] = DeferredDocument(width)
     try:
         yield
     finally:
@@ -164,7 +164,7 @@ def say(text: str = "", end: str = "\n") -> None:
         text = _NAMED_COMMAND.sub(lambda _: f"`raidbench {options}", text)
     try:
         _write(sys.stderr, text, end)
-    except (OSError, ReaderGoneError, RaidbenchError, ValueError):
+    except (OSError, BrokenPipeOutputError, RaidbenchError, ValueError):
         return
 
 
@@ -187,7 +187,7 @@ def _write(stream: TextIO | None, text: str, end: str = "\n") -> None:
         stream.write(text + end)
         stream.flush()
     except BrokenPipeError:
-        raise ReaderGoneError from None
+        raise BrokenPipeOutputError from None
     except OSError as error:
         if stream is sys.stdout:
             forget_stdout()

@@ -10,7 +10,7 @@ import click
 from app.cli.async_runner import Interruption
 from app.cli.bench import allowed, lost_lines, not_read_only, prepared, scratch_size, wear_lines
 from app.cli.bench_job import JobOptions, job_of
-from app.cli.bench_progress import RunTeller
+from app.cli.bench_progress import RunProgressPrinter
 from app.cli.bench_target import resolve
 from app.cli.confirm import confirm_harmless
 from app.cli.exit_status import DONE, FAILED, INTERRUPTED
@@ -20,7 +20,7 @@ from app.cli.output import lines, print_json, say, say_all
 from app.cli.session_context import begin, on_workbench
 from app.cli.steady_options import precondition_options, steady_plan
 from app.core.benchmark.preconditioning import WORKLOAD, precondition_request
-from app.core.benchmark.runner import Preparation, Request
+from app.core.benchmark.runner import BenchmarkRequest, RunPlan
 from app.core.presentation import json_schema
 from app.core.presentation.events import describe_event
 from app.core.presentation.run import outcome_words
@@ -78,7 +78,7 @@ def precondition_command(options: _PreconditionOptions) -> int:
     return on_workbench(work, dry=options.dry_run, rights=True)
 
 
-async def _show(bench: Workbench, request: Request, *, as_json: bool) -> int:
+async def _show(bench: Workbench, request: BenchmarkRequest, *, as_json: bool) -> int:
     """What would be done, and what would be lost. Raises RefusedError where it would not be."""
     ready = await prepared(bench, request)
     rows = [*plan_lines(ready, await wear_lines(bench, ready)), *lost_lines(ready)]
@@ -91,7 +91,7 @@ async def _show(bench: Workbench, request: Request, *, as_json: bool) -> int:
 
 
 async def _precondition(
-    bench: Workbench, interruption: Interruption, request: Request, options: _PreconditionOptions
+    bench: Workbench, interruption: Interruption, request: BenchmarkRequest, options: _PreconditionOptions
 ) -> int:
     not_read_only(request)
     ready = await prepared(bench, request)
@@ -102,7 +102,7 @@ async def _precondition(
     else:
         confirm_harmless("Write the file", yes=options.yes)
     await begin(bench)
-    follower = RunTeller(bench, stream=False)
+    follower = RunProgressPrinter(bench, stream=False)
     with closing(follower), interruption.gracefully(bench.jobs.stop):
         follower.begin(1, 1)
         record = await bench.jobs.measure(ready, confirm=word)
@@ -113,7 +113,7 @@ async def _precondition(
     return DONE if record.figures.status is RunStatus.OK else FAILED
 
 
-def plan_lines(ready: Preparation, wear: tuple[str, ...] = ()) -> Iterator[str]:
+def plan_lines(ready: RunPlan, wear: tuple[str, ...] = ()) -> Iterator[str]:
     """What will be done, before it is confirmed."""
     fills, size = ready.request.fills, ready.size
     runtime = units.duration(ready.job.runtime)

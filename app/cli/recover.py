@@ -15,20 +15,29 @@ from app.cli.error_exit import exit_status
 from app.cli.exit_status import DONE, FAILED, INTERRUPTED
 from app.cli.options import AskingOptions, gather_options
 from app.cli.output import ask, can_ask, lines, narrated, print_json, report_error, say, say_all
-from app.cli.recover_listing import Left, array_rows, file_rows, intent_rows, json_of, left_behind, rows_of, sweep_rows
+from app.cli.recover_listing import (
+    RecoverableItems,
+    array_rows,
+    file_rows,
+    intent_rows,
+    json_of,
+    left_behind,
+    rows_of,
+    sweep_rows,
+)
 from app.cli.render import marked
 from app.cli.session_context import begin, refuse_read_only, tell_trials, workbench
 from app.core.benchmark.scratch_descriptor import remove_scratch
-from app.core.benchmark.stale_scratch import Leftover
-from app.core.changes.arrays.array_journal import ArrayEntry
+from app.core.benchmark.stale_scratch import StaleScratchFile
+from app.core.changes.arrays.array_journal import ArrayJournalEntry
 from app.core.interrupted_experiments import put_back
 from app.core.presentation import change as view
 from app.core.presentation.risk_text import outcome_cell
-from app.core.session.flag_files import EXPERIMENT, SWEEP, SessionMark
-from app.core.session.journal import OpenChange
+from app.core.session.flag_files import EXPERIMENT, SWEEP, SessionFlag
+from app.core.session.journal import UnresolvedChange
 from app.core.workbench import Workbench
 from app.doors import needed_action
-from backends.array_planning import ArrayStanding
+from backends.array_planning import ArrayMatchState
 from backends.errors import DeviceGoneError, NotFoundError, RaidbenchError, RefusedError
 from backends.settings import Effect, Risk
 from backends.text import clean
@@ -122,7 +131,7 @@ def _remove(folders: tuple[str, ...]) -> None:
 
 
 async def _recover(
-    bench: Workbench, interruption: Interruption, left: Left, answer: str | None, typed: str | None
+    bench: Workbench, interruption: Interruption, left: RecoverableItems, answer: str | None, typed: str | None
 ) -> int:
     worst = await _in_turn(interruption, _works(bench, left, answer, typed))
     if worst != INTERRUPTED:
@@ -143,7 +152,9 @@ async def _in_turn(interruption: Interruption, works: AsyncGenerator[Awaitable[i
     return worst
 
 
-async def _works(bench: Workbench, left: Left, answer: str | None, typed: str | None) -> AsyncGenerator[Awaitable[int]]:
+async def _works(
+    bench: Workbench, left: RecoverableItems, answer: str | None, typed: str | None
+) -> AsyncGenerator[Awaitable[int]]:
     """Yield what is to be done about each thing that was left, but for scratch files."""
     deleted = await _deleted(bench)
     if deleted:  # a sweep that was cut short goes on only with what is there
@@ -165,7 +176,7 @@ async def _works(bench: Workbench, left: Left, answer: str | None, typed: str | 
         yield _one_change(bench, intent, answer)
 
 
-async def _deleted(bench: Workbench) -> tuple[OpenChange, ...]:
+async def _deleted(bench: Workbench) -> tuple[UnresolvedChange, ...]:
     """What was deleted to be made again, and is not there."""
     missing = []
     for intent in bench.changes.unresolved():
@@ -179,7 +190,7 @@ async def _deleted(bench: Workbench) -> tuple[OpenChange, ...]:
     return tuple(missing)
 
 
-async def _make_again(bench: Workbench, intent: OpenChange, answer: str | None, typed: str | None) -> int:
+async def _make_again(bench: Workbench, intent: UnresolvedChange, answer: str | None, typed: str | None) -> int:
     """Make a thing again of the very drives that it was made of, after their word."""
     change, plate = await bench.changes.plan_remake(intent)
     say(f"{clean(str(change.target), 200)} was deleted to be made again, and was not made.")
@@ -228,7 +239,7 @@ async def _give_up(other: Workbench) -> tuple[str, ...]:
 async def _one_session(
     told: Iterable[str],
     name: str,
-    mark: SessionMark,
+    mark: SessionFlag,
     folder: Path,
     restore: Callable[[Workbench], Awaitable[Sequence[str]]],
     answer: str | None,
@@ -253,7 +264,7 @@ async def _one_session(
     return DONE
 
 
-async def _one_change(bench: Workbench, intent: OpenChange, answer: str | None) -> int:
+async def _one_change(bench: Workbench, intent: UnresolvedChange, answer: str | None) -> int:
     say_all(await intent_rows(bench, intent))
     name = f"{intent.id}  {intent.change.target} {intent.change.key}"
     match answer or ask("[r]estore, [k]eep, or later [enter]").lower():
@@ -272,21 +283,21 @@ async def _one_change(bench: Workbench, intent: OpenChange, answer: str | None) 
     return DONE
 
 
-async def _one_array(bench: Workbench, entry: ArrayEntry, answer: str | None) -> int:
+async def _one_array(bench: Workbench, entry: ArrayJournalEntry, answer: str | None) -> int:
     """Write down what is whole or gone; take apart what is its own of one in parts, or leave it."""
     say_all(await array_rows(bench, entry))
     found, name = await bench.arrays.find(entry), entry.array.name
-    if found.standing in (ArrayStanding.ABSENT, ArrayStanding.WHOLE):
+    if found.standing in (ArrayMatchState.ABSENT, ArrayMatchState.WHOLE):
         await bench.arrays.settle(entry, remove=False)
-        whole = found.standing is ArrayStanding.WHOLE
+        whole = found.standing is ArrayMatchState.WHOLE
         lines([f"kept  {name}: made" if whole else f"gone  {name}: nothing of it is left"])
         return DONE
-    parts = found.standing is ArrayStanding.PARTLY
+    parts = found.standing is ArrayMatchState.PARTLY
     offered = "[r]emove what there is of it, [k]eep it, or later [enter]" if parts else "[k]eep it, or later [enter]"
     match answer or ask(offered).lower():
         case "r" | "remove" | "restore" if parts:
             left = await bench.arrays.settle(entry, remove=True)
-            gone = left.standing is ArrayStanding.ABSENT
+            gone = left.standing is ArrayMatchState.ABSENT
             lines([f"{marked(outcome_cell('restored' if gone else 'failed'))}  {name}: {clean(left.words, 400)}"])
             return DONE if gone else FAILED
         case "k" | "keep":
@@ -301,7 +312,7 @@ async def _one_array(bench: Workbench, entry: ArrayEntry, answer: str | None) ->
     return DONE
 
 
-async def _one_file(left: Leftover, answer: str | None) -> int:
+async def _one_file(left: StaleScratchFile, answer: str | None) -> int:
     say_all(await file_rows(left))
     if (answer or ask("[r]emove it, or [k]eep it").lower()) not in ("r", "remove"):
         return DONE

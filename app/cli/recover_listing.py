@@ -8,15 +8,15 @@ from typing import Any
 from app.cli.confirm import steps
 from app.cli.session_context import experiments_cut_short, sweeps_cut_short
 from app.core.benchmark.scratch_descriptor import leftover_in_use
-from app.core.benchmark.stale_scratch import Leftover, leftover_scratch
-from app.core.changes.arrays.array_journal import ArrayEntry, ArrayStage
+from app.core.benchmark.stale_scratch import StaleScratchFile, leftover_scratch
+from app.core.changes.arrays.array_journal import ArrayJournalEntry, ArrayStage
 from app.core.changes.pending_state import still_running
-from app.core.interrupted_experiments import CutShort
+from app.core.interrupted_experiments import InterruptedExperiment
 from app.core.presentation import change as view
 from app.core.presentation import json_schema
-from app.core.session.journal import OpenChange
+from app.core.session.journal import UnresolvedChange
 from app.core.workbench import Workbench
-from backends.array_planning import ArrayFound, ArrayStanding
+from backends.array_planning import ArrayMatch, ArrayMatchState
 from backends.change import Change
 from backends.errors import RaidbenchError
 from backends.sizes import size_words
@@ -26,14 +26,14 @@ from widgets.text_utils import units
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
-class Left:
+class RecoverableItems:
     """All that somebody may want to put back or to remove."""
 
-    intents: tuple[OpenChange, ...]
-    arrays: tuple[ArrayEntry, ...]
+    intents: tuple[UnresolvedChange, ...]
+    arrays: tuple[ArrayJournalEntry, ...]
     sweeps: tuple[Path, ...]
-    experiments: tuple[CutShort, ...]
-    files: tuple[Leftover, ...]
+    experiments: tuple[InterruptedExperiment, ...]
+    files: tuple[StaleScratchFile, ...]
     folders: tuple[str, ...]
 
     def __bool__(self) -> bool:
@@ -41,11 +41,11 @@ class Left:
         return any((self.intents, self.arrays, self.sweeps, self.experiments, self.files, self.folders))
 
 
-def left_behind(bench: Workbench) -> Left:
+def left_behind(bench: Workbench) -> RecoverableItems:
     """What there is on the machine that is meant; nothing is changed."""
     from backends.system.local.files import left_folders
 
-    return Left(
+    return RecoverableItems(
         intents=bench.changes.unresolved(),
         arrays=bench.arrays.unfinished(),
         sweeps=sweeps_cut_short(),
@@ -55,7 +55,7 @@ def left_behind(bench: Workbench) -> Left:
     )
 
 
-async def rows_of(bench: Workbench, left: Left) -> list[str]:
+async def rows_of(bench: Workbench, left: RecoverableItems) -> list[str]:
     """All of it, for a person."""
     rows = [row for folder in left.sweeps for row in sweep_rows(folder)]
     rows += (clean(experiment.sentence, 300) for experiment in left.experiments)
@@ -65,7 +65,7 @@ async def rows_of(bench: Workbench, left: Left) -> list[str]:
     return [*rows, *(f"empty working folder {folder}" for folder in left.folders)]
 
 
-async def json_of(bench: Workbench, left: Left) -> json_schema.Json:
+async def json_of(bench: Workbench, left: RecoverableItems) -> json_schema.Json:
     """All of it, for a program."""
     return {
         "changes": [await _intent(bench, intent) for intent in left.intents],
@@ -85,7 +85,7 @@ def sweep_rows(folder: Path) -> list[str]:
     return [f"sweep of session {folder.name}: cut short, its settings may still be in force"]
 
 
-async def intent_rows(bench: Workbench, intent: OpenChange) -> list[str]:
+async def intent_rows(bench: Workbench, intent: UnresolvedChange) -> list[str]:
     """What was left, what is to be done first about a thing that was taken apart, and what would put it back."""
     change = intent.change
     told = [f"change {intent.id}, {units.moment(intent.at)}: {clean(view.move(change), 300)}"]
@@ -96,7 +96,7 @@ async def intent_rows(bench: Workbench, intent: OpenChange) -> list[str]:
     return [*told, "to put it back:", *steps(back.writes)] if back.before != back.after else told
 
 
-async def array_rows(bench: Workbench, entry: ArrayEntry) -> list[str]:
+async def array_rows(bench: Workbench, entry: ArrayJournalEntry) -> list[str]:
     """An array that was being made or deleted, what there is of it, and what takes that apart."""
     array = entry.array
     doing = "made" if entry.stage is ArrayStage.MAKING else "deleted"
@@ -108,12 +108,12 @@ async def array_rows(bench: Workbench, entry: ArrayEntry) -> list[str]:
     if isinstance(found, RaidbenchError):
         return [*told, *(clean(line, 600) for line in (found.message, found.hint) if line)]
     told.append(clean(found.words, 600))
-    if found.standing is ArrayStanding.PARTLY:
+    if found.standing is ArrayMatchState.PARTLY:
         told += ["to take it apart:", *steps(found.remove)]
     return told
 
 
-async def _array(bench: Workbench, entry: ArrayEntry) -> dict[str, Any]:
+async def _array(bench: Workbench, entry: ArrayJournalEntry) -> dict[str, Any]:
     found = await _array_found(bench, entry)
     return {
         "name": entry.array.name,
@@ -127,21 +127,21 @@ async def _array(bench: Workbench, entry: ArrayEntry) -> dict[str, Any]:
     }
 
 
-async def _array_found(bench: Workbench, entry: ArrayEntry) -> ArrayFound | RaidbenchError:
+async def _array_found(bench: Workbench, entry: ArrayJournalEntry) -> ArrayMatch | RaidbenchError:
     try:
         return await bench.arrays.find(entry)
     except RaidbenchError as error:
         return error
 
 
-async def file_rows(left: Leftover) -> list[str]:
+async def file_rows(left: StaleScratchFile) -> list[str]:
     """Return the rows of a scratch file that no run needs any more, with what uses it."""
     row = f"scratch file {clean(str(left.path), 300)}, {size_words(left.size)}, of {left.session}/{left.run}"
     refusal = await leftover_in_use(left.path)
     return [row, *(clean(line, 600) for line in (refusal.message, refusal.hint) if line)] if refusal else [row]
 
 
-async def _file(left: Leftover) -> dict[str, Any]:
+async def _file(left: StaleScratchFile) -> dict[str, Any]:
     refusal = await leftover_in_use(left.path)
     return {
         "path": str(left.path),
@@ -152,7 +152,7 @@ async def _file(left: Leftover) -> dict[str, Any]:
     }
 
 
-async def _intent(bench: Workbench, intent: OpenChange) -> dict[str, Any]:
+async def _intent(bench: Workbench, intent: UnresolvedChange) -> dict[str, Any]:
     back = await _back(bench, intent.change)
     return {
         "id": intent.id,

@@ -15,11 +15,11 @@ from backends.errors import NotFoundError
 from backends.text import clean
 
 if TYPE_CHECKING:
-    from app.core.session.store import Loaded
+    from app.core.session.store import LoadedSession
     from app.core.workbench import Workbench
 
 
-def all_runs() -> tuple[tuple[PastRun, ...], tuple[Loaded, ...]]:
+def all_runs() -> tuple[tuple[PastRun, ...], tuple[LoadedSession, ...]]:
     """Return every known run, and the session of the options, which may lie elsewhere; what is wrong is said."""
     from app.core.analysis.past_runs.index import known_runs
 

@@ -14,7 +14,7 @@ from app.cli.output import goes_on, lines, paint, print_json, say, terminal_widt
 from app.cli.render import table_lines
 from app.cli.session_context import loaded_session
 from app.core.analysis.comparison import Comparison, compare, compare_sections
-from app.core.analysis.replicates import Repeats
+from app.core.analysis.replicates import Replicates
 from app.core.analysis.stats import THRESHOLD_PERCENT
 from app.core.analysis.stored_verdicts import judged_again, shown_experiment
 from app.core.presentation import json_schema, json_schema_compare
@@ -25,7 +25,7 @@ from app.core.presentation.run_list import ListedRun, against_cell, runs_table
 from app.core.presentation.table import Cell
 from app.core.session import store
 from app.core.session.state import ExperimentRecord, RunRecord
-from app.core.session.store import Loaded
+from app.core.session.store import LoadedSession
 from backends.errors import NotFoundError, RaidbenchError
 from backends.text import clean
 
@@ -66,14 +66,14 @@ def runs_command(everything: bool, as_json: bool) -> int:
     return DONE
 
 
-def _experiments(loaded: Loaded, *, named: bool) -> None:
+def _experiments(loaded: LoadedSession, *, named: bool) -> None:
     """What each experiment of a session has shown."""
     for record in loaded.session.experiments:
         shown = next(experiment_lines(record, shown_experiment(loaded.session, record.id)))
         lines([f"{f'{loaded.folder.name}/' if named else ''}{record.id}  {clean(shown, 1000)}"])
 
 
-def _session() -> list[Loaded]:
+def _session() -> list[LoadedSession]:
     """The session of the options or the last one; none is no error where nothing was measured yet."""
     try:
         return [loaded_session()]
@@ -83,7 +83,7 @@ def _session() -> list[Loaded]:
         return []
 
 
-def _sessions() -> Iterator[Loaded]:
+def _sessions() -> Iterator[LoadedSession]:
     """Every session, oldest first; one that cannot be read is passed over with a word."""
     for folder in reversed(store.folders(current().paths)):
         try:
@@ -92,7 +92,7 @@ def _sessions() -> Iterator[Loaded]:
             say(f"{folder.name}: {error.message}")
 
 
-def _earlier(run: RunRecord, *besides: Loaded) -> Iterator[tuple[RunRecord, ...]]:
+def _earlier(run: RunRecord, *besides: LoadedSession) -> Iterator[tuple[RunRecord, ...]]:
     """Runs of the newest sessions of this machine beside these that have the job of the first, each of one session."""
     from app.core.analysis.past_runs.earlier_runs import job_words
     from app.core.analysis.past_runs.index import known_runs
@@ -107,8 +107,8 @@ def _earlier(run: RunRecord, *besides: Loaded) -> Iterator[tuple[RunRecord, ...]
             yield store.load(root / name).session.runs
 
 
-def _table(pairs: list[tuple[Loaded, RunRecord]], *, named: bool) -> list[str]:
-    by_session = {loaded.folder: Repeats(loaded.session.runs) for loaded, _ in pairs}
+def _table(pairs: list[tuple[LoadedSession, RunRecord]], *, named: bool) -> list[str]:
+    by_session = {loaded.folder: Replicates(loaded.session.runs) for loaded, _ in pairs}
     listed = [
         ListedRun(
             record=run,
@@ -122,7 +122,7 @@ def _table(pairs: list[tuple[Loaded, RunRecord]], *, named: bool) -> list[str]:
     return table_lines(runs_table(listed, whole=True), terminal_width())
 
 
-def _against(loaded: Loaded, run: RunRecord, known: Repeats) -> Cell | None:
+def _against(loaded: LoadedSession, run: RunRecord, known: Replicates) -> Cell | None:
     baseline = None if loaded.session.baseline is None else loaded.session.run(loaded.session.baseline)
     return None if baseline is None else against_cell(baseline, run, known, loaded.session.experiments)
 
@@ -201,11 +201,13 @@ def _experiment(name: str, judge_again: bool, as_json: bool) -> int:
     return _side_by_side(comparison, *ab_headings(record))
 
 
-def _experiment_json(loaded: Loaded, record: ExperimentRecord, comparison: Comparison | None) -> json_schema.Json:
+def _experiment_json(
+    loaded: LoadedSession, record: ExperimentRecord, comparison: Comparison | None
+) -> json_schema.Json:
     return json_schema_compare.experiment(record, loaded.session, comparison, session=loaded.place)
 
 
-def found_experiment(session: str | None, experiment_id: str) -> tuple[Loaded, ExperimentRecord]:
+def found_experiment(session: str | None, experiment_id: str) -> tuple[LoadedSession, ExperimentRecord]:
     """An experiment of a session, the last one if none is named. Raises NotFoundError naming those there are."""
     loaded = loaded_session(session)
     record = loaded.session.experiment(experiment_id)
@@ -218,7 +220,7 @@ def found_experiment(session: str | None, experiment_id: str) -> tuple[Loaded, E
     return loaded, record
 
 
-def found_run(name: str) -> tuple[Loaded, RunRecord]:
+def found_run(name: str) -> tuple[LoadedSession, RunRecord]:
     """A run by its name: `r3`, or `SESSION/r3`. Raises NotFoundError naming those there are."""
     session, slash, run_id = name.rpartition("/")
     loaded = loaded_session(session if slash else None)

@@ -20,14 +20,14 @@ from backends.text import clean
 if TYPE_CHECKING:
     from app.core.benchmark.conditions.facts import RunFacts
     from app.core.changes.pending_trials import UndecidedTrials
-    from app.core.interrupted_experiments import CutShort
+    from app.core.interrupted_experiments import InterruptedExperiment
     from app.core.session.journal import Journal
     from app.core.session.results import Advice
     from app.core.session.state import ChangeRecord
-    from app.core.session.store import Loaded
+    from app.core.session.store import LoadedSession
     from app.core.workbench import Workbench
     from backends.host import Host
-    from backends.registry import Machine
+    from backends.registry import MachineBackends
 
 T = TypeVar("T")
 Ts = TypeVarTuple("Ts")
@@ -160,7 +160,7 @@ def on_workbench(
         return run(lambda interruption: work(bench, interruption, *args))
 
 
-def remember_look(machine: Machine, inventory: Inventory) -> None:
+def remember_look(machine: MachineBackends, inventory: Inventory) -> None:
     """Keep what was found for completion; of a recorded machine nothing is completed."""
     options = current()
     if options.machine is None:
@@ -207,15 +207,15 @@ def _warn_of_arrays(folder: Path) -> None:
 
     if not os.path.exists(folder / ARRAYS):  # what a look around does not import; a folder of root's tells nothing
         return
-    from app.core.changes.arrays.array_journal import ArraysMadeHere
+    from app.core.changes.arrays.array_journal import ArrayJournal
 
-    for entry in ArraysMadeHere(folder).entries():
+    for entry in ArrayJournal(folder).entries():
         if entry.unfinished:
             name = clean(entry.array.name, 40)
             say(f"Note: the array {name} was cut short. `raidbench recover` shows what there is of it, and mends it.")
 
 
-def experiments_cut_short() -> tuple[CutShort, ...]:
+def experiments_cut_short() -> tuple[InterruptedExperiment, ...]:
     """Experiments on the machine that is meant whose process is gone and whose value may still be in force."""
     paths = current().paths
     if not any(paths.sessions.glob("*/experiment.active")):  # what a look around does not import
@@ -259,7 +259,7 @@ def refuse_read_only() -> None:
         raise RefusedError("Read-only mode: nothing was changed.", hint="Leave --read-only out to change settings.")
 
 
-def loaded_session(name: str | None = None, *, whole: bool = False) -> Loaded:
+def loaded_session(name: str | None = None, *, whole: bool = False) -> LoadedSession:
     """A session to look at, without opening it for writing: by folder, by its name, an archive, or the last one.
 
     `whole`: of an archive also what lies beside the log. Raises NotFoundError, StorageError, RefusedError.
@@ -288,7 +288,7 @@ def loaded_session(name: str | None = None, *, whole: bool = False) -> Loaded:
     return _told(store.load(last))
 
 
-def _load(folder: Path) -> Loaded:
+def _load(folder: Path) -> LoadedSession:
     """Return a session that was named. Raises NotFoundError, whose hint says which other machine has it."""
     from app.core.session import store
 
@@ -350,7 +350,7 @@ def _way_to(rack: str) -> str:
     return f"Start with {demo_words(rack)}." if rack else "Start without --demo and --machine."
 
 
-def _told(loaded: Loaded) -> Loaded:
+def _told(loaded: LoadedSession) -> LoadedSession:
     if loaded.passed_over:
         from widgets.text_utils.units import plural
 

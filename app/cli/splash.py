@@ -12,7 +12,7 @@ from contextlib import contextmanager
 from app.cli.options import current, is_utf8
 from app.startup import collect_seldom
 from app.tui.commands import footer_keys
-from app.tui.header_text import TALL, Piece, Told, header_line
+from app.tui.header_text import TALL, HeaderContent, HeaderSegment, header_line
 from backends.text import clean
 
 _ENTER = "\x1b[?1049h\x1b[?25l\x1b[2J\x1b[H"
@@ -42,15 +42,15 @@ def curtain(host: str) -> Iterator[None]:
 
 def frame(host: str, columns: int, rows: int) -> str:
     """The header with the bar of screens, a word on what goes on, and the keys that will work."""
-    machine = (Piece("raidbench", "name", 1), *((Piece(clean(host, 64), "host"),) if host else ()))
-    told = Told(machine=machine, state=(Piece("...", "warning", 1),))
+    machine = (HeaderSegment("raidbench", "name", 1), *((HeaderSegment(clean(host, 64), "host"),) if host else ()))
+    told = HeaderContent(machine=machine, state=(HeaderSegment("...", "warning", 1),))
     lines = 2 if rows >= TALL else 1
     header = "".join(f"\x1b[{y + 1};1H{_drawn(header_line(told, 'devices', columns, lines, y))}" for y in range(lines))
     keys = "".join(f" \x1b[1m{key}\x1b[22m {label} " for key, label in footer_keys("devices", "devices-pane", columns))
     return f"{header}\x1b[{lines + 2};2Hlooking for hardware ...\x1b[{rows};1H{keys}"
 
 
-def _drawn(pieces: Iterable[Piece]) -> str:
+def _drawn(pieces: Iterable[HeaderSegment]) -> str:
     return "".join(
         f"\x1b[{_LOOKS[each.kind]}m{each.text}\x1b[m" if each.kind in _LOOKS else each.text for each in pieces
     )

@@ -21,7 +21,7 @@ from backends.text import clean
 from backends.values import dataclass
 
 if TYPE_CHECKING:
-    from backends.system.https.endpoint import Door
+    from backends.system.https.endpoint import HttpsEndpoint
 
 
 class ConfigError(InvalidValueError):
@@ -62,7 +62,7 @@ class Config:
     """File of settings that the workbench holds the machine against."""
     endurance_tbw: Mapping[str, float] = field(default_factory=dict)
     """Terabytes that drives are rated to have written to them, by model: `{"SAMSUNG MZQLB960HAJR" = 1400}`."""
-    santricity: tuple[Door, ...] = ()
+    santricity: tuple[HttpsEndpoint, ...] = ()
     """Web services of E-Series disk systems: `[santricity.lab]`. Nothing else is ever asked over the network."""
     keymap: Mapping[str, str] = field(default_factory=dict)
     """Keys by command id: `{"bench.run": "f5"}`."""

@@ -13,14 +13,14 @@ from backends.input_file import MEBIBYTE, read_input
 from backends.text import clean
 
 if TYPE_CHECKING:
-    from backends.system.https.endpoint import Door
+    from backends.system.https.endpoint import HttpsEndpoint
 
 
 def opened(host: Host, config: Path) -> Host:
     """The host with the doors of a configuration; alone where that names none or cannot be read, told elsewhere."""
     try:
         given = read_toml(read_input(config, MEBIBYTE), "", "", InvalidValueError).given.get("santricity", {})
-        doors: Sequence[Door] = doors_of(given) if given else ()
+        doors: Sequence[HttpsEndpoint] = doors_of(given) if given else ()
     except (OSError, ValueError, InvalidValueError):
         return host
     if not doors:
@@ -30,9 +30,9 @@ def opened(host: Host, config: Path) -> Host:
     return WebHost(host, doors)
 
 
-def doors_of(value: Any) -> tuple[Door, ...]:
+def doors_of(value: Any) -> tuple[HttpsEndpoint, ...]:
     """Those of the table `santricity`. Raises ValueError with words that follow the key."""
-    from backends.system.https.endpoint import Door, fingerprint_of, named, url_of
+    from backends.system.https.endpoint import HttpsEndpoint, fingerprint_of, named, url_of
 
     if not isinstance(value, dict) or not all(isinstance(table, dict) for table in value.values()):
         raise ValueError("wants a table for each disk system: [santricity.NAME]")
@@ -56,7 +56,7 @@ def doors_of(value: Any) -> tuple[Door, ...]:
                 door[key] = parse[key](given)
             except ValueError as error:
                 raise ValueError(f"{error} as {key} of {shown}") from None
-        found.append(Door(kind="santricity", name=named(str(name)), **door))
+        found.append(HttpsEndpoint(kind="santricity", name=named(str(name)), **door))
     return tuple(found)
 
 

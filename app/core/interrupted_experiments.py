@@ -25,7 +25,7 @@ _REASON = "Its process ended in the middle; the old value was put back afterward
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
-class CutShort:
+class InterruptedExperiment:
     """An experiment that nobody is at, and whose value may still be in force."""
 
     folder: Path
@@ -45,17 +45,17 @@ class CutShort:
         return f"{self.name}: cut short, {start.key} of {start.target} may still be {start.b} instead of {start.a}"
 
 
-def cut_short(paths: Paths, *, own: Path | None = None) -> tuple[CutShort, ...]:
+def cut_short(paths: Paths, *, own: Path | None = None) -> tuple[InterruptedExperiment, ...]:
     """Experiments without a process whose value may still be in force, newest session first. Never raises.
 
     `own`: the folder of a session that this process has opened, and in which it measures nothing now.
     """
-    found: list[CutShort] = []
+    found: list[InterruptedExperiment] = []
     for folder in EXPERIMENT.folders(paths):
         if folder == own or not is_written(folder):
             with contextlib.suppress(RaidbenchError):
                 session = store.load(folder).session
-                found += [CutShort(folder=folder, record=record) for record in open_experiments(session)]
+                found += [InterruptedExperiment(folder=folder, record=record) for record in open_experiments(session)]
     return tuple(found)
 
 

@@ -7,11 +7,11 @@ import time
 from functools import cached_property
 from typing import TYPE_CHECKING
 
-from app.core.benchmark.session_runner import Measuring, no_advice
-from app.core.changes.changes import Changes
-from app.core.changes.persistence import Keeping
-from app.core.session.events import BaselineMarked, NoteAdded, ProblemMet
-from app.core.session.inventory import Hardware
+from app.core.benchmark.session_runner import SessionBenchmarks, no_advice
+from app.core.changes.changes import SessionChanges
+from app.core.changes.persistence import SettingPersister
+from app.core.session.events import BaselineMarked, NoteAdded, ProblemRecorded
+from app.core.session.inventory import SessionInventory
 from app.core.session.paths import Paths
 from app.core.session.recorder import Recorder
 from backends.errors import NotFoundError, RaidbenchError, StorageError
@@ -20,7 +20,7 @@ from backends.model import Problem
 
 if TYPE_CHECKING:
     from app.core.benchmark.conditions.facts import Advisor
-    from app.core.changes.arrays.builder import ArrayBuilding
+    from app.core.changes.arrays.builder import ArrayBuilder
 
 
 class Workbench(Recorder):
@@ -29,13 +29,13 @@ class Workbench(Recorder):
     def __init__(self, host: Host, *, paths: Paths | None = None, advisor: Advisor = no_advice) -> None:
         """`advisor`: what gives advice on runs."""
         super().__init__(host, paths=paths)
-        self.hardware = Hardware(self)
+        self.hardware = SessionInventory(self)
         """What is there."""
-        self.changes = Changes(self, self.hardware, host)
+        self.changes = SessionChanges(self, self.hardware, host)
         """What is set, tried, taken back and recovered."""
-        self.keeping = Keeping(self, self.hardware)
+        self.keeping = SettingPersister(self, self.hardware)
         """What is set again at boot."""
-        self.jobs = Measuring(self, self.hardware, advisor)
+        self.jobs = SessionBenchmarks(self, self.hardware, advisor)
         """What is measured."""
         self.restarts: CanRestart | None = host if isinstance(host, CanRestart) else None
         """The host, if it may be restarted on the way; None for a machine that is somebody's."""
@@ -45,11 +45,11 @@ class Workbench(Recorder):
         return Workbench(self.host, paths=self.paths, advisor=self.jobs.advisor)
 
     @cached_property
-    def arrays(self) -> ArrayBuilding:
+    def arrays(self) -> ArrayBuilder:
         """What arrays are made and deleted."""
-        from app.core.changes.arrays.builder import ArrayBuilding
+        from app.core.changes.arrays.builder import ArrayBuilder
 
-        return ArrayBuilding(self, self.hardware, self.changes.journal_folder)
+        return ArrayBuilder(self, self.hardware, self.changes.journal_folder)
 
     def note(self, text: str) -> None:
         """Write something down. Raises StorageError."""
@@ -66,4 +66,6 @@ class Workbench(Recorder):
     def problem(self, where: str, error: RaidbenchError) -> None:
         """Remember that something went wrong; never raises."""
         with contextlib.suppress(StorageError):
-            self.emit(ProblemMet(at=time.time(), problem=Problem(where=where, message=error.message, hint=error.hint)))
+            self.emit(
+                ProblemRecorded(at=time.time(), problem=Problem(where=where, message=error.message, hint=error.hint))
+            )

@@ -60,7 +60,7 @@ def _against() -> str | None:
 
 def _serve(connection: socket.socket) -> None:
     from app.core.session.paths import keep_private
-    from app.privsep.dispatcher import Requests
+    from app.privsep.dispatcher import RequestDispatcher
     from app.privsep.server import Conversation, whose
     from backends.system.local.child import die_with_parent
     from backends.system.local.elevated import COMPANION
@@ -83,7 +83,7 @@ def _serve(connection: socket.socket) -> None:
         os.dup2(silent, number)
 
     async def talk() -> None:
-        conversation = Conversation(connection, Requests(paths=_paths(), uid=uid, gid=gid))
+        conversation = Conversation(connection, RequestDispatcher(paths=_paths(), uid=uid, gid=gid))
         conversation.greet()
         await conversation.hold()
 

@@ -13,13 +13,13 @@ from app.core.fio.preflight import find_fio
 from app.core.fio.render import render, section_names
 from app.core.fio.sections import JobSection, join_sections
 from app.core.session.event_types import SteadyPlan
-from app.privsep.device_claims import Holding
-from app.privsep.request_schema import NotAllowedError
+from app.privsep.device_claims import DeviceClaims
+from app.privsep.request_schema import RequestDeniedError
 from backends.errors import RefusedError
-from backends.exclusive_open import Hold
+from backends.exclusive_open import DeviceClaim
 from backends.system.local import LocalHost
 from backends.system.local.programs import resolve_roots
-from backends.system.local.unprivileged import UnownedProgram, nobodys_number, start_unowned
+from backends.system.local.unprivileged import UnprivilegedProcess, nobodys_number, start_unowned
 from backends.text import clean
 
 MOST_RUNS = 4
@@ -35,10 +35,10 @@ _INPUT = "-"
 class GuardedRuns:
     """Runs of one conversation. Each is a job of the fields that raidbench knows, on devices that it holds."""
 
-    def __init__(self, host: LocalHost, holding: Holding) -> None:
+    def __init__(self, host: LocalHost, holding: DeviceClaims) -> None:
         self._host = host
         self._holding = holding
-        self._runs: dict[int, UnownedProgram] = {}
+        self._runs: dict[int, UnprivilegedProcess] = {}
         self._count = 0
 
     async def measure(
@@ -57,10 +57,10 @@ class GuardedRuns:
         `fio`: the program by which the caller knows what it can do.
         """
         if len(self._runs) >= MOST_RUNS:
-            raise NotAllowedError("measure: too many programs are reading.")
+            raise RequestDeniedError("measure: too many programs are reading.")
         wanted = _joined(job, more or [])
         if wanted.writes:
-            raise NotAllowedError("measure: only what reads is measured by the helper.")
+            raise RequestDeniedError("measure: only what reads is measured by the helper.")
         held = [self._holding.for_reading(number) for number in dict.fromkeys(holds)]
         program = self._same_fio(fio)
         number = nobodys_number()
@@ -103,9 +103,9 @@ class GuardedRuns:
         await program.close()
         return {"returncode": status}
 
-    def _run(self, number: int) -> UnownedProgram:
+    def _run(self, number: int) -> UnprivilegedProcess:
         if number not in self._runs:
-            raise NotAllowedError("There is no such run.")
+            raise RequestDeniedError("There is no such run.")
         return self._runs[number]
 
     async def close(self) -> None:
@@ -124,7 +124,7 @@ def _joined(first: Mapping[str, str], more: Sequence[Mapping[str, Any]]) -> Job:
     return join_sections([JobSection(name=names[0], job=Job.from_fields(first)), *further])
 
 
-def _target(hold: Hold, number: int, stack: ExitStack) -> JobTarget:
+def _target(hold: DeviceClaim, number: int, stack: ExitStack) -> JobTarget:
     """A device as the program inherits it: opened for its group, for reading."""
     descriptor = hold.lend(number)
     stack.callback(os.close, descriptor)

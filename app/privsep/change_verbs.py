@@ -13,19 +13,19 @@ from app.core.changes import boot_unit
 from app.core.changes.pending_state import not_before_it_ends, undecided
 from app.core.changes.side_effects import disk_beside, read_beside, with_values_before
 from app.core.changes.trial import LONGEST, LONGEST_WAIT, arm, rehearse
-from app.core.session.journal import Journal, OpenChange, boot_clock
+from app.core.session.journal import Journal, UnresolvedChange, boot_clock
 from app.core.session.journals import enrol, trials_elsewhere
 from app.core.session.json_codec import structure, unstructure
 from app.core.session.locks import HeldLock, hold_lock, lock_name
 from app.core.session.paths import Paths
-from app.privsep.request_schema import FIELDS, NotAllowedError
+from app.privsep.request_schema import FIELDS, RequestDeniedError
 from backends.change import Change, same_steps
 from backends.errors import BlockedError, RefusedError
 from backends.helper_interface import told
-from backends.host import Command, Custody, custody
+from backends.host import Command, ProcessTracking, custody
 from backends.model import Scope, Target
-from backends.protocol import CanPersist, CanRemake, PlansTogether
-from backends.registry import Machine
+from backends.protocol import CanPersist, PlansTogether, Recreatable
+from backends.registry import MachineBackends
 from backends.self_exec import lasting
 from backends.system.local import LocalHost
 
@@ -57,10 +57,10 @@ _DECIDED = (
 """What of a change must be as the helper plans it, besides what its steps do."""
 
 
-class GuardedChanges:
+class HelperChanges:
     """Changes of one conversation: lock, plan, intend, apply, outcome, in this order."""
 
-    def __init__(self, host: LocalHost, machine: Machine, paths: Paths, uid: int) -> None:
+    def __init__(self, host: LocalHost, machine: MachineBackends, paths: Paths, uid: int) -> None:
         """`uid`: the user at the other end, whose changes and trials these are."""
         self._host = host
         self._machine = machine
@@ -80,7 +80,7 @@ class GuardedChanges:
         Raises RefusedError for a lock that the watchdog of another user's trial will need.
         """
         if name in self._locks or len(self._locks) >= MOST_LOCKS:
-            raise NotAllowedError("lock: it is held already, or too many are.")
+            raise RequestDeniedError("lock: it is held already, or too many are.")
         with ExitStack() as stack:
             held = stack.enter_context(hold_lock(self._paths.locks, name, what))
             for trial in self._journal.trials_within(LONGEST_WAIT):  # looked at under the lock: none begins meanwhile
@@ -92,9 +92,9 @@ class GuardedChanges:
     def unlock(self, name: str) -> Mapping[str, Any]:
         """Let a lock go, unless a change is being made under it."""
         if name not in self._locks:
-            raise NotAllowedError("unlock: that lock is not held.")
+            raise RequestDeniedError("unlock: that lock is not held.")
         if any(self._locks[name][1] in locks for locks in self._applying):
-            raise NotAllowedError("unlock: a change is being made under that lock.")
+            raise RequestDeniedError("unlock: a change is being made under that lock.")
         self._locks.pop(name)[0].close()
         return {}
 
@@ -163,13 +163,13 @@ class GuardedChanges:
         """Put a planned change into the journal, by an id that no other change has, whoever made it."""
         change, locks = self._planned.get((target, key, after), (None, ()))
         if change is None:
-            raise NotAllowedError("intend: that was not planned.")
+            raise RequestDeniedError("intend: that was not planned.")
         self._require_same(change, locks)
         if until is not None and until > boot_clock() + LONGEST:
-            raise NotAllowedError("intend: no trial is that long.")
+            raise RequestDeniedError("intend: no trial is that long.")
         if until is not None:
             if not all(map(self._may_decide, self._set(session, until))):
-                raise NotAllowedError("intend: that set of trials is another user's.")
+                raise RequestDeniedError("intend: that set of trials is another user's.")
             enrol(self._paths.locks, self._journal)
         self._journal.intent(id, Path(session), change, until=until)
         del self._planned[target, key, after]
@@ -184,7 +184,7 @@ class GuardedChanges:
         """Make a change that is in the journal, once."""
         change, locks = self._intended.get((session, id), (None, ()))
         if change is None:
-            raise NotAllowedError("apply: that was not announced.")
+            raise RequestDeniedError("apply: that was not announced.")
         self._require_same(change, locks)
         lock = locks[0]
 
@@ -193,7 +193,9 @@ class GuardedChanges:
             lock.hand_on(pid, program)
 
         del self._intended[session, id]
-        custody.set(Custody(lock=lock.descriptor, begins=begins))  # in this task and what it starts, nowhere else
+        custody.set(
+            ProcessTracking(lock=lock.descriptor, begins=begins)
+        )  # in this task and what it starts, nowhere else
         self._applying.append(locks)
         try:
             await self._machine.setter(change.target).apply(change)
@@ -209,30 +211,30 @@ class GuardedChanges:
             self._journal.outcome(id, Path(session), result)
         return {}
 
-    def _own(self, session: str, id: str, verb: str) -> OpenChange:
+    def _own(self, session: str, id: str, verb: str) -> UnresolvedChange:
         """A change of the journal that this user made, from whatever terminal; root may speak for all."""
         made = self._journal.intent_of(id, Path(session))
         if made is None:
-            raise NotAllowedError(f"{verb}: the journal has no such change.")
+            raise RequestDeniedError(f"{verb}: the journal has no such change.")
         if not self._may_decide(made):
-            raise NotAllowedError(f"{verb}: that change is another user's.")
+            raise RequestDeniedError(f"{verb}: that change is another user's.")
         return made
 
-    def _may_decide(self, made: OpenChange) -> bool:
+    def _may_decide(self, made: UnresolvedChange) -> bool:
         """Whether a change of the journal is this user's; root may speak for all."""
         return self._uid in (0, made.uid)
 
-    def _set(self, session: str, until: float) -> tuple[OpenChange, ...]:
+    def _set(self, session: str, until: float) -> tuple[UnresolvedChange, ...]:
         """The trials that one watchdog takes back."""
         return tuple(one for one in self._journal.trials() if (one.session, one.until) == (session, until))
 
     async def arm(self, session: str, until: float) -> Mapping[str, Any]:
         """Start the watchdog of the trials that this user announced, once."""
         if not any(map(self._may_decide, self._set(session, until))):
-            raise NotAllowedError("arm: nothing was announced that ends then.")
+            raise RequestDeniedError("arm: nothing was announced that ends then.")
         self._armed = {(folder, end) for folder, end in self._armed if end > boot_clock()}
         if (session, until) in self._armed or len(self._armed) >= MOST_WATCHDOGS:
-            raise NotAllowedError("arm: it is armed, or too many are.")
+            raise RequestDeniedError("arm: it is armed, or too many are.")
         self._armed.add((session, until))
         try:
             await arm(self._paths, Path(session), until)
@@ -286,7 +288,7 @@ class GuardedChanges:
         change = self._own(session, id, "remake").change
         locks = self._locks_of(change)
         backend = self._machine.setter(change.target)
-        if not isinstance(backend, CanRemake):
+        if not isinstance(backend, Recreatable):
             raise BlockedError(f"{change.target} is gone, and cannot be made again from here.")
         self._applying.append(locks)
         try:
@@ -299,7 +301,7 @@ class GuardedChanges:
         """The locks of a change, which have to be held, and nothing of an earlier raidbench may be at it still."""
         names = [lock_name(name) for name in change.locks]
         if any(name not in self._locks for name in names):
-            raise NotAllowedError("The device is not locked.")
+            raise RequestDeniedError("The device is not locked.")
         for left in self._journal.left_running():
             if left.change.shares_lock(change):
                 raise not_before_it_ends(left)
@@ -308,7 +310,7 @@ class GuardedChanges:
     def _require_same(self, change: Change, locks: tuple[HeldLock, ...]) -> None:
         """Raises NotAllowedError unless the locks under which a change was planned are held still."""
         if any(now is not then for now, then in zip(self._locks_of(change), locks, strict=True)):
-            raise NotAllowedError("The device was not locked all the time. Plan the change again.")
+            raise RequestDeniedError("The device was not locked all the time. Plan the change again.")
 
     def close(self) -> None:
         """Let all locks go."""
@@ -323,9 +325,9 @@ def _structured(data: Mapping[str, Any]) -> Change:
     try:
         change = structure(data, Change)
     except Exception as error:  # whatever shape it has: it is no change
-        raise NotAllowedError("plan: that is no change.") from error
+        raise RequestDeniedError("plan: that is no change.") from error
     if not _TARGET(str(change.target)):
-        raise NotAllowedError("plan: that is no change.")
+        raise RequestDeniedError("plan: that is no change.")
     return change
 
 

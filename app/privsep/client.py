@@ -6,11 +6,11 @@ from typing import TYPE_CHECKING
 
 from backends.errors import RefusedError
 from backends.self_exec import again
-from backends.system.local.elevated import Elevation, become, connected, invoker, start, start_beside, ways
+from backends.system.local.elevated import PrivilegeTool, become, connected, invoker, start, start_beside, ways
 from backends.system.privsep.connection import Connection
 
 if TYPE_CHECKING:
-    from backends.helper_interface import RootSide
+    from backends.helper_interface import HelperClient
     from backends.host import Host
     from backends.system.local import LocalHost
 
@@ -45,7 +45,7 @@ def helper(*, ask: bool) -> Connection:
     raise RefusedError(f"{reason} {WITHOUT}", hint="Allow it in sudoers, or log in as root.")
 
 
-def _by(way: Elevation) -> tuple[Connection | None, str]:
+def _by(way: PrivilegeTool) -> tuple[Connection | None, str]:
     """The helper by one way; None, and a sentence, where it does not come."""
     sock, process = start(way, again(PROGRAM))
     side = Connection(sock)
@@ -93,7 +93,7 @@ def split(arguments: list[str]) -> str:
     return "The user who called sudo may not run this installation."
 
 
-def split_host(inner: LocalHost, side: RootSide) -> Host:
+def split_host(inner: LocalHost, side: HelperClient) -> Host:
     """This machine with the helper."""
     from app.privsep import read_policy  # the tools of every vendor: who has no helper does not wait for them
     from backends.system.privsep.host import SplitHost

@@ -11,9 +11,9 @@ from typing import Any
 
 from app.core.config import load_config
 from app.privsep.read_policy import node_of
-from app.privsep.request_schema import NotAllowedError
+from app.privsep.request_schema import RequestDeniedError
 from backends.errors import RaidbenchError
-from backends.exclusive_open import Hold
+from backends.exclusive_open import DeviceClaim
 from backends.guard import Intent, look_at, require_free, secure
 from backends.identity import Identity, Signature
 from backends.system.local import LocalHost
@@ -23,7 +23,7 @@ MOST_HOLDS = 64
 """Devices held at a time."""
 
 
-class Holding:
+class DeviceClaims:
     """Devices that are held for the user, judged here whatever was judged there."""
 
     def __init__(self, host: LocalHost, gid: int, config: Path) -> None:
@@ -31,7 +31,7 @@ class Holding:
         self._host = host
         self._gid = gid
         self._config = config
-        self._held: dict[int, tuple[AsyncExitStack, Hold, bool]] = {}
+        self._held: dict[int, tuple[AsyncExitStack, DeviceClaim, bool]] = {}
         self._count = 0
 
     async def facts(self, device: str, writing: bool) -> Mapping[str, Any]:
@@ -60,7 +60,7 @@ class Holding:
         """
         device = _device(device)
         if len(self._held) >= MOST_HOLDS:
-            raise NotAllowedError("hold: too many devices are held.")
+            raise RequestDeniedError("hold: too many devices are held.")
         identity = None if meant is None else Identity(**_strict(Identity, "identity", meant))
         intent = Intent.WRITE if writing else Intent.READ
         async with AsyncExitStack() as stack:
@@ -71,23 +71,23 @@ class Holding:
             self._held[self._count] = stack.pop_all(), hold, writing
         return {"hold": self._count, "lent": lends}, descriptors
 
-    async def _lends(self, hold: Hold) -> bool:
+    async def _lends(self, hold: DeviceClaim) -> bool:
         """Whether a descriptor for reading may leave root: nothing uses the device, or root's configuration says so."""
         facts, verdict = await look_at(self._host, hold.device, Intent.WRITE)
         free = verdict.ok and facts.identity is not None and facts.identity.same_device(hold.identity)
         return free or lends_in_use(self._config)
 
-    def for_reading(self, hold: int) -> Hold:
+    def for_reading(self, hold: int) -> DeviceClaim:
         """A device that is held for reading. Raises NotAllowedError."""
         _, held, writing = self._held.get(hold, (None, None, False))
         if held is None or writing:
-            raise NotAllowedError("measure: that is not held for reading.")
+            raise RequestDeniedError("measure: that is not held for reading.")
         return held
 
     async def release(self, hold: int) -> Mapping[str, Any]:
         """Let a device go."""
         if hold not in self._held:
-            raise NotAllowedError("release: that is not held.")
+            raise RequestDeniedError("release: that is not held.")
         await self._held.pop(hold)[0].aclose()
         return {}
 
@@ -114,7 +114,7 @@ def _device(path: str) -> str:
     """The node, which is used from here on. Raises NotAllowedError."""
     node = node_of(path)
     if node is None:
-        raise NotAllowedError("That is no device, or a link leads there that others than root can change.")
+        raise RequestDeniedError("That is no device, or a link leads there that others than root can change.")
     return node
 
 
@@ -125,5 +125,5 @@ def _strict(kind: type, called: str, data: Mapping[str, Any]) -> Mapping[str, An
         one is None or isinstance(one, str) or (key == "size_bytes" and type(one) is int) for key, one in data.items()
     )
     if not set(data) <= known or not sound or not (data.get("name") or data.get("kind")):
-        raise NotAllowedError(f"That is no {called}.")
+        raise RequestDeniedError(f"That is no {called}.")
     return data

@@ -9,14 +9,14 @@ from typing import Any
 
 from app.core.session.paths import Paths
 from app.privsep.benchmark_verbs import GuardedRuns
-from app.privsep.change_verbs import GuardedChanges
-from app.privsep.device_claims import Holding
-from app.privsep.read_verbs import Looking
-from app.privsep.request_schema import NotAllowedError, checked
+from app.privsep.change_verbs import HelperChanges
+from app.privsep.device_claims import DeviceClaims
+from app.privsep.read_verbs import ReadVerbs
+from app.privsep.request_schema import RequestDeniedError, checked
 from backends.errors import RaidbenchError, RefusedError
 from backends.helper_interface import told
 from backends.host import to_the_end
-from backends.registry import Machine
+from backends.registry import MachineBackends
 from backends.self_exec import again
 from backends.system.local import LocalHost
 from backends.system.local.elevated import COMPANION, start_beside
@@ -45,7 +45,7 @@ class ReplyFrame:
         return "ok" in self.message
 
 
-class Requests:
+class RequestDispatcher:
     """One conversation."""
 
     def __init__(self, *, paths: Paths, uid: int, gid: int) -> None:
@@ -54,9 +54,9 @@ class Requests:
         self._uid, self._gid = uid, gid
         self._verbs: dict[str, Callable[..., Any]] = {}
         self._read_only = True
-        self._holding: Holding | None = None
+        self._holding: DeviceClaims | None = None
         self._measuring: GuardedRuns | None = None
-        self._changing: GuardedChanges | None = None
+        self._changing: HelperChanges | None = None
         self.refused = 0
         """Requests that were malformed, not of the tables, out of order, or that a guard refused."""
         self.failed = 0
@@ -72,7 +72,7 @@ class Requests:
             number, verb, args = checked(message)
             result = await self._do(verb, args)
             said, descriptors = result if isinstance(result, tuple) else (result, ())
-        except (MalformedError, NotAllowedError) as error:
+        except (MalformedError, RequestDeniedError) as error:
             return self._refuse(number, RefusedError(f"The root helper does not do that. {error}"))
         except RaidbenchError as error:
             return self._refuse(number, error)
@@ -85,9 +85,9 @@ class Requests:
         if verb == "hello":
             return self._begin(**args)
         if verb not in self._verbs:
-            raise NotAllowedError("It has not been greeted.")
+            raise RequestDeniedError("It has not been greeted.")
         if self._read_only and (verb in CHANGES or (verb == "hold" and args["writing"])):
-            raise NotAllowedError(f"{verb}: this conversation is for reading only.")
+            raise RequestDeniedError(f"{verb}: this conversation is for reading only.")
         result = self._verbs[verb](**args)
         if not inspect.iscoroutine(result):
             return result
@@ -96,12 +96,12 @@ class Requests:
     def _begin(self, version: int, read_only: bool, firmware: bool) -> Mapping[str, Any]:
         """The first request, which says how far the conversation goes."""
         if self._verbs:
-            raise NotAllowedError("hello: it has been said.")
+            raise RequestDeniedError("hello: it has been said.")
         host = LocalHost(firmware_queries=firmware)
-        looking = Looking(host)
-        holding = self._holding = Holding(host, self._gid, self._paths.config)
+        looking = ReadVerbs(host)
+        holding = self._holding = DeviceClaims(host, self._gid, self._paths.config)
         measuring = self._measuring = GuardedRuns(host, holding)
-        changing = self._changing = GuardedChanges(host, Machine.of(host), self._paths, self._uid)
+        changing = self._changing = HelperChanges(host, MachineBackends.of(host), self._paths, self._uid)
         self._read_only = read_only
         self._verbs = {
             "read": looking.read,

@@ -7,13 +7,13 @@ from collections.abc import Mapping
 from typing import Any
 
 from app.privsep.read_policy import command_of, may_follow, may_read
-from app.privsep.request_schema import NotAllowedError
-from backends.firmware_queries import Question
+from app.privsep.request_schema import RequestDeniedError
+from backends.firmware_queries import FirmwareQuery
 from backends.host import Command
 from backends.system.local import LocalHost
 
 
-class Looking:
+class ReadVerbs:
     """What root sees and its user does not."""
 
     def __init__(self, host: LocalHost) -> None:
@@ -22,20 +22,20 @@ class Looking:
     async def read(self, paths: list[str]) -> Mapping[str, Any]:
         """Texts of small files by path; one that is not of the table refuses all."""
         if not all(map(may_read, paths)):
-            raise NotAllowedError("read: one of the files is not of those that are read.")
+            raise RequestDeniedError("read: one of the files is not of those that are read.")
         return {"texts": await self._host.read_many(paths)}
 
     async def follow(self, path: str) -> Mapping[str, Any]:
         """Where a link leads."""
         if not may_follow(path):
-            raise NotAllowedError("follow: that link is not of those that are followed.")
+            raise RequestDeniedError("follow: that link is not of those that are followed.")
         return {"leads": await self._host.link(path)}
 
     async def run(self, argv: list[str], seconds: float, stall: float | None) -> Mapping[str, Any]:
         """What a program answers that only reports; see `Command` for its times."""
         command = command_of(argv)
         if command is None:
-            raise NotAllowedError("run: that command line is none of those that only read, or root may not run it.")
+            raise RequestDeniedError("run: that command line is none of those that only read, or root may not run it.")
         done = await self._host.run(Command(argv=command, timeout=float(seconds), stall=stall))
         return {
             "returncode": done.returncode,
@@ -51,10 +51,10 @@ class Looking:
 
     async def ask(self, host: int, question: str, subject: int, size: int | None) -> Mapping[str, Any]:
         """A card's answer to a question that only reads."""
-        asked = Question[question]
+        asked = FirmwareQuery[question]
         if size is not None and size > asked.value.size:
-            raise NotAllowedError("ask: no answer is that long.")
+            raise RequestDeniedError("ask: no answer is that long.")
         if subject and not asked.value.subject:
-            raise NotAllowedError("ask: that question is about the whole card.")
+            raise RequestDeniedError("ask: that question is about the whole card.")
         answer = await self._host.ask_firmware(host, asked, subject=subject, size=size)
         return {"answer": base64.b64encode(answer).decode("ascii")}

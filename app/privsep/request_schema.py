@@ -7,7 +7,7 @@ import re
 from collections.abc import Callable, Mapping
 from typing import Any
 
-from backends.firmware_queries import Question
+from backends.firmware_queries import FirmwareQuery
 from backends.model import Scope
 
 Check = Callable[[Any], bool]
@@ -19,7 +19,7 @@ LONGEST_READ = 600.0
 """Seconds that a program may be given for an answer."""
 
 
-class NotAllowedError(Exception):
+class RequestDeniedError(Exception):
     """A request that is not in the tables, or comes out of its order."""
 
 
@@ -125,9 +125,9 @@ FIELDS: Mapping[str, Mapping[str, Check]] = {
     "reachable": {},
     "ask": {
         "host": whole(0, 65535),
-        "question": text("|".join(question.name for question in Question)),
+        "question": text("|".join(question.name for question in FirmwareQuery)),
         "subject": whole(0, 65535),
-        "size": maybe(whole(1, max(question.value.size for question in Question))),
+        "size": maybe(whole(1, max(question.value.size for question in FirmwareQuery))),
     },
     "facts": {"device": _NODE, "writing": flag},
     "free": {"device": _NODE, "shown": maybe(records(512))},
@@ -179,13 +179,13 @@ def checked(message: Mapping[str, Any]) -> tuple[int, str, dict[str, Any]]:
     """Number, verb and words of a request. Raises NotAllowedError."""
     number, verb, args = message.get("id"), message.get("verb"), message.get("args")
     if set(message) != {"id", "verb", "args"} or type(number) is not int or not 0 < number < 2**53:
-        raise NotAllowedError("It is no request.")
+        raise RequestDeniedError("It is no request.")
     fields = FIELDS.get(verb) if isinstance(verb, str) else None
     if fields is None or not isinstance(verb, str):
-        raise NotAllowedError("There is no such verb.")
+        raise RequestDeniedError("There is no such verb.")
     if not isinstance(args, dict) or set(args) != set(fields):
-        raise NotAllowedError(f"{verb} takes {', '.join(fields) or 'nothing'}.")
+        raise RequestDeniedError(f"{verb} takes {', '.join(fields) or 'nothing'}.")
     for name, check in fields.items():
         if not check(args[name]):
-            raise NotAllowedError(f"{verb}: {name} is not allowed.")
+            raise RequestDeniedError(f"{verb}: {name} is not allowed.")
     return number, verb, args

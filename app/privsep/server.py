@@ -9,7 +9,7 @@ import socket
 import struct
 import threading
 
-from app.privsep.dispatcher import ReplyFrame, Requests
+from app.privsep.dispatcher import ReplyFrame, RequestDispatcher
 from backends.system.privsep.connection import HEAD, REQUEST_LIMIT, MalformedError, length_of, pack
 
 AT_A_TIME = 64
@@ -27,7 +27,7 @@ def whose(sock: socket.socket) -> tuple[int, int]:
 class Conversation:
     """Everything that is asked over one socket."""
 
-    def __init__(self, sock: socket.socket, desk: Requests) -> None:
+    def __init__(self, sock: socket.socket, desk: RequestDispatcher) -> None:
         self._socket = sock
         self._desk = desk
         self._room = threading.BoundedSemaphore(AT_A_TIME)

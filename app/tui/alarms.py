@@ -6,13 +6,13 @@ from collections.abc import Iterator
 
 from app.core.benchmark.background_events import event_words
 from app.core.benchmark.device_faults import lost_members, lost_words
-from app.core.fio.stalls import Standstills
+from app.core.fio.stalls import IoStallDetector
 from app.core.presentation.run import silence_words, stall_words
 from app.core.session.state import ActiveRun
 from app.tui.bench.curves import ramp_of
 
 
-class Alarms:
+class RunAlerts:
     """Hears of the running job as it goes on, and tells what is new."""
 
     def __init__(self) -> None:
@@ -21,7 +21,7 @@ class Alarms:
     def _begin(self, run: str | None) -> None:
         self._run = run
         self._taken = self._happened = 0
-        self._still = Standstills()
+        self._still = IoStallDetector()
         self._going_on = self._silent = False
         self.lasting: frozenset[str] = frozenset()
         """Sentences on what goes on: the next one, or the end of the run, takes their place."""

@@ -28,7 +28,7 @@ from app.tui.ascii_filter import AsciiFilter, ControlFilter
 from app.tui.base import WorkbenchScreen
 from app.tui.commands import COMMANDS as TABLE
 from app.tui.commands import HOSTS, SCREENS
-from app.tui.header_text import Waiting
+from app.tui.header_text import RunBadge
 from app.tui.notices import Notice, Notices, commands_in, sentences
 from app.tui.options import ScreenOptions
 from app.tui.session_updates import SessionApp
@@ -36,7 +36,7 @@ from app.tui.stylesheet import NarrowedStylesheet
 from app.tui.suspension import why_not_suspended
 from app.tui.theme import OWN, theme_of
 from app.tui.trials import Trials
-from app.tui.watched import DriftWatch, Findings
+from app.tui.watched import CheckTracker, DriftWatch
 from backends.errors import NotFoundError, RaidbenchError, StorageError
 from backends.text import clean, clean_lines
 
@@ -45,7 +45,7 @@ if TYPE_CHECKING:
 
     from app.core.fio.job import Job
     from app.core.workbench import Workbench
-    from app.tui.app_interface import Port
+    from app.tui.app_interface import AppInterface
     from app.tui.background import BackgroundWork
     from backends.change import Change
 
@@ -101,7 +101,7 @@ class WorkbenchApp(SessionApp):
             self.DEFAULT_MODE = HOSTS  # type: ignore[misc]  # Textual begins with it, of the class or of the app
         self.notices = Notices()
         """What was said."""
-        self.waiting = Waiting()
+        self.waiting = RunBadge()
         """Where something runs or has ended."""
         super().__init__(workbench, self.options.fps)
         self.set_reactive(WorkbenchApp.theme, self._registered(self.options.theme))
@@ -127,7 +127,7 @@ class WorkbenchApp(SessionApp):
             screen: imported(path)(self) for door in doors().values() for screen, path in door.background.items()
         }
         """What goes on behind the screens, by the screen that shows it."""
-        self.findings: Findings = (action("check.findings") or Findings)(workbench)
+        self.findings: CheckTracker = (action("check.findings") or CheckTracker)(workbench)
         """What of the machine wants a look."""
         self.drifted: DriftWatch = (action("apply.drift") or DriftWatch)(workbench, self.options.state_file)
         """What differs from the file of settings that is named."""
@@ -166,9 +166,9 @@ class WorkbenchApp(SessionApp):
         if self.workbench.changes.trials():  # of this session, which an earlier raidbench began
             self.run_worker(self.trials.watch(), group="trial", exit_on_error=True)
         await self.look_for_hardware()
-        from app.tui.exit_dialogs import Leaving
+        from app.tui.exit_dialogs import ExitDialogs
 
-        leaving = Leaving(self)
+        leaving = ExitDialogs(self)
         await leaving.offer_recovery()
         await leaving.offer_experiments()
         await leaving.offer_cleaning()
@@ -423,10 +423,10 @@ class WorkbenchApp(SessionApp):
 
     def action_leave(self) -> None:
         """Leave, asking first where that matters; once."""
-        from app.tui.exit_dialogs import Leaving
+        from app.tui.exit_dialogs import ExitDialogs
 
         if self._leaving is None or self._leaving.is_finished:
-            self._leaving = self.run_worker(Leaving(self).leave(), group="leaving")
+            self._leaving = self.run_worker(ExitDialogs(self).leave(), group="leaving")
 
     async def action_quit(self) -> None:
         """Ctrl+Q asks like q."""
@@ -492,6 +492,6 @@ class WorkbenchApp(SessionApp):
 
 if TYPE_CHECKING:
 
-    def _is_the_port(app: WorkbenchApp) -> Port:
+    def _is_the_port(app: WorkbenchApp) -> AppInterface:
         """The type checker's word that screens are told the truth."""
         return app

@@ -19,17 +19,17 @@ if TYPE_CHECKING:
     from app.core.session.state import Session
     from app.core.workbench import Workbench
     from app.tui.background import BackgroundWork
-    from app.tui.header_text import Waiting
+    from app.tui.header_text import RunBadge
     from app.tui.notices import Notices
     from app.tui.options import ScreenOptions
-    from app.tui.watched import DriftWatch, Findings
+    from app.tui.watched import CheckTracker, DriftWatch
     from backends.change import Change
     from backends.errors import RaidbenchError
 
 T = TypeVar("T")
 
 
-class OnTrial(Protocol):
+class TrialControl(Protocol):
     """The changes that come back by themselves unless somebody keeps them."""
 
     def words(self) -> str:
@@ -55,7 +55,7 @@ class OnTrial(Protocol):
         """Wait until it is decided, one way or the other."""
 
 
-class Port(Protocol):
+class AppInterface(Protocol):
     """The app, as far as it is anybody's business."""
 
     workbench: Workbench
@@ -69,9 +69,9 @@ class Port(Protocol):
     """Whether opening the session was tried."""
     notices: Notices
     """What was said."""
-    waiting: Waiting
+    waiting: RunBadge
     """Where something runs or has ended."""
-    findings: Findings
+    findings: CheckTracker
     """What of the machine wants a look."""
     drifted: DriftWatch
     """What differs from the file of settings that is named."""
@@ -88,7 +88,7 @@ class Port(Protocol):
     """The job of the Bench screen and the name of its workload; None before it was shown."""
 
     @property
-    def trials(self) -> OnTrial:
+    def trials(self) -> TrialControl:
         """What is on trial."""
 
     @property

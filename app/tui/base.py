@@ -26,7 +26,7 @@ from widgets.pane import pane_of
 from widgets.sparse_screen import SparseScreen
 
 if TYPE_CHECKING:
-    from app.tui.app_interface import Port
+    from app.tui.app_interface import AppInterface
 
 SMALLEST = (70, 18)
 """Columns and rows below which a screen says so instead of showing half of itself."""
@@ -71,9 +71,9 @@ class WorkbenchScreen(SparseScreen[None]):
                 self._bindings.key_to_bindings.setdefault(key, []).append(binding)
 
     @property
-    def workbench_app(self) -> Port:
+    def workbench_app(self) -> AppInterface:
         """The app, as what it is."""
-        return cast("Port", self.app)
+        return cast("AppInterface", self.app)
 
     def _fitting(self) -> Iterator[str]:
         """The classes of this terminal's size: with those that come later everything is styled and laid out twice."""

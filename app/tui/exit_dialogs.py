@@ -8,30 +8,30 @@ from functools import partial
 from typing import TYPE_CHECKING
 
 from app.core.benchmark.scratch_descriptor import remove_scratch
-from app.core.benchmark.stale_scratch import Leftover, leftover_scratch
+from app.core.benchmark.stale_scratch import StaleScratchFile, leftover_scratch
 from app.core.changes.pending_state import still_running
-from app.core.interrupted_experiments import CutShort, cut_short, put_back
+from app.core.interrupted_experiments import InterruptedExperiment, cut_short, put_back
 from app.core.presentation import change as view
 from app.core.session.flag_files import EXPERIMENT
 from app.core.session.state import ChangeRecord
 from backends.errors import RaidbenchError
-from backends.host import Denial
+from backends.host import WriteDenied
 from backends.sizes import size_words
 from backends.text import clean
 from widgets.question import KeyedAnswer, QuestionDialog
 from widgets.text_utils import units
 
 if TYPE_CHECKING:
-    from app.tui.app_interface import Port
+    from app.tui.app_interface import AppInterface
 
 _OVER = "over"
 """The answer that nobody gave: the job has ended."""
 
 
-class Leaving:
+class ExitDialogs:
     """Asks before it is too late. Every question has an answer that changes nothing."""
 
-    def __init__(self, app: Port) -> None:
+    def __init__(self, app: AppInterface) -> None:
         self._app = app
         self._workbench = app.workbench
 
@@ -153,7 +153,7 @@ class Leaving:
             except RaidbenchError as error:
                 self._app.tell(error, title="Not put back")
 
-    async def _put_back(self, left: CutShort) -> None:
+    async def _put_back(self, left: InterruptedExperiment) -> None:
         """In a session of its own, unless it is the one that is open. Raises RaidbenchError."""
         own = left.folder == self._workbench.folder
         bench = self._workbench if own else self._workbench.for_another_session()
@@ -171,7 +171,7 @@ class Leaving:
 
     async def offer_cleaning(self) -> None:
         """Name the scratch files a crash left, and offer to remove them; not in read-only mode."""
-        if await self._workbench.host.writable("/sys") is Denial.READ_ONLY:
+        if await self._workbench.host.writable("/sys") is WriteDenied.READ_ONLY:
             return
         for left in await asyncio.to_thread(leftover_scratch, self._workbench.paths):
             answer = await self._app.push_screen_wait(
@@ -193,5 +193,5 @@ class Leaving:
                 self._app.notify(clean(text, 600), severity="warning" if refusal else "information", markup=False)
 
 
-def _file_words(left: Leftover) -> str:
+def _file_words(left: StaleScratchFile) -> str:
     return f"{clean(str(left.path), 300)}\n{size_words(left.size)}, of run {left.run} in session {left.session}"

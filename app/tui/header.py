@@ -17,12 +17,12 @@ from textual.strip import Strip
 
 from app.core.session.state import Session
 from app.tui.commands import SCREENS
-from app.tui.header_text import Piece, Told, header_line
+from app.tui.header_text import HeaderContent, HeaderSegment, header_line
 from backends.text import clean
-from widgets.cached_styles import SteadyWidget
+from widgets.cached_styles import StyleCachedWidget
 
 if TYPE_CHECKING:
-    from app.tui.app_interface import Port
+    from app.tui.app_interface import AppInterface
 
 _CPU_NOISE = re.compile(r"\((?:R|TM)\)|\bCPU\b|\b\d+-Core\b|\bProcessor\b|@.*$", re.IGNORECASE)
 
@@ -32,7 +32,7 @@ def short_cpu(name: str) -> str:
     return clean(_CPU_NOISE.sub(" ", name), 40) or clean(name, 40)
 
 
-class HeaderLines(SteadyWidget):
+class HeaderLines(StyleCachedWidget):
     """Machine and state over the bar of screens; both in one line where the terminal is short."""
 
     COMPONENT_CLASSES: ClassVar[set[str]] = {
@@ -62,7 +62,7 @@ class HeaderLines(SteadyWidget):
         & > .header--present { text-style: bold reverse; color: $primary; background: $background; }
     }
     """
-    told: reactive[Told] = reactive(Told(), repaint=False)
+    told: reactive[HeaderContent] = reactive(HeaderContent(), repaint=False)
     """What is said."""
 
     def __init__(self, screen: str) -> None:
@@ -76,20 +76,20 @@ class HeaderLines(SteadyWidget):
         """The screen of the bar that is in front; a sheet belongs to the one that it was opened from."""
         return self._named if self._named in SCREENS else self.app.current_mode
 
-    def watch_told(self, before: Told, after: Told) -> None:
+    def watch_told(self, before: HeaderContent, after: HeaderContent) -> None:
         """Paints what reads differently: of a running job, that is the time left."""
         for y in range(self.size.height):
             old, new = self._line(before, y), self._line(after, y)
             if list(old) != list(new):
                 self.refresh_difference(old.text, new.text, y)
 
-    def show(self, session: Session, app: Port) -> None:
+    def show(self, session: Session, app: AppInterface) -> None:
         """Take the words from the session."""
         job, now = _job(session), time.time()
         progress = {"bench": job} | {name: work.progress_text(now) for name, work in app.background.items()}
         running = {name for name, words in progress.items() if words}
         at_work = next(filter(None, progress.values()), "")
-        self.told = Told(
+        self.told = HeaderContent(
             machine=tuple(_machine(session, app) if self.of_host is None else _other_host(self.of_host)),
             state=tuple(_state(session, app, at_work) if self.of_host is None else _of_other(session, at_work)),
             marks=tuple(app.waiting.marks(running, self._screen).items()),
@@ -109,15 +109,15 @@ class HeaderLines(SteadyWidget):
             at += segment.cell_length
             if event.x < at:
                 if name is not None:
-                    cast("Port", self.app).action_go(name)
+                    cast("AppInterface", self.app).action_go(name)
                 return
 
-    def _line(self, told: Told, y: int) -> Strip:
+    def _line(self, told: HeaderContent, y: int) -> Strip:
         width = self.size.width
         pieces = header_line(told, self._screen, width, self.size.height, y)
         return Strip([self._segment(piece) for piece in pieces]).adjust_cell_length(width, self._style(pieces[0].kind))
 
-    def _segment(self, piece: Piece) -> Segment:
+    def _segment(self, piece: HeaderSegment) -> Segment:
         style = self._style(piece.kind)
         return Segment(piece.text, style + Style.from_meta({"screen": piece.screen}) if piece.screen else style)
 
@@ -125,56 +125,60 @@ class HeaderLines(SteadyWidget):
         return self.style_of(f"header--{kind}" if kind else "")
 
 
-def _machine(session: Session, app: Port) -> Iterator[Piece]:
+def _machine(session: Session, app: AppInterface) -> Iterator[HeaderSegment]:
     """Program, host, processor, kernel; before the session is open the host alone, as the first frame has it."""
     machine = session.machine
-    yield Piece("raidbench", "name", 1)
+    yield HeaderSegment("raidbench", "name", 1)
     if machine is None:
         if not app.workbench.simulated:
-            yield Piece(clean(os.uname().nodename, 64), "host")
+            yield HeaderSegment(clean(os.uname().nodename, 64), "host")
     else:
-        yield Piece(clean(machine.host, 64), "host")
-        yield Piece(f"{short_cpu(machine.cpu)}, {machine.cores} CPUs", "quiet", 3)
-        yield Piece(machine.kernel, "quiet", 2)
+        yield HeaderSegment(clean(machine.host, 64), "host")
+        yield HeaderSegment(f"{short_cpu(machine.cpu)}, {machine.cores} CPUs", "quiet", 3)
+        yield HeaderSegment(machine.kernel, "quiet", 2)
 
 
-def _other_host(name: str) -> Iterator[Piece]:
+def _other_host(name: str) -> Iterator[HeaderSegment]:
     """Program and the host that is shown."""
-    yield Piece("raidbench", "name", 1)
-    yield Piece(clean(name, 64), "host")
+    yield HeaderSegment("raidbench", "name", 1)
+    yield HeaderSegment(clean(name, 64), "host")
 
 
-def _of_other(session: Session, at_work: str) -> Iterator[Piece]:
+def _of_other(session: Session, at_work: str) -> Iterator[HeaderSegment]:
     """Of a host that is shown from here: what this machine has staged, or who one is here, is not about it."""
-    yield Piece("read-only", "warning")
+    yield HeaderSegment("read-only", "warning")
     if session.simulated:
-        yield Piece("SIMULATED", "warning", 2)
+        yield HeaderSegment("SIMULATED", "warning", 2)
     if at_work:
-        yield Piece(at_work, "run", 1)
+        yield HeaderSegment(at_work, "run", 1)
 
 
-def _state(session: Session, app: Port, at_work: str) -> Iterator[Piece]:
+def _state(session: Session, app: AppInterface, at_work: str) -> Iterator[HeaderSegment]:
     """Whose answers these are, what goes on, who one is here, and what is kept of it."""
     if session.simulated:
-        yield Piece("recorded" if app.options.recorded else "SIMULATED", "warning")
+        yield HeaderSegment("recorded" if app.options.recorded else "SIMULATED", "warning")
     left = app.trials.left()
     if left is not None:
-        yield Piece(f"trial {ceil(left)} s", "warning", 1)
+        yield HeaderSegment(f"trial {ceil(left)} s", "warning", 1)
     if at_work:
-        yield Piece(at_work, "run", 1)
+        yield HeaderSegment(at_work, "run", 1)
     if session.probing and app.opened:
-        yield Piece("looking for hardware", "quiet", 5)
+        yield HeaderSegment("looking for hardware", "quiet", 5)
     if app.staged_count:
-        yield Piece(f"{app.staged_count} staged", "staged", 2)
+        yield HeaderSegment(f"{app.staged_count} staged", "staged", 2)
     if app.drifted.count:
-        yield Piece(f"{app.drifted.count} drifted (w)", "warning", 4)
+        yield HeaderSegment(f"{app.drifted.count} drifted (w)", "warning", 4)
     if session.machine is not None:
-        yield Piece("root", "quiet", 6) if session.machine.root else Piece("read-only (not root)", "warning", 3)
+        yield (
+            HeaderSegment("root", "quiet", 6)
+            if session.machine.root
+            else HeaderSegment("read-only (not root)", "warning", 3)
+        )
     if not app.workbench.recording:
-        yield Piece("NOT RECORDED" if app.opened else "...", "warning", 1)
+        yield HeaderSegment("NOT RECORDED" if app.opened else "...", "warning", 1)
     else:
-        yield Piece(session.id, "quiet", 7)
-        yield Piece(f"REC {len(session.events)}", "good", 5)
+        yield HeaderSegment(session.id, "quiet", 7)
+        yield HeaderSegment(f"REC {len(session.events)}", "good", 5)
 
 
 def _job(session: Session) -> str:

@@ -11,7 +11,7 @@ from dataclasses import replace
 from app.tui.commands import HOSTS, SCREENS, SHEETS
 from backends.values import dataclass
 from widgets.text_utils import units
-from widgets.text_utils.symbols import ATTENTION, BUSY, WELL, Sign
+from widgets.text_utils.symbols import ATTENTION, BUSY, WELL, Symbol
 from widgets.text_utils.text import shorten, width_of
 
 TALL = 30
@@ -28,7 +28,7 @@ _MOST_HOST = 32
 
 
 @dataclass(frozen=True, slots=True)
-class Piece:
+class HeaderSegment:
     """A few words of the header."""
 
     text: str
@@ -42,14 +42,14 @@ class Piece:
 
 
 @dataclass(frozen=True, slots=True)
-class Told:
+class HeaderContent:
     """All that the header says."""
 
-    machine: tuple[Piece, ...] = ()
+    machine: tuple[HeaderSegment, ...] = ()
     """On the left."""
-    state: tuple[Piece, ...] = ()
+    state: tuple[HeaderSegment, ...] = ()
     """On the right."""
-    marks: tuple[tuple[str, Sign], ...] = ()
+    marks: tuple[tuple[str, Symbol], ...] = ()
     """Screens where something waits."""
     troubles: int = 0
     """How many things want a look."""
@@ -57,7 +57,7 @@ class Told:
     """Whether there is a screen of hosts above all others."""
 
 
-def header_line(told: Told, present: str, width: int, lines: int, y: int) -> tuple[Piece, ...]:
+def header_line(told: HeaderContent, present: str, width: int, lines: int, y: int) -> tuple[HeaderSegment, ...]:
     """A line of the header, filled to the width. `present`: the screen in front; `lines`: one or two."""
     if lines == 1:
         return _in_one(told, present, width)
@@ -69,7 +69,7 @@ def header_line(told: Told, present: str, width: int, lines: int, y: int) -> tup
     return _across(_joined(machine, _DOT), _joined(state, _BETWEEN), width, "")
 
 
-def _in_one(told: Told, present: str, width: int) -> tuple[Piece, ...]:
+def _in_one(told: HeaderContent, present: str, width: int) -> tuple[HeaderSegment, ...]:
     """Host, screens and state: before any of these goes, the screens that are not in front lose their names."""
     room = width - 2 - 2 * len(_BETWEEN)
     host = _fitted(_host(told), _MOST_HOST, "")
@@ -81,28 +81,30 @@ def _in_one(told: Told, present: str, width: int) -> tuple[Piece, ...]:
     if _width(tabs, "") + rest > room:
         tabs = _tabs(told, present, 1, named=False)
     state = _fitted(told.state, room - _width(tabs, ""), _BETWEEN)
-    return _across([*_joined(host, ""), Piece(_BETWEEN), *tabs], _joined(state, _BETWEEN), width, "")
+    return _across([*_joined(host, ""), HeaderSegment(_BETWEEN), *tabs], _joined(state, _BETWEEN), width, "")
 
 
-def _across(left: Sequence[Piece], right: Sequence[Piece], width: int, kind: str) -> tuple[Piece, ...]:
-    edge = Piece(" ", kind)
-    space = Piece(" " * max(0, width - _width(left, "") - _width(right, "") - 2), kind)
+def _across(
+    left: Sequence[HeaderSegment], right: Sequence[HeaderSegment], width: int, kind: str
+) -> tuple[HeaderSegment, ...]:
+    edge = HeaderSegment(" ", kind)
+    space = HeaderSegment(" " * max(0, width - _width(left, "") - _width(right, "") - 2), kind)
     return (edge, *left, space, *right, edge)
 
 
-def _joined(pieces: Iterable[Piece], joint: str) -> list[Piece]:
-    joined: list[Piece] = []
+def _joined(pieces: Iterable[HeaderSegment], joint: str) -> list[HeaderSegment]:
+    joined: list[HeaderSegment] = []
     for piece in pieces:
         if joined:
-            joined.append(Piece(joint, "quiet"))
+            joined.append(HeaderSegment(joint, "quiet"))
         joined.append(piece)
     return joined
 
 
-def _tabs(told: Told, present: str, lines: int, *, named: bool = True) -> list[Piece]:
+def _tabs(told: HeaderContent, present: str, lines: int, *, named: bool = True) -> list[HeaderSegment]:
     """The screens with their keys and marks, the present one by itself; the others with their names if `named`."""
     marks = dict(told.marks)
-    tabs: list[Piece] = []
+    tabs: list[HeaderSegment] = []
     shown = [(HOSTS, SHEETS[HOSTS]), *SCREENS.items()] if told.hosts else [*SCREENS.items()]
     for key, (name, title) in enumerate(shown, 0 if told.hosts else 1):
         words = [str(key)]
@@ -113,26 +115,26 @@ def _tabs(told: Told, present: str, lines: int, *, named: bool = True) -> list[P
         if name == "devices" and told.troubles and lines == 1:
             words.append(f"{ATTENTION.char}{told.troubles}")
         kind = "present" if name == present else "bar" if lines > 1 else "quiet"
-        tabs.append(Piece(f" {' '.join(words)} ", kind, screen=name))
+        tabs.append(HeaderSegment(f" {' '.join(words)} ", kind, screen=name))
     return tabs
 
 
-def _trouble(told: Told) -> list[Piece]:
+def _trouble(told: HeaderContent) -> list[HeaderSegment]:
     """How many things want a look."""
     if not told.troubles:
         return []
-    return [Piece(f"{ATTENTION.char} {units.plural(told.troubles, 'finding')} (!)", "trouble")]
+    return [HeaderSegment(f"{ATTENTION.char} {units.plural(told.troubles, 'finding')} (!)", "trouble")]
 
 
-def _host(told: Told) -> tuple[Piece, ...]:
+def _host(told: HeaderContent) -> tuple[HeaderSegment, ...]:
     return tuple(piece for piece in told.machine if piece.kind == "host")
 
 
-def _width(pieces: Sequence[Piece], joint: str) -> int:
+def _width(pieces: Sequence[HeaderSegment], joint: str) -> int:
     return sum(width_of(piece.text) for piece in pieces) + len(joint) * max(0, len(pieces) - 1)
 
 
-def _fitted(pieces: Sequence[Piece], room: int, joint: str) -> tuple[Piece, ...]:
+def _fitted(pieces: Sequence[HeaderSegment], room: int, joint: str) -> tuple[HeaderSegment, ...]:
     """The pieces that have room; of what stays in any case the last is cut where even that is too much."""
     kept = list(pieces)
     while kept and _width(kept, joint) > room:
@@ -145,14 +147,14 @@ def _fitted(pieces: Sequence[Piece], room: int, joint: str) -> tuple[Piece, ...]
     return tuple(kept)
 
 
-class Waiting:
+class RunBadge:
     """Where something runs, or has ended while one was elsewhere."""
 
     def __init__(self) -> None:
         self._running: frozenset[str] = frozenset()
         self._over: frozenset[str] = frozenset()
 
-    def marks(self, running: Collection[str], front: str) -> Mapping[str, Sign]:
+    def marks(self, running: Collection[str], front: str) -> Mapping[str, Symbol]:
         """The sign of each screen that has one; what has ended is marked until its screen was in front."""
         now = frozenset(running)
         self._over = (self._over | self._running - now) - now - {front}

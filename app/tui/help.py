@@ -11,12 +11,12 @@ from textual.widgets import Static
 
 from app.core.presentation.glossary import terms_of
 from app.tui.commands import MOVING, SCREENS, SHEETS, commands_of
-from app.tui.overlay_screen import Sheet
+from app.tui.overlay_screen import OverlayScreen
 from widgets.details import Detail, Details, FactGroup
 from widgets.text_utils.symbols import SIGNS
 
 
-class HelpScreen(Sheet):
+class HelpScreen(OverlayScreen):
     """Keys and words of a screen."""
 
     BINDINGS: ClassVar[list[BindingType]] = [Binding("question_mark", "dismiss", show=False, id="help.close")]

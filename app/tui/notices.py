@@ -15,7 +15,7 @@ from textual.strip import Strip
 
 from backends.text import clean_lines
 from backends.values import dataclass
-from widgets.cached_styles import SteadyWidget
+from widgets.cached_styles import StyleCachedWidget
 from widgets.text_utils.text import clean as plain
 from widgets.text_utils.text import pad, shorten, wrap
 
@@ -108,7 +108,7 @@ def sentences(*parts: str | None) -> str:
     return " ".join(part if part[-1] in ".!?:" else f"{part}." for part in parts if part)
 
 
-class NoticeLine(SteadyWidget):
+class NoticeLine(StyleCachedWidget):
     """The notices that stand, in as many lines as they take; while there are none, the hint of the screen.
 
     Its line is there all the time, so that nothing moves; on a short terminal only while it says something.

@@ -8,10 +8,10 @@ from textual.binding import Binding, BindingType
 from textual.containers import VerticalScroll
 from textual.screen import ModalScreen
 
-from widgets.sparse_screen import CalmScreen
+from widgets.sparse_screen import BufferedScreen
 
 
-class Sheet(ModalScreen[None], CalmScreen[None]):
+class OverlayScreen(ModalScreen[None], BufferedScreen[None]):
     """A sheet with something that scrolls. Subclasses compose it, and leave `BESIDE` lines to the rest."""
 
     BINDINGS: ClassVar[list[BindingType]] = [
@@ -23,7 +23,7 @@ class Sheet(ModalScreen[None], CalmScreen[None]):
         Binding("home,g", "scroll_to(0)", show=False),
         Binding("end,G", "scroll_to(1)", show=False),
     ]
-    DEFAULT_CSS = "Sheet { align: center middle; }"
+    DEFAULT_CSS = "OverlayScreen { align: center middle; }"
 
     BESIDE: ClassVar[int] = 5
     """Lines of border, title and whatever else does not scroll."""

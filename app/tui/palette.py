@@ -13,7 +13,7 @@ from textual.content import Content
 
 from app.tui.commands import COMMANDS, SCREENS, SHEETS, CommandSpec
 from backends.values import dataclass
-from widgets.screen_lifecycle import EndingScreen
+from widgets.screen_lifecycle import SafeScreen
 from widgets.text_utils.text import clean as plain
 
 if TYPE_CHECKING:
@@ -117,7 +117,7 @@ class PaletteEntry:
         return f"{self.place}: {self.name}" if self.place else self.name
 
 
-class Palette(CommandPalette, EndingScreen[None]):
+class Palette(CommandPalette, SafeScreen[None]):
     """Textual's, which a second Enter takes away once."""
 
 

@@ -6,26 +6,26 @@ from collections.abc import Callable
 from functools import partial
 from typing import TYPE_CHECKING
 
-from widgets.plot_view import PictureView
+from widgets.plot_view import StaticPlotView
 
 if TYPE_CHECKING:
-    from widgets.plot_render.plot_data import Picture
+    from widgets.plot_render.plot_data import StaticPlot
 
 
-class StillPicture(PictureView):
+class PlotWorker(StaticPlotView):
     """Shows the picture of a state, made once for it."""
 
     _state: object = None
 
-    def make(self, picture: Callable[[], Picture | None], state: object) -> None:
+    def make(self, picture: Callable[[], StaticPlot | None], state: object) -> None:
         """Show what `picture` makes in a thread, unless `state` says that it is the same as before."""
         if state != self._state:
             self._state = state
             self.run_worker(partial(self._made, picture, state), thread=True, group="make", exclusive=True)
 
-    def _made(self, picture: Callable[[], Picture | None], state: object) -> None:
+    def _made(self, picture: Callable[[], StaticPlot | None], state: object) -> None:
         self.app.call_from_thread(self._take, picture(), state)
 
-    def _take(self, picture: Picture | None, state: object) -> None:
+    def _take(self, picture: StaticPlot | None, state: object) -> None:
         if self.is_mounted and state == self._state:
             self.show(picture)

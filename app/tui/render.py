@@ -20,7 +20,7 @@ TONES: dict[view.Tone, Tone] = {
 }
 """What the widgets call a tone."""
 
-MARKS: dict[view.Mark, str] = {mark: mark.value.char for mark in view.Mark}
+MARKS: dict[view.StatusSymbol, str] = {mark: mark.value.char for mark in view.StatusSymbol}
 """The sign of a mark."""
 
 LEAST = 12

@@ -18,7 +18,7 @@ from app.core.session.state import Session
 
 if TYPE_CHECKING:
     from app.core.workbench import Workbench
-    from app.tui.alarms import Alarms
+    from app.tui.alarms import RunAlerts
 
 # -- how often a running job is drawn anew ----------------------------------------------------------------------------
 
@@ -38,7 +38,7 @@ SHARE = 2.0
 """The time between two drawings, as a multiple of what one takes to arrive: keys have room between them."""
 
 
-class LinkPace:
+class RedrawThrottle:
     """Times of asking and answering; `clock` in seconds."""
 
     def __init__(self, clock: Callable[[], float]) -> None:
@@ -110,9 +110,9 @@ class SessionApp(App[int]):
         self._fps = fps
         self._forget = workbench.listen(self._heard)
         self._drawn = 0.0
-        self._pace = LinkPace(time.monotonic)
+        self._pace = RedrawThrottle(time.monotonic)
         self._waiting: Session | None = None
-        self._alarms: Alarms | None = None
+        self._alarms: RunAlerts | None = None
         self.set_reactive(SessionApp.session, workbench.session)
 
     def _heard(self, session: Session, event: AnyEvent) -> None:
@@ -169,9 +169,9 @@ class SessionApp(App[int]):
                 self._alarms.lasting = frozenset()
             return
         if self._alarms is None:  # who measures nothing does not wait for it
-            from app.tui.alarms import Alarms
+            from app.tui.alarms import RunAlerts
 
-            self._alarms = Alarms()
+            self._alarms = RunAlerts()
         for words in self._alarms.hear(session.active):
             if words in self._alarms.lasting:  # until it is over, or the run is: then it is told how long it was
                 self.tell_briefly(words, severity="error")

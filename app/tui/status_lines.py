@@ -9,11 +9,11 @@ from textual.reactive import reactive
 from textual.strip import Strip
 
 from app.tui.commands import COMMANDS, footer_keys
-from widgets.cached_styles import SteadyWidget
+from widgets.cached_styles import StyleCachedWidget
 from widgets.text_utils.text import shorten, width_of
 
 
-class TrialLine(SteadyWidget):
+class TrialLine(StyleCachedWidget):
     """What is on trial, how long still, and the keys that decide; not there while nothing is."""
 
     COMPONENT_CLASSES: ClassVar[set[str]] = {"trial-line--words", "trial-line--key"}
@@ -55,7 +55,7 @@ class TrialLine(SteadyWidget):
 _DECIDING = ("app.keep-trial", "app.take-back")
 
 
-class KeyLine(SteadyWidget):
+class KeyLine(StyleCachedWidget):
     """The most useful keys of the pane that has the focus."""
 
     COMPONENT_CLASSES: ClassVar[set[str]] = {"key-line--key", "key-line--label"}

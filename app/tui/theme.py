@@ -14,7 +14,7 @@ OWN: Final = "raidbench-"
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
-class Colours:
+class ThemeColours:
     """What is written, and what it is written on. Every text has a contrast of 4.5:1 at least on every ground."""
 
     text: str
@@ -121,7 +121,7 @@ class Colours:
         )
 
 
-DARK: Final = Colours(
+DARK: Final = ThemeColours(
     text="#dbe2ea",
     dim="#98a5b3",
     accent="#5cb3ff",
@@ -141,7 +141,7 @@ DARK: Final = Colours(
 )
 """On a dark ground."""
 
-LIGHT: Final = Colours(
+LIGHT: Final = ThemeColours(
     text="#17202a",
     dim="#4f5b68",
     accent="#0055a5",
@@ -161,7 +161,7 @@ LIGHT: Final = Colours(
 )
 """On a light ground."""
 
-TERMINAL: Final = Colours(
+TERMINAL: Final = ThemeColours(
     text="ansi_default",
     dim="ansi_default",
     accent="ansi_cyan",

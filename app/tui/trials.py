@@ -8,11 +8,11 @@ from collections.abc import Callable, Coroutine, Sequence
 from math import ceil
 from typing import TYPE_CHECKING
 
-from app.core.changes.pending_state import ValueState, standing
+from app.core.changes.pending_state import PendingValueState, standing
 from app.core.changes.pending_trials import Undecided, sets
 from app.core.presentation import change as view
 from app.core.presentation.trials import whose
-from app.core.session.journal import OVERDUE, OpenChange, boot_clock
+from app.core.session.journal import OVERDUE, UnresolvedChange, boot_clock
 from backends.errors import RaidbenchError
 from backends.values import dataclass
 from widgets.text_utils import units
@@ -20,7 +20,7 @@ from widgets.text_utils import units
 if TYPE_CHECKING:
     from textual.worker import Worker
 
-    from app.tui.app_interface import Port
+    from app.tui.app_interface import AppInterface
     from backends.change import Change
     from widgets.guarded_dialog import Clock
 
@@ -47,7 +47,7 @@ class _Shown:
 class Trials:
     """What is on trial on this machine, whichever session began it, and how it is decided."""
 
-    def __init__(self, app: Port, *, clock: Clock = time.monotonic) -> None:
+    def __init__(self, app: AppInterface, *, clock: Clock = time.monotonic) -> None:
         self._app = app
         self._workbench = app.workbench
         self._clock = clock
@@ -230,7 +230,10 @@ class Trials:
                 told.append(f"{view.what(change)} cannot be read: {error.message.rstrip('.')}")
                 continue
             now = None if reading is None else reading.now
-            state = {ValueState.BEFORE: "the old value is back", ValueState.OURS: "the new value was kept"}
+            state = {
+                PendingValueState.BEFORE: "the old value is back",
+                PendingValueState.OURS: "the new value was kept",
+            }
             told.append(f"{view.what(change)}: {state.get(standing(change, now), 'it has another value now')}")
         self._tell(f"The trial is over. {'; '.join(told)}.", well=True)
         await self._app.look_after(tuple(one.trial.change for one in trials))
@@ -253,7 +256,7 @@ class Trials:
         self._app.notify(message, severity="information" if well else "error")
         self._app.show_header()
 
-    def _left(self, trials: tuple[OpenChange, ...]) -> float:
+    def _left(self, trials: tuple[UnresolvedChange, ...]) -> float:
         return max((trial.until or 0.0) - boot_clock() for trial in trials)
 
 

@@ -7,7 +7,7 @@ from pathlib import Path
 from types import MappingProxyType
 from typing import TYPE_CHECKING, Protocol
 
-from app.core.presentation.attention_list import Trouble, troubles
+from app.core.presentation.attention_list import AttentionItem, troubles
 from backends.model import Inventory, Target
 
 if TYPE_CHECKING:
@@ -16,7 +16,7 @@ if TYPE_CHECKING:
     from backends.errors import RaidbenchError
 
 
-class Findings:
+class CheckTracker:
     """What a check found; of a machine that nobody checks its devices alone say what is wrong."""
 
     def __init__(self, workbench: Workbench) -> None:
@@ -34,7 +34,7 @@ class Findings:
         """Return what was found at a device, to stand above what is known of it."""
         return ()
 
-    def troubles(self, inventory: Inventory) -> tuple[Trouble, ...]:
+    def troubles(self, inventory: Inventory) -> tuple[AttentionItem, ...]:
         """Return what wants a look, the gravest first."""
         return troubles(inventory)
 

@@ -8,7 +8,7 @@ from app.core.presentation.table import FactLine, Facts
 from app.tui.commands import COMMANDS
 
 if TYPE_CHECKING:
-    from app.tui.app_interface import Port
+    from app.tui.app_interface import AppInterface
 
 _KEYS = {
     "devices.measure": "measure the device under the cursor",
@@ -18,7 +18,7 @@ _KEYS = {
 """By the id of its command, what a key does."""
 
 
-def first_steps(app: Port) -> tuple[Facts, ...]:
+def first_steps(app: AppInterface) -> tuple[Facts, ...]:
     """To stand above the facts of what is under the cursor."""
     if not app.options.first_start or app.session.runs or app.session.changes:
         return ()

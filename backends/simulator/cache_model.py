@@ -11,7 +11,15 @@ from dataclasses import replace
 
 from backends.simulator.mirror import disk_demands
 from backends.simulator.service_demand import SORTED, Demand
-from backends.simulator.workload_target import PAGE, CachedBy, CacheKind, CacheMode, FastWay, IoPattern, Layout
+from backends.simulator.workload_target import (
+    PAGE,
+    CachedBy,
+    CacheHitPath,
+    CacheKind,
+    CacheMode,
+    IoPattern,
+    WorkloadTarget,
+)
 from backends.values import dataclass
 
 _PROMOTED = 1 / 16
@@ -82,7 +90,7 @@ class CacheFlow:
     """There is no room: a write waits for a block that is written out."""
 
 
-def region_of(layout: Layout, work: IoPattern) -> int:
+def region_of(layout: WorkloadTarget, work: IoPattern) -> int:
     """Bytes of the device that a job works on."""
     return work.region_bytes or layout.size_bytes
 
@@ -159,7 +167,7 @@ def _is_stream(cache: CachedBy, region: int, work: IoPattern) -> bool:
     return work.mean_bytes >= cache.cutoff_bytes or (work.sequential and region > cache.cutoff_bytes)
 
 
-def cached_demands(layout: Layout, work: IoPattern) -> tuple[Demand, Demand] | None:
+def cached_demands(layout: WorkloadTarget, work: IoPattern) -> tuple[Demand, Demand] | None:
     """Of a read and of a write: at the driver, the slow part and the fast one; None where there is no cache."""
     cache = layout.cache
     if cache is None:
@@ -194,7 +202,7 @@ def cached_demands(layout: Layout, work: IoPattern) -> tuple[Demand, Demand] | N
     return read, write
 
 
-def cached_ways(layout: Layout, work: IoPattern) -> tuple[FastWay, FastWay] | None:
+def cached_ways(layout: WorkloadTarget, work: IoPattern) -> tuple[CacheHitPath, CacheHitPath] | None:
     """Of the reads and of the writes those that only the fast part sees; None where there is no cache."""
     cache = layout.cache
     if cache is None:
@@ -202,8 +210,10 @@ def cached_ways(layout: Layout, work: IoPattern) -> tuple[FastWay, FastWay] | No
     region = region_of(layout, work)
     flow, driver = flow_of(cache, region, work), _DRIVERS[cache.kind]
     parts = parts_of(cache, work, region, flow)
-    read = FastWay(share=flow.fast_reads, alone_us=driver.read_alone_us + parts.fast_read.alone, station=_FAST_STATION)
-    write = FastWay(
+    read = CacheHitPath(
+        share=flow.fast_reads, alone_us=driver.read_alone_us + parts.fast_read.alone, station=_FAST_STATION
+    )
+    write = CacheHitPath(
         share=1 - flow.slow_writes, alone_us=driver.write_alone_us + parts.fast_write.alone, station=_FAST_STATION
     )
     return read, write

@@ -5,7 +5,7 @@ from __future__ import annotations
 from dataclasses import replace
 
 from backends.simulator.cache_model import CacheFlow, drained, flow_of, region_of
-from backends.simulator.workload_target import CachedBy, CacheKind, CacheMode, IoPattern, Layout
+from backends.simulator.workload_target import CachedBy, CacheKind, CacheMode, IoPattern, WorkloadTarget
 from backends.simulator.zfs_model import pool_flow
 from backends.values import dataclass
 
@@ -42,7 +42,7 @@ class CacheCounts:
     at: float = 0.0
     """Rack's time up to which that is so."""
 
-    def done(self, layout: Layout, work: IoPattern, moved: Moved, seconds: float) -> None:
+    def done(self, layout: WorkloadTarget, work: IoPattern, moved: Moved, seconds: float) -> None:
         """A job did so much in so many seconds on a device that is as full as this says."""
         if layout.pool is not None:
             flow = pool_flow(layout, layout.pool, work)
@@ -56,7 +56,7 @@ class CacheCounts:
             region = region_of(layout, work)
             self._cached(layout.cache, flow_of(layout.cache, region, work), region, moved, seconds)
 
-    def within(self, layout: Layout) -> Layout:
+    def within(self, layout: WorkloadTarget) -> WorkloadTarget:
         """The device with its cache as full as it is."""
         if layout.cache is not None:
             return replace(
@@ -116,7 +116,7 @@ class CacheCounts:
         self.dirty_bytes = min(self.dirty_bytes, max(least, self.dirty_bytes - most))
 
 
-def fullness(layout: Layout, work: IoPattern) -> tuple[object, ...]:
+def fullness(layout: WorkloadTarget, work: IoPattern) -> tuple[object, ...]:
     """Equal as long as a job is as fast as before: what changes less than a hundredth of its requests is not told."""
     if layout.pool is not None:
         return (round(pool_flow(layout, layout.pool, work).hits, 2),)

@@ -8,7 +8,7 @@ from dataclasses import field
 from backends.model import Level, Media
 from backends.simulator.calibration import CARDS, MIB, CardType
 from backends.simulator.disk import GOOD, ONLINE, REBUILD, SimulatedDrive
-from backends.simulator.queueing_model import Layout
+from backends.simulator.queueing_model import WorkloadTarget
 from backends.simulator.volume import Volume
 from backends.values import dataclass
 
@@ -185,7 +185,7 @@ class SimulatedCard:
         """Whether the key is there and the array is sound; the volume's policies decide the rest."""
         return self.can_fastpath and FASTPATH in self.options and self.state(volume) == "optimal"
 
-    def layout(self, volume: Volume, now: float) -> Layout:
+    def layout(self, volume: Volume, now: float) -> WorkloadTarget:
         """The volume as the load model sees it: policies in force, members that are there."""
         members = self.members(volume)
         missing = self.missing(volume)
@@ -193,7 +193,7 @@ class SimulatedCard:
         busy = 0.6 * self.rates.get("rebuild", 30) / 100 if rebuilding else 0.0
         if volume.initialised(now) is not None:
             busy = max(busy, 0.4 * self.rates.get("bgi", 30) / 100)
-        return Layout(
+        return WorkloadTarget(
             card=self.type,
             drive=members[0].type,
             level=volume.level,

@@ -78,7 +78,7 @@ class SimulatedDrive:
 
 
 @dataclass(slots=True, kw_only=True)
-class PathedDisk:
+class MultipathDisk:
     """One disk behind several ports."""
 
     device: str

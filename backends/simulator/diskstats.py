@@ -10,7 +10,7 @@ from backends.raid import PARITY
 from backends.simulator.cache_model import drained, flow_of, region_of
 from backends.simulator.caches import CacheCounts
 from backends.simulator.mirror import busy_share, halves, in_flight
-from backends.simulator.queueing_model import Expected, IoPattern, Layout
+from backends.simulator.queueing_model import IoPattern, PredictedPerformance, WorkloadTarget
 from backends.simulator.service_demand import parity_operations
 from backends.simulator.workload_target import CachedBy, Pooled
 from backends.simulator.zfs_model import ALLOCATED, pool_flow
@@ -50,7 +50,11 @@ class DiskShare:
 
 
 def shares(
-    name: str, members: Callable[[str], Sequence[str]], layout: Layout, work: IoPattern, expected: Expected
+    name: str,
+    members: Callable[[str], Sequence[str]],
+    layout: WorkloadTarget,
+    work: IoPattern,
+    expected: PredictedPerformance,
 ) -> list[DiskShare]:
     """The disk under a job and all that is below it, `members` of each: stripes and paths share evenly."""
     queued = float(min(work.depth * work.jobs, work.tags))
@@ -59,7 +63,11 @@ def shares(
 
 
 def _below(
-    top: DiskShare, members: Callable[[str], Sequence[str]], layout: Layout, work: IoPattern, expected: Expected
+    top: DiskShare,
+    members: Callable[[str], Sequence[str]],
+    layout: WorkloadTarget,
+    work: IoPattern,
+    expected: PredictedPerformance,
 ) -> Iterator[DiskShare]:
     """What the parts of a disk get of its share."""
     below = members(top.name)
@@ -112,7 +120,7 @@ def _spread(top: DiskShare, name: str, count: int) -> DiskShare:
 
 
 def _parts(
-    top: DiskShare, layout: Layout, cache: CachedBy, work: IoPattern, expected: Expected
+    top: DiskShare, layout: WorkloadTarget, cache: CachedBy, work: IoPattern, expected: PredictedPerformance
 ) -> tuple[DiskShare, DiskShare]:
     """Of the slow and the fast part of a cache; of what it moves between them only what is written out."""
     region = region_of(layout, work)
@@ -129,7 +137,7 @@ def _parts(
     return replace(slow, queued=waits), share
 
 
-def _of_pool(top: DiskShare, layout: Layout, pool: Pooled, work: IoPattern) -> DiskShare:
+def _of_pool(top: DiskShare, layout: WorkloadTarget, pool: Pooled, work: IoPattern) -> DiskShare:
     """What reaches the disks of a pool: whole blocks, read by themselves and written together."""
     flow = pool_flow(layout, pool, work)
     return replace(

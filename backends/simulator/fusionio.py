@@ -5,7 +5,7 @@ from __future__ import annotations
 import json
 from collections.abc import Sequence
 
-from backends.simulator.tool_output import Said
+from backends.simulator.tool_output import SimulatedOutput
 from backends.values import dataclass
 
 NO_DEVICES = "No devices were found in this system. Please check if the iomemory-vsl driver is loaded.\n"
@@ -46,15 +46,15 @@ class IoMemory:
         """Name of its block device."""
         return f"fio{chr(ord('a') + self.number)}"
 
-    def said(self, program: str, words: Sequence[str]) -> Said:
+    def said(self, program: str, words: Sequence[str]) -> SimulatedOutput:
         """What a program prints, and what it does to the card."""
         if not self.driver:
-            return Said(text=NO_DEVICES, code=1)
+            return SimulatedOutput(text=NO_DEVICES, code=1)
         match program, *words:
             case "fio-status", "-a":
-                return Said(text=self._text(), seconds=0.3)
+                return SimulatedOutput(text=self._text(), seconds=0.3)
             case "fio-status", "-fj":
-                return Said(text=self._json(), seconds=0.3)
+                return SimulatedOutput(text=self._json(), seconds=0.3)
             case "fio-detach", node if node == f"/dev/{self.control}":
                 return self._detach()
             case "fio-attach", node if node == f"/dev/{self.control}":
@@ -62,32 +62,34 @@ class IoMemory:
             case "fio-format", "-y", size, node if node == f"/dev/{self.control}":
                 return self._format(size.removeprefix("-b"))
             case _:
-                return Said(text=f"Error: Unknown option for {program}.\n", code=1)
+                return SimulatedOutput(text=f"Error: Unknown option for {program}.\n", code=1)
 
-    def _detach(self) -> Said:
+    def _detach(self) -> SimulatedOutput:
         if not self.attached:
-            return Said(text=f"Error: Device {self.control} is not attached.\n", code=1)
+            return SimulatedOutput(text=f"Error: Device {self.control} is not attached.\n", code=1)
         if self.in_use:  # nobody is there to answer it
             question = "WARNING: Please verify that the device is no longer in use. Do you wish to continue [y/n]?"
-            return Said(text=f"{question}\n", code=1)
+            return SimulatedOutput(text=f"{question}\n", code=1)
         self.attached = False
-        return Said(text=f"Detaching: {self.control}\nDetaching: [====] (100%)\n", seconds=2, changed=True)
+        return SimulatedOutput(text=f"Detaching: {self.control}\nDetaching: [====] (100%)\n", seconds=2, changed=True)
 
-    def _attach(self) -> Said:
+    def _attach(self) -> SimulatedOutput:
         if self.attached:
-            return Said(text=f"Error: Device {self.control} is already attached.\n", code=1)
+            return SimulatedOutput(text=f"Error: Device {self.control} is already attached.\n", code=1)
         self.attached = True
-        return Said(
+        return SimulatedOutput(
             text=f"Attaching: {self.control}\nAttaching: [====] (100%)\n{self.volume}\n", seconds=3, changed=True
         )
 
-    def _format(self, size: str) -> Said:
+    def _format(self, size: str) -> SimulatedOutput:
         if self.attached:
-            return Said(text=f"Error: Device /dev/{self.control} must be detached before formatting.\n", code=1)
+            return SimulatedOutput(
+                text=f"Error: Device /dev/{self.control} must be detached before formatting.\n", code=1
+            )
         if size not in ("512", "4096"):
-            return Said(text=f"Error: Invalid block size {size}.\n", code=1)
+            return SimulatedOutput(text=f"Error: Invalid block size {size}.\n", code=1)
         self.sector_bytes, self.written_bytes = int(size), 0
-        return Said(text="Formatting: [====] (100%)\nFormat successful.\n", seconds=5, changed=True)
+        return SimulatedOutput(text="Formatting: [====] (100%)\nFormat successful.\n", seconds=5, changed=True)
 
     def _text(self) -> str:
         sectors = self.size_bytes // self.sector_bytes

@@ -14,12 +14,12 @@ from pathlib import Path
 from typing import TypeAlias
 
 from backends.errors import NotFoundError, RaidbenchError, ToolFailedError, ToolMissingError, ToolTimeoutError
-from backends.host import MADE_UP, Command, Completed, FileStat, Process, Space
+from backends.host import MADE_UP, Command, Completed, FileStat, FilesystemSpace, Process
 from backends.simulator.diskstats import DISKSTATS, DiskCounts, diskstats
 from backends.simulator.fio.start import start
 from backends.simulator.hung_disk import given_up, seconds_of
 from backends.simulator.kernel.machine import COUNTING, counting, kernel
-from backends.simulator.kernel.tree import Kernel
+from backends.simulator.kernel.tree import SimulatedSysfs
 from backends.simulator.profiles import HOSTS
 from backends.simulator.programs import (
     ANOTHER,
@@ -33,9 +33,9 @@ from backends.simulator.programs import (
 from backends.simulator.queue import CACHE, DEPTH, write_cache_type, write_depth, write_queue
 from backends.simulator.rack import Rack
 from backends.simulator.state_file import RackFile
-from backends.simulator.tool_output import Said
+from backends.simulator.tool_output import SimulatedOutput
 from backends.simulator.zfs.module import PARAMETERS
-from backends.system.synthetic import MadeUpHost
+from backends.system.synthetic import SyntheticHost
 
 _FOLDERS = ("/", "/root", "/home", "/tmp", "/var", "/var/tmp", "/srv", "/srv/vm", "/dev", "/proc", "/sys")
 """Folders that are there."""
@@ -47,7 +47,7 @@ _Tree: TypeAlias = dict[str, "_Tree"]
 """Words of paths, and what follows each."""
 
 
-class SimulatedHost(MadeUpHost):
+class SimulatedHost(SyntheticHost):
     """A host that is only told of. Nothing outside the rack's own file is touched."""
 
     def __init__(
@@ -66,7 +66,7 @@ class SimulatedHost(MadeUpHost):
         self._file = rack if isinstance(rack, RackFile) else RackFile(None, make=lambda: rack)
         self._speed = max(speed, 0.01)
         self._folders = {*_FOLDERS, *(part for folder in folders for part in _up(folder))}
-        self._kernel: tuple[object, Kernel] | None = None
+        self._kernel: tuple[object, SimulatedSysfs] | None = None
         self._paths: _Tree = {}
         self._listed: dict[str, tuple[str, ...]] = {}
         self._counts = counts = DiskCounts()
@@ -95,7 +95,7 @@ class SimulatedHost(MadeUpHost):
         Raises ToolMissingError, ToolTimeoutError, StorageError, InvalidValueError.
         """
         with self._alone(command.argv[0]) as alone:
-            said = self._said(command) if alone else Said(text=ANOTHER, code=1)
+            said = self._said(command) if alone else SimulatedOutput(text=ANOTHER, code=1)
             waits = seconds_of(self._file.rack, command)
             said = replace(said, seconds=said.seconds + waits)
             patience = said.seconds if command.mutates else min(said.seconds, command.timeout)
@@ -107,7 +107,7 @@ class SimulatedHost(MadeUpHost):
             raise ToolTimeoutError(f"{command.argv[0]} gave no answer in {command.timeout:g} s.")
         return Completed(returncode=said.code, stdout=said.text, stderr="", seconds=said.seconds)
 
-    def _said(self, command: Command) -> Said:
+    def _said(self, command: Command) -> SimulatedOutput:
         words, path = command.argv[1:], command.argv[0]
         if (program := self._program(path)) is not None:
             changes = command.mutates or bool(self._file.rack.late)
@@ -177,7 +177,7 @@ class SimulatedHost(MadeUpHost):
                 if card.number == number and card.battery is not None:
                     card.battery.state, card.fails_after = "failed", None
 
-    def _linux(self) -> Kernel:
+    def _linux(self) -> SimulatedSysfs:
         """Files, links and nodes; created again only when the rack is another."""
         rack = self._file.rack
         mark = self._file.mark
@@ -318,7 +318,7 @@ class SimulatedHost(MadeUpHost):
         size = self._file.rack.scratch.get(path)
         return None if size is None else FileStat(kind="file", size=size)
 
-    async def space_at(self, path: str) -> Space | None:
+    async def space_at(self, path: str) -> FilesystemSpace | None:
         """Its files lie nowhere."""
         return None
 

@@ -13,7 +13,7 @@ from backends.simulator.kernel.tree import scsi_number
 from backends.simulator.md_array import OFFSET_COPIES, OFFSET_SECTORS, MdArray, MdMember, component_of
 from backends.simulator.profiles import HOSTS
 from backends.simulator.rack import Rack
-from backends.simulator.tool_output import Said, day
+from backends.simulator.tool_output import SimulatedOutput, day
 from backends.values import dataclass
 
 _COPIES = re.compile(r"([nfo])(\d{1,3})", re.ASCII)
@@ -94,12 +94,12 @@ class MdRequest:
         return size if size and size % 4096 == 0 else None
 
 
-def failed(words: str, code: int = 1) -> Said:
+def failed(words: str, code: int = 1) -> SimulatedOutput:
     """A refusal."""
-    return Said(text=f"mdadm: {words}\n", code=code)
+    return SimulatedOutput(text=f"mdadm: {words}\n", code=code)
 
 
-def created(rack: Rack, request: MdRequest) -> Said:
+def created(rack: Rack, request: MdRequest) -> SimulatedOutput:
     """`--create`: an array, or the refusal; a question that nobody answers ends it."""
     refusal = _of_words(request) or _of_devices(rack, request)
     if refusal is not None:
@@ -107,15 +107,15 @@ def created(rack: Rack, request: MdRequest) -> Said:
     warnings = "".join(_warning(rack, member) for member in request.members)
     warnings += _BOOT if request.level == "raid1" else ""
     if warnings and "run" not in request.flags:
-        return Said(text=f"{warnings}Continue creating array? mdadm: create aborted.\n", code=1)
+        return SimulatedOutput(text=f"{warnings}Continue creating array? mdadm: create aborted.\n", code=1)
     array = _made(rack, request)
     for member in request.members:
         rack.overwrite(member)
     rack.md[array.name] = array
-    return Said(text=f"{warnings}mdadm: array /dev/{array.name} started.\n", seconds=_CREATE_SECONDS)
+    return SimulatedOutput(text=f"{warnings}mdadm: array /dev/{array.name} started.\n", seconds=_CREATE_SECONDS)
 
 
-def stopped(rack: Rack, name: str) -> Said:
+def stopped(rack: Rack, name: str) -> SimulatedOutput:
     """`--stop`: only its members tell of it then."""
     array = rack.md.get(name)
     if array is None:
@@ -129,10 +129,10 @@ def stopped(rack: Rack, name: str) -> Said:
     del rack.md[name]
     rack.stopped[array.uuid] = array
     rack.forget_disk(name)
-    return Said(text=f"mdadm: stopped /dev/{name}\n", seconds=_SHORT)
+    return SimulatedOutput(text=f"mdadm: stopped /dev/{name}\n", seconds=_SHORT)
 
 
-def zeroed(rack: Rack, names: Sequence[str]) -> Said:
+def zeroed(rack: Rack, names: Sequence[str]) -> SimulatedOutput:
     """`--zero-superblock`: of each device by itself."""
     lines: list[str] = []
     code = 0
@@ -144,7 +144,7 @@ def zeroed(rack: Rack, names: Sequence[str]) -> Said:
             lines.append(f"mdadm: Unrecognised md component device - /dev/{name}\n")
         else:
             rack.forget_superblock(name)
-    return Said(text="".join(lines), code=code, seconds=_SHORT)
+    return SimulatedOutput(text="".join(lines), code=code, seconds=_SHORT)
 
 
 def holder(rack: Rack, name: str) -> str | None:
@@ -156,7 +156,7 @@ def holder(rack: Rack, name: str) -> str | None:
     return next((owner for owner, parts in built.items() if name in parts), None)
 
 
-def _of_words(request: MdRequest) -> Said | None:
+def _of_words(request: MdRequest) -> SimulatedOutput | None:
     """What stands against it whatever the devices are."""
     level, count = request.level, request.options.get("raid-devices", "")
     if level not in _LEAST:
@@ -183,7 +183,7 @@ def _of_words(request: MdRequest) -> Said | None:
     return None
 
 
-def _of_devices(rack: Rack, request: MdRequest) -> Said | None:
+def _of_devices(rack: Rack, request: MdRequest) -> SimulatedOutput | None:
     """What stands against these very ones."""
     if request.name in rack.md:
         return failed(f"/dev/{request.name} is already in use.")
@@ -268,7 +268,7 @@ _QUICK = 0.02
 """Seconds of an answer."""
 
 
-def mdadm_said(rack: Rack, words: Sequence[str]) -> Said:
+def mdadm_said(rack: Rack, words: Sequence[str]) -> SimulatedOutput:
     """What it prints, and what it does to the arrays."""
     verb, *rest = words or ("",)
     devices = tuple(word.removeprefix("/dev/") for word in rest if word.startswith("/dev/"))
@@ -301,7 +301,7 @@ def spelled(uuid: str) -> str:
     return ":".join(digits[at : at + 8] for at in range(0, 32, 8))
 
 
-def _export(array: MdArray) -> Said:
+def _export(array: MdArray) -> SimulatedOutput:
     rows = {
         "MD_LEVEL": array.level,
         "MD_DEVICES": str(len(array.members)),
@@ -312,10 +312,10 @@ def _export(array: MdArray) -> Said:
     for slot, member in enumerate(array.members):
         own = f"MD_DEVICE_dev_{member.name}"
         rows |= {f"{own}_ROLE": str(slot), f"{own}_DEV": f"/dev/{member.name}"}
-    return Said(text="".join(f"{key}={value}\n" for key, value in rows.items()), seconds=_QUICK)
+    return SimulatedOutput(text="".join(f"{key}={value}\n" for key, value in rows.items()), seconds=_QUICK)
 
 
-def _detail(rack: Rack, array: MdArray) -> Said:
+def _detail(rack: Rack, array: MdArray) -> SimulatedOutput:
     """`--detail` in its columns."""
     count, lost, done = len(array.members), array.lost, f"{int(array.progress(rack.now()) * 100)}% complete"
     what, heading = _WORK.get(array.work, ("", ""))
@@ -349,7 +349,7 @@ def _detail(rack: Rack, array: MdArray) -> Said:
         state = "spare rebuilding" if slot >= count - lost else "active sync"
         major, minor = _numbers(rack, member.name)
         lines.append(f"{slot:8}{major:8}{minor:9}{slot:9}      {state}   /dev/{member.name}")
-    return Said(text="\n".join([*lines, ""]), seconds=_QUICK)
+    return SimulatedOutput(text="\n".join([*lines, ""]), seconds=_QUICK)
 
 
 def _numbers(rack: Rack, name: str) -> tuple[int, int]:
@@ -361,13 +361,15 @@ def _numbers(rack: Rack, name: str) -> tuple[int, int]:
     return scsi_number(name)
 
 
-def _examined(rack: Rack, names: Sequence[str], *, export: bool) -> Said:
+def _examined(rack: Rack, names: Sequence[str], *, export: bool) -> SimulatedOutput:
     """The metadata on members; those of a stopped array stay where they are."""
     answers = [_metadata(rack, name, export=export) for name in names]
-    return Said(text="".join(one.text for one in answers), code=max(one.code for one in answers), seconds=_QUICK)
+    return SimulatedOutput(
+        text="".join(one.text for one in answers), code=max(one.code for one in answers), seconds=_QUICK
+    )
 
 
-def _metadata(rack: Rack, name: str, *, export: bool) -> Said:
+def _metadata(rack: Rack, name: str, *, export: bool) -> SimulatedOutput:
     array = rack.superblock(name)
     if array is None:
         return failed(f"No md superblock detected on /dev/{name}.")
@@ -384,7 +386,7 @@ def _metadata(rack: Rack, name: str, *, export: bool) -> Said:
             "MD_DEV_UUID": own,
             "MD_EVENTS": 18,
         }
-        return Said(text="".join(f"{key}={value}\n" for key, value in told.items()))
+        return SimulatedOutput(text="".join(f"{key}={value}\n" for key, value in told.items()))
     rows = [
         ("Version", "1.2"),
         ("Array UUID", spelled(array.uuid)),
@@ -399,7 +401,7 @@ def _metadata(rack: Rack, name: str, *, export: bool) -> Said:
         ("Device Role", f"Active device {slot}"),
         ("Array State", f"{'A' * len(array.members)} ('A' == active, '.' == missing, 'R' == replacing)"),
     ]
-    return Said(text=f"/dev/{name}:\n" + "".join(f"{key:>15} : {value}\n" for key, value in rows))
+    return SimulatedOutput(text=f"/dev/{name}:\n" + "".join(f"{key:>15} : {value}\n" for key, value in rows))
 
 
 def _geometry(array: MdArray) -> list[tuple[str, str]]:
@@ -419,10 +421,10 @@ def _moment(seconds: float) -> str:
     return day(seconds, "%a %b %d %H:%M:%S %Y")
 
 
-def _grow(rack: Rack, array: MdArray, options: dict[str, str]) -> Said:
+def _grow(rack: Rack, array: MdArray, options: dict[str, str]) -> SimulatedOutput:
     if bitmap := options.get("bitmap"):
         array.bitmap = bitmap == "internal"
-        return Said(text="", seconds=0.2)
+        return SimulatedOutput(text="", seconds=0.2)
     if chunk := options.get("chunk"):
         if array.work:
             return failed(f"/dev/{array.name} is performing resync/recovery and cannot be reshaped")
@@ -430,5 +432,5 @@ def _grow(rack: Rack, array: MdArray, options: dict[str, str]) -> Said:
             return failed("Cannot change chunk size of this array")
         array.old_chunk, array.chunk = array.chunk, int(chunk.removesuffix("K")) * 1024
         array.begin("reshape", rack.now())
-        return Said(text="", seconds=0.5)
+        return SimulatedOutput(text="", seconds=0.5)
     return failed("nothing that this array can be changed in was named")

@@ -6,7 +6,7 @@ import math
 
 from backends.model import Level
 from backends.simulator.service_demand import Demand, of_sizes, read_demand, write_demand
-from backends.simulator.workload_target import IoPattern, Layout
+from backends.simulator.workload_target import IoPattern, WorkloadTarget
 from backends.values import dataclass
 
 _NEAR_EVEN = 0.52
@@ -20,7 +20,7 @@ _ALIKE = 0.01
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
-class HalfLoad:
+class MirrorLoad:
     """What one drive of a mirror gets of what the mirror is asked for."""
 
     reads: float
@@ -31,7 +31,7 @@ class HalfLoad:
     """Latency of one of its own requests with nothing else in flight."""
 
 
-def halves(layout: Layout, work: IoPattern) -> tuple[HalfLoad, HalfLoad] | None:
+def halves(layout: WorkloadTarget, work: IoPattern) -> tuple[MirrorLoad, MirrorLoad] | None:
     """The load of both drives; None where the layout is no such mirror."""
     costs = _costs(layout, work)
     if costs is None:
@@ -39,7 +39,7 @@ def halves(layout: Layout, work: IoPattern) -> tuple[HalfLoad, HalfLoad] | None:
     share = work.read_share
     shares = _read_shares(layout, work, costs[0][0], costs[1][0])
     first, second = (
-        HalfLoad(
+        MirrorLoad(
             reads=part,
             busy_us=share * part * reads.together + (1 - share) * writes.together,
             alone_us=reads.alone * share + writes.alone * (1 - share),
@@ -49,7 +49,7 @@ def halves(layout: Layout, work: IoPattern) -> tuple[HalfLoad, HalfLoad] | None:
     return first, second
 
 
-def mirror_demands(layout: Layout, work: IoPattern) -> tuple[Demand, Demand] | None:
+def mirror_demands(layout: WorkloadTarget, work: IoPattern) -> tuple[Demand, Demand] | None:
     """Of a read and of a write: a station for each drive. A read goes to one of them, a write to both."""
     costs = _costs(layout, work)
     if costs is None:
@@ -63,7 +63,7 @@ def mirror_demands(layout: Layout, work: IoPattern) -> tuple[Demand, Demand] | N
     return read, Demand(both, max(writes.alone, other_writes.alone), max(both))
 
 
-def disk_demands(layout: Layout, work: IoPattern) -> tuple[Demand, Demand]:
+def disk_demands(layout: WorkloadTarget, work: IoPattern) -> tuple[Demand, Demand]:
     """Of a read and of a write, on drives without a cache or pool of the kernel above them."""
     return mirror_demands(layout, work) or (
         of_sizes(read_demand, layout, work),
@@ -71,16 +71,16 @@ def disk_demands(layout: Layout, work: IoPattern) -> tuple[Demand, Demand]:
     )
 
 
-def _costs(layout: Layout, work: IoPattern) -> tuple[tuple[Demand, Demand], tuple[Demand, Demand]] | None:
+def _costs(layout: WorkloadTarget, work: IoPattern) -> tuple[tuple[Demand, Demand], tuple[Demand, Demand]] | None:
     """Of a read and a write, for each drive by itself."""
     if layout.halves is None:
         return None
-    alone = [Layout(card=None, drive=drive, size_bytes=layout.size_bytes) for drive in layout.halves]
+    alone = [WorkloadTarget(card=None, drive=drive, size_bytes=layout.size_bytes) for drive in layout.halves]
     first, second = ((of_sizes(read_demand, one, work), of_sizes(write_demand, one, work)) for one in alone)
     return first, second
 
 
-def _read_shares(layout: Layout, work: IoPattern, first: Demand, second: Demand) -> tuple[float, float]:
+def _read_shares(layout: WorkloadTarget, work: IoPattern, first: Demand, second: Demand) -> tuple[float, float]:
     """Which share of the reads each drive serves.
 
     RAID 1 passes over a write-mostly drive, and else keeps as many requests at the one as at the other, so that each
@@ -96,7 +96,7 @@ def _read_shares(layout: Layout, work: IoPattern, first: Demand, second: Demand)
     return share, 1 - share
 
 
-def in_flight(loads: tuple[HalfLoad, HalfLoad], iops: float, population: float) -> tuple[float, float]:
+def in_flight(loads: tuple[MirrorLoad, MirrorLoad], iops: float, population: float) -> tuple[float, float]:
     """Requests at each drive: those that do not wait at the other are at the one that everything waits for."""
     if math.isclose(loads[0].busy_us, loads[1].busy_us, rel_tol=_ALIKE):
         return population / 2, population / 2

@@ -12,7 +12,7 @@ from backends.simulator.calibration import CARDS, DRIVES, MIB, SoftwareType
 from backends.simulator.fusionio import IoMemory
 from backends.simulator.lvm.volumes import LvmVolume
 from backends.simulator.md_array import MdArray
-from backends.simulator.queueing_model import Layout
+from backends.simulator.queueing_model import WorkloadTarget
 from backends.simulator.smartarray.cards import SmartCard, SmartVolume
 from backends.simulator.smcli import DiskSystem, HostDisk
 from backends.simulator.threeware import SimulatedThreeware, SimulatedUnit
@@ -53,10 +53,10 @@ _BIG_BLOCK, _BIG_BYTES = "3", 65536
 """The performance mode of series 2 to 8 in which large blocks go past the cache, and how large they are."""
 
 
-def of_logical_drive(card: SmartCard, volume: SmartVolume) -> Layout:
+def of_logical_drive(card: SmartCard, volume: SmartVolume) -> WorkloadTarget:
     """A logical drive of a Smart Array or Adaptec card."""
     members = card.members(volume.group)
-    common = Layout(
+    common = WorkloadTarget(
         card=CARDS[card.model],
         drive=DRIVES[members[0].model],
         level=_LEVELS[volume.level],
@@ -97,9 +97,9 @@ def of_logical_drive(card: SmartCard, volume: SmartVolume) -> Layout:
     )
 
 
-def of_unit(card: SimulatedThreeware, unit: SimulatedUnit, now: float) -> Layout:
+def of_unit(card: SimulatedThreeware, unit: SimulatedUnit, now: float) -> WorkloadTarget:
     """A unit of a 3ware card."""
-    return Layout(
+    return WorkloadTarget(
         card=CARDS[card.model],
         drive=DRIVES[card.model_of(unit)],
         level=unit.level,
@@ -115,9 +115,9 @@ def of_unit(card: SimulatedThreeware, unit: SimulatedUnit, now: float) -> Layout
     )
 
 
-def of_lun(system: DiskSystem, one: HostDisk) -> Layout:
+def of_lun(system: DiskSystem, one: HostDisk) -> WorkloadTarget:
     """A logical drive of a disk system. Its cache holds unwritten data up to the share at which flushing begins."""
-    return Layout(
+    return WorkloadTarget(
         card=CARDS[system.product],
         drive=DRIVES[system.drive],
         level=_LEVELS[one.level],
@@ -135,14 +135,16 @@ def of_lun(system: DiskSystem, one: HostDisk) -> Layout:
     )
 
 
-def of_flash(card: IoMemory) -> Layout:
+def of_flash(card: IoMemory) -> WorkloadTarget:
     """An ioMemory module."""
-    return Layout(card=None, drive=DRIVES[card.model], written_bytes=card.written_bytes, size_bytes=card.size_bytes)
+    return WorkloadTarget(
+        card=None, drive=DRIVES[card.model], written_bytes=card.written_bytes, size_bytes=card.size_bytes
+    )
 
 
-def of_striped(array: MdArray, model: str, software: SoftwareType | None = None) -> Layout:
+def of_striped(array: MdArray, model: str, software: SoftwareType | None = None) -> WorkloadTarget:
     """An md array of equal drives; `software`: what md takes for itself."""
-    return Layout(
+    return WorkloadTarget(
         card=None,
         drive=DRIVES[model],
         level=Level(array.level),
@@ -156,7 +158,7 @@ def of_striped(array: MdArray, model: str, software: SoftwareType | None = None)
     )
 
 
-def of_nested(outer: MdArray, inner: Sequence[MdArray], below: Layout) -> Layout:
+def of_nested(outer: MdArray, inner: Sequence[MdArray], below: WorkloadTarget) -> WorkloadTarget:
     """Stripes over md arrays that are alike; `below`: the first of them."""
     level = {Level.RAID5: Level.RAID50, Level.RAID6: Level.RAID60, Level.RAID1: Level.RAID10}.get(below.level)
     lost = sum(array.lost for array in inner)
@@ -172,7 +174,7 @@ def of_nested(outer: MdArray, inner: Sequence[MdArray], below: Layout) -> Layout
     )
 
 
-def of_cached_volume(volume: LvmVolume, slow: Layout, fast: Layout) -> Layout:
+def of_cached_volume(volume: LvmVolume, slow: WorkloadTarget, fast: WorkloadTarget) -> WorkloadTarget:
     """A logical volume with a cache, on its parts."""
     writes = volume.kind == "writecache"
     mode = CacheMode.WRITE_BACK if writes else _MODES[volume.kernel_mode]
@@ -190,7 +192,7 @@ def of_cached_volume(volume: LvmVolume, slow: Layout, fast: Layout) -> Layout:
     return replace(slow, size_bytes=volume.size_bytes, halves=None, cache=cache)
 
 
-def of_bcache(device: BcacheDevice, slow: Layout, fast: Layout) -> Layout:
+def of_bcache(device: BcacheDevice, slow: WorkloadTarget, fast: WorkloadTarget) -> WorkloadTarget:
     """A bcache device with its cache attached, on both disks."""
     share = device.number("writeback_percent") / 100 if device.number("writeback_running") else 1.0
     cache = CachedBy(
@@ -206,7 +208,7 @@ def of_bcache(device: BcacheDevice, slow: Layout, fast: Layout) -> Layout:
     return replace(slow, halves=None, cache=cache)
 
 
-def of_dataset(pool: ZfsPool, name: str, vdevs: Layout, record: int, arc_bytes: int) -> Layout:
+def of_dataset(pool: ZfsPool, name: str, vdevs: WorkloadTarget, record: int, arc_bytes: int) -> WorkloadTarget:
     """A file or a volume of a pool; `record`: bytes of the blocks that are there."""
     dataset = pool.datasets[name]
     pooled = Pooled(

@@ -13,7 +13,7 @@ from backends.host import PromptReply
 from backends.json_text import indented
 from backends.simulator import tw_cli
 from backends.simulator.fio.document import VERSION
-from backends.simulator.kernel.tree import Kernel
+from backends.simulator.kernel.tree import SimulatedSysfs
 from backends.simulator.lvm.answer import dmsetup_said, lvmconfig_said, lvs_said, pvs_said
 from backends.simulator.lvm.changes import lvchange_said, lvconvert_said
 from backends.simulator.lvm.creation import lvcreate_said, lvremove_said
@@ -23,7 +23,7 @@ from backends.simulator.rack import Rack
 from backends.simulator.smartarray import arcconf, ssacli
 from backends.simulator.smartarray.cards import NEW, SmartCard, SmartVolume
 from backends.simulator.storcli import answer as storcli
-from backends.simulator.tool_output import Said
+from backends.simulator.tool_output import SimulatedOutput
 from backends.simulator.zfs.tools import zfs_said, zpool_said
 from backends.values import dataclass
 
@@ -39,42 +39,42 @@ SYSTEM_PATHS = {
 _ENGINES = ("cpuio", "mmap", "sync", "psync", "vsync", "pvsync", "pvsync2", "null", "libaio", "posixaio", "io_uring")
 
 
-def fio_said(words: Sequence[str]) -> Said:
+def fio_said(words: Sequence[str]) -> SimulatedOutput:
     """fio asked for its version, its engines, or to try one."""
     if "--version" in words:
-        return Said(text=f"{VERSION}\n")
+        return SimulatedOutput(text=f"{VERSION}\n")
     if "--enghelp" in words:
-        return Said(text="\n".join(["Available IO engines:", *(f"\t{name}" for name in _ENGINES), ""]))
+        return SimulatedOutput(text="\n".join(["Available IO engines:", *(f"\t{name}" for name in _ENGINES), ""]))
     if "--cmdhelp=sync" in words:
-        return Said(text="valid values: none\n: 0\n: sync\n: 1\n: dsync\n")
+        return SimulatedOutput(text="valid values: none\n: 0\n: sync\n: 1\n: dsync\n")
     if any(word.startswith("--name=") for word in words):
         counted = {"total_ios": 16, "io_bytes": 65536, "runtime": 1}
         job = {"jobname": "probe", "error": 0, "read": counted, "write": {"total_ios": 0}}
         data = {"fio version": VERSION, "timestamp": 0, "jobs": [job]}
-        return Said(text=indented(data, 2, " : ") + "\n", seconds=0.05)
-    return Said(text="No job(s) defined\n", code=1)
+        return SimulatedOutput(text=indented(data, 2, " : ") + "\n", seconds=0.05)
+    return SimulatedOutput(text="No job(s) defined\n", code=1)
 
 
-def disks_said(tool: str, words: Sequence[str], kernel: Kernel) -> Said:
+def disks_said(tool: str, words: Sequence[str], kernel: SimulatedSysfs) -> SimulatedOutput:
     """lsblk, blkid, wipefs, udevadm: what udev's database already holds."""
     if tool == "lsblk":
         rows = [{"name": name.removeprefix("/dev/"), "kname": name.removeprefix("/dev/")} for name in kernel.nodes]
-        return Said(text=json.dumps({"blockdevices": rows}) + "\n")
+        return SimulatedOutput(text=json.dumps({"blockdevices": rows}) + "\n")
     device = words[-1] if words else ""
     node = kernel.nodes.get(device)
     if tool == "udevadm":
-        return Said(text="")
+        return SimulatedOutput(text="")
     if node is None:
-        return Said(text="", code=2 if tool == "blkid" else 1)
+        return SimulatedOutput(text="", code=2 if tool == "blkid" else 1)
     record = kernel.files.get(f"/run/udev/data/b{node.devno}", "")
     known = dict(re.findall(r"^E:ID_(FS_TYPE|FS_LABEL_ENC|FS_UUID|PART_TABLE_TYPE)=(.*)$", record, re.MULTILINE))
     kind = known.get("FS_TYPE") or known.get("PART_TABLE_TYPE")
     if tool == "wipefs":
         row = {"device": device, "type": kind, "label": known.get("FS_LABEL_ENC"), "uuid": known.get("FS_UUID")}
-        return Said(text=json.dumps({"signatures": [row] if kind else []}) + "\n")
+        return SimulatedOutput(text=json.dumps({"signatures": [row] if kind else []}) + "\n")
     names = {"FS_TYPE": "TYPE", "FS_LABEL_ENC": "LABEL", "FS_UUID": "UUID", "PART_TABLE_TYPE": "PTTYPE"}
     lines = [f"DEVNAME={device}", *(f"{names[key]}={value}" for key, value in known.items())]
-    return Said(text="\n".join(lines) + "\n") if kind else Said(text="", code=2)
+    return SimulatedOutput(text="\n".join(lines) + "\n") if kind else SimulatedOutput(text="", code=2)
 
 
 ANOTHER = (
@@ -104,7 +104,7 @@ class VendorProgram:
     """Where it is installed."""
     there: Callable[[Rack], bool]
     """Whether it is: only where it has something to do."""
-    said: Callable[[Rack, Sequence[str]], Said]
+    said: Callable[[Rack, Sequence[str]], SimulatedOutput]
     """What it prints, and what it does to the rack."""
     vendors: bool = True
     """Whether it asks a card or a disk system, which may take its time."""
@@ -116,13 +116,13 @@ class VendorProgram:
 
 def program_said(
     program: VendorProgram, rack: Rack, words: Sequence[str], *, mutates: bool, reply: PromptReply | None = None
-) -> Said:
+) -> SimulatedOutput:
     """What it prints in the state the rack is in, and when: a change (`mutates`) takes its time in each of them."""
     if program.lonely and "locked" in rack.states:
-        return Said(text=ANOTHER, code=1)
+        return SimulatedOutput(text=ANOTHER, code=1)
     asked = program.question(words)
     if asked and (reply is None or not reply.fits(asked)):
-        return Said(text=asked)
+        return SimulatedOutput(text=asked)
     answer = program.said(rack, words)
     answer = replace(answer, text=asked + answer.text)
     if SLOW not in rack.states:
@@ -133,14 +133,14 @@ def program_said(
     return replace(answer, seconds=min(most, least + answer.seconds + len(answer.text) / _BYTES_A_SECOND))
 
 
-def _ssacli(rack: Rack, words: Sequence[str]) -> Said:
+def _ssacli(rack: Rack, words: Sequence[str]) -> SimulatedOutput:
     before = rack.smart["ssacli"]
     answer, after = ssacli.answer(before, words)
     rack.smart["ssacli"] = _seen_by_kernel(rack, before, after)
     return answer
 
 
-def _arcconf(rack: Rack, words: Sequence[str]) -> Said:
+def _arcconf(rack: Rack, words: Sequence[str]) -> SimulatedOutput:
     """The newer cards show what they had before a change once more."""
     before = rack.smart["arcconf"]
     if words[:1] == ("getconfig",) and words[1:2] and words[1] in rack.late:
@@ -169,7 +169,7 @@ def _with_disk(rack: Rack, card: SmartCard, volume: SmartVolume) -> SmartVolume:
     return replace(volume, device=f"/dev/{rack.free_device()}", wwn=wwn, serial=serial, sequence=rack.made)
 
 
-def _tw_cli(rack: Rack, words: Sequence[str]) -> Said:
+def _tw_cli(rack: Rack, words: Sequence[str]) -> SimulatedOutput:
     """The kernel has a disk for a unit as soon as it was made, and none once it was deleted."""
     before = {unit.device for _, unit in rack.units()}
     answer = tw_cli.said(rack.threeware, words, rack.now())
@@ -183,12 +183,12 @@ def _tw_cli(rack: Rack, words: Sequence[str]) -> Said:
     return answer
 
 
-def _smcli(rack: Rack, words: Sequence[str]) -> Said:
+def _smcli(rack: Rack, words: Sequence[str]) -> SimulatedOutput:
     named = [system for system in rack.systems if system.name in words]
     return (named or rack.systems)[0].said(words, rack.now())
 
 
-def _io_memory(name: str, rack: Rack, words: Sequence[str]) -> Said:
+def _io_memory(name: str, rack: Rack, words: Sequence[str]) -> SimulatedOutput:
     numbered = [one for one in rack.flash if any(word.endswith(f"/{one.control}") for word in words)]
     return (numbered or rack.flash)[0].said(name, words)
 

@@ -14,11 +14,11 @@ from backends.simulator.cache_model import cached_demands, cached_ways
 from backends.simulator.calibration import CORES, DRIVER_IOPS, ONE_CORE_IOPS, SCHEDULER_COST, SUBMIT_US
 from backends.simulator.mirror import disk_demands
 from backends.simulator.service_demand import Demand
-from backends.simulator.workload_target import CacheKind, CacheMode, FastWay, IoPattern, Layout
+from backends.simulator.workload_target import CacheHitPath, CacheKind, CacheMode, IoPattern, WorkloadTarget
 from backends.simulator.zfs_model import log_us, pool_demands, pool_ways
 from backends.values import dataclass
 
-__all__ = ["Direction", "Expected", "IoPattern", "Layout", "expect"]
+__all__ = ["Direction", "IoPattern", "PredictedPerformance", "WorkloadTarget", "expect"]
 
 _READ_KNEE = 1.0
 _WRITE_KNEE = 4.0
@@ -29,7 +29,7 @@ _FAST_SPREAD, _FAST_TAIL = 0.195, 4.0
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
-class Population:
+class RequestClass:
     """Requests of one kind."""
 
     share: float
@@ -62,20 +62,20 @@ class Direction:
     """Mean latency of those; `mean_us` is that of all."""
 
     @property
-    def ways(self) -> tuple[Population, ...]:
+    def ways(self) -> tuple[RequestClass, ...]:
         """The kinds of requests that there are: one, or those that a cache answers and the others."""
         part = self.fast_share
         if part <= 0:
-            return (Population(share=1.0, mean_us=self.mean_us, spread=self.spread, tail=self.tail),)
-        fast = Population(share=part, mean_us=self.fast_us, spread=_FAST_SPREAD, tail=_FAST_TAIL)
+            return (RequestClass(share=1.0, mean_us=self.mean_us, spread=self.spread, tail=self.tail),)
+        fast = RequestClass(share=part, mean_us=self.fast_us, spread=_FAST_SPREAD, tail=_FAST_TAIL)
         if part >= 1:
             return (replace(fast, mean_us=self.mean_us),)
         rest = max(self.fast_us, (self.mean_us - part * self.fast_us) / (1 - part))
-        return fast, Population(share=1 - part, mean_us=rest, spread=self.spread, tail=self.tail)
+        return fast, RequestClass(share=1 - part, mean_us=rest, spread=self.spread, tail=self.tail)
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
-class Expected:
+class PredictedPerformance:
     """What comes of it."""
 
     read: Direction | None
@@ -97,7 +97,7 @@ class Expected:
         return (self.read.iops if self.read else 0.0) + (self.write.iops if self.write else 0.0)
 
 
-def expect(layout: Layout, work: IoPattern) -> Expected:
+def expect(layout: WorkloadTarget, work: IoPattern) -> PredictedPerformance:
     """Throughput and latency of a workload on an array."""
     reads, writes = cached_demands(layout, work) or pool_demands(layout, work) or disk_demands(layout, work)
     share = work.read_share
@@ -132,7 +132,7 @@ def expect(layout: Layout, work: IoPattern) -> Expected:
     written = _direction(layout, iops * (1 - share), sum(writing), False, share, uneven)
     if ways:
         red, written = _apart(red, ways[0], where, reading[1]), _apart(written, ways[1], where, writing[1])
-    return Expected(
+    return PredictedPerformance(
         read=red,
         write=None if written is None else replace(written, burst=burst),
         submit_us=submit,
@@ -142,7 +142,7 @@ def expect(layout: Layout, work: IoPattern) -> Expected:
     )
 
 
-def _apart(found: Direction | None, way: FastWay, where: int, waiting: float) -> Direction | None:
+def _apart(found: Direction | None, way: CacheHitPath, where: int, waiting: float) -> Direction | None:
     """With what a cache answers told apart. `where`: the station that `waiting` is for."""
     if found is None or way.share <= 0:
         return found
@@ -150,14 +150,14 @@ def _apart(found: Direction | None, way: FastWay, where: int, waiting: float) ->
     return replace(found, fast_share=way.share, fast_us=min(way.alone_us + mine, found.mean_us))
 
 
-def _burst(layout: Layout, work: IoPattern, iops: float) -> float:
+def _burst(layout: WorkloadTarget, work: IoPattern, iops: float) -> float:
     """How much faster than on average a device that is written as fast as it can goes between its pauses."""
     if layout.card is not None or work.sequential:
         return 1.0
     return max(1.0, min(layout.drive.burst, layout.drive.write_mbps * 1e6 / (iops * work.mean_bytes)))
 
 
-def _flush(layout: Layout) -> float:
+def _flush(layout: WorkloadTarget) -> float:
     """A flush ends in a cache that is kept alive, else at the medium."""
     if layout.pool is not None:
         return log_us(layout.pool)
@@ -192,7 +192,7 @@ def _one_core(work: IoPattern) -> float:
     return ONE_CORE_IOPS * SCHEDULER_COST.get(work.scheduler, 0.86) / (1 + work.mean_bytes / (512 * 1024))
 
 
-def _core_us(layout: Layout, work: IoPattern) -> float:
+def _core_us(layout: WorkloadTarget, work: IoPattern) -> float:
     """Return the processor time of a request on the core of its job: of fio, and of md that the job goes through."""
     software, own = layout.software, 1e6 / _one_core(work)
     if software is None:
@@ -201,12 +201,12 @@ def _core_us(layout: Layout, work: IoPattern) -> float:
     return max(own, submit + layout.layered * software.layer_us)  # md's figures were fitted with those of fio in them
 
 
-def _host(layout: Layout, work: IoPattern) -> float:
+def _host(layout: WorkloadTarget, work: IoPattern) -> float:
     """Return what the host takes: processors for the jobs, driver and interrupts for what the disks hang from."""
     return min(_driver(layout), _one_core(work) * min(work.jobs, CORES))
 
 
-def _driver(layout: Layout) -> float:
+def _driver(layout: WorkloadTarget) -> float:
     if layout.card is not None:
         return layout.card.driver_iops
     if layout.software is not None:
@@ -218,7 +218,7 @@ def _driver(layout: Layout) -> float:
 
 
 def _direction(
-    layout: Layout, iops: float, mean_us: float, read: bool, share: float, uneven: float
+    layout: WorkloadTarget, iops: float, mean_us: float, read: bool, share: float, uneven: float
 ) -> Direction | None:
     """`uneven`: the share of the latency that is waiting in a queue of random length, which scatters by its mean."""
     if iops <= 0:
@@ -227,7 +227,7 @@ def _direction(
     return replace(found, spread=math.hypot(found.spread * (1 - uneven), uneven))
 
 
-def _served(layout: Layout, iops: float, mean_us: float, read: bool, share: float) -> Direction:
+def _served(layout: WorkloadTarget, iops: float, mean_us: float, read: bool, share: float) -> Direction:
     """With queues that are all as long."""
     mix = 1.0 if share in (0.0, 1.0) else 1.35
     if layout.drive.media is Media.HDD:

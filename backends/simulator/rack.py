@@ -12,12 +12,12 @@ from backends.simulator.bcache import BcacheDevice
 from backends.simulator.caches import CacheCounts
 from backends.simulator.calibration import DRIVES, SOFTWARE, DriveType
 from backends.simulator.controller import SimulatedCard
-from backends.simulator.disk import PathedDisk
+from backends.simulator.disk import MultipathDisk
 from backends.simulator.fusionio import IoMemory
 from backends.simulator.hung_disk import slowed
 from backends.simulator.lvm.volumes import LvmGroup, LvmVolume
 from backends.simulator.md_array import SAFE_MODE_MS, MdArray
-from backends.simulator.queueing_model import Layout
+from backends.simulator.queueing_model import WorkloadTarget
 from backends.simulator.smartarray.cards import SmartCard, SmartVolume
 from backends.simulator.smcli import DiskSystem
 from backends.simulator.threeware import SimulatedThreeware, SimulatedUnit
@@ -46,7 +46,7 @@ class Rack:
     """Disk systems that SMcli manages."""
     flash: list[IoMemory] = field(default_factory=list)
     """ioMemory modules."""
-    pathed: list[PathedDisk] = field(default_factory=list)
+    pathed: list[MultipathDisk] = field(default_factory=list)
     """Disks on several paths."""
     nvme: dict[str, str] = field(default_factory=dict)
     """The host's own drives: kernel name to key of `DRIVES`."""
@@ -249,7 +249,7 @@ class Rack:
         used |= {path for disk in self.pathed for path in disk.paths}
         return next(name for number in range(10_000) if (name := device_name(number)) not in used)
 
-    def layout(self, name: str, path: str = "") -> Layout | None:
+    def layout(self, name: str, path: str = "") -> WorkloadTarget | None:
         """What the load model needs to know of a device; None if there is none of that name. `path`: a file on it."""
         found = self.on_device(name)
         if found is not None:
@@ -280,16 +280,18 @@ class Rack:
             return None
         own = slowed(self, name, own)
         through = self.queues.get(name, {}).get("cache_type") == "write through"
-        return Layout(card=None, drive=own, drive_cache="off" if through else "default", size_bytes=own.size_bytes)
+        return WorkloadTarget(
+            card=None, drive=own, drive_cache="off" if through else "default", size_bytes=own.size_bytes
+        )
 
-    def _pathed(self, disk: PathedDisk) -> Layout | None:
+    def _pathed(self, disk: MultipathDisk) -> WorkloadTarget | None:
         """A disk behind several ports: a logical drive of a disk system, or a drive."""
         for system in self.systems:
             for volume in system.volumes:
                 if volume.wwn == disk.wwn:
                     return performance.of_lun(system, volume)
         own = DRIVES.get(disk.model)
-        return None if own is None else Layout(card=None, drive=own, size_bytes=own.size_bytes)
+        return None if own is None else WorkloadTarget(card=None, drive=own, size_bytes=own.size_bytes)
 
     def note_written(self, written: Mapping[str, int]) -> None:
         """Bytes written to disks by kernel name: flash that was formatted is fresh no longer."""
@@ -302,7 +304,7 @@ class Rack:
         model = self.nvme.get(name) or self.sata.get(name)
         return None if model is None else DRIVES[model]
 
-    def _array(self, array: MdArray) -> Layout | None:
+    def _array(self, array: MdArray) -> WorkloadTarget | None:
         """An array of the kernel's: of equal drives, or two copies on drives that need not be alike.
 
         Stripes over arrays with parity are one of two layers.
@@ -320,7 +322,7 @@ class Rack:
             return performance.of_striped(array, drives[0].model, SOFTWARE.get(self.name))
         spared = array.flagged("write_mostly") if array.level == "raid1" else set[str]()
         kept = [member.name not in spared for member in array.members]
-        return Layout(
+        return WorkloadTarget(
             card=None,
             drive=drives[1],
             level=Level(array.level),
@@ -330,7 +332,7 @@ class Rack:
             size_bytes=array.size_bytes,
         )
 
-    def _on_group(self, volume: LvmVolume) -> Layout | None:
+    def _on_group(self, volume: LvmVolume) -> WorkloadTarget | None:
         """A logical volume: its first physical volume, and the one that caches that."""
         slow = self.layout(volume.places[0])
         fast = self.layout(volume.fast_place) if volume.fast_place else None
@@ -338,7 +340,7 @@ class Rack:
             return None if slow is None else replace(slow, size_bytes=volume.size_bytes)
         return volume.counts.within(performance.of_cached_volume(volume, slow, fast))
 
-    def _on_bcache(self, name: str) -> Layout | None:
+    def _on_bcache(self, name: str) -> WorkloadTarget | None:
         """A bcache device: its disk, and its cache while there is one."""
         device = self.bcache[name]
         slow, fast = self.layout(device.backing), self.layout(device.cache)
@@ -346,12 +348,12 @@ class Rack:
             return slow
         return self.cache_counts(name).within(performance.of_bcache(device, slow, fast))
 
-    def _on_pool(self, pool: ZfsPool, dataset: Dataset, record: int | None) -> Layout | None:
+    def _on_pool(self, pool: ZfsPool, dataset: Dataset, record: int | None) -> WorkloadTarget | None:
         """A filesystem or a volume, on the mirrors of its pool."""
         drives = [drive for disk in pool.disks if (drive := self.drive(disk)) is not None]
         if not drives:
             return None
-        vdevs = Layout(
+        vdevs = WorkloadTarget(
             card=None,
             drive=drives[0],
             level=Level.RAID1 if len(pool.mirrors) == 1 else Level.RAID10,

@@ -9,7 +9,7 @@ from dataclasses import replace
 from backends.model import Level, Media
 from backends.raid import PARITY
 from backends.simulator.calibration import CORES, CardType
-from backends.simulator.workload_target import PAGE, IoPattern, Layout
+from backends.simulator.workload_target import PAGE, IoPattern, WorkloadTarget
 from backends.values import dataclass
 
 _STATIONS = 8.0
@@ -60,7 +60,7 @@ class Demand:
         return math.pow(math.fsum(math.pow(part, _STATIONS) for part in self.stations), 1 / _STATIONS)
 
 
-def of_sizes(of: Callable[[Layout, IoPattern, int], Demand], layout: Layout, work: IoPattern) -> Demand:
+def of_sizes(of: Callable[[WorkloadTarget, IoPattern, int], Demand], layout: WorkloadTarget, work: IoPattern) -> Demand:
     """The mean demand over the mix of block sizes."""
     rows = [(of(layout, work, size), share) for size, share in work.sizes]
     return Demand(
@@ -73,7 +73,7 @@ def of_sizes(of: Callable[[Layout, IoPattern, int], Demand], layout: Layout, wor
     )
 
 
-def _op(layout: Layout, work: IoPattern, size: float, *, read: bool) -> float:
+def _op(layout: WorkloadTarget, work: IoPattern, size: float, *, read: bool) -> float:
     """Time that one operation of `size` bytes takes of a drive, microseconds."""
     drive = layout.drive
     base, speed = (drive.read_us, drive.read_mbps) if read else (drive.write_us, drive.write_mbps)
@@ -89,7 +89,7 @@ def _op(layout: Layout, work: IoPattern, size: float, *, read: bool) -> float:
     return (base + max(0.0, size - PAGE) / speed) * slower
 
 
-def _way(layout: Layout, work: IoPattern) -> float:
+def _way(layout: WorkloadTarget, work: IoPattern) -> float:
     """Time of a random operation as a share of one on the whole device: in a small region heads have a short way."""
     if not work.region_bytes or not layout.size_bytes:
         return 1.0
@@ -97,7 +97,7 @@ def _way(layout: Layout, work: IoPattern) -> float:
     return 1 - layout.drive.seek * (1 - math.sqrt(min(1.0, work.region_bytes / layout.size_bytes)))
 
 
-def _copies_read(layout: Layout, work: IoPattern) -> float:
+def _copies_read(layout: WorkloadTarget, work: IoPattern) -> float:
     """Return the share of the drives' time that reads of md's RAID 10 make use of.
 
     Far copies are read as a RAID 0 of the first part of each drive, offset ones alike where chunks are large, near ones
@@ -114,14 +114,14 @@ def _copies_read(layout: Layout, work: IoPattern) -> float:
     return near + (1 - near) * min(1.0, layout.strip_bytes / _LARGE_CHUNK)
 
 
-def _copies_written(layout: Layout) -> float:
+def _copies_written(layout: WorkloadTarget) -> float:
     """Return the share of the speed of writes that is left by the way to the other copies."""
     if not layout.copies or layout.drive.media is not Media.HDD:
         return 1.0
     return {"far": _FAR_WRITE, "offset": _OFFSET_WRITE}.get(layout.arrangement, 1.0)
 
 
-def _parts(layout: Layout, work: IoPattern, size: int) -> float:
+def _parts(layout: WorkloadTarget, work: IoPattern, size: int) -> float:
     """Pieces into which strips cut a request, on average."""
     strip = layout.strip_bytes
     if layout.drives == 1 and layout.card is None:
@@ -133,7 +133,7 @@ def _parts(layout: Layout, work: IoPattern, size: int) -> float:
     return max(1.0, (size - step) / strip + 1) if size > step or size > strip else 1.0
 
 
-def _by_lines(layout: Layout, work: IoPattern, size: int) -> tuple[float, IoPattern]:
+def _by_lines(layout: WorkloadTarget, work: IoPattern, size: int) -> tuple[float, IoPattern]:
     """Bytes that the drives move for a random request which the card's cache takes in whole lines, and how they lie."""
     line = layout.card.line_bytes if layout.card is not None and not work.sequential else 0
     if not line:
@@ -142,7 +142,7 @@ def _by_lines(layout: Layout, work: IoPattern, size: int) -> tuple[float, IoPatt
     return ((size - step) // line + (size - step) % line / line + 1) * line, replace(work, align=line)
 
 
-def _hit(layout: Layout, work: IoPattern, size: int, part: float) -> float:
+def _hit(layout: WorkloadTarget, work: IoPattern, size: int, part: float) -> float:
     """Share of the requests whose block is in the part of the card's cache that they may use."""
     region, room = work.region_bytes or layout.size_bytes, 0.8 * layout.cache_bytes * part
     share = min(1.0, room / region) if region else 0.0
@@ -153,13 +153,13 @@ def _hit(layout: Layout, work: IoPattern, size: int, part: float) -> float:
     return share * (filled + (1 - filled) * share)
 
 
-def _moving(layout: Layout, size: int, card: CardType) -> float:
+def _moving(layout: WorkloadTarget, size: int, card: CardType) -> float:
     """Time of moving a request in or out of the cache, block by block, beyond its first block."""
     blocks = math.ceil(size / layout.cache_block_bytes) if layout.cache_block_bytes else 1
     return (blocks - 1) * card.block_us
 
 
-def _unwritten(layout: Layout, work: IoPattern) -> float:
+def _unwritten(layout: WorkloadTarget, work: IoPattern) -> float:
     """Share of the reads that touch no flash, since nothing was ever written there."""
     region = work.region_bytes or layout.size_bytes
     if layout.written_bytes is None or not region:
@@ -167,7 +167,7 @@ def _unwritten(layout: Layout, work: IoPattern) -> float:
     return max(0.0, 1 - layout.written_bytes / region)
 
 
-def read_demand(layout: Layout, work: IoPattern, size: int) -> Demand:
+def read_demand(layout: WorkloadTarget, work: IoPattern, size: int) -> Demand:
     """Of one read."""
     drive, card = layout.drive, layout.card
     streaming = work.sequential and (layout.read_ahead or card is None)
@@ -211,14 +211,14 @@ def read_demand(layout: Layout, work: IoPattern, size: int) -> Demand:
     return Demand((time, drives, size / card.read_mbps), max(alone, 5.0) + card.alone_us, drives)
 
 
-def _lost(layout: Layout) -> float:
+def _lost(layout: WorkloadTarget) -> float:
     """Work added by reading what a missing drive held from all others."""
     if layout.level in (Level.RAID1, Level.RAID10):
         return 1 / max(1, layout.drives)
     return max(0, layout.drives - 1) / (layout.drives + layout.degraded)
 
 
-def write_demand(layout: Layout, work: IoPattern, size: int) -> Demand:
+def write_demand(layout: WorkloadTarget, work: IoPattern, size: int) -> Demand:
     """Of one write, with the reading before that parity makes necessary."""
     drive, card = layout.drive, layout.card
     parity = PARITY.get(layout.level, 0)
@@ -270,7 +270,7 @@ def write_demand(layout: Layout, work: IoPattern, size: int) -> Demand:
     return Demand((taken, drives, link), card.write_back_alone_us + size / card.write_mbps, drives)
 
 
-def _through_md(layout: Layout, work: IoPattern, size: int, found: Demand, *, read: bool) -> Demand:
+def _through_md(layout: WorkloadTarget, work: IoPattern, size: int, found: Demand, *, read: bool) -> Demand:
     """Return it with the processor time of md, and what is left of the drives where all of them stream at once."""
     software, parity = layout.software, PARITY.get(layout.level, 0)
     assert software is not None
@@ -294,7 +294,7 @@ def _through_md(layout: Layout, work: IoPattern, size: int, found: Demand, *, re
     return Demand((time, drives, 0.0), found.alone + submit + threaded, drives)
 
 
-def parity_operations(layout: Layout, work: IoPattern) -> tuple[float, float, float]:
+def parity_operations(layout: WorkloadTarget, work: IoPattern) -> tuple[float, float, float]:
     """Of an array with parity, on average: reads of its drives for a read, reads for a write, writes for a write."""
     parity, width = PARITY[layout.level], (layout.drives + layout.degraded) / layout.spans
     full = math.fsum(_full_stripes(layout, work, size) * share for size, share in work.sizes)
@@ -302,12 +302,12 @@ def parity_operations(layout: Layout, work: IoPattern) -> tuple[float, float, fl
     return 1 + layout.degraded * _lost(layout), again, again + full * width / max(1.0, width - parity)
 
 
-def _fast(layout: Layout) -> bool:
+def _fast(layout: WorkloadTarget) -> bool:
     """Whether writes take the fast path: the I/O policy is about reads and does not matter here."""
     return layout.fastpath and not layout.write_back and not layout.read_ahead
 
 
-def _full_stripes(layout: Layout, work: IoPattern, size: int) -> float:
+def _full_stripes(layout: WorkloadTarget, work: IoPattern, size: int) -> float:
     """Share of the bytes written in whole stripes, which need no reading before."""
     width = (layout.drives + layout.degraded) // max(1, layout.spans) - PARITY.get(layout.level, 0)
     stripe = layout.strip_bytes * max(1, width)

@@ -6,7 +6,7 @@ import re
 from collections.abc import Sequence
 from dataclasses import field
 
-from backends.simulator.tool_output import Said
+from backends.simulator.tool_output import SimulatedOutput
 from backends.values import dataclass
 
 _SET_SYSTEM = re.compile(r"set storageSubsystem (\w+)=(\w+);")
@@ -118,11 +118,13 @@ class DiskSystem:
         kept = self.battery == "Optimal" or one.without_battery
         return one.write_cache and kept and (not one.mirroring or self.second == "Online")
 
-    def said(self, words: Sequence[str], now: float | None = None) -> Said:
+    def said(self, words: Sequence[str], now: float | None = None) -> SimulatedOutput:
         """What SMcli prints, and what it does to the disk system. Without a time nothing takes any."""
         match list(words):
             case ["-d"]:
-                return Said(text=f"{self.name}\t192.0.2.10\t192.0.2.11\n\nSMcli completed successfully.\n", seconds=1)
+                return SimulatedOutput(
+                    text=f"{self.name}\t192.0.2.10\t192.0.2.11\n\nSMcli completed successfully.\n", seconds=1
+                )
             case ["-n", self.name, "-c", statement]:
                 return self._statement(statement, now)
             case ["-n", name, *_]:
@@ -130,9 +132,9 @@ class DiskSystem:
             case _:
                 return _failed("Usage: SMcli ...")
 
-    def _statement(self, text: str, now: float | None) -> Said:
+    def _statement(self, text: str, now: float | None) -> SimulatedOutput:
         if text == "show storageSubsystem profile;":
-            return Said(text=f"{_BEGIN}{self._profile()}\n{_END}", seconds=3)
+            return SimulatedOutput(text=f"{_BEGIN}{self._profile()}\n{_END}", seconds=3)
         if self.locked:
             return _failed("error code 4 - Resource is busy: another process changes the storage subsystem.")
         if found := _SET_SYSTEM.fullmatch(text):
@@ -140,8 +142,10 @@ class DiskSystem:
         elif found := _SET_VOLUME.fullmatch(text):
             why_not = self._set_volumes(re.findall(r'"([^"]+)"', found[1]), found[2], found[3], now)
         else:
-            return Said(text="Performing syntax check...\n\nSyntax error.\n\nSMcli failed.\n", code=1, seconds=3)
-        return _failed(why_not) if why_not else Said(text=_BEGIN + _END, seconds=6, changed=True)
+            return SimulatedOutput(
+                text="Performing syntax check...\n\nSyntax error.\n\nSMcli failed.\n", code=1, seconds=3
+            )
+        return _failed(why_not) if why_not else SimulatedOutput(text=_BEGIN + _END, seconds=6, changed=True)
 
     def _set_system(self, word: str, value: str) -> str:
         number = int(value) if value.isdigit() else -1
@@ -307,8 +311,8 @@ class DiskSystem:
         )
 
 
-def _failed(why: str) -> Said:
-    return Said(text=f"{_BEGIN}{why}\n\nScript execution complete.\n\nSMcli failed.\n", code=1, seconds=5)
+def _failed(why: str) -> SimulatedOutput:
+    return SimulatedOutput(text=f"{_BEGIN}{why}\n\nScript execution complete.\n\nSMcli failed.\n", code=1, seconds=5)
 
 
 def _section(title: str, body: str) -> str:

@@ -14,14 +14,14 @@ from pathlib import Path
 from typing import Any
 
 from backends.errors import InvalidValueError, StorageError
-from backends.formats import FORMATS, Kept, require_known
+from backends.formats import FORMATS, FileFormat, require_known
 from backends.json_text import indented
 from backends.model import Level
 from backends.output_file import replace_file
 from backends.simulator.bcache import BcacheDevice
 from backends.simulator.caches import CacheCounts
 from backends.simulator.controller import Battery, SimulatedCard
-from backends.simulator.disk import PathedDisk, SimulatedDrive
+from backends.simulator.disk import MultipathDisk, SimulatedDrive
 from backends.simulator.fusionio import IoMemory
 from backends.simulator.lvm.volumes import LvmGroup, LvmVolume
 from backends.simulator.md_array import MdArray, MdMember
@@ -40,13 +40,13 @@ def dumped(rack: Rack) -> dict[str, Any]:
     """The rack as JSON."""
     data = asdict(replace(rack, clock=time.time))  # a clock of its own would be copied with all that it hangs from
     del data["clock"]
-    return {"format": FORMATS[Kept.RACK], "program": program_version(), **data}
+    return {"format": FORMATS[FileFormat.RACK], "program": program_version(), **data}
 
 
 def loaded(data: dict[str, Any]) -> Rack:
     """Return the rack out of what `dumped` gave. Raises InvalidValueError, NewerError."""
     try:
-        require_known(Kept.RACK, data["format"], data.get("program"), "The simulated rack")
+        require_known(FileFormat.RACK, data["format"], data.get("program"), "The simulated rack")
         rest = {key: value for key, value in data.items() if key not in ("format", "program", *_MADE)}
         return Rack(**{key: make(data[key]) for key, make in _MADE.items() if key in data}, **rest)
     except (KeyError, TypeError, ValueError, AttributeError) as error:
@@ -91,8 +91,8 @@ def _system(row: dict[str, Any]) -> DiskSystem:
     return DiskSystem(**(row | {"blocks": blocks, "volumes": volumes}))
 
 
-def _pathed(row: dict[str, Any]) -> PathedDisk:
-    return PathedDisk(**(row | {key: tuple(row[key]) for key in ("paths", "hosts", "pci")}))
+def _pathed(row: dict[str, Any]) -> MultipathDisk:
+    return MultipathDisk(**(row | {key: tuple(row[key]) for key in ("paths", "hosts", "pci")}))
 
 
 def _pool(row: dict[str, Any]) -> ZfsPool:

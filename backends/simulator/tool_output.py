@@ -8,7 +8,7 @@ from backends.values import dataclass
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
-class Said:
+class SimulatedOutput:
     """Output and exit status."""
 
     text: str

@@ -13,7 +13,7 @@ from backends.simulator.threeware import (
     SimulatedThreeware,
     SimulatedUnit,
 )
-from backends.simulator.tool_output import Said
+from backends.simulator.tool_output import SimulatedOutput
 
 _SET = re.compile(r"(cache|rdcache|autoverify|storsave|qpolicy)=(\w+)")
 _ASKS = ("cache", "storsave")
@@ -23,8 +23,8 @@ _POLICIES = {"protect": "protection", "balance": "balance", "perform": "performa
 _ROW = "{:<6}{:<10}{:<15}{:<8}{:<8}{:<8}{:<10}{:<7}{:<7}"
 _PART = "{:<9}{:<10}{:<15}{:<8}{:<8}{:<6}{:<8}{:<10}"
 _CARD, _UNIT, _PORT = (re.compile(form) for form in (r"/?c(\d+)", r"/c(\d+)/u(\d+)", r"/c(\d+)/p(\d+)"))
-_INVALID = Said(text="Error: (CLI:008) Invalid ID specified.\n", code=1)
-_UNKNOWN = Said(text="Error: (CLI:009) Invalid command.\n", code=1)
+_INVALID = SimulatedOutput(text="Error: (CLI:008) Invalid ID specified.\n", code=1)
+_UNKNOWN = SimulatedOutput(text="Error: (CLI:009) Invalid command.\n", code=1)
 
 Cards = Sequence[SimulatedThreeware]
 
@@ -39,7 +39,7 @@ def question(words: Sequence[str]) -> str:
     return ""
 
 
-def said(cards: Cards, words: Sequence[str], now: float = 0.0) -> Said:
+def said(cards: Cards, words: Sequence[str], now: float = 0.0) -> SimulatedOutput:
     """What tw_cli prints, and what it does; a question was answered already."""
     if list(words) == ["info"]:
         title = "Ctl   Model        (V)Ports  Drives   Units   NotOpt  RRate   VRate  BBU"
@@ -52,7 +52,7 @@ def said(cards: Cards, words: Sequence[str], now: float = 0.0) -> Said:
     return _of_card(card, list(words), now)
 
 
-def _of_card(card: SimulatedThreeware, words: list[str], now: float) -> Said:
+def _of_card(card: SimulatedThreeware, words: list[str], now: float) -> SimulatedOutput:
     match words:
         case ["info", _, "unitstatus"]:
             titles = ("Unit", "UnitType", "Status", "%RCmpl", "%V/I/M", "Stripe", "Size(GB)", "Cache", "AVrfy")
@@ -68,7 +68,9 @@ def _of_card(card: SimulatedThreeware, words: list[str], now: float) -> Said:
             return _added(card, dict(word.partition("=")[::2] for word in rest), now)
         case [where, "show", "serial"] if port := _PORT.fullmatch(where):
             drive = next((one for one in card.ports if one.number == int(port[2])), None)
-            return _INVALID if drive is None else Said(text=f"{where} Serial = {drive.serial}\n", seconds=0.1)
+            return (
+                _INVALID if drive is None else SimulatedOutput(text=f"{where} Serial = {drive.serial}\n", seconds=0.1)
+            )
         case [where, *rest] if place := _UNIT.fullmatch(where):
             unit = card.unit(int(place[2]))
             return _INVALID if unit is None else _of_unit(card, unit, where, rest, now)
@@ -76,17 +78,19 @@ def _of_card(card: SimulatedThreeware, words: list[str], now: float) -> Said:
             return _INVALID
 
 
-def _of_unit(card: SimulatedThreeware, unit: SimulatedUnit, where: str, words: list[str], now: float) -> Said:
+def _of_unit(
+    card: SimulatedThreeware, unit: SimulatedUnit, where: str, words: list[str], now: float
+) -> SimulatedOutput:
     match words:
         case ["show", "storsave"]:
-            return Said(text=f"{where} Storsave Policy = {_POLICIES[unit.storsave]}\n", seconds=0.4)
+            return SimulatedOutput(text=f"{where} Storsave Policy = {_POLICIES[unit.storsave]}\n", seconds=0.4)
         case ["show", "qpolicy"]:
-            return Said(text=f"{where} Command Queuing Policy = {_on(unit.queues).lower()}\n", seconds=0.4)
+            return SimulatedOutput(text=f"{where} Command Queuing Policy = {_on(unit.queues).lower()}\n", seconds=0.4)
         case ["show", "all"]:
-            return Said(text="\n".join(_all(unit, where, now)) + "\n\n", seconds=0.4)
+            return SimulatedOutput(text="\n".join(_all(unit, where, now)) + "\n\n", seconds=0.4)
         case ["del"]:
             card.units.remove(unit)
-            return Said(text=f"Deleting unit {where[1:]} ...Done.\n", seconds=1, changed=True)
+            return SimulatedOutput(text=f"Deleting unit {where[1:]} ...Done.\n", seconds=1, changed=True)
         case ["set", what, *quiet] if found := _SET.fullmatch(what):
             if quiet != (["quiet"] if found[1] in _ASKS else []):
                 return _UNKNOWN
@@ -156,7 +160,7 @@ def _all(unit: SimulatedUnit, where: str, now: float) -> Iterator[str]:
     yield _PART.format(f"{own}/v0", "Volume", "-", "-", "-", "-", "-", size)
 
 
-def _added(card: SimulatedThreeware, given: dict[str, str], now: float) -> Said:
+def _added(card: SimulatedThreeware, given: dict[str, str], now: float) -> SimulatedOutput:
     """`add`: a unit, and what it has from the first day."""
     where = f"/c{card.number}"
     kind, stripe = LEVELS.get(given.get("type", "")), given.get("stripe", "64")
@@ -179,7 +183,9 @@ def _added(card: SimulatedThreeware, given: dict[str, str], now: float) -> Said:
     try:
         made = card.make(kind, tuple(map(int, given["disk"].split(":"))), new, now)
     except CardRefusesError as error:
-        return Said(text=f"Creating new unit on controller {where} ... Failed.\n(0x0B:0x0033): {error}\n", code=1)
+        return SimulatedOutput(
+            text=f"Creating new unit on controller {where} ... Failed.\n(0x0B:0x0033): {error}\n", code=1
+        )
     unit = f"{where}/u{made.number}"
     lines = (
         f"Creating new unit on controller {where} ... Done. The new unit is {unit}.",
@@ -188,16 +194,16 @@ def _added(card: SimulatedThreeware, given: dict[str, str], now: float) -> Said:
         f"Setting default Command Queuing policy for unit {unit} to [on] ... Done.",
         f"Setting write cache = {_on(made.write)} for the new unit ... Done.",
     )
-    return Said(text="\n".join(lines) + "\n", seconds=2, changed=True)
+    return SimulatedOutput(text="\n".join(lines) + "\n", seconds=2, changed=True)
 
 
-def _set(card: SimulatedThreeware, unit: SimulatedUnit, where: str, word: str, value: str) -> Said:
+def _set(card: SimulatedThreeware, unit: SimulatedUnit, where: str, word: str, value: str) -> SimulatedOutput:
     names = {"cache": "Write Cache Policy", "rdcache": "Read Cache Policy", "autoverify": "Auto Verify Policy"}
     names |= {"storsave": "Storsave Policy", "qpolicy": "Command Queuing Policy"}
     what = f"Setting {names[word]} on {where} to [{value}] ..."
     switch = {"on": True, "off": False}.get(value)
     if word == "cache" and switch and card.battery not in ("-", "OK"):
-        return Said(text=f"{what} Failed.\n(0x0B:0x0017): Battery is not ready\n", code=1, seconds=1)
+        return SimulatedOutput(text=f"{what} Failed.\n(0x0B:0x0017): Battery is not ready\n", code=1, seconds=1)
     if word == "rdcache" and value in ("off", "basic", "intelligent"):
         unit.read = value
     elif word == "cache" and switch is not None:
@@ -209,8 +215,8 @@ def _set(card: SimulatedThreeware, unit: SimulatedUnit, where: str, word: str, v
     elif word == "storsave" and value in _POLICIES:
         unit.storsave = value
     else:
-        return Said(text=f"{what} Failed.\n", code=1, seconds=1)
-    return Said(text=f"{what} Done.\n", seconds=1, changed=True)
+        return SimulatedOutput(text=f"{what} Failed.\n", code=1, seconds=1)
+    return SimulatedOutput(text=f"{what} Done.\n", seconds=1, changed=True)
 
 
 def _cache(unit: SimulatedUnit) -> str:
@@ -218,9 +224,9 @@ def _cache(unit: SimulatedUnit) -> str:
     return (read + ("W" if unit.write else "")) or "OFF"
 
 
-def _table(title: str, rows: Sequence[str]) -> Said:
+def _table(title: str, rows: Sequence[str]) -> SimulatedOutput:
     lines = ["", title, "-" * len(title.rstrip()), *rows, "", ""]
-    return Said(text="\n".join(lines), seconds=0.4)
+    return SimulatedOutput(text="\n".join(lines), seconds=0.4)
 
 
 def _on(switch: bool) -> str:

@@ -13,7 +13,7 @@ PAGE = 4096
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
-class Layout:
+class WorkloadTarget:
     """What is measured, in the state in force."""
 
     card: CardType | None
@@ -106,9 +106,9 @@ class CachedBy:
     """Whose rules hold."""
     mode: CacheMode
     """In force."""
-    slow: Layout
+    slow: WorkloadTarget
     """What has all the data."""
-    fast: Layout
+    fast: WorkloadTarget
     """What has some of them."""
     cache_bytes: int
     """How much of the fast part holds data."""
@@ -130,9 +130,9 @@ class CachedBy:
 class Pooled:
     """A file or volume of a ZFS pool."""
 
-    vdevs: Layout
+    vdevs: WorkloadTarget
     """Where the data lie."""
-    log: Layout | None = None
+    log: WorkloadTarget | None = None
     """A log device of its own."""
     record_bytes: int = 131072
     """The blocks that are there: recordsize or volblocksize."""
@@ -149,7 +149,7 @@ class Pooled:
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
-class FastWay:
+class CacheHitPath:
     """Requests that a cache answers, or takes, by itself."""
 
     share: float = 0.0

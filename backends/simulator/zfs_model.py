@@ -13,7 +13,7 @@ from backends.model import Media
 from backends.simulator.calibration import CORES
 from backends.simulator.mirror import disk_demands
 from backends.simulator.service_demand import Demand
-from backends.simulator.workload_target import FastWay, IoPattern, Layout, Pooled
+from backends.simulator.workload_target import CacheHitPath, IoPattern, Pooled, WorkloadTarget
 from backends.values import dataclass
 
 VOLUME_THREADS = 32
@@ -62,7 +62,7 @@ class PoolFlow:
 
 
 @lru_cache(maxsize=64)  # asked several times in every interval of a run
-def pool_flow(layout: Layout, pool: Pooled, work: IoPattern) -> PoolFlow:
+def pool_flow(layout: WorkloadTarget, pool: Pooled, work: IoPattern) -> PoolFlow:
     """What becomes of them once the disks have as much to do as they can."""
     region = work.region_bytes or layout.size_bytes
     size = max(1.0, work.mean_bytes)
@@ -105,7 +105,7 @@ def _record(pool: Pooled, work: IoPattern, record: int) -> Demand:
     return read
 
 
-def pool_demands(layout: Layout, work: IoPattern) -> tuple[Demand, Demand] | None:
+def pool_demands(layout: WorkloadTarget, work: IoPattern) -> tuple[Demand, Demand] | None:
     """Of a read and of a write: stations are processors, disks and log; None where there is no pool."""
     pool = layout.pool
     if pool is None:
@@ -137,13 +137,13 @@ def pool_demands(layout: Layout, work: IoPattern) -> tuple[Demand, Demand] | Non
     return read, write
 
 
-def pool_ways(layout: Layout, work: IoPattern) -> tuple[FastWay, FastWay] | None:
+def pool_ways(layout: WorkloadTarget, work: IoPattern) -> tuple[CacheHitPath, CacheHitPath] | None:
     """The reads that memory answers; all writes go the same way. None where there is no pool."""
     pool = layout.pool
     if pool is None:
         return None
     missed = min(1.0, pool_flow(layout, pool, work).record_reads)
-    return FastWay(share=1 - missed, alone_us=_CALL_US + work.mean_bytes / _SUMMED_MBPS), FastWay()
+    return CacheHitPath(share=1 - missed, alone_us=_CALL_US + work.mean_bytes / _SUMMED_MBPS), CacheHitPath()
 
 
 def pool_threads(pool: Pooled, engine: str, jobs: int) -> int:

@@ -73,7 +73,7 @@ class _ToldOnce:
     """How much had been changed until then."""
 
 
-class AskedHost(HostWrapper):
+class CachingHost(HostWrapper):
     """Remembers what programs tell that change nothing; once anything is changed that counts no more.
 
     Files are read each time: that costs nothing. What failed or was cut is no answer.

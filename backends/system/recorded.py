@@ -14,18 +14,18 @@ from pathlib import Path
 from typing import Any
 
 from backends.errors import InvalidValueError, NotFoundError, RefusedError, ToolMissingError
-from backends.formats import FORMATS, Kept, require_known
-from backends.host import MADE_UP, Command, Completed, Denial, FileStat, Host, Process, Space
+from backends.formats import FORMATS, FileFormat, require_known
+from backends.host import MADE_UP, Command, Completed, FileStat, FilesystemSpace, Host, Process, WriteDenied
 from backends.input_file import MEBIBYTE, read_input
 from backends.output_file import make_folder, new_file
 from backends.redaction import Redactor
 from backends.system.streams import Pace, Recordings
-from backends.system.synthetic import MadeUpHost
+from backends.system.synthetic import SyntheticHost
 from backends.system.wrapped import HostWrapper
 from backends.text import clean
 from backends.version import program_version
 
-FORMAT = FORMATS[Kept.MACHINE]
+FORMAT = FORMATS[FileFormat.MACHINE]
 """Version of the machine folder."""
 
 
@@ -102,7 +102,7 @@ class RecordingHost(HostWrapper):
         self._stats[path] = None if info is None else asdict(info)
         return info
 
-    async def space_at(self, path: str) -> Space | None:
+    async def space_at(self, path: str) -> FilesystemSpace | None:
         """Not noted: it says nothing of the hardware."""
         return await self._inner.space_at(path)
 
@@ -172,7 +172,7 @@ def apart_of(folder: Path) -> str:
     return f"recorded-{sha256(os.fsencode(place)).hexdigest()[:16]}"
 
 
-class ReplayHost(MadeUpHost):
+class ReplayHost(SyntheticHost):
     """Answers from a machine folder. Writes succeed in memory: what is written is read back."""
 
     def __init__(self, folder: Path, *, root: bool | None = None, pace: Pace = asyncio.sleep) -> None:
@@ -195,7 +195,7 @@ class ReplayHost(MadeUpHost):
             raise InvalidValueError(f"{file} is not a recorded machine.")
         shown = f"The recorded machine {clean(str(folder), 300)}"
         try:
-            require_known(Kept.MACHINE, data.get("format"), data.get("program"), shown)
+            require_known(FileFormat.MACHINE, data.get("format"), data.get("program"), shown)
         except ValueError as error:
             raise InvalidValueError(f"{file} is not a recorded machine: {error}.") from error
         self.capabilities = replace(MADE_UP, apart=apart_of(folder))
@@ -288,7 +288,7 @@ class ReplayHost(MadeUpHost):
         entry = self._stats.get(path)
         return None if entry is None else FileStat(**entry)
 
-    async def space_at(self, path: str) -> Space | None:
+    async def space_at(self, path: str) -> FilesystemSpace | None:
         """Not recorded."""
         return None
 
@@ -298,7 +298,7 @@ class ReplayHost(MadeUpHost):
             return self._writable[path]
         if self._files.get(path) is None:
             return "the kernel does not offer it for this device"
-        return None if self._root else Denial.NEEDS_ROOT
+        return None if self._root else WriteDenied.NEEDS_ROOT
 
     def which(self, names: Sequence[str]) -> str | None:
         """As recorded."""

@@ -11,14 +11,14 @@ from pathlib import Path
 from typing import Any
 
 from backends.errors import InvalidValueError, ToolMissingError
-from backends.formats import FORMATS, Kept, require_known
+from backends.formats import FORMATS, FileFormat, require_known
 from backends.host import Command
 from backends.input_file import MEBIBYTE, open_input
-from backends.system.synthetic import MadeUpProcess
+from backends.system.synthetic import SyntheticProcess
 from backends.values import dataclass
 from backends.version import program_version
 
-FORMAT = FORMATS[Kept.STREAM]
+FORMAT = FORMATS[FileFormat.STREAM]
 """Version of a recorded stream."""
 
 FOLDER = "streams"
@@ -82,7 +82,7 @@ class Recording:
         """Read one back. Raises InvalidValueError."""
         try:
             data: dict[str, Any] = json.loads(_unpacked(file))
-            require_known(Kept.STREAM, data["format"], data.get("program"), f"The recorded stream {file.name}")
+            require_known(FileFormat.STREAM, data["format"], data.get("program"), f"The recorded stream {file.name}")
             return cls(
                 argv=tuple(map(str, data["argv"])),
                 lines=tuple(map(str, data["lines"])),
@@ -133,7 +133,7 @@ class Recordings:
         return ReplayedProcess(self._known[fitting[min(turn, len(fitting) - 1)]], pace)
 
 
-class ReplayedProcess(MadeUpProcess):
+class ReplayedProcess(SyntheticProcess):
     """A program that is only being quoted."""
 
     def __init__(self, recording: Recording, pace: Pace) -> None:

@@ -11,7 +11,7 @@ _INTERRUPTED = 128
 """fio's exit status after SIGINT."""
 
 
-class MadeUpHost:
+class SyntheticHost:
     """A host that is not the machine: what it answers is marked, and nothing of the machine is touched."""
 
     simulated: bool = True
@@ -24,7 +24,7 @@ class MadeUpHost:
     """Nobody is asked to do anything."""
 
 
-class MadeUpProcess:
+class SyntheticProcess:
     """A program that does not run: it begins on entry, ends on exit, and heeds every signal."""
 
     pid: int = 0

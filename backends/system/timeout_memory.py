@@ -25,7 +25,7 @@ class _Silence:
     """When, by the clock."""
 
 
-class SilenceHost(HostWrapper):
+class UnresponsiveDeviceCache(HostWrapper):
     """Does not ask again for a while what gave no answer, nor anything of a disk that another program waited for.
 
     Of programs that ask disks only (`Command.stall`). A change makes it forget all: what follows one is asked for anew.
@@ -88,6 +88,6 @@ def _disk(node: str) -> str:
     return node.removeprefix("/dev/").replace("/", "!")
 
 
-def heeding(host: Host) -> SilenceHost:
+def heeding(host: Host) -> UnresponsiveDeviceCache:
     """The host as one that remembers; itself where it is one already."""
-    return host if isinstance(host, SilenceHost) else SilenceHost(host)
+    return host if isinstance(host, UnresponsiveDeviceCache) else UnresponsiveDeviceCache(host)

@@ -8,9 +8,9 @@ from collections.abc import Awaitable, Callable, Mapping, Sequence
 from contextlib import AbstractAsyncContextManager
 
 from backends.errors import RaidbenchError, RefusedError
-from backends.firmware_queries import AsksFirmware
-from backends.helper_interface import RootSide
-from backends.host import Capabilities, Command, Completed, Denial, FileStat, Host, Process, Space
+from backends.firmware_queries import FirmwareQueryHost
+from backends.helper_interface import HelperClient
+from backends.host import Capabilities, Command, Completed, FileStat, FilesystemSpace, Host, Process, WriteDenied
 from backends.values import dataclass
 
 
@@ -36,12 +36,12 @@ class HostWrapper:
         return self._inner.capabilities
 
     @property
-    def firmware(self) -> AsksFirmware | None:
+    def firmware(self) -> FirmwareQueryHost | None:
         """The wrapped host's."""
         return self._inner.firmware
 
     @property
-    def root_side(self) -> RootSide | None:
+    def root_side(self) -> HelperClient | None:
         """The wrapped host's."""
         return self._inner.root_side
 
@@ -90,7 +90,7 @@ class HostWrapper:
         """As the wrapped host."""
         return await self._inner.stat(path)
 
-    async def space_at(self, path: str) -> Space | None:
+    async def space_at(self, path: str) -> FilesystemSpace | None:
         """As the wrapped host."""
         return await self._inner.space_at(path)
 
@@ -133,11 +133,11 @@ class ReadOnlyHost(HostWrapper):
 
     async def writable(self, path: str) -> str | None:
         """Never."""
-        return Denial.READ_ONLY
+        return WriteDenied.READ_ONLY
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
-class Ran:
+class ExecutedCommand:
     """One command or write, as it went, for the session's log."""
 
     line: str
@@ -159,7 +159,7 @@ class Ran:
 class LoggingHost(HostWrapper):
     """Tells a listener of every command that ran and every file that was written. File reads are not told."""
 
-    def __init__(self, inner: Host, listener: Callable[[Ran], None]) -> None:
+    def __init__(self, inner: Host, listener: Callable[[ExecutedCommand], None]) -> None:
         super().__init__(inner)
         self._listener = listener
 
@@ -204,7 +204,7 @@ class LoggingHost(HostWrapper):
         self, line: str, mutates: bool, started: float, clock: float, code: int | None, out: str, err: str
     ) -> None:
         self._listener(
-            Ran(
+            ExecutedCommand(
                 line=line,
                 mutates=mutates,
                 started=started,
@@ -225,4 +225,4 @@ class DryRunHost(ReadOnlyHost):
     async def writable(self, path: str) -> str | None:
         """None where only the lack of rights stands against it."""
         reason = await self._inner.writable(path)
-        return None if isinstance(reason, Denial) else reason
+        return None if isinstance(reason, WriteDenied) else reason

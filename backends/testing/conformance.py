@@ -11,7 +11,7 @@ from dataclasses import replace
 
 import pytest
 
-from backends.change import Change, Write, disk_lock
+from backends.change import Change, ChangeStep, disk_lock
 from backends.errors import (
     BlockedError,
     InvalidValueError,
@@ -22,7 +22,7 @@ from backends.errors import (
 )
 from backends.host import Command, Completed, Host
 from backends.model import Array, Controller, Drive, Inventory, Target
-from backends.protocol import Backend, Finds
+from backends.protocol import Backend, InventoryBackend
 from backends.settings import NOT_UNDERSTOOD, Availability, Reading, Risk
 
 
@@ -45,10 +45,10 @@ def _things(found: Inventory) -> tuple[Controller | Array | Drive, ...]:
 
 @pytest.mark.asyncio
 class FindsConformance:
-    """The rules of `Finds` as tests. Fixture wanted: `backend`, on a machine that has its things."""
+    """The rules of `InventoryBackend` as tests. Fixture wanted: `backend`, on a machine that has its things."""
 
     @pytest.fixture
-    def backend(self) -> Finds:
+    def backend(self) -> InventoryBackend:
         """The backend to try, a new one for each test."""
         raise NotImplementedError
 
@@ -57,24 +57,24 @@ class FindsConformance:
         """What of its things is looked at; all where it is empty."""
         return ()
 
-    async def test_finds_something(self, backend: Finds) -> None:
+    async def test_finds_something(self, backend: InventoryBackend) -> None:
         """There is something to try it on."""
         found = await backend.inventory()
         assert found.drives or found.arrays or found.controllers
 
-    async def test_two_probes_are_equal(self, backend: Finds, targets: tuple[Target, ...]) -> None:
+    async def test_two_probes_are_equal(self, backend: InventoryBackend, targets: tuple[Target, ...]) -> None:
         """Looking twice finds the same; looking changes nothing."""
         first, second = await backend.inventory(), await backend.inventory()
         # on a real machine, others may come and go beside ours
         for target in targets or tuple(thing.target for thing in _things(first)):
             assert first.find(str(target)) == second.find(str(target))
 
-    async def test_addresses_are_unique(self, backend: Finds) -> None:
+    async def test_addresses_are_unique(self, backend: InventoryBackend) -> None:
         """An address names one thing."""
         addresses = [str(thing.target) for thing in _things(await backend.inventory())]
         assert len(addresses) == len(set(addresses))
 
-    async def test_health_of_drives_is_plausible(self, backend: Finds) -> None:
+    async def test_health_of_drives_is_plausible(self, backend: InventoryBackend) -> None:
         """Counts and wear are not negative, and temperatures are degrees Celsius."""
         for drive in (await backend.inventory()).drives:
             health = drive.health
@@ -83,7 +83,7 @@ class FindsConformance:
             degrees = (health.temperature, health.temperature_limit)
             assert all(one is None or -60 < one < 200 for one in degrees), drive.target
 
-    async def test_the_doctor_hears_whole_sentences(self, backend: Finds) -> None:
+    async def test_the_doctor_hears_whole_sentences(self, backend: InventoryBackend) -> None:
         """Whatever is missing or wrong is told, and of what."""
         assert all(problem.where and problem.message for problem in await backend.diagnose())
 
@@ -306,25 +306,25 @@ async def is_alone_unknown(backend: Backend, target: Target, key: str, before: M
     return now[key].now == NOT_UNDERSTOOD and apart == {key}
 
 
-def forged_steps(change: Change) -> list[Write]:
+def forged_steps(change: Change) -> list[ChangeStep]:
     """Steps of another file, program, verb or device than those that take a change back, and one that is only told."""
     first = change.undo[0]
     strange = [
-        Write(path="/etc/passwd", text="root::0:0::/:/bin/sh"),
-        Write(path="/sys/block/sdzz/queue/read_ahead_kb", text="1"),
-        Write(path="/dev/sda", text="x"),
-        Write(argv=("/bin/sh", "-c", "reboot")),
-        Write(line=first.shown()),
+        ChangeStep(path="/etc/passwd", text="root::0:0::/:/bin/sh"),
+        ChangeStep(path="/sys/block/sdzz/queue/read_ahead_kb", text="1"),
+        ChangeStep(path="/dev/sda", text="x"),
+        ChangeStep(argv=("/bin/sh", "-c", "reboot")),
+        ChangeStep(line=first.shown()),
     ]
     if first.path is not None:
         return [*strange, replace(first, path=f"{first.path}x"), replace(first, path=f"/tmp{first.path}")]
     program, *words = first.argv
     return [
         *strange,
-        Write(argv=("/bin/sh", *words)),
-        Write(argv=(program, "del", "force", *words)),
-        Write(argv=(program, *words, "/dev/sda")),
-        Write(argv=(program, *words[:-1])),
+        ChangeStep(argv=("/bin/sh", *words)),
+        ChangeStep(argv=(program, "del", "force", *words)),
+        ChangeStep(argv=(program, *words, "/dev/sda")),
+        ChangeStep(argv=(program, *words[:-1])),
     ]
 
 

@@ -20,7 +20,7 @@ from backends.errors import RaidbenchError
 from backends.host import Command, Completed, Host
 from backends.identity import Identity
 from backends.model import Fact, Inventory, Problem, Target, Task
-from backends.protocol import Finds, Sets
+from backends.protocol import InventoryBackend, SettingsBackend
 from backends.system.wrapped import HostWrapper
 from backends.testing.conformance import candidates
 from backends.values import dataclass
@@ -51,7 +51,7 @@ def every_line(text: str) -> Iterator[int]:
             yield at
 
 
-class CuttingHost(HostWrapper):
+class TruncatingHost(HostWrapper):
     """Notes what programs print and files hold; of one command line or file it passes on the beginning alone.
 
     A file that is cut at None is there, and cannot be read.
@@ -87,7 +87,7 @@ class CuttingHost(HostWrapper):
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
-class Sayings:
+class BackendOutput:
     """What a backend says of a machine."""
 
     facts: Mapping[str, object]
@@ -98,7 +98,7 @@ class Sayings:
     """What it plans for a setting of each target; None where it plans nothing."""
 
 
-async def known(backend: Finds, wishes: Mapping[Target, tuple[str, str]]) -> Sayings:
+async def known(backend: InventoryBackend, wishes: Mapping[Target, tuple[str, str]]) -> BackendOutput:
     """All that a backend says. `wishes`: a key and a value by target, to be planned."""
     try:
         found = await backend.inventory()
@@ -108,7 +108,7 @@ async def known(backend: Finds, wishes: Mapping[Target, tuple[str, str]]) -> Say
     problems = {problem.message for problem in found.problems}
     plans: dict[Target, Change | None] = {}
     for target, (key, value) in wishes.items():
-        assert isinstance(backend, Sets)
+        assert isinstance(backend, SettingsBackend)
         plans[target] = None
         try:
             for name, reading in (await backend.read(target)).items():
@@ -118,7 +118,7 @@ async def known(backend: Finds, wishes: Mapping[Target, tuple[str, str]]) -> Say
             plans[target] = await backend.plan(target, key, value)
         except RaidbenchError as error:
             problems.add(error.message)
-    return Sayings(
+    return BackendOutput(
         facts={key: value for key, value in facts.items() if value not in UNKNOWN},
         problems=frozenset(problems),
         plans=plans,
@@ -157,11 +157,11 @@ def _item(path: str, item: Any) -> Iterator[tuple[str, object]]:
             yield f"{path} {item}", "told"
 
 
-async def wishes_of(backend: Finds, targets: Sequence[Target]) -> dict[Target, tuple[str, str]]:
+async def wishes_of(backend: InventoryBackend, targets: Sequence[Target]) -> dict[Target, tuple[str, str]]:
     """For each target a setting that can be changed, and a value that it has not."""
     found: dict[Target, tuple[str, str]] = {}
     for target in targets:
-        assert isinstance(backend, Sets)
+        assert isinstance(backend, SettingsBackend)
         for key, reading in (await backend.read(target)).items():
             others = [value for value in candidates(reading) if value != reading.now]
             if reading.availability.available and others:
@@ -171,7 +171,7 @@ async def wishes_of(backend: Finds, targets: Sequence[Target]) -> dict[Target, t
 
 async def complaints(
     machine: Callable[[], Host],
-    make: Callable[[Host], Finds],
+    make: Callable[[Host], InventoryBackend],
     *,
     targets: Sequence[Target] = (),
     places: Places = every_line,
@@ -183,17 +183,17 @@ async def complaints(
     patterns of files that are answers, too: one of several lines is cut, each cannot be read.
     """
     wishes = await wishes_of(make(machine()), targets)
-    host = CuttingHost(machine())
+    host = TruncatingHost(machine())
     whole = await known(make(host), wishes)
     wrong = []
     for spoiled, at, words in _cuts(host, places, files):
-        half = await known(make(CuttingHost(machine(), spoiled, at)), wishes)
+        half = await known(make(TruncatingHost(machine(), spoiled, at)), wishes)
         wrong += [f"{words}: {one}" for one in _wrong(whole, half)]
     return wrong
 
 
 def _cuts(
-    host: CuttingHost, places: Places, files: Sequence[str]
+    host: TruncatingHost, places: Places, files: Sequence[str]
 ) -> Iterator[tuple[tuple[str, ...] | str, int | None, str]]:
     """What is spoiled, where, and both in words."""
     read = {path: text for path, text in host.files.items() if any(fnmatch.fnmatchcase(path, file) for file in files)}
@@ -207,7 +207,7 @@ def _cuts(
         yield path, None, f"{path} cannot be read"
 
 
-def _wrong(whole: Sayings, half: Sayings) -> Iterator[str]:
+def _wrong(whole: BackendOutput, half: BackendOutput) -> Iterator[str]:
     for key, value in half.facts.items():
         if whole.facts.get(key) != value:
             yield f"{key} is {value!r}, not {whole.facts.get(key)!r}"
@@ -220,7 +220,7 @@ def _wrong(whole: Sayings, half: Sayings) -> Iterator[str]:
 
 
 @pytest.mark.asyncio
-class HalfAnswers:
+class TruncatedOutputTests:
     """The rule as a test. Fixtures wanted: `machine` and `make`; `targets` where something can be set.
 
     Twelve cuts of each answer are tried; a subclass that tries every line sets `places`; one whose vendor reads files
@@ -236,7 +236,7 @@ class HalfAnswers:
         raise NotImplementedError
 
     @pytest.fixture
-    def make(self) -> Callable[[Host], Finds]:
+    def make(self) -> Callable[[Host], InventoryBackend]:
         """Makes the backend on a host."""
         raise NotImplementedError
 
@@ -246,7 +246,7 @@ class HalfAnswers:
         return ()
 
     async def test_half_an_answer_invents_nothing_and_tells_every_loss(
-        self, machine: Callable[[], Host], make: Callable[[Host], Finds], targets: tuple[Target, ...]
+        self, machine: Callable[[], Host], make: Callable[[Host], InventoryBackend], targets: tuple[Target, ...]
     ) -> None:
         """Whatever answer is cut wherever."""
         wrong = await complaints(machine, make, targets=targets, places=self.places, files=self.files)

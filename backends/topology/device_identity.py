@@ -11,7 +11,7 @@ from itertools import permutations
 from backends.identity import Identity, Use
 from backends.model import Media
 from backends.text import clean
-from backends.topology.device_mapper import Stretch, is_mapped
+from backends.topology.device_mapper import DeviceRange, is_mapped
 from backends.topology.loop_backing import Backing
 from backends.topology.ranges import RangeMap
 from backends.topology.stacking import container_kind
@@ -187,7 +187,7 @@ _KEEPERS = ("multipathd", "mdmon")
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
-class Relation:
+class SameDataDevice:
     """Another device that holds the same data, or part of them."""
 
     words: str
@@ -308,15 +308,15 @@ def relations(
     twins: Mapping[str, tuple[str, ...]],
     likely: Mapping[str, Mapping[str, str]],
     backings: Mapping[str, Backing],
-    mapped: Mapping[str, tuple[Stretch, ...]] | None,
+    mapped: Mapping[str, tuple[DeviceRange, ...]] | None,
     name: str,
-) -> tuple[Relation, ...]:
+) -> tuple[SameDataDevice, ...]:
     """All that is the same thing as the disk of `name`, or lies beneath it, through any number of steps.
 
     `mapped`: what device-mapper's tables say; None where nobody asked, and so nobody is told what lies beside it.
     """
     start = tree.disk_of(name)
-    found: dict[str, Relation] = {}
+    found: dict[str, SameDataDevice] = {}
     seen = {start}
     waiting: list[tuple[str, str]] = []
 
@@ -324,7 +324,7 @@ def relations(
         for node in tree.below(top):
             disk = tree.disk_of(node.name)
             if node.name != start and node.name not in found:
-                found[node.name] = Relation(words=f"{way}built on {node.shown}", nodes=(node,), member=True)
+                found[node.name] = SameDataDevice(words=f"{way}built on {node.shown}", nodes=(node,), member=True)
             if disk not in seen:
                 seen.add(disk)
                 waiting.append((disk, f"{way}built on {node_path(disk)}, "))
@@ -339,7 +339,7 @@ def relations(
             seen.add(other)
             backing = backings.get(disk)
             own = backing is not None and backing.claims and other == _disk_of_backing(tree, backing)
-            found[other] = Relation(words=way + words, nodes=tree.family(other), claimed=own)
+            found[other] = SameDataDevice(words=way + words, nodes=tree.family(other), claimed=own)
             waiting.append((other, f"{way}{words}, "))
             descend(other, f"{way}{words}, ")
     known = {node.name for relation in found.values() for node in relation.nodes}
@@ -347,7 +347,7 @@ def relations(
     return (*found.values(), *(relation for relation in beside if relation.nodes[0].name not in known))
 
 
-def _neighbours(tree: Tree, layout: RangeMap, name: str) -> Iterator[Relation]:
+def _neighbours(tree: Tree, layout: RangeMap, name: str) -> Iterator[SameDataDevice]:
     """Yield the devices that may share a sector with a device and are neither below nor above it.
 
     A partition or a device-mapper device is in use only if something uses it; it is locked and opened with the device.
@@ -367,7 +367,7 @@ def _neighbours(tree: Tree, layout: RangeMap, name: str) -> Iterator[Relation]:
             nodes = (node,) if node.parent is not None else tree.family(node.name)
             claimed = node.parent is not None and bool(tree.nodes[node.parent].holders)
             stands = "" if silent else "which is set up there"
-            yield Relation(words=words, nodes=nodes, neighbour=True, claimed=claimed, stands=stands)
+            yield SameDataDevice(words=words, nodes=nodes, neighbour=True, claimed=claimed, stands=stands)
 
 
 def _next(
@@ -399,7 +399,9 @@ def _disk_of_backing(tree: Tree, backing: Backing) -> str | None:
     return tree.disk_of(lower.name) if lower is not None else None
 
 
-def files_of(disks: Iterable[str], backings: Mapping[str, Backing]) -> dict[str, Relation]:
+def files_of(disks: Iterable[str], backings: Mapping[str, Backing]) -> dict[str, SameDataDevice]:
     """By place, the files that these devices keep their data in."""
     known = [backings[disk] for disk in disks if disk in backings]
-    return {one.place: Relation(words=f"set up on {clean(one.path, 512)}") for one in known if one.place is not None}
+    return {
+        one.place: SameDataDevice(words=f"set up on {clean(one.path, 512)}") for one in known if one.place is not None
+    }

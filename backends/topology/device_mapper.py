@@ -25,7 +25,7 @@ _MOST = 4
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
-class Stretch:
+class DeviceRange:
     """A part of a device that a target lies on."""
 
     on: str
@@ -42,14 +42,14 @@ class Stretch:
     """The sector of the device that is at `start`, if the following ones keep their order; None if they do not."""
 
 
-Grammar = Callable[[Sequence[str], int], Iterator[Stretch]]
+Grammar = Callable[[Sequence[str], int], Iterator[DeviceRange]]
 """What a target of so many sectors with these arguments lies on. Raises ValueError, IndexError where it is unclear."""
 
 
 def _ranges(*places: int) -> Grammar:
     """`DEVICE OFFSET` at these places, each as long as the target; those behind the first may be missing."""
 
-    def read(words: Sequence[str], sectors: int) -> Iterator[Stretch]:
+    def read(words: Sequence[str], sectors: int) -> Iterator[DeviceRange]:
         for place in places:
             if place == places[0] or place < len(words):
                 yield _part(words[place], words[place + 1], sectors, at=0)
@@ -57,13 +57,13 @@ def _ranges(*places: int) -> Grammar:
     return read
 
 
-def _striped(words: Sequence[str], sectors: int) -> Iterator[Stretch]:
+def _striped(words: Sequence[str], sectors: int) -> Iterator[DeviceRange]:
     count = int(words[0])
     for at in range(count):
         yield _part(words[2 + 2 * at], words[3 + 2 * at], -(-sectors // count))
 
 
-def _mirror(words: Sequence[str], sectors: int) -> Iterator[Stretch]:
+def _mirror(words: Sequence[str], sectors: int) -> Iterator[DeviceRange]:
     """`LOG COUNT ARGUMENT... MIRRORS DEVICE OFFSET ...`; a log on a disk is among its arguments."""
     log = int(words[1])
     yield from _whole(words[2 : 2 + log], sectors)
@@ -72,28 +72,28 @@ def _mirror(words: Sequence[str], sectors: int) -> Iterator[Stretch]:
         yield _part(rest[1 + 2 * at], rest[2 + 2 * at], sectors, at=0)
 
 
-def _snapshot(words: Sequence[str], sectors: int) -> Iterator[Stretch]:
+def _snapshot(words: Sequence[str], sectors: int) -> Iterator[DeviceRange]:
     """`ORIGIN COW ...`: what is written to a snapshot goes to the second alone."""
-    yield Stretch(on=_device(words[0]), sectors=sectors, read=True)
-    yield Stretch(on=_device(words[1]))
+    yield DeviceRange(on=_device(words[0]), sectors=sectors, read=True)
+    yield DeviceRange(on=_device(words[1]))
 
 
-def _thin(words: Sequence[str], _sectors: int) -> Iterator[Stretch]:
+def _thin(words: Sequence[str], _sectors: int) -> Iterator[DeviceRange]:
     """`POOL NUMBER [ORIGIN]`: an origin outside the pool is only read."""
-    yield Stretch(on=_device(words[0]), thin=str(int(words[1])))
+    yield DeviceRange(on=_device(words[0]), thin=str(int(words[1])))
     for origin in words[2:3]:
-        yield Stretch(on=_device(origin), read=True)
+        yield DeviceRange(on=_device(origin), read=True)
 
 
-def _nothing(_words: Sequence[str], _sectors: int) -> Iterator[Stretch]:
+def _nothing(_words: Sequence[str], _sectors: int) -> Iterator[DeviceRange]:
     yield from ()
 
 
-def _whole(words: Sequence[str], _sectors: int) -> Iterator[Stretch]:
+def _whole(words: Sequence[str], _sectors: int) -> Iterator[DeviceRange]:
     """Every device that is named, from its first sector to its last."""
     for word in words:
         if _DEVICE.fullmatch(word):
-            yield Stretch(on=word)
+            yield DeviceRange(on=word)
 
 
 _GRAMMARS: Mapping[str, Grammar] = {
@@ -113,8 +113,8 @@ _GRAMMARS: Mapping[str, Grammar] = {
 """By target; of any other every device that it names counts whole."""
 
 
-def _part(device: str, offset: str, sectors: int, at: int | None = None) -> Stretch:
-    return Stretch(on=_device(device), start=int(offset), sectors=sectors, at=at)
+def _part(device: str, offset: str, sectors: int, at: int | None = None) -> DeviceRange:
+    return DeviceRange(on=_device(device), start=int(offset), sectors=sectors, at=at)
 
 
 def _device(word: str) -> str:
@@ -123,7 +123,7 @@ def _device(word: str) -> str:
     return word
 
 
-def parse_mapped(text: str, tree: Tree) -> Mapping[str, tuple[Stretch, ...]]:
+def parse_mapped(text: str, tree: Tree) -> Mapping[str, tuple[DeviceRange, ...]]:
     """By kernel name, all that each device-mapper device lies on; one whose table is not told whole is left out.
 
     The segments of a table follow each other from 0 to the end of the device.
@@ -132,7 +132,7 @@ def parse_mapped(text: str, tree: Tree) -> Mapping[str, tuple[Stretch, ...]]:
     for node in tree.nodes.values():
         if given := node.attributes.get("dm/name"):
             names.setdefault(given, []).append(node)
-    found: dict[str, list[Stretch]] = {}
+    found: dict[str, list[DeviceRange]] = {}
     ends: dict[str, int | None] = {}
     for line in text.split("\n"):
         parts = _LINE_mapped.fullmatch(line)
@@ -145,7 +145,7 @@ def parse_mapped(text: str, tree: Tree) -> Mapping[str, tuple[Stretch, ...]]:
     return {name: tuple(stretches) for name, stretches in found.items() if name in whole}
 
 
-def _stretches(parts: re.Match[str], so_far: int | None) -> tuple[int, list[Stretch]] | None:
+def _stretches(parts: re.Match[str], so_far: int | None) -> tuple[int, list[DeviceRange]] | None:
     """Where a segment ends, and what it lies on; None where the table cannot be followed."""
     start, sectors, words = int(parts[2]), int(parts[3]), (parts[5] or "").split()
     if start != so_far:
@@ -157,7 +157,7 @@ def _stretches(parts: re.Match[str], so_far: int | None) -> tuple[int, list[Stre
         return None
 
 
-def untold(tree: Tree, mapped: Mapping[str, tuple[Stretch, ...]], name: str) -> list[str]:
+def untold(tree: Tree, mapped: Mapping[str, tuple[DeviceRange, ...]], name: str) -> list[str]:
     """Where it is not known whether it shares a part of something with another device, in words."""
     found: dict[str, list[str]] = {}
     for member, user, beside in _pairs(tree, name):
@@ -181,7 +181,7 @@ def _pairs(tree: Tree, name: str) -> Iterator[tuple[Node, str, str]]:
                 yield from ((member, user, beside) for user in users if is_mapped(user) or is_mapped(beside))
 
 
-def _on(mapped: Mapping[str, tuple[Stretch, ...]], name: str, member: Node) -> list[Stretch]:
+def _on(mapped: Mapping[str, tuple[DeviceRange, ...]], name: str, member: Node) -> list[DeviceRange]:
     """What a device has of a member by its table; nothing where that is not known."""
     return [one for one in mapped.get(name, ()) if one.on == member.devno]
 

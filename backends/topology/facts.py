@@ -14,13 +14,13 @@ from backends.model import Drive
 from backends.system.local.uninterruptible import apart
 from backends.text import clean
 from backends.topology.clones import Clones, with_content
-from backends.topology.device_identity import Relation, identity, identity_in, interface, nameless
+from backends.topology.device_identity import SameDataDevice, identity, identity_in, interface, nameless
 from backends.topology.footing import Footing, footing_of
 from backends.topology.leftovers import Reader, leftovers, places
 from backends.topology.open_files import lasting_openers
 from backends.topology.scan import look, probe_signatures
 from backends.topology.signatures import Marks, are_two
-from backends.topology.thin_capacity import Room
+from backends.topology.thin_capacity import ThinCapacity
 from backends.topology.thin_capacity_scan import rooms_of
 from backends.topology.tree import Node, node_path
 from backends.topology.usage import Topology
@@ -69,7 +69,7 @@ class DeviceFacts:
     """Checks that could not be made, each a sentence without its full stop."""
     along: tuple[Identity, ...] = ()
     """Other disks that are the same thing or lie beneath it: to be held with it."""
-    rooms: tuple[Room, ...] = ()
+    rooms: tuple[ThinCapacity, ...] = ()
     """What it takes room from as it is written, where it promises more than there is; none of it for reading."""
     copies: tuple[str, ...] = ()
     """Content of it that another device in use has as well, each with the proof that both are apart."""
@@ -175,17 +175,17 @@ def _others(picture: Topology, disk: Node) -> tuple[Identity, ...]:
     return tuple(identity(node) for node in picture.tree.nodes.values() if node.parent is None and node.name not in one)
 
 
-def _free_standing(related: Collection[Relation]) -> list[Relation]:
+def _free_standing(related: Collection[SameDataDevice]) -> list[SameDataDevice]:
     """Those that can be claimed: a member is claimed already by what is built on it."""
     return [relation for relation in related if relation.free_standing]
 
 
-def _disks_in(picture: Topology, related: Collection[Relation]) -> list[Node]:
+def _disks_in(picture: Topology, related: Collection[SameDataDevice]) -> list[Node]:
     names = dict.fromkeys(picture.tree.disk_of(node.name) for relation in related for node in relation.nodes)
     return [picture.tree.nodes[name] for name in names if name in picture.tree.nodes]
 
 
-def _hidden(picture: Topology, node: Node, related: Collection[Relation]) -> list[str]:
+def _hidden(picture: Topology, node: Node, related: Collection[SameDataDevice]) -> list[str]:
     """What lies beneath and cannot be looked at."""
     disks = {picture.tree.disk_of(node.name)}
     disks |= {picture.tree.disk_of(other.name) for relation in related for other in relation.nodes}
@@ -197,7 +197,7 @@ def _hidden(picture: Topology, node: Node, related: Collection[Relation]) -> lis
 
 async def _openers(host: Host, picture: Topology, node: Node, ignore: Collection[int]) -> list[Use]:
     """Programs that have it open, another path to it, or what lies beneath it."""
-    wanted: dict[str, tuple[Node | None, Relation | None]] = {}
+    wanted: dict[str, tuple[Node | None, SameDataDevice | None]] = {}
     for place, relation in picture.files(node.name).items():
         wanted[place] = None, relation
     for relation in picture.related(node.name):

@@ -35,7 +35,7 @@ _KILL = 1 << (signal.SIGKILL - 1)
 
 
 @dataclass(frozen=True, slots=True)
-class Opener:
+class OpenFileHolder:
     """A program that has something open."""
 
     name: str
@@ -50,7 +50,7 @@ class Opener:
 
 async def openers(
     host: Host, wanted: Collection[str], *, ignore: Collection[int] = ()
-) -> tuple[Mapping[str, tuple[Opener, ...]], Use | None]:
+) -> tuple[Mapping[str, tuple[OpenFileHolder, ...]], Use | None]:
     """Who has what open, whatever path it was opened by; and what keeps others from being seen.
 
     `wanted`: numbers of block devices, those of character devices after `char `, and places of files.
@@ -84,7 +84,7 @@ async def openers(
             elif stat is not None and stat.kind == "block":
                 elsewhere.add(pid)
     hidden = await visibility.withheld(host, dumb, [name for name, found in folders.items() if not found])
-    known: dict[str, tuple[Opener, ...]] = {}
+    known: dict[str, tuple[OpenFileHolder, ...]] = {}
     for what, found in pids.items():
         may_be = elsewhere.intersection(found) if not what.startswith(_CHAR) else ()  # sg takes commands that write
         done = {pid for pid in may_be if await _done(host, pid, found[pid])}
@@ -95,7 +95,7 @@ async def openers(
 
 async def lasting_openers(
     host: Host, wanted: Collection[str], *, ignore: Collection[int] = ()
-) -> tuple[Mapping[str, tuple[Opener, ...]], Use | None]:
+) -> tuple[Mapping[str, tuple[OpenFileHolder, ...]], Use | None]:
     """Return what `openers` does, after up to three seconds for programs that only probe devices to close them.
 
     Another raidbench starts lsblk, udev starts blkid: each opens every disk for a moment. One that stays counts.
@@ -142,5 +142,5 @@ def _dies(told: Mapping[str, str], folder: str) -> bool:
     return bool((flags or 0) & _EXITING) or any(int(mask, 16) & _KILL for mask in pending)
 
 
-async def _opener(host: Host, pid: str) -> Opener:
-    return Opener(clean(await host.read(f"/proc/{pid}/comm") or "?", 32), pid)
+async def _opener(host: Host, pid: str) -> OpenFileHolder:
+    return OpenFileHolder(clean(await host.read(f"/proc/{pid}/comm") or "?", 32), pid)

@@ -9,7 +9,7 @@ from __future__ import annotations
 
 from collections.abc import Iterator, Mapping, Sequence
 
-from backends.topology.device_mapper import SECTOR, Stretch, is_mapped
+from backends.topology.device_mapper import SECTOR, DeviceRange, is_mapped
 from backends.topology.loop_backing import Backing
 from backends.topology.stacking import container_kind, is_volume
 from backends.topology.tree import Node, Tree, number
@@ -38,7 +38,9 @@ class Extent:
 class RangeMap:
     """The layers of all block devices of a host, with their ranges."""
 
-    def __init__(self, tree: Tree, mapped: Mapping[str, tuple[Stretch, ...]], backings: Mapping[str, Backing]) -> None:
+    def __init__(
+        self, tree: Tree, mapped: Mapping[str, tuple[DeviceRange, ...]], backings: Mapping[str, Backing]
+    ) -> None:
         """Take the block devices, the tables of device-mapper by kernel name, and what loop and zram devices are on."""
         self._tree = tree
         self._mapped = mapped
@@ -118,7 +120,7 @@ class RangeMap:
         else:
             yield from (_of_slave(node, slave, extent.only_read) for slave in node.slaves)
 
-    def _of_stretch(self, extent: Extent, stretch: Stretch) -> Iterator[Extent]:
+    def _of_stretch(self, extent: Extent, stretch: DeviceRange) -> Iterator[Extent]:
         lower = self._tree.by_devno(stretch.on)
         if lower is None:
             return

@@ -324,7 +324,7 @@ async def _volumes(host: Host, tree: Tree) -> dict[str, str]:
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
-class MemberMark:
+class MemberSignature:
     """A signature of what is a part of something bigger."""
 
     words: str
@@ -346,30 +346,30 @@ class MemberMark:
 HELD = ("holder", "lvm", "bcache", "md", "stratis")
 """Kinds of use that say what is built on a device."""
 
-SET = MemberMark(verb="is", words="a member of a RAID or multipath set", remove="mdadm --zero-superblock, wipefs")
+SET = MemberSignature(verb="is", words="a member of a RAID or multipath set", remove="mdadm --zero-superblock, wipefs")
 """Of an array, a container or a path: such a signature says which."""
 
-_PV = MemberMark(layer="lvm", words="a physical volume", named="a physical volume of {}", remove="pvremove")
+_PV = MemberSignature(layer="lvm", words="a physical volume", named="a physical volume of {}", remove="pvremove")
 
 MARKS = {
     "LVM2_member": _PV,
     "LVM1_member": _PV,
-    "bcache": MemberMark(layer="bcache", words="a backing or cache device of bcache", remove="wipefs"),
-    "zfs_member": MemberMark(
+    "bcache": MemberSignature(layer="bcache", words="a backing or cache device of bcache", remove="wipefs"),
+    "zfs_member": MemberSignature(
         layer="zfs", words="a part of a ZFS pool", named="a part of the ZFS pool {}", remove="zpool labelclear"
     ),
     "isw_raid_member": replace(SET, layer="md"),
     "ddf_raid_member": replace(SET, layer="md"),
     "mpath_member": SET,
-    "ceph_bluestore": MemberMark(words="a part of a Ceph cluster", remove="ceph-volume lvm zap"),
+    "ceph_bluestore": MemberSignature(words="a part of a Ceph cluster", remove="ceph-volume lvm zap"),
     "drbd": SET,
-    "stratis": MemberMark(layer="stratis", words="a part of a Stratis pool", remove="wipefs"),
-    "VMFS_volume_member": MemberMark(words="a part of a VMFS volume", remove="wipefs"),
+    "stratis": MemberSignature(layer="stratis", words="a part of a Stratis pool", remove="wipefs"),
+    "VMFS_volume_member": MemberSignature(words="a part of a VMFS volume", remove="wipefs"),
 }
 """What libblkid's TYPE says of a part of something bigger."""
 
 
-def mark_of(kind: str) -> MemberMark | None:
+def mark_of(kind: str) -> MemberSignature | None:
     """What a signature marks, in use or not, which claims it again at the next chance; None for what stands alone."""
     return MARKS.get(kind) or (SET if kind.endswith("_raid_member") else None)
 

@@ -15,7 +15,7 @@ MARGIN = 0.1
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
-class Lying:
+class AllocatedRange:
     """What a run left where it wrote: writing there again takes no room."""
 
     layer: str
@@ -23,7 +23,7 @@ class Lying:
     place: str
     """From where, in words."""
     part: str
-    """As of `Room`."""
+    """As of `ThinCapacity`."""
     within: int
     """The first so many bytes of the device it wrote to."""
     written: int
@@ -33,21 +33,21 @@ class Lying:
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
-class Area:
+class WriteRange:
     """What of a device will be written to."""
 
     size: int | None = None
     """Its first so many bytes, None for all of it."""
-    lying: tuple[Lying, ...] = ()
+    lying: tuple[AllocatedRange, ...] = ()
     """What earlier runs left there."""
 
 
-WHOLE = Area()
+WHOLE = WriteRange()
 """All of a device, about which nothing else is known."""
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
-class Room:
+class ThinCapacity:
     """What a device takes room from as it is written."""
 
     kind: str
@@ -77,27 +77,29 @@ class Room:
     beside: tuple[str, ...] = ()
     """What else has no room left when it is full."""
 
-    def need(self, area: Area) -> int:
+    def need(self, area: WriteRange) -> int:
         """Bytes that writing there takes at most."""
         return -(-self._new(area) // self.unit) * self.takes
 
-    def asked(self, area: Area) -> Room:
+    def asked(self, area: WriteRange) -> ThinCapacity:
         """The same where only so much is to be written: so that several such writes can be counted together."""
         return replace(self, capacity=self._new(area), held=0)
 
-    def after(self, before: Room, area: Area) -> Lying:
+    def after(self, before: ThinCapacity, area: WriteRange) -> AllocatedRange:
         """What was written there since. `before`: the same room then."""
         within = self.capacity if area.size is None else area.size
         known = self._sure(area)
         written = min(within, known + max(0, self.held - before.held))
-        return Lying(layer=self.layer, place=self.place, part=self.part, within=within, written=written, held=self.held)
+        return AllocatedRange(
+            layer=self.layer, place=self.place, part=self.part, within=within, written=written, held=self.held
+        )
 
-    def _new(self, area: Area) -> int:
+    def _new(self, area: WriteRange) -> int:
         """Bytes that have no room yet."""
         wanted = self.capacity if area.size is None else area.size - self._sure(area)
         return max(0, min(wanted, self.capacity - self.held))
 
-    def _sure(self, area: Area) -> int:
+    def _sure(self, area: WriteRange) -> int:
         """Bytes of the area that have it since an earlier run."""
         own = (self.layer, self.place, self.part)
         known = (one for one in area.lying if (one.layer, one.place, one.part) == own)
@@ -110,9 +112,9 @@ class Room:
         return int(self.size_bytes * MARGIN)
 
 
-def refusals(what: str, rooms: Iterable[Room], area: Area) -> tuple[str, ...]:
+def refusals(what: str, rooms: Iterable[ThinCapacity], area: WriteRange) -> tuple[str, ...]:
     """Why writing there does not fit with a tenth left, each a sentence. Pure."""
-    shared: dict[tuple[str, str, str], list[Room]] = {}
+    shared: dict[tuple[str, str, str], list[ThinCapacity]] = {}
     for room in rooms:
         shared.setdefault((room.kind, room.key, room.part), []).append(room)
     found = []
@@ -132,12 +134,12 @@ def refusals(what: str, rooms: Iterable[Room], area: Area) -> tuple[str, ...]:
     return tuple(found)
 
 
-def taken(rooms: Iterable[Room], area: Area) -> tuple[Room, ...]:
+def taken(rooms: Iterable[ThinCapacity], area: WriteRange) -> tuple[ThinCapacity, ...]:
     """Those that writing there takes something from: they are looked at while it goes on."""
     return tuple(room for room in rooms if room.need(area))
 
 
-def low(rooms: Iterable[Room]) -> tuple[str, ...]:
+def low(rooms: Iterable[ThinCapacity]) -> tuple[str, ...]:
     """Those that have no more left than stays free, or of which nobody knows any more, a clause each. Pure."""
     found = []
     for room in rooms:
@@ -148,7 +150,7 @@ def low(rooms: Iterable[Room]) -> tuple[str, ...]:
     return tuple(dict.fromkeys(found))
 
 
-def _losers(room: Room) -> str:
+def _losers(room: ThinCapacity) -> str:
     if not room.beside:
         return ""
     named = ", ".join(room.beside[:8]) + (f" and {len(room.beside) - 8} more" if len(room.beside) > 8 else "")

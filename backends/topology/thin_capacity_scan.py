@@ -23,7 +23,7 @@ from backends.topology.device_mapper import (
 )
 from backends.topology.scan import look
 from backends.topology.stacking import lvm_name, volume_shown
-from backends.topology.thin_capacity import Room
+from backends.topology.thin_capacity import ThinCapacity
 from backends.topology.thin_layers import (
     BLOCK,
     GAUGES,
@@ -55,7 +55,7 @@ _IN_PLACE = frozenset({"ext2", "ext3", "ext4", "xfs", "jfs", "tmpfs", "vfat", "e
 """File systems that write again where something lies already; the others take new room first."""
 
 
-async def rooms_of(host: Host, picture: Topology, start: Collection[Node]) -> tuple[Room, ...]:
+async def rooms_of(host: Host, picture: Topology, start: Collection[Node]) -> tuple[ThinCapacity, ...]:
     """What writing to these devices takes room from, through all that they lie on."""
     tree = picture.tree
     tables = picture.tables or by_kernel(await asked_of(host, tree, TABLE), tree)
@@ -67,13 +67,13 @@ async def rooms_of(host: Host, picture: Topology, start: Collection[Node]) -> tu
     return tuple(room for room in found if host.capabilities.harmed or not room.unknown)
 
 
-async def rooms_at(host: Host, devno: str, path: str = "") -> tuple[Room, ...]:
+async def rooms_at(host: Host, devno: str, path: str = "") -> tuple[ThinCapacity, ...]:
     """The same for a device by its number, or for what a file at `path` lies on, by that of its file system."""
     picture = await look(host)
     return await rooms_of(host, picture, nodes_on(picture, devno, path))
 
 
-async def asked_again(host: Host, rooms: Sequence[Room]) -> tuple[Room, ...]:
+async def asked_again(host: Host, rooms: Sequence[ThinCapacity]) -> tuple[ThinCapacity, ...]:
     """The same with what is left of each now."""
     mapped = any(room.kind in GAUGES for room in rooms)
     status = parse_segments(await answer(host, STATUS)) if mapped else {}
@@ -103,7 +103,7 @@ class _Reader:
         self._tables = tables
         self._status = status
 
-    async def of(self, layer: ThinLayer) -> tuple[Room, ...]:
+    async def of(self, layer: ThinLayer) -> tuple[ThinCapacity, ...]:
         node = self._tree.nodes[layer.name]
         match layer.kind:
             case ThinKind.THIN:
@@ -121,21 +121,25 @@ class _Reader:
                 return await self._file(node)
             case ThinKind.UNKNOWN:
                 why = "dmsetup does not tell what it is made of"
-                return (Room(kind=layer.kind, place=_named(node), key=node.name, unknown=why),)
+                return (ThinCapacity(kind=layer.kind, place=_named(node), key=node.name, unknown=why),)
 
     def _first(self, segments: Segments, node: Node | None, kind: str) -> Segment | None:
         parts = segments.get(node.name, ()) if node is not None else ()
         return next((part for part in parts if part.kind == kind), None)
 
-    async def _thin(self, node: Node) -> tuple[Room, ...]:
+    async def _thin(self, node: Node) -> tuple[ThinCapacity, ...]:
         own = self._first(self._tables, node, ThinKind.THIN)
         pool = self._tree.by_devno(own.words[0]) if own is not None and own.words else None
         made = self._first(self._tables, pool, POOL)
         block = number(made.words[2]) if made is not None and len(made.words) > 2 else None
         if pool is None or not block:
-            return (Room(kind=ThinKind.THIN, place=f"the thin pool of {_named(node)}", key=node.name, unknown=UNTOLD),)
+            return (
+                ThinCapacity(
+                    kind=ThinKind.THIN, place=f"the thin pool of {_named(node)}", key=node.name, unknown=UNTOLD
+                ),
+            )
         volumes = [one for one in self._tree.nodes.values() if self._in_pool(one, pool)]
-        data = Room(
+        data = ThinCapacity(
             kind=ThinKind.THIN,
             place=f"the thin pool {_named(pool)}",
             key=pool.attributes["dm/name"],
@@ -174,10 +178,10 @@ class _Reader:
         told = self._first(self._status, node, ThinKind.THIN)
         return number(told.words[0]) if told is not None and told.words else None
 
-    def _store(self, snapshot: Node, written: Node, held: int) -> Room:
+    def _store(self, snapshot: Node, written: Node, held: int) -> ThinCapacity:
         made = self._first(self._tables, snapshot, ThinKind.SNAPSHOT)
         chunk = number(made.words[3]) if made is not None and len(made.words) > 3 else None
-        room = Room(
+        room = ThinCapacity(
             kind=ThinKind.SNAPSHOT,
             place=f"the store of the snapshot {_named(snapshot)}",
             key=snapshot.attributes.get("dm/name", ""),
@@ -196,9 +200,9 @@ class _Reader:
         extra = number(told.words[1]) if told is not None and len(told.words) > 1 else None
         return max(0, used - extra) * SECTOR if used is not None and extra is not None else 0
 
-    def _vdo(self, node: Node) -> Room:
+    def _vdo(self, node: Node) -> ThinCapacity:
         others = [one for one in self._tree.above(node.name) if one.name not in self._start and volume_shown(one)]
-        room = Room(
+        room = ThinCapacity(
             kind=ThinKind.VDO,
             place=f"the VDO volume {_named(node)}",
             key=node.attributes["dm/name"],
@@ -209,10 +213,12 @@ class _Reader:
         )
         return gauged(room, self._status.get(node.name, ()))
 
-    async def _zvol(self, node: Node) -> tuple[Room, ...]:
+    async def _zvol(self, node: Node) -> tuple[ThinCapacity, ...]:
         name = self._picture.pools.volumes.get(node.name, "").replace("+", " ")  # as udev writes a blank
         pool = name.split("/")[0]
-        room = Room(kind=ThinKind.ZVOL, place=f"the ZFS pool {clean(pool)}" if pool else "its ZFS pool", key=name)
+        room = ThinCapacity(
+            kind=ThinKind.ZVOL, place=f"the ZFS pool {clean(pool)}" if pool else "its ZFS pool", key=name
+        )
         told = await _zfs(self._host, name) if name else {}
         volume, uppermost = told.get(name, {}), told.get(pool, {})
         size, written = volume.get("volsize"), volume.get("written", 0)
@@ -225,13 +231,15 @@ class _Reader:
         room = replace(room, size_bytes=left[0], free_bytes=left[1], capacity=size, held=written)
         return (replace(room, beside=(*map(clean, others), f"the file systems of {clean(pool)}")),)
 
-    async def _file(self, node: Node) -> tuple[Room, ...]:
+    async def _file(self, node: Node) -> tuple[ThinCapacity, ...]:
         backing = self._picture.backings[node.name]
         stat = await self._host.stat(backing.path) if backing.place is not None else None
         devno = (backing.place or "").rpartition(":")[0]
         mount = mount_of(self._picture, devno, backing.path)
         where = f"the file system on {mount.where()}" if mount is not None else "the file system"
-        room = Room(kind=ThinKind.FILE, place=f"{where} that {clean(backing.path, 512)} lies on", key=backing.path)
+        room = ThinCapacity(
+            kind=ThinKind.FILE, place=f"{where} that {clean(backing.path, 512)} lies on", key=backing.path
+        )
         space = await self._host.space_at(backing.path) if stat is not None else None
         above = await self._host.space_at(mount.point) if mount is not None else None
         if mount is not None and space is not None and above is not None and above.size == space.size:

@@ -12,7 +12,7 @@ from backends.text import clean
 from backends.topology.device_mapper import ORIGIN, SECTOR, SNAPSHOT, Segment, Segments, snapshots_of
 from backends.topology.mounts import Mount, file_mount
 from backends.topology.stacking import MARK, is_volume, lvm_name, pool_of
-from backends.topology.thin_capacity import Room
+from backends.topology.thin_capacity import ThinCapacity
 from backends.topology.tree import Node, Tree, number
 from backends.topology.usage import Topology
 from backends.values import dataclass
@@ -152,7 +152,7 @@ Gauge = tuple[int | None, int | None, int, str]
 """Used, total, bytes of its unit, and what is wrong with it."""
 
 
-def _pool(room: Room, words: Sequence[str]) -> Gauge:
+def _pool(room: ThinCapacity, words: Sequence[str]) -> Gauge:
     """`TRANSACTION META/META DATA/DATA ROOT MODE ...` (the kernel's thin-provisioning.rst)."""
     if len(words) < 4:
         return None, None, 1, clean(f"it says {' '.join(words)}", 80) if words else ""
@@ -161,14 +161,14 @@ def _pool(room: Room, words: Sequence[str]) -> Gauge:
     return *used_of(words[at]), block, f"the pool is in trouble ({', '.join(bad)})" if bad else ""
 
 
-def _store(_room: Room, words: Sequence[str]) -> Gauge:
+def _store(_room: ThinCapacity, words: Sequence[str]) -> Gauge:
     """`USED/TOTAL METADATA` in sectors, or a word of what befell it (dm-snap.c, snapshot_status)."""
     if len(words) < 2:
         return None, None, SECTOR, clean(f"it says {' '.join(words)}", 80) if words else ""
     return *used_of(words[0]), SECTOR, ""
 
 
-def _vdo(_room: Room, words: Sequence[str]) -> Gauge:
+def _vdo(_room: ThinCapacity, words: Sequence[str]) -> Gauge:
     """`DEVICE MODE RECOVERY INDEX COMPRESSION USED TOTAL` in blocks (the kernel's vdo.rst)."""
     if len(words) < 7:
         return None, None, BLOCK, ""
@@ -182,7 +182,7 @@ GAUGES = {
 }
 
 
-def gauged(room: Room, told: Sequence[Segment]) -> Room:
+def gauged(room: ThinCapacity, told: Sequence[Segment]) -> ThinCapacity:
     """A room of device-mapper with what its status tells."""
     kinds, gauge = GAUGES[room.kind]
     words = next((part.words for part in told if part.kind == kinds), None)

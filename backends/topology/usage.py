@@ -7,8 +7,8 @@ from dataclasses import field, replace
 
 from backends.identity import Signature, Use
 from backends.text import clean
-from backends.topology.device_identity import Relation, files_of, identity, is_multipath, paths_of, relations
-from backends.topology.device_mapper import Segments, Stretch, snapshots_of, untold
+from backends.topology.device_identity import SameDataDevice, files_of, identity, is_multipath, paths_of, relations
+from backends.topology.device_mapper import DeviceRange, Segments, snapshots_of, untold
 from backends.topology.loop_backing import Backing
 from backends.topology.mounts import Mount, each_point
 from backends.topology.quiet_users import QuietUsers
@@ -53,7 +53,7 @@ class Topology:
     """Kernel names of disks that may be one all the same, by its own, each with words that say so."""
     backings: Mapping[str, Backing] = field(default_factory=dict)
     """What loop and zram devices keep their data in, and what disks lie on that this machine serves to itself."""
-    mapped: Mapping[str, tuple[Stretch, ...]] | None = None
+    mapped: Mapping[str, tuple[DeviceRange, ...]] | None = None
     """By kernel name, what each device-mapper device lies on; None where its tables were not asked for."""
     exported: Mapping[str, str] = field(default_factory=dict)
     """Device numbers, and places of files, that a kernel target exports to the network, with its name."""
@@ -184,7 +184,7 @@ class Topology:
         """Kernel names of all paths to the disk of `name`, in their order; its own alone where there is one."""
         return paths_of(self.twins, self.tree.disk_of(name))
 
-    def related(self, name: str) -> tuple[Relation, ...]:
+    def related(self, name: str) -> tuple[SameDataDevice, ...]:
         """All that is the same thing as the disk of `name`, or lies beneath it."""
         return relations(self.tree, self.twins, self.likely, self.backings, self.mapped, name)
 
@@ -197,7 +197,7 @@ class Topology:
         lost = self.quiet.lost if self.files(name) else ()
         return [*untold(self.tree, self.mapped or {}, name), *untold_replicas(self.tree, name), *lost]
 
-    def files(self, name: str) -> Mapping[str, Relation]:
+    def files(self, name: str) -> Mapping[str, SameDataDevice]:
         """By place, the files that the data of `name` are kept in."""
         disks = {self.tree.disk_of(node.name) for relation in self.related(name) for node in relation.nodes}
         return files_of((self.tree.disk_of(name), *disks), self.backings)

@@ -5,9 +5,9 @@ from __future__ import annotations
 from collections.abc import Sequence
 
 from backends.errors import RaidbenchError
-from backends.host import Command, Denial, Host
+from backends.host import Command, Host, WriteDenied
 from backends.model import Fact, Inventory, Problem
-from backends.tool_output import Heard, Whole, hear
+from backends.tool_output import CompletenessCheck, ToolOutput, hear
 
 READ_SECONDS = 60.0
 """After this a tool that does not answer is given up."""
@@ -24,7 +24,7 @@ async def said(host: Host, *argv: str) -> str:
         return ""
 
 
-async def heard(host: Host, whole: Whole, where: str, *argv: str) -> Heard:
+async def heard(host: Host, whole: CompletenessCheck, where: str, *argv: str) -> ToolOutput:
     """What a program prints, and whether that is all."""
     return await hear(host, whole, Command(argv=argv, timeout=READ_SECONDS), where)
 
@@ -42,5 +42,7 @@ def program_of(host: Host, places: Sequence[str], name: str, tool: str) -> str |
         return Inventory()
     if host.is_root:
         return program
-    problem = Problem(where=name, message=f"{tool} is not asked: {Denial.NEEDS_ROOT}.", hint="Start raidbench as root.")
+    problem = Problem(
+        where=name, message=f"{tool} is not asked: {WriteDenied.NEEDS_ROOT}.", hint="Start raidbench as root."
+    )
     return Inventory(problems=(problem,))

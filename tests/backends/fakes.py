@@ -10,8 +10,18 @@ from functools import lru_cache
 from typing import Any
 
 from backends.errors import ToolFailedError, ToolMissingError
-from backends.firmware_queries import AsksFirmware
-from backends.host import MADE_UP, THIS_MACHINE, Capabilities, Command, Completed, Denial, FileStat, Process, Space
+from backends.firmware_queries import FirmwareQueryHost
+from backends.host import (
+    MADE_UP,
+    THIS_MACHINE,
+    Capabilities,
+    Command,
+    Completed,
+    FileStat,
+    FilesystemSpace,
+    Process,
+    WriteDenied,
+)
 
 
 class FakeHost:
@@ -31,7 +41,7 @@ class FakeHost:
         self.stats = dict(stats or {})
         self.tools = dict(tools or {})
         self.hidden: set[str] = set()
-        self.spaces: dict[str, Space] = {}
+        self.spaces: dict[str, FilesystemSpace] = {}
         self.root = root
         self.made_up = False
         self.reached = replace(THIS_MACHINE, opens_devices=False)
@@ -52,7 +62,7 @@ class FakeHost:
         return MADE_UP if self.made_up else self.reached
 
     @property
-    def firmware(self) -> AsksFirmware | None:
+    def firmware(self) -> FirmwareQueryHost | None:
         return None
 
     @property
@@ -106,13 +116,13 @@ class FakeHost:
             return FileStat(kind="other", size=0)  # what a program has open that is nobody's business
         return self.stats.get(path)
 
-    async def space_at(self, path: str) -> Space | None:
+    async def space_at(self, path: str) -> FilesystemSpace | None:
         return self.spaces.get(path)
 
     async def writable(self, path: str) -> str | None:
         if path not in self.files and path not in self.refusing:
             return "the kernel does not offer it for this device"
-        return None if self.root else Denial.NEEDS_ROOT
+        return None if self.root else WriteDenied.NEEDS_ROOT
 
     def which(self, names: Sequence[str]) -> str | None:
         return next((f"/sbin/{name}" for name in names if name in self.tools), None)

@@ -10,7 +10,7 @@ from collections.abc import Callable, Collection, Iterator, Mapping
 from dataclasses import astuple, is_dataclass
 
 from app.core.benchmark.device_stats import diskstats
-from app.core.fio.stream import Document, StreamParser
+from app.core.fio.stream import FioJsonDocument, StreamParser
 from backends.identity import Signature
 from backends.text import chosen
 from backends.topology.mounts import Mount, parse_mountinfo, parse_swaps, unescape
@@ -64,7 +64,7 @@ FIO = (
 def _fio(text: str) -> object:
     parser = StreamParser()
     events = [*parser.feed(text.encode(errors="replace")), *parser.close()]
-    return tuple(event.data for event in events if isinstance(event, Document))
+    return tuple(event.data for event in events if isinstance(event, FioJsonDocument))
 
 
 PARSERS: Mapping[str, tuple[str, Callable[[str], object]]] = {

@@ -10,7 +10,7 @@ from pathlib import Path
 
 import pytest
 
-from backends.change import Change, Write
+from backends.change import Change, ChangeStep
 from backends.errors import DeviceGoneError, ToolFailedError
 from backends.model import Media, Target
 from backends.protocol import Backend
@@ -104,7 +104,7 @@ async def test_throttling_back_to_default_is_planned_as_the_default(backend: Bac
 async def test_the_kernels_refusal_becomes_a_sentence(backend: Backend, target: Target) -> None:
     change = await backend.plan(target, "nr_requests", "8")
     path = change.writes[0].path
-    bad = Change(**{**_fields(change), "writes": (Write(path=path, text="123456789"),)})  # type: ignore[arg-type]
+    bad = Change(**{**_fields(change), "writes": (ChangeStep(path=path, text="123456789"),)})  # type: ignore[arg-type]
     with pytest.raises(ToolFailedError, match=r"Queue size of block:loop.*Invalid argument"):
         await backend.apply(bad)
 

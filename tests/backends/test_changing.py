@@ -7,7 +7,7 @@ from dataclasses import replace
 
 import pytest
 
-from backends.change import Change, Write
+from backends.change import Change, ChangeStep
 from backends.change_steps import (
     denial_of,
     evidence_of,
@@ -27,7 +27,7 @@ from backends.errors import (
     RefusedError,
     ToolFailedError,
 )
-from backends.host import Command, Completed, Denial
+from backends.host import Command, Completed, WriteDenied
 from backends.identity import Identity
 from backends.model import Target
 from backends.settings import UNCONFIRMED, Availability, Choice, Reading, Risk, Setting, available_unless
@@ -37,14 +37,14 @@ from tests.backends.fakes import FakeHost
 SDA = Target(backend="block", address="sda")
 CACHE = Setting(key="cache", label="Cache", help="", risk=Risk.POWER_LOSS, risk_text="A power cut loses data.")
 PLANNED = Identity(name="sda", serial="A", diskseq="9")
-STEPS = tuple(Write(path=f"/sys/{word}", text="1") for word in ("one", "two", "three"))
+STEPS = tuple(ChangeStep(path=f"/sys/{word}", text="1") for word in ("one", "two", "three"))
 CHANGE = Change(
     target=SDA, key="cache", label="Cache", before="off", after="on", writes=STEPS, undo=(), identity=PLANNED
 )
 
 
-def taking(done: list[str], fails_at: str = "") -> Callable[[Write], Awaitable[None]]:
-    async def take(step: Write) -> None:
+def taking(done: list[str], fails_at: str = "") -> Callable[[ChangeStep], Awaitable[None]]:
+    async def take(step: ChangeStep) -> None:
         if fails_at and step.path == fails_at:
             raise ToolFailedError("Not today.", evidence="errno 5")
         done.append(step.path or "")
@@ -144,7 +144,7 @@ def test_whoever_planned_for_another_device_is_told_what_to_do() -> None:
 
 
 @pytest.mark.parametrize("own", [(), STEPS[:2], (*STEPS, STEPS[0]), STEPS[::-1]])
-def test_steps_that_are_not_its_own_are_refused_and_shown(own: tuple[Write, ...]) -> None:
+def test_steps_that_are_not_its_own_are_refused_and_shown(own: tuple[ChangeStep, ...]) -> None:
     with pytest.raises(RefusedError, match=r"^This does not set cache of block:sda: .*/sys/one"):
         require_own(CHANGE, own)
 
@@ -160,7 +160,7 @@ def test_its_own_steps_are_taken() -> None:
 
 async def test_a_step_is_run_as_what_changes_something_so_that_a_host_that_only_reads_refuses_it() -> None:
     host = FakeHost({}, tools={"tool": Completed(returncode=0, stdout="", stderr="")})
-    step = Write(path=None, text=None, argv=("tool", "set"))
+    step = ChangeStep(path=None, text=None, argv=("tool", "set"))
     with pytest.raises(RefusedError):
         await run_step(ReadOnlyHost(host), step, 1.0, lambda done: "")
 
@@ -198,8 +198,8 @@ def test_a_change_keeps_the_words_of_its_two_values_and_no_others() -> None:
     assert change.words == {"off": "Off"}
 
 
-@pytest.mark.parametrize(("root", "why"), [(True, None), (False, Denial.NEEDS_ROOT)])
-async def test_rights_stand_against_a_change(root: bool, why: Denial | None) -> None:
+@pytest.mark.parametrize(("root", "why"), [(True, None), (False, WriteDenied.NEEDS_ROOT)])
+async def test_rights_stand_against_a_change(root: bool, why: WriteDenied | None) -> None:
     assert await denial_of(FakeHost({"/sys/one": "1"}, root=root), "/sys/one") is why
 
 

@@ -13,7 +13,7 @@ from pathlib import Path
 import pytest
 
 from backends.errors import StorageError
-from backends.host import Command, Custody, custody
+from backends.host import Command, ProcessTracking, custody
 from backends.system.local import LocalHost
 
 ROOT = Path(__file__).parents[2]
@@ -33,14 +33,14 @@ def touching(file: Path) -> Command:
 
 async def test_a_program_is_told_of_before_it_does_anything(tmp_path: Path, lock: int) -> None:
     seen: list[tuple[str, bool]] = []
-    custody.set(Custody(lock=lock, begins=lambda pid, name: seen.append((name, (tmp_path / "made").exists()))))
+    custody.set(ProcessTracking(lock=lock, begins=lambda pid, name: seen.append((name, (tmp_path / "made").exists()))))
     await LocalHost().run(touching(tmp_path / "made"))
     assert (seen, (tmp_path / "made").exists()) == ([("touch", False)], True)
 
 
 async def test_it_is_told_of_by_the_process_that_runs_it(tmp_path: Path, lock: int) -> None:
     told: list[int] = []
-    custody.set(Custody(lock=lock, begins=lambda pid, name: told.append(pid)))
+    custody.set(ProcessTracking(lock=lock, begins=lambda pid, name: told.append(pid)))
     done = await LocalHost().run(Command(argv=("/bin/sh", "-c", "echo $$"), mutates=True))
     assert [int(done.stdout)] == told
 
@@ -49,26 +49,26 @@ async def test_one_that_cannot_be_told_of_is_not_run(tmp_path: Path, lock: int) 
     def full(pid: int, name: str) -> None:
         raise StorageError("The journal is full.")
 
-    custody.set(Custody(lock=lock, begins=full))
+    custody.set(ProcessTracking(lock=lock, begins=full))
     with pytest.raises(StorageError):
         await LocalHost().run(touching(tmp_path / "made"))
     assert not (tmp_path / "made").exists()
 
 
 async def test_it_holds_the_lock_too(tmp_path: Path, lock: int) -> None:
-    custody.set(Custody(lock=lock, begins=lambda pid, name: None))
+    custody.set(ProcessTracking(lock=lock, begins=lambda pid, name: None))
     done = await LocalHost().run(Command(argv=("/bin/ls", "-l", "/proc/self/fd"), mutates=True))
     assert str(tmp_path / "lock") in done.stdout
 
 
 async def test_a_program_that_only_reads_does_not(tmp_path: Path, lock: int) -> None:
-    custody.set(Custody(lock=lock, begins=lambda pid, name: None))
+    custody.set(ProcessTracking(lock=lock, begins=lambda pid, name: None))
     done = await LocalHost().run(Command(argv=("/bin/ls", "-l", "/proc/self/fd")))
     assert str(tmp_path / "lock") not in done.stdout
 
 
 async def test_one_that_is_missing_is_a_sentence_all_the_same(lock: int) -> None:
-    custody.set(Custody(lock=lock, begins=lambda pid, name: None))
+    custody.set(ProcessTracking(lock=lock, begins=lambda pid, name: None))
     with pytest.raises(Exception, match="is not there"):
         await LocalHost().run(Command(argv=("/no/such/program",), mutates=True))
 

@@ -13,7 +13,7 @@ from app.core.fio.job import Job, Pattern
 from app.core.session.results import RunStatus
 from backends.change import Change
 from backends.model import Target
-from backends.registry import Machine
+from backends.registry import MachineBackends
 from backends.settings import Effect
 from backends.simulator.host import SimulatedHost
 from backends.simulator.profiles.table import MACHINES
@@ -29,7 +29,7 @@ def host_of(name: str) -> SimulatedHost:
 
 @each_machine
 async def test_it_lists_what_there_is(name: str) -> None:
-    found = await Machine.of(host_of(name)).probe()
+    found = await MachineBackends.of(host_of(name)).probe()
     assert [problem for problem in found.problems if not problem.message.startswith("The card reports")] == []
     assert found.arrays
     assert found.drives
@@ -37,7 +37,7 @@ async def test_it_lists_what_there_is(name: str) -> None:
 
 @each_machine
 async def test_a_setting_is_changed_and_undone(name: str) -> None:
-    machine = Machine.of(host_of(name))
+    machine = MachineBackends.of(host_of(name))
     change = await planned(machine)
     target, key = change.target, change.key
     before = (await machine.read(target))[key].now
@@ -51,7 +51,7 @@ async def test_a_setting_is_changed_and_undone(name: str) -> None:
 @each_machine
 async def test_a_load_is_measured(name: str, tmp_path: Path) -> None:
     host = host_of(name)
-    device = next(array.device for array in (await Machine.of(host).probe()).arrays if array.device)
+    device = next(array.device for array in (await MachineBackends.of(host).probe()).arrays if array.device)
     ran = await run(host, Job(rw=Pattern.RANDREAD, iodepth=16, runtime=5, ramp=1), tmp_path, device)
     assert ran.figures.status is RunStatus.OK
     assert ran.figures.read is not None
@@ -59,7 +59,7 @@ async def test_a_load_is_measured(name: str, tmp_path: Path) -> None:
     assert len(ran.samples) >= 5
 
 
-async def planned(machine: Machine) -> Change:
+async def planned(machine: MachineBackends) -> Change:
     """Return the first change of a setting of an array that is in force at once."""
     for array in (await machine.probe()).arrays:
         if change := await planned_for(machine, array.target):
@@ -67,7 +67,7 @@ async def planned(machine: Machine) -> Change:
     raise AssertionError("no array has a setting to change")
 
 
-async def planned_for(machine: Machine, target: Target) -> Change | None:
+async def planned_for(machine: MachineBackends, target: Target) -> Change | None:
     for key, reading in (await machine.read(target)).items():
         other = next((choice.value for choice in reading.choices if choice.value != reading.now), None)
         if reading.availability.available and other is not None:

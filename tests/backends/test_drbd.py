@@ -8,7 +8,7 @@ from typing import Any
 import pytest
 
 from backends import guard
-from backends.guard import GuardAnswer, Intent, look_at
+from backends.guard import GuardResult, Intent, look_at
 from backends.host import Command, Completed, FileStat
 from backends.model import Array, Level, State, Task
 from backends.topology.replicas import Replica, parse_show
@@ -127,7 +127,7 @@ def opened(monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setattr(guard, "claim_on", lambda _host: lambda _device, _devno: None)
 
 
-async def verdict(machine: Machine, device: str) -> GuardAnswer:
+async def verdict(machine: Machine, device: str) -> GuardResult:
     return (await look_at(machine, device, Intent.WRITE))[1]
 
 

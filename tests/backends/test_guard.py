@@ -18,8 +18,8 @@ import pytest
 
 from backends import exclusive_open
 from backends.errors import AnotherDeviceError, DeviceGoneError, RefusedError
-from backends.exclusive_open import Hold, claim
-from backends.guard import GuardAnswer, Intent, judge, look_at, require, require_free, secure
+from backends.exclusive_open import DeviceClaim, claim
+from backends.guard import GuardResult, Intent, judge, look_at, require, require_free, secure
 from backends.identity import Signature
 from backends.system.local import LocalHost
 from backends.topology.device_identity import identity
@@ -47,13 +47,13 @@ def device(tmp_path: Path, stack: ExitStack) -> Loop:
     return stack.enter_context(loop(tmp_path / "disk", "--partscan"))
 
 
-async def verdict(path: str, intent: Intent = Intent.WRITE) -> GuardAnswer:
+async def verdict(path: str, intent: Intent = Intent.WRITE) -> GuardResult:
     return (await look_at(LocalHost(), path, intent))[1]
 
 
 async def test_a_blank_device_may_be_written(device: Loop) -> None:
     answer = await verdict(device.device)
-    assert replace(answer, plate=None) == GuardAnswer(device=device.device, ok=True)
+    assert replace(answer, plate=None) == GuardResult(device=device.device, ok=True)
 
 
 @needs("mkfs.ext4")
@@ -120,7 +120,7 @@ async def test_a_disk_is_confirmed_with_all_that_lies_on_its_partitions(device: 
 
 async def test_a_blank_partition_may_be_written_while_its_disk_has_a_table(device: Loop) -> None:
     (first,) = device.partition((2048, 32768))
-    assert replace(await verdict(first), plate=None) == GuardAnswer(device=first, ok=True)
+    assert replace(await verdict(first), plate=None) == GuardResult(device=first, ok=True)
 
 
 @needs("mkswap")
@@ -258,7 +258,7 @@ async def test_a_loop_device_over_an_active_swap_file_is_refused(tmp_path: Path,
     assert answer.refused == (f"{device.device} is set up on {area}, active swap.",)
 
 
-async def _with_swap_inside(device: Loop, point: Path, lazily: bool) -> tuple[GuardAnswer, bytes, bytes]:
+async def _with_swap_inside(device: Loop, point: Path, lazily: bool) -> tuple[GuardResult, bytes, bytes]:
     """The verdict while a swap file on it is active, and its bytes before and after, but what the kernel swaps."""
     ext4(device.sure())
     with ExitStack() as stack:
@@ -392,20 +392,20 @@ async def test_nothing_else_can_take_a_device_that_is_held(device: Loop) -> None
         with open(hold.path, "wb", buffering=0) as file:
             assert file.write(bytes(4096)) == 4096
         with pytest.raises(RefusedError):
-            Hold(device.device, hold.identity, write=True).open()
-    assert replace(await verdict(device.device), plate=None) == GuardAnswer(device=device.device, ok=True)
+            DeviceClaim(device.device, hold.identity, write=True).open()
+    assert replace(await verdict(device.device), plate=None) == GuardResult(device=device.device, ok=True)
 
 
 async def test_a_program_that_opens_it_just_before_it_is_held_is_seen_while_it_is(
     device: Loop, stack: ExitStack, monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    opened = Hold.open
+    opened = DeviceClaim.open
 
-    def late(hold: Hold) -> None:
+    def late(hold: DeviceClaim) -> None:
         stack.enter_context(program(sys.executable, "-c", OPENER, device.device))
         opened(hold)
 
-    monkeypatch.setattr(Hold, "open", late)
+    monkeypatch.setattr(DeviceClaim, "open", late)
     with pytest.raises(RefusedError, match="has it open"):
         async with secure(LocalHost(), device.device, Intent.WRITE):
             raise AssertionError("it must not be handed over")
@@ -414,13 +414,13 @@ async def test_a_program_that_opens_it_just_before_it_is_held_is_seen_while_it_i
 async def test_another_name_that_came_just_before_it_was_held_is_not_left_out_of_the_hold(
     device: Loop, stack: ExitStack, monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    opened = Hold.open
+    opened = DeviceClaim.open
 
-    def late(hold: Hold) -> None:
+    def late(hold: DeviceClaim) -> None:
         stack.enter_context(loop(device.backing))
         opened(hold)
 
-    monkeypatch.setattr(Hold, "open", late)
+    monkeypatch.setattr(DeviceClaim, "open", late)
     with pytest.raises(AnotherDeviceError, match="lies on something else now than when it was looked at"):
         async with secure(LocalHost(), device.device, Intent.WRITE):
             raise AssertionError("it must not be handed over")
@@ -507,14 +507,14 @@ async def test_another_device_under_the_same_name_is_not_held(tmp_path: Path) ->
         if second.device != first.device:
             pytest.skip("the kernel gave another number meanwhile")
         with pytest.raises(DeviceGoneError, match="disk sequence number"):
-            Hold(second.device, wanted, write=True).open()
+            DeviceClaim(second.device, wanted, write=True).open()
 
 
 async def test_a_device_that_vanishes_is_gone(tmp_path: Path) -> None:
     with loop(tmp_path / "one") as device:
         facts, _ = await look_at(LocalHost(), device.device, Intent.WRITE)
     assert facts.identity is not None
-    with pytest.raises((DeviceGoneError, RefusedError)), Hold(device.device, facts.identity, write=True):
+    with pytest.raises((DeviceGoneError, RefusedError)), DeviceClaim(device.device, facts.identity, write=True):
         pass
 
 
@@ -552,12 +552,12 @@ async def test_not_being_root_counts_as_in_use(device: Loop) -> None:
 
 
 @pytest.fixture
-async def held(device: Loop) -> AsyncIterator[Hold]:
+async def held(device: Loop) -> AsyncIterator[DeviceClaim]:
     async with secure(LocalHost(), device.device, Intent.WRITE) as hold:
         yield hold
 
 
-async def test_the_hold_is_not_inherited_by_programs(held: Hold) -> None:
+async def test_the_hold_is_not_inherited_by_programs(held: DeviceClaim) -> None:
     descriptor = held.path.rsplit("/", 1)[1]
     assert os.get_inheritable(int(descriptor)) is False
 

@@ -7,20 +7,22 @@ import pytest
 from backends.errors import ToolTimeoutError
 from backends.host import Command, Completed
 from backends.model import Problem
-from backends.tool_output import Heard, Whole, each_once, hear, last_line, whole_lines
+from backends.tool_output import CompletenessCheck, ToolOutput, each_once, hear, last_line, whole_lines
 from tests.backends.fakes import FakeHost
 
 ASKED = Command(argv=("/usr/bin/tool", "info"))
-WHOLE = Whole(tool="tool", mark="its last line is `Done.`", missing=last_line("Done."), statuses=frozenset())
+WHOLE = CompletenessCheck(
+    tool="tool", mark="its last line is `Done.`", missing=last_line("Done."), statuses=frozenset()
+)
 
 
-async def heard(text: str, status: int = 0, error: str = "") -> Heard:
+async def heard(text: str, status: int = 0, error: str = "") -> ToolOutput:
     done = Completed(returncode=status, stdout=text, stderr=error)
     return await hear(FakeHost({}, tools={"tool": done}), WHOLE, ASKED, "here")
 
 
 async def test_a_whole_answer_is_no_problem_whatever_its_exit_status() -> None:
-    assert await heard("a\nDone.\n", 46) == Heard(text="a\nDone.\n")
+    assert await heard("a\nDone.\n", 46) == ToolOutput(text="a\nDone.\n")
 
 
 async def test_of_half_an_answer_the_whole_lines_are_used_and_the_cut_is_told() -> None:

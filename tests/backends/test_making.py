@@ -7,7 +7,7 @@ from dataclasses import replace
 import pytest
 
 from backends.array_planning import (
-    ArrayWish,
+    ArrayRequest,
     Candidate,
     at_birth,
     capacity,
@@ -41,8 +41,8 @@ def drive(number: int, **more: object) -> Candidate:
     return replace(one, **more)  # type: ignore[arg-type]
 
 
-def wish(level: Level, count: int, **more: object) -> ArrayWish:
-    one = ArrayWish(level=level, drives=tuple(drive(n) for n in range(count)), name="rb-1", strip_bytes=1 << 18)
+def wish(level: Level, count: int, **more: object) -> ArrayRequest:
+    one = ArrayRequest(level=level, drives=tuple(drive(n) for n in range(count)), name="rb-1", strip_bytes=1 << 18)
     return replace(one, **more)  # type: ignore[arg-type]
 
 

@@ -6,7 +6,7 @@ from dataclasses import replace
 
 import pytest
 
-from backends.device_label import Nameplate, nameplate, nameplate_of, word_of
+from backends.device_label import DeviceLabel, nameplate, nameplate_of, word_of
 from backends.identity import Identity
 from backends.model import Array, Controller, Drive, Inventory, Scope, Target
 
@@ -118,7 +118,8 @@ def test_what_is_not_known_is_said_to_be_unknown() -> None:
 
 def test_several_devices_are_meant_by_all_their_words_each_once() -> None:
     plates = [
-        Nameplate(name=name, words="", word=word) for name, word in (("a", "111111"), ("b", "222222"), ("c", "111111"))
+        DeviceLabel(name=name, words="", word=word)
+        for name, word in (("a", "111111"), ("b", "222222"), ("c", "111111"))
     ]
     assert word_of(plates) == "111111,222222"
 
@@ -132,7 +133,7 @@ def volume(**fields: object) -> Array:
     return replace(Array(target=VOLUME, controller=CARD, size_bytes=1 << 40), **fields)  # type: ignore[arg-type]
 
 
-def plate_of(*things: Controller | Array | Drive) -> Nameplate:
+def plate_of(*things: Controller | Array | Drive) -> DeviceLabel:
     kinds = {kind: tuple(thing for thing in things if isinstance(thing, kind)) for kind in (Controller, Array, Drive)}
     inventory = Inventory(controllers=kinds[Controller], arrays=kinds[Array], drives=kinds[Drive])  # type: ignore[arg-type]
     return nameplate_of(inventory, things[0].target)

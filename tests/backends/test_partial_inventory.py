@@ -3,9 +3,9 @@
 from __future__ import annotations
 
 from backends.model import Array, Controller, Drive, Inventory, Scope, Target
-from backends.partial_inventory import LOCAL, PartialInventory, ToldParts
+from backends.partial_inventory import LOCAL, PartialInventory, PartialInventoryListener
 from backends.protocol import Vendor, awaited
-from backends.registry import Machine, find_vendors
+from backends.registry import MachineBackends, find_vendors
 from backends.vendors.hba.tools import TOOLS
 from tests.backends.fakes import FakeHost
 from tests.case_loop import loop_over
@@ -84,9 +84,9 @@ def test_each_vendor_names_the_drivers_of_the_cards_that_its_tool_manages() -> N
 async def test_cards_that_have_told_of_themselves_and_vendors_that_have_not_are_known() -> None:
     drivers = "/sys/bus/pci/drivers/acme_sas"
     vendors = [Vendor(name=name, backend=lambda _host: None, drivers=("acme_sas",)) for name in ("acme", "late")]  # type: ignore[arg-type, return-value]
-    here = Machine(FakeHost({f"{drivers}/{CARD}": "", f"{drivers}/0000:04:00.0": ""}), vendors)
+    here = MachineBackends(FakeHost({f"{drivers}/{CARD}": "", f"{drivers}/0000:04:00.0": ""}), vendors)
     here.waited_for = frozenset({"acme", "late"})
-    parts = ToldParts(here)
+    parts = PartialInventoryListener(here)
     second = Target(backend="acme", address="/c1")
     parts.told("acme:/c0", Inventory(controllers=(RAID,)))
     parts.told(str(second), awaited(second))

@@ -6,7 +6,7 @@ from dataclasses import replace
 
 import pytest
 
-from app.core.benchmark.device_access import Gate
+from app.core.benchmark.device_access import DeviceAccess
 from app.core.presentation import json_schema
 from app.core.presentation.device import counts, facts
 from app.core.presentation.device_table import devices_table
@@ -141,12 +141,12 @@ async def test_a_disk_that_tells_nothing_of_itself_has_the_lock_of_its_name() ->
 
 
 async def test_a_run_takes_the_lock_of_the_disk_by_either_path() -> None:
-    assert [await Gate(one_disk()).locks(node) for node in ("/dev/sdk", "/dev/sdl")] == [(LOCK,), (LOCK,)]
+    assert [await DeviceAccess(one_disk()).locks(node) for node in ("/dev/sdk", "/dev/sdl")] == [(LOCK,), (LOCK,)]
 
 
 async def test_a_run_takes_the_locks_of_all_that_is_the_same_or_beneath_each_once() -> None:
     host = FakeHost(machine(disk("sda", device__wwid=WWN), disk("sdb")))
-    assert await Gate(host).locks("/dev/sdb", "/dev/sda", "/dev/sda") == ("block-sdb", LOCK)
+    assert await DeviceAccess(host).locks("/dev/sdb", "/dev/sda", "/dev/sda") == ("block-sdb", LOCK)
 
 
 async def test_a_change_of_an_earlier_version_is_under_the_lock_of_its_disk() -> None:

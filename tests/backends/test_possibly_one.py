@@ -9,11 +9,11 @@ from typing import Any
 
 import pytest
 
-from app.core.benchmark.device_access import Gate
+from app.core.benchmark.device_access import DeviceAccess
 from backends import guard
 from backends.change import disk_lock
 from backends.exclusive_open import marks
-from backends.guard import GuardAnswer, Intent, look_at
+from backends.guard import GuardResult, Intent, look_at
 from backends.identity import Identity
 from backends.topology import look
 from backends.topology.signatures import are_two, uuids_in
@@ -42,7 +42,7 @@ def pair(first: Mapping[str, Any] = ONE, second: Mapping[str, Any] = OTHER, *, m
     return two_paths(first=first, second=second, **more)
 
 
-async def verdict(host: FakeHost) -> GuardAnswer:
+async def verdict(host: FakeHost) -> GuardResult:
     return (await look_at(host, "/dev/sdl", Intent.WRITE))[1]
 
 
@@ -79,11 +79,15 @@ async def test_they_are_two_in_the_list() -> None:
 
 async def test_they_are_locked_and_held_together() -> None:
     host = pair(mounted=False)
-    judged = await Gate(host).judge("/dev/sdl", writes=True)
+    judged = await DeviceAccess(host).judge("/dev/sdl", writes=True)
     assert (judged.refused, judged.along) == ((), ("/dev/sdk",))
-    assert await Gate(host).locks("/dev/sdk") == await Gate(host).locks("/dev/sdl")
+    assert await DeviceAccess(host).locks("/dev/sdk") == await DeviceAccess(host).locks("/dev/sdl")
     bare = pair(BARE, BARE, mounted=False)
-    assert await Gate(bare).locks("/dev/sdk") == await Gate(bare).locks("/dev/sdl") == ("disk-serial 0000, 1073741824",)
+    assert (
+        await DeviceAccess(bare).locks("/dev/sdk")
+        == await DeviceAccess(bare).locks("/dev/sdl")
+        == ("disk-serial 0000, 1073741824",)
+    )
 
 
 def test_another_number_or_size_is_another_disk_and_none_is_no_number() -> None:
@@ -123,8 +127,8 @@ async def test_one_wwn_with_other_serial_numbers_is_two_in_the_list_and_possibly
     words = f"/dev/sdl is possibly the same disk as /dev/sdk, with one WWN ({WWN}) and other serial numbers"
     assert not (await look(host)).twins
     assert (await verdict(host)).refused == (f"{words}, mounted on /mnt.",)
-    assert await Gate(host).locks("/dev/sdk") == await Gate(host).locks("/dev/sdl")
-    assert (await Gate(pair(*ONE_WWN, mounted=False)).judge("/dev/sdl", writes=True)).along == ("/dev/sdk",)
+    assert await DeviceAccess(host).locks("/dev/sdk") == await DeviceAccess(host).locks("/dev/sdl")
+    assert (await DeviceAccess(pair(*ONE_WWN, mounted=False)).judge("/dev/sdl", writes=True)).along == ("/dev/sdk",)
 
 
 async def test_one_wwn_with_other_serial_numbers_is_two_where_different_uuids_prove_it(
@@ -144,7 +148,7 @@ async def test_one_wwn_with_other_serial_numbers_is_two_for_writing_too_where_a_
     attached(host, f"{way}/host{{}}")
     answer = await verdict(host)
     assert answer.ok is free
-    assert await Gate(host).locks("/dev/sdk") == await Gate(host).locks("/dev/sdl")
+    assert await DeviceAccess(host).locks("/dev/sdk") == await DeviceAccess(host).locks("/dev/sdl")
 
 
 async def test_one_wwn_at_a_bus_with_one_path_and_at_another_is_possibly_one() -> None:

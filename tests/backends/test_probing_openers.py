@@ -8,7 +8,7 @@ import pytest
 
 from backends.host import FileStat
 from backends.topology import open_files as module
-from backends.topology.open_files import Opener, lasting_openers
+from backends.topology.open_files import OpenFileHolder, lasting_openers
 from tests.backends.fakes import FakeHost
 
 DISK = "8:0"
@@ -73,4 +73,4 @@ async def test_nothing_is_waited_for_where_nobody_has_it_open(waited: list[float
 
 def test_the_names_are_as_long_as_the_kernel_gives_them() -> None:
     assert all(len(name) <= 15 for name in module.PROBERS)
-    assert Opener("lsblk", "7").name in module.PROBERS
+    assert OpenFileHolder("lsblk", "7").name in module.PROBERS

@@ -14,7 +14,7 @@ from backends.vendors._disk_systems import level_of
 from backends.vendors.lvm.facts import LvFacts
 from backends.vendors.lvm.inventory import array_of
 from backends.vendors.marvell import backend as marvell
-from backends.vendors.mdraid.facts import ArrayFacts, Moving
+from backends.vendors.mdraid.facts import ArrayFacts, ReshapedValue
 from backends.vendors.megaraid import geometry as megaraid
 from backends.vendors.megaraid.facts import VirtualDrive
 from backends.vendors.smartarray import inventory as smartarray
@@ -48,7 +48,7 @@ def _smart_array(words: str, members: int, groups: int | None = None, *, strips:
 
 
 def _md(word: str, members: int, layout: int = 0) -> int | None:
-    return ArrayFacts(name="md0", level_word=word, disks=members, layout=Moving(now=layout)).data_drives
+    return ArrayFacts(name="md0", level_word=word, disks=members, layout=ReshapedValue(now=layout)).data_drives
 
 
 def _lvm(word: str, members: int) -> int | None:

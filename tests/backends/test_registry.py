@@ -12,7 +12,7 @@ from backends.errors import NotFoundError, ToolMissingError
 from backends.host import Host
 from backends.model import Controller, Drive, Inventory, Problem, Scope, Target
 from backends.protocol import Told, Vendor, lazily, where
-from backends.registry import Machine, UnusableBackend, find_vendors
+from backends.registry import MachineBackends, UnusableBackend, find_vendors
 from backends.testing.conformance import FindsConformance
 from backends.vendors.block import VENDOR
 from tests.backends.fakes import FakeHost, disk, machine
@@ -76,7 +76,7 @@ async def test_a_failing_backend_leaves_the_others_standing() -> None:
         Scripted("mad", RuntimeError("oops")),
         Scripted("well", one_drive("well")),
     ]
-    found = await Machine(FakeHost({}), [one.here() for one in vendors]).probe()
+    found = await MachineBackends(FakeHost({}), [one.here() for one in vendors]).probe()
     assert [drive.target.backend for drive in found.drives] == ["well"]
     assert found.problems[0] == Problem(where="sick", message="No tool.", hint="Install it.")
     assert "RuntimeError: oops" in found.problems[1].message
@@ -85,13 +85,15 @@ async def test_a_failing_backend_leaves_the_others_standing() -> None:
 async def test_the_slow_is_told_last_and_merged_in_order() -> None:
     told: list[str] = []
     vendors = [Scripted("slow", one_drive("slow"), turns=9), Scripted("fast", one_drive("fast"))]
-    found = await Machine(FakeHost({}), [one.here() for one in vendors]).probe(lambda name, _: told.append(name))
+    found = await MachineBackends(FakeHost({}), [one.here() for one in vendors]).probe(
+        lambda name, _: told.append(name)
+    )
     assert told == ["fast", "slow"]
     assert [drive.target.backend for drive in found.drives] == ["slow", "fast"]
 
 
 def test_a_target_leads_to_its_backend() -> None:
-    here = Machine(FakeHost(machine(disk("sda"))), [VENDOR])
+    here = MachineBackends(FakeHost(machine(disk("sda"))), [VENDOR])
     assert here.backend(Target(backend="block", address="sda")) is here.backends["block"]
     with pytest.raises(NotFoundError):
         here.backend(Target(backend="nothing", address="sda"))
@@ -114,7 +116,7 @@ class Partless(Scripted):
 
 async def test_a_part_is_told_before_the_whole_is_known() -> None:
     told: list[str] = []
-    rack = Machine(FakeHost(machine(disk("sda"))), [InParts("slow", one_drive("slow")).here()])
+    rack = MachineBackends(FakeHost(machine(disk("sda"))), [InParts("slow", one_drive("slow")).here()])
     await rack.probe(lambda part, _found: told.append(part))
     assert told == ["slow:one"]
 
@@ -122,20 +124,22 @@ async def test_a_part_is_told_before_the_whole_is_known() -> None:
 async def test_who_has_not_answered_is_known_while_parts_are_told() -> None:
     waited: list[frozenset[str]] = []
     quiet = Scripted("quiet", one_drive("quiet"))
-    rack = Machine(FakeHost(machine(disk("sda"))), [quiet.here(), InParts("slow", one_drive("slow"), turns=9).here()])
+    rack = MachineBackends(
+        FakeHost(machine(disk("sda"))), [quiet.here(), InParts("slow", one_drive("slow"), turns=9).here()]
+    )
     await rack.probe(lambda _part, _found: waited.append(rack.waited_for))
     assert (waited, rack.waited_for) == ([frozenset({"slow"})] * 2, frozenset())
 
 
 async def test_a_vendor_that_has_no_parts_to_tell_is_told_all_the_same() -> None:
     told: list[str] = []
-    rack = Machine(FakeHost(machine(disk("sda"))), [Partless("none", Inventory()).here()])
+    rack = MachineBackends(FakeHost(machine(disk("sda"))), [Partless("none", Inventory()).here()])
     await rack.probe(lambda part, _found: told.append(part))
     assert told == ["none"]
 
 
 async def test_a_vendor_that_fails_after_a_part_is_a_problem() -> None:
-    rack = Machine(FakeHost(machine(disk("sda"))), [InParts("slow", ToolMissingError("It is gone.")).here()])
+    rack = MachineBackends(FakeHost(machine(disk("sda"))), [InParts("slow", ToolMissingError("It is gone.")).here()])
     found = await rack.probe(lambda _part, _found: None)
     assert [problem.where for problem in found.problems] == ["slow"]
 
@@ -157,9 +161,9 @@ LISTED = Target(backend="acme", address="0", scope=Scope.CONTROLLER)
 ACME = Vendor(name="acme", backend=Lister)
 
 
-def acme() -> Machine:
+def acme() -> MachineBackends:
     point = EntryPoint(name="acme", value="tests.backends.test_registry:ACME", group="raidbench.vendors")
-    return Machine(FakeHost({}), [one for one in find_vendors(plugins=(point,)).vendors if one.name == "acme"])
+    return MachineBackends(FakeHost({}), [one for one in find_vendors(plugins=(point,)).vendors if one.name == "acme"])
 
 
 class TestAVendorThatOnlyListsThings(FindsConformance):
@@ -189,12 +193,12 @@ async def test_what_is_only_listed_has_no_settings() -> None:
 
 async def test_a_vendor_that_a_machine_cannot_have_is_not_even_imported() -> None:
     absent = Vendor(name="absent", backend=lazily("tests.backends.no_such_module:Lister"), present=where("/sys/none*"))
-    assert (await Machine(FakeHost({}), [absent]).probe()) == Inventory()
+    assert (await MachineBackends(FakeHost({}), [absent]).probe()) == Inventory()
 
 
 async def test_a_vendor_that_cannot_be_imported_is_a_problem_and_the_others_stand() -> None:
     sick = Vendor(name="sick", backend=lazily("tests.backends.no_such_module:Lister"))
-    found = await Machine(FakeHost({}), [sick, ACME]).probe()
+    found = await MachineBackends(FakeHost({}), [sick, ACME]).probe()
     assert [one.model for one in found.controllers] == ["A1"]
     assert "The vendor module sick cannot be used: ModuleNotFoundError" in found.problems[0].message
 
@@ -203,7 +207,7 @@ async def test_whether_a_vendor_is_there_that_cannot_be_told_counts_as_there() -
     async def unsure(_host: Host) -> bool:
         raise OSError("no idea")
 
-    found = await Machine(FakeHost({}), [Vendor(name="acme", backend=Lister, present=unsure)]).probe()
+    found = await MachineBackends(FakeHost({}), [Vendor(name="acme", backend=Lister, present=unsure)]).probe()
     assert len(found.controllers) == 1
 
 
@@ -214,4 +218,4 @@ def test_a_backend_is_made_once() -> None:
 
 @loop_over("vendor", find_vendors(plugins=()).vendors, ids=lambda vendor: vendor.name)
 def test_every_vendor_of_ours_leads_to_its_backend(vendor: Vendor) -> None:
-    assert not isinstance(Machine(FakeHost({}), [vendor]).backends[vendor.name], UnusableBackend)
+    assert not isinstance(MachineBackends(FakeHost({}), [vendor]).backends[vendor.name], UnusableBackend)

@@ -7,7 +7,7 @@ from dataclasses import replace
 
 import pytest
 
-from backends.change import Change, Write
+from backends.change import Change, ChangeStep
 from backends.errors import AnotherDeviceError, RefusedError
 from backends.identity import Identity
 from backends.model import Target
@@ -39,8 +39,8 @@ class Acme(Settable[str]):
     async def lock_for(self, seen: str, key: str) -> str:
         return "acme-c0"
 
-    def steps(self, seen: str, key: str, value: str, companions: Mapping[str, str] | None) -> tuple[Write, ...]:
-        return (Write(path=PATH, text=value),)
+    def steps(self, seen: str, key: str, value: str, companions: Mapping[str, str] | None) -> tuple[ChangeStep, ...]:
+        return (ChangeStep(path=PATH, text=value),)
 
 
 @pytest.fixture
@@ -62,7 +62,7 @@ async def test_a_change_is_locked_by_what_the_vendor_says_there_and_back(acme: A
     change = await _fast(acme)
     back = await acme.back(TARGET, "speed", "fast", {})
     assert (change.lock, back.lock) == ("acme-c0", "acme-c0")
-    assert change.undo == (Write(path=PATH, text="slow"),)
+    assert change.undo == (ChangeStep(path=PATH, text="slow"),)
 
 
 async def test_what_was_planned_is_written_once(acme: Acme) -> None:
@@ -80,8 +80,10 @@ async def test_another_device_is_left_alone(acme: Acme) -> None:
     assert written(acme) == []
 
 
-@pytest.mark.parametrize("step", [Write(path="/etc/passwd", text="fast"), Write(path=PATH, text="x")], ids=str)
-async def test_a_step_that_is_not_its_own_is_not_taken(acme: Acme, step: Write) -> None:
+@pytest.mark.parametrize(
+    "step", [ChangeStep(path="/etc/passwd", text="fast"), ChangeStep(path=PATH, text="x")], ids=str
+)
+async def test_a_step_that_is_not_its_own_is_not_taken(acme: Acme, step: ChangeStep) -> None:
     change = await _fast(acme)
     for forged in ((step,), (*change.writes, step), ()):
         with pytest.raises(RefusedError):

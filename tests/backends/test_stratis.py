@@ -5,7 +5,7 @@ from __future__ import annotations
 import pytest
 
 from backends import guard
-from backends.guard import GuardAnswer, Intent, look_at
+from backends.guard import GuardResult, Intent, look_at
 from backends.model import Array, Level, State
 from backends.vendors.dm.backend import Dm
 from backends.vendors.stratis import VENDOR, Stratis
@@ -57,7 +57,7 @@ def opened(monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setattr(guard, "claim_on", lambda _host: lambda _device, _devno: None)
 
 
-async def verdict(host: ThinMachine, device: str) -> GuardAnswer:
+async def verdict(host: ThinMachine, device: str) -> GuardResult:
     return (await look_at(host, device, Intent.WRITE))[1]
 
 

@@ -7,10 +7,10 @@ from typing import Any
 
 import pytest
 
-from app.core.benchmark.device_access import Gate
+from app.core.benchmark.device_access import DeviceAccess
 from backends import guard
 from backends.errors import RefusedError
-from backends.guard import GuardAnswer, Intent, look_at, secure
+from backends.guard import GuardResult, Intent, look_at, secure
 from backends.host import FileStat
 from backends.topology import look
 from tests.backends.fakes import MOUNTS, ON_SDK, WWN, FakeHost, disk, dm_tables, one_disk, two_paths
@@ -36,7 +36,7 @@ def held(monkeypatch: pytest.MonkeyPatch) -> list[str]:
     return devices
 
 
-async def verdict(host: FakeHost, device: str = "/dev/sdl") -> GuardAnswer:
+async def verdict(host: FakeHost, device: str = "/dev/sdl") -> GuardResult:
     return (await look_at(host, device, Intent.WRITE))[1]
 
 
@@ -79,7 +79,7 @@ async def test_both_paths_are_held_during_a_run(held: list[str]) -> None:
 
 
 async def test_a_run_on_one_path_locks_the_other_too(monkeypatch: pytest.MonkeyPatch) -> None:
-    judgement = await Gate(one_disk()).judge("/dev/sdl", writes=False)
+    judgement = await DeviceAccess(one_disk()).judge("/dev/sdl", writes=False)
     assert judgement.along == ("/dev/sdk",)
 
 

@@ -7,7 +7,7 @@ from typing import Any
 
 import pytest
 
-from backends.change import Change, Write
+from backends.change import Change, ChangeStep
 from backends.change_steps import take_steps, wanted_back
 from backends.errors import BlockedError, InvalidValueError, RefusedError
 from backends.model import Scope, Target
@@ -41,8 +41,8 @@ SWITCH = Setting(key="switch", label="Switch", help="", risk=Risk.OUTAGE)
 IN_WORDS = Reading(now="on", choices=(Choice(value="on", label="on"), Choice(value="off", label="off")))
 
 
-def step(line: str) -> Write:
-    return Write(argv=tuple(line.split()))
+def step(line: str) -> ChangeStep:
+    return ChangeStep(argv=tuple(line.split()))
 
 
 # For all of them
@@ -64,10 +64,10 @@ def test_a_number_of_before_is_one_whatever_the_range_of_today(value: str) -> No
 
 
 async def test_a_step_that_a_log_only_tells_of_is_not_taken_nor_those_before_it() -> None:
-    async def take(step: Write) -> None:
+    async def take(step: ChangeStep) -> None:
         raise AssertionError(step)
 
-    steps = (Write(path="/sys/one", text="1"), Write(line="echo 1 > /sys/two"))
+    steps = (ChangeStep(path="/sys/one", text="1"), ChangeStep(line="echo 1 > /sys/two"))
     change = Change(target=SDA, key="switch", label="Switch", before="on", after="off", writes=steps, undo=())
     with pytest.raises(RefusedError, match="only told of, and cannot be taken: echo 1 > /sys/two"):
         await take_steps(change, take)

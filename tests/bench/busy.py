@@ -5,9 +5,9 @@ from __future__ import annotations
 import time
 from collections.abc import Sequence
 
-from app.core.benchmark.device_stats import Member, MemberMeter
+from app.core.benchmark.device_stats import Member, MemberSampler
 from app.core.benchmark.device_stats.sampler import PATH
-from app.core.benchmark.runner import Measurer
+from app.core.benchmark.runner import BenchmarkRunner
 from app.core.workbench import Workbench
 from backends.host import Host
 from backends.system.wrapped import HostWrapper
@@ -46,10 +46,10 @@ def make_up_members(bench: Workbench, count: int) -> None:
     members = [Member(device=name(number), label="MADE UP 7.68TB") for number in range(count)]
     plain = bench.jobs._measurer
 
-    async def meter(_disks: Sequence[str], _files: Sequence[str]) -> MemberMeter:
-        return MemberMeter(Busy(bench.host, count), members)
+    async def meter(_disks: Sequence[str], _files: Sequence[str]) -> MemberSampler:
+        return MemberSampler(Busy(bench.host, count), members)
 
-    def measurer(*words: object, **named: object) -> Measurer:
+    def measurer(*words: object, **named: object) -> BenchmarkRunner:
         made = plain(*words, **named)  # type: ignore[arg-type]
         made._members = meter
         return made

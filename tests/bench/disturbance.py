@@ -13,7 +13,7 @@ from pathlib import Path
 from app.core.fio.document import Counters, FioDocument
 from app.core.fio.job import JobTarget, TargetKind
 from app.core.fio.render import render
-from app.core.fio.stream import Document, StreamParser
+from app.core.fio.stream import FioJsonDocument, StreamParser
 from tests.bench.figures import Figure, ratio
 from tests.bench.place import Place
 from tests.bench.terminal import Terminal
@@ -97,7 +97,7 @@ def _alone(place: Place, scratch: Path, depth: int, seconds: int) -> Run:
 def last_of(file: Path) -> Run:
     """What the last document says of reads."""
     parser = StreamParser()
-    documents = [event for event in parser.feed(file.read_bytes()) if isinstance(event, Document)]
+    documents = [event for event in parser.feed(file.read_bytes()) if isinstance(event, FioJsonDocument)]
     last = FioDocument(documents[-1].data)
     counted = last.counters("read")
     if counted is None or not counted.runtime_ms:

@@ -15,9 +15,9 @@ from contextlib import AbstractAsyncContextManager, asynccontextmanager
 from pathlib import Path
 
 from app.core.fio.histogram import value_of
-from app.features.fleet.multihost.coordinator import Conductor
+from app.features.fleet.multihost.coordinator import Coordinator
 from app.features.fleet.multihost.record import JointFolder
-from app.features.fleet.multihost.transport import HostLine
+from app.features.fleet.multihost.transport import HostConnection
 from tests.bench.figures import Figure, ratio_of_medians
 from tests.bench.place import Place
 
@@ -53,11 +53,11 @@ class FastHost:
         return line
 
     async def read(self) -> bytes:
-        """See `HostLine`."""
+        """See `HostConnection`."""
         return await self._said.get()
 
     def say(self, line: str) -> None:
-        """See `HostLine`."""
+        """See `HostConnection`."""
         word, _, rest = line.partition(" ")
         if word == "ping":
             self._tell("pong", id=rest, mono=time.monotonic(), wall=time.time())
@@ -77,11 +77,11 @@ class FastHost:
         self._tell("end", why="done", message="")
 
     async def complaints(self) -> list[str]:
-        """See `HostLine`."""
+        """See `HostConnection`."""
         return []
 
     async def status(self) -> int | None:
-        """See `HostLine`."""
+        """See `HostConnection`."""
         return 0
 
 
@@ -91,7 +91,7 @@ class Fleet:
     def __init__(self) -> None:
         self.hosts = {f"n{number}": FastHost(f"n{number}") for number in range(_HOSTS)}
 
-    def line(self, host: str) -> AbstractAsyncContextManager[HostLine]:
+    def line(self, host: str) -> AbstractAsyncContextManager[HostConnection]:
         """See `Reach`."""
         return self.hosts[host].opened()
 
@@ -159,7 +159,7 @@ async def _run() -> tuple[float, float]:
     with tempfile.TemporaryDirectory() as folder:
         made = JointFolder(Path(folder), tuple(fleet.hosts))
         with contextlib.closing(made):
-            conductor = Conductor(fleet, made, tuple(fleet.hosts))
+            conductor = Coordinator(fleet, made, tuple(fleet.hosts))
             begun = time.process_time()
             await conductor.conduct()
             whole = time.process_time() - begun

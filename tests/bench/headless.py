@@ -9,7 +9,7 @@ import subprocess
 import time
 from collections.abc import Iterator, Sequence
 
-from backends.registry import Machine
+from backends.registry import MachineBackends
 from backends.system.recorded import RecordingHost
 from tests.backends.fakes import FakeHost, disk, machine
 from tests.bench.figures import Figure, median, ratio_of_medians
@@ -74,7 +74,7 @@ def _twenty(place: Place) -> None:
     host = RecordingHost(FakeHost(machine(*disks)))
 
     async def record() -> None:
-        found = Machine.of(host)
+        found = MachineBackends.of(host)
         for drive in (await found.probe()).drives:
             await found.read(drive.target)
 

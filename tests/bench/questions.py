@@ -10,7 +10,7 @@ from dataclasses import dataclass
 from app.cli.devices import all_settings
 from app.core.presentation import json_schema
 from backends.host import Command, Completed
-from backends.registry import Machine
+from backends.registry import MachineBackends
 from tests.backends.fakes import FakeHost, machine
 from tests.backends.megaraid.chassis import VOLUMES, said_by
 from tests.bench.figures import Figure, ratio_of_medians
@@ -76,7 +76,7 @@ def measure(place: Place) -> Iterator[Figure]:
 async def _look(tool: str, said: Mapping[str, str], with_settings: bool) -> Cost:
     host = Answering(tool, said)
     begun = time.process_time()
-    found = Machine.of(host)
+    found = MachineBackends.of(host)
     inventory = await found.probe()
     settings = (await all_settings(found, inventory))[0] if with_settings else {}
     json_schema.devices(inventory, settings, host=host.name, simulated=False)

@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Mapping
 from pathlib import Path
 
-from backends.change import Change, Write
+from backends.change import Change, ChangeStep
 from backends.change_steps import evidence_of
 from backends.errors import ToolFailedError
 from backends.host import Command, Host
@@ -64,8 +64,8 @@ class SlowBackend:
     async def back(self, target: Target, key: str, value: str, companions: Mapping[str, str]) -> Change:
         return await self.plan(target, key, value)
 
-    def _step(self, value: str) -> Write:
-        return Write(argv=(str(self._folder / "sdparm"), value))
+    def _step(self, value: str) -> ChangeStep:
+        return ChangeStep(argv=(str(self._folder / "sdparm"), value))
 
     async def apply(self, change: Change) -> None:
         for step in change.writes:

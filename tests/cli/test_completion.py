@@ -151,7 +151,7 @@ def test_runs_sessions_and_baselines_are_offered(cli: Cli, demo_state: Path) -> 
 
 @pytest.mark.skipif(not Path("/sys/block").is_dir(), reason="needs sysfs")
 def test_the_disks_of_this_machine_come_from_sysfs(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
-    names = completion._disks(completion.Words("", "", "show", (), ""))
+    names = completion._disks(completion.CommandLine("", "", "show", (), ""))
     assert {f"block:{name}" for name in names} <= set(values("show", "block:"))
     for name in names[:1]:
         assert "read_ahead_kb=" in values("set", f"block:{name}", "read_")

@@ -9,7 +9,7 @@ import pytest
 
 from app.core.session.journal import Journal
 from app.core.session.paths import Paths
-from backends.change import Change, Write
+from backends.change import Change, ChangeStep
 from backends.identity import Identity
 from backends.model import Scope, Target
 from backends.simulator.profiles import HOSTS, STATES, demo_words, rack_of
@@ -134,7 +134,7 @@ def test_what_a_crash_left_on_one_rack_is_not_told_of_another(cli: Cli) -> None:
         label="Read-ahead",
         before="adaptive",
         after="none",
-        writes=(Write(argv=("/opt/MegaRAID/storcli/storcli64", "/c0/v0", "set", "rdcache=nora")),),
+        writes=(ChangeStep(argv=("/opt/MegaRAID/storcli/storcli64", "/c0/v0", "set", "rdcache=nora")),),
         undo=(),
         identity=Identity(name="c0-v0"),
     )

@@ -9,7 +9,7 @@ import pytest
 from app.cli.devices import all_settings
 from backends.errors import ToolFailedError
 from backends.host import Command, Completed, Host
-from backends.registry import Machine
+from backends.registry import MachineBackends
 from backends.system.wrapped import HostWrapper
 from backends.vendors import lvm
 from tests.backends.lvm.machines import KINDS as LVM_KINDS
@@ -138,7 +138,7 @@ class _Loaded(HostWrapper):
 
 
 async def test_settings_that_could_not_be_read_are_not_none_at_all() -> None:
-    machine = Machine(_Loaded(lvm_host(*LVM_KINDS), 1), (lvm.VENDOR,))
+    machine = MachineBackends(_Loaded(lvm_host(*LVM_KINDS), 1), (lvm.VENDOR,))
     inventory = await machine.probe()
     settings, problems = await all_settings(machine, inventory)
     unread = [address for address, found in settings.items() if found is None]
@@ -149,7 +149,7 @@ async def test_settings_that_could_not_be_read_are_not_none_at_all() -> None:
 
 
 async def test_a_volume_found_without_lvs_has_its_settings_once_lvs_answers() -> None:
-    machine = Machine(_Loaded(lvm_host(*LVM_KINDS), 0), (lvm.VENDOR,))
+    machine = MachineBackends(_Loaded(lvm_host(*LVM_KINDS), 0), (lvm.VENDOR,))
     inventory = await machine.probe()
     settings, problems = await all_settings(machine, inventory)
     assert inventory.problems

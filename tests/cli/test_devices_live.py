@@ -7,13 +7,13 @@ import asyncio
 import pytest
 
 from app.cli import devices_progress
-from app.cli.devices_progress import DevicesLive, WaitingLine, tunings
+from app.cli.devices_progress import DevicesProgress, WaitingStatusLine, tunings
 from app.cli.devices_text import devices_head, devices_table
-from app.cli.output import ReaderGoneError
+from app.cli.output import BrokenPipeOutputError
 from backends.host import Host
 from backends.model import Array, Controller, Inventory, Scope, State, Target
 from backends.protocol import Told, Vendor, awaited
-from backends.registry import Machine
+from backends.registry import MachineBackends
 from backends.vendors.block import VENDOR as BLOCK
 from tests.backends.fakes import FakeHost, disk, machine
 
@@ -88,8 +88,8 @@ def vendor(gate: asyncio.Event) -> Vendor:
     return Vendor(name="acme", backend=lambda _host: Cards(gate), drivers=("acme_sas",))
 
 
-def live(host: Host, *vendors: Vendor) -> DevicesLive:
-    return DevicesLive(Machine(host, [BLOCK, *vendors]), (), wide=False, simulated=False, at_once_s=0.0)
+def live(host: Host, *vendors: Vendor) -> DevicesProgress:
+    return DevicesProgress(MachineBackends(host, [BLOCK, *vendors]), (), wide=False, simulated=False, at_once_s=0.0)
 
 
 async def until(words: str, capsys: pytest.CaptureFixture[str]) -> str:
@@ -131,8 +131,8 @@ async def test_where_nobody_is_waited_for_the_list_is_as_ever(
     host: FakeHost, gate: asyncio.Event, capsys: pytest.CaptureFixture[str]
 ) -> None:
     gate.set()
-    here = Machine(host, [BLOCK, vendor(gate)])
-    found = await DevicesLive(here, (), wide=True, simulated=True, at_once_s=1e9).look()
+    here = MachineBackends(host, [BLOCK, vendor(gate)])
+    found = await DevicesProgress(here, (), wide=True, simulated=True, at_once_s=1e9).look()
     printed = capsys.readouterr()
     devices_table(found, devices_head(host.name, simulated=True), await tunings(here, found), wide=True)
     assert printed == capsys.readouterr()
@@ -156,8 +156,8 @@ async def test_nothing_is_told_before_the_kernel_has_answered(
 ) -> None:
     opened = asyncio.Event()
     opened.set()
-    look = DevicesLive(
-        Machine(host, [vendor(opened), Vendor(name="block", backend=lambda _host: Late(gate))]),
+    look = DevicesProgress(
+        MachineBackends(host, [vendor(opened), Vendor(name="block", backend=lambda _host: Late(gate))]),
         (),
         wide=False,
         simulated=False,
@@ -176,10 +176,10 @@ async def test_a_reader_that_has_enough_ends_it(
     host: FakeHost, gate: asyncio.Event, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     def gone(_rows: object) -> None:
-        raise ReaderGoneError
+        raise BrokenPipeOutputError
 
     monkeypatch.setattr(devices_progress, "lines", gone)
-    with pytest.raises(ReaderGoneError):
+    with pytest.raises(BrokenPipeOutputError):
         await asyncio.wait_for(live(host, vendor(gate)).look(), 120)
     assert not gate.is_set()
 
@@ -206,7 +206,7 @@ def test_where_nothing_can_be_erased_it_is_said_once(
 ) -> None:
     monkeypatch.setattr(devices_progress, "is_terminal", lambda _stream: True)
     monkeypatch.setenv("TERM", "dumb")
-    line = WaitingLine()
+    line = WaitingStatusLine()
     for names in (["acme"], ["c1"], []):
         line.show(names)
     line.take_away()
@@ -214,5 +214,5 @@ def test_where_nothing_can_be_erased_it_is_said_once(
 
 
 def test_beside_a_terminal_nothing_is_said(capsys: pytest.CaptureFixture[str]) -> None:
-    WaitingLine().show(["c1"])
+    WaitingStatusLine().show(["c1"])
     assert capsys.readouterr().err == ""

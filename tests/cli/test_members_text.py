@@ -4,11 +4,11 @@ from __future__ import annotations
 
 from app.cli.render import fitted_lines
 from app.core.presentation.members import member_table
-from app.core.session.results import MemberFigures
+from app.core.session.results import MemberStats
 
 
-def member(device: str, model: str = "SM883", *, depth: int = 0, reads: float = 34_400.0) -> MemberFigures:
-    return MemberFigures(
+def member(device: str, model: str = "SM883", *, depth: int = 0, reads: float = 34_400.0) -> MemberStats:
+    return MemberStats(
         device=device,
         label=model,
         depth=depth,
@@ -22,7 +22,7 @@ def member(device: str, model: str = "SM883", *, depth: int = 0, reads: float = 
     )
 
 
-def shown(*members: MemberFigures, width: int | None = None) -> list[str]:
+def shown(*members: MemberStats, width: int | None = None) -> list[str]:
     return fitted_lines(member_table(members, "Members of /dev/md0"), width)
 
 

@@ -8,7 +8,7 @@ import pytest
 
 from backends.host import Command, Completed
 from backends.model import Target
-from backends.registry import Machine
+from backends.registry import MachineBackends
 from backends.simulator.host import SimulatedHost
 from tests.cli.conftest import Cli
 from tests.counting import counting_rack
@@ -32,7 +32,7 @@ CHANGES = (
 async def whole(rack: str, address: str) -> tuple[int, int]:
     """How many programs a look at everything takes, and one reading of a target."""
     host = counting_rack(rack)
-    machine = Machine.of(host)
+    machine = MachineBackends.of(host)
     found = (await machine.probe()).find(address)
     assert found is not None
     target: Target = found.target

@@ -13,7 +13,7 @@ from app.core.changes import boot_unit
 from app.core.session import journal as module
 from app.core.session.journal import Journal, boot_clock
 from app.core.session.paths import Paths
-from backends.change import Change, Write
+from backends.change import Change, ChangeStep
 from backends.identity import Identity
 from backends.processes import pid_namespace
 from backends.system.recorded import apart_of
@@ -52,8 +52,8 @@ def cut_short(paths: Paths, monkeypatch: pytest.MonkeyPatch, until: float | None
                 label="Read-ahead",
                 before="64",
                 after="128",
-                writes=(Write(path=_PATH, text="128"),),
-                undo=(Write(path=_PATH, text="64"),),
+                writes=(ChangeStep(path=_PATH, text="128"),),
+                undo=(ChangeStep(path=_PATH, text="64"),),
                 identity=Identity(
                     name="sda",
                     wwn="naa.5000039ff4c0ffee",

@@ -6,7 +6,7 @@ import pytest
 
 from app.cli import options, output
 from app.cli.render import LineLayout, fact_lines, marked, table_lines
-from app.core.presentation.table import Cell, Column, FactLine, Facts, Mark, Row, Table, Tone
+from app.core.presentation.table import Cell, Column, FactLine, Facts, Row, StatusSymbol, Table, Tone
 
 STATES = Table(
     columns=(Column(title="Name"), Column(title="State"), Column(title="Model")),
@@ -45,12 +45,12 @@ def test_values_of_facts_stand_below_each_other() -> None:
 
 
 def test_a_sign_stands_before_its_word() -> None:
-    assert marked(Cell("degraded", Tone.ATTENTION, Mark.ATTENTION)) == "▲ degraded"
+    assert marked(Cell("degraded", Tone.ATTENTION, StatusSymbol.ATTENTION)) == "▲ degraded"
 
 
 def test_no_two_signs_look_alike_even_in_ascii() -> None:
-    signs = [marked(Cell("", mark=mark)).strip().translate(output._ASCII) for mark in Mark]
-    assert len(set(signs)) == len(Mark)
+    signs = [marked(Cell("", mark=mark)).strip().translate(output._ASCII) for mark in StatusSymbol]
+    assert len(set(signs)) == len(StatusSymbol)
 
 
 def test_what_is_there_to_be_seen_only_is_marked_without_colours() -> None:

@@ -15,12 +15,12 @@ import pytest
 
 from app.core.session.events import (
     CommandRan,
-    FoundFlaw,
     InventorySeen,
     LoggedEvent,
     MachineChecked,
     NoteAdded,
-    ProblemMet,
+    ProblemRecorded,
+    RecordedFinding,
 )
 from backends.identity import Identity, Signature, Use
 from backends.model import Array, Controller, Drive, Fact, Inventory, Level, Problem, Scope, State, Target
@@ -128,7 +128,7 @@ def everything() -> list[LoggedEvent]:
         drives=drives,
         problems=(problem,),
     )
-    flaw = FoundFlaw(rule="x", severity="warn", where=SERIALS["EUI"], message=TEXT, evidence=TEXT, mends=TEXT)
+    flaw = RecordedFinding(rule="x", severity="warn", where=SERIALS["EUI"], message=TEXT, evidence=TEXT, mends=TEXT)
     start = sessions.started()
     told = {"drive_serial": "; ".join(SERIALS.values()), "mount": "/srv/ledger", "filesystem": f"ext4 {UUIDS['vfat']}"}
     return [
@@ -140,7 +140,7 @@ def everything() -> list[LoggedEvent]:
         *sessions.run("r1", provenance=told, warnings=(TEXT,)),
         *sessions.run("r2", provenance=told, at=1010.0),
         NoteAdded(at=1020.0, text=TEXT),
-        ProblemMet(at=1021.0, problem=problem),
+        ProblemRecorded(at=1021.0, problem=problem),
     ]
 
 

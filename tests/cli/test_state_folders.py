@@ -20,7 +20,7 @@ import pytest
 
 from app.core.session.journal import FILE, Journal
 from app.core.session.paths import Paths
-from app.core.session.trusted_file import NotOursError, is_absent, next_step
+from app.core.session.trusted_file import UntrustedFileError, is_absent, next_step
 from tests.backends.loops import Loop, loop, needs_loops, run
 from tests.cli.conftest import Cli, Outcome, program
 
@@ -348,4 +348,4 @@ def test_each_error_has_a_next_step_that_names_the_place() -> None:
     steps = {next_step(OSError(code, os.strerror(code)), Path("/a")) for code in errno.errorcode}
     assert all("/a" in step for step in steps)
     assert len(steps) >= 6
-    assert next_step(NotOursError(Path("/a"), "is odd", "Do this."), Path("/b")) == "Do this."
+    assert next_step(UntrustedFileError(Path("/a"), "is odd", "Do this."), Path("/b")) == "Do this."

@@ -6,7 +6,7 @@ import pytest
 
 from app.core.session.journal import Journal
 from app.core.session.paths import Paths
-from backends.change import Change, Write
+from backends.change import Change, ChangeStep
 from backends.identity import Identity
 from backends.model import Scope, Target
 from tests.cli.conftest import Cli
@@ -46,8 +46,8 @@ def crashed(guid: str) -> None:
         label="Sync",
         before="inherit",
         after="always",
-        writes=(Write(argv=("/usr/sbin/zfs", "set", "sync=always", "tank/files")),),
-        undo=(Write(argv=("/usr/sbin/zfs", "inherit", "sync", "tank/files")),),
+        writes=(ChangeStep(argv=("/usr/sbin/zfs", "set", "sync=always", "tank/files")),),
+        undo=(ChangeStep(argv=("/usr/sbin/zfs", "inherit", "sync", "tank/files")),),
         identity=Identity(name="tank/files", serial=guid),
     )
     with pytest.MonkeyPatch.context() as patch:

@@ -7,11 +7,11 @@ from collections.abc import Callable, Mapping
 from dataclasses import dataclass, field, replace
 from pathlib import Path
 
-from app.core.changes.executor import Changer
+from app.core.changes.executor import ChangeExecutor
 from app.core.session.events import AnyEvent, ChangeEnded
 from app.core.session.journal import Journal
 from app.core.session.state import ChangeRecord, Session, fold
-from backends.change import Change, Write
+from backends.change import Change, ChangeStep
 from backends.errors import BlockedError, NotFoundError
 from backends.identity import Identity
 from backends.model import Inventory, Target
@@ -24,14 +24,14 @@ IDENTITY = Identity(name="disk0", serial="S1", size_bytes=1 << 30, devno="8:0", 
 
 def planned(before: str | None, after: str, *, persistence: Persistence = Persistence.STORED, lock: str = "") -> Change:
     """A change of the fake's only setting."""
-    undo = () if before is None else (Write(path="/fake/read_ahead_kb", text=before),)
+    undo = () if before is None else (ChangeStep(path="/fake/read_ahead_kb", text=before),)
     return Change(
         target=TARGET,
         key=SETTING.key,
         label=SETTING.label,
         before=before,
         after=after,
-        writes=(Write(path="/fake/read_ahead_kb", text=after),),
+        writes=(ChangeStep(path="/fake/read_ahead_kb", text=after),),
         undo=undo,
         identity=IDENTITY,
         persistence=persistence,
@@ -95,7 +95,7 @@ class Bench:
         self.locks = folder / "locks"
         self.folder = folder / "session"
         self.refuse_events: Callable[[AnyEvent], None] = lambda event: None
-        self.changer = Changer(
+        self.changer = ChangeExecutor(
             backends={"fake": self.backend},
             journal=self.journal,
             locks=self.locks,

@@ -6,7 +6,7 @@ from dataclasses import replace
 from pathlib import Path
 
 from app.core.analysis.pair_design import RULE
-from app.core.session.event_types import Look
+from app.core.session.event_types import InterimAnalysis
 from app.core.session.events import (
     ChangeEnded,
     ChangeIntended,
@@ -20,10 +20,10 @@ from app.core.session.events import (
     RunStarted,
     SessionStarted,
 )
-from app.core.session.results import Advice, DirectionFigures, LatencyFigures, RunFigures, RunStatus, SteadyFigures
+from app.core.session.results import Advice, DirectionStats, LatencyStats, RunResult, RunStatus, SteadyStateResult
 from app.core.session.state import Session, replay
 from app.core.session.store import SessionLog
-from backends.change import Change, Write
+from backends.change import Change, ChangeStep
 from backends.identity import Identity
 from backends.model import Drive, Inventory, Media, State, Target
 
@@ -65,8 +65,8 @@ def change(id: str = "c1", *, undoes: str | None = None, result: str | None = "v
             label="Read-ahead",
             before="128",
             after="4096",
-            writes=(Write(path=path, text="4096"),),
-            undo=(Write(path=path, text="128"),),
+            writes=(ChangeStep(path=path, text="4096"),),
+            undo=(ChangeStep(path=path, text="128"),),
         ),
     )
     return [intent] if result is None else [intent, ChangeEnded(at=1002.5, id=id, result=result, now="4096")]
@@ -84,7 +84,7 @@ def run(
     job: dict[str, str] | None = None,
     warnings: tuple[str, ...] = (),
     advice: tuple[Advice, ...] = (),
-    steady: SteadyFigures | None = None,
+    steady: SteadyStateResult | None = None,
     at: float = 1003.0,
     provenance: dict[str, str] | None = None,
     fio: str | None = None,
@@ -104,8 +104,8 @@ def run(
         provenance=provenance or {},
         fio_version=fio,
     )
-    latency = LatencyFigures(mean=1_000_000.0, p50=900_000, p95=1_500_000, p99=2_000_000, p99_9=None, max=9_000_000)
-    read = DirectionFigures(
+    latency = LatencyStats(mean=1_000_000.0, p50=900_000, p95=1_500_000, p99=2_000_000, p99_9=None, max=9_000_000)
+    read = DirectionStats(
         iops=iops,
         bytes_per_second=iops * 4096,
         total_ios=int(iops * 60),
@@ -113,7 +113,7 @@ def run(
         runtime_s=60.0,
         latency_ns=latency,
     )
-    figures = RunFigures(status=status, seconds=60.0, read=read, warnings=warnings, advice=advice, steady=steady)
+    figures = RunResult(status=status, seconds=60.0, read=read, warnings=warnings, advice=advice, steady=steady)
     return [start, RunEnded(at=1063.0, id=id, figures=figures, folder=f"runs/{id}")] if ended else [start]
 
 
@@ -132,7 +132,7 @@ def in_pairs(
         order=tuple(letters),
         title="4k random read",
         measured="block:sda",
-        looks=(Look(pairs=judged or len(letters) // 2, level=0.05),),
+        looks=(InterimAnalysis(pairs=judged or len(letters) // 2, level=0.05),),
         seed=seed,
         rule=RULE,
     )

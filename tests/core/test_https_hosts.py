@@ -13,7 +13,7 @@ from app.core.config import ConfigError, parse_config
 from app.core.https_hosts import opened
 from app.core.session.journal import Journal, boot_clock
 from backends.errors import NotFoundError
-from backends.system.https.endpoint import Door
+from backends.system.https.endpoint import HttpsEndpoint
 from backends.system.https.host import WebHost
 from backends.system.local import LocalHost
 from backends.vendors.santricity.backend import Santricity
@@ -34,7 +34,7 @@ def wrong(text: str) -> str:
 def test_a_door_is_named_with_all_that_is_known_of_it() -> None:
     text = f'[santricity.lab]\n{FOUR}fingerprint = "{":".join(["AB"] * 32)}"\nca_file = "/etc/ca.pem"\n'
     assert parse_config(text.encode(), "x").santricity == (
-        Door(
+        HttpsEndpoint(
             kind="santricity",
             name="lab",
             url="https://array1:8443",

@@ -12,7 +12,7 @@ from typing import Protocol
 import pytest
 from textual.pilot import Pilot
 
-from app.core.fio.events import Finished, LoadEvent
+from app.core.fio.events import LoadEvent, WorkloadFinished
 from app.core.fio.job import Engine, Job, JobTarget
 from app.core.session.event_types import PhaseChanged, SteadyPlan
 from app.core.session.results import Phase, RunStatus
@@ -69,7 +69,9 @@ class PacedLoad:
         halt.cancel()
         iops = (100_000.0 if self.table.host.files[KB] == "128" else 80_000.0) * (1 + 0.001 * (self.runs % 3))
         status = RunStatus.STOPPED if stop.is_set() else RunStatus.OK
-        yield Finished(figures=figures(status, None if status is RunStatus.OK else "stopped", iops), raw=workdir / "x")
+        yield WorkloadFinished(
+            figures=figures(status, None if status is RunStatus.OK else "stopped", iops), raw=workdir / "x"
+        )
 
     def layout(self, target: JobTarget, workdir: Path, stop: asyncio.Event) -> AsyncGenerator[LoadEvent, None]:
         raise NotImplementedError

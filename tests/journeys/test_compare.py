@@ -19,7 +19,7 @@ from app.core.session.events import ExperimentEnded, ExperimentMark, ExperimentS
 from app.core.session.results import RunStatus
 from app.tui.app import WorkbenchApp
 from app.tui.bench.screen import BenchScreen
-from app.tui.plot_worker import StillPicture
+from app.tui.plot_worker import PlotWorker
 from app.tui.runs.compare import CompareScreen
 from app.tui.runs.screen import RunsScreen
 from tests.core import sessions
@@ -80,7 +80,7 @@ async def compared(pilot: Pilot[int]) -> None:
     await until(pilot, lambda: isinstance(pilot.app.screen, RunsScreen) and "e1 3B" in text_of(pilot))
     await pilot.press("c")
     await until(pilot, lambda: isinstance(pilot.app.screen, CompareScreen))
-    await until(pilot, lambda: pilot.app.screen.query_one("#compared-picture", StillPicture).picture is not None)
+    await until(pilot, lambda: pilot.app.screen.query_one("#compared-picture", PlotWorker).picture is not None)
     await pilot.pause()
 
 
@@ -147,7 +147,7 @@ def test_another_screen_and_back_finds_the_comparison_as_it_was(walked: Mapping[
 
 def drawn(pilot: Pilot[int]) -> str:
     """What is painted."""
-    return str(pilot.app.screen.query_one("#compared-picture", StillPicture).content)
+    return str(pilot.app.screen.query_one("#compared-picture", PlotWorker).content)
 
 
 @pytest.mark.long

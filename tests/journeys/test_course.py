@@ -8,7 +8,7 @@ from pathlib import Path
 
 import pytest
 
-from app.features.report.output import Form, report_text
+from app.features.report.output import ReportFormat, report_text
 from app.tui.bench.run_graphs import RunGraphs
 from app.tui.bench.screen import BenchScreen
 from backends.simulator.state_file import RackFile
@@ -46,7 +46,7 @@ async def mirror(folder: Path, size: tuple[int, int]) -> dict[str, str]:
         session, place = app_of(pilot).session, app_of(pilot).workbench.folder
         assert place is not None
         seen["warnings"] = "\n".join(session.runs[-1].figures.warnings)
-        seen["report"] = report_text(session, place, Form.MARKDOWN)
+        seen["report"] = report_text(session, place, ReportFormat.MARKDOWN)
     return seen
 
 

@@ -12,7 +12,7 @@ from pathlib import Path
 import pytest
 from textual.pilot import Pilot
 
-from app.core.benchmark.device_stats import MemberMeter
+from app.core.benchmark.device_stats import MemberSampler
 from app.features.report.screen import export
 from app.tui.bench.past_run import RunScreen
 from app.tui.runs.figures import FiguresScreen
@@ -40,13 +40,13 @@ def stripe_host(names: tuple[str, ...] = MIRROR, level: str = "raid10", **states
 def quarters() -> Iterator[None]:
     """Every reading of the counters is a quarter of a second after the one before."""
     ticks = count()
-    plain = MemberMeter.__init__
+    plain = MemberSampler.__init__
 
-    def init(self: MemberMeter, *words: object, clock: object = None) -> None:
+    def init(self: MemberSampler, *words: object, clock: object = None) -> None:
         plain(self, *words, clock=lambda: next(ticks) * 0.25)  # type: ignore[arg-type]
 
     with pytest.MonkeyPatch.context() as patch:
-        patch.setattr(MemberMeter, "__init__", init)
+        patch.setattr(MemberSampler, "__init__", init)
         yield
 
 

@@ -10,16 +10,16 @@ import pytest
 from click.testing import CliRunner
 
 from app.cli.main import cli
-from app.core.fio.events import Finished
-from app.core.session.results import LatencyFigures, RunFigures
+from app.core.fio.events import WorkloadFinished
+from app.core.session.results import LatencyStats, RunResult
 from tests.tui.stage import Table, app_of, figures, opened, text_of, until
 
 
-def mixed() -> RunFigures:
+def mixed() -> RunResult:
     """Reads with a p99 of 1.20 ms and slower writes."""
     done = figures()
     assert done.read is not None
-    return replace(done, write=replace(done.read, latency_ns=LatencyFigures(p50=1_900_000, p99=7_300_000)))
+    return replace(done, write=replace(done.read, latency_ns=LatencyStats(p50=1_900_000, p99=7_300_000)))
 
 
 def p99s(text: str, between: str = r"\s{2,}") -> dict[str, str]:
@@ -37,7 +37,7 @@ async def told(table: Table, tmp_path: Path) -> dict[str, str]:
     async with opened(table) as pilot:
         await pilot.press("2", "r")
         await until(pilot, lambda: app_of(pilot).session.active is not None)
-        table.load.queue.put_nowait(Finished(figures=mixed(), raw=Path("fio.out")))
+        table.load.queue.put_nowait(WorkloadFinished(figures=mixed(), raw=Path("fio.out")))
         await until(pilot, lambda: not table.bench.jobs.running and app_of(pilot).session.runs)
         await pilot.press("3")
         pilot.app.clear_notifications()

@@ -21,7 +21,7 @@ from app.features.sweep.screen.screen import SweepScreen
 from app.features.sweep.screen.sweep_control import sweeping
 from app.tui.app import WorkbenchApp
 from app.tui.options import ScreenOptions
-from app.tui.plot_worker import StillPicture
+from app.tui.plot_worker import PlotWorker
 from backends.simulator.host import SimulatedHost
 from tests.backends.simulator.asking import FAST, still_rack
 from tests.features.sweep.loaded import LoadedSweep
@@ -398,7 +398,7 @@ async def running(pilot: Pilot[int]) -> None:
 
 def painted(pilot: Pilot[int]) -> str:
     """The picture of the sweep."""
-    return str(pilot.app.screen.query_one("#sweep-picture", StillPicture).content)
+    return str(pilot.app.screen.query_one("#sweep-picture", PlotWorker).content)
 
 
 async def ended(pilot: Pilot[int]) -> None:

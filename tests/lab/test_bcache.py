@@ -14,7 +14,7 @@ from pathlib import Path
 import pytest
 
 from app.core.workbench import Workbench
-from backends.change import Write
+from backends.change import ChangeStep
 from backends.device_label import LENGTH
 from backends.errors import InvalidValueError
 from backends.model import Scope, Target
@@ -101,7 +101,7 @@ async def test_a_share_that_the_kernel_cuts_is_told(workbench: Workbench, made: 
     with pytest.raises(InvalidValueError, match="would be 40, not 200"):
         await workbench.hardware.plan(BCACHE0, "writeback_percent", "200")
     change = await workbench.hardware.plan(BCACHE0, "writeback_percent", "40")
-    write = Write(path=change.writes[0].path, text="200")
+    write = ChangeStep(path=change.writes[0].path, text="200")
     ended = await workbench.changes.apply(replace(change, after="200", writes=(write,)))
     told = f"{ended.result}: {ended.now}, not 200" if "reads 40 after 200" in ended.message else ended.message
     assert table.add("Faults", "writeback_percent=200, cut by the kernel", "the change", told, ok=ended.now == "40")

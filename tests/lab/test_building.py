@@ -19,11 +19,11 @@ from pathlib import Path
 import pytest
 
 from app.core.changes.arrays.array_journal import ArrayStage
-from app.core.changes.arrays.builder import ArrayBuilding
+from app.core.changes.arrays.builder import ArrayBuilder
 from app.core.changes.arrays.candidates import candidates_of, new_name, plan_array
 from app.core.session.paths import Paths
 from app.core.workbench import Workbench
-from backends.array_planning import ArrayFound, ArrayPlan, ArrayStanding, ArrayWish, Candidate, words_to_type
+from backends.array_planning import ArrayMatch, ArrayMatchState, ArrayPlan, ArrayRequest, Candidate, words_to_type
 from backends.errors import RaidbenchError, RefusedError
 from backends.model import Level
 from backends.system.local import LocalHost
@@ -80,11 +80,11 @@ async def drives_of(bench: Workbench, disks: Sequence[Disk | Made]) -> tuple[Can
 async def planned(
     bench: Workbench, level: Level, drives: tuple[Candidate, ...], strip: int | None = 65536
 ) -> ArrayPlan:
-    wish = ArrayWish(level=level, drives=drives, strip_bytes=strip, name=new_name())
+    wish = ArrayRequest(level=level, drives=drives, strip_bytes=strip, name=new_name())
     return await plan_array(bench.hardware.machine, wish)
 
 
-async def create(bench: Workbench, plan: ArrayPlan) -> ArrayFound:
+async def create(bench: Workbench, plan: ArrayPlan) -> ArrayMatch:
     return await bench.arrays.create(plan, assume_clean=False, typed=words_to_type(plan.wish.drives))
 
 
@@ -164,7 +164,7 @@ def longer(file: Path, than: int) -> bool:
     return size(file) > than
 
 
-def at_rest(building: ArrayBuilding) -> bool:
+def at_rest(building: ArrayBuilder) -> bool:
     """Whether no program that outlived its raidbench works on an array any more."""
     return all(entry.left_running is None for entry in building.unfinished())
 
@@ -184,13 +184,13 @@ async def opened() -> Workbench:
     return bench
 
 
-async def settled(building: ArrayBuilding) -> list[ArrayStanding]:
+async def settled(building: ArrayBuilder) -> list[ArrayMatchState]:
     """Recover what was cut short, delete what turns out whole; what was found of each."""
     standings = []
     for entry in building.unfinished():
         standings.append((await building.find(entry)).standing)
         left = await building.settle(entry, remove=True)
-        assert left.standing in (ArrayStanding.ABSENT, ArrayStanding.WHOLE), left.words
+        assert left.standing in (ArrayMatchState.ABSENT, ArrayMatchState.WHOLE), left.words
     for entry in building.made_here.entries():
         assert entry.stage is ArrayStage.MADE
         await building.delete(entry.array.name, typed=entry.array.name)
@@ -201,7 +201,7 @@ def test_after_a_kill_at_any_moment_nothing_half_made_is_left_without_a_word(
     state: Path, six: tuple[Disk, ...]
 ) -> None:
     """Every second time mdadm is killed as well. This process has no threads while it is copied."""
-    file, standings = state / "journal" / "arrays.log", list[ArrayStanding]()
+    file, standings = state / "journal" / "arrays.log", list[ArrayMatchState]()
     bench = asyncio.run(opened())
     drives = asyncio.run(drives_of(bench, six[:3]))
     for moment in MOMENTS:
@@ -235,7 +235,7 @@ minutes of emulation."""
 def test_after_a_kill_at_any_step_of_a_deletion_it_is_finished_and_no_drive_is_left_claimed(
     state: Path, six: tuple[Disk, ...]
 ) -> None:
-    file, standings = state / "journal" / "arrays.log", list[ArrayStanding]()
+    file, standings = state / "journal" / "arrays.log", list[ArrayMatchState]()
     bench = asyncio.run(opened())
     drives = asyncio.run(drives_of(bench, six))
     for step in STEPS:
@@ -261,7 +261,7 @@ def test_after_a_kill_at_any_step_of_a_deletion_it_is_finished_and_no_drive_is_l
         standings += asyncio.run(settled(bench.arrays))
         assert (arrays(), left_on(six)) == ([], []), f"step {step}: {standings}"
     bench.close()
-    assert ArrayStanding.PARTLY in standings
+    assert ArrayMatchState.PARTLY in standings
 
 
 # -- drives that fail meanwhile ---------------------------------------------------------------------------------------
@@ -336,7 +336,7 @@ async def test_a_drive_that_fails_while_an_array_is_made_leaves_no_half_without_
     assert table.add("Arrays", "md", f"a drive {name} while it is made", seen, ok=left == ([], [], ())), (came, left)
 
 
-async def settled_here(building: ArrayBuilding) -> None:
+async def settled_here(building: ArrayBuilder) -> None:
     """Take apart what was made or half made by this process itself."""
     for entry in building.made_here.entries():
         if entry.stage is ArrayStage.MADE:

@@ -12,7 +12,7 @@ import pytest
 from app.cli.options import Options
 from app.cli.session_context import host_of
 from backends.model import Array, Controller, Inventory, Level, State
-from backends.registry import Machine, find_vendors
+from backends.registry import MachineBackends, find_vendors
 from backends.system.local import LocalHost
 from tests.lab.disks import Disks
 from tests.lab.results import Results
@@ -42,7 +42,7 @@ def node() -> Iterator[Path]:
 async def probed(*, ask: bool) -> Inventory:
     """What the backends see that know of controllers; the others' tools take the emulated machine seconds."""
     host = LocalHost(firmware_queries=ask)
-    return await Machine(host, (one for one in find_vendors().vendors if one.name in CONCERNED)).probe()
+    return await MachineBackends(host, (one for one in find_vendors().vendors if one.name in CONCERNED)).probe()
 
 
 def card(found: Inventory) -> Controller:
@@ -57,7 +57,7 @@ async def test_every_controller_of_lspci_is_there(table: Results) -> None:
     found = {one.pci for one in (await probed(ask=False)).controllers if one.target.backend == "hba"}
     assert found == wanted
     table.add(
-        "Machine",
+        "MachineBackends",
         "controllers",
         "every storage controller that lspci lists is found, and no other",
         str(len(found)),
@@ -85,7 +85,7 @@ async def test_a_card_says_what_it_is(node: Path, table: Results) -> None:
     found = card(await probed(ask=True))
     assert (found.model, found.serial) == ("LSI MegaRAID SAS 9260-8i", "LABMEGARAID")
     table.add(
-        "Machine",
+        "MachineBackends",
         "controllers",
         "a MegaRAID card without storcli tells product and serial number",
         str(found.serial),
@@ -101,7 +101,7 @@ async def test_its_arrays_are_the_kernels_disks(node: Path, disks: Disks, table:
     assert {(one.level, one.state, one.strip_bytes) for one in arrays.values()} == {(Level.RAID0, State.OPTIMAL, 4096)}
     assert all(len(one.members) == 1 for one in arrays.values())
     table.add(
-        "Machine",
+        "MachineBackends",
         "controllers",
         "its arrays are found with level, state, strip, member and disk",
         str(len(arrays)),
@@ -120,4 +120,4 @@ async def test_switched_off_it_is_not_asked(node: Path, tmp_path: Path) -> None:
     asking = host.firmware
     assert asking is not None
     assert not asking.firmware_queries
-    assert not [one for one in (await Machine.of(host).probe()).arrays if one.target.backend == "hba"]
+    assert not [one for one in (await MachineBackends.of(host).probe()).arrays if one.target.backend == "hba"]

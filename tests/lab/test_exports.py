@@ -12,7 +12,7 @@ from pathlib import Path
 
 import pytest
 
-from app.privsep.device_claims import Holding
+from app.privsep.device_claims import DeviceClaims
 from backends.guard import Intent, look_at
 from backends.system.local import LocalHost
 from tests.lab.disks import BLOCK, Disk
@@ -52,7 +52,7 @@ def is_lent(device: str, folder: Path) -> bool:
     """Whether the helper hands out a descriptor of it for reading."""
 
     async def ask() -> bool:
-        holding = Holding(LocalHost(), 0, folder / "no configuration")
+        holding = DeviceClaims(LocalHost(), 0, folder / "no configuration")
         try:
             said, descriptors = await holding.hold(device, writing=False, typed=None, meant=None, shown=None)
             for descriptor in descriptors:

@@ -15,7 +15,7 @@ from pathlib import Path
 import pytest
 import pytest_asyncio
 
-from app.core.benchmark.runner import Preparation, Request
+from app.core.benchmark.runner import BenchmarkRequest, RunPlan
 from app.core.fio.job import Job
 from app.core.session.paths import Paths
 from app.core.session.results import RunStatus
@@ -54,8 +54,8 @@ async def bench(tmp_path_factory: pytest.TempPathFactory) -> AsyncIterator[Workb
     opened.close()
 
 
-async def prepared(bench: Workbench, device: str, fields: dict[str, str] = BOTH) -> Preparation:
-    return await bench.jobs.prepare(Request(where=device, name=device, job=Job.from_fields(fields)))
+async def prepared(bench: Workbench, device: str, fields: dict[str, str] = BOTH) -> RunPlan:
+    return await bench.jobs.prepare(BenchmarkRequest(where=device, name=device, job=Job.from_fields(fields)))
 
 
 async def during(bench: Workbench, made: Made, deed: Callable[[], object], fields: dict[str, str] = BOTH) -> RunRecord:

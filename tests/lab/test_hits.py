@@ -8,8 +8,8 @@ from contextlib import asynccontextmanager
 
 import pytest
 
-from app.core.benchmark.device_stats import MemberMeter, member_meter
-from app.core.session.results import CacheFigures
+from app.core.benchmark.device_stats import MemberSampler, member_meter
+from app.core.session.results import CacheStats
 from backends.system.local import LocalHost
 from tests.lab.disks import Disk
 from tests.lab.making import dm_node
@@ -32,7 +32,7 @@ def read(node: str, *words: str) -> None:
 
 
 @asynccontextmanager
-async def metered(node: str) -> AsyncIterator[MemberMeter]:
+async def metered(node: str) -> AsyncIterator[MemberSampler]:
     """The meter of a device, begun and ended around what is done inside."""
     meter = await member_meter(LocalHost(), (node,))
     await meter.begin()
@@ -40,7 +40,7 @@ async def metered(node: str) -> AsyncIterator[MemberMeter]:
     yield meter
 
 
-async def told(meter: MemberMeter) -> CacheFigures:
+async def told(meter: MemberSampler) -> CacheStats:
     (found,) = await meter.caches.whole()
     return found
 

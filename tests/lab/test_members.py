@@ -10,9 +10,9 @@ from typing import Any
 import pytest
 
 from app.core.benchmark.device_stats import member_meter
-from app.core.benchmark.runner import Request
+from app.core.benchmark.runner import BenchmarkRequest
 from app.core.fio.job import Job
-from app.core.session.results import MemberFigures, RunStatus
+from app.core.session.results import MemberStats, RunStatus
 from app.core.session.state import RunRecord
 from app.core.workbench import Workbench
 from backends.system.local import LocalHost
@@ -28,7 +28,7 @@ CLOSE = 0.02
 pytestmark = [pytest.mark.seconds(240), pytest.mark.vendors("block", "md")]
 
 
-async def beside_fio(made: Made, *words: str) -> tuple[tuple[MemberFigures, ...], dict[str, dict[str, Any]]]:
+async def beside_fio(made: Made, *words: str) -> tuple[tuple[MemberStats, ...], dict[str, dict[str, Any]]]:
     """What the meter says of the members while fio runs for three seconds, and fio's own statistics by kernel name.
 
     Not a run of the product: a device that it measures is held open, and fio, which does not follow the link to it,
@@ -53,7 +53,7 @@ async def beside_fio(made: Made, *words: str) -> tuple[tuple[MemberFigures, ...]
     return await meter.whole(), {disk["name"]: disk for disk in told["disk_util"]}
 
 
-def differs(members: tuple[MemberFigures, ...], fio: dict[str, dict[str, Any]], depth: int = 0) -> float:
+def differs(members: tuple[MemberStats, ...], fio: dict[str, dict[str, Any]], depth: int = 0) -> float:
     """The largest difference between a share and fio's."""
     row = [member for member in members if member.depth == depth]
     distances = []
@@ -121,11 +121,11 @@ def test_one_run_tells_where_the_reads_of_a_mirror_go(
 
 async def bench(workbench: Workbench, made: Made, fields: dict[str, str]) -> RunRecord:
     """A run on an array."""
-    request = Request(where=made.device, name=made.device, job=Job.from_fields(fields))
+    request = BenchmarkRequest(where=made.device, name=made.device, job=Job.from_fields(fields))
     return await workbench.jobs.measure(await workbench.jobs.prepare(request))
 
 
-def of(members: tuple[MemberFigures, ...], kernel: str) -> MemberFigures:
+def of(members: tuple[MemberStats, ...], kernel: str) -> MemberStats:
     return next(member for member in members if member.device == kernel)
 
 
@@ -160,7 +160,7 @@ async def test_a_disk_without_counters_says_so(workbench: Workbench, array: Call
     )
 
 
-def all_read(members: tuple[MemberFigures, ...]) -> bool:
+def all_read(members: tuple[MemberStats, ...]) -> bool:
     return bool(members) and all(member.read_iops for member in members)
 
 

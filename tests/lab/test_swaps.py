@@ -11,7 +11,7 @@ import pytest
 
 from backends.change import Change
 from backends.errors import DeviceGoneError
-from backends.exclusive_open import Hold
+from backends.exclusive_open import DeviceClaim
 from backends.identity import Identity
 from backends.model import Target
 from backends.system.local import LocalHost
@@ -60,7 +60,7 @@ def taken(device: str, identity: Identity, change: Change) -> list[str]:
     """What of a run and of a change took the device, although both were meant for another one."""
     found: list[str] = []
     try:
-        with Hold(device, identity, write=True):
+        with DeviceClaim(device, identity, write=True):
             found.append("held for a run")
     except DeviceGoneError:
         pass

@@ -19,7 +19,7 @@ import pytest
 from app.core.changes.arrays.array_journal import ArrayStage
 from app.core.changes.arrays.candidates import candidates_of, chosen, new_name, plan_array
 from app.core.workbench import Workbench
-from backends.array_planning import ArrayFound, ArrayPlan, ArrayStanding, ArrayWish, words_to_type
+from backends.array_planning import ArrayMatch, ArrayMatchState, ArrayPlan, ArrayRequest, words_to_type
 from backends.errors import RefusedError, ToolFailedError
 from backends.model import Level
 from backends.vendors.lvm import creation
@@ -64,11 +64,11 @@ async def planned(bench: Workbench, level: Level, disks: tuple[Disk, ...], *, mi
     found, problems = await candidates_of(bench.hardware.machine, await bench.hardware.probe(), ())
     assert problems == ()
     drives = chosen(found, (GROUP, *(disk.device for disk in disks)))
-    wish = ArrayWish(level=level, drives=drives, strip_bytes=65536, size_bytes=mib << 20, name=new_name())
+    wish = ArrayRequest(level=level, drives=drives, strip_bytes=65536, size_bytes=mib << 20, name=new_name())
     return await plan_array(bench.hardware.machine, wish)
 
 
-async def create(bench: Workbench, plan: ArrayPlan) -> ArrayFound:
+async def create(bench: Workbench, plan: ArrayPlan) -> ArrayMatch:
     return await bench.arrays.create(plan, assume_clean=False, typed=words_to_type(plan.wish.drives))
 
 
@@ -137,7 +137,7 @@ def test_after_a_kill_at_any_moment_nothing_half_made_is_left_without_a_word(
     state: Path, group: tuple[Disk, ...]
 ) -> None:
     """Every second time lvcreate is killed as well. This process has no threads while it is copied."""
-    file, standings = state / "journal" / "arrays.log", list[ArrayStanding]()
+    file, standings = state / "journal" / "arrays.log", list[ArrayMatchState]()
     bench = asyncio.run(opened())
     for moment in MOMENTS:
         plan, before = asyncio.run(planned(bench, Level.RAID5, group[:3])), size(file)

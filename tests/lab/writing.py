@@ -10,12 +10,12 @@ from pathlib import Path
 from click.testing import CliRunner
 
 from app.cli.main import cli
-from app.core.benchmark.runner import Preparation, Request
+from app.core.benchmark.runner import BenchmarkRequest, RunPlan
 from app.core.fio.job import Job
 from app.core.fio.profiles import profile
 from app.core.session.events import ChangeEnded
 from app.core.session.paths import Paths
-from app.core.session.results import RunFigures
+from app.core.session.results import RunResult
 from app.core.workbench import Workbench
 from backends.change import Change
 from backends.errors import RaidbenchError
@@ -50,12 +50,12 @@ class Writer:
             return "refused", error.message
         return self.measured(ready, typed)
 
-    def ready(self, device: str, **fields: str) -> Preparation:
+    def ready(self, device: str, **fields: str) -> RunPlan:
         """Such a run, as it is shown before somebody agrees."""
         job = Job.from_fields({"runtime": "1", "ramp": "0", **fields}, profile("randwrite-4k").job)
-        return self._loop.run(self._bench.jobs.prepare(Request(where=device, name=device, job=job)))
+        return self._loop.run(self._bench.jobs.prepare(BenchmarkRequest(where=device, name=device, job=job)))
 
-    def measured(self, ready: Preparation, typed: str | None) -> tuple[str, str]:
+    def measured(self, ready: RunPlan, typed: str | None) -> tuple[str, str]:
         """What came of it when `typed` was answered, and what was said."""
 
         async def measure() -> bool:
@@ -69,10 +69,10 @@ class Writer:
             untouched = len(self._bench.session.runs) == runs
             return ("refused" if untouched else "begun", error.message)
 
-    def measured_during(self, ready: Preparation, typed: str | None, take: Callable[[], None]) -> RunFigures:
+    def measured_during(self, ready: RunPlan, typed: str | None, take: Callable[[], None]) -> RunResult:
         """The figures of a run during which something else happens, once it has begun to measure."""
 
-        async def measure() -> RunFigures:
+        async def measure() -> RunResult:
             task = asyncio.create_task(self._bench.jobs.measure(ready, confirm=typed))
             while self._bench.session.active is None or not self._bench.session.active.samples:
                 assert not task.done(), task.result()

@@ -15,7 +15,7 @@ from app.core.fio.preflight import preflight
 from app.core.session.machine import machine_facts
 from backends.errors import ToolMissingError
 from backends.host import Command, Completed, FileStat
-from backends.registry import Machine
+from backends.registry import MachineBackends
 from backends.system.recorded import RecordingHost
 from backends.topology.facts import inspect
 from tests.backends.fakes import FakeHost
@@ -233,7 +233,7 @@ async def record(folder: Path) -> None:
     host = RecordingHost(server())
     await machine_facts(host)
     await preflight(host)
-    machine = Machine.of(host)
+    machine = MachineBackends.of(host)
     inventory = await machine.probe()
     for drive in inventory.drives:
         backend = machine.setter(drive.target)

@@ -9,8 +9,8 @@ from math import exp, factorial, fsum, inf
 from random import Random
 from types import MappingProxyType
 
-from app.core.session.sweep_steps import RateLadder, Saturation, SweepCell
-from app.features.sweep.engine.cells import Score
+from app.core.session.sweep_steps import RateSeries, Saturation, SweepCell
+from app.features.sweep.engine.cells import RunScore
 from app.features.sweep.engine.load_curve import DEEPER, LEAST_DEPTH, MOST_DEPTH, RatePoint, curve_knee, next_percents
 from app.features.sweep.engine.saturation import LEAST_RUNS, DepthPoint, best, next_runs, plateau
 
@@ -77,15 +77,17 @@ FLAT = Device(lambda share: 1.0, capacity=inf)
 """Whatever is asked for is carried, at one latency."""
 
 
-def score(iops: float, seconds: float) -> Score:
+def score(iops: float, seconds: float) -> RunScore:
     """A run of which nothing but the mean latency counts."""
     latency = round(seconds * 1e9)
-    return Score(iops=iops, bytes_per_second=0.0, p99_ns=4 * latency, mean_ns=float(latency), ios=round(iops * SECONDS))
+    return RunScore(
+        iops=iops, bytes_per_second=0.0, p99_ns=4 * latency, mean_ns=float(latency), ios=round(iops * SECONDS)
+    )
 
 
 def depths(device: Device, random: Random, scatter: float, goal: Saturation) -> tuple[DepthPoint, ...]:
     """All points of a search on a device whose runs scatter so much."""
-    runs: dict[int, list[Score]] = {}
+    runs: dict[int, list[RunScore]] = {}
     points: tuple[DepthPoint, ...] = ()
     while wanted := next_runs(points, goal, LEAST_RUNS, random):
         for depth in wanted:
@@ -99,9 +101,9 @@ def depths(device: Device, random: Random, scatter: float, goal: Saturation) -> 
 
 def rates(device: Device, random: Random, scatter: float, saturation: float, depth: int) -> tuple[RatePoint, ...]:
     """All points of a curve on a device whose latency scatters so much from run to run."""
-    runs: dict[int, list[Score]] = {}
+    runs: dict[int, list[RunScore]] = {}
     points: tuple[RatePoint, ...] = ()
-    while wanted := next_percents(points, RateLadder(), LEAST_RUNS, random):
+    while wanted := next_percents(points, RateSeries(), LEAST_RUNS, random):
         for percent in wanted:
             asked = saturation * percent / 100
             iops, seconds = device.open(asked * exp(random.gauss(0, (asked * SECONDS) ** -0.5)), depth)

@@ -8,8 +8,8 @@ from random import Random
 
 from app.core.analysis import pair_design
 from app.core.analysis.comparison import headline_beside
-from app.core.analysis.sample_groups import Order, Sides
-from app.core.analysis.verdict import Judgement
+from app.core.analysis.sample_groups import ComparisonSides, RunOrder
+from app.core.analysis.verdict import VerdictResult
 from app.core.session.state import RunRecord
 from tests.features.sweep.making import run
 from tests.method.line import Line, at_least, at_most, percent, source
@@ -52,12 +52,12 @@ def _drawn(random: Random, scatter: float, effect: float) -> dict[str, list[RunR
     }
 
 
-def _at(runs: dict[str, list[RunRecord]], number: int) -> Judgement:
-    sides = Sides(
+def _at(runs: dict[str, list[RunRecord]], number: int) -> VerdictResult:
+    sides = ComparisonSides(
         a=tuple(runs["A"][:number]),
         b=tuple(runs["B"][:number]),
         interleaved=True,
-        order=Order.EXPERIMENT,
+        order=RunOrder.EXPERIMENT,
         experiment="e1",
         looks=pair_design.STANDARD,
     )

@@ -9,7 +9,7 @@ from math import exp, log
 from random import Random
 
 from app.core.analysis.pair_design import RULE
-from app.core.analysis.verdict import Judgement
+from app.core.analysis.verdict import VerdictResult
 from app.core.session.state import RunRecord
 from app.core.session.sweep_record import SweepRecord, SweepStarted, SweepStepEnded, begun, fold_sweep
 from app.core.session.sweep_steps import Design, Rank, Step, StepResult, SweepCell
@@ -32,7 +32,7 @@ PLANS = 100
 class Told:
     """What a sweep says differs, or does not."""
 
-    cells: Mapping[str, Judgement]
+    cells: Mapping[str, VerdictResult]
     """By id of the cell."""
     winners: tuple[ConfirmedWinner, ...]
     """Measured again."""
@@ -148,7 +148,7 @@ def told(record: SweepRecord, runs: Sequence[RunRecord]) -> Told:
     return Told(cells=cells, winners=tuple(confirmations(record, known, shown)))
 
 
-def differs(judgement: Judgement | None) -> bool:
+def differs(judgement: VerdictResult | None) -> bool:
     """Whether a difference is told."""
     return judgement is not None and judgement.differs
 

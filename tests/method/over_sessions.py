@@ -8,7 +8,7 @@ from random import Random
 from types import MappingProxyType
 
 from app.core.analysis.drift import shifts
-from app.core.analysis.regression import LaterVerdict, apart, judge_later
+from app.core.analysis.regression import RegressionVerdict, apart, judge_later
 from tests.method.line import Line, at_least, at_most, percent, source
 from tests.method.simulated import Noise, gauss, heavy
 
@@ -85,14 +85,16 @@ def checks(count: int) -> Iterator[Line]:
         for others in (0, 4, 10, 20):
             found = [_check(source(f"{sessions} {others} {at}"), sessions, others) for at in range(count)]
             halved = [_check(source(f"h {sessions} {others} {at}"), sessions, others, log(0.5)) for at in range(count)]
-            worse, not_worse = (found.count(which) / count for which in (LaterVerdict.WORSE, LaterVerdict.NOT_WORSE))
-            seen = halved.count(LaterVerdict.WORSE) / count
+            worse, not_worse = (
+                found.count(which) / count for which in (RegressionVerdict.WORSE, RegressionVerdict.NOT_WORSE)
+            )
+            seen = halved.count(RegressionVerdict.WORSE) / count
             bounds = (at_most(worse, count),) if others or not sessions else ()
             words = (percent(worse), percent(not_worse), percent(seen))
             yield Line(cells=(f"{sessions * 100:g} %", str(others or "none"), *words), bounds=bounds)
 
 
-def _check(random: Random, sessions: float, others: int, effect: float = 0.0) -> LaterVerdict:
+def _check(random: Random, sessions: float, others: int, effect: float = 0.0) -> RegressionVerdict:
     def session(level: float = 0.0) -> list[float]:
         here = level + random.gauss(0, sessions)
         return [exp(here + random.gauss(0, 0.01)) for _ in range(3)]

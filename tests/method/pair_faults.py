@@ -14,11 +14,11 @@ from types import MappingProxyType
 from app.core.analysis import pair_design
 from app.core.analysis.comparison import headline_beside
 from app.core.analysis.drift import carry_over
-from app.core.analysis.sample_groups import Order, Sides
-from app.core.analysis.verdict import Judgement, Verdict
-from app.core.session.event_types import Look
+from app.core.analysis.sample_groups import ComparisonSides, RunOrder
+from app.core.analysis.verdict import Verdict, VerdictResult
+from app.core.session.event_types import InterimAnalysis
 from app.core.session.events import ExperimentMark
-from app.core.session.results import RunFigures, RunStatus
+from app.core.session.results import RunResult, RunStatus
 from app.core.session.state import RunRecord
 from backends.fio_buckets import bucket_of, value_of
 from tests.features.sweep.making import run
@@ -38,7 +38,7 @@ Figures = Callable[[Random, Sequence[str]], list[float]]
 # -- experiments that are drawn run by run ----------------------------------------------------------------------------
 
 
-def drawn(random: Random, figures: Figures, looks: Sequence[Look], *, held: bool = False) -> Sides:
+def drawn(random: Random, figures: Figures, looks: Sequence[InterimAnalysis], *, held: bool = False) -> ComparisonSides:
     """All runs of an experiment up to its last look."""
     letters = pair_design.order(looks, random)
     sides: dict[str, list[RunRecord]] = {"A": [], "B": []}
@@ -47,24 +47,24 @@ def drawn(random: Random, figures: Figures, looks: Sequence[Look], *, held: bool
         mark = ExperimentMark(experiment="e1", letter=letter, pair=at // 2 + 1)
         made = replace(made, number=at + 1, start=replace(made.start, mark=mark, job=HELD if held else {}))
         if made.end is not None and not value:
-            made = replace(made, end=replace(made.end, figures=RunFigures(status=RunStatus.OK)))
+            made = replace(made, end=replace(made.end, figures=RunResult(status=RunStatus.OK)))
         sides[letter].append(made)
-    return Sides(
+    return ComparisonSides(
         a=tuple(sides["A"]),
         b=tuple(sides["B"]),
         interleaved=True,
-        order=Order.EXPERIMENT,
+        order=RunOrder.EXPERIMENT,
         experiment="e1",
         looks=tuple(looks),
     )
 
 
-def first(sides: Sides, count: int) -> Sides:
+def first(sides: ComparisonSides, count: int) -> ComparisonSides:
     """The first so many pairs."""
     return replace(sides, a=sides.a[:count], b=sides.b[:count])
 
 
-def ended(sides: Sides) -> Judgement | None:
+def ended(sides: ComparisonSides) -> VerdictResult | None:
     """The judgement of the look that ended it; None of an experiment without any I/O."""
     for look in sides.looks:
         row = headline_beside(first(sides, look.pairs))
@@ -74,7 +74,9 @@ def ended(sides: Sides) -> Judgement | None:
     raise ValueError("an experiment without a look")
 
 
-def share_of(verdict: Verdict, seed: int, draws: int, figures: Figures, looks: Sequence[Look] | None = None) -> float:
+def share_of(
+    verdict: Verdict, seed: int, draws: int, figures: Figures, looks: Sequence[InterimAnalysis] | None = None
+) -> float:
     """How often experiments of the usual plan, or with these looks, end with a verdict."""
     random, found = Random(seed), 0
     for _ in range(draws):

@@ -6,7 +6,7 @@ from collections.abc import Iterator
 from zlib import crc32
 
 from app.core.analysis.pair_design import QUICK, STANDARD, false_under_period
-from app.core.session.event_types import Look
+from app.core.session.event_types import InterimAnalysis
 from tests.method.disturbances import RAMP, REST, RUN, Level, period
 from tests.method.line import Line, at_most, percent
 from tests.method.simulated import fixed, gauss, shares
@@ -15,7 +15,7 @@ from tests.method.worlds import every
 CYCLE = REST + (RUN + RAMP) * 7 / 6
 """Seconds from one run to the next, on the average."""
 
-PLANS: tuple[tuple[str, tuple[Look, ...], float], ...] = (
+PLANS: tuple[tuple[str, tuple[InterimAnalysis, ...], float], ...] = (
     ("3 pairs", QUICK, false_under_period(3)),
     *((f"{pairs} pairs", fixed(pairs), false_under_period(pairs)) for pairs in (4, 6, 8, 12, 20)),
     ("usual plan", STANDARD, 0.08),

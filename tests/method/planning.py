@@ -8,8 +8,8 @@ from random import Random
 
 from app.core.analysis.noise import noise_of, pairs_for
 from app.core.analysis.pair_design import STANDARD, asked_again
-from app.core.analysis.verdict import Judgement, judge
-from app.core.session.event_types import Look
+from app.core.analysis.verdict import VerdictResult, judge
+from app.core.session.event_types import InterimAnalysis
 from tests.method.line import Bound, Line, at_least, at_most, percent, source
 from tests.method.simulated import gauss
 
@@ -39,7 +39,7 @@ def detected(count: int) -> Iterator[Line]:
                 yield Line(cells=(*cells, percent(share)), bounds=(at_least(share, len(named) - 1, 0.75),))
 
 
-AFTER: tuple[tuple[Look, tuple[Look, ...]], ...] = (
+AFTER: tuple[tuple[InterimAnalysis, tuple[InterimAnalysis, ...]], ...] = (
     (STANDARD[0], STANDARD[1:]),
     (STANDARD[3], STANDARD[4:]),
 )
@@ -69,7 +69,9 @@ def forecasts(count: int) -> Iterator[Line]:
                 bounds = ()
 
 
-def _foretold(count: int, truth: tuple[float, float], now: Look, ahead: Sequence[Look]) -> tuple[int, int, int]:
+def _foretold(
+    count: int, truth: tuple[float, float], now: InterimAnalysis, ahead: Sequence[InterimAnalysis]
+) -> tuple[int, int, int]:
     """How often it was said, how often that came true, and how often nothing was decided before."""
     random, told, true, undecided = source(32), 0, 0, 0
     scatter, effect = truth
@@ -85,7 +87,9 @@ def _foretold(count: int, truth: tuple[float, float], now: Look, ahead: Sequence
     return told, true, undecided
 
 
-def _judged(a: Sequence[float], b: Sequence[float], look: Look, ahead: Sequence[Look] = ()) -> Judgement:
+def _judged(
+    a: Sequence[float], b: Sequence[float], look: InterimAnalysis, ahead: Sequence[InterimAnalysis] = ()
+) -> VerdictResult:
     """The verdict of one look."""
     return judge(
         a[: look.pairs],

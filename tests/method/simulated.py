@@ -9,8 +9,8 @@ from math import exp, log, sqrt
 from random import Random
 
 from app.core.analysis.pair_design import STANDARD, one_look, order
-from app.core.analysis.verdict import Judgement, Verdict, judge, judge_between
-from app.core.session.event_types import Look
+from app.core.analysis.verdict import Verdict, VerdictResult, judge, judge_between
+from app.core.session.event_types import InterimAnalysis
 from tests.method.disturbances import Level, moments, nothing
 from tests.method.line import source
 
@@ -42,7 +42,7 @@ def slow_tail(share: float) -> Noise:
 class Outcome:
     """What an experiment came to."""
 
-    judgement: Judgement
+    judgement: VerdictResult
     """At the look that ended it."""
     pairs: int
     """Measured."""
@@ -54,7 +54,7 @@ def experiment(
     *,
     effect: float = 0.0,
     level: Level = nothing,
-    looks: Sequence[Look] = STANDARD,
+    looks: Sequence[InterimAnalysis] = STANDARD,
 ) -> Outcome:
     """One experiment, ended by the first look that decides it; `effect` as a share."""
     letters = order(looks, random)
@@ -97,7 +97,7 @@ def shares(
     seed: int = 1,
     effect: float = 0.0,
     level: Level = nothing,
-    looks: Sequence[Look] = STANDARD,
+    looks: Sequence[InterimAnalysis] = STANDARD,
 ) -> Shares:
     """So many experiments of one kind."""
     random = source(seed)
@@ -111,12 +111,12 @@ def shares(
     )
 
 
-def fixed(pairs: int) -> tuple[Look, ...]:
+def fixed(pairs: int) -> tuple[InterimAnalysis, ...]:
     """One look after so many pairs."""
     return one_look(pairs)
 
 
-def between(random: Random, noise: Noise, level: Level, *, runs: int = 3, effect: float = 0.0) -> Judgement:
+def between(random: Random, noise: Noise, level: Level, *, runs: int = 3, effect: float = 0.0) -> VerdictResult:
     """A, then B, then A again, so many runs of each."""
     disturbed = level(random, moments(random, 3 * runs))
     values = [exp(log(1e5) + added + noise(random)) for added in disturbed]

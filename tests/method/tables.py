@@ -11,8 +11,8 @@ from zlib import crc32
 
 from app.core.analysis.multiplicity import BESIDE, corrected
 from app.core.analysis.pair_design import QUICK, STANDARD, UNTIL
-from app.core.analysis.verdict import Judgement, Verdict, judge
-from app.core.session.event_types import Look
+from app.core.analysis.verdict import Verdict, VerdictResult, judge
+from app.core.session.event_types import InterimAnalysis
 from app.core.session.sweep_steps import Saturation
 from app.features.sweep.engine.load_curve import curve_knee
 from app.features.sweep.engine.saturation import best
@@ -50,7 +50,7 @@ class MethodTable:
     """Each experiment is so many times the work of another table's: as many times fewer are drawn."""
 
 
-PLANS: tuple[tuple[str, tuple[Look, ...]], ...] = (
+PLANS: tuple[tuple[str, tuple[InterimAnalysis, ...]], ...] = (
     ("3 pairs", QUICK),
     ("6 pairs", fixed(6)),
     ("12 pairs", fixed(12)),
@@ -135,7 +135,7 @@ def _common(random: Random, alike: float) -> tuple[float, list[float]]:
     return alike, [random.gauss(0, 0.05) for _ in range(24)]
 
 
-def _figure(random: Random, common: tuple[float, list[float]]) -> Judgement:
+def _figure(random: Random, common: tuple[float, list[float]]) -> VerdictResult:
     """One figure of twelve runs and twelve, so much of whose scatter is that of all others."""
     alike, shared = common
     values = [exp(alike**0.5 * one + (1 - alike) ** 0.5 * random.gauss(0, 0.05)) for one in shared]

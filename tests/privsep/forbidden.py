@@ -13,7 +13,7 @@ from pathlib import Path
 from unittest.mock import patch
 
 from app.core.session.paths import Paths
-from app.privsep.dispatcher import Requests
+from app.privsep.dispatcher import RequestDispatcher
 from app.privsep.request_schema import FIELDS
 from backends.vendors.lvm.facts import LVS, PVS
 from tests.tally import Tally
@@ -365,11 +365,11 @@ async def _tried(folder: Path, count: int, seed: int, watch: _Watch) -> Tally:
     paths = Paths(
         sessions=folder / "sessions", journal=folder / "journal", locks=folder / "locks", config=folder / "config.toml"
     )
-    desk = Requests(paths=paths, uid=65534, gid=65534)
+    desk = RequestDispatcher(paths=paths, uid=65534, gid=65534)
     greeted = await desk.answer(_request("hello", _SOUND["hello"]))
     assert greeted.accepted, "the conversation does not begin"
     await desk.answer(_request("persist", _SOUND["persist"]))  # imports what the first plan takes
-    strangers = Requests(paths=paths, uid=65534, gid=65534)
+    strangers = RequestDispatcher(paths=paths, uid=65534, gid=65534)
     with (
         patch("app.privsep.read_policy.find_program", lambda names: f"/bin/{os.path.basename(names[0])}"),
         warnings.catch_warnings(),

@@ -30,7 +30,7 @@ from app.core.session.paths import ROOTS_LOCKS
 from app.privsep.request_schema import FIELDS
 from backends.change import Change
 from backends.model import Scope, Target
-from backends.registry import Machine
+from backends.registry import MachineBackends
 from backends.system.local import LocalHost
 from backends.system.privsep.connection import REQUEST_LIMIT
 from tests.backends.loops import Loop, loop
@@ -47,7 +47,7 @@ SECONDS = 120.0
 
 SESSION = "/home/nobody/sessions/2026-11-28_0900"
 
-_BACKENDS = tuple(sorted(Machine.of(LocalHost()).backends))
+_BACKENDS = tuple(sorted(MachineBackends.of(LocalHost()).backends))
 """What manages something on a machine, by name."""
 
 _SETTINGS = ("read_ahead_kb", "scheduler", "nr_requests", "write_cache", "compression", "strip_size", "bitmap")
@@ -91,7 +91,7 @@ def prepared(folder: Path) -> Iterator[Place]:
         (place / "victim" / "file").write_text("somebody's")
         device = stack.enter_context(loop(folder / "fuzzed", size=16 << 20))
         target = Target(backend="block", address=device.name)
-        change = asyncio.run(Machine.of(LocalHost()).setter(target).plan(target, "read_ahead_kb", "512"))
+        change = asyncio.run(MachineBackends.of(LocalHost()).setter(target).plan(target, "read_ahead_kb", "512"))
         yield Place(place, python, device, change, log)
 
 

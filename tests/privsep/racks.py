@@ -12,7 +12,7 @@ import pytest
 
 from app.core.workbench import Workbench
 from app.privsep import device_claims, dispatcher
-from app.privsep.dispatcher import ReplyFrame, Requests
+from app.privsep.dispatcher import ReplyFrame, RequestDispatcher
 from backends.helper_interface import raised
 from backends.simulator.host import SimulatedHost
 from backends.system.local import LocalHost
@@ -24,7 +24,7 @@ from tests.tui.stage import paths_in
 class DeskSide:
     """The desk without a connection: requests and answers are JSON all the same."""
 
-    def __init__(self, one: Requests) -> None:
+    def __init__(self, one: RequestDispatcher) -> None:
         self.desk = one
         self._asked = 0
 
@@ -80,7 +80,7 @@ class Rack:
 def side_on(host: object, folder: Path, monkeypatch: pytest.MonkeyPatch) -> DeskSide:
     """A helper whose machine is this host, greeted."""
     monkeypatch.setattr(dispatcher, "LocalHost", lambda firmware_queries: host)
-    side = DeskSide(Requests(paths=paths_in(folder), uid=0, gid=0))
+    side = DeskSide(RequestDispatcher(paths=paths_in(folder), uid=0, gid=0))
     side.ask_now("hello", version=1, read_only=False, firmware=True)
     return side
 

@@ -17,7 +17,7 @@ from app.core.session.locks import lock_name
 from app.core.session.paths import Paths
 from app.core.workbench import Workbench
 from app.privsep.client import split_host
-from backends.change import Change, Write
+from backends.change import Change, ChangeStep
 from backends.errors import RefusedError
 from backends.model import Target
 from backends.system.local import LocalHost
@@ -156,10 +156,10 @@ async def test_a_default_is_asked_for_by_its_sign_and_read_back_as_its_value(ben
 
 
 TAMPERED = {
-    "another file": lambda change: replace(change, writes=(Write(path="/sys/power/state", text="mem"),)),
+    "another file": lambda change: replace(change, writes=(ChangeStep(path="/sys/power/state", text="mem"),)),
     "another text": lambda change: replace(change, writes=(replace(change.writes[0], text="1"),)),
-    "a program": lambda change: replace(change, writes=(Write(argv=("/bin/sh", "-c", "reboot")),)),
-    "one step more": lambda change: replace(change, writes=(*change.writes, Write(argv=("/sbin/reboot",)))),
+    "a program": lambda change: replace(change, writes=(ChangeStep(argv=("/bin/sh", "-c", "reboot")),)),
+    "one step more": lambda change: replace(change, writes=(*change.writes, ChangeStep(argv=("/sbin/reboot",)))),
     "another value": lambda change: replace(change, after="4"),
     "another device": lambda change: replace(change, identity=replace(change.identity, diskseq="1")),
     "a value that it never had": lambda change: replace(change, before="7"),

@@ -17,15 +17,15 @@ from app.core.session.json_codec import unstructure
 from app.core.session.locks import hold_lock, lock_name
 from app.core.session.paths import Paths
 from app.privsep import change_verbs
-from app.privsep.change_verbs import GuardedChanges
-from app.privsep.request_schema import NotAllowedError
-from backends.change import Change, Write
+from app.privsep.change_verbs import HelperChanges
+from app.privsep.request_schema import RequestDeniedError
+from backends.change import Change, ChangeStep
 from backends.errors import HeldError, RefusedError
 from backends.host import custody
 from backends.identity import Signature
 from backends.model import Target
 from backends.processes import process_start
-from backends.registry import Machine
+from backends.registry import MachineBackends
 from backends.settings import Effect, Risk
 from backends.system.local import LocalHost
 from backends.vendors.block.backend import BlockBackend
@@ -43,8 +43,8 @@ class Helper:
         self.host = FakeHost(machine(disk("sda", serial="S1", queue__read_ahead_kb="128")))
         self.paths = Paths.at(folder)
         self.journal = Journal(self.paths.journal)
-        self.machine = Machine.of(self.host)
-        self.changes = GuardedChanges(cast(LocalHost, self.host), self.machine, self.paths, uid=uid)
+        self.machine = MachineBackends.of(self.host)
+        self.changes = HelperChanges(cast(LocalHost, self.host), self.machine, self.paths, uid=uid)
 
     async def planned(self, value: str = "256") -> Change:
         """Locked and planned."""
@@ -69,9 +69,9 @@ async def test_what_was_planned_is_announced_and_made_once(helper: Helper) -> No
     await helper.changes.apply(SESSION, "c1")
     assert helper.host.written == [(PATH, "256")]
     for value in ("256", "512"):
-        with pytest.raises(NotAllowedError, match="that was not planned"):
+        with pytest.raises(RequestDeniedError, match="that was not planned"):
             helper.intend(value)
-    with pytest.raises(NotAllowedError, match="that was not announced"):
+    with pytest.raises(RequestDeniedError, match="that was not announced"):
         await helper.changes.apply(SESSION, "c1")
     assert len(helper.host.written) == 1
 
@@ -101,7 +101,7 @@ async def test_what_has_come_to_its_end_is_not_made_any_more(helper: Helper) -> 
     await helper.planned()
     helper.intend()
     helper.changes.outcome(SESSION, "c1", "failed")
-    with pytest.raises(NotAllowedError, match="that was not announced"):
+    with pytest.raises(RequestDeniedError, match="that was not announced"):
         await helper.changes.apply(SESSION, "c1")
     assert helper.host.written == []
 
@@ -109,9 +109,9 @@ async def test_what_has_come_to_its_end_is_not_made_any_more(helper: Helper) -> 
 async def test_nothing_is_planned_or_announced_once_the_lock_was_let_go(helper: Helper) -> None:
     change = await helper.planned()
     helper.changes.close()
-    with pytest.raises(NotAllowedError, match="The device is not locked"):
+    with pytest.raises(RequestDeniedError, match="The device is not locked"):
         await helper.changes.plan(unstructure(change), None)
-    with pytest.raises(NotAllowedError, match="The device is not locked"):
+    with pytest.raises(RequestDeniedError, match="The device is not locked"):
         helper.intend()
     assert helper.journal.intent_of("c1", Path(SESSION)) is None
 
@@ -120,7 +120,7 @@ async def test_nothing_is_set_once_the_lock_was_let_go(helper: Helper) -> None:
     await helper.planned()
     helper.intend()
     helper.changes.close()
-    with pytest.raises(NotAllowedError, match="The device is not locked"):
+    with pytest.raises(RequestDeniedError, match="The device is not locked"):
         await helper.changes.apply(SESSION, "c1")
     assert helper.host.written == []
 
@@ -146,7 +146,7 @@ async def test_no_trial_is_longer_than_trials_are(helper: Helper, monkeypatch: p
     monkeypatch.setattr(change_verbs, "boot_clock", lambda: now)
     await helper.planned()
     if more:
-        with pytest.raises(NotAllowedError, match="no trial is that long"):
+        with pytest.raises(RequestDeniedError, match="no trial is that long"):
             helper.intend(until=now + LONGEST + more)
     else:
         helper.intend(until=now + LONGEST)
@@ -179,7 +179,7 @@ async def test_a_watchdog_is_started_for_trials_that_were_announced_alone(
     await helper.planned()
     until = boot_clock() + 60
     helper.intend(until=until)
-    with pytest.raises(NotAllowedError, match="nothing was announced that ends then"):
+    with pytest.raises(RequestDeniedError, match="nothing was announced that ends then"):
         await helper.changes.arm(session, until + later)
     assert armed == []
     await helper.changes.arm(SESSION, until)
@@ -202,10 +202,10 @@ async def test_a_watchdog_is_rehearsed_where_root_keeps_its_things(
 def test_a_lock_is_held_once_and_so_many_at_most(helper: Helper, monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setattr(change_verbs, "MOST_LOCKS", 2)
     helper.changes.lock("one", "changing")
-    with pytest.raises(NotAllowedError, match="held already, or too many are"):
+    with pytest.raises(RequestDeniedError, match="held already, or too many are"):
         helper.changes.lock("one", "changing")
     helper.changes.lock("two", "changing")
-    with pytest.raises(NotAllowedError, match="held already, or too many are"):
+    with pytest.raises(RequestDeniedError, match="held already, or too many are"):
         helper.changes.lock("three", "changing")
 
 
@@ -216,7 +216,7 @@ def test_a_lock_that_was_let_go_is_free_and_what_is_held_is_not(helper: Helper) 
     helper.changes.unlock("one")
     with hold_lock(helper.paths.locks, "one", "measuring"):
         pass
-    with pytest.raises(NotAllowedError, match="that lock is not held"):
+    with pytest.raises(RequestDeniedError, match="that lock is not held"):
         helper.changes.unlock("one")
 
 
@@ -231,7 +231,7 @@ def test_a_lock_that_was_let_go_is_free_and_what_is_held_is_not(helper: Helper) 
         ("lock", "disk-other"),
         ("effect", Effect.REBOOT),
         ("companions", {"nr_requests": "64"}),
-        ("writes", (Write(path=PATH, text="4096"),)),
+        ("writes", (ChangeStep(path=PATH, text="4096"),)),
     ],
 )
 async def test_a_change_that_would_not_be_planned_so_is_refused_with_what_differs(

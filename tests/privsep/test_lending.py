@@ -8,9 +8,9 @@ from pathlib import Path
 import pytest
 
 from app.privsep import device_claims
-from app.privsep.device_claims import Holding
+from app.privsep.device_claims import DeviceClaims
 from backends import guard
-from backends.exclusive_open import Hold
+from backends.exclusive_open import DeviceClaim
 from backends.guard import Intent, look_at
 from backends.host import FileStat
 from tests.backends.fakes import FakeHost
@@ -47,8 +47,8 @@ IN_USE: Mapping[str, tuple[FakeHost, str]] = {
 async def is_lent(host: FakeHost, device: str, config: Path) -> bool:
     facts, _ = await look_at(host, device, Intent.READ)
     assert facts.identity is not None
-    helper = Holding(host, 0, config)  # type: ignore[arg-type]
-    return await helper._lends(Hold(device, facts.identity, write=False))
+    helper = DeviceClaims(host, 0, config)  # type: ignore[arg-type]
+    return await helper._lends(DeviceClaim(device, facts.identity, write=False))
 
 
 @pytest.mark.parametrize(("host", "device"), IN_USE.values(), ids=IN_USE)

@@ -17,7 +17,7 @@ import pytest
 
 from app.core.session.paths import Paths
 from app.privsep import benchmark_verbs, device_claims, read_policy
-from app.privsep.dispatcher import Requests
+from app.privsep.dispatcher import RequestDispatcher
 from app.privsep.read_policy import node_of
 from app.privsep.request_schema import FIELDS
 from backends.errors import RefusedError
@@ -80,10 +80,10 @@ def trap(device: Loop) -> Iterator[Trap]:
 
 
 @pytest.fixture
-async def root(tmp_path: Path) -> Requests:
+async def root(tmp_path: Path) -> RequestDispatcher:
     """A helper in this process."""
     paths = Paths.at(tmp_path / "root")
-    one = Requests(paths=paths, uid=NOBODY, gid=NOBODY)
+    one = RequestDispatcher(paths=paths, uid=NOBODY, gid=NOBODY)
     assert (await one.answer(body("hello", version=1, read_only=False, firmware=False))).accepted
     return one
 
@@ -258,7 +258,7 @@ def flips(trap: Trap, monkeypatch: pytest.MonkeyPatch) -> Trap:
 
 @pytest.mark.parametrize("words", LINES, ids=" ".join)
 async def test_a_program_is_given_the_node_that_was_judged(
-    root: Requests, flips: Trap, opener: Path, words: tuple[str, ...]
+    root: RequestDispatcher, flips: Trap, opener: Path, words: tuple[str, ...]
 ) -> None:
     assert (await root.answer(asks_with(words, flips.link))).accepted
 
@@ -269,7 +269,9 @@ async def test_a_program_is_given_the_node_that_was_judged(
 
 
 @pytest.mark.parametrize("verb", of_devices(""))
-async def test_the_guard_judges_and_holds_the_node_that_was_judged(root: Requests, flips: Trap, verb: str) -> None:
+async def test_the_guard_judges_and_holds_the_node_that_was_judged(
+    root: RequestDispatcher, flips: Trap, verb: str
+) -> None:
     reply = await root.answer(of_devices(flips.link)[verb])
 
     assert reply.accepted, reply.message
@@ -304,7 +306,7 @@ def test_a_fio_is_compared_by_what_no_user_can_exchange(
 @pytest.mark.long
 @pytest.mark.parametrize("whose", [0, NOBODY], ids=["root", "user"])
 async def test_no_file_is_opened_while_a_link_is_exchanged_all_the_time(
-    root: Requests, trap: Trap, opener: Path, whose: int
+    root: RequestDispatcher, trap: Trap, opener: Path, whose: int
 ) -> None:
     """What a user exchanges is refused; what root itself does is answered or refused."""
     os.chown(trap.folder, whose, whose)

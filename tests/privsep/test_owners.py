@@ -10,10 +10,10 @@ import pytest
 
 from app.core.session import journal as journal_module
 from app.core.session.journal import OVERDUE, Journal, boot_clock, read_records
-from app.core.session.journals import RootJournal
+from app.core.session.journals import HelperJournal
 from app.core.session.locks import hold_lock, lock_name
 from app.privsep import change_verbs
-from app.privsep.request_schema import FIELDS, NotAllowedError
+from app.privsep.request_schema import FIELDS, RequestDeniedError
 from backends.change import Change
 from backends.errors import HeldError, RefusedError, StorageError
 from backends.vendors.block.backend import BlockBackend
@@ -59,9 +59,9 @@ async def test_the_id_of_another_users_trial_is_not_given_again(joe: Helper, unt
         joe.intend(until=None if until is None else boot_clock() + until)
 
     assert len(read_records(joe.journal.file)) == 1
-    with pytest.raises(NotAllowedError, match="another user's"):
+    with pytest.raises(RequestDeniedError, match="another user's"):
         joe.changes.outcome(SESSION, "c1", "kept")
-    with pytest.raises(NotAllowedError, match="not announced"):
+    with pytest.raises(RequestDeniedError, match="not announced"):
         await joe.changes.apply(SESSION, "c1")
     assert open_trials(joe) == JANES
     assert joe.host.written == []
@@ -113,7 +113,7 @@ async def test_of_two_conversations_that_give_an_id_at_once_one_makes_its_change
     monkeypatch.setattr(Journal, "_append", beaten)
     with pytest.raises(StorageError, match="another change c1"):
         second.intend("512")
-    with pytest.raises(NotAllowedError, match="not announced"):
+    with pytest.raises(RequestDeniedError, match="not announced"):
         await second.changes.apply(SESSION, "c1")
 
     made = second.journal.intent_of("c1", Path(SESSION))
@@ -177,7 +177,7 @@ def test_no_user_ends_what_root_has_on_trial(tmp_path: Path, uid: int | None) ->
     (trial,) = journal.trials()
     joe = Helper(tmp_path, JOE)
 
-    with pytest.raises(NotAllowedError, match="another user's"):
+    with pytest.raises(RequestDeniedError, match="another user's"):
         joe.changes.outcome(SESSION, "c1", "kept")
     Journal(tmp_path / "journal", uid=JOE).outcome("c1", Path(SESSION), "kept")
 
@@ -308,7 +308,7 @@ async def test_a_plan_ends_with_its_lock(tmp_path: Path, again: str) -> None:
         else:
             await helper.changes.apply(SESSION, "c1")
 
-    with pytest.raises(NotAllowedError, match="was not locked all the time"):
+    with pytest.raises(RequestDeniedError, match="was not locked all the time"):
         await go_on()
 
     assert helper.host.written == []
@@ -335,7 +335,7 @@ async def test_a_lock_is_not_let_go_while_a_change_is_made_under_it(
     monkeypatch.setattr(BlockBackend, "plan_remake", again, raising=False)
     making = asyncio.ensure_future(getattr(helper.changes, verb)(SESSION, "c1"))
     await begun.wait()
-    with pytest.raises(NotAllowedError, match="a change is being made under that lock"):
+    with pytest.raises(RequestDeniedError, match="a change is being made under that lock"):
         helper.changes.unlock(name)
     with pytest.raises(HeldError), hold_lock(helper.paths.locks, name, "measuring"):
         pass
@@ -351,7 +351,7 @@ async def test_nobody_arms_a_watchdog_for_another_users_trial(joe: Helper) -> No
     (trial,) = joe.journal.trials()
     assert trial.until is not None
 
-    with pytest.raises(NotAllowedError, match="nothing was announced"):
+    with pytest.raises(RequestDeniedError, match="nothing was announced"):
         await joe.changes.arm(SESSION, trial.until)
 
 
@@ -360,7 +360,7 @@ async def test_nobody_adds_to_the_set_that_another_users_watchdog_takes_back(joe
     (trial,) = joe.journal.trials()
     await joe.planned()
 
-    with pytest.raises(NotAllowedError, match="that set of trials is another user's"):
+    with pytest.raises(RequestDeniedError, match="that set of trials is another user's"):
         joe.intend(until=trial.until, id="c2")
 
     assert open_trials(joe) == JANES
@@ -384,7 +384,7 @@ async def test_a_watchdog_is_armed_once_and_not_without_number(tmp_path: Path, m
         failing.append(False)
         try:
             done.append(await jane.changes.arm(SESSION, until))
-        except NotAllowedError as error:
+        except RequestDeniedError as error:
             assert "it is armed, or too many are" in str(error)  # noqa: PT017
     assert len(done) == change_verbs.MOST_WATCHDOGS
 
@@ -398,7 +398,7 @@ def test_a_user_decides_their_own_trials_and_root_all(
 ) -> None:
     (trial,) = joe.journal.trials()
     monkeypatch.setattr(os, "getuid", lambda: uid)
-    assert RootJournal(joe.paths.journal, side=None).is_ours(trial) is ours  # type: ignore[arg-type]
+    assert HelperJournal(joe.paths.journal, side=None).is_ours(trial) is ours  # type: ignore[arg-type]
 
 
 async def test_an_outcome_that_is_there_already_adds_nothing(tmp_path: Path) -> None:

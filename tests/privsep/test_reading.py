@@ -16,8 +16,8 @@ from app.privsep import read_policy
 from backends import registry
 from backends.change import Change
 from backends.host import Command, Completed, Host
-from backends.protocol import Finds, Sets
-from backends.registry import Machine
+from backends.protocol import InventoryBackend, SettingsBackend
+from backends.registry import MachineBackends
 from backends.simulator.host import SimulatedHost
 from backends.simulator.profiles.linux import linux_rack
 from backends.system.wrapped import HostWrapper
@@ -73,7 +73,7 @@ def refused(lines: Sequence[Sequence[str]]) -> list[str]:
 
 async def looked_at(host: Listening) -> list[Change]:
     """Everything read; one value of every setting of a controller, an array and a drive planned."""
-    machine = Machine.of(host)
+    machine = MachineBackends.of(host)
     inventory = await machine.probe()
     plans: list[Change] = []
     for target in (inventory.controllers[0].target, inventory.arrays[0].target, inventory.drives[0].target):
@@ -117,7 +117,7 @@ async def test_lvs_is_asked_by_root_to_leave_a_silent_disk_alone(disk: str) -> N
     rack.states = [f"hung:{disk}"]
     host = Listening(SimulatedHost(rack, speed=1000))
 
-    await Machine.of(host).probe()
+    await MachineBackends.of(host).probe()
 
     without = [argv for argv in host.reads if "--config" in argv]
     assert without
@@ -184,11 +184,11 @@ def test_no_other_file_is_read_than_the_mounts_of_process_1(path: str) -> None:
         (Marvell, Telling("mvcli", MARVELL)),
     ],
 )
-async def test_what_is_asked_of_other_cards_is_in_the_table(backend: type[Finds], host: Host) -> None:
+async def test_what_is_asked_of_other_cards_is_in_the_table(backend: type[InventoryBackend], host: Host) -> None:
     listening = Listening(host)
     one = backend(listening)  # type: ignore[call-arg]
     found = await one.inventory()
-    if isinstance(one, Sets):
+    if isinstance(one, SettingsBackend):
         for array in found.arrays:
             await one.read(array.target)
     assert listening.reads

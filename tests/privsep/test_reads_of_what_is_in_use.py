@@ -13,24 +13,24 @@ from pathlib import Path
 import psutil  # type: ignore[import-untyped]
 import pytest
 
-from app.core.fio.events import Finished
+from app.core.fio.events import WorkloadFinished
 from app.core.fio.job import Job, JobTarget, TargetKind
 from app.core.fio.job_values import Pattern
 from app.core.fio.load import FioLoad
 from app.core.fio.sections import JobSection, join_sections
 from app.core.session.event_types import SampleTaken
-from app.core.session.results import RunFigures, RunStatus
+from app.core.session.results import RunResult, RunStatus
 from app.privsep import __main__ as starting
 from app.privsep import device_claims
 from app.privsep.client import split_host
 from backends.errors import RaidbenchError, RefusedError
-from backends.guard import DeviceFacts, GuardAnswer, Intent, look_at
-from backends.helper_device import LentDevice
+from backends.guard import DeviceFacts, GuardResult, Intent, look_at
+from backends.helper_device import HelperDevice
 from backends.host import Host
 from backends.system.local import LocalHost
 from backends.system.local.process import LocalProcess
 from backends.system.local.unprivileged import NOBODYS
-from backends.system.privsep.program import HelpersProgram
+from backends.system.privsep.program import HelperProcess
 from tests.backends.loops import Loop, ext4, loop, mounted, needs_loops, program, wait_for
 from tests.packages import needs
 from tests.privsep.helping import NOBODY, Helper, helper, needs_root, running
@@ -199,11 +199,11 @@ async def test_what_was_judged_free_is_what_is_handed_over(
 ) -> None:
     other = stack.enter_context(loop(tmp_path / "other"))
 
-    async def elsewhere(host: Host, name: str, intent: Intent) -> tuple[DeviceFacts, GuardAnswer]:
+    async def elsewhere(host: Host, name: str, intent: Intent) -> tuple[DeviceFacts, GuardResult]:
         return await look_at(host, other.device, intent)
 
     monkeypatch.setattr(device_claims, "look_at", elsewhere)
-    one = device_claims.Holding(LocalHost(), NOBODY, tmp_path / "none")
+    one = device_claims.DeviceClaims(LocalHost(), NOBODY, tmp_path / "none")
 
     said, descriptors = await one.hold(**asking(device.device))  # type: ignore[arg-type]
     await one.close()
@@ -224,7 +224,7 @@ def measuring(*holds: int, job: Job = LONG, **other: object) -> dict[str, object
 async def reading(root: Helper, *devices: Loop, job: Job = LONG) -> AsyncIterator[LocalProcess]:
     """The helper's fio, from its first byte on."""
     holds = [(await root.side.ask("hold", **asking(one.device)))["hold"] for one in devices]
-    async with HelpersProgram(root.side, measuring(*holds, job=job)) as process:
+    async with HelperProcess(root.side, measuring(*holds, job=job)) as process:
         await anext(process.chunks())
         yield process
     with suppress(RefusedError):  # it has ended meanwhile
@@ -440,7 +440,7 @@ def load_of(root: Helper) -> FioLoad:
 async def targets(root: Helper, *devices: Loop) -> AsyncIterator[list[JobTarget]]:
     """Devices as they are given to fio, each held by the helper."""
     held = [
-        LentDevice(root.side, one.device, writing=False, typed=None, meant=None, shown=None).__aenter__()
+        HelperDevice(root.side, one.device, writing=False, typed=None, meant=None, shown=None).__aenter__()
         for one in devices
     ]
     found = [await one for one in held]
@@ -459,7 +459,7 @@ async def test_what_is_in_use_is_measured_with_live_samples_and_figures(
     async with targets(root, in_use) as [target]:
         events = [event async for event in load_of(root).run(SHORT, [target], tmp_path, asyncio.Event())]
 
-    assert isinstance(events[-1], Finished)
+    assert isinstance(events[-1], WorkloadFinished)
     figures = events[-1].figures
     assert (figures.status, figures.read is not None and figures.read.iops > 0) == (RunStatus.OK, True), figures
     assert sum(isinstance(event, SampleTaken) for event in events) >= 3
@@ -473,7 +473,7 @@ async def test_sections_of_a_job_read_what_is_in_use_one_after_another(
     async with targets(root, in_use) as [target]:
         events = [event async for event in load_of(root).run(job, [target], tmp_path, asyncio.Event())]
 
-    assert isinstance(events[-1], Finished)
+    assert isinstance(events[-1], WorkloadFinished)
     figures = events[-1].figures
     assert figures.status is RunStatus.OK, figures
     assert [one.read is not None and one.read.iops > 0 for one in figures.sections] == [True, True]
@@ -488,7 +488,7 @@ async def test_one_in_use_and_one_that_is_free_are_read_by_one_fio(
         assert [target.root is not None and target.root.lent for target in both] == [False, True]
         events = [event async for event in load_of(root).run(SHORT, both, tmp_path, asyncio.Event())]
 
-    assert isinstance(events[-1], Finished)
+    assert isinstance(events[-1], WorkloadFinished)
     assert events[-1].figures.status is RunStatus.OK
     assert [one.read is not None and one.read.iops > 0 for one in events[-1].figures.targets] == [True, True]
 
@@ -504,14 +504,14 @@ async def test_a_scratch_file_beside_what_is_in_use_is_refused_with_a_reason(
 
 async def run_until_sampled(
     root: Helper, device: Loop, folder: Path, then: Callable[[asyncio.Event], object]
-) -> RunFigures:
+) -> RunResult:
     """The figures of a long run of which the first sample had something done."""
     stop = asyncio.Event()
     async with targets(root, device) as [target], aclosing(load_of(root).run(LONG, [target], folder, stop)) as events:
         async for event in events:
             if isinstance(event, SampleTaken):
                 then(stop)
-    assert isinstance(event, Finished)
+    assert isinstance(event, WorkloadFinished)
     return event.figures
 
 

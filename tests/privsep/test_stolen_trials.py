@@ -14,11 +14,11 @@ from app.core.session.journal import Journal, boot_clock
 from app.core.session.json_codec import unstructure
 from app.core.session.locks import lock_name
 from app.core.session.paths import Paths
-from app.privsep.dispatcher import Requests
+from app.privsep.dispatcher import RequestDispatcher
 from app.privsep.request_schema import RESULTS
 from backends.change import Change
 from backends.model import Target
-from backends.registry import Machine
+from backends.registry import MachineBackends
 from backends.system.local import LocalHost
 from tests.backends.loops import Loop, loop, needs_loops, wait_for
 from tests.privsep.helping import needs_root
@@ -33,7 +33,7 @@ class User:
     """One user's conversation with a helper of their own, in this process; all helpers share root's folders."""
 
     def __init__(self, paths: Paths, uid: int) -> None:
-        self.requests = Requests(paths=paths, uid=uid, gid=uid)
+        self.requests = RequestDispatcher(paths=paths, uid=uid, gid=uid)
         self._asked = 0
 
     async def ask(self, verb: str, **args: object) -> bool:
@@ -63,7 +63,7 @@ def other(tmp_path: Path, stack: ExitStack) -> Loop:
 
 async def change_of(device: Loop, value: str) -> Change:
     target = Target(backend="block", address=device.name)
-    return await Machine.of(LocalHost()).setter(target).plan(target, "read_ahead_kb", value)
+    return await MachineBackends.of(LocalHost()).setter(target).plan(target, "read_ahead_kb", value)
 
 
 def read_ahead(device: Loop) -> str:

@@ -9,7 +9,7 @@ import pytest
 
 from app.core.changes.boot_unit import NAME, PATH
 from app.privsep.client import split_host
-from backends.firmware_queries import Question
+from backends.firmware_queries import FirmwareQuery
 from backends.self_exec import lasting
 from backends.system.local import LocalHost
 from tests.backends.hba.answers import ANSWERS, AnsweringCard
@@ -52,9 +52,9 @@ async def test_the_unit_is_taken_away_again(tmp_path: Path, monkeypatch: pytest.
     assert (there, PATH in host.files) == (True, False)
 
 
-@pytest.mark.parametrize("question", [Question.CONTROLLER, Question.VOLUME])
+@pytest.mark.parametrize("question", [FirmwareQuery.CONTROLLER, FirmwareQuery.VOLUME])
 async def test_what_a_card_answers_comes_to_the_user_as_it_is(
-    tmp_path: Path, monkeypatch: pytest.MonkeyPatch, question: Question
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch, question: FirmwareQuery
 ) -> None:
     card = AnsweringCard(ANSWERS)
     user = split_host(LocalHost(firmware_queries=True), side_on(card, tmp_path, monkeypatch))

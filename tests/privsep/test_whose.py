@@ -10,11 +10,11 @@ from app.core.session.journal import Journal, boot_clock
 from app.core.session.journals import enrol
 from app.core.session.json_codec import unstructure
 from app.core.session.paths import Paths
-from app.privsep.change_verbs import GuardedChanges
-from app.privsep.request_schema import NotAllowedError
+from app.privsep.change_verbs import HelperChanges
+from app.privsep.request_schema import RequestDeniedError
 from backends.errors import RefusedError
 from backends.model import Target
-from backends.registry import Machine
+from backends.registry import MachineBackends
 from backends.system.local import LocalHost
 from tests.core.doubles import planned
 
@@ -22,13 +22,13 @@ JANE, JOE = 4711, 4712
 SESSION = "/home/jane/.local/state/raidbench/sessions/2026-11-23_0900"
 
 
-def of(folder: Path, uid: int) -> GuardedChanges:
+def of(folder: Path, uid: int) -> HelperChanges:
     """The changes of a conversation that a user has just begun."""
     paths = Paths(
         sessions=folder / "sessions", journal=folder / "journal", locks=folder / "locks", config=folder / "config.toml"
     )
     host = LocalHost()
-    return GuardedChanges(host, Machine.of(host), paths, uid)
+    return HelperChanges(host, MachineBackends.of(host), paths, uid)
 
 
 @pytest.fixture
@@ -41,13 +41,13 @@ def journal(tmp_path: Path) -> Journal:
 
 @pytest.mark.parametrize("result", ["kept", "failed", "verified"])
 def test_nobody_else_ends_a_trial(tmp_path: Path, journal: Journal, result: str) -> None:
-    with pytest.raises(NotAllowedError, match="another user's"):
+    with pytest.raises(RequestDeniedError, match="another user's"):
         of(tmp_path, JOE).outcome(SESSION, "c1", result)
     assert [trial.id for trial in journal.trials()] == ["c1"]
 
 
 async def test_nobody_else_has_what_it_deleted_made_again(tmp_path: Path, journal: Journal) -> None:
-    with pytest.raises(NotAllowedError, match="another user's"):
+    with pytest.raises(RequestDeniedError, match="another user's"):
         await of(tmp_path, JOE).remake(SESSION, "c1")
 
 
@@ -59,7 +59,7 @@ def test_another_terminal_of_that_user_and_root_keep_it(tmp_path: Path, journal:
 
 def test_a_trial_that_nobody_announced_is_not_ended(tmp_path: Path, journal: Journal) -> None:
     for session, id in ((SESSION, "c2"), ("/elsewhere", "c1")):
-        with pytest.raises(NotAllowedError, match="no such change"):
+        with pytest.raises(RequestDeniedError, match="no such change"):
             of(tmp_path, JANE).outcome(session, id, "kept")
     assert [trial.id for trial in journal.trials()] == ["c1"]
 

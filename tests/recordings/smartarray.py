@@ -6,7 +6,7 @@ import asyncio
 import re
 from pathlib import Path
 
-from backends.simulator.tool_output import Said
+from backends.simulator.tool_output import SimulatedOutput
 from backends.testing.truncation import complaints, every_line
 from backends.tool_output import CUT
 from backends.vendors.smartarray import effective
@@ -103,8 +103,8 @@ class _Recorded(PlayedCards):
         super().__init__() if adaptec else super().__init__((HPE,))
         self.adaptec = (SMARTRAID,) if adaptec else ()
         titles = "".join(f"\n{model} in Slot {slot}\n" for model, slot in _TITLE.findall(text) if ":" not in model)
-        self.instead |= {"getconfig": Said(text=text), "getstatus": Said(text=f"{DONE}\n")}
-        self.instead |= {"ctrl all show": Said(text=titles), "ctrl slot=": Said(text=text)}
+        self.instead |= {"getconfig": SimulatedOutput(text=text), "getstatus": SimulatedOutput(text=f"{DONE}\n")}
+        self.instead |= {"ctrl all show": SimulatedOutput(text=titles), "ctrl slot=": SimulatedOutput(text=text)}
 
 
 def _half(text: str, *, adaptec: bool) -> list[str]:

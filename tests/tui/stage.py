@@ -12,23 +12,23 @@ from pathlib import Path
 
 from textual.pilot import Pilot
 
-from app.core.benchmark.device_access import DeviceJudgement, Gate
+from app.core.benchmark.device_access import DeviceAccess, DeviceGuardResult
 from app.core.benchmark.device_stats import member_meter
-from app.core.benchmark.runner import Measurer
-from app.core.benchmark.scratch_manager import Held
-from app.core.fio.events import Finished, LoadEvent
+from app.core.benchmark.runner import BenchmarkRunner
+from app.core.benchmark.scratch_manager import OpenTarget
+from app.core.fio.events import LoadEvent, WorkloadFinished
 from app.core.fio.job import Engine, Job, JobTarget
 from app.core.fio.preflight import Preflight
 from app.core.session.event_types import CpuSampled, PhaseChanged, SampleTaken, SteadyPlan
 from app.core.session.events import MachineFacts
 from app.core.session.paths import Paths
 from app.core.session.results import (
-    CpuFigures,
-    DirectionFigures,
+    CpuStats,
     DirectionSample,
-    LatencyFigures,
+    DirectionStats,
+    LatencyStats,
     Phase,
-    RunFigures,
+    RunResult,
     RunStatus,
     Sample,
 )
@@ -39,13 +39,13 @@ from app.tui.notices import Notices
 from app.tui.options import ScreenOptions
 from backends.change import Change
 from backends.device_label import nameplate
-from backends.guard import GuardAnswer, Intent, require
+from backends.guard import GuardResult, Intent, require
 from backends.identity import Identity
 from backends.model import Inventory, Problem, Target
 from backends.protocol import Backend, Vendor
-from backends.registry import Backends, Machine
+from backends.registry import Backends, MachineBackends
 from backends.settings import Reading, Setting
-from backends.topology.thin_capacity import WHOLE, Area, Room
+from backends.topology.thin_capacity import WHOLE, ThinCapacity, WriteRange
 from backends.vendors.block import VENDOR as BLOCK
 from tests.backends.fakes import QUEUE, FakeHost, disk, machine
 from widgets.guarded_dialog import GRACE, GuardedDialog
@@ -94,13 +94,13 @@ def kernel(host: FakeHost, path: str, text: str) -> None:
     host.files[path] = text
 
 
-WRITTEN = DirectionFigures(
+WRITTEN = DirectionStats(
     iops=16_000.0,
     bytes_per_second=2e9,
     total_ios=1,
     total_bytes=0,
     runtime_s=60.0,
-    latency_ns=LatencyFigures(),
+    latency_ns=LatencyStats(),
 )
 """A fill, but for how much it wrote."""
 
@@ -131,11 +131,13 @@ class FakeLoad:
             halt.cancel()
             if not ask.done():
                 ask.cancel()
-                yield Finished(figures=figures(RunStatus.STOPPED, "stopped on request"), raw=workdir / "fio.out")
+                yield WorkloadFinished(
+                    figures=figures(RunStatus.STOPPED, "stopped on request"), raw=workdir / "fio.out"
+                )
                 return
             event = ask.result()
             yield event
-            if isinstance(event, Finished):
+            if isinstance(event, WorkloadFinished):
                 return
 
     async def layout(self, target: JobTarget, workdir: Path, stop: asyncio.Event) -> AsyncGenerator[LoadEvent, None]:
@@ -144,7 +146,7 @@ class FakeLoad:
         if not self.laid_out:
             await stop.wait()
         status = RunStatus.OK if self.laid_out else RunStatus.STOPPED
-        yield Finished(figures=RunFigures(status=status), raw=workdir / "layout.out")
+        yield WorkloadFinished(figures=RunResult(status=status), raw=workdir / "layout.out")
 
     async def fill(
         self, target: JobTarget, workdir: Path, stop: asyncio.Event, *, loops: int, engine: Engine, block: int
@@ -153,7 +155,7 @@ class FakeLoad:
         yield PhaseChanged(phase=Phase.FILLING, total_bytes=target.size * loops)
         async with aclosing(self.run(Job(), [target], workdir, stop)) as events:
             async for event in events:
-                if isinstance(event, Finished):
+                if isinstance(event, WorkloadFinished):
                     part = 1.0 if event.figures.status is RunStatus.OK else 0.5
                     written = replace(WRITTEN, total_bytes=int(target.size * loops * part))
                     event = replace(event, figures=replace(event.figures, read=None, write=written))
@@ -179,12 +181,12 @@ class FakeLoad:
 
     def finish(self, status: RunStatus = RunStatus.OK, reason: str | None = None, iops: float = 85_400.0) -> None:
         """The end."""
-        self.queue.put_nowait(Finished(figures=figures(status, reason, iops), raw=Path("fio.out")))
+        self.queue.put_nowait(WorkloadFinished(figures=figures(status, reason, iops), raw=Path("fio.out")))
 
 
-def figures(status: RunStatus = RunStatus.OK, reason: str | None = None, iops: float = 85_400.0) -> RunFigures:
+def figures(status: RunStatus = RunStatus.OK, reason: str | None = None, iops: float = 85_400.0) -> RunResult:
     """What a run of a minute measured."""
-    latency = LatencyFigures(
+    latency = LatencyStats(
         mean=370_000.0,
         stddev=42_000.0,
         min=80_000,
@@ -194,7 +196,7 @@ def figures(status: RunStatus = RunStatus.OK, reason: str | None = None, iops: f
         p99_9=3_600_000,
         max=9_000_000,
     )
-    read = DirectionFigures(
+    read = DirectionStats(
         iops=iops,
         bytes_per_second=iops * 4096,
         total_ios=int(iops * 60),
@@ -202,11 +204,11 @@ def figures(status: RunStatus = RunStatus.OK, reason: str | None = None, iops: f
         runtime_s=60.0,
         latency_ns=latency,
     )
-    cpu = CpuFigures(fio_percent_of_core=41.0, host_percent=27.0)
-    return RunFigures(status=status, reason=reason, seconds=60.0, read=read, cpu=cpu, fio_version="fio-3.33")
+    cpu = CpuStats(fio_percent_of_core=41.0, host_percent=27.0)
+    return RunResult(status=status, reason=reason, seconds=60.0, read=read, cpu=cpu, fio_version="fio-3.33")
 
 
-class FakeGate(Gate):
+class FakeGate(DeviceAccess):
     """Lets through what it is told to; everything below /dev is a device."""
 
     refused: tuple[str, ...] = ()
@@ -218,12 +220,12 @@ class FakeGate(Gate):
         """By its name."""
         return path.startswith("/dev/")
 
-    async def judge(self, path: str, *, writes: bool, area: Area = WHOLE) -> DeviceJudgement:
+    async def judge(self, path: str, *, writes: bool, area: WriteRange = WHOLE) -> DeviceGuardResult:
         """As it was told."""
         name = path.removeprefix("/dev/")
         refused = self.refused if writes else ()
         found = self.found if writes else ()
-        verdict = GuardAnswer(
+        verdict = GuardResult(
             device=path,
             ok=not refused,
             refused=refused,
@@ -232,7 +234,7 @@ class FakeGate(Gate):
             plate=nameplate(Identity(name=name, serial="S1"), name=path),
             found=found,
         )
-        return DeviceJudgement(
+        return DeviceGuardResult(
             device=path,
             disk=path,
             size=4 << 40,
@@ -243,7 +245,7 @@ class FakeGate(Gate):
             area=area,
         )
 
-    async def rooms(self, devno: str, path: str = "") -> tuple[Room, ...]:
+    async def rooms(self, devno: str, path: str = "") -> tuple[ThinCapacity, ...]:
         """All have what they need."""
         return ()
 
@@ -252,10 +254,10 @@ class FakeGate(Gate):
         return None, 512
 
     @contextlib.asynccontextmanager
-    async def hold(self, judgement: DeviceJudgement, typed: str | None) -> AsyncGenerator[Held, None]:
+    async def hold(self, judgement: DeviceGuardResult, typed: str | None) -> AsyncGenerator[OpenTarget, None]:
         """Insists as the real one does."""
         require(judgement.verdict, typed)
-        yield Held(path=judgement.device)
+        yield OpenTarget(path=judgement.device)
 
 
 class BrokenBackend:
@@ -339,12 +341,12 @@ def set_table(
     """A workbench in `folder`, its session of a fixed name, on the kernel's disks alone unless `vendors` says more."""
     host = host or host_of()
     bench = Workbench(host, paths=paths_in(folder), advisor=advise)
-    bench.hardware.machine = Machine(bench.host, vendors)
+    bench.hardware.machine = MachineBackends(bench.host, vendors)
     load = FakeLoad()
     gate = FakeGate(bench.host)
 
-    def measurer(folder: Path) -> Measurer:
-        return Measurer(
+    def measurer(folder: Path) -> BenchmarkRunner:
+        return BenchmarkRunner(
             load=load,
             preflight=ready_fio,
             gate=gate,

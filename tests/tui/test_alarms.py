@@ -7,10 +7,10 @@ from dataclasses import replace
 import pytest
 
 from app.core.fio.interval_log import samples_of
-from app.core.fio.run_phases import Course
-from app.core.session.results import DirectionSample, MemberFigures, Phase, Sample
+from app.core.fio.run_phases import RunPhases
+from app.core.session.results import DirectionSample, MemberStats, Phase, Sample
 from app.core.session.state import ActiveRun
-from app.tui.alarms import Alarms
+from app.tui.alarms import RunAlerts
 from app.tui.bench.curves import Curves
 from app.tui.bench.run_marks import marks_of
 from tests.core.fio.record import STREAMS
@@ -28,7 +28,7 @@ def flowing(*ios: int) -> ActiveRun:
 
 
 def heard(*moments: ActiveRun) -> list[tuple[str, ...]]:
-    alarms = Alarms()
+    alarms = RunAlerts()
     return [alarms.hear(moment) for moment in moments]
 
 
@@ -49,23 +49,23 @@ def test_a_stall_of_the_next_run_is_another_one() -> None:
 
 
 def test_a_member_that_fails_in_the_run_is_told_once() -> None:
-    good = replace(active(), members=(MemberFigures(device="sdb"),))
-    failed = replace(active(), members=(MemberFigures(device="sdb", role="faulty"),))
+    good = replace(active(), members=(MemberStats(device="sdb"),))
+    failed = replace(active(), members=(MemberStats(device="sdb", role="faulty"),))
     assert heard(good, failed, failed) == [(), ("sdb failed during the run and is marked faulty.",), ()]
 
 
 def test_a_member_that_had_failed_before_is_no_news() -> None:
-    failed = replace(active(), members=(MemberFigures(device="sdb", role="faulty"),))
+    failed = replace(active(), members=(MemberStats(device="sdb", role="faulty"),))
     assert heard(failed, failed) == [(), ()]
 
 
 def test_nothing_is_told_while_nothing_is_measured() -> None:
-    assert Alarms().hear(None) == ()
+    assert RunAlerts().hear(None) == ()
 
 
 def held() -> tuple[Sample, ...]:
     """What a real fio told whose worker was stopped for a second and a half."""
-    return samples_of(STREAMS / "worker_held.stdout", Course(ramp=False, planned_s=4.0))
+    return samples_of(STREAMS / "worker_held.stdout", RunPhases(ramp=False, planned_s=4.0))
 
 
 def test_a_real_stall_is_told_with_its_length_as_soon_as_fio_tells_again() -> None:

@@ -9,12 +9,12 @@ import pytest
 
 from app.core.fio.job import Job
 from app.core.session.state import Session
-from app.tui.app_interface import Port
+from app.tui.app_interface import AppInterface
 from app.tui.bench.write_confirmation import _overwriting
 from tests.core.benchmark.test_wear import ready
 from widgets.confirmation import Confirmation
 
-APP = cast("Port", SimpleNamespace(session=Session()))
+APP = cast("AppInterface", SimpleNamespace(session=Session()))
 
 
 def asked(rw: str) -> Confirmation:

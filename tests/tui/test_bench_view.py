@@ -11,7 +11,7 @@ from app.core.presentation.events import after_words
 from app.core.presentation.run import advice_facts, figure_facts, result_line, stall_words
 from app.core.session.event_types import SteadyPlan
 from app.core.session.events import ChangeEnded, ChangeIntended, ExperimentMark, ExperimentStarted, RunEnded, RunStarted
-from app.core.session.results import Advice, DirectionSample, Phase, RunFigures, RunStatus, Sample, SteadyFigures
+from app.core.session.results import Advice, DirectionSample, Phase, RunResult, RunStatus, Sample, SteadyStateResult
 from app.core.session.state import ActiveRun, ChangeRecord, ExperimentRecord, RunRecord, Session
 from app.tui.bench.curves import CurveFigures, Curves
 from app.tui.bench.large_figures import ended_figures, running_figures
@@ -74,7 +74,7 @@ def active(phase: Phase = Phase.MEASURING, *, planned: float = 70.0, seconds: fl
     return ActiveRun(start=start, phase=phase, phase_since=100.0, phase_seconds=seconds)
 
 
-def finished(run: RunFigures | None = None) -> RunRecord:
+def finished(run: RunResult | None = None) -> RunRecord:
     """A run that is over."""
     return RunRecord(start=active().start, end=RunEnded(at=70.0, id="r1", figures=run or figures(), folder="runs/r1"))
 
@@ -226,11 +226,11 @@ def test_the_header_counts_all_runs_of_an_ab() -> None:
     ("run", "words"),
     [
         (figures(), "done: read 85.4k IOPS, 334 MiB/s, p50 310 µs, p99 1.20 ms, p99.9 3.60 ms, max 9.00 ms"),
-        (RunFigures(status=RunStatus.FAILED, reason="The disk is gone."), "failed: The disk is gone."),
-        (RunFigures(status=RunStatus.OK), "done: nothing was measured"),
+        (RunResult(status=RunStatus.FAILED, reason="The disk is gone."), "failed: The disk is gone."),
+        (RunResult(status=RunStatus.OK), "done: nothing was measured"),
     ],
 )
-def test_a_run_in_one_line(run: RunFigures, words: str) -> None:
+def test_a_run_in_one_line(run: RunResult, words: str) -> None:
     assert result_line(run) == words
 
 
@@ -239,12 +239,12 @@ def test_a_stopped_run_keeps_its_figures() -> None:
 
 
 def test_after_a_failure_comes_what_to_do_and_what_else_happened() -> None:
-    run = RunFigures(status=RunStatus.FAILED, reason="It is gone.", hint="Plug it in.", warnings=("sdb went away",))
+    run = RunResult(status=RunStatus.FAILED, reason="It is gone.", hint="Plug it in.", warnings=("sdb went away",))
     assert after_words(run) == ("Plug it in.", "sdb went away")
 
 
 def test_after_a_good_run_nothing_else_is_said() -> None:
-    assert after_words(RunFigures(status=RunStatus.OK)) == ()
+    assert after_words(RunResult(status=RunStatus.OK)) == ()
 
 
 def test_all_figures_have_their_group() -> None:
@@ -277,7 +277,7 @@ def test_advice_stands_under_its_key_with_what_to_do() -> None:
     ]
 
 
-SETTLED = SteadyFigures(
+SETTLED = SteadyStateResult(
     attained=True, range_share=0.05, slope_share=0.02, rounds=7, window=5, round_s=10, waited_s=70.0
 )
 

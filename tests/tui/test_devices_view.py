@@ -8,13 +8,13 @@ import pytest
 
 from app.core.presentation import table as view
 from app.core.presentation.attention_list import troubles
-from app.core.presentation.device_table import WHOLE, Listing, devices_table, matching, searchable
-from app.core.presentation.setting import Tuning, settings_table
+from app.core.presentation.device_table import WHOLE, DeviceListOptions, devices_table, matching, searchable
+from app.core.presentation.setting import TuningCells, settings_table
 from app.tui import render
 from app.tui.devices.device_list import SHOWN, next_value
 from app.tui.devices.settings_panel import settings_columns
 from app.tui.devices.staged_changes import confirmation
-from backends.change import Change, Write
+from backends.change import Change, ChangeStep
 from backends.device_label import nameplate
 from backends.identity import Identity, Use
 from backends.model import Array, Controller, Drive, Inventory, Level, Problem, Protection, Scope, State, Target
@@ -64,18 +64,18 @@ def rack() -> Inventory:
     )
 
 
-def keys(listing: Listing = Listing(), of: Inventory | None = None) -> list[str]:  # noqa: B008
+def keys(listing: DeviceListOptions = DeviceListOptions(), of: Inventory | None = None) -> list[str]:  # noqa: B008
     return [row.key for row in devices_table(of or rack(), listing).rows]
 
 
-def cell(key: str, of: Inventory, listing: Listing = WHOLE) -> str:
+def cell(key: str, of: Inventory, listing: DeviceListOptions = WHOLE) -> str:
     """What a column says of the first row."""
     return view.text_of(devices_table(of, listing).only(key).rows[0].cells[0])
 
 
-def found(words: str, of: Inventory | None = None, **listing: object) -> Listing:
+def found(words: str, of: Inventory | None = None, **listing: object) -> DeviceListOptions:
     """A list of what a filter wants."""
-    return Listing(found=matching(searchable(of or rack(), {}), words), **listing)  # type: ignore[arg-type]
+    return DeviceListOptions(found=matching(searchable(of or rack(), {}), words), **listing)  # type: ignore[arg-type]
 
 
 def test_arrays_that_are_well_are_closed_and_one_in_trouble_shows_what_is_bad() -> None:
@@ -95,16 +95,16 @@ def test_members_that_are_not_well_are_counted_in_words() -> None:
 
 
 def test_one_row_stands_for_the_members_that_are_well() -> None:
-    row = devices_table(rack(), Listing()).only("name", "state").rows[3]
+    row = devices_table(rack(), DeviceListOptions()).only("name", "state").rows[3]
     assert [view.text_of(one) for one in row.cells] == ["1 other", "online"]
 
 
 def test_an_opened_array_shows_every_member() -> None:
-    assert keys(Listing(opened=frozenset({"mega:good", "mega:bad"}))) == keys(WHOLE)
+    assert keys(DeviceListOptions(opened=frozenset({"mega:good", "mega:bad"}))) == keys(WHOLE)
 
 
 def test_a_closed_controller_hides_what_is_behind_it() -> None:
-    assert keys(Listing(closed=frozenset({"mega:/c0"}))) == ["mega:/c0", "mega:sda"]
+    assert keys(DeviceListOptions(closed=frozenset({"mega:/c0"}))) == ["mega:/c0", "mega:sda"]
 
 
 def test_a_degraded_array_says_so_in_words() -> None:
@@ -152,7 +152,7 @@ def test_a_filter_looks_at_every_fact(words: str) -> None:
 
 def test_a_filter_looks_at_how_a_device_is_tuned() -> None:
     volume = array("v0")
-    texts = searchable(Inventory(arrays=(volume,)), {volume.target: Tuning(read_ahead=view.Cell("adaptive"))})
+    texts = searchable(Inventory(arrays=(volume,)), {volume.target: TuningCells(read_ahead=view.Cell("adaptive"))})
     assert matching(texts, "adaptive") == {"mega:v0"}
 
 
@@ -163,7 +163,9 @@ def test_where_a_disk_is_mounted_stands_in_its_row() -> None:
 
 def test_what_could_not_be_looked_at_has_a_row_of_its_own() -> None:
     broken = Inventory(problems=(Problem(where="acme", message="acme stopped."),))
-    assert devices_table(broken).rows[0].banner == (view.Cell("acme: acme stopped.", view.Tone.BAD, view.Mark.FAILED),)
+    assert devices_table(broken).rows[0].banner == (
+        view.Cell("acme: acme stopped.", view.Tone.BAD, view.StatusSymbol.FAILED),
+    )
 
 
 def test_a_problem_of_a_card_that_is_in_the_list_has_none() -> None:
@@ -270,8 +272,8 @@ def change(risk: Risk = Risk.NONE, *, target: str = "sda", undo: bool = True) ->
         label="Scheduler",
         before="none",
         after="bfq",
-        writes=(Write(path="/sys/block/sda/queue/scheduler", text="bfq"),),
-        undo=(Write(path="/sys/block/sda/queue/scheduler", text="none"),) if undo else (),
+        writes=(ChangeStep(path="/sys/block/sda/queue/scheduler", text="bfq"),),
+        undo=(ChangeStep(path="/sys/block/sda/queue/scheduler", text="none"),) if undo else (),
         risk=risk,
     )
 
@@ -347,7 +349,7 @@ def placed(width: int, name: str = "vmstore") -> dict[str, int]:
     """Columns of the list with their widths, of one array that is called so."""
     one = replace(array(name, State.REBUILDING), size_bytes=443 << 30, level=Level.RAID5, device="/dev/sdd")
     cache, ahead, strip = map(view.Cell, ("back ▲through", "adaptive", "256K"))
-    tuning = Tuning(write_cache=cache, read_ahead=ahead, strip=strip)
+    tuning = TuningCells(write_cache=cache, read_ahead=ahead, strip=strip)
     table = devices_table(Inventory(arrays=(one,)), WHOLE, {one.target: tuning})
     layout = TableLayout(render.columns(table))
     layout.measure(render.rows(table))

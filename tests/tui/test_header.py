@@ -12,7 +12,7 @@ from app.cli.splash import frame
 from app.core.session.events import MachineFacts
 from app.tui.commands import SCREENS
 from app.tui.header import HeaderLines
-from app.tui.header_text import TALL, Piece, Waiting
+from app.tui.header_text import TALL, HeaderSegment, RunBadge
 from tests.tui.stage import MACHINE, Table, app_of, opened, text_of
 from widgets.text_utils.symbols import BUSY, WELL
 
@@ -23,7 +23,7 @@ def lines(pilot: Pilot[int], count: int = 2) -> list[str]:
     return text_of(pilot).splitlines()[:count]
 
 
-def told(pilot: Pilot[int], *state: Piece) -> None:
+def told(pilot: Pilot[int], *state: HeaderSegment) -> None:
     """The header with these words on the right."""
     header = pilot.app.screen.query_one(HeaderLines)
     header.told = replace(header.told, state=state)
@@ -66,7 +66,12 @@ async def test_the_screen_in_front_is_inverse_and_no_other(table: Table, size: t
 
 async def test_without_room_the_other_screens_lose_their_names_before_the_job_goes(table: Table) -> None:
     async with opened(table, (80, 24)) as pilot:
-        told(pilot, Piece("SIMULATED"), Piece("trial 42 s", rank=1), Piece("randread-4k 42 % ETA 35 s", "run", 1))
+        told(
+            pilot,
+            HeaderSegment("SIMULATED"),
+            HeaderSegment("trial 42 s", rank=1),
+            HeaderSegment("randread-4k 42 % ETA 35 s", "run", 1),
+        )
         await pilot.pause()
         said = " ".join(lines(pilot, 1)[0].split())
         assert said == "tea 1 Devices 2 3 4 5 SIMULATED trial 42 s randread-4k 42 % ETA 35 s"
@@ -81,7 +86,11 @@ async def test_nothing_pushes_the_host_off(
 
     monkeypatch.setattr("app.core.session.recorder.machine_facts", facts)
     async with opened(table, size) as pilot:
-        told(pilot, Piece("SIMULATED"), *(Piece("something long to say", rank=rank) for rank in range(1, 9)))
+        told(
+            pilot,
+            HeaderSegment("SIMULATED"),
+            *(HeaderSegment("something long to say", rank=rank) for rank in range(1, 9)),
+        )
         await pilot.pause()
         assert LONG[:32] in lines(pilot, 1)[0]
 
@@ -127,7 +136,7 @@ async def test_troubles_are_counted_beside_the_screens(table: Table) -> None:
 
 
 def test_what_ended_elsewhere_is_marked_until_it_was_looked_at() -> None:
-    waiting = Waiting()
+    waiting = RunBadge()
     seen = [
         dict(waiting.marks({"sweep"}, "devices")),
         dict(waiting.marks(set(), "devices")),
@@ -139,6 +148,6 @@ def test_what_ended_elsewhere_is_marked_until_it_was_looked_at() -> None:
 
 
 def test_what_ended_under_ones_eyes_waits_for_nobody() -> None:
-    waiting = Waiting()
+    waiting = RunBadge()
     waiting.marks({"bench"}, "bench")
     assert waiting.marks(set(), "bench") == {}

@@ -7,7 +7,7 @@ from dataclasses import dataclass, replace
 
 import pytest
 
-from app.core.benchmark.runner import Request
+from app.core.benchmark.runner import BenchmarkRequest
 from app.core.fio.job import Job
 from app.features.report.html import to_html
 from app.features.report.markdown import to_markdown
@@ -48,7 +48,7 @@ def stations(tmp_path_factory: pytest.TempPathFactory) -> Stations:
             table.load.finish()
             job = Job.from_fields({"rw": "randread", "runtime": "2", "ramp": "0"})
             await table.bench.jobs.measure(
-                await table.bench.jobs.prepare(Request(where="/dev/sdb", name="/dev/sdb", job=job))
+                await table.bench.jobs.prepare(BenchmarkRequest(where="/dev/sdb", name="/dev/sdb", job=job))
             )
             report = report_of(table.bench.session)
             return Stations(devices=devices, settings=settings, markdown=to_markdown(report), html=to_html(report))

@@ -6,13 +6,13 @@ from dataclasses import replace
 
 import pytest
 
-from app.core.session.results import MemberFigures
+from app.core.session.results import MemberStats
 from app.tui.bench.members import member_table, outlier
 from widgets.static_table import plain
 
 
-def member(device: str = "sda", *, share: float | None = 0.25, depth: int = 0, role: str = "") -> MemberFigures:
-    return MemberFigures(
+def member(device: str = "sda", *, share: float | None = 0.25, depth: int = 0, role: str = "") -> MemberStats:
+    return MemberStats(
         device=device,
         label="SM883",
         role=role,
@@ -28,11 +28,11 @@ def member(device: str = "sda", *, share: float | None = 0.25, depth: int = 0, r
     )
 
 
-def many(count: int, depth: int = 0) -> list[MemberFigures]:
+def many(count: int, depth: int = 0) -> list[MemberStats]:
     return [member(f"sd{chr(97 + at)}", share=1 / count, depth=depth) for at in range(count)]
 
 
-def cells(*members: MemberFigures, most: int = 8, bar: int = 4, ascii: bool = False) -> list[list[str]]:
+def cells(*members: MemberStats, most: int = 8, bar: int = 4, ascii: bool = False) -> list[list[str]]:
     _, rows = member_table(members, most=most, bar=bar, ascii=ascii)
     return [[plain(cell) for cell in row.cells] for row in rows]
 
@@ -64,7 +64,7 @@ def test_roles_have_a_column_where_somebody_has_one(role: str, there: bool) -> N
 
 
 def test_what_is_not_counted_is_no_nought() -> None:
-    (row,) = cells(MemberFigures(device="sda"))
+    (row,) = cells(MemberStats(device="sda"))
     assert row == ["sda", *["-"] * 7, "not counted"]
 
 
@@ -129,4 +129,4 @@ def test_a_failed_one_stands_out_most() -> None:
 
 
 def test_members_that_do_nothing_are_all_alike() -> None:
-    assert outlier([MemberFigures(device="sda"), MemberFigures(device="sdb")]).device == "sda"
+    assert outlier([MemberStats(device="sda"), MemberStats(device="sdb")]).device == "sda"

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import pytest
 
-from app.tui.session_updates import LOST_S, LinkPace
+from app.tui.session_updates import LOST_S, RedrawThrottle
 
 
 class Clock:
@@ -14,10 +14,10 @@ class Clock:
         return self.now
 
 
-def paced(took: float) -> tuple[LinkPace, Clock]:
+def paced(took: float) -> tuple[RedrawThrottle, Clock]:
     """After a drawing that took so long to arrive."""
     clock = Clock()
-    pace = LinkPace(clock)
+    pace = RedrawThrottle(clock)
     pace.asked()
     clock.now += took
     pace.answered()
@@ -25,7 +25,7 @@ def paced(took: float) -> tuple[LinkPace, Clock]:
 
 
 def test_a_terminal_that_never_answered_is_not_waited_for() -> None:
-    pace = LinkPace(Clock())
+    pace = RedrawThrottle(Clock())
     assert (pace.answers, pace.wait()) == (False, 0.0)
 
 

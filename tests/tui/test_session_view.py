@@ -8,11 +8,11 @@ from typing import get_args
 import pytest
 
 from app.core.analysis.pair_design import RULE
-from app.core.analysis.replicates import Repeats
+from app.core.analysis.replicates import Replicates
 from app.core.presentation.events import EventChoice
 from app.core.presentation.run_list import ListedRun, runs_table
 from app.core.presentation.table import filled, text_of
-from app.core.session.event_types import Written
+from app.core.session.event_types import PreconditionWritten
 from app.core.session.events import (
     BaselineMarked,
     ChangeEnded,
@@ -20,13 +20,13 @@ from app.core.session.events import (
     CommandRan,
     ExperimentEnded,
     ExperimentStarted,
-    FoundFlaw,
     InventorySeen,
     LoggedEvent,
     MachineChecked,
     NoteAdded,
     PreconditionEnded,
-    ProblemMet,
+    ProblemRecorded,
+    RecordedFinding,
     RulePersisted,
     RunEnded,
     RunStarted,
@@ -46,15 +46,15 @@ from app.core.session.sweep_record import (
 )
 from app.core.session.sweep_steps import Purpose, StepResult, SweepResult
 from app.tui.log.screen import log_entry
-from backends.change import Change, Write
+from backends.change import Change, ChangeStep
 from backends.model import Drive, Inventory, Problem, Target
 from tests.case_loop import loop_over
 from tests.features.sweep.making import design
 from tests.tui.stage import MACHINE, figures
 
 SDA = Target(backend="block", address="sda")
-STEP = Write(path="/sys/block/sda/queue/scheduler", text="bfq")
-BACK = Write(path="/sys/block/sda/queue/scheduler", text="none")
+STEP = ChangeStep(path="/sys/block/sda/queue/scheduler", text="bfq")
+BACK = ChangeStep(path="/sys/block/sda/queue/scheduler", text="none")
 
 
 def started(run: str = "r1", **settings: str) -> RunStarted:
@@ -109,9 +109,11 @@ def tried() -> ExperimentStarted:
     )
 
 
-FILLED = Written(at=0.0, device="/dev/sda", size_bytes=100, filled_bytes=70)
-FLAW = FoundFlaw(rule="x", severity="warn", where="sda", message="It is so.", evidence="a: 1", mends="Mend it.")
-TWICE = Written(at=0.0, device="/dev/sda", size_bytes=100, filled_bytes=200, workload="4k random write", steady=True)
+FILLED = PreconditionWritten(at=0.0, device="/dev/sda", size_bytes=100, filled_bytes=70)
+FLAW = RecordedFinding(rule="x", severity="warn", where="sda", message="It is so.", evidence="a: 1", mends="Mend it.")
+TWICE = PreconditionWritten(
+    at=0.0, device="/dev/sda", size_bytes=100, filled_bytes=200, workload="4k random write", steady=True
+)
 SWEEP = design('[[axis]]\ntarget = "array"\nsetting = "cache"\nvalues = ["off", "on"]\n')
 
 EVENTS: list[tuple[LoggedEvent, str, str]] = [
@@ -153,7 +155,7 @@ EVENTS: list[tuple[LoggedEvent, str, str]] = [
     (MachineChecked(at=0.0, findings=(), rules=48), "session", "nothing to be said against the set-up"),
     (RulePersisted(at=0.0, target=SDA, path="/etc/x.rules", values={"a": "1"}), "change", "/etc/x.rules keeps"),
     (RulePersisted(at=0.0, target=SDA, path="/etc/x.rules", values={}), "change", "/etc/x.rules no longer keeps"),
-    (ProblemMet(at=0.0, problem=Problem(where="mega", message="No answer.", hint="Wait.")), "problem", "mega: No"),
+    (ProblemRecorded(at=0.0, problem=Problem(where="mega", message="No answer.", hint="Wait.")), "problem", "mega: No"),
     (SweepStarted(at=0.0, design=SWEEP), "run", "sweep t: 4 steps for 2 cells, seed 1"),
     (SweepResumed(at=0.0), "run", "sweep goes on"),
     (SweepExtended(at=0.0, purpose=Purpose.CONFIRM, steps=SWEEP.steps), "run", "4 more steps for confirmation"),
@@ -218,7 +220,7 @@ def test_a_failed_change_is_not_in_the_colour_of_a_good_one() -> None:
 
 def listed(*runs: RunRecord, baseline: bool = False, active: bool = False) -> list[dict[str, str]]:
     """The list of runs, by heading."""
-    known = Repeats(runs)
+    known = Replicates(runs)
     rows = [ListedRun(record=run, name=run.id, repeats=known, baseline=baseline, active=active) for run in runs]
     shown = filled(runs_table(rows, whole=False))
     names = [column.title for column in shown.columns]

@@ -11,7 +11,7 @@ import pytest
 from textual.pilot import Pilot
 from textual.widgets import Input
 
-from app.core.changes.changes import Changes
+from app.core.changes.changes import SessionChanges
 from app.core.session.events import ChangeEnded
 from app.core.workbench import Workbench
 from app.tui import trials
@@ -39,11 +39,11 @@ class Clock:
 def unwatched() -> Iterator[None]:
     """Nobody takes it back: these tests do, or a key."""
 
-    async def armed(self: Changes, until: float) -> None:
+    async def armed(self: SessionChanges, until: float) -> None:
         return None
 
     with pytest.MonkeyPatch.context() as patch:
-        patch.setattr(Changes, "_arm", armed)
+        patch.setattr(SessionChanges, "_arm", armed)
         patch.setattr(trials, "_LOOK_AGAIN", 0.0)
         yield
 

@@ -10,9 +10,9 @@ from pathlib import Path
 import pytest
 from textual.pilot import Pilot
 
-from app.core.changes.changes import Changes
+from app.core.changes.changes import SessionChanges
 from app.core.changes.pending_trials import Undecided
-from app.core.session.journal import Journal, OpenChange
+from app.core.session.journal import Journal, UnresolvedChange
 from app.core.workbench import Workbench
 from app.tui.header import HeaderLines
 from app.tui.status_lines import TrialLine
@@ -29,10 +29,10 @@ KEY = "read_ahead_kb"
 def no_watchdog(monkeypatch: pytest.MonkeyPatch) -> None:
     """Nobody restores it but these tests."""
 
-    async def armed(self: Changes, until: float) -> None:
+    async def armed(self: SessionChanges, until: float) -> None:
         return None
 
-    monkeypatch.setattr(Changes, "_arm", armed)
+    monkeypatch.setattr(SessionChanges, "_arm", armed)
 
 
 class Clock:
@@ -193,7 +193,7 @@ async def test_a_key_that_was_typed_before_it_could_be_seen_decides_nothing(tabl
         assert table.bench.changes.journal.trials()
 
 
-def test_root_and_its_owner_decide(monkeypatch: pytest.MonkeyPatch, trial: OpenChange) -> None:
+def test_root_and_its_owner_decide(monkeypatch: pytest.MonkeyPatch, trial: UnresolvedChange) -> None:
     one = Undecided(trial, Journal(Path("/nonexistent")), 4321)
     allowed = []
     for uid in (0, 4321, 4322):
@@ -203,7 +203,7 @@ def test_root_and_its_owner_decide(monkeypatch: pytest.MonkeyPatch, trial: OpenC
 
 
 @pytest.fixture
-def trial() -> OpenChange:
-    return OpenChange(
+def trial() -> UnresolvedChange:
+    return UnresolvedChange(
         id="c1", session="/s", change=planned("1", "2"), at=0, pid=os.getpid(), boot="", start="", until=1.0
     )

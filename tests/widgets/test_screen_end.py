@@ -10,7 +10,7 @@ from textual.screen import Screen
 from textual.widget import Widget
 from textual.widgets import Button, Static
 
-from widgets.screen_lifecycle import EndingScreen
+from widgets.screen_lifecycle import SafeScreen
 
 
 class Body(Static):
@@ -20,7 +20,7 @@ class Body(Static):
         await asyncio.sleep(0.05)
 
 
-class Asked(EndingScreen[str]):
+class Asked(SafeScreen[str]):
     """Answers with what is pressed; shows something in a worker and after a refresh."""
 
     def __init__(self) -> None:
@@ -56,7 +56,7 @@ class Twice(App[None]):
         self.asked = Asked()
 
     def on_mount(self) -> None:
-        self.push_screen(EndingScreen())
+        self.push_screen(SafeScreen())
         self.push_screen(self.asked, self.answers.append)
 
 

@@ -6,7 +6,7 @@ import pytest
 from textual.geometry import Region
 
 from tests.widgets.stage import HOSTILE, Stage, screen_text
-from widgets.static_table import StillTable, TableColumn, TableRow
+from widgets.static_table import StaticTable, TableColumn, TableRow
 
 COLUMNS = (
     TableColumn(key="drive", label="Drive"),
@@ -19,7 +19,7 @@ def row(name: str, iops: str = "85.4k") -> TableRow:
     return TableRow(key=name, cells=(name, "ST4000NM0035", iops))
 
 
-class Watched(StillTable):
+class Watched(StaticTable):
     """Remembers what it asked to be painted anew."""
 
     asked: list[tuple[Region, ...]]
@@ -30,13 +30,13 @@ class Watched(StillTable):
 
 
 async def test_without_rows_it_takes_no_room() -> None:
-    app = Stage(StillTable(COLUMNS))
+    app = Stage(StaticTable(COLUMNS))
     async with app.run_test():
         assert app.widget.size.height == 0
 
 
 async def test_it_is_as_high_as_its_rows_and_their_heading() -> None:
-    table = StillTable(COLUMNS)
+    table = StaticTable(COLUMNS)
     async with Stage(table).run_test() as pilot:
         table.rows = (row("sda"), row("sdb"))
         await pilot.pause()
@@ -44,7 +44,7 @@ async def test_it_is_as_high_as_its_rows_and_their_heading() -> None:
 
 
 async def test_it_gives_its_room_back() -> None:
-    table = StillTable(COLUMNS, (row("sda"),))
+    table = StaticTable(COLUMNS, (row("sda"),))
     async with Stage(table).run_test() as pilot:
         table.rows = ()
         await pilot.pause()
@@ -61,7 +61,7 @@ async def test_only_the_row_that_changed_is_painted() -> None:
 
 
 async def test_a_column_that_grows_moves_all_rows() -> None:
-    table = StillTable(COLUMNS, (row("sda", "1"), row("sdb", "2")))
+    table = StaticTable(COLUMNS, (row("sda", "1"), row("sdb", "2")))
     app = Stage(table)
     async with app.run_test() as pilot:
         table.rows = (row("sda", "1"), row("sdb", "1000.5k"))
@@ -74,14 +74,14 @@ def shown(app: Stage) -> list[str]:
 
 
 async def test_a_narrow_terminal_leaves_out_what_matters_least_without_a_word() -> None:
-    app = Stage(StillTable(COLUMNS, (row("sda"),)))
+    app = Stage(StaticTable(COLUMNS, (row("sda"),)))
     async with app.run_test(size=(16, 10)):
         text = screen_text(app)
         assert ("85.4k" in text, "ST4000" in text, "+" in text) == (True, False, False)
 
 
 async def test_other_columns_are_laid_out_anew() -> None:
-    table = StillTable(COLUMNS, (row("sda"),))
+    table = StaticTable(COLUMNS, (row("sda"),))
     app = Stage(table)
     async with app.run_test() as pilot:
         table.columns = COLUMNS[:1]
@@ -91,7 +91,7 @@ async def test_other_columns_are_laid_out_anew() -> None:
 
 @pytest.mark.parametrize("name", HOSTILE)
 async def test_what_a_drive_calls_itself_does_nothing(name: str) -> None:
-    app = Stage(StillTable(COLUMNS, (row(name),)))
+    app = Stage(StaticTable(COLUMNS, (row(name),)))
     async with app.run_test() as pilot:
         await pilot.click(app.widget)
         assert (app.boomed, "\x1b" in screen_text(app)) == (0, False)

@@ -27,7 +27,7 @@ _FINE = (1.0, 1.2, 1.5, 2.0, 2.5, 3.0, 4.0, 5.0, 6.0, 8.0)
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
-class PictureAxis:
+class PlotAxis:
     """From `low` to `high`, `low` below `high`."""
 
     low: float
@@ -50,7 +50,7 @@ class PictureAxis:
         return self.low + (self.high - self.low) * share
 
 
-def ratios(values: Iterable[float], most: int, tick: Callable[[float], str]) -> PictureAxis:
+def ratios(values: Iterable[float], most: int, tick: Callable[[float], str]) -> PlotAxis:
     """An axis of ratios over the values above 0, with at most about so many ticks."""
     there = [value for value in values if value > 0] or [1.0]
     low, high = min(there) / _AIR, max(there) * _AIR
@@ -63,10 +63,10 @@ def ratios(values: Iterable[float], most: int, tick: Callable[[float], str]) -> 
     ]
     shown = next((choice for choice in choices if 2 <= len(choice) <= most), None)
     shown = shown or min((choice for choice in choices if choice), key=len, default=[])
-    return PictureAxis(low=low, high=high, log=True, ticks=tuple((value, tick(round_figure(value))) for value in shown))
+    return PlotAxis(low=low, high=high, log=True, ticks=tuple((value, tick(round_figure(value))) for value in shown))
 
 
-def amounts(values: Iterable[float], most: int, tick: Callable[[float], str], *, zero: bool = True) -> PictureAxis:
+def amounts(values: Iterable[float], most: int, tick: Callable[[float], str], *, zero: bool = True) -> PlotAxis:
     """An axis that begins and ends on a tick, with at most about so many of them; from 0 unless told otherwise."""
     there = list(values) or [1.0]
     low, high = min(there), max(there)
@@ -76,7 +76,7 @@ def amounts(values: Iterable[float], most: int, tick: Callable[[float], str], *,
         low, high = (0.0, 1.0) if high == 0 else (low - abs(low) * 0.05, high + abs(high) * 0.05)
     step = _step((high - low) / max(1, most - 1))
     marks = [place * step for place in outer_multiples(step, low, high)]
-    return PictureAxis(low=marks[0], high=marks[-1], ticks=tuple((mark, tick(round_figure(mark))) for mark in marks))
+    return PlotAxis(low=marks[0], high=marks[-1], ticks=tuple((mark, tick(round_figure(mark))) for mark in marks))
 
 
 def _step(rough: float) -> float:
@@ -99,7 +99,7 @@ _DAYS = (1, 2, 7, 14)
 _MONTHS = (1, 3, 6, 12, 24, 60, 120)
 
 
-def dates(times: Sequence[float], most: int) -> PictureAxis:
+def dates(times: Sequence[float], most: int) -> PlotAxis:
     """Over seconds since the epoch: ticks at whole minutes, midnights, Mondays or firsts of months of local time."""
     span = max(times) - min(times)
     air = max(span * 0.03, 1.0)
@@ -110,7 +110,7 @@ def dates(times: Sequence[float], most: int) -> PictureAxis:
             moments = _every(low, high, months, days, seconds)
             ticks = [(at, time.strftime(form, time.localtime(at))) for at in moments]
             break
-    return PictureAxis(low=low, high=high, ticks=tuple(ticks))
+    return PlotAxis(low=low, high=high, ticks=tuple(ticks))
 
 
 def _calendars(span: float) -> Iterable[tuple[float, str, tuple[int, int, int]]]:

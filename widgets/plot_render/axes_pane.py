@@ -11,8 +11,8 @@ import re
 from collections.abc import Iterable, Sequence
 from typing import Any
 
-from widgets.plot_render.axes import PictureAxis
-from widgets.plot_render.style import BEHIND, PictureLook, fitting
+from widgets.plot_render.axes import PlotAxis
+from widgets.plot_render.style import BEHIND, PlotStyle, fitting
 from widgets.text_utils.text import width_of
 
 GUTTER = 8
@@ -27,11 +27,11 @@ Cell = tuple[int, int, str]
 """Column from the left, row from below, and what stands there."""
 
 
-class PicturePane:
+class PlotPane:
     """One pair of axes. Every pane is a figure of its own: plotext's other one is shared by all threads."""
 
     def __init__(
-        self, look: PictureLook, height: int, x: PictureAxis, y: PictureAxis, *, label: str = "", gutter: int = GUTTER
+        self, look: PlotStyle, height: int, x: PlotAxis, y: PlotAxis, *, label: str = "", gutter: int = GUTTER
     ) -> None:
         """`height`: rows with its axis, ticks and label; `label`: what the axis across is."""
         from plotext._figure import _figure_class  # 65 ms, and never while something is measured

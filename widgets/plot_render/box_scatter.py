@@ -5,10 +5,10 @@ from __future__ import annotations
 import statistics
 from collections.abc import Sequence
 
-from widgets.plot_render.axes import PictureAxis, amounts, ratios
-from widgets.plot_render.axes_pane import PicturePane, narrow
+from widgets.plot_render.axes import PlotAxis, amounts, ratios
+from widgets.plot_render.axes_pane import PlotPane, narrow
 from widgets.plot_render.plot_data import BoxData, ScatterData, Unit
-from widgets.plot_render.style import PictureLook, legend
+from widgets.plot_render.style import PlotStyle, legend
 from widgets.text_utils.ticks import si_label, time_label
 
 _WIDE = 4.0
@@ -18,7 +18,7 @@ _FAR = 20.0
 """The same of an axis that else begins at 0."""
 
 
-def paint_boxes(what: BoxData, look: PictureLook) -> list[str]:
+def paint_boxes(what: BoxData, look: PlotStyle) -> list[str]:
     """Lying boxes from quartile to quartile with the median, whiskers to the ends, every run below as a sign."""
     values = [value for lot in what.lots for value in lot.values]
     names = _names(what, look.width * 2 // 5)
@@ -31,9 +31,9 @@ def paint_boxes(what: BoxData, look: PictureLook) -> list[str]:
     begins = f" (the axis begins at {what.unit.tick(float(f'{x.low:.3g}'))})" if x.low > 0 else ""
     rows = each * len(lots)
     middles = [rows - 1 - at * each - (each - 1) // 2 for at in range(len(lots))]
-    y = PictureAxis(low=0.0, high=max(1.0, rows - 1.0), ticks=tuple(zip(map(float, middles), names, strict=True)))
+    y = PlotAxis(low=0.0, high=max(1.0, rows - 1.0), ticks=tuple(zip(map(float, middles), names, strict=True)))
     label = f"{what.unit.value}{begins}, box: middle half and median"
-    pane = PicturePane(look, rows + 3, x, y, label=label, gutter=gutter)
+    pane = PlotPane(look, rows + 3, x, y, label=label, gutter=gutter)
     for place, (lot, row) in enumerate(zip(lots, middles, strict=True)):
         _box(pane, lot.values, row, each, place)
     return pane.built()
@@ -48,7 +48,7 @@ def _names(what: BoxData, most: int) -> list[str]:
     return [f"{name:<{widest}}  {median:>{figures}}" for name, median in zip(names, medians, strict=True)]
 
 
-def _box(pane: PicturePane, values: Sequence[float], row: int, each: int, place: int) -> None:
+def _box(pane: PlotPane, values: Sequence[float], row: int, each: int, place: int) -> None:
     least, first, middle, third, greatest = map(pane.column, five(values))
     pane.stretch(row, least, greatest, "─", place)
     pane.marks([(least, row, "├"), (greatest, row, "┤")], place)
@@ -68,7 +68,7 @@ def five(values: Sequence[float]) -> tuple[float, float, float, float, float]:
     return min(values), first, middle, third, max(values)
 
 
-def paint_scatter(what: ScatterData, look: PictureLook) -> list[str]:
+def paint_scatter(what: ScatterData, look: PlotStyle) -> list[str]:
     """Throughput across, p99 up, a sign and a colour for each set-up: right and low is good."""
     head = legend(look, [(cloud.name, "") for cloud in what.clouds], joined=False)
     height = look.height - len(head)
@@ -78,7 +78,7 @@ def paint_scatter(what: ScatterData, look: PictureLook) -> list[str]:
     wide = min(across) > 0 and min(across) * _FAR < max(across)
     x = ratios(across, room, si_label) if wide else amounts(across, room, si_label)
     label = f"{Unit.LATENCY.value}, by {what.unit.value}: right and low is good"
-    pane = PicturePane(look, height, x, ratios(up, height // 2, time_label), label=label)
+    pane = PlotPane(look, height, x, ratios(up, height // 2, time_label), label=label)
     for place, cloud in enumerate(what.clouds):
         pane.signs(cloud.points, place)
     return [*head, *pane.built()]

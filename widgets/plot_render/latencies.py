@@ -5,10 +5,10 @@ from __future__ import annotations
 import math
 from collections.abc import Iterator, Sequence
 
-from widgets.plot_render.axes import PictureAxis, amounts, ratios
-from widgets.plot_render.axes_pane import PicturePane, nines
+from widgets.plot_render.axes import PlotAxis, amounts, ratios
+from widgets.plot_render.axes_pane import PlotPane, nines
 from widgets.plot_render.plot_data import Bins, HistogramData, Latencies, PercentileData
-from widgets.plot_render.style import PictureLook, legend
+from widgets.plot_render.style import PlotStyle, legend
 from widgets.text_utils import units
 from widgets.text_utils.ticks import time_label
 
@@ -51,7 +51,7 @@ def carried(bins: Bins) -> Iterator[tuple[int, float]]:
             yield passed, float(value)
 
 
-def paint_percentiles(what: PercentileData, look: PictureLook) -> list[str]:
+def paint_percentiles(what: PercentileData, look: PlotStyle) -> list[str]:
     """Each further nine as wide as the one before, latencies as ratios."""
     curves = [_by_nines(one.bins) for one in what.series]
     end = max(1.0, *(curve[-1][0] for curve in curves))
@@ -59,7 +59,7 @@ def paint_percentiles(what: PercentileData, look: PictureLook) -> list[str]:
     head = legend(look, [(one.name, _told(one)) for one in what.series], joined=True)
     height = look.height - len(head)
     y = ratios((value for curve in curves for _, value in curve), height // 2, time_label)
-    pane = PicturePane(look, height, PictureAxis(low=0.0, high=end, ticks=tuple(ticks)), y)
+    pane = PlotPane(look, height, PlotAxis(low=0.0, high=end, ticks=tuple(ticks)), y)
     for place, curve in enumerate(curves):
         pane.line(curve, place)
     for place, (one, curve) in enumerate(zip(what.series, curves, strict=True)):
@@ -81,7 +81,7 @@ def _by_nines(bins: Bins) -> list[tuple[float, float]]:
     return [(nines(passed / total), value) for passed, value in carried(bins)] or [(0.0, float(bins[0][0]))]
 
 
-def paint_histogram(what: HistogramData, look: PictureLook) -> list[str]:
+def paint_histogram(what: HistogramData, look: PlotStyle) -> list[str]:
     """The share of the I/Os in each column: filled, and as lines over it."""
     figures = [_counted(one) for one in what.series]
     head = legend(look, [(one.name, told) for one, told in zip(what.series, figures, strict=True)], joined=True)
@@ -89,7 +89,7 @@ def paint_histogram(what: HistogramData, look: PictureLook) -> list[str]:
     ends = [quantile(one.bins, share) for one in what.series for share in (edge, 1 - edge)]
     height = look.height - len(head)
     x = ratios(ends, look.width // 12, time_label)
-    columns = PicturePane(look, height, x, PictureAxis(low=0.0, high=1.0)).columns
+    columns = PlotPane(look, height, x, PlotAxis(low=0.0, high=1.0)).columns
     spread = [shares(one.bins, x, columns) for one in what.series]
     there = [share for row in spread for share in row if share > 0] or [1.0]
     if what.log:
@@ -97,7 +97,7 @@ def paint_histogram(what: HistogramData, look: PictureLook) -> list[str]:
     else:
         y = amounts(there, max(3, height // 4), lambda share: f"{share * 100:.3g} %")
     both = ", both as ratios" if what.log else ""
-    pane = PicturePane(look, height, x, y, label=f"share of the I/Os in each column, by latency{both}")
+    pane = PlotPane(look, height, x, y, label=f"share of the I/Os in each column, by latency{both}")
     _fill(pane, spread[0])
     for place, row in enumerate(spread[1:], 1):
         pane.line([(x.value(column / (columns - 1)), max(share, y.low)) for column, share in enumerate(row)], place)
@@ -109,7 +109,7 @@ def _counted(one: Latencies) -> str:
     return f"p50 {middle:>7}  p99 {slow:>7}  {units.iops(total_of(one.bins)):>5} I/Os"
 
 
-def _fill(pane: PicturePane, spread: Sequence[float]) -> None:
+def _fill(pane: PlotPane, spread: Sequence[float]) -> None:
     """Bars to an eighth of a cell."""
     steps = " #" if pane.look.ascii else " ▁▂▃▄▅▆▇█"
     cells = []
@@ -124,7 +124,7 @@ def _fill(pane: PicturePane, spread: Sequence[float]) -> None:
     pane.marks(cells, 0)
 
 
-def shares(bins: Bins, x: PictureAxis, columns: int) -> list[float]:
+def shares(bins: Bins, x: PlotAxis, columns: int) -> list[float]:
     """The share of the I/Os in each column of an axis of ratios; a bin is spread over what it covers.
 
     fio divides each power of two of nanoseconds into 64 bins (`FIO_IO_U_PLAT_BITS` 6 in fio's stat.h).
@@ -139,6 +139,6 @@ def shares(bins: Bins, x: PictureAxis, columns: int) -> list[float]:
     return found
 
 
-def _place(value: float, x: PictureAxis, columns: int) -> float:
+def _place(value: float, x: PlotAxis, columns: int) -> float:
     """Where it lies in columns, also beyond the ends."""
     return math.log(value / x.low) / math.log(x.high / x.low) * (columns - 1) + 0.5

@@ -13,11 +13,11 @@ from widgets.plot_render.plot_data import (
     HistogramData,
     HistoryData,
     PercentileData,
-    Picture,
     ScatterData,
+    StaticPlot,
     TimelineData,
 )
-from widgets.plot_render.style import PictureLook, fitting, too_small
+from widgets.plot_render.style import PlotStyle, fitting, too_small
 from widgets.plot_render.time_series import paint_curve, paint_history, paint_timeline
 from widgets.text_utils.text import wrap
 
@@ -25,7 +25,7 @@ SIMULATED = "SIMULATED  "
 """Before the title of what was not measured on hardware."""
 
 
-def painted(picture: Picture, look: PictureLook) -> list[str]:
+def painted(picture: StaticPlot, look: PlotStyle) -> list[str]:
     """Its rows, no more and no wider than asked for; a sentence where it cannot be drawn."""
     if picture.data is None or (why := too_small(look)):
         return wrap(picture.why if picture.data is None else why, look.width)[: max(1, look.height)]
@@ -33,7 +33,7 @@ def painted(picture: Picture, look: PictureLook) -> list[str]:
     return look.shown([title, *_rows(picture.data, replace(look, height=look.height - 1))])
 
 
-def _rows(data: Data, look: PictureLook) -> list[str]:
+def _rows(data: Data, look: PlotStyle) -> list[str]:
     match data:
         case PercentileData():
             return paint_percentiles(data, look)

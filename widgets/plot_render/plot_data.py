@@ -17,7 +17,7 @@ MOST_CURVES = 4
 """Curves over one another; more cannot be told apart."""
 
 
-class PictureKind(StrEnum):
+class StaticPlotKind(StrEnum):
     """The seven pictures."""
 
     PERCENTILES = "percentiles"
@@ -78,7 +78,7 @@ class HistogramData:
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
-class Lot:
+class BoxSample:
     """The runs of one set-up, a value each."""
 
     name: str
@@ -90,7 +90,7 @@ class Lot:
 class BoxData:
     """How the runs of each set-up are spread."""
 
-    lots: tuple[Lot, ...]
+    lots: tuple[BoxSample, ...]
     unit: Unit
     zero: bool = False
     """The axis begins at 0."""
@@ -99,7 +99,7 @@ class BoxData:
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
-class Cloud:
+class ScatterSample:
     """The runs of one set-up, a point each."""
 
     name: str
@@ -111,7 +111,7 @@ class Cloud:
 class ScatterData:
     """Throughput against latency of every run."""
 
-    clouds: tuple[Cloud, ...]
+    clouds: tuple[ScatterSample, ...]
     unit: Unit
     """Of the axis across."""
 
@@ -189,7 +189,7 @@ class CurveData:
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
-class Stage:
+class HistoryEpoch:
     """All sessions with the same settings."""
 
     name: str
@@ -201,7 +201,7 @@ class Stage:
 class HistoryData:
     """The same job on the same thing over all sessions."""
 
-    stages: tuple[Stage, ...]
+    stages: tuple[HistoryEpoch, ...]
     unit: Unit
     band: tuple[float, float] | None = None
     """The spread of the baseline."""
@@ -215,7 +215,7 @@ Data = PercentileData | HistogramData | BoxData | ScatterData | TimelineData | C
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
-class Picture:
+class StaticPlot:
     """One picture, or why there is none."""
 
     title: str

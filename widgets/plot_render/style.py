@@ -32,7 +32,7 @@ BEHIND = -1
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
-class PictureLook:
+class PlotStyle:
     """Size in cells, and what the terminal can show."""
 
     width: int = 80
@@ -76,14 +76,14 @@ def fitting(words: str, width: int) -> str:
     return shorten(clean(words), width)
 
 
-def too_small(look: PictureLook) -> str:
+def too_small(look: PlotStyle) -> str:
     """A sentence where the size shows nothing; "" where it does."""
     if look.width >= look.least[0] and look.height >= look.least[1]:
         return ""
     return f"A picture wants {look.least[0]}x{look.least[1]} characters or more; here are {look.width}x{look.height}."
 
 
-def legend(look: PictureLook, names: Sequence[tuple[str, str]], *, joined: bool) -> list[str]:
+def legend(look: PlotStyle, names: Sequence[tuple[str, str]], *, joined: bool) -> list[str]:
     """What stands for what: a row each with its figures where there is height, else side by side.
 
     `names`: name and figures of each series. `joined`: they are drawn as lines.

@@ -6,10 +6,10 @@ import itertools
 from collections.abc import Callable, Sequence
 from dataclasses import replace
 
-from widgets.plot_render.axes import PictureAxis, amounts, dates, ratios
-from widgets.plot_render.axes_pane import GUTTER, PicturePane
+from widgets.plot_render.axes import PlotAxis, amounts, dates, ratios
+from widgets.plot_render.axes_pane import GUTTER, PlotPane
 from widgets.plot_render.plot_data import CourseInterval, CurveData, HistoryData, MeasuredPoint, TimelineData
-from widgets.plot_render.style import BEHIND, PictureLook, fitting, legend
+from widgets.plot_render.style import BEHIND, PlotStyle, fitting, legend
 from widgets.text_utils import units
 from widgets.text_utils.ticks import si_label, time_label
 
@@ -22,22 +22,22 @@ _MINUTES_FROM = 300.0
 # -- a run over its time ----------------------------------------------------------------------------------------------
 
 
-def paint_timeline(what: TimelineData, look: PictureLook) -> list[str]:
+def paint_timeline(what: TimelineData, look: PlotStyle) -> list[str]:
     """Throughput above, latency below; the ramp left of 0 is shaded."""
     every = [interval for course in what.courses for interval in course.intervals]
     start, end = min(0.0, *(one.at for one in every)), max(1.0, *(one.at for one in every))
     seconds = amounts([end], look.width // 12, _time_of(end))
-    x = PictureAxis(low=start, high=end, ticks=tuple(tick for tick in seconds.ticks if tick[0] <= end))
+    x = PlotAxis(low=start, high=end, ticks=tuple(tick for tick in seconds.ticks if tick[0] <= end))
     head = legend(look, [(course.name, "") for course in what.courses], joined=True)
     upper = (look.height - len(head) - 2) * 2 // 5
     lower = look.height - len(head) - 2 - upper
-    rates = PicturePane(
+    rates = PlotPane(
         look, upper, replace(x, ticks=()), amounts([one.rate for one in every], max(3, upper // 3), si_label)
     )
     lines, dots = _latencies(what)
     slow = [value for _, line in lines for _, value in line] + [value for _, value in dots]
     y = _upwards(slow, max(3, lower // 2), log=what.log)
-    waits = PicturePane(look, lower, x, y)
+    waits = PlotPane(look, lower, x, y)
     for pane in (rates, waits):
         if start < 0:
             pane.shade(start, 0.0)
@@ -86,7 +86,7 @@ def _over(words: str) -> str:
     return " " * GUTTER + f" {words}"
 
 
-def _upwards(values: Sequence[float], most: int, *, log: bool) -> PictureAxis:
+def _upwards(values: Sequence[float], most: int, *, log: bool) -> PlotAxis:
     """An axis of latencies."""
     return ratios(values, most, time_label) if log else amounts(values, most, time_label)
 
@@ -94,7 +94,7 @@ def _upwards(values: Sequence[float], most: int, *, log: bool) -> PictureAxis:
 # -- a sweep over its values ------------------------------------------------------------------------------------------
 
 
-def paint_curve(what: CurveData, look: PictureLook) -> list[str]:
+def paint_curve(what: CurveData, look: PlotStyle) -> list[str]:
     """The rates above, the latencies below, on one axis across; only what was measured."""
     head = legend(look, [(line.name, "") for line in what.lines], joined=True)
     there = [which for which in ("rates", "latencies") if any(getattr(line, which) for line in what.lines)]
@@ -107,9 +107,7 @@ def paint_curve(what: CurveData, look: PictureLook) -> list[str]:
         last = which == there[-1]
         series = [getattr(line, which) for line in what.lines]
         y = _axis_of(what, which, series, heights[which])
-        pane = PicturePane(
-            look, heights[which], x if last else replace(x, ticks=()), y, label=what.across if last else ""
-        )
+        pane = PlotPane(look, heights[which], x if last else replace(x, ticks=()), y, label=what.across if last else "")
         _draw(pane, what, series, shaded=last)
         knee = f"   ░ knee {_span(what)}" if what.knee and last else ""
         rows += [_over((what.unit.value if which == "rates" else _latency_words(there)) + knee), *pane.built()]
@@ -125,7 +123,7 @@ def _span(what: CurveData) -> str:
     return f"{units.iops(middle)} [{units.iops(low)}, {units.iops(high)}]"
 
 
-def _across(what: CurveData, look: PictureLook) -> PictureAxis:
+def _across(what: CurveData, look: PlotStyle) -> PlotAxis:
     """Over what was tried: each value a tick, as ratios where they double; from 0 with round ticks elsewhere."""
     values = [point.x for line in what.lines for point in (*line.rates, *line.latencies)]
     if not what.steps:
@@ -135,7 +133,7 @@ def _across(what: CurveData, look: PictureLook) -> PictureAxis:
     if low > 0 and high / low >= 4:
         return replace(ratios(what.steps, 2, si_label), ticks=ticks)
     air = (high - low) * 0.04 or 1.0
-    return PictureAxis(low=low - air, high=high + air, ticks=ticks)
+    return PlotAxis(low=low - air, high=high + air, ticks=ticks)
 
 
 def _step_words(step: float) -> str:
@@ -146,14 +144,14 @@ def _step_words(step: float) -> str:
     return f"{step:g}"
 
 
-def _axis_of(what: CurveData, which: str, series: Sequence[Sequence[MeasuredPoint]], height: int) -> PictureAxis:
+def _axis_of(what: CurveData, which: str, series: Sequence[Sequence[MeasuredPoint]], height: int) -> PlotAxis:
     values = [end for line in series for point in line for end in (point.low, point.high)]
     if which == "latencies":
         return _upwards(values, max(3, height // 2), log=what.log)
     return amounts(values, max(3, height // 3), what.unit.tick)
 
 
-def _draw(pane: PicturePane, what: CurveData, series: Sequence[Sequence[MeasuredPoint]], *, shaded: bool) -> None:
+def _draw(pane: PlotPane, what: CurveData, series: Sequence[Sequence[MeasuredPoint]], *, shaded: bool) -> None:
     if what.knee and shaded:
         pane.shade(what.knee[1], what.knee[2])
     for place, line in enumerate(series):
@@ -170,7 +168,7 @@ _LEVELS = 3
 """Rows that words about changes take turns in."""
 
 
-def paint_history(what: HistoryData, look: PictureLook) -> list[str]:
+def paint_history(what: HistoryData, look: PlotStyle) -> list[str]:
     """By local date, a sign for each setting; no line over a change: nothing was measured there."""
     head = legend(look, [(stage.name, "") for stage in what.stages], joined=False)
     height = look.height - len(head)
@@ -181,7 +179,7 @@ def paint_history(what: HistoryData, look: PictureLook) -> list[str]:
     zero = what.zero or min(ends) < max(ends) / 2
     y = amounts(ends, max(4, height // 3), what.unit.tick, zero=zero)
     band = "   ░ baseline" if what.band else ""
-    pane = PicturePane(look, height, x, y, label=f"{what.unit.value}, by date{band}")
+    pane = PlotPane(look, height, x, y, label=f"{what.unit.value}, by date{band}")
     if what.band:
         for row in range(pane.row(what.band[0]), pane.row(what.band[1]) + 1):
             pane.stretch(row, 0, pane.columns - 1, "░", BEHIND)

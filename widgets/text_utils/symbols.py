@@ -7,7 +7,7 @@ from typing import Final
 
 
 @dataclass(frozen=True, slots=True)
-class Sign:
+class Symbol:
     """A character with a meaning."""
 
     char: str
@@ -22,24 +22,24 @@ class Sign:
         return self.ascii if ascii else self.char
 
 
-WELL: Final = Sign("●", "o", "well: optimal, online, verified, finished")
-BUSY: Final = Sign("◐", "~", "busy: running, rebuilding, initialising")
-ATTENTION: Final = Sign("▲", "!", "wants a look")
-FAILED: Final = Sign("✖", "X", "failed, missing, offline")
-UNUSED: Final = Sign("○", "-", "not in use")
-SPARE: Final = Sign("◇", "s", "spare")
-UNKNOWN: Final = Sign("?", "?", "not known, not decided")
-CLOSED: Final = Sign("▸", "+", "closed: Enter opens it")
-OPENED: Final = Sign("▾", "v", "open: Enter closes it")
-CURSOR: Final = Sign(">", ">", "the row under the cursor")
-MARKED: Final = Sign("*", "*", "marked")
-CHANGED: Final = Sign("◆", "#", "a setting was changed at that moment")
-STEADY: Final = Sign("≈", "[", "measured from that moment on")
-MORE: Final = Sign("↑", "^", "shown to be more: faster, or a higher latency")
-LESS: Final = Sign("↓", "_", "shown to be less: slower, or a lower latency")
-SAME: Final = Sign("=", "=", "shown to make no difference")
-KNEE: Final = Sign("△", "A", "what was looked for: the knee of a curve, the least depth that is enough")
-BASELINE: Final = Sign("◎", "@", "the baseline, to which others are held")
+WELL: Final = Symbol("●", "o", "well: optimal, online, verified, finished")
+BUSY: Final = Symbol("◐", "~", "busy: running, rebuilding, initialising")
+ATTENTION: Final = Symbol("▲", "!", "wants a look")
+FAILED: Final = Symbol("✖", "X", "failed, missing, offline")
+UNUSED: Final = Symbol("○", "-", "not in use")
+SPARE: Final = Symbol("◇", "s", "spare")
+UNKNOWN: Final = Symbol("?", "?", "not known, not decided")
+CLOSED: Final = Symbol("▸", "+", "closed: Enter opens it")
+OPENED: Final = Symbol("▾", "v", "open: Enter closes it")
+CURSOR: Final = Symbol(">", ">", "the row under the cursor")
+MARKED: Final = Symbol("*", "*", "marked")
+CHANGED: Final = Symbol("◆", "#", "a setting was changed at that moment")
+STEADY: Final = Symbol("≈", "[", "measured from that moment on")
+MORE: Final = Symbol("↑", "^", "shown to be more: faster, or a higher latency")
+LESS: Final = Symbol("↓", "_", "shown to be less: slower, or a lower latency")
+SAME: Final = Symbol("=", "=", "shown to make no difference")
+KNEE: Final = Symbol("△", "A", "what was looked for: the knee of a curve, the least depth that is enough")
+BASELINE: Final = Symbol("◎", "@", "the baseline, to which others are held")
 
 SIGNS: Final = (
     *(WELL, BUSY, ATTENTION, FAILED, UNUSED, SPARE, UNKNOWN, CLOSED, OPENED, CURSOR, MARKED),

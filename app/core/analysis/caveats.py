@@ -10,9 +10,9 @@ from collections.abc import Callable, Iterable, Iterator, Mapping
 from dataclasses import replace
 from types import MappingProxyType
 
-from app.core.analysis.reasons import Doubt, Reason
+from app.core.analysis.reasons import Caveat, Reason
 from app.core.analysis.sample_groups import engine_of
-from app.core.analysis.verdict import Judgement, Verdict
+from app.core.analysis.verdict import Verdict, VerdictResult
 from app.core.benchmark.conditions.facts import TASKS
 from app.core.session.results import Advice
 from app.core.session.state import RunRecord
@@ -64,7 +64,7 @@ WEAKENS = frozenset(
 """Advice that is named after a verdict."""
 
 
-def weighed(judgement: Judgement, runs: Iterable[RunRecord]) -> Judgement:
+def weighed(judgement: VerdictResult, runs: Iterable[RunRecord]) -> VerdictResult:
     """The judgement, or no verdict where one of the runs it rests on forbids it, or their I/O engines differ.
 
     The interval stays.
@@ -78,12 +78,12 @@ def weighed(judgement: Judgement, runs: Iterable[RunRecord]) -> Judgement:
     return replace(judgement, verdict=Verdict.REFUSED, reason=Reason.STATE, doubts=doubts, further_pairs=None)
 
 
-def forbidden(runs: Iterable[RunRecord]) -> tuple[Doubt, ...]:
+def forbidden(runs: Iterable[RunRecord]) -> tuple[Caveat, ...]:
     """Why these runs carry no verdict; none if they may."""
     return _listed(runs, _forbidding)
 
 
-def weakened(runs: Iterable[RunRecord]) -> tuple[Doubt, ...]:
+def weakened(runs: Iterable[RunRecord]) -> tuple[Caveat, ...]:
     """What weakens a verdict on these runs."""
     return _listed(runs, _weakening)
 
@@ -91,14 +91,14 @@ def weakened(runs: Iterable[RunRecord]) -> tuple[Doubt, ...]:
 _Key = tuple[str, tuple[str, ...]]
 
 
-def _listed(runs: Iterable[RunRecord], keys_of: Callable[[RunRecord], Iterator[_Key]]) -> tuple[Doubt, ...]:
+def _listed(runs: Iterable[RunRecord], keys_of: Callable[[RunRecord], Iterator[_Key]]) -> tuple[Caveat, ...]:
     runs = tuple(sorted(runs, key=lambda run: run.start.at))
     found: dict[_Key, list[str]] = {}
     for run in runs:
         for key in dict.fromkeys(keys_of(run)):
             found.setdefault(key, []).append(run.id)
     return tuple(
-        Doubt(key=key, about=about, runs=tuple(ids), all_runs=len(ids) == len(runs) > 2)
+        Caveat(key=key, about=about, runs=tuple(ids), all_runs=len(ids) == len(runs) > 2)
         for (key, about), ids in found.items()
     )
 

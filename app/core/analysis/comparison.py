@@ -7,15 +7,15 @@ from dataclasses import replace
 from statistics import fmean
 
 from app.core.analysis.caveats import weakened, weighed
-from app.core.analysis.drift import Disturbance, carry_over, disturbances
-from app.core.analysis.metric_kinds import FIGURES, SYNC, Figure, half_step, headline, value_of, values_of
+from app.core.analysis.drift import DriftPattern, carry_over, disturbances
+from app.core.analysis.metric_kinds import FIGURES, SYNC, MetricKind, half_step, headline, value_of, values_of
 from app.core.analysis.multiplicity import BESIDE, corrected
 from app.core.analysis.pair_design import LEVEL, reached, upcoming
 from app.core.analysis.provenance import Differences, between_sessions, differences
-from app.core.analysis.reasons import Doubt, Reason
+from app.core.analysis.reasons import Caveat, Reason
 from app.core.analysis.sample_groups import (
-    Order,
-    Sides,
+    ComparisonSides,
+    RunOrder,
     answering,
     filled_fields,
     pairs_of,
@@ -23,12 +23,12 @@ from app.core.analysis.sample_groups import (
     silent,
     silent_side,
 )
-from app.core.analysis.stats import THRESHOLD_PERCENT, Spread, geometric_mean
+from app.core.analysis.stats import THRESHOLD_PERCENT, MeanInterval, geometric_mean
 from app.core.analysis.verdict import (
     BETWEEN_LEVEL,
     FEWEST_SLOW,
-    Judgement,
     Verdict,
+    VerdictResult,
     chance_of_silence,
     judge,
     judge_between,
@@ -43,18 +43,18 @@ from backends.values import dataclass
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
-class FigureComparison:
+class MetricComparison:
     """One figure of both sides."""
 
     direction: str
     """`read`, `write`, `both` or `sync`."""
-    figure: Figure
+    figure: MetricKind
     """Which."""
     a: float | None
     """Of the first side, the geometric mean of its runs; None if one of them has none."""
     b: float | None
     """Of the second side."""
-    judgement: Judgement | None = None
+    judgement: VerdictResult | None = None
     """What the repeats show; None where one side has no figure, or it is not one to be judged."""
     headline: bool = False
     """Whether it is the figure that the job is about."""
@@ -77,9 +77,9 @@ class Comparison:
     """The first, or one of its runs."""
     b: RunRecord
     """The second, or one of its runs."""
-    sides: Sides
+    sides: ComparisonSides
     """All runs of both."""
-    rows: tuple[FigureComparison, ...]
+    rows: tuple[MetricComparison, ...]
     """Figures that at least one of them has."""
     settings: tuple[tuple[str, str | None, str | None], ...]
     """Settings that differ: key, value in a, value in b; None where it was not recorded."""
@@ -87,11 +87,11 @@ class Comparison:
     """Fields of the job that differ."""
     provenance: Differences
     """What else differs, as for settings."""
-    between: Spread | None
+    between: MeanInterval | None
     """How far earlier sessions of the same lie apart, as logarithms of means of the headline; None if not known."""
-    disturbances: tuple[Disturbance, ...]
+    disturbances: tuple[DriftPattern, ...]
     """What the runs did by themselves in the figure that the job is about."""
-    weakened: tuple[Doubt, ...]
+    weakened: tuple[Caveat, ...]
     """What was said of the runs that weakens a verdict."""
     experiment: ExperimentStarted | None = None
     """The A/B they are of."""
@@ -106,7 +106,7 @@ class Comparison:
         return (*self.settings, *self.job, *self.provenance)
 
     @property
-    def headline(self) -> FigureComparison | None:
+    def headline(self) -> MetricComparison | None:
         """The figure that the job is about; None where a side has none."""
         return next((row for row in self.rows if row.headline), None)
 
@@ -184,7 +184,7 @@ def compare_experiment(session: Session, experiment_id: str) -> Comparison | Non
 def _compare(
     a: RunRecord,
     b: RunRecord,
-    sides: Sides,
+    sides: ComparisonSides,
     names: tuple[str, str],
     earlier: Sequence[Sequence[RunRecord]] = (),
     experiment: ExperimentStarted | None = None,
@@ -212,15 +212,15 @@ def _compare(
 
 
 def _disturbances(
-    sides: Sides, experiment: ExperimentStarted | None, value: Callable[[RunRecord], float | None]
-) -> Iterator[Disturbance]:
+    sides: ComparisonSides, experiment: ExperimentStarted | None, value: Callable[[RunRecord], float | None]
+) -> Iterator[DriftPattern]:
     """What the runs did by themselves, and what a change of the setting did to the run after it."""
     yield from disturbances(sides, value)
-    if experiment is not None and not experiment.null and sides.order is Order.EXPERIMENT:
+    if experiment is not None and not experiment.null and sides.order is RunOrder.EXPERIMENT:
         yield from carry_over(sides, value)
 
 
-def _about(sides: Sides) -> tuple[Figure, str]:
+def _about(sides: ComparisonSides) -> tuple[MetricKind, str]:
     """What the job is about, by runs that did any I/O."""
     return headline(sorted((*sides.a, *sides.b), key=silent))
 
@@ -237,13 +237,13 @@ def varying(mappings: list[Mapping[str, str]]) -> list[str]:
     return [key for key in keys if len({mapping.get(key) for mapping in mappings}) > 1]
 
 
-def headline_beside(sides: Sides) -> FigureComparison | None:
+def headline_beside(sides: ComparisonSides) -> MetricComparison | None:
     """The figure that the job is about, alone: quick where there are many to be told of."""
     about, direction = _about(sides)
     return _compared_figure(direction, about, sides, headline=True)
 
 
-def _compared_figures(sides: Sides) -> Iterator[FigureComparison]:
+def _compared_figures(sides: ComparisonSides) -> Iterator[MetricComparison]:
     """The figure that the job is about first, judged alone; all others as one family.
 
     Where all I/Os are of one size, bytes are I/Os once more: they are judged as those are, and not counted twice.
@@ -279,7 +279,7 @@ def _compared_figures(sides: Sides) -> Iterator[FigureComparison]:
 _OTHER_RATE = {"iops": "bytes_per_second", "bytes_per_second": "iops"}
 
 
-def _one_block_size(sides: Sides) -> bool:
+def _one_block_size(sides: ComparisonSides) -> bool:
     """Whether all I/Os of both sides are of one size that is known."""
     jobs = [run.start.job for run in (*sides.a, *sides.b)]
     several = any(job.get(key) for job in jobs for key in ("bssplit", "bsrange", "bs_write"))
@@ -287,8 +287,8 @@ def _one_block_size(sides: Sides) -> bool:
 
 
 def _compared_figure(
-    direction: str, figure: Figure, sides: Sides, *, headline: bool = False, share: float = 1.0
-) -> FigureComparison | None:
+    direction: str, figure: MetricKind, sides: ComparisonSides, *, headline: bool = False, share: float = 1.0
+) -> MetricComparison | None:
     """`share` of the level: what the first of several figures has to reach."""
     left = _left(sides)
     a, b = values_of(left.a, direction, figure), values_of(left.b, direction, figure)
@@ -303,18 +303,18 @@ def _compared_figure(
     elif (values := _judged_values(direction, figure, left)) is not None:
         found = _judged(*values, sides, left, (direction, figure), share)
         judgement = weighed(_beside_silence(found, sides), (*sides.a, *sides.b))
-    return FigureComparison(
+    return MetricComparison(
         direction=direction, figure=figure, a=_mean(_all(a)), b=_mean(_all(b)), judgement=judgement, headline=headline
     )
 
 
-def _left(sides: Sides) -> Sides:
+def _left(sides: ComparisonSides) -> ComparisonSides:
     """The runs that figures are taken from: those with I/O, as long as both sides have one."""
     left = answering(sides)
     return left if left.a and left.b else sides
 
 
-def _stopped(sides: Sides) -> bool:
+def _stopped(sides: ComparisonSides) -> bool:
     """Whether it is the verdict that one side stopped answering: chance does not put its silent runs on that side.
 
     Only an order that was drawn, or a first side that answers again afterwards, excludes a device that just died.
@@ -325,7 +325,7 @@ def _stopped(sides: Sides) -> bool:
     look, ahead = reached(sides.looks, len(sides.a)), upcoming(sides.looks, len(sides.a))
     if sides.after:
         level = BETWEEN_LEVEL
-    elif sides.order is Order.EXPERIMENT and sides.known and (look is not None or ahead is None):
+    elif sides.order is RunOrder.EXPERIMENT and sides.known and (look is not None or ahead is None):
         level = LEVEL if look is None else look.level
     else:
         return False
@@ -333,7 +333,7 @@ def _stopped(sides: Sides) -> bool:
     return chance_of_silence(sum(map(silent, runs)), len(runs), len(sides.a) + len(sides.b)) <= level
 
 
-def _beside_silence(judgement: Judgement, sides: Sides) -> Judgement:
+def _beside_silence(judgement: VerdictResult, sides: ComparisonSides) -> VerdictResult:
     """The judgement of the runs with I/O; none where several more of one side than of the other are silent or slow.
 
     The runs that did answer are no reason to choose a side that often did not.
@@ -348,22 +348,29 @@ def _beside_silence(judgement: Judgement, sides: Sides) -> Judgement:
     return replace(judgement, verdict=Verdict.NOT_DECIDED, reason=Reason.NO_IO)
 
 
-def _judged_values(direction: str, figure: Figure, sides: Sides) -> tuple[list[float], list[float]] | None:
+def _judged_values(
+    direction: str, figure: MetricKind, sides: ComparisonSides
+) -> tuple[list[float], list[float]] | None:
     """The figures of both sides; None where they are not to be judged."""
     a, b = (_all(values_of(side, direction, figure)) for side in (sides.a, sides.b))
     alike = not figure.is_latency or direction == SYNC or len(latency_kinds(sides)) == 1
     return (a, b) if figure.judged and alike and a and b and min(*a, *b) > 0 else None
 
 
-def latency_kinds(sides: Sides) -> set[bool]:
+def latency_kinds(sides: ComparisonSides) -> set[bool]:
     """Whether latencies are with submission (True) or, as earlier versions kept them, without."""
     both = (one for run in (*sides.a, *sides.b) for one in run.figures.transfers)
     return {one.completion_ns is not None for one in both}
 
 
 def _judged(
-    a: list[float], b: list[float], sides: Sides, left: Sides, kind: tuple[str, Figure], share: float
-) -> Judgement:
+    a: list[float],
+    b: list[float],
+    sides: ComparisonSides,
+    left: ComparisonSides,
+    kind: tuple[str, MetricKind],
+    share: float,
+) -> VerdictResult:
     """By the plan of an experiment, between two measurements of A, or as what they are.
 
     `a` and `b` are the figures of `left`, the runs with I/O; the looks count the pairs of `sides`, of all runs.
@@ -390,7 +397,7 @@ def _judged(
         step=step,
         ahead=[replace(look, pairs=look.pairs - silent_pairs) for look in sides.looks if look.pairs > pairs],
     )
-    if sides.order is Order.IN_TURN or not sides.known:
+    if sides.order is RunOrder.IN_TURN or not sides.known:
         reason = Reason.NOT_DRAWN if sides.known else Reason.OF_EXPERIMENT
         return replace(judgement, verdict=Verdict.NOT_DECIDED, reason=reason, further_pairs=None)
     if look is not None or ahead is None:
@@ -416,7 +423,7 @@ def _mean(values: list[float]) -> float | None:
     return geometric_mean(values)
 
 
-def tail_of(rows: Sequence[FigureComparison]) -> FigureComparison | None:
+def tail_of(rows: Sequence[MetricComparison]) -> MetricComparison | None:
     """The 99th percentile beside every headline, that of the slower direction; None of single runs.
 
     Beside flushes it is theirs; it is not said twice.

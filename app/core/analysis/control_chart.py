@@ -25,8 +25,14 @@ from operator import mul
 from statistics import NormalDist
 
 from app.core.analysis.pair_design import LEVEL
-from app.core.analysis.regression import LATER_THRESHOLD_PERCENT, LaterJudgement, LaterVerdict, apart, judge_later
-from app.core.analysis.stats import Interval, quantile, tails
+from app.core.analysis.regression import (
+    LATER_THRESHOLD_PERCENT,
+    RegressionResult,
+    RegressionVerdict,
+    apart,
+    judge_later,
+)
+from app.core.analysis.stats import ConfidenceInterval, quantile, tails
 from backends.values import dataclass
 
 LEARNING = 10
@@ -59,10 +65,10 @@ _SCORE_END = 1e-300
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
-class NightChart:
+class ControlChart:
     """How the last of some nights stands."""
 
-    judgement: LaterJudgement
+    judgement: RegressionResult
     """What was shown: WORSE of the first night of an episode alone, STILL_WORSE of those after it. The interval is that
     of the nights that lie below, else of the last alone, against the reference; None where there is none."""
     nights: int
@@ -83,7 +89,7 @@ class NightChart:
     """A loss of so much would be told within `SIGHT` nights, more often than not; None while it learns."""
 
     @property
-    def standing(self) -> LaterVerdict:
+    def standing(self) -> RegressionVerdict:
         """What was shown."""
         return self.judgement.standing
 
@@ -100,7 +106,7 @@ def night_chart(
     higher_is_better: bool = True,
     threshold: float = LATER_THRESHOLD_PERCENT,
     judged_early: bool = True,
-) -> NightChart:
+) -> ControlChart:
     """The chart of the nights in time, each by the values of its runs, first that of the baseline.
 
     `earlier`: one value of each session before them. `threshold` in percent. `judged_early`: whether nights are held
@@ -139,8 +145,8 @@ class _Chart:
         self._begun: int | None = None
         self._episodes: list[int] = []
         self._against = 1
-        self._standing = LaterVerdict.NOT_DECIDED
-        self._judged: Callable[[], LaterJudgement] = partial(LaterJudgement, standing=self._standing, interval=None)
+        self._standing = RegressionVerdict.NOT_DECIDED
+        self._judged: Callable[[], RegressionResult] = partial(RegressionResult, standing=self._standing, interval=None)
 
     def add(self, place: int, values: Sequence[float]) -> None:
         """The next night."""
@@ -153,9 +159,9 @@ class _Chart:
             self._begun = place
             self._since = place if self._since is None else self._since
             self._episodes.append(place)
-            self._standing = LaterVerdict.WORSE
+            self._standing = RegressionVerdict.WORSE
         else:
-            self._standing = LaterVerdict.STILL_WORSE
+            self._standing = RegressionVerdict.STILL_WORSE
 
     def _early(self, values: Sequence[float]) -> bool:
         """Against the baseline alone, by an interval no narrower than these nights lie apart."""
@@ -169,7 +175,7 @@ class _Chart:
             least=_reach(self._known),
         )
         self._standing, self._judged = judged.standing, lambda: judged
-        worse = self._judged_early and self._standing is LaterVerdict.WORSE
+        worse = self._judged_early and self._standing is RegressionVerdict.WORSE
         if worse:
             self._waiting.append(_level(values))
         else:
@@ -200,7 +206,7 @@ class _Chart:
         if below / single / sqrt(1 + 1 / number) > FAR and below > self._loss:
             self._sum = LIMIT
         if not self._sum:
-            self._standing, self._judged = LaterVerdict.NOT_WORSE, partial(_held, self._known[:], [level])
+            self._standing, self._judged = RegressionVerdict.NOT_WORSE, partial(_held, self._known[:], [level])
             self._recover(level, recurs=len(self._episodes) > 1)
             return False
         self._waiting.append(level)
@@ -208,14 +214,14 @@ class _Chart:
         worse = self._begun is not None or self._sum >= LIMIT
         if worse:
             self._sum = min(self._sum, LIMIT)
-        self._standing = LaterVerdict.NOT_DECIDED if self._sum >= MOST else LaterVerdict.NOT_WORSE
+        self._standing = RegressionVerdict.NOT_DECIDED if self._sum >= MOST else RegressionVerdict.NOT_WORSE
         self._judged = partial(_held, self._known[:], self._waiting[:])
         return worse
 
     def _allowance(self, sd: float, number: int) -> float:
         return max(ALLOWANCE, _score(self._loss / 2 / sd / sqrt(1 + 1 / number), number - 1))
 
-    def told(self, nights: int) -> NightChart:
+    def told(self, nights: int) -> ControlChart:
         """How the last one stands."""
         number = len(self._known)
         mean_sd = _moments(self._known) if number > 1 else None
@@ -225,7 +231,7 @@ class _Chart:
             wanted = self._allowance(sd, number) + LIMIT / (SIGHT - 1)
             loss = quantile(_NORMAL.cdf(wanted), number - 1) * sd * sqrt(1 + 1 / number)
             seen = (-expm1(-loss) if self._sign > 0 else expm1(loss)) * 100
-        return NightChart(
+        return ControlChart(
             judgement=replace(self._judged(), standing=self._standing),
             nights=nights,
             known=number,
@@ -273,7 +279,7 @@ def _score(t: float, dof: int) -> float:
     return score if t > 0 else -score
 
 
-def _held(known: Sequence[float], nights: Sequence[float]) -> LaterJudgement:
+def _held(known: Sequence[float], nights: Sequence[float]) -> RegressionResult:
     """Return the mean of these nights against that of the known ones, by how far those lie apart."""
     mean, sd = _moments(known)
     number = len(known)
@@ -281,5 +287,5 @@ def _held(known: Sequence[float], nights: Sequence[float]) -> LaterJudgement:
     error = sd * _inflation(known) * sqrt(1 / len(nights) + 1 / number)
     half = quantile(1 - LEVEL / 2, number - 1) * error
     p = tails(moved / error, number - 1) if error else float(moved == 0)
-    interval = Interval(mean=moved, low=moved - half, high=moved + half, sd=sd, n=len(nights), p=p)
-    return LaterJudgement(standing=LaterVerdict.NOT_DECIDED, interval=interval, of_sessions=True)
+    interval = ConfidenceInterval(mean=moved, low=moved - half, high=moved + half, sd=sd, n=len(nights), p=p)
+    return RegressionResult(standing=RegressionVerdict.NOT_DECIDED, interval=interval, of_sessions=True)

@@ -8,8 +8,8 @@ from itertools import accumulate, pairwise
 from math import cos, expm1, fsum, log, log2, pi, sin, sqrt
 
 from app.core.analysis.pair_design import LEVEL
-from app.core.analysis.sample_groups import Sides, place_in_session
-from app.core.analysis.stats import THRESHOLD_PERCENT, Interval, tails, unpaired
+from app.core.analysis.sample_groups import ComparisonSides, place_in_session
+from app.core.analysis.stats import THRESHOLD_PERCENT, ConfidenceInterval, tails, unpaired
 from app.core.session.state import RunRecord
 from backends.values import dataclass
 
@@ -41,7 +41,7 @@ class RunPattern(StrEnum):
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
-class Disturbance:
+class DriftPattern:
     """A pattern that chance alone hardly makes."""
 
     pattern: RunPattern
@@ -52,7 +52,7 @@ class Disturbance:
     """Of a carry-over the effect in the other pairs, in percent."""
 
 
-def disturbances(sides: Sides, value: Callable[[RunRecord], float | None]) -> Iterator[Disturbance]:
+def disturbances(sides: ComparisonSides, value: Callable[[RunRecord], float | None]) -> Iterator[DriftPattern]:
     """What the runs did by themselves. Pairs drawn in turn cancel it; it widens the interval."""
     if not sides.interleaved or len(sides.a) < FEWEST:
         return
@@ -64,7 +64,7 @@ def disturbances(sides: Sides, value: Callable[[RunRecord], float | None]) -> It
         yield from found([letters[run.id] for run in timed], logs)
 
 
-def carry_over(sides: Sides, value: Callable[[RunRecord], float | None]) -> Iterator[Disturbance]:
+def carry_over(sides: ComparisonSides, value: Callable[[RunRecord], float | None]) -> Iterator[DriftPattern]:
     """A smaller effect in pairs whose first run has the other setting than the run before it.
 
     The second run of a pair always follows the other setting. Where the first one does, too, both are off, and towards
@@ -84,12 +84,12 @@ def carry_over(sides: Sides, value: Callable[[RunRecord], float | None]) -> Iter
     error = sqrt(squares / dof * (1 / counts[0] + 1 / counts[1]))
     same_way = lost * _mean(without) > 0
     if same_way and error and tails(lost / error, dof) / 2 < SURE:
-        yield Disturbance(
+        yield DriftPattern(
             pattern=RunPattern.CARRY_OVER, size=_percent(_mean(with_switch)), others=_percent(_mean(without))
         )
 
 
-def _by_switch(sides: Sides, value: Callable[[RunRecord], float | None]) -> Iterator[tuple[bool, float]]:
+def _by_switch(sides: ComparisonSides, value: Callable[[RunRecord], float | None]) -> Iterator[tuple[bool, float]]:
     """Of each pair whether it began with a change of the setting, and its log-ratio.
 
     An experiment begins with A in force. A pair is left out where the one before it does not count.
@@ -111,7 +111,7 @@ def _letter(run: RunRecord) -> str:
     return "" if run.start.mark is None else run.start.mark.letter
 
 
-def found(letters: Sequence[str], logs: Sequence[float]) -> Iterator[Disturbance]:
+def found(letters: Sequence[str], logs: Sequence[float]) -> Iterator[DriftPattern]:
     """Order, trend and period in logarithms of the runs in time, each with the letter of its side."""
     centre = {
         letter: _mean([one for each, one in zip(letters, logs, strict=True) if each == letter]) for letter in "AB"
@@ -119,15 +119,15 @@ def found(letters: Sequence[str], logs: Sequence[float]) -> Iterator[Disturbance
     residuals = [one - centre[letter] for letter, one in zip(letters, logs, strict=True)]
     seconds = [second - first for first, second in zip(residuals[::2], residuals[1::2], strict=True)]
     if _p_of_mean(seconds) < SURE:
-        yield Disturbance(pattern=RunPattern.ORDER, size=_percent(_mean(seconds)))
+        yield DriftPattern(pattern=RunPattern.ORDER, size=_percent(_mean(seconds)))
     slope, p = _trend(residuals)
     if p < SURE:
-        yield Disturbance(pattern=RunPattern.TREND, size=_percent(slope * (len(residuals) - 1)))
+        yield DriftPattern(pattern=RunPattern.TREND, size=_percent(slope * (len(residuals) - 1)))
         middle = (len(residuals) - 1) / 2
         residuals = [one - slope * (at - middle) for at, one in enumerate(residuals)]
     period, p = _period(residuals)
     if p < SURE:
-        yield Disturbance(pattern=RunPattern.PERIOD, size=period)
+        yield DriftPattern(pattern=RunPattern.PERIOD, size=period)
 
 
 def _mean(values: Sequence[float]) -> float:
@@ -202,7 +202,7 @@ class Shift:
 
     at: int
     """Place of the first point after it."""
-    interval: Interval
+    interval: ConfidenceInterval
     """The level after it against the one before, with the points up to the next change on both sides."""
     before: int
     """How many points those are before it."""

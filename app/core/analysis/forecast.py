@@ -11,8 +11,8 @@ from collections.abc import Sequence
 from math import log1p, sqrt
 
 from app.core.analysis.noise import scatter_at_most
-from app.core.analysis.stats import POWER, THRESHOLD_PERCENT, Interval, quantile
-from app.core.session.event_types import Look
+from app.core.analysis.stats import POWER, THRESHOLD_PERCENT, ConfidenceInterval, quantile
+from app.core.session.event_types import InterimAnalysis
 
 FEWEST_FORETELLING = 6
 """Pairs below which nothing is foretold: three that happen to agree made it come true in 48 % of cases."""
@@ -21,7 +21,9 @@ CAUTION = 0.80
 """How sure effect and scatter are each not worse than is taken for the forecast."""
 
 
-def deciding(interval: Interval, looks: Sequence[Look], *, threshold: float = THRESHOLD_PERCENT) -> Look | None:
+def deciding(
+    interval: ConfidenceInterval, looks: Sequence[InterimAnalysis], *, threshold: float = THRESHOLD_PERCENT
+) -> InterimAnalysis | None:
     """The first of these looks, each after so many pairs in all, that would decide; None if none is likely to.
 
     Either the effect shows, or, where it is below the threshold (in percent), that it is.

@@ -4,12 +4,12 @@ from __future__ import annotations
 
 from collections.abc import Callable, Sequence
 
-from app.core.session.results import DIRECTIONS, DirectionFigures, RunFigures
+from app.core.session.results import DIRECTIONS, DirectionStats, RunResult
 from app.core.session.state import RunRecord
 from backends.fio_buckets import bucket_of, edges_of
 from backends.values import dataclass
 
-Read = Callable[[DirectionFigures], float | None]
+Read = Callable[[DirectionStats], float | None]
 
 BOTH = "both"
 """All directions of a mixed job together."""
@@ -25,7 +25,7 @@ LARGE_BLOCK = 128 * 1024
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
-class Figure:
+class MetricKind:
     """A kind of figure of one direction."""
 
     key: str
@@ -54,23 +54,23 @@ class Figure:
         return direction != SYNC or self.key != "bytes_per_second"
 
 
-FIGURES: tuple[Figure, ...] = (
-    Figure(key="iops", read=lambda of: of.iops, higher_is_better=True),
-    Figure(
+FIGURES: tuple[MetricKind, ...] = (
+    MetricKind(key="iops", read=lambda of: of.iops, higher_is_better=True),
+    MetricKind(
         key="bytes_per_second",
         read=lambda of: of.bytes_per_second,
         higher_is_better=True,
     ),
-    Figure(key="latency_mean_ns", read=lambda of: of.latency_ns.mean),
-    Figure(key="latency_p50_ns", read=lambda of: of.latency_ns.p50),
-    Figure(key="latency_p95_ns", read=lambda of: of.latency_ns.p95),
-    Figure(key="latency_p99_ns", read=lambda of: of.latency_ns.p99),
-    Figure(key="latency_p99_9_ns", read=lambda of: of.latency_ns.p99_9),
-    Figure(key="latency_p99_99_ns", read=lambda of: of.latency_ns.p99_99),
+    MetricKind(key="latency_mean_ns", read=lambda of: of.latency_ns.mean),
+    MetricKind(key="latency_p50_ns", read=lambda of: of.latency_ns.p50),
+    MetricKind(key="latency_p95_ns", read=lambda of: of.latency_ns.p95),
+    MetricKind(key="latency_p99_ns", read=lambda of: of.latency_ns.p99),
+    MetricKind(key="latency_p99_9_ns", read=lambda of: of.latency_ns.p99_9),
+    MetricKind(key="latency_p99_99_ns", read=lambda of: of.latency_ns.p99_99),
     # One request decides the largest, ten decide the others.
-    Figure(key="latency_p99_999_ns", read=lambda of: of.latency_ns.p99_999, judged=False, rare=True),
-    Figure(key="latency_p99_9999_ns", read=lambda of: of.latency_ns.p99_9999, judged=False, rare=True),
-    Figure(key="latency_max_ns", read=lambda of: of.latency_ns.max, judged=False),
+    MetricKind(key="latency_p99_999_ns", read=lambda of: of.latency_ns.p99_999, judged=False, rare=True),
+    MetricKind(key="latency_p99_9999_ns", read=lambda of: of.latency_ns.p99_9999, judged=False, rare=True),
+    MetricKind(key="latency_max_ns", read=lambda of: of.latency_ns.max, judged=False),
 )
 """In the order to show them."""
 
@@ -78,7 +78,7 @@ FIGURES: tuple[Figure, ...] = (
 _KNOWN = {figure.key: figure for figure in FIGURES}
 
 
-def headline(runs: Sequence[RunRecord]) -> tuple[Figure, str]:
+def headline(runs: Sequence[RunRecord]) -> tuple[MetricKind, str]:
     """What the job of these runs is about, and of which direction.
 
     With flushes how long they take, at a fixed rate the tail of the latency. Else I/Os per second, of large blocks
@@ -97,7 +97,7 @@ def headline(runs: Sequence[RunRecord]) -> tuple[Figure, str]:
     return about, next((name for name in DIRECTIONS if both and figures.side(name) is both[0]), "read")
 
 
-def _tail_of(runs: Sequence[RunRecord]) -> tuple[Figure, str]:
+def _tail_of(runs: Sequence[RunRecord]) -> tuple[MetricKind, str]:
     """The highest percentile up to p99 that every run carries, of the direction with more I/Os."""
     figures = runs[0].figures
     counts = {name: one.total_ios for name in DIRECTIONS if (one := figures.side(name)) is not None}
@@ -108,7 +108,7 @@ def _tail_of(runs: Sequence[RunRecord]) -> tuple[Figure, str]:
     return _KNOWN["latency_mean_ns"], direction
 
 
-def value_of(figures: RunFigures, direction: str, figure: Figure) -> float | None:
+def value_of(figures: RunResult, direction: str, figure: MetricKind) -> float | None:
     """One figure of a run, of both directions together their sum; None where too few I/Os carry it."""
     if direction == BOTH:
         values = [figure.read(one) for one in figures.transfers]
@@ -118,7 +118,7 @@ def value_of(figures: RunFigures, direction: str, figure: Figure) -> float | Non
     return None if one is None else figure.read(one)
 
 
-def half_step(figures: RunFigures, direction: str, figure: Figure) -> float:
+def half_step(figures: RunResult, direction: str, figure: MetricKind) -> float:
     """How far the figure of a run may be off, as a share of it, by the steps that it is measured in.
 
     A percentile is the middle of one of fio's buckets, a rate a whole number of I/Os over the time of the run.
@@ -134,6 +134,6 @@ def half_step(figures: RunFigures, direction: str, figure: Figure) -> float:
     return 1 / 2 / counted if counted else 0.0
 
 
-def values_of(runs: Sequence[RunRecord], direction: str, figure: Figure) -> list[float | None]:
+def values_of(runs: Sequence[RunRecord], direction: str, figure: MetricKind) -> list[float | None]:
     """The figure of each run."""
     return [value_of(run.figures, direction, figure) for run in runs]

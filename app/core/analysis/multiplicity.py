@@ -8,13 +8,13 @@ from dataclasses import replace
 from app.core.analysis.pair_design import LEVEL
 from app.core.analysis.reasons import Reason
 from app.core.analysis.stats import holm
-from app.core.analysis.verdict import Judgement, Verdict
+from app.core.analysis.verdict import Verdict, VerdictResult
 
 BESIDE = 0.2
 """Of the level of the headline what all figures beside it share, so that the whole job stays at about that level."""
 
 
-def corrected(judgements: Sequence[Judgement | None], *, share: float = 1.0) -> tuple[Judgement | None, ...]:
+def corrected(judgements: Sequence[VerdictResult | None], *, share: float = 1.0) -> tuple[VerdictResult | None, ...]:
     """The same judgements; a difference that chance explains, given their number, is not decided any more.
 
     `share`: how much of the level the family has to itself.
@@ -26,7 +26,7 @@ def corrected(judgements: Sequence[Judgement | None], *, share: float = 1.0) -> 
     return tuple(_held(each, adjusted.get(id(each), 0.0) / share, len(family)) for each in judgements)
 
 
-def _held(judgement: Judgement | None, p: float, count: int) -> Judgement | None:
+def _held(judgement: VerdictResult | None, p: float, count: int) -> VerdictResult | None:
     if judgement is None or not judgement.differs:
         return judgement
     level = LEVEL if judgement.interval is None else judgement.interval.level

@@ -7,7 +7,7 @@ from math import expm1, fsum, isfinite, log, log1p, sqrt
 from statistics import NormalDist
 
 from app.core.analysis.pair_design import FEWEST_PAIRS, LEVEL
-from app.core.analysis.stats import POWER, Interval, quantile
+from app.core.analysis.stats import POWER, ConfidenceInterval, quantile
 from backends.values import dataclass
 
 SIZES = (5.0, 10.0, 20.0)
@@ -55,7 +55,7 @@ def noise_of(groups: Iterable[Sequence[float]]) -> RunNoise | None:
     return RunNoise(sd=sqrt(2 * squares / dof), dof=dof, runs=runs) if dof >= FEWEST_KNOWN else None
 
 
-def noise_of_pairs(interval: Interval) -> RunNoise | None:
+def noise_of_pairs(interval: ConfidenceInterval) -> RunNoise | None:
     """From pairs in which both sides were the same; None of too few."""
     return RunNoise(sd=interval.sd, dof=interval.n - 1, runs=2 * interval.n) if interval.n > FEWEST_KNOWN else None
 

@@ -9,7 +9,7 @@ from random import Random
 from types import MappingProxyType
 from typing import Literal
 
-from app.core.session.event_types import Look
+from app.core.session.event_types import InterimAnalysis
 
 # -- the order of paired runs -----------------------------------------------------------------------------------------
 
@@ -17,7 +17,7 @@ Letter = Literal["A", "B"]
 """A is what is compared with, B what is tried."""
 
 
-def order(looks: Sequence[Look], random: Random) -> tuple[Letter, ...]:
+def order(looks: Sequence[InterimAnalysis], random: Random) -> tuple[Letter, ...]:
     """The letters of all pairs up to the last look: which comes first in a pair is drawn, pair by pair.
 
     A repeated ABBA is a period of four runs, and whatever else has that period passes for a difference: with a job of a
@@ -59,16 +59,16 @@ LEVEL = 0.05
 """Share of false verdicts of a comparison that is looked at once."""
 
 STANDARD = (
-    Look(pairs=6, level=0.0044, no_difference=0.015),
-    Look(pairs=8, level=0.010, no_difference=0.02),
-    Look(pairs=10, level=0.0111, no_difference=0.025),
-    Look(pairs=12, level=0.0122, no_difference=0.035),
-    Look(pairs=16, level=0.0178, no_difference=0.045),
-    Look(pairs=20, level=0.0266, no_difference=0.06),
+    InterimAnalysis(pairs=6, level=0.0044, no_difference=0.015),
+    InterimAnalysis(pairs=8, level=0.010, no_difference=0.02),
+    InterimAnalysis(pairs=10, level=0.0111, no_difference=0.025),
+    InterimAnalysis(pairs=12, level=0.0122, no_difference=0.035),
+    InterimAnalysis(pairs=16, level=0.0178, no_difference=0.045),
+    InterimAnalysis(pairs=20, level=0.0266, no_difference=0.06),
 )
 """Ends early where the difference is large or the runs agree, and goes on where they do not."""
 
-QUICK = (Look(pairs=3, level=0.04),)
+QUICK = (InterimAnalysis(pairs=3, level=0.04),)
 """One look that sees large differences only. Three pairs have six orders, so what comes back every four runs passes for
 a difference more often: at 5 % in 6.2 % of experiments, here in 5 %."""
 
@@ -82,7 +82,7 @@ def false_under_period(pairs: int) -> float:
     return UNDER_PERIODS[max(fewest for fewest in UNDER_PERIODS if fewest <= pairs)]
 
 
-UNTIL = tuple(Look(pairs=pairs, level=LEVEL) for pairs in (6, 12, 20, 30, 40, 50))
+UNTIL = tuple(InterimAnalysis(pairs=pairs, level=LEVEL) for pairs in (6, 12, 20, 30, 40, 50))
 """For a width of the interval that is asked for. Ending there leans to neither side, so no level is spent: of intervals
 that end so, 94 to 95 % cover the truth."""
 
@@ -100,7 +100,7 @@ time after that. The pairs of all of them are judged together. Repeating until s
 level, was false in 24 % of cases after five times."""
 
 
-def asked_again(looks: Sequence[Look], times: int, pairs: int) -> tuple[Look, ...]:
+def asked_again(looks: Sequence[InterimAnalysis], times: int, pairs: int) -> tuple[InterimAnalysis, ...]:
     """The looks of an experiment after `times` others that asked the same and measured so many pairs in all."""
     if not times:
         return tuple(looks)
@@ -120,16 +120,16 @@ FEWEST_PAIRS = 3
 """Fewer carry no verdict: with two the interval rests on one degree of freedom."""
 
 
-def one_look(pairs: int) -> tuple[Look, ...]:
+def one_look(pairs: int) -> tuple[InterimAnalysis, ...]:
     """A fixed number of pairs, judged once, at the end."""
-    return (Look(pairs=pairs, level=LEVEL),)
+    return (InterimAnalysis(pairs=pairs, level=LEVEL),)
 
 
-def reached(looks: Sequence[Look], pairs: int) -> Look | None:
+def reached(looks: Sequence[InterimAnalysis], pairs: int) -> InterimAnalysis | None:
     """The look that is due after so many pairs; None between two of them."""
     return next((look for look in looks if look.pairs == pairs), None)
 
 
-def upcoming(looks: Sequence[Look], pairs: int) -> Look | None:
+def upcoming(looks: Sequence[InterimAnalysis], pairs: int) -> InterimAnalysis | None:
     """The first look that lies ahead; None after the last."""
     return next((look for look in looks if look.pairs > pairs), None)

@@ -19,7 +19,7 @@ from random import Random
 from statistics import fmean, median
 
 from app.core.analysis.scatter import FREEDOM, RowScatter, scatter_by_row, variance_ratios
-from app.core.analysis.stats import Interval, tails
+from app.core.analysis.stats import ConfidenceInterval, tails
 from backends.values import dataclass
 
 DRAWS = 499
@@ -43,7 +43,7 @@ _LEAST = 1e-9
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
-class Rounds:
+class RoundResults:
     """What was measured of some set-ups under one workload: of each round the values in their order."""
 
     values: tuple[tuple[float, ...], ...]
@@ -74,8 +74,8 @@ def rounds_needed(setups: int, level: float) -> int:
 
 @lru_cache(maxsize=16)
 def permuted(
-    family: tuple[Rounds, ...], *, seed: str, level: float, draws: int = DRAWS
-) -> tuple[tuple[Interval, ...], ...]:
+    family: tuple[RoundResults, ...], *, seed: str, level: float, draws: int = DRAWS
+) -> tuple[tuple[ConfidenceInterval, ...], ...]:
     """Of each member the intervals of all its contrasts with 0, which hold together for the whole family.
 
     An interval is around the median of the log-ratios of the rounds; it excludes 0 where chance does not explain the
@@ -106,14 +106,14 @@ def permuted(
     )
 
 
-def row_scatter(family: Sequence[Rounds]) -> Mapping[str, RowScatter]:
+def row_scatter(family: Sequence[RoundResults]) -> Mapping[str, RowScatter]:
     """Return the scatter of each set-up over the workloads of a family, by name."""
     return scatter_by_row(
         [(_names(one), _columns(_residuals(_held(one), one.labels))) for one in family],
     )
 
 
-def _names(one: Rounds) -> tuple[str, ...]:
+def _names(one: RoundResults) -> tuple[str, ...]:
     return one.names or tuple(map(str, range(one.setups)))
 
 
@@ -122,7 +122,7 @@ def _columns(by_label: Sequence[Sequence[float]]) -> list[tuple[float, ...]]:
 
 
 def _p_of_baselines(
-    family: Sequence[Rounds], left: Sequence[Sequence[Sequence[float]]], found: Sequence[_Contrasts]
+    family: Sequence[RoundResults], left: Sequence[Sequence[Sequence[float]]], found: Sequence[_Contrasts]
 ) -> list[float]:
     """Return for each member the chance that the baseline is as far from the others by its own scatter."""
     columns = [(_names(one), _columns(rows)) for one, rows in zip(family, left, strict=True)]
@@ -142,13 +142,13 @@ def _nth_largest(drawn: Sequence[float], n: int) -> float:
 
 
 def _intervals(
-    one: Rounds,
+    one: RoundResults,
     seen: _Contrasts,
     critical: float,
     p_of: Callable[[float, float], float],
     wider: Mapping[str, RowScatter],
     level: float,
-) -> Iterator[Interval]:
+) -> Iterator[ConfidenceInterval]:
     by_label = _by_label(one.values, one.labels)
     others = sorted(seen.means[1:])
     for label in range(1, one.setups):
@@ -163,10 +163,10 @@ def _intervals(
         p = p_of(size, alone if scatter is None else alone / sqrt(max(1.0, scatter.ratio)))
         if p > level or size <= critical * (1 + 1e-9):
             low, high = min(low, 0.0), max(high, 0.0)
-        yield Interval(mean=middle, low=low, high=high, sd=sd, n=len(by_label), p=p, level=level)
+        yield ConfidenceInterval(mean=middle, low=low, high=high, sd=sd, n=len(by_label), p=p, level=level)
 
 
-def _held(one: Rounds) -> list[list[float]]:
+def _held(one: RoundResults) -> list[list[float]]:
     """Of each round what its values are above its middle, without the outermost and without a rise along the rounds.
 
     No label has a say in it, so labels can be drawn anew behind it.

@@ -5,8 +5,8 @@ from __future__ import annotations
 from collections.abc import Callable, Sequence
 
 from app.core.analysis.regression import apart
-from app.core.analysis.sample_groups import SUBJECT, Sides, condition, repeats
-from app.core.analysis.stats import Spread, geometric_mean
+from app.core.analysis.sample_groups import SUBJECT, ComparisonSides, condition, repeats
+from app.core.analysis.stats import MeanInterval, geometric_mean
 from app.core.session.state import RunRecord
 
 _OF_SCHEDULER = ("queue_iosched_", "member_queue_iosched_")
@@ -15,7 +15,7 @@ _OF_SCHEDULER = ("queue_iosched_", "member_queue_iosched_")
 Differences = tuple[tuple[str, str | None, str | None], ...]
 
 
-def differences(sides: Sides) -> Differences:
+def differences(sides: ComparisonSides) -> Differences:
     """What is not the same on both: key, value of the first, of the second; what was measured first, the boot last.
 
     A side whose runs disagree has several values.
@@ -39,7 +39,7 @@ def _shown(values: set[str | None]) -> str | None:
 
 def between_sessions(
     run: RunRecord, sessions: Sequence[Sequence[RunRecord]], value: Callable[[RunRecord], float | None]
-) -> Spread | None:
+) -> MeanInterval | None:
     """How far sessions in which the same was measured lie apart, as logarithms of their means; None of too few."""
     groups = (repeats(runs).get(condition(run), ()) for runs in sessions)
     measured = [[found for one in group if (found := value(one))] for group in groups]

@@ -72,7 +72,7 @@ class PlannedCount:
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
-class FarPair:
+class OutlierPair:
     """A pair that lies far from the others."""
 
     pair: int
@@ -82,10 +82,10 @@ class FarPair:
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
-class FarPairs:
+class OutlierPairs:
     """All that lie far from the others."""
 
-    pairs: tuple[FarPair, ...]
+    pairs: tuple[OutlierPair, ...]
     """At least one."""
 
 
@@ -100,7 +100,7 @@ class SlowRuns:
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
-class Doubt:
+class Caveat:
     """Something that was said of runs while they were measured, and which runs."""
 
     key: str

@@ -15,7 +15,7 @@ from math import fsum, log, sqrt
 from statistics import median
 
 from app.core.analysis.pair_design import LEVEL
-from app.core.analysis.stats import Interval, Spread, quantile, unpaired
+from app.core.analysis.stats import ConfidenceInterval, MeanInterval, quantile, unpaired
 from app.core.analysis.verdict import FEWEST_RUNS
 from backends.values import dataclass
 
@@ -29,7 +29,7 @@ _MEDIAN_OF_NORMAL = 0.6744897501960817
 """Half of all values of a normal distribution lie within so many standard deviations."""
 
 
-class LaterVerdict(StrEnum):
+class RegressionVerdict(StrEnum):
     """How a later session stands to an earlier one."""
 
     WORSE = "worse"
@@ -45,18 +45,18 @@ class LaterVerdict(StrEnum):
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
-class LaterJudgement:
+class RegressionResult:
     """How it stands, and what that rests on."""
 
-    standing: LaterVerdict
+    standing: RegressionVerdict
     """What was shown."""
-    interval: Interval | None
+    interval: ConfidenceInterval | None
     """Of the later session against the earlier one; None where there is nothing to take a spread of."""
     of_sessions: bool = False
     """Whether it is as wide as sessions lie apart, which no number of runs makes narrower."""
 
 
-def apart(values: Sequence[float]) -> Spread | None:
+def apart(values: Sequence[float]) -> MeanInterval | None:
     """How far sessions lie apart, by one value of each in time, as logarithms; None of too few.
 
     From the median of the steps from one to the next: a change of level among them is one step, and does not hide the
@@ -66,19 +66,19 @@ def apart(values: Sequence[float]) -> Spread | None:
         return None
     logs = [log(value) for value in values]
     step = median(abs(after - before) for before, after in pairwise(logs)) / _MEDIAN_OF_NORMAL
-    return Spread(mean=fsum(logs) / len(logs), half=None, sd=step / sqrt(2), n=len(logs))
+    return MeanInterval(mean=fsum(logs) / len(logs), half=None, sd=step / sqrt(2), n=len(logs))
 
 
 def judge_later(
     saved: Sequence[float],
     now: Sequence[float],
     *,
-    between: Spread | None,
+    between: MeanInterval | None,
     higher_is_better: bool = True,
     threshold: float = LATER_THRESHOLD_PERCENT,
     level: float = LEVEL,
     least: float = 0.0,
-) -> LaterJudgement:
+) -> RegressionResult:
     """How the later runs stand to the saved ones; `threshold` in percent, `between` as `apart` has it.
 
     `least`: half of what the interval is wide at least, as a logarithm.
@@ -86,7 +86,7 @@ def judge_later(
     Raises ValueError of values without a logarithm.
     """
     if min(len(saved), len(now)) < FEWEST_RUNS:
-        return LaterJudgement(standing=LaterVerdict.NOT_DECIDED, interval=None)
+        return RegressionResult(standing=RegressionVerdict.NOT_DECIDED, interval=None)
     interval = unpaired(saved, now, level=level)
     half = least
     if between is not None and between.sd is not None:
@@ -98,7 +98,7 @@ def judge_later(
     sign = 1 if higher_is_better else -1
     worst, best = sorted((sign * interval.percent_low, sign * interval.percent_high))
     if best <= -threshold:
-        standing = LaterVerdict.WORSE
+        standing = RegressionVerdict.WORSE
     else:
-        standing = LaterVerdict.NOT_WORSE if worst > -threshold else LaterVerdict.NOT_DECIDED
-    return LaterJudgement(standing=standing, interval=interval, of_sessions=of_sessions)
+        standing = RegressionVerdict.NOT_WORSE if worst > -threshold else RegressionVerdict.NOT_DECIDED
+    return RegressionResult(standing=standing, interval=interval, of_sessions=of_sessions)

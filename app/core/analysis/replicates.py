@@ -4,14 +4,14 @@ from __future__ import annotations
 
 from collections.abc import Sequence
 
-from app.core.analysis.metric_kinds import FIGURES, Figure
+from app.core.analysis.metric_kinds import FIGURES, MetricKind
 from app.core.analysis.sample_groups import Condition, condition, repeats
-from app.core.analysis.stats import Spread, spread
+from app.core.analysis.stats import MeanInterval, spread
 from app.core.session.results import SIDES
 from app.core.session.state import RunRecord
 
 
-class Repeats:
+class Replicates:
     """Runs of one list by what was measured."""
 
     def __init__(self, runs: Sequence[RunRecord]) -> None:
@@ -28,7 +28,7 @@ class Repeats:
         return any(len(group) > 1 for group in self._groups.values())
 
 
-def spread_of(runs: Sequence[RunRecord], direction: str, figure: Figure) -> Spread | None:
+def spread_of(runs: Sequence[RunRecord], direction: str, figure: MetricKind) -> MeanInterval | None:
     """Mean and 95 % interval of one figure; None where a run has none, or there is no run."""
     both = [run.figures.side(direction) for run in runs]
     values = [figure.read(figures) for figures in both if figures is not None]
@@ -36,7 +36,7 @@ def spread_of(runs: Sequence[RunRecord], direction: str, figure: Figure) -> Spre
     return spread(there) if there and len(there) == len(runs) else None
 
 
-def spreads(runs: Sequence[RunRecord]) -> tuple[tuple[str, Figure, Spread], ...]:
+def spreads(runs: Sequence[RunRecord]) -> tuple[tuple[str, MetricKind, MeanInterval], ...]:
     """Direction, figure and spread of all figures that repeats settle."""
     found = (
         (direction, figure, spread_of(runs, direction, figure))

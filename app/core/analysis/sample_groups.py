@@ -8,13 +8,13 @@ from enum import StrEnum
 
 from app.core.analysis.pair_design import asked_again
 from app.core.analysis.stats import THRESHOLD_PERCENT
-from app.core.session.event_types import Look
+from app.core.session.event_types import InterimAnalysis
 from app.core.session.results import RunStatus
 from app.core.session.state import ExperimentRecord, RunRecord, Session
 from backends.values import dataclass
 
 
-class Order(StrEnum):
+class RunOrder(StrEnum):
     """How the runs of two sides were measured."""
 
     EXPERIMENT = "experiment"
@@ -30,7 +30,7 @@ class Order(StrEnum):
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
-class Sides:
+class ComparisonSides:
     """The runs of both sides."""
 
     a: tuple[RunRecord, ...]
@@ -41,11 +41,11 @@ class Sides:
     """Whether a[i] and b[i] are a pair and the pairs were measured in turn."""
     alike: bool = False
     """Whether both are repeats of the same."""
-    order: Order = Order.SINGLE
+    order: RunOrder = RunOrder.SINGLE
     """How they were measured."""
     experiment: str = ""
     """The A/B they are of; "" else."""
-    looks: tuple[Look, ...] = ()
+    looks: tuple[InterimAnalysis, ...] = ()
     """When the pairs were to be judged, those of others counted; none where no plan was made for them."""
     others: tuple[str, ...] = ()
     """Earlier experiments of the session that asked the same, whose pairs come first."""
@@ -99,7 +99,7 @@ def silent(run: RunRecord) -> bool:
     return not answered and (figures.status is RunStatus.OK or figures.still_s is not None)
 
 
-def answering(sides: Sides) -> Sides:
+def answering(sides: ComparisonSides) -> ComparisonSides:
     """The sides without runs that completed no I/O; of pairs those in which both runs did some."""
     if not any(map(silent, (*sides.a, *sides.b))):
         return sides
@@ -109,11 +109,11 @@ def answering(sides: Sides) -> Sides:
     a, b = (tuple(run for run in runs if not silent(run)) for runs in (sides.a, sides.b))
     after = sum(not silent(run) for run in sides.a[len(sides.a) - sides.after :])
     if after in (0, len(a)):  # no longer between two measurements of A
-        return replace(sides, a=a, b=b, after=0, order=Order.GROUPS if sides.after else sides.order)
+        return replace(sides, a=a, b=b, after=0, order=RunOrder.GROUPS if sides.after else sides.order)
     return replace(sides, a=a, b=b, after=after)
 
 
-def silent_side(sides: Sides) -> str:
+def silent_side(sides: ComparisonSides) -> str:
     """The letter of the only side that stopped answering, in one of its runs at least; "" where neither or both did."""
     a, b = (any(map(silent, runs)) for runs in (sides.a, sides.b))
     return "" if a == b else "A" if a else "B"
@@ -128,17 +128,17 @@ def repeats(runs: Iterable[RunRecord]) -> dict[Condition, tuple[RunRecord, ...]]
     return found
 
 
-def pairs_of(session: Session, experiment_id: str) -> Sides:
+def pairs_of(session: Session, experiment_id: str) -> ComparisonSides:
     """The whole pairs of an experiment, after those of earlier ones that asked the same; both sides may be empty."""
     whole, record = _pairs(session, experiment_id), session.experiment(experiment_id)
     others = _asked_before(session, record, whole[0]) if record is not None and whole else ()
     earlier = [pair for other in others for pair in _pairs(session, other)]
     both = (*earlier, *whole)
-    return Sides(
+    return ComparisonSides(
         a=tuple(a for a, _ in both),
         b=tuple(b for _, b in both),
         interleaved=True,
-        order=Order.EXPERIMENT,
+        order=RunOrder.EXPERIMENT,
         experiment=experiment_id,
         looks=() if record is None else asked_again(record.start.looks, len(others), len(earlier)),
         others=others,
@@ -187,7 +187,7 @@ def sides_of(
     a_session: Sequence[RunRecord],
     b_session: Sequence[RunRecord],
     experiments: Sequence[ExperimentRecord] = (),
-) -> Sides:
+) -> ComparisonSides:
     """The sides that two runs stand for: the pairs of their experiment, or the repeats of each.
 
     `a_session` and `b_session` hold the runs of the session that each belongs to, `experiments` those of the first.
@@ -196,22 +196,24 @@ def sides_of(
     if together and (pairs := _experiment(a, b, a_session, experiments)) is not None:
         return pairs
     if together and condition(a) == condition(b):
-        return Sides(a=(a,), b=(b,), interleaved=False, alike=True)
+        return ComparisonSides(a=(a,), b=(b,), interleaved=False, alike=True)
     one, other = _alike(a, a_session), _alike(b, b_session)
     if len(one) == len(other) == 1:
-        return Sides(a=one, b=other, interleaved=False, apart=not together)
+        return ComparisonSides(a=one, b=other, interleaved=False, apart=not together)
     if together and (order := _in_turn(one, other)):
         return order
     when = place_in_session if together else _started_at
     if after := _after(one, other, when):
         ordered = tuple(sorted(one, key=when))
-        return Sides(a=ordered, b=other, interleaved=False, apart=not together, order=Order.BETWEEN, after=after)
-    return Sides(a=one, b=other, interleaved=False, apart=not together, order=Order.GROUPS)
+        return ComparisonSides(
+            a=ordered, b=other, interleaved=False, apart=not together, order=RunOrder.BETWEEN, after=after
+        )
+    return ComparisonSides(a=one, b=other, interleaved=False, apart=not together, order=RunOrder.GROUPS)
 
 
 def _experiment(
     a: RunRecord, b: RunRecord, runs: Sequence[RunRecord], experiments: Sequence[ExperimentRecord]
-) -> Sides | None:
+) -> ComparisonSides | None:
     """The pairs of the experiment that both belong to; the letter of `a` first."""
     one, other = a.start.mark, b.start.mark
     if one is None or other is None or one.experiment != other.experiment or one.letter == other.letter:
@@ -228,7 +230,7 @@ def _alike(run: RunRecord, runs: Sequence[RunRecord]) -> tuple[RunRecord, ...]:
     return found if run in found else (run,)
 
 
-def _in_turn(a: tuple[RunRecord, ...], b: tuple[RunRecord, ...]) -> Sides | None:
+def _in_turn(a: tuple[RunRecord, ...], b: tuple[RunRecord, ...]) -> ComparisonSides | None:
     """Pairs of neighbours in time, if every run is in one and not always the same side came first."""
     letters: Mapping[str, str] = {run.id: "A" for run in a} | {run.id: "B" for run in b}
     timed = sorted((*a, *b), key=place_in_session)
@@ -240,11 +242,11 @@ def _in_turn(a: tuple[RunRecord, ...], b: tuple[RunRecord, ...]) -> Sides | None
     if len({letters[first.id] for first, _ in pairs}) == 1:
         return None  # always A before B: a drift falls on one side
     ordered = [pair if letters[pair[0].id] == "A" else pair[::-1] for pair in pairs]
-    return Sides(
+    return ComparisonSides(
         a=tuple(one for one, _ in ordered),
         b=tuple(other for _, other in ordered),
         interleaved=True,
-        order=Order.IN_TURN,
+        order=RunOrder.IN_TURN,
     )
 
 

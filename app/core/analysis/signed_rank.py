@@ -14,7 +14,7 @@ from math import sqrt
 from statistics import NormalDist, median
 
 from app.core.analysis.pair_design import LEVEL
-from app.core.analysis.stats import Interval, of_ratios, quantile
+from app.core.analysis.stats import ConfidenceInterval, of_ratios, quantile
 
 RANKS_FROM = 8
 """Pairs from which on ranks judge, below it Student's t: six have 64 patterns of signs, and no level below 3 %."""
@@ -32,7 +32,7 @@ def by_ranks(pairs: int, level: float) -> bool:
     return pairs >= RANKS_FROM and 2.0 ** (2 - pairs) <= level
 
 
-def of_pairs(ratios: Sequence[float], *, level: float = LEVEL, strictest: float | None = None) -> Interval:
+def of_pairs(ratios: Sequence[float], *, level: float = LEVEL, strictest: float | None = None) -> ConfidenceInterval:
     """The interval of the log-ratios of pairs, at least two.
 
     `strictest`: the level that p has to be held against where it is below `level`, as it is of one figure of many.
@@ -42,7 +42,7 @@ def of_pairs(ratios: Sequence[float], *, level: float = LEVEL, strictest: float 
     return of_ratios(ratios, level=level)
 
 
-def signed_ranks(ratios: Sequence[float], *, level: float = LEVEL) -> Interval:
+def signed_ranks(ratios: Sequence[float], *, level: float = LEVEL) -> ConfidenceInterval:
     """The median of the means of any two (a value with itself included), with the interval that the ranks give.
 
     Covers at least 1 - level: sums of ranks are whole numbers. The scatter is that with which Student's t would have an
@@ -57,7 +57,9 @@ def signed_ranks(ratios: Sequence[float], *, level: float = LEVEL) -> Interval:
     low, high = means[out - 1], means[-out]
     against = min(bisect_right(means, 0.0), len(means) - _below_zero(means))
     sd = (high - low) / 2 * sqrt(n) / quantile(1 - below[out - 1], n - 1)
-    return Interval(mean=median(means), low=low, high=high, sd=sd, n=n, p=min(1.0, 2 * below[against]), level=level)
+    return ConfidenceInterval(
+        mean=median(means), low=low, high=high, sd=sd, n=n, p=min(1.0, 2 * below[against]), level=level
+    )
 
 
 def _below_zero(means: Sequence[float]) -> int:

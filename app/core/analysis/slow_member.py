@@ -33,7 +33,7 @@ MOST_ROUNDS = 50
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
-class SiblingFigures:
+class MemberComparison:
     """One of them, against all others."""
 
     name: str
@@ -50,7 +50,7 @@ class SiblingFigures:
     """Whether all of the interval lies above 0, and the figure above MATTERS."""
 
 
-def against_siblings(rounds: Sequence[Mapping[str, float]]) -> tuple[SiblingFigures, ...]:
+def against_siblings(rounds: Sequence[Mapping[str, float]]) -> tuple[MemberComparison, ...]:
     """Return each against the others, the slowest first.
 
     `rounds`: figures by name (latencies, all positive), each with all of them, measured in an order that was drawn.
@@ -91,7 +91,7 @@ def rounds_to_show(share: float, members: int, scatter: float) -> int | None:
 
 def _against(
     name: str, own: Mapping[str, float], scatter: float, rounds: Sequence[Mapping[str, float]]
-) -> SiblingFigures:
+) -> MemberComparison:
     others = [value for other, value in own.items() if other != name]
     spread, free = hypot(scatter / sqrt(len(rounds)), ALIKE), (len(own) - 1) * (len(rounds) - 1)
     if len(others) >= _MANY and (apart := stdev(near := _near(others))) > _UNLIKE * spread:
@@ -101,7 +101,7 @@ def _against(
     low, high = exp(above - wide) - 1, exp(above + wide) - 1
     value = exp(_mean([log(one[name]) for one in rounds]))
     slower = exp(above) - 1
-    return SiblingFigures(
+    return MemberComparison(
         name=name, value=value, slower=slower, low=low, high=high, is_slow=low > 0 and slower > MATTERS
     )
 

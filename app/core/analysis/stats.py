@@ -92,7 +92,7 @@ POWER = 0.80
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
-class Interval:
+class ConfidenceInterval:
     """The mean of natural logarithms of ratios B/A with its two-sided interval."""
 
     mean: float
@@ -140,13 +140,13 @@ class Interval:
         """Whether all of it lies inside +-percent."""
         return self.percent_low > -percent and self.percent_high < percent
 
-    def at_least(self, half: float) -> Interval:
+    def at_least(self, half: float) -> ConfidenceInterval:
         """The same interval, reaching at least `half` to both sides of the mean."""
         return replace(self, low=min(self.low, self.mean - half), high=max(self.high, self.mean + half))
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
-class Spread:
+class MeanInterval:
     """The mean of repeats of the same thing with its 95 % interval, in the unit of the values."""
 
     mean: float
@@ -165,7 +165,7 @@ class Spread:
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
-class LogSpread:
+class LogMeanInterval:
     """The geometric mean of repeats of the same thing with its 95 % interval, in the unit of the values."""
 
     mean: float
@@ -183,14 +183,14 @@ class LogSpread:
         return None if self.low is None or self.high is None else (self.low, self.high)
 
 
-def of_ratios(ratios: Sequence[float], *, level: float = LEVEL) -> Interval:
+def of_ratios(ratios: Sequence[float], *, level: float = LEVEL) -> ConfidenceInterval:
     """The interval of log-ratios, at least two."""
     mean, variance = _moments(ratios)
     n = len(ratios)
     return _interval(mean, sqrt(variance), sqrt(variance / n), n - 1, n, level)
 
 
-def unpaired(a: Sequence[float], b: Sequence[float], *, level: float = LEVEL) -> Interval:
+def unpaired(a: Sequence[float], b: Sequence[float], *, level: float = LEVEL) -> ConfidenceInterval:
     """The interval of the difference of the mean logarithms of two groups, after Welch.
 
     Raises ValueError unless both hold at least two positive values.
@@ -205,23 +205,23 @@ def unpaired(a: Sequence[float], b: Sequence[float], *, level: float = LEVEL) ->
     return _interval(mean_b - mean_a, spread, sqrt(share_a + share_b), dof, min(len(a), len(b)), level)
 
 
-def spread(values: Sequence[float]) -> Spread:
+def spread(values: Sequence[float]) -> MeanInterval:
     """Mean and 95 % interval of repeats. Raises ValueError of no values."""
     if not values:
         raise ValueError("no values")
     if len(values) == 1:
-        return Spread(mean=values[0], half=None, sd=None, n=1)
+        return MeanInterval(mean=values[0], half=None, sd=None, n=1)
     mean, variance = _moments(values)
     half = quantile(0.975, len(values) - 1) * sqrt(variance / len(values))
-    return Spread(mean=mean, half=half, sd=sqrt(variance), n=len(values))
+    return MeanInterval(mean=mean, half=half, sd=sqrt(variance), n=len(values))
 
 
-def log_spread(values: Sequence[float]) -> LogSpread:
+def log_spread(values: Sequence[float]) -> LogMeanInterval:
     """Geometric mean and 95 % interval of repeats of what doubles and halves, such as a latency; positive values."""
     if len(values) < 2:
-        return LogSpread(mean=geometric_mean(values), low=None, high=None, n=len(values))
+        return LogMeanInterval(mean=geometric_mean(values), low=None, high=None, n=len(values))
     seen = of_ratios([*map(log, values)])
-    return LogSpread(mean=exp(seen.mean), low=exp(seen.low), high=exp(seen.high), n=len(values))
+    return LogMeanInterval(mean=exp(seen.mean), low=exp(seen.low), high=exp(seen.high), n=len(values))
 
 
 def holm(p_values: Sequence[float]) -> tuple[float, ...]:
@@ -283,7 +283,7 @@ def _moments(values: Sequence[float]) -> tuple[float, float]:
     return mean, fsum((value - mean) ** 2 for value in values) / (len(values) - 1)
 
 
-def _interval(mean: float, sd: float, error: float, dof: float, n: int, level: float) -> Interval:
+def _interval(mean: float, sd: float, error: float, dof: float, n: int, level: float) -> ConfidenceInterval:
     half = quantile(1 - level / 2, dof) * error
     p = tails(mean / error, dof) if error else float(mean == 0)
-    return Interval(mean=mean, low=mean - half, high=mean + half, sd=sd, n=n, p=p, level=level)
+    return ConfidenceInterval(mean=mean, low=mean - half, high=mean + half, sd=sd, n=n, p=p, level=level)

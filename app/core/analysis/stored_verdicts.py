@@ -6,10 +6,10 @@ from collections.abc import Iterator
 from dataclasses import replace
 
 from app.core.analysis.caveats import forbidden
-from app.core.analysis.comparison import Comparison, FigureComparison, compare_experiment
-from app.core.analysis.reasons import FarPair, FarPairs, Reason, SlowRuns
-from app.core.analysis.stats import THRESHOLD_PERCENT, Interval
-from app.core.analysis.verdict import Judgement, Verdict
+from app.core.analysis.comparison import Comparison, MetricComparison, compare_experiment
+from app.core.analysis.reasons import OutlierPair, OutlierPairs, Reason, SlowRuns
+from app.core.analysis.stats import THRESHOLD_PERCENT, ConfidenceInterval
+from app.core.analysis.verdict import Verdict, VerdictResult
 from app.core.session.event_types import RecordedVerdict
 from app.core.session.events import ExperimentEnded
 from app.core.session.state import ExperimentRecord, Session
@@ -20,7 +20,7 @@ def verdicts_of(comparison: Comparison) -> tuple[RecordedVerdict, ...]:
     return tuple(_kept(row, row.judgement) for row in comparison.rows if row.judgement is not None)
 
 
-def _kept(row: FigureComparison, judgement: Judgement) -> RecordedVerdict:
+def _kept(row: MetricComparison, judgement: VerdictResult) -> RecordedVerdict:
     kept = RecordedVerdict(
         direction=row.direction,
         figure=row.figure.key,
@@ -67,7 +67,7 @@ def _forgotten(record: ExperimentRecord) -> ExperimentRecord:
     return replace(record, end=end)
 
 
-def _rows(comparison: Comparison, end: ExperimentEnded) -> Iterator[FigureComparison]:
+def _rows(comparison: Comparison, end: ExperimentEnded) -> Iterator[MetricComparison]:
     """With the verdicts that were kept."""
     known = {(verdict.direction, verdict.figure): verdict for verdict in end.verdicts if verdict.verdict in {*Verdict}}
     for row in comparison.rows:
@@ -75,9 +75,9 @@ def _rows(comparison: Comparison, end: ExperimentEnded) -> Iterator[FigureCompar
         yield row if kept is None else replace(row, judgement=_judgement(comparison, kept))
 
 
-def _judgement(comparison: Comparison, kept: RecordedVerdict) -> Judgement:
+def _judgement(comparison: Comparison, kept: RecordedVerdict) -> VerdictResult:
     verdict = Verdict(kept.verdict)
-    return Judgement(
+    return VerdictResult(
         verdict=verdict,
         interval=interval_of(kept),
         further_pairs=kept.further_pairs,
@@ -92,16 +92,18 @@ def _judgement(comparison: Comparison, kept: RecordedVerdict) -> Judgement:
     )
 
 
-def interval_of(kept: RecordedVerdict) -> Interval | None:
+def interval_of(kept: RecordedVerdict) -> ConfidenceInterval | None:
     """The interval that was kept; None of a figure that had none."""
     if kept.mean is None or kept.low is None or kept.high is None or kept.level is None:
         return None
     p = 1.0 if kept.p is None else kept.p
-    return Interval(mean=kept.mean, low=kept.low, high=kept.high, sd=kept.sd or 0.0, n=kept.n, p=p, level=kept.level)
+    return ConfidenceInterval(
+        mean=kept.mean, low=kept.low, high=kept.high, sd=kept.sd or 0.0, n=kept.n, p=p, level=kept.level
+    )
 
 
-def _far(kept: RecordedVerdict) -> FarPairs:
+def _far(kept: RecordedVerdict) -> OutlierPairs:
     both = zip(kept.far_pairs, kept.far_percents, strict=False)
-    return FarPairs(
-        pairs=tuple(FarPair(pair=pair, percent=percent) for pair, percent in both),
+    return OutlierPairs(
+        pairs=tuple(OutlierPair(pair=pair, percent=percent) for pair, percent in both),
     )

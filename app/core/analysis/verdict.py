@@ -15,10 +15,10 @@ from statistics import median
 
 from app.core.analysis.forecast import deciding
 from app.core.analysis.pair_design import FEWEST_PAIRS, LEVEL
-from app.core.analysis.reasons import Doubt, FarPair, FarPairs, PlannedCount, Reason, SlowRuns
+from app.core.analysis.reasons import Caveat, OutlierPair, OutlierPairs, PlannedCount, Reason, SlowRuns
 from app.core.analysis.signed_rank import of_pairs
-from app.core.analysis.stats import THRESHOLD_PERCENT, Interval, log_ratios, outliers, unpaired
-from app.core.session.event_types import Look
+from app.core.analysis.stats import THRESHOLD_PERCENT, ConfidenceInterval, log_ratios, outliers, unpaired
+from app.core.session.event_types import InterimAnalysis
 from backends.values import dataclass
 
 BETWEEN_LEVEL = 0.03
@@ -62,12 +62,12 @@ WORSE = frozenset({Verdict.SLOWER, Verdict.HIGHER})
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
-class Judgement:
+class VerdictResult:
     """A verdict with what it rests on."""
 
     verdict: Verdict
     """What was shown."""
-    interval: Interval | None
+    interval: ConfidenceInterval | None
     """None where there is nothing to take a spread of."""
     further_pairs: int | None
     """Pairs to add that would decide it, three times of four at least; None where it is decided, or none would."""
@@ -77,7 +77,7 @@ class Judgement:
     """Why it is that and not more; None where the verdict says all."""
     threshold: float = THRESHOLD_PERCENT
     """A difference within it is none, percent."""
-    far: FarPairs | None = None
+    far: OutlierPairs | None = None
     """Pairs that lie far from the others."""
     slow: SlowRuns | None = None
     """Runs that are far slower than the rest, where all of them are on one side."""
@@ -89,7 +89,7 @@ class Judgement:
     """How many were counted together, of one of many."""
     wanted: PlannedCount | None = None
     """What the plan of a sweep asks for; None elsewhere."""
-    doubts: tuple[Doubt, ...] = ()
+    doubts: tuple[Caveat, ...] = ()
     """Why the state of the array forbids a verdict."""
 
     @property
@@ -114,9 +114,9 @@ def judge(
     inside_level: float | None = None,
     strictest: float | None = None,
     step: float = 0.0,
-    ahead: Sequence[Look] = (),
+    ahead: Sequence[InterimAnalysis] = (),
     sees_slow_runs: bool = True,
-) -> Judgement:
+) -> VerdictResult:
     """The verdict on B against A.
 
     Interleaved: a[i] and b[i] are the two runs of pair i, and as many of each. Otherwise they are groups that were
@@ -159,7 +159,7 @@ def judge_between(
     threshold: float = THRESHOLD_PERCENT,
     level: float = BETWEEN_LEVEL,
     step: float = 0.0,
-) -> Judgement:
+) -> VerdictResult:
     """The verdict on B, measured between two groups of A: what A drifted by meanwhile is the yardstick.
 
     The interval is that of B against all of A, made wider at both ends by the difference of the two As. Raises
@@ -185,9 +185,9 @@ def chance_of_silence(silent: int, of: int, runs: int) -> float:
     return min(1.0, 2 * comb(of, silent) / comb(runs, silent))
 
 
-def stopped_answering(*, threshold: float = THRESHOLD_PERCENT) -> Judgement:
+def stopped_answering(*, threshold: float = THRESHOLD_PERCENT) -> VerdictResult:
     """Of two sides of which one completed no I/O: there is no ratio, and no interval is needed."""
-    return Judgement(
+    return VerdictResult(
         verdict=Verdict.STOPPED_ANSWERING,
         interval=None,
         further_pairs=None,
@@ -197,19 +197,21 @@ def stopped_answering(*, threshold: float = THRESHOLD_PERCENT) -> Judgement:
     )
 
 
-def unanswered(*, interleaved: bool, threshold: float = THRESHOLD_PERCENT) -> Judgement:
+def unanswered(*, interleaved: bool, threshold: float = THRESHOLD_PERCENT) -> VerdictResult:
     """Of sides whose runs without I/O leave nothing to take a ratio of, and may have none by chance."""
     return _undecided(None, Reason.NO_IO, interleaved=interleaved, threshold=threshold)
 
 
 def judge_interval(
-    interval: Interval, *, higher_is_better: bool = True, threshold: float = THRESHOLD_PERCENT
-) -> Judgement:
+    interval: ConfidenceInterval, *, higher_is_better: bool = True, threshold: float = THRESHOLD_PERCENT
+) -> VerdictResult:
     """The verdict that an interval carries whose level has everything in it already."""
     return _of_interval(interval, higher_is_better, threshold)
 
 
-def _judge_pairs(interval: Interval | None, pairs: int, higher_is_better: bool, threshold: float) -> Judgement:
+def _judge_pairs(
+    interval: ConfidenceInterval | None, pairs: int, higher_is_better: bool, threshold: float
+) -> VerdictResult:
     if interval is not None and pairs >= FEWEST_PAIRS:
         return _of_interval(interval, higher_is_better, threshold)
     further = FEWEST_PAIRS - pairs if interval is not None else None
@@ -218,14 +220,14 @@ def _judge_pairs(interval: Interval | None, pairs: int, higher_is_better: bool, 
     )
 
 
-def _far_off(ratios: Sequence[float]) -> FarPairs | None:
+def _far_off(ratios: Sequence[float]) -> OutlierPairs | None:
     """Pairs that lie far from the others; None where none does."""
     places = outliers(ratios)
-    return FarPairs(pairs=tuple(_pair(ratios, at) for at in places)) if places else None
+    return OutlierPairs(pairs=tuple(_pair(ratios, at) for at in places)) if places else None
 
 
-def _pair(ratios: Sequence[float], at: int) -> FarPair:
-    return FarPair(pair=at + 1, percent=expm1(ratios[at]) * 100)
+def _pair(ratios: Sequence[float], at: int) -> OutlierPair:
+    return OutlierPair(pair=at + 1, percent=expm1(ratios[at]) * 100)
 
 
 FAR_SLOWER = log(1.1)
@@ -253,10 +255,10 @@ def slow_runs(a: Sequence[float], b: Sequence[float], *, higher_is_better: bool 
     return SlowRuns(side="A" if slow_a else "B", count=slow_a or slow_b)
 
 
-def _of_interval(interval: Interval, higher_is_better: bool, threshold: float) -> Judgement:
+def _of_interval(interval: ConfidenceInterval, higher_is_better: bool, threshold: float) -> VerdictResult:
     """The rule. `threshold` in percent."""
     if interval.within(threshold):
-        return Judgement(
+        return VerdictResult(
             verdict=Verdict.NO_DIFFERENCE,
             interval=interval,
             further_pairs=None,
@@ -268,7 +270,7 @@ def _of_interval(interval: Interval, higher_is_better: bool, threshold: float) -
     if interval.excludes_zero:
         more, less = (Verdict.FASTER, Verdict.SLOWER) if higher_is_better else (Verdict.HIGHER, Verdict.LOWER)
         least = min(abs(interval.percent_low), abs(interval.percent_high))
-        return Judgement(
+        return VerdictResult(
             verdict=more if interval.mean > 0 else less,
             interval=interval,
             further_pairs=None,
@@ -280,7 +282,7 @@ def _of_interval(interval: Interval, higher_is_better: bool, threshold: float) -
     return _undecided(interval, Reason.NOT_SHOWN, interleaved=True, measured=interval.n, threshold=threshold)
 
 
-def _judge_groups(a: Sequence[float], b: Sequence[float], level: float, threshold: float, step: float) -> Judgement:
+def _judge_groups(a: Sequence[float], b: Sequence[float], level: float, threshold: float, step: float) -> VerdictResult:
     if min(len(a), len(b)) < 2:
         return _undecided(None, Reason.NO_REPEATS, threshold=threshold)
     interval = unpaired(a, b, level=level).at_least(step)
@@ -289,15 +291,15 @@ def _judge_groups(a: Sequence[float], b: Sequence[float], level: float, threshol
 
 
 def _undecided(
-    interval: Interval | None,
+    interval: ConfidenceInterval | None,
     reason: Reason,
     *,
     interleaved: bool = False,
     further: int | None = None,
     measured: int = 0,
     threshold: float,
-) -> Judgement:
-    return Judgement(
+) -> VerdictResult:
+    return VerdictResult(
         verdict=Verdict.NOT_DECIDED,
         interval=interval,
         further_pairs=further,

@@ -8,14 +8,14 @@ from contextlib import suppress
 from dataclasses import replace
 from types import TracebackType
 
-from app.core.benchmark.run_plan import Preparation, Site
+from app.core.benchmark.run_plan import ResolvedTarget, RunPlan
 from app.core.fio.job import Job
-from app.core.session.results import RunFigures, RunStatus, Sample
+from app.core.session.results import RunResult, RunStatus, Sample
 from backends.errors import RaidbenchError
 from backends.host import Host
 from backends.model import Array, Drive, Inventory, Media
 from backends.sizes import size_words
-from backends.topology.thin_capacity import Lying, Room, low
+from backends.topology.thin_capacity import AllocatedRange, ThinCapacity, low
 from backends.topology.thin_capacity_scan import asked_again, rooms_at
 from backends.values import dataclass
 
@@ -26,7 +26,7 @@ Look = Callable[[], Awaitable[tuple[str, ...]]]
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
-class Ending:
+class AbortCondition:
     """What is looked at, and what is said of a run that it ended."""
 
     name: str
@@ -39,10 +39,10 @@ class Ending:
     """What to do next."""
 
 
-class EndingWatch:
+class AbortMonitor:
     """Looks from the beginning to the end of a run, and stops it. An asynchronous context manager."""
 
-    def __init__(self, ending: Ending, look: Look | None, stop: asyncio.Event) -> None:
+    def __init__(self, ending: AbortCondition, look: Look | None, stop: asyncio.Event) -> None:
         """`look`: None where there is nothing to look at."""
         self._ending = ending
         self._look = look
@@ -50,7 +50,7 @@ class EndingWatch:
         self._found: tuple[str, ...] = ()
         self._task: asyncio.Task[None] | None = None
 
-    async def __aenter__(self) -> EndingWatch:
+    async def __aenter__(self) -> AbortMonitor:
         if self._look is not None:
             self._task = asyncio.create_task(self._watch(self._look), name=self._ending.name)
         return self
@@ -63,7 +63,7 @@ class EndingWatch:
             with suppress(asyncio.CancelledError):
                 await self._task
 
-    def tell(self, figures: RunFigures) -> RunFigures:
+    def tell(self, figures: RunResult) -> RunResult:
         """The figures of a run that was stopped for it say so; one that was over or failed by itself keeps its own."""
         if not self._found or figures.status is not RunStatus.STOPPED:
             return figures
@@ -89,7 +89,7 @@ _LASTING = frozenset({Media.HDD, Media.VIRTUAL, Media.RAM})
 """What writing does not wear; of what is not known it is taken to."""
 
 
-class WriteCap:
+class WriteLimit:
     """Counts what a run writes, and stops it. `limits`: bytes of each target in turn, None for none."""
 
     def __init__(self, limits: Sequence[int | None], stop: asyncio.Event) -> None:
@@ -112,7 +112,7 @@ class WriteCap:
         both = zip(self._written, self._limits, strict=True)
         return tuple(written for written, limit in both if limit is not None and written >= limit)
 
-    def tell(self, figures: RunFigures) -> RunFigures:
+    def tell(self, figures: RunResult) -> RunResult:
         """The figures of a run that was stopped for it say so."""
         if not self._reached or figures.status is not RunStatus.STOPPED:
             return figures
@@ -120,12 +120,12 @@ class WriteCap:
         return replace(figures, reason=reason, hint=WAY_ROUND)
 
 
-def caps_of(ready: Preparation, inventory: Inventory) -> tuple[int | None, ...]:
+def caps_of(ready: RunPlan, inventory: Inventory) -> tuple[int | None, ...]:
     """Of each target in turn the bytes after which a job is ended, see `cap_of`."""
     return tuple(cap_of(ready, site, inventory) for site in ready.sites)
 
 
-def cap_of(ready: Preparation, site: Site, inventory: Inventory) -> int | None:
+def cap_of(ready: RunPlan, site: ResolvedTarget, inventory: Inventory) -> int | None:
     """Bytes to one target after which a job is ended; None where that was agreed to, or nothing wears.
 
     Whoever names a run time or a size means it; so does a plan of many runs, which tells all of it before. The default
@@ -159,7 +159,7 @@ def wears(inventory: Inventory, device: str) -> bool:
 
 # In a thin pool, a snapshot's store, a file system.
 
-ROOM = Ending(
+ROOM = AbortCondition(
     name="room",
     every=1.0,
     reason="Stopped for room",
@@ -170,10 +170,10 @@ _BLIND_LOOKS = 3
 """Looks in a row that tell nothing, after which the run is ended."""
 
 
-class RoomLook:
+class ThinCapacityMonitor:
     """One look after the other at what a run takes room from."""
 
-    def __init__(self, host: Host, rooms: Iterable[Room]) -> None:
+    def __init__(self, host: Host, rooms: Iterable[ThinCapacity]) -> None:
         self._host = host
         self._rooms = tuple(rooms)
         self._blind = 0
@@ -186,24 +186,24 @@ class RoomLook:
         return low(room for room in now if not room.unknown or self._blind >= _BLIND_LOOKS)
 
 
-def room_look(host: Host, ready: Preparation) -> Look | None:
+def room_look(host: Host, ready: RunPlan) -> Look | None:
     """The looks that a run needs; None of one that takes no such room."""
     rooms = tuple(room for site in ready.sites for room in site.taking)
-    return RoomLook(host, rooms) if rooms else None
+    return ThinCapacityMonitor(host, rooms) if rooms else None
 
 
-class LeftThere:
+class AllocatedRanges:
     """What the runs of this program wrote to what takes room: the next ones find it there, and take none for it."""
 
     def __init__(self, host: Host) -> None:
         self._host = host
-        self._known: dict[str, tuple[Lying, ...]] = {}
+        self._known: dict[str, tuple[AllocatedRange, ...]] = {}
 
-    def on(self, path: str) -> tuple[Lying, ...]:
+    def on(self, path: str) -> tuple[AllocatedRange, ...]:
         """What is known of a device, by its number, or of a scratch file."""
         return self._known.get(path, ())
 
-    async def note(self, ready: Preparation, number: Callable[[Site], Awaitable[str]]) -> None:
+    async def note(self, ready: RunPlan, number: Callable[[ResolvedTarget], Awaitable[str]]) -> None:
         """After a run. `number`: MAJ:MIN of a target."""
         for site in ready.sites:
             if not site.taking:
@@ -221,7 +221,7 @@ class LeftThere:
 
 # NVMe's WCTEMP, a SATA disk's SCT limit (hwmon).
 
-HEAT = Ending(
+HEAT = AbortCondition(
     name="heat",
     every=5.0,  # a drive warms up by a degree in that time, and being asked costs it an I/O
     reason="Stopped for heat",

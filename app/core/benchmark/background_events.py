@@ -8,7 +8,7 @@ from dataclasses import replace
 
 from app.core.benchmark.conditions.facts import TASKS
 from app.core.benchmark.device_stats import Member
-from app.core.session.results import Phase, RunEvent, RunFigures, Sample
+from app.core.session.results import Phase, RunEvent, RunResult, Sample
 from backends.host import Host
 from backends.text import clean
 from backends.topology import kernel_name
@@ -24,7 +24,7 @@ _KINDS = {"recover": "recovery"}
 """md's word for it (drivers/md/md.c, action_show), where ours is another."""
 
 
-class CourseWatch:
+class BackgroundEventWatch:
     """Reads what the kernel says of some disks about once a second, and keeps what became another."""
 
     def __init__(self, host: Host, disks: Sequence[str], *, ramp: float, clock: Callable[[], float]) -> None:
@@ -106,7 +106,7 @@ def event_words(event: RunEvent) -> str:
     return f"{what[:1].upper()}{what[1:]} of {event.device} {'ended' if event.before else 'began'} at {when}"
 
 
-def told_of(figures: RunFigures, events: tuple[RunEvent, ...]) -> RunFigures:
+def told_of(figures: RunResult, events: tuple[RunEvent, ...]) -> RunResult:
     """The figures of a run in whose course this happened. Pure."""
     if not events:
         return figures
@@ -115,13 +115,13 @@ def told_of(figures: RunFigures, events: tuple[RunEvent, ...]) -> RunFigures:
 
 async def course_watch(
     host: Host, devices: Sequence[str], members: Sequence[Member], ramp: float
-) -> CourseWatch | None:
+) -> BackgroundEventWatch | None:
     """The watch over some disks, by their nodes, and over the md arrays below them; None for a recording."""
     clock = time.monotonic if host.capabilities.live else host.capabilities.counted
     if clock is None:
         return None
     arrays = [member.md.split("/")[3] for member in members if member.md is not None]
     disks = tuple(dict.fromkeys([*map(kernel_name, devices), *arrays]))
-    watch = CourseWatch(host, disks, ramp=ramp, clock=clock)
+    watch = BackgroundEventWatch(host, disks, ramp=ramp, clock=clock)
     await watch.open()
     return watch

@@ -6,17 +6,17 @@ from collections.abc import AsyncGenerator, Awaitable, Callable, Sequence
 from contextlib import asynccontextmanager
 from dataclasses import field, replace
 
-from app.core.benchmark.scratch_manager import Held
+from app.core.benchmark.scratch_manager import OpenTarget
 from backends.change_steps import locks_of
 from backends.errors import NotFoundError
-from backends.guard import DeviceFacts, GuardAnswer, Intent, facts_of, judge, look_at, require, require_shown, secure
-from backends.helper_device import LentDevice
+from backends.guard import DeviceFacts, GuardResult, Intent, facts_of, judge, look_at, require, require_shown, secure
+from backends.helper_device import HelperDevice
 from backends.host import Host
 from backends.identity import Identity
 from backends.model import KERNEL, Inventory
 from backends.topology import kernel_name, look, node_path
 from backends.topology.footing import Footing
-from backends.topology.thin_capacity import WHOLE, Area, Room
+from backends.topology.thin_capacity import WHOLE, ThinCapacity, WriteRange
 from backends.topology.thin_capacity_scan import rooms_at
 from backends.values import dataclass
 
@@ -25,7 +25,7 @@ SECTOR = 512
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
-class DeviceJudgement:
+class DeviceGuardResult:
     """What the guard says of a device, with what a job has to know of it."""
 
     device: str
@@ -42,11 +42,11 @@ class DeviceJudgement:
     """Nodes of disks that are the same thing, or lie beneath it: locked with it."""
     intent: Intent
     """Read or write."""
-    verdict: GuardAnswer
+    verdict: GuardResult
     """The guard's word."""
-    area: Area = WHOLE
+    area: WriteRange = WHOLE
     """What is written to at most."""
-    rooms: tuple[Room, ...] = ()
+    rooms: tuple[ThinCapacity, ...] = ()
     """What it takes room from as it is written, where it promises more than there is."""
     footing: Footing = field(default_factory=dict)
     """What it was built on when it was judged."""
@@ -57,7 +57,7 @@ class DeviceJudgement:
         return () if self.verdict.ok else self.verdict.refused
 
 
-class Gate:
+class DeviceAccess:
     """Asks the guard about devices of one host."""
 
     def __init__(self, host: Host, disks: Callable[[], Awaitable[Inventory]] | None = None) -> None:
@@ -75,7 +75,7 @@ class Gate:
         stat = await self._host.stat(path)
         return "" if stat is None else stat.devno or ""
 
-    async def judge(self, path: str, *, writes: bool, area: Area = WHOLE) -> DeviceJudgement:
+    async def judge(self, path: str, *, writes: bool, area: WriteRange = WHOLE) -> DeviceGuardResult:
         """Look at the device and judge it. Raises NotFoundError when the kernel does not know it.
 
         `area`: what a job writes to.
@@ -87,7 +87,7 @@ class Gate:
                 f"{facts.device} is no device that the kernel knows.", hint="`raidbench devices` lists what is there."
             )
         disk, block = await self.beneath(facts.identity.devno or "")
-        return DeviceJudgement(
+        return DeviceGuardResult(
             device=facts.device,
             disk=disk or facts.device,
             size=facts.size_bytes or 0,
@@ -101,11 +101,11 @@ class Gate:
             footing=facts.footing,
         )
 
-    async def rooms(self, devno: str, path: str = "") -> tuple[Room, ...]:
+    async def rooms(self, devno: str, path: str = "") -> tuple[ThinCapacity, ...]:
         """What writing takes room from, see `rooms_at`."""
         return await rooms_at(self._host, devno, path)
 
-    async def _look(self, path: str, intent: Intent, area: Area) -> tuple[DeviceFacts, GuardAnswer]:
+    async def _look(self, path: str, intent: Intent, area: WriteRange) -> tuple[DeviceFacts, GuardResult]:
         """The facts of a device and the verdict on them.
 
         Of a simulated disk by what the inventory tells: it cannot be opened for oneself to make sure, and need not be.
@@ -151,7 +151,7 @@ class Gate:
         return [frozenset() if node is None else picture.kin(node.name) for node in nodes]
 
     @asynccontextmanager
-    async def hold(self, judgement: DeviceJudgement, typed: str | None) -> AsyncGenerator[Held, None]:
+    async def hold(self, judgement: DeviceGuardResult, typed: str | None) -> AsyncGenerator[OpenTarget, None]:
         """What fio is to open, good while inside.
 
         Judged again while held. Of a simulated machine there is nothing to hold, and nothing that would be harmed.
@@ -161,12 +161,12 @@ class Gate:
             _, verdict = await self._look(judgement.device, judgement.intent, judgement.area)
             require(verdict, typed)
             require_shown(verdict, judgement.verdict.found)
-            yield Held(path=judgement.device)
+            yield OpenTarget(path=judgement.device)
             return
         found = judgement.verdict.found
         side = self._host.root_side
         if side is not None:
-            lent = LentDevice(
+            lent = HelperDevice(
                 side,
                 judgement.device,
                 writing=judgement.intent is Intent.WRITE,
@@ -175,8 +175,8 @@ class Gate:
                 shown=found,
             )
             async with lent:
-                yield Held(path=lent.path, root=lent.root)
+                yield OpenTarget(path=lent.path, root=lent.root)
             return
         meant, area = judgement.identity, judgement.area
         async with secure(self._host, judgement.device, judgement.intent, typed, meant, found, area) as hold:
-            yield Held(path=hold.path)
+            yield OpenTarget(path=hold.path)

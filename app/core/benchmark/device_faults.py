@@ -8,7 +8,7 @@ from dataclasses import replace
 
 from app.core.benchmark.device_stats import Member
 from app.core.fio.stalls import standstills, unexplained
-from app.core.session.results import MemberFigures, RunFigures, RunStatus, Sample
+from app.core.session.results import MemberStats, RunResult, RunStatus, Sample
 from backends.host import Host
 from backends.topology import kernel_name
 from backends.topology.tree import number
@@ -23,7 +23,7 @@ _LOST = {
     "removed": "was removed from its array during the run",
     "gone": "went away during the run",
 }
-"""What befell a member, by its role at the end (`MemberFigures.role`)."""
+"""What befell a member, by its role at the end (`MemberStats.role`)."""
 
 _WELL = ("running", "live")
 """Words of device/state for a disk that works (drivers/scsi/scsi_sysfs.c, drivers/nvme/host/sysfs.c)."""
@@ -36,7 +36,7 @@ _BETWEEN_S = 0.25
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
-class Standing:
+class DeviceHealth:
     """A disk, and the array that it may be, as the kernel has them at one moment."""
 
     name: str
@@ -62,18 +62,20 @@ class Standing:
         return self.missing > most
 
 
-class Witness:
+class FaultDetector:
     """Looks at a device before a run and after it, and says in the figures what befell it."""
 
-    def __init__(self, host: Host, before: Sequence[Standing | None], samples: Callable[[], Sequence[Sample]]) -> None:
+    def __init__(
+        self, host: Host, before: Sequence[DeviceHealth | None], samples: Callable[[], Sequence[Sample]]
+    ) -> None:
         """`before`: each disk as the run begins, None of one that is not known. `samples`: of the run, at its end."""
         self._host = host
         self._before = [one for one in before if one is not None]
         self._samples = samples
 
     async def tell(
-        self, figures: RunFigures, members: Sequence[Member] = (), *, ramp: float = 0.0, idle_s: float = 0.0
-    ) -> RunFigures:
+        self, figures: RunResult, members: Sequence[Member] = (), *, ramp: float = 0.0, idle_s: float = 0.0
+    ) -> RunResult:
         """The figures with what befell device and members.
 
         `members`: as they were when the run began. `ramp`: seconds before the measured phase, beside what was waited
@@ -90,12 +92,12 @@ class Witness:
         return replace(figures, warnings=tuple(dict.fromkeys(figures.warnings)))
 
 
-async def witness(host: Host, samples: Callable[[], Sequence[Sample]], devices: Sequence[str]) -> Witness:
+async def witness(host: Host, samples: Callable[[], Sequence[Sample]], devices: Sequence[str]) -> FaultDetector:
     """The witness of a run on some disks, by their nodes."""
-    return Witness(host, [await standing(host, device) for device in devices], samples)
+    return FaultDetector(host, [await standing(host, device) for device in devices], samples)
 
 
-async def standing(host: Host, device: str) -> Standing | None:
+async def standing(host: Host, device: str) -> DeviceHealth | None:
     """How a disk stands now, by its node; None where nothing can be asked for."""
     if not host.capabilities.live:
         return None
@@ -104,7 +106,7 @@ async def standing(host: Host, device: str) -> Standing | None:
     names = ("diskseq", "dev", "device/state", "md/level", "md/raid_disks", "md/degraded")
     texts = await host.read_many([f"{folder}/{one}" for one in names])
     own = {one: text.strip() for one in names if (text := texts.get(f"{folder}/{one}")) is not None}
-    return Standing(
+    return DeviceHealth(
         name=name,
         sequence=own.get("diskseq", own.get("dev")) if "dev" in own else None,
         state=own.get("device/state"),
@@ -114,7 +116,7 @@ async def standing(host: Host, device: str) -> Standing | None:
     )
 
 
-async def settled(host: Host, before: Standing, figures: RunFigures) -> Standing:
+async def settled(host: Host, before: DeviceHealth, figures: RunResult) -> DeviceHealth:
     """How it stands after a run. A disk that is leaving fails its I/O first and goes a moment later: waited for."""
     after = before
     for look in range(_LOOKS if figures.status is RunStatus.FAILED else 1):
@@ -127,8 +129,8 @@ async def settled(host: Host, before: Standing, figures: RunFigures) -> Standing
 
 
 def explained(
-    figures: RunFigures, before: Standing, after: Standing, roles: Mapping[str, str] | None = None
-) -> RunFigures:
+    figures: RunResult, before: DeviceHealth, after: DeviceHealth, roles: Mapping[str, str] | None = None
+) -> RunResult:
     """The figures with what befell the device and its members. Pure.
 
     `roles`: of the members when the run began.
@@ -141,7 +143,7 @@ def explained(
     return replace(figures, reason=reason, hint=hint, warnings=warnings)
 
 
-def _of_device(before: Standing, after: Standing) -> tuple[str, str] | None:
+def _of_device(before: DeviceHealth, after: DeviceHealth) -> tuple[str, str] | None:
     """Why it failed, by what the kernel says of the device; fio's error numbers of a disk that left are a race."""
     name = before.name
     if after.sequence is None or after.state in _LEAVING:
@@ -167,17 +169,17 @@ def _of_device(before: Standing, after: Standing) -> tuple[str, str] | None:
     return None
 
 
-def lost_members(members: Sequence[MemberFigures], roles: Mapping[str, str]) -> tuple[MemberFigures, ...]:
+def lost_members(members: Sequence[MemberStats], roles: Mapping[str, str]) -> tuple[MemberStats, ...]:
     """Members that failed or went since the run began."""
     return tuple(member for member in members if member.role in _LOST and roles.get(member.device, "") != member.role)
 
 
-def lost_words(member: MemberFigures) -> str:
+def lost_words(member: MemberStats) -> str:
     """What befell a lost member: `sdb failed during the run and is marked faulty`."""
     return f"{member.device} {_LOST[member.role]}"
 
 
-def _of_members(lost: Sequence[MemberFigures], after: Standing) -> Iterator[str]:
+def _of_members(lost: Sequence[MemberStats], after: DeviceHealth) -> Iterator[str]:
     for one in lost:
         yield lost_words(one)
     if lost and after.missing and not after.broken:
@@ -190,8 +192,8 @@ def _of_members(lost: Sequence[MemberFigures], after: Standing) -> Iterator[str]
 
 
 def with_standstill(
-    figures: RunFigures, samples: Sequence[Sample], *, measured_from: float = 0.0, idle_s: float = 0.0
-) -> RunFigures:
+    figures: RunResult, samples: Sequence[Sample], *, measured_from: float = 0.0, idle_s: float = 0.0
+) -> RunResult:
     """The figures with the longest standstill; a run in which the device stood still did not go well. Pure."""
     sentence = stood_still(samples, measured_from)
     if sentence is None:

@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Iterable, Sequence
 
 from app.core.benchmark.abort_conditions import cap_of, drives_below
-from app.core.benchmark.run_plan import Preparation, Site
+from app.core.benchmark.run_plan import ResolvedTarget, RunPlan
 from app.core.fio.render import most_bytes
 from app.core.session.event_types import RATED
 from app.core.session.state import RunRecord
@@ -20,9 +20,7 @@ UNRATED = f"{RATED}: unknown, no drive reports it"
 """Unless `endurance_tbw` of the configuration has the model."""
 
 
-def wear_words(
-    ready: Preparation, runs: Iterable[RunRecord], inventory: Inventory, *, times: int = 1
-) -> tuple[str, ...]:
+def wear_words(ready: RunPlan, runs: Iterable[RunRecord], inventory: Inventory, *, times: int = 1) -> tuple[str, ...]:
     """How much a job writes to a device, and what its drives tell of their endurance; nothing of jobs without writes.
 
     `runs`: earlier ones, which tell how fast the device is written; `times`: how often it is run.
@@ -34,7 +32,7 @@ def wear_words(
 
 
 def _words(
-    ready: Preparation, site: Site, runs: Sequence[RunRecord], inventory: Inventory, times: int
+    ready: RunPlan, site: ResolvedTarget, runs: Sequence[RunRecord], inventory: Inventory, times: int
 ) -> tuple[str, ...]:
     if site.device is None:
         return ()

@@ -12,15 +12,15 @@ import time
 from dataclasses import replace
 from pathlib import Path
 
-from app.core.benchmark.run_plan import Preparation, Request
+from app.core.benchmark.run_plan import BenchmarkRequest, RunPlan
 from app.core.fio.job import Job
-from app.core.session.event_types import SteadyPlan, Written
+from app.core.session.event_types import PreconditionWritten, SteadyPlan
 from app.core.session.json_codec import structure, unstructure
 from app.core.session.paths import private_folder
 from app.core.session.state import RunRecord
 from app.core.session.trusted_file import is_absent
 from backends.errors import StorageError
-from backends.formats import FORMATS, Kept, is_newer
+from backends.formats import FORMATS, FileFormat, is_newer
 from backends.identity import Identity
 
 LOOPS = 2
@@ -30,13 +30,13 @@ WORKLOAD = "randwrite-4k"
 """The workload when none is named: the one whose figures a fresh drive flatters most."""
 
 
-def precondition_request(where: str, name: str, job: Job, plan: SteadyPlan, *, profile: str | None) -> Request:
+def precondition_request(where: str, name: str, job: Job, plan: SteadyPlan, *, profile: str | None) -> BenchmarkRequest:
     """What to measure, so that the target is filled and then put under the job until that is steady or at the cap.
 
     `where` and `name` as of a Request; a scratch file stays. Raises InvalidValueError for a plan that makes no sense.
     """
     replace(plan, until=True).checked()
-    return Request(
+    return BenchmarkRequest(
         where=where,
         name=name,
         job=replace(job, ramp=0, runtime=plan.cap_s),
@@ -47,11 +47,11 @@ def precondition_request(where: str, name: str, job: Job, plan: SteadyPlan, *, p
     )
 
 
-def written_by(record: RunRecord, ready: Preparation, *, session: str) -> Written:
+def written_by(record: RunRecord, ready: RunPlan, *, session: str) -> PreconditionWritten:
     """What a run wrote that filled its target first."""
     figures = record.figures
     worked = figures.read is not None or figures.write is not None
-    return Written(
+    return PreconditionWritten(
         at=time.time(),
         device=ready.device or record.start.target,
         size_bytes=ready.size,
@@ -77,13 +77,13 @@ def device_key(identity: Identity) -> str | None:
     return hashlib.sha256(told.encode()).hexdigest()[:24]
 
 
-class DeviceMemory:
+class PreconditionHistory:
     """Append-only, one file a device."""
 
     def __init__(self, folder: Path) -> None:
         self._folder = folder
 
-    def remember(self, identity: Identity, written: Written) -> bool:
+    def remember(self, identity: Identity, written: PreconditionWritten) -> bool:
         """Whether it could be remembered, which takes something to know the device by. Raises StorageError."""
         key = device_key(identity)
         if key is None:
@@ -93,7 +93,7 @@ class DeviceMemory:
             private_folder(self._folder)
             path.touch(mode=0o600)
             with path.open("a", encoding="utf-8") as file:
-                file.write(json.dumps({**unstructure(written), "format": FORMATS[Kept.DEVICE]}) + "\n")
+                file.write(json.dumps({**unstructure(written), "format": FORMATS[FileFormat.DEVICE]}) + "\n")
         except OSError as error:
             raise StorageError(
                 f"It cannot be remembered that {written.device} was written: {error.strerror}.",
@@ -102,7 +102,7 @@ class DeviceMemory:
             ) from error
         return True
 
-    def last_written(self, identity: Identity) -> Written | None:
+    def last_written(self, identity: Identity) -> PreconditionWritten | None:
         """The last preconditioning of the device that filled any of it; None if none is known, or a newer
         program knows of one.
         """
@@ -118,7 +118,7 @@ class DeviceMemory:
         for line in reversed(lines):
             try:
                 data = json.loads(line)
-                return None if is_newer(Kept.DEVICE, data.get("format")) else structure(data, Written)
+                return None if is_newer(FileFormat.DEVICE, data.get("format")) else structure(data, PreconditionWritten)
             except Exception:  # a line torn by a crash, or of another version
                 continue
         return None

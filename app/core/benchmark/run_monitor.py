@@ -7,29 +7,29 @@ from collections.abc import AsyncGenerator, Callable, Mapping
 from contextlib import aclosing
 from dataclasses import replace
 
-from app.core.benchmark.background_events import CourseWatch
-from app.core.benchmark.conditions.monitor import Watch
-from app.core.benchmark.device_stats import MemberMeter
-from app.core.fio.events import Finished, LoadEvent
+from app.core.benchmark.background_events import BackgroundEventWatch
+from app.core.benchmark.conditions.monitor import LiveAdvisor
+from app.core.benchmark.device_stats import MemberSampler
+from app.core.fio.events import LoadEvent, WorkloadFinished
 from app.core.session.event_types import (
-    Advised,
+    AdviceGiven,
+    BackgroundEventSeen,
     CpuSampled,
-    Happened,
     MembersSampled,
     PhaseChanged,
     Progress,
     SampleTaken,
-    SteadinessSeen,
+    SteadyStateUpdated,
 )
 from app.core.session.events import AnyEvent, LiveEvent
-from app.core.session.results import Phase, RunFigures, RunStatus, Sample
+from app.core.session.results import Phase, RunResult, RunStatus, Sample
 from backends.text import clean
 
 _SILENT_S = 1.0
 """Seconds without a word from fio after which the members are looked at all the same."""
 
 
-class Following:
+class RunMonitor:
     """One run as the session hears of it."""
 
     def __init__(
@@ -37,9 +37,9 @@ class Following:
         run_id: str,
         emit: Callable[[AnyEvent], None],
         *,
-        meter: MemberMeter | None,
-        watch: Watch | None,
-        course: CourseWatch | None = None,
+        meter: MemberSampler | None,
+        watch: LiveAdvisor | None,
+        course: BackgroundEventWatch | None = None,
         heard: Callable[[Sample], None] = lambda sample: None,
     ) -> None:
         """`meter`: of the devices below, None for none. `watch`: gives advice while it is measured. `course`: sees
@@ -59,7 +59,7 @@ class Following:
         self,
         events: AsyncGenerator[LoadEvent, None],
         lengths: Mapping[Phase, float] | None = None,
-    ) -> RunFigures:
+    ) -> RunResult:
         """Pass on what the load tells until it is over; `lengths` are the seconds of its phases.
 
         Without them it is something that comes before the run, of which nothing is judged.
@@ -79,22 +79,22 @@ class Following:
                         self._tell(event)
                         await self._look_around(course, sample)
                         if watch is not None and (said := await watch.sample(sample)) is not None:
-                            self._tell(Advised(advice=said))
+                            self._tell(AdviceGiven(advice=said))
                     case CpuSampled():
                         await self._cpu(event, watch)
                         self._tell(event)
                         if event.silent_s is not None and event.silent_s > _SILENT_S:
                             await self._look_around(course)
-                    case SteadinessSeen():
+                    case SteadyStateUpdated():
                         self._tell(event)
-                    case Finished():
+                    case WorkloadFinished():
                         return event.figures
-        return RunFigures(status=RunStatus.FAILED, reason="fio ended without a message.")
+        return RunResult(status=RunStatus.FAILED, reason="fio ended without a message.")
 
     def _tell(self, progress: Progress) -> None:
         self._emit(LiveEvent(at=time.time(), id=self._id, progress=progress))
 
-    async def _enter(self, phase: Phase, watch: Watch | None) -> None:
+    async def _enter(self, phase: Phase, watch: LiveAdvisor | None) -> None:
         if phase is Phase.MEASURING is not self._phase:  # from here on counts
             if self._meter is not None:
                 await self._meter.begin()
@@ -103,18 +103,18 @@ class Following:
                 await watch.begin()
         self._phase = phase
 
-    async def _cpu(self, event: CpuSampled, watch: Watch | None) -> None:
+    async def _cpu(self, event: CpuSampled, watch: LiveAdvisor | None) -> None:
         if event.silent_s is not None and event.silent_s > _SILENT_S:  # what the members do while fio says nothing
             await self._look_below(watch)
         if watch is not None and self._phase is Phase.MEASURING:
             watch.cpu(event.fio_percent_of_core, event.host_percent)
 
-    async def _look_around(self, course: CourseWatch | None, sample: Sample | None = None) -> None:
+    async def _look_around(self, course: BackgroundEventWatch | None, sample: Sample | None = None) -> None:
         """Tell what befell the devices since the last time."""
         if course is not None and (events := await course.look(sample)):
-            self._tell(Happened(events=events))
+            self._tell(BackgroundEventSeen(events=events))
 
-    async def _look_below(self, watch: Watch | None) -> None:
+    async def _look_below(self, watch: LiveAdvisor | None) -> None:
         """Tell what the members did since the last time; not once the job was told to stop: it measures no more."""
         if self._meter is None or self._phase is Phase.STOPPING:
             return

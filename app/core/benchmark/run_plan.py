@@ -17,16 +17,16 @@ from backends.errors import InvalidValueError, RefusedError
 from backends.guard import require
 from backends.sizes import size_words
 from backends.text import clean
-from backends.topology.thin_capacity import WHOLE, Area, taken
+from backends.topology.thin_capacity import WHOLE, WriteRange, taken
 from backends.values import dataclass
 
 if TYPE_CHECKING:
-    from app.core.benchmark.conditions.facts import JobPlace
-    from app.core.benchmark.device_access import DeviceJudgement
+    from app.core.benchmark.conditions.facts import JobLocation
+    from app.core.benchmark.device_access import DeviceGuardResult
     from app.core.benchmark.scratch import ScratchPlan
     from app.core.fio.job import JobTarget
-    from backends.device_label import Nameplate
-    from backends.topology.thin_capacity import Room
+    from backends.device_label import DeviceLabel
+    from backends.topology.thin_capacity import ThinCapacity
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -40,7 +40,7 @@ class NamedTarget:
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
-class Request:
+class BenchmarkRequest:
     """What somebody wants measured."""
 
     where: str
@@ -80,7 +80,7 @@ class Request:
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
-class Site:
+class ResolvedTarget:
     """One target as it was found."""
 
     asked: NamedTarget
@@ -89,23 +89,23 @@ class Site:
     """What fio would be told of it, by its name; while it is held its path is another."""
     scratch: ScratchPlan | None = None
     """The file, None for a device."""
-    judgement: DeviceJudgement | None = None
+    judgement: DeviceGuardResult | None = None
     """The guard's word on a device, None for a file."""
     device: str | None = None
     """Block device beneath, `/dev/sda`; None if unknown."""
-    rooms: tuple[Room, ...] = ()
+    rooms: tuple[ThinCapacity, ...] = ()
     """What a scratch file takes room from beneath its file system."""
 
-    area: Area = WHOLE
+    area: WriteRange = WHOLE
     """What is written to at most."""
 
     @property
-    def taking(self) -> tuple[Room, ...]:
+    def taking(self) -> tuple[ThinCapacity, ...]:
         """What writing to it takes room from; nothing of what is only read."""
         return taken(self.found_rooms, self.area)
 
     @property
-    def found_rooms(self) -> tuple[Room, ...]:
+    def found_rooms(self) -> tuple[ThinCapacity, ...]:
         """What was found beneath it, whether anything is taken from it or not."""
         return self.rooms if self.judgement is None else self.judgement.rooms
 
@@ -134,11 +134,11 @@ class Site:
         """Nodes of all disks that nobody else may change meanwhile."""
         return tuple(filter(None, (self.disk, *(() if self.judgement is None else self.judgement.along))))
 
-    def place(self, job: Job) -> JobPlace:
+    def place(self, job: Job) -> JobLocation:
         """Return the place of a job on it."""
-        from app.core.benchmark.conditions.facts import JobPlace
+        from app.core.benchmark.conditions.facts import JobLocation
 
-        return JobPlace(
+        return JobLocation(
             job=job,
             name=self.name,
             device=self.disk,
@@ -150,16 +150,16 @@ class Site:
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
-class Preparation:
+class RunPlan:
     """What will be done, for the dialog; nothing has been touched yet."""
 
-    request: Request
+    request: BenchmarkRequest
     """What was asked for."""
     job: Job
     """The job as the devices can serve it."""
     fio_version: str
     """`3.33`."""
-    sites: tuple[Site, ...]
+    sites: tuple[ResolvedTarget, ...]
     """What is measured, one or several, in the order asked for."""
     locks: tuple[str, ...] = ()
     """Names of the locks that keep others from what is measured, in the order in which everybody takes them."""
@@ -179,7 +179,7 @@ class Preparation:
     """What lies beneath, found as the run begins; empty before."""
 
     @property
-    def only(self) -> Site:
+    def only(self) -> ResolvedTarget:
         """What is measured by a run on one target. Raises ValueError for several."""
         (site,) = self.sites
         return site
@@ -190,7 +190,7 @@ class Preparation:
         return self.only.scratch
 
     @property
-    def judgement(self) -> DeviceJudgement | None:
+    def judgement(self) -> DeviceGuardResult | None:
         """As of the only target."""
         return self.only.judgement
 
@@ -221,11 +221,11 @@ class Preparation:
         return next((one.verdict.hint for one in judged if one.refused), "")
 
     @property
-    def overwritten(self) -> tuple[Site, ...]:
+    def overwritten(self) -> tuple[ResolvedTarget, ...]:
         """The devices that lose their data; none of a run that only reads."""
         return tuple(site for site in self.sites if site.scratch is None) if self.request.writes else ()
 
-    def loss_of(self, site: Site) -> str:
+    def loss_of(self, site: ResolvedTarget) -> str:
         """Return what the job trims of a device, with the range; "" for a job that only writes."""
         if not self.job.trims:
             return ""
@@ -245,7 +245,7 @@ class Preparation:
         )
 
     @property
-    def plates(self) -> tuple[Nameplate, ...]:
+    def plates(self) -> tuple[DeviceLabel, ...]:
         """What loses its data, each with the word that has to be typed first; empty where nothing is lost."""
         judged = [site.judgement for site in self.overwritten if site.judgement is not None]
         return tuple(one.verdict.plate for one in judged if one.verdict.plate is not None)
@@ -255,7 +255,7 @@ class Preparation:
         """All those words as they have to be typed, None if nothing has to be."""
         return word_of(self.plates) or None
 
-    def word_for(self, site: Site, typed: str | None) -> str | None:
+    def word_for(self, site: ResolvedTarget, typed: str | None) -> str | None:
         """What was typed for one of the targets: its own word where the words of all of them were."""
         if len(self.sites) == 1:
             return typed
@@ -282,7 +282,7 @@ class Preparation:
         """What lies on the devices and would be lost."""
         return tuple(one for site in self.sites if site.judgement is not None for one in site.judgement.verdict.found)
 
-    def confirmed_with(self, first: Preparation) -> Preparation:
+    def confirmed_with(self, first: RunPlan) -> RunPlan:
         """The same run again; of what lies on the devices only what `first` showed has been confirmed."""
         sites = [_shown(site, before) for site, before in zip(self.sites, first.sites, strict=True)]
         return replace(self, sites=tuple(sites))
@@ -304,7 +304,7 @@ class Preparation:
         return sum(site.size for site in self.sites)
 
 
-def _shown(site: Site, before: Site) -> Site:
+def _shown(site: ResolvedTarget, before: ResolvedTarget) -> ResolvedTarget:
     """The site with what was shown of it the first time."""
     if site.judgement is None or before.judgement is None:
         return site
@@ -317,20 +317,20 @@ def _shown(site: Site, before: Site) -> Site:
 _ALONE = "Measure them one after another."
 
 
-def require_reading_job(request: Request) -> None:
+def require_reading_job(request: BenchmarkRequest) -> None:
     """Raises RefusedError for a job that writes. No I/O."""
     if request.writes:
         raise RefusedError("Read-only mode: a job that writes is not run.", hint="Choose a reading workload.")
 
 
-def require_reading(ready: Preparation) -> None:
+def require_reading(ready: RunPlan) -> None:
     """Raises RefusedError for a run that writes or makes a scratch file. No I/O."""
     require_reading_job(ready.request)
     if any(site.scratch is not None and site.scratch.fill for site in ready.sites):
         raise RefusedError("Read-only mode: no scratch file is made.", hint="Leave --read-only out to make one.")
 
 
-def suits_several(request: Request) -> None:
+def suits_several(request: BenchmarkRequest) -> None:
     """Raises InvalidValueError for a job that makes no sense on several targets at the same time.
 
     Also for a job of several sections that is to run on several targets or to wait for the steady state.

@@ -6,7 +6,7 @@ import time
 from collections.abc import Mapping, Sequence
 from pathlib import Path
 
-from app.core.benchmark.run_plan import Preparation, Site
+from app.core.benchmark.run_plan import ResolvedTarget, RunPlan
 from app.core.fio.job import Job
 from app.core.fio.sections import JobSection, groups, phases, starts
 from app.core.session.events import RunSection, RunStarted, RunTarget
@@ -27,9 +27,7 @@ def make_folder(workdir: Path) -> None:
         ) from error
 
 
-def run_started(
-    run_id: str, ready: Preparation, settings: Mapping[str, str], *, kept: bool, simulated: bool
-) -> RunStarted:
+def run_started(run_id: str, ready: RunPlan, settings: Mapping[str, str], *, kept: bool, simulated: bool) -> RunStarted:
     """The event. `kept`: scratch files outlast the run."""
     told = tuple(_told(site, kept) for site in ready.sites)
     first = told[0] if len(told) == 1 else RunTarget(target=ready.name)
@@ -81,7 +79,7 @@ def _numbers(parts: Sequence[Sequence[JobSection]]) -> dict[str, int]:
     return {section.name: number for number, part in enumerate(parts, 1) for section in part}
 
 
-def _told(site: Site, kept: bool) -> RunTarget:
+def _told(site: ResolvedTarget, kept: bool) -> RunTarget:
     """One target as the session has it."""
     temporary = site.scratch is not None and site.scratch.own and not kept
     return RunTarget(target=site.name, device=site.device, scratch=site.name if temporary else None)

@@ -10,38 +10,45 @@ from dataclasses import replace
 from functools import partial
 from pathlib import Path
 
-from app.core.benchmark.abort_conditions import HEAT, ROOM, EndingWatch, Look, WriteCap
-from app.core.benchmark.background_events import CourseWatch, told_of
-from app.core.benchmark.conditions.facts import JobPlace
-from app.core.benchmark.conditions.monitor import Watch
-from app.core.benchmark.device_access import Gate
-from app.core.benchmark.device_faults import Witness
-from app.core.benchmark.device_stats import Member, MemberMeter
-from app.core.benchmark.run_monitor import Following
-from app.core.benchmark.run_plan import NamedTarget, Preparation, Request, Site, require_apart, suits_several
+from app.core.benchmark.abort_conditions import HEAT, ROOM, AbortMonitor, Look, WriteLimit
+from app.core.benchmark.background_events import BackgroundEventWatch, told_of
+from app.core.benchmark.conditions.facts import JobLocation
+from app.core.benchmark.conditions.monitor import LiveAdvisor
+from app.core.benchmark.device_access import DeviceAccess
+from app.core.benchmark.device_faults import FaultDetector
+from app.core.benchmark.device_stats import Member, MemberSampler
+from app.core.benchmark.run_monitor import RunMonitor
+from app.core.benchmark.run_plan import (
+    BenchmarkRequest,
+    NamedTarget,
+    ResolvedTarget,
+    RunPlan,
+    require_apart,
+    suits_several,
+)
 from app.core.benchmark.run_start import make_folder, run_started
-from app.core.benchmark.scratch_manager import Held, LocalScratching, Scratching
+from app.core.benchmark.scratch_manager import LocalScratchManager, OpenTarget, ScratchManager
 from app.core.benchmark.stack_watch import FootingWatch
 from app.core.fio.job import Job, JobTarget, TargetKind, fit, flushing
 from app.core.fio.load import Load
 from app.core.fio.preflight import Preflight
 from app.core.fio.render import render, render_fill
 from app.core.fio.sections import change_sections
-from app.core.session.event_types import Advised
+from app.core.session.event_types import AdviceGiven
 from app.core.session.events import AnyEvent, CommandRan, LiveEvent, RunEnded
 from app.core.session.locks import LockPlace, hold_lock
-from app.core.session.results import Phase, RunFigures, RunStatus
+from app.core.session.results import Phase, RunResult, RunStatus
 from backends.errors import RaidbenchError, RefusedError
 from backends.sizes import size_words
-from backends.topology.thin_capacity import WHOLE, Area, Lying, Room, refusals
+from backends.topology.thin_capacity import WHOLE, AllocatedRange, ThinCapacity, WriteRange, refusals
 
-__all__ = ["Emit", "Measurer", "Preparation", "Request", "Until"]
+__all__ = ["BenchmarkRequest", "BenchmarkRunner", "Emit", "RunPlan", "Until"]
 
 Emit = Callable[[AnyEvent], None]
 Until = Callable[[], Awaitable[None]]
 
 
-class Measurer:
+class BenchmarkRunner:
     """Prepares and runs jobs, one at a time."""
 
     def __init__(
@@ -49,19 +56,20 @@ class Measurer:
         *,
         load: Load,
         preflight: Callable[[Job], Awaitable[Preflight]],
-        gate: Gate,
+        gate: DeviceAccess,
         locks: LockPlace,
         folder: Path,
         emit: Emit,
-        scratching: Scratching | None = None,
-        members: Callable[[Sequence[str], Sequence[str]], Awaitable[MemberMeter]] | None = None,
-        witness: Callable[[Sequence[str]], Awaitable[Witness]] | None = None,
-        course: Callable[[Sequence[str], Sequence[Member], float], Awaitable[CourseWatch | None]] | None = None,
+        scratching: ScratchManager | None = None,
+        members: Callable[[Sequence[str], Sequence[str]], Awaitable[MemberSampler]] | None = None,
+        witness: Callable[[Sequence[str]], Awaitable[FaultDetector]] | None = None,
+        course: Callable[[Sequence[str], Sequence[Member], float], Awaitable[BackgroundEventWatch | None]]
+        | None = None,
         heat: Callable[[str], Awaitable[tuple[str, ...]]] | None = None,
-        room: Callable[[Preparation], Look | None] = lambda ready: None,
-        footing: Callable[[Preparation, asyncio.Event], FootingWatch] | None = None,
-        lying: Callable[[str], tuple[Lying, ...]] = lambda path: (),
-        caps: Callable[[Preparation], Sequence[int | None]] = lambda ready: (),
+        room: Callable[[RunPlan], Look | None] = lambda ready: None,
+        footing: Callable[[RunPlan, asyncio.Event], FootingWatch] | None = None,
+        lying: Callable[[str], tuple[AllocatedRange, ...]] = lambda path: (),
+        caps: Callable[[RunPlan], Sequence[int | None]] = lambda ready: (),
         found: Callable[[], Awaitable[object]] | None = None,
         simulated: bool = False,
     ) -> None:
@@ -80,7 +88,7 @@ class Measurer:
         self._locks = locks
         self._folder = folder
         self._emit = emit
-        self._scratching: Scratching = scratching or LocalScratching()
+        self._scratching: ScratchManager = scratching or LocalScratchManager()
         self._members = members
         self._witness = witness
         self._course = course
@@ -101,7 +109,7 @@ class Measurer:
             return error
         return None
 
-    async def prepare(self, request: Request) -> Preparation:
+    async def prepare(self, request: BenchmarkRequest) -> RunPlan:
         """Look at target, tool and room; changes nothing.
 
         Raises ToolMissingError, ToolFailedError (engine not permitted, with the one to use instead),
@@ -126,7 +134,7 @@ class Measurer:
         rendering = render(job, targets, fio=ready.path, jobfile="job.fio", steady=request.steady)
         how = {"loops": request.fills, "block": request.fill_block}
         fill = render_fill(targets[0], **how, engine=job.ioengine, fio=ready.path, jobfile="fill.fio")
-        return Preparation(
+        return RunPlan(
             request=request,
             job=job,
             fio_version=ready.version.removeprefix("fio-"),
@@ -138,14 +146,14 @@ class Measurer:
             notes=(*substituted, *notes),
         )
 
-    async def _site(self, asked: NamedTarget, job: Job, request: Request) -> Site:
+    async def _site(self, asked: NamedTarget, job: Job, request: BenchmarkRequest) -> ResolvedTarget:
         """One target, looked at and judged."""
         if not await self._gate.is_device(asked.where):
             return await self._file(asked, job, writes=request.writes)
         area = (
             WHOLE
             if request.fills
-            else Area(size=job.reach, lying=self._lying(await self._gate.device_number(asked.where)))
+            else WriteRange(size=job.reach, lying=self._lying(await self._gate.device_number(asked.where)))
         )
         judgement = await self._gate.judge(asked.where, writes=request.writes, area=area)
         if not judgement.size and judgement.refused:  # the guard's word comes before what fio would need
@@ -157,9 +165,9 @@ class Measurer:
             size=judgement.size,
             logical_block_size=judgement.logical_block_size,
         )
-        return Site(asked=asked, target=target, judgement=judgement, device=judgement.device, area=area)
+        return ResolvedTarget(asked=asked, target=target, judgement=judgement, device=judgement.device, area=area)
 
-    async def _file(self, asked: NamedTarget, job: Job, *, writes: bool) -> Site:
+    async def _file(self, asked: NamedTarget, job: Job, *, writes: bool) -> ResolvedTarget:
         _require_no_trims(job)
         plan = await self._scratching.plan(asked.where, job.reach, writes=writes)
         await self._scratching.require_free(plan)
@@ -171,18 +179,18 @@ class Measurer:
             size=plan.size,
             logical_block_size=block,
         )
-        area = Area(size=plan.size, lying=self._lying(str(plan.path)))
-        site = Site(asked=asked, target=target, scratch=plan, device=device, area=area)
+        area = WriteRange(size=plan.size, lying=self._lying(str(plan.path)))
+        site = ResolvedTarget(asked=asked, target=target, scratch=plan, device=device, area=area)
         return replace(site, rooms=await self._require_room(site)) if writes or plan.fill else site
 
-    async def _require_room(self, site: Site) -> tuple[Room, ...]:
+    async def _require_room(self, site: ResolvedTarget) -> tuple[ThinCapacity, ...]:
         """What a scratch file takes room from beneath its file system. Raises RefusedError where it does not fit."""
         rooms = await self._gate.rooms(await self.number(site), site.file or "")
         if reasons := refusals(site.name, rooms, site.area):
             raise RefusedError(" ".join(reasons), hint="Name another folder, or a smaller --size.")
         return rooms
 
-    async def _require_apart(self, sites: Sequence[Site]) -> None:
+    async def _require_apart(self, sites: Sequence[ResolvedTarget]) -> None:
         """Raises RefusedError where two of them have anything in common."""
         numbers = [await self.number(site) for site in sites]
         kin = await self._gate.kin(numbers)
@@ -191,19 +199,19 @@ class Measurer:
                 kin[at] |= {str(site.scratch.path), f"the file system {number}"}
         require_apart([site.name for site in sites], kin)
 
-    async def _locks_of(self, sites: Sequence[Site]) -> tuple[str, ...]:
+    async def _locks_of(self, sites: Sequence[ResolvedTarget]) -> tuple[str, ...]:
         """Of all of them, in the order in which everybody takes them; a file on no disk has one of its own."""
         files = [f"file-{site.asked.where}" for site in sites if site.disk is None]
         disks = [node for site in sites for node in site.locked]
         return tuple(sorted({*files, *(await self._gate.locks(*disks) if disks else ())}))
 
-    async def number(self, site: Site) -> str:
+    async def number(self, site: ResolvedTarget) -> str:
         """MAJ:MIN of a device, or of what a file lies on."""
         if site.scratch is not None:
             return await self._scratching.beneath(site.scratch)
         return await self._gate.device_number(site.target.path)
 
-    async def survey(self, request: Request) -> JobPlace:
+    async def survey(self, request: BenchmarkRequest) -> JobLocation:
         """Where it would be measured; fio is not asked for, nothing is judged or opened.
 
         Raises InvalidValueError, RefusedError for a file that cannot be.
@@ -212,7 +220,7 @@ class Measurer:
         if await self._gate.is_device(request.where):
             stat = await self._gate.device_number(request.where)
             disk, _ = await self._gate.beneath(stat)
-            return JobPlace(
+            return JobLocation(
                 job=job,
                 name=request.name,
                 device=disk or request.where,
@@ -224,19 +232,19 @@ class Measurer:
         plan = await self._scratching.plan(request.where, job.reach, writes=job.writes)
         device, _ = await self._gate.beneath(await self._scratching.beneath(plan))
         holes = plan.holes and not plan.fill
-        return JobPlace(job=job, name=str(plan.path), device=device, area_bytes=plan.size, scratch=True, holes=holes)
+        return JobLocation(job=job, name=str(plan.path), device=device, area_bytes=plan.size, scratch=True, holes=holes)
 
     async def measure(
         self,
         run_id: str,
-        ready: Preparation,
+        ready: RunPlan,
         *,
         confirm: str | None = None,
         settings: Mapping[str, str] | None = None,
         stop: asyncio.Event | None = None,
-        watch: Watch | None = None,
+        watch: LiveAdvisor | None = None,
         until: Until | None = None,
-    ) -> RunFigures:
+    ) -> RunResult:
         """Run what was prepared; the session has it whole even if this is cancelled.
 
         `watch`: what hears the run and gives advice, None for no advice. `until`: is waited for when everything is
@@ -257,7 +265,9 @@ class Measurer:
                 return figures
 
     @asynccontextmanager
-    async def _hold(self, site: Site, ready: Preparation, confirm: str | None) -> AsyncGenerator[Held, None]:
+    async def _hold(
+        self, site: ResolvedTarget, ready: RunPlan, confirm: str | None
+    ) -> AsyncGenerator[OpenTarget, None]:
         """One target, held; a device is judged again. Raises RefusedError, DeviceGoneError, StorageError."""
         if site.scratch is not None:
             if site.rooms:
@@ -273,13 +283,13 @@ class Measurer:
     async def _record(
         self,
         run_id: str,
-        ready: Preparation,
-        held: Sequence[Held],
+        ready: RunPlan,
+        held: Sequence[OpenTarget],
         settings: Mapping[str, str],
         stop: asyncio.Event,
-        watch: Watch | None,
+        watch: LiveAdvisor | None,
         until: Until | None,
-    ) -> RunFigures:
+    ) -> RunResult:
         targets = [
             replace(site.target, path=one.path, root=one.root) for site, one in zip(ready.sites, held, strict=True)
         ]
@@ -289,8 +299,8 @@ class Measurer:
         kept = ready.request.keep or not self._scratching.real
         self._emit(run_started(run_id, ready, settings, kept=kept, simulated=self._simulated))
         if watch is not None:
-            self._emit(LiveEvent(at=time.time(), id=run_id, progress=Advised(advice=watch.first())))
-        figures = RunFigures(status=RunStatus.FAILED, reason="raidbench was interrupted.")
+            self._emit(LiveEvent(at=time.time(), id=run_id, progress=AdviceGiven(advice=watch.first())))
+        figures = RunResult(status=RunStatus.FAILED, reason="raidbench was interrupted.")
         try:
             figures = await self._watched(run_id, ready, targets, workdir, stop, watch, until)
             moved = [one.moved() for one in held]
@@ -299,7 +309,7 @@ class Measurer:
                 figures = replace(figures, advice=await watch.end(figures))
         except RaidbenchError as error:
             reason = " ".join(filter(None, (error.message, error.hint)))
-            figures = RunFigures(status=RunStatus.FAILED, reason=reason)
+            figures = RunResult(status=RunStatus.FAILED, reason=reason)
         finally:
             self._emit(RunEnded(at=time.time(), id=run_id, figures=figures, folder=str(folder)))
         return figures
@@ -307,20 +317,20 @@ class Measurer:
     async def _watched(
         self,
         run_id: str,
-        ready: Preparation,
+        ready: RunPlan,
         targets: Sequence[JobTarget],
         workdir: Path,
         stop: asyncio.Event,
-        watch: Watch | None,
+        watch: LiveAdvisor | None,
         until: Until | None,
-    ) -> RunFigures:
+    ) -> RunResult:
         """The run beside what may end it: heat, no room beneath, another table above a device, a limit of writes."""
         look = None if self._heat is None or not ready.disks else partial(self._warm, self._heat, ready.disks)
-        cap = WriteCap(self._caps(ready), stop)
+        cap = WriteLimit(self._caps(ready), stop)
         footing = None if self._footing is None else self._footing(ready, stop)
         async with (
-            EndingWatch(HEAT, look, stop) as heat,
-            EndingWatch(ROOM, self._room(ready), stop) as room,
+            AbortMonitor(HEAT, look, stop) as heat,
+            AbortMonitor(ROOM, self._room(ready), stop) as room,
             footing or nullcontext(),
         ):
             figures = await self._run(run_id, ready, targets, workdir, stop, watch, cap, until)
@@ -333,19 +343,19 @@ class Measurer:
     async def _run(
         self,
         run_id: str,
-        ready: Preparation,
+        ready: RunPlan,
         targets: Sequence[JobTarget],
         workdir: Path,
         stop: asyncio.Event,
-        watch: Watch | None,
-        cap: WriteCap,
+        watch: LiveAdvisor | None,
+        cap: WriteLimit,
         until: Until | None,
-    ) -> RunFigures:
+    ) -> RunResult:
         meter = None if self._members is None else await self._members(ready.disks, ready.files)
         witness = None if self._witness is None else await self._witness(ready.disks)
         below = () if meter is None else meter.members
         course = None if self._course is None else await self._course(ready.disks, below, float(ready.job.ramp))
-        following = Following(run_id, self._emit, meter=meter, watch=watch, course=course, heard=cap.hear)
+        following = RunMonitor(run_id, self._emit, meter=meter, watch=watch, course=course, heard=cap.hear)
         layouts = [site.scratch is not None and site.scratch.fill for site in ready.sites]
         for target, layout in zip(targets, layouts, strict=True):
             if layout and (failed := await self._lay_out(following, target, workdir, stop)) is not None:
@@ -378,8 +388,8 @@ class Measurer:
         return figures
 
     async def _lay_out(
-        self, following: Following, target: JobTarget, workdir: Path, stop: asyncio.Event
-    ) -> RunFigures | None:
+        self, following: RunMonitor, target: JobTarget, workdir: Path, stop: asyncio.Event
+    ) -> RunResult | None:
         """Make the scratch file; figures only if that did not come to its end."""
         filling = workdir / "layout"
         filling.mkdir(mode=0o700, exist_ok=True)
@@ -387,24 +397,24 @@ class Measurer:
         if laid.status is RunStatus.OK:
             return None
         what = "stopped" if laid.status is RunStatus.STOPPED else "failed"
-        return RunFigures(status=laid.status, reason=f"Laying out the file {what}: {laid.reason or 'no reason given'}")
+        return RunResult(status=laid.status, reason=f"Laying out the file {what}: {laid.reason or 'no reason given'}")
 
     async def _fill(
         self,
         run_id: str,
-        following: Following,
-        ready: Preparation,
+        following: RunMonitor,
+        ready: RunPlan,
         target: JobTarget,
         workdir: Path,
         stop: asyncio.Event,
         *,
         layout: bool,
-    ) -> RunFigures:
+    ) -> RunResult:
         """Write all of the target as often as was asked for; laying out its file was once."""
         written = target.size if layout else 0
         loops = ready.request.fills - layout
         if not loops:
-            return RunFigures(status=RunStatus.OK, filled_bytes=written)
+            return RunResult(status=RunStatus.OK, filled_bytes=written)
         started = time.time()
         clock = time.monotonic()
         block = ready.request.fill_block
@@ -414,14 +424,14 @@ class Measurer:
         self._log(started, clock, ready.fill_command, done, mutates=ready.destructive, output=output)
         written += done.write.total_bytes if done.write is not None else 0
         if done.status is RunStatus.OK:
-            return RunFigures(status=RunStatus.OK, filled_bytes=written)
+            return RunResult(status=RunStatus.OK, filled_bytes=written)
         what = "was stopped" if done.status is RunStatus.STOPPED else f"failed: {done.reason}"
         reason = f"Filling {what}; written {written / target.size:.1f}x"
         hint = "" if done.status is RunStatus.STOPPED else done.hint
-        return RunFigures(status=done.status, reason=reason, hint=hint, filled_bytes=written)
+        return RunResult(status=done.status, reason=reason, hint=hint, filled_bytes=written)
 
     def _log(
-        self, at: float, clock: float, command: Sequence[str], figures: RunFigures, *, mutates: bool, output: str
+        self, at: float, clock: float, command: Sequence[str], figures: RunResult, *, mutates: bool, output: str
     ) -> None:
         self._emit(
             CommandRan(
@@ -436,7 +446,7 @@ class Measurer:
         )
 
 
-def _require_room_for_all(sites: Sequence[Site]) -> None:
+def _require_room_for_all(sites: Sequence[ResolvedTarget]) -> None:
     """Raises RefusedError where each of them fits into what they take room from, and all together do not."""
     together = ", ".join(site.name for site in sites)
     rooms = [room.asked(site.area) for site in sites for room in site.taking]
@@ -450,7 +460,7 @@ def _require_no_trims(job: Job) -> None:
         raise RefusedError("fio trims block devices only, no files.", hint="Name a device whose data may be lost.")
 
 
-def _clipped(job: Job, site: Site) -> Iterator[str]:
+def _clipped(job: Job, site: ResolvedTarget) -> Iterator[str]:
     """A sentence where the job wants more than a device has."""
     asked = max((part.reach for part in job.parts if part.reach is not None), default=0)
     if site.scratch is None and asked > site.size:

@@ -19,7 +19,7 @@ _FOLDER = os.O_PATH | os.O_DIRECTORY | os.O_NOFOLLOW | os.O_CLOEXEC
 _FILE = os.O_NOFOLLOW | os.O_NONBLOCK | os.O_CLOEXEC
 
 
-class HeldScratch:
+class ScratchFile:
     """A scratch file, opened once and given to fio as a descriptor. Use `open`, then `close` in a `finally`."""
 
     def __init__(self, plan: ScratchPlan) -> None:

@@ -10,9 +10,9 @@ from pathlib import Path
 from typing import Protocol
 
 from app.core.benchmark.scratch import DEFAULT_SIZE, NAME, ScratchPlan, device_number, plan_scratch
-from app.core.benchmark.scratch_descriptor import HeldScratch, leftover_in_use, remove_scratch
+from app.core.benchmark.scratch_descriptor import ScratchFile, leftover_in_use, remove_scratch
 from backends.errors import InvalidValueError, RefusedError
-from backends.helper_device import RootHold
+from backends.helper_device import HelperClaim
 from backends.host import Host, to_the_end
 from backends.text import clean
 from backends.topology.mounts import file_mount, parse_mountinfo
@@ -20,12 +20,12 @@ from backends.values import dataclass
 
 
 @dataclass(slots=True, kw_only=True)
-class Held:
+class OpenTarget:
     """A device or a scratch file while it is measured."""
 
     path: str
     """What fio is to open."""
-    root: RootHold | None = None
+    root: HelperClaim | None = None
     """By what the root helper has it, of a device that it holds for reading."""
     keep: bool = False
     """Whether a scratch file stays afterwards."""
@@ -33,7 +33,7 @@ class Held:
     """A sentence where its name leads elsewhere by now, "" where not."""
 
 
-class Scratching(Protocol):
+class ScratchManager(Protocol):
     """Plans, makes and removes scratch files."""
 
     @property
@@ -49,7 +49,7 @@ class Scratching(Protocol):
         """Raise RefusedError where something uses a file of ours, or somebody put content into it."""
         ...
 
-    def hold(self, plan: ScratchPlan) -> AbstractAsyncContextManager[Held]:
+    def hold(self, plan: ScratchPlan) -> AbstractAsyncContextManager[OpenTarget]:
         """The file, held while inside; gone afterwards unless `keep` is set. Raises StorageError, RefusedError."""
         ...
 
@@ -62,7 +62,7 @@ class Scratching(Protocol):
         ...
 
 
-class LocalScratching:
+class LocalScratchManager:
     """On this machine."""
 
     @property
@@ -80,11 +80,11 @@ class LocalScratching:
             raise refusal
 
     @asynccontextmanager
-    async def hold(self, plan: ScratchPlan) -> AsyncGenerator[Held, None]:
-        """See `HeldScratch`."""
-        file = HeldScratch(plan)
+    async def hold(self, plan: ScratchPlan) -> AsyncGenerator[OpenTarget, None]:
+        """See `ScratchFile`."""
+        file = ScratchFile(plan)
         await file.open()
-        held = Held(path=file.path, moved=file.moved)
+        held = OpenTarget(path=file.path, moved=file.moved)
         try:
             yield held
         finally:
@@ -100,7 +100,7 @@ class LocalScratching:
         return device_number(plan.path)
 
 
-class ImaginedScratching:
+class SimulatedScratchManager:
     """On a simulated or recorded host, which knows of its files only what it was told: nothing lies anywhere."""
 
     def __init__(self, host: Host) -> None:
@@ -132,9 +132,9 @@ class ImaginedScratching:
         """Nothing uses files that nobody has."""
 
     @asynccontextmanager
-    async def hold(self, plan: ScratchPlan) -> AsyncGenerator[Held, None]:
+    async def hold(self, plan: ScratchPlan) -> AsyncGenerator[OpenTarget, None]:
         """The load makes it, as far as it is made at all."""
-        held = Held(path=str(plan.path))
+        held = OpenTarget(path=str(plan.path))
         try:
             yield held
         finally:
@@ -152,7 +152,7 @@ class ImaginedScratching:
         return mount.devno if mount is not None else ""
 
 
-class UnreachableScratching(ImaginedScratching):
+class RemoteScratchManager(SimulatedScratchManager):
     """On another machine: files there cannot be held from here, so none are made."""
 
     async def plan(self, where: str, size: int | None, *, writes: bool) -> ScratchPlan:
@@ -165,8 +165,8 @@ class UnreachableScratching(ImaginedScratching):
         """Nothing is removed where nothing was made."""
 
 
-def scratching_on(host: Host) -> Scratching:
+def scratching_on(host: Host) -> ScratchManager:
     """The way to make scratch files on a host."""
     if host.capabilities.shares_files:
-        return LocalScratching()
-    return UnreachableScratching(host) if host.capabilities.harmed else ImaginedScratching(host)
+        return LocalScratchManager()
+    return RemoteScratchManager(host) if host.capabilities.harmed else SimulatedScratchManager(host)

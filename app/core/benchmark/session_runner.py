@@ -13,23 +13,23 @@ from typing import TYPE_CHECKING
 
 from app.core.session.event_types import written_ago
 from app.core.session.events import PreconditionEnded
-from app.core.session.inventory import Hardware
+from app.core.session.inventory import SessionInventory
 from app.core.session.recorder import Recorder
 from app.core.session.results import Advice, Sample
 from app.core.session.state import RunRecord
 from backends.errors import RaidbenchError, RefusedError, StorageError
-from backends.host import Denial
+from backends.host import WriteDenied
 from backends.model import Array, Controller, Drive, Fact, Inventory, Task
 from backends.settings import Reading
 
 if TYPE_CHECKING:  # imported when something is to be measured: every workbench has this module
-    from app.core.benchmark.abort_conditions import LeftThere
-    from app.core.benchmark.conditions.facts import Advisor, JobPlace, RunFacts
-    from app.core.benchmark.conditions.monitor import Watch
-    from app.core.benchmark.preconditioning import DeviceMemory
-    from app.core.benchmark.run_plan import Preparation, Request, Site
-    from app.core.benchmark.runner import Measurer, Until
-    from app.core.benchmark.scratch_manager import Scratching
+    from app.core.benchmark.abort_conditions import AllocatedRanges
+    from app.core.benchmark.conditions.facts import Advisor, JobLocation, RunFacts
+    from app.core.benchmark.conditions.monitor import LiveAdvisor
+    from app.core.benchmark.preconditioning import PreconditionHistory
+    from app.core.benchmark.run_plan import BenchmarkRequest, ResolvedTarget, RunPlan
+    from app.core.benchmark.runner import BenchmarkRunner, Until
+    from app.core.benchmark.scratch_manager import ScratchManager
 
 _Readings = Mapping[str, tuple[str, Reading]]
 """Labels and readings of the settings of a device, by key."""
@@ -40,10 +40,10 @@ def no_advice(_facts: RunFacts) -> tuple[Advice, ...]:
     return ()
 
 
-class Measuring:
+class SessionBenchmarks:
     """Runs jobs, one at a time."""
 
-    def __init__(self, record: Recorder, hardware: Hardware, advisor: Advisor = no_advice) -> None:
+    def __init__(self, record: Recorder, hardware: SessionInventory, advisor: Advisor = no_advice) -> None:
         """`advisor`: what gives advice on a run before it begins, while it goes on and at its end."""
         self._record, self._hardware = record, hardware
         self.advisor = advisor
@@ -53,34 +53,34 @@ class Measuring:
         self._idle.set()
 
     @cached_property
-    def _left(self) -> LeftThere:
-        from app.core.benchmark.abort_conditions import LeftThere
+    def _left(self) -> AllocatedRanges:
+        from app.core.benchmark.abort_conditions import AllocatedRanges
 
-        return LeftThere(self._record.host)
+        return AllocatedRanges(self._record.host)
 
     @cached_property
-    def _scratching(self) -> Scratching:
+    def _scratching(self) -> ScratchManager:
         from app.core.benchmark.scratch_manager import scratching_on
 
         return scratching_on(self._record.host)
 
-    def _measurer(self, folder: Path) -> Measurer:
+    def _measurer(self, folder: Path) -> BenchmarkRunner:
         from app.core.benchmark.abort_conditions import caps_of, room_look
         from app.core.benchmark.background_events import course_watch
         from app.core.benchmark.conditions.collector import too_warm
-        from app.core.benchmark.device_access import Gate
+        from app.core.benchmark.device_access import DeviceAccess
         from app.core.benchmark.device_faults import witness
         from app.core.benchmark.device_stats import member_meter
-        from app.core.benchmark.runner import Measurer
+        from app.core.benchmark.runner import BenchmarkRunner
         from app.core.benchmark.stack_watch import footing_watch
         from app.core.fio.load import FioLoad
         from app.core.fio.preflight import known_fio, preflight
 
-        return Measurer(
+        return BenchmarkRunner(
             load=FioLoad(self._record.host),
             preflight=partial(preflight, self._record.host),
             found=partial(known_fio, self._record.host),
-            gate=Gate(self._record.host, self._disks),
+            gate=DeviceAccess(self._record.host, self._disks),
             locks=self._record.locks,
             folder=folder,
             emit=self._record.emit,
@@ -105,14 +105,14 @@ class Measuring:
         block = self._hardware.machine.backends.get("block")
         return await block.inventory() if block is not None else Inventory()
 
-    async def forget_scratch(self, ready: Preparation) -> None:
+    async def forget_scratch(self, ready: RunPlan) -> None:
         """Remove the scratch file that a run left for the next one."""
         for site in ready.sites:
             if site.scratch is not None and site.scratch.own:
                 await self._scratching.remove(site.scratch)
 
-    async def prepare(self, request: Request) -> Preparation:
-        """What measuring that would do; nothing is touched, no session is needed. See `Measurer.prepare`."""
+    async def prepare(self, request: BenchmarkRequest) -> RunPlan:
+        """What measuring that would do; nothing is touched, no session is needed. See `BenchmarkRunner.prepare`."""
         if await self._reads_only():
             request = replace(request, keep=True)  # a scratch file of an earlier run stays
         ready = await self._measurer(self._record.folder or Path()).prepare(request)
@@ -122,7 +122,7 @@ class Measuring:
         """Why nothing can be measured on this host, with what to do; None where it can. Nothing is tried."""
         return await self._measurer(self._record.folder or Path()).why_not()
 
-    async def foresee(self, request: Request) -> tuple[Advice, ...]:
+    async def foresee(self, request: BenchmarkRequest) -> tuple[Advice, ...]:
         """What could be said of it before it is even prepared; nothing where it cannot be measured."""
         from app.core.benchmark.conditions.facts import together
 
@@ -134,14 +134,14 @@ class Measuring:
             return ()
         return self.advisor(together([await self._facts(self._sized(place)) for place in places]))
 
-    def _sized(self, place: JobPlace) -> JobPlace:
+    def _sized(self, place: JobLocation) -> JobLocation:
         """The place with no more of a device than there is."""
         thing = self._record.session.inventory.find(place.device) if place.device is not None else None
         if place.scratch or not place.whole_disk or isinstance(thing, Controller | None):
             return place
         return replace(place, area_bytes=min(filter(None, (place.area_bytes, thing.size_bytes)), default=None))
 
-    async def _facts(self, place: JobPlace) -> RunFacts:
+    async def _facts(self, place: JobLocation) -> RunFacts:
         """What is known beforehand; that a device was written may be remembered of earlier sessions."""
         from app.core.benchmark.conditions.collector import gather
 
@@ -154,8 +154,8 @@ class Measuring:
                 return replace(facts, written=True)
         return facts
 
-    async def measure(self, ready: Preparation, *, confirm: str | None = None, until: Until | None = None) -> RunRecord:
-        """Run what was prepared; one run at a time. `stop` ends it in good order. `until`: see `Measurer.measure`.
+    async def measure(self, ready: RunPlan, *, confirm: str | None = None, until: Until | None = None) -> RunRecord:
+        """Run what was prepared; one run at a time. `stop` ends it in good order. `until`: see `BenchmarkRunner`.
 
         Raises RefusedError, StorageError, DeviceGoneError.
         """
@@ -194,9 +194,9 @@ class Measuring:
         return record
 
     async def _reads_only(self) -> bool:
-        return await self._record.host.writable("/sys") is Denial.READ_ONLY
+        return await self._record.host.writable("/sys") is WriteDenied.READ_ONLY
 
-    def _remember_fill(self, run_id: str, ready: Preparation) -> None:
+    def _remember_fill(self, run_id: str, ready: RunPlan) -> None:
         """Write down how much of a device was filled before a run, for this session and for later ones."""
         record = self._record.session.run(run_id)
         if record is None or not record.figures.filled_bytes:
@@ -213,11 +213,11 @@ class Measuring:
         )
 
     @cached_property
-    def memory(self) -> DeviceMemory:
+    def memory(self) -> PreconditionHistory:
         """What is known of devices from one session to the next: which were written in full, and when."""
-        from app.core.benchmark.preconditioning import DeviceMemory
+        from app.core.benchmark.preconditioning import PreconditionHistory
 
-        return DeviceMemory(self._record.paths.devices)
+        return PreconditionHistory(self._record.paths.devices)
 
     def remembered(self, thing: Controller | Array | Drive) -> Controller | Array | Drive:
         """The thing with what is known of it from earlier sessions among its facts."""
@@ -261,7 +261,7 @@ class Measuring:
         """Wait until no job is being run."""
         await self._idle.wait()
 
-    async def _provenance(self, site: Site, readings: _Readings, facts: RunFacts) -> dict[str, str]:
+    async def _provenance(self, site: ResolvedTarget, readings: _Readings, facts: RunFacts) -> dict[str, str]:
         from app.core.benchmark.provenance import provenance
 
         return await provenance(
@@ -273,16 +273,16 @@ class Measuring:
             readings=readings,
         )
 
-    async def _facts_of(self, ready: Preparation) -> RunFacts:
+    async def _facts_of(self, ready: RunPlan) -> RunFacts:
         """Those of all that is measured."""
         from app.core.benchmark.conditions.facts import together
 
         return together([await self._facts(site.place(ready.job)) for site in ready.sites])
 
-    async def _watch(self, ready: Preparation, facts: RunFacts, readings: Sequence[_Readings]) -> Watch:
+    async def _watch(self, ready: RunPlan, facts: RunFacts, readings: Sequence[_Readings]) -> LiveAdvisor:
         """The advisor for one run: with the condition as it is now, and the way to read it again at the end."""
         from app.core.benchmark.conditions.facts import Condition, policies_together
-        from app.core.benchmark.conditions.monitor import Watch
+        from app.core.benchmark.conditions.monitor import LiveAdvisor
 
         async def condition(readings: Sequence[_Readings], otherwise: tuple[Task, ...]) -> Condition:
             known = [await self._hardware.tasks_of(site.disk) for site in ready.sites]
@@ -295,7 +295,7 @@ class Measuring:
             )
 
         before = await condition(readings, facts.before.tasks)
-        return Watch(
+        return LiveAdvisor(
             self._record.host, replace(facts, before=before), self.advisor, devices=ready.disks, condition=after
         )
 

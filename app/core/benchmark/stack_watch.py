@@ -10,9 +10,9 @@ from dataclasses import replace
 from functools import partial
 from types import TracebackType
 
-from app.core.benchmark.abort_conditions import Ending
-from app.core.benchmark.run_plan import Preparation
-from app.core.session.results import RunFigures, RunStatus
+from app.core.benchmark.abort_conditions import AbortCondition
+from app.core.benchmark.run_plan import RunPlan
+from app.core.session.results import RunResult, RunStatus
 from backends.errors import RaidbenchError
 from backends.guard import Intent, use_clause
 from backends.helper_device import lent_facts
@@ -27,7 +27,7 @@ from backends.topology.footing import TABLE, Footing, changes, holder_signs, lay
 from backends.topology.mounts import parse_mountinfo
 from backends.values import dataclass
 
-FOOTING = Ending(
+FOOTING = AbortCondition(
     name="footing",
     every=0.1,
     reason="Stopped",
@@ -66,7 +66,7 @@ class WatchedDevice:
     """Whether it is written to: then nothing may begin to use it, and a watch that is blind ends the run."""
 
 
-def footing_watch(host: Host, ready: Preparation, stop: asyncio.Event) -> FootingWatch:
+def footing_watch(host: Host, ready: RunPlan, stop: asyncio.Event) -> FootingWatch:
     """Return the watch over the devices of a run; over none of one on a file, or where nothing would be harmed."""
     judged = [site.judgement for site in ready.sites if site.judgement is not None]
     devices = [
@@ -133,7 +133,7 @@ class FootingWatch:
         if self._found and self._writing:
             await self._name()
 
-    def tell(self, figures: RunFigures) -> RunFigures:
+    def tell(self, figures: RunResult) -> RunResult:
         """Return the figures of the run; those of a run whose devices changed say so, however it ended."""
         if not self._found:
             return figures

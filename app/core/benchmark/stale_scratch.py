@@ -17,7 +17,7 @@ _NAMES_ONE = re.compile(rb'"scratch"\s*:\s*"')
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
-class Leftover:
+class StaleScratchFile:
     """A file raidbench made for runs and did not come to remove."""
 
     path: Path
@@ -30,12 +30,12 @@ class Leftover:
     """The last run it was used for."""
 
 
-def leftover_scratch(paths: Paths) -> tuple[Leftover, ...]:
+def leftover_scratch(paths: Paths) -> tuple[StaleScratchFile, ...]:
     """Files of ours that the last session to use them did not remove, and that nobody writes any more. Changes nothing.
 
     A run may have ended and its file stay for the next one of an experiment or a sweep, which never came.
     """
-    found: dict[Path, Leftover | None] = {}
+    found: dict[Path, StaleScratchFile | None] = {}
     for folder in folders.each_folder(paths):
         try:
             if not _NAMES_ONE.search(read_regular(folder / folders.LOG)):
@@ -51,12 +51,12 @@ def leftover_scratch(paths: Paths) -> tuple[Leftover, ...]:
     return tuple(left for left in found.values() if left is not None)
 
 
-def _left(path: Path, session: str, run: str) -> Leftover | None:
+def _left(path: Path, session: str, run: str) -> StaleScratchFile | None:
     """The file as a leftover; None if it is gone, or somebody else's by now."""
     try:
         if not is_own(path, path):
             return None
-        return Leftover(path=path, size=path.lstat().st_blocks * 512, session=session, run=run)
+        return StaleScratchFile(path=path, size=path.lstat().st_blocks * 512, session=session, run=run)
     except (OSError, ValueError):
         return None
 

@@ -12,40 +12,40 @@ from dataclasses import replace
 from itertools import count
 from pathlib import Path
 
-from app.core.changes.executor import Changer
-from app.core.changes.pending_state import ValueState, lapsed, not_before_it_ends, standing_of
+from app.core.changes.executor import ChangeExecutor
+from app.core.changes.pending_state import PendingValueState, lapsed, not_before_it_ends, standing_of
 from app.core.changes.pending_trials import Undecided, UndecidedTrials
 from app.core.changes.revert import plan_back
 from app.core.changes.side_effects import without_earlier
 from app.core.changes.trial import arm, check_seconds
 from app.core.session.event_types import MovedSetting
 from app.core.session.events import ChangeEnded
-from app.core.session.inventory import STALE, Hardware
-from app.core.session.journal import OVERDUE, Journal, OpenChange, boot_clock, boot_id
+from app.core.session.inventory import STALE, SessionInventory
+from app.core.session.journal import OVERDUE, Journal, UnresolvedChange, boot_clock, boot_id
 from app.core.session.journals import journal_on
 from app.core.session.recorder import Recorder
 from app.core.session.state import ChangeRecord
 from app.core.session.trusted_file import is_absent
 from backends.change import Change
-from backends.device_label import Nameplate, nameplate_of_parts
+from backends.device_label import DeviceLabel, nameplate_of_parts
 from backends.errors import NotFoundError, RaidbenchError, RefusedError
 from backends.host import Host
 from backends.model import Controller, Target
-from backends.protocol import TellsRemains
+from backends.protocol import InterruptedChangeReporter
 from backends.settings import Risk
 
 
-class Changes:
+class SessionChanges:
     """Changes settings and remembers how to take that back."""
 
-    def __init__(self, record: Recorder, hardware: Hardware, host: Host) -> None:
+    def __init__(self, record: Recorder, hardware: SessionInventory, host: Host) -> None:
         """`host`: the one below what notes every command, which a journal of root's needs."""
         self._record, self._hardware = record, hardware
         self.journal = journal_on(host, self.journal_folder)
         self.undecided = UndecidedTrials(self.journal, record.locks)
         """Trials of this machine, whichever session or user began them."""
         self._armed: float | None = None
-        self._known_trials: tuple[OpenChange, ...] = ()
+        self._known_trials: tuple[UnresolvedChange, ...] = ()
         self._watching: asyncio.Task[str] | None = None
         self.watches_itself = False
         """Whether this process lives on until a trial of a simulated machine is over, and takes it back itself."""
@@ -55,10 +55,10 @@ class Changes:
         """Where journals lie of what this process itself does."""
         return self._record.paths.journal
 
-    def _changer(self, journal: Journal | None = None) -> Changer:
+    def _changer(self, journal: Journal | None = None) -> ChangeExecutor:
         """`journal`: where what is put back stands, None for the own one."""
         folder = self._record.need_recording()
-        return Changer(
+        return ChangeExecutor(
             backends=self._hardware.machine.backends,
             journal=journal or self.journal,
             locks=self._record.locks,
@@ -109,10 +109,10 @@ class Changes:
                 await self.undo(trial.id)
 
     async def apply(self, change: Change, *, undoes: str | None = None) -> ChangeEnded:
-        """Make one change, which may take back another of the session. See `Changer.apply`."""
+        """Make one change, which may take back another of the session. See `ChangeExecutor.apply`."""
         return await self._changer().apply(change, undoes=undoes)
 
-    async def plan_remake(self, left: OpenChange) -> tuple[Change, Nameplate]:
+    async def plan_remake(self, left: UnresolvedChange) -> tuple[Change, DeviceLabel]:
         """What makes again what a change of the journal deleted, and the nameplate of what it is made of.
 
         Raises BlockedError where nothing can, RefusedError, DeviceGoneError.
@@ -120,22 +120,22 @@ class Changes:
         change = await self._changer().plan_remake(left)
         return change, nameplate_of_parts(change.target, left.change.members)
 
-    async def remake(self, left: OpenChange, confirm: str) -> ChangeEnded:
-        """Do it. See `Changer.remake`."""
+    async def remake(self, left: UnresolvedChange, confirm: str) -> ChangeEnded:
+        """Do it. See `ChangeExecutor.remake`."""
         plate = nameplate_of_parts(left.change.target, left.change.members)
         return await self._changer().remake(left, confirm=confirm, plate=plate)
 
     def apply_all(
         self, changes: Sequence[Change], *, trial: float | None = None
     ) -> AsyncGenerator[tuple[Change, ChangeEnded], None]:
-        """Make several changes in their order. See `Changer.apply_all`; close it with `aclosing`.
+        """Make several changes in their order. See `ChangeExecutor.apply_all`; close it with `aclosing`.
 
         `trial`: seconds after which all of them are taken back unless `keep_trials` is called before.
         """
         until = None if trial is None else boot_clock() + check_seconds(trial)
         return self._changer().apply_all(changes, until=until)
 
-    def trials(self) -> tuple[OpenChange, ...]:
+    def trials(self) -> tuple[UnresolvedChange, ...]:
         """Trials of this session that are not decided yet, newest first."""
         trials = filter(self.journal.is_ours, self.journal.trials())
         found = tuple(trial for trial in trials if trial.session == str(self._record.folder))
@@ -154,7 +154,7 @@ class Changes:
 
     async def keep_trials(
         self, chosen: Sequence[Undecided] | None = None
-    ) -> tuple[tuple[OpenChange, ChangeEnded], ...]:
+    ) -> tuple[tuple[UnresolvedChange, ChangeEnded], ...]:
         """Let the values on trial stand, those of this session or the `chosen` ones; which, and what is read by now.
 
         Raises StorageError: the rest is then taken back. RefusedError for a trial that this user may not decide.
@@ -170,7 +170,7 @@ class Changes:
                 self._record.emit(ended)
         return tuple(ends)
 
-    async def restore_trials(self, chosen: Sequence[Undecided]) -> tuple[OpenChange, ...]:
+    async def restore_trials(self, chosen: Sequence[Undecided]) -> tuple[UnresolvedChange, ...]:
         """Put the old values of trials back now that other sessions began; return those that somebody else changed.
 
         Their session is not written: the raidbench that writes it, or the next one, reads what became of them.
@@ -182,7 +182,7 @@ class Changes:
                 changed.append(one.trial)
         return tuple(changed)
 
-    async def _kept(self, trial: OpenChange) -> ChangeEnded:
+    async def _kept(self, trial: UnresolvedChange) -> ChangeEnded:
         """What was verified when it was set may have gone back by itself since."""
         change = trial.change
         try:
@@ -225,7 +225,7 @@ class Changes:
             if record.on_trial and record.id not in undecided:
                 reading = (await self._hardware.read(record.change.target)).get(record.change.key)
                 now = None if reading is None else reading.now
-                back = standing_of(record, now) is ValueState.BEFORE
+                back = standing_of(record, now) is PendingValueState.BEFORE
                 all_back = all_back and back
                 self._record.emit(
                     ChangeEnded(
@@ -239,7 +239,7 @@ class Changes:
         return all_back
 
     async def undo(self, change_id: str, *, confirm: str | None = None, shown: Change | None = None) -> ChangeEnded:
-        """Take a change of this session back; `shown`: its plan that somebody has seen. See `Changer.undo`.
+        """Take a change of this session back; `shown`: its plan that somebody has seen. See `ChangeExecutor.undo`.
 
         Raises NotFoundError for an id that is not in the session, RefusedError, BlockedError, StorageError.
         """
@@ -286,7 +286,7 @@ class Changes:
         return frozenset(one.now for one in moved if (one.target, one.key) == place and one.now is not None)
 
     async def bring_back(self, change: Change, *, undoes: str, moved: Sequence[MovedSetting] | None) -> ChangeEnded:
-        """Bring back the value that a change found, and what moved along. See `Changer.bring_back`."""
+        """Bring back the value that a change found, and what moved along. See `ChangeExecutor.bring_back`."""
         return await self._changer().bring_back(change, undoes=undoes, moved=moved)
 
     async def plan_undo(self, change_id: str) -> Change:
@@ -308,30 +308,30 @@ class Changes:
         """Changes in force, newest first; a reboot takes those back that it loses."""
         return tuple(record for record in self._record.session.in_force if not lapsed(record.intent))
 
-    def unresolved(self) -> tuple[OpenChange, ...]:
+    def unresolved(self) -> tuple[UnresolvedChange, ...]:
         """Changes a crash left in the middle, newest first."""
         return self.journal.unresolved()
 
-    def left_running(self) -> tuple[OpenChange, ...]:
+    def left_running(self) -> tuple[UnresolvedChange, ...]:
         """Changes of a raidbench that is gone whose program still sets them, newest first."""
         return self.journal.left_running()
 
     def left_alone(self, change: Change) -> AbstractAsyncContextManager[None]:
-        """Inside, nobody sets what a change of the session sets. See `Changer.left_alone`."""
+        """Inside, nobody sets what a change of the session sets. See `ChangeExecutor.left_alone`."""
         return self._changer().left_alone(change)
 
     async def remains(self, change: Change) -> str | None:
         """What to do first about a thing that a change, cut short, took apart; None where nothing is known."""
         backend = self._hardware.machine.backends.get(change.target.backend)
-        if backend is None or not isinstance(backend, TellsRemains):
+        if backend is None or not isinstance(backend, InterruptedChangeReporter):
             return None
         return await backend.remains(change)
 
-    async def recover(self, intent: OpenChange) -> str:
-        """Restore what a crash left. See `Changer.recover`."""
+    async def recover(self, intent: UnresolvedChange) -> str:
+        """Restore what a crash left. See `ChangeExecutor.recover`."""
         return await self._changer().recover(intent)
 
-    def keep(self, intent: OpenChange) -> None:
+    def keep(self, intent: UnresolvedChange) -> None:
         """Leave what a crash left as it is and do not ask again.
 
         Raises HeldError while a program still sets it, so that nobody knows how it is; StorageError.

@@ -19,7 +19,7 @@ from collections.abc import (
 from dataclasses import replace
 from pathlib import Path
 
-from app.core.changes.pending_state import ValueState, not_before_it_ends, standing, standing_of, undecided
+from app.core.changes.pending_state import PendingValueState, not_before_it_ends, standing, standing_of, undecided
 from app.core.changes.revert import plan_back, require_reversible
 from app.core.changes.side_effects import (
     NO_DEBTS,
@@ -37,14 +37,14 @@ from app.core.changes.trial import require_triable, why_not_unattended
 from app.core.changes.verification import is_as_wanted, read_for, require_as_planned, require_its_device, verdict
 from app.core.session.event_types import MovedSetting
 from app.core.session.events import AnyEvent, ChangeEnded, ChangeIntended
-from app.core.session.journal import Journal, OpenChange, boot_id
+from app.core.session.journal import Journal, UnresolvedChange, boot_id
 from app.core.session.journals import enrol, trials_elsewhere
 from app.core.session.json_codec import unstructure
 from app.core.session.locks import HeldLock, LockPlace, hold_lock
 from app.core.session.state import ChangeRecord
 from backends.change import Change
 from backends.change_steps import LOOK_AGAIN
-from backends.device_label import Nameplate
+from backends.device_label import DeviceLabel
 from backends.errors import (
     BlockedError,
     DeviceGoneError,
@@ -55,10 +55,10 @@ from backends.errors import (
     StorageError,
     UnknownSettingError,
 )
-from backends.helper_interface import RootSide
-from backends.host import Custody, custody, to_the_end
+from backends.helper_interface import HelperClient
+from backends.host import ProcessTracking, custody, to_the_end
 from backends.model import Target
-from backends.protocol import CanRemake, Finds, Sets, TellsRemains
+from backends.protocol import InterruptedChangeReporter, InventoryBackend, Recreatable, SettingsBackend
 from backends.settings import Persistence, Risk
 from backends.system.caching import asked_since
 from backends.values import dataclass
@@ -76,13 +76,13 @@ _LOOK_AGAIN = 0.1
 _LOCK_TRIES = 3
 
 
-class Changer:
+class ChangeExecutor:
     """Applies changes one at a time. What it promises is on disk before the first command."""
 
     def __init__(
         self,
         *,
-        backends: Mapping[str, Finds | Sets],
+        backends: Mapping[str, InventoryBackend | SettingsBackend],
         journal: Journal,
         locks: LockPlace,
         folder: Path,
@@ -91,7 +91,7 @@ class Changer:
         arm: Arm | None = None,
         controller_of: Callable[[Target], Target | None] = lambda _target: None,
         disk_of: Callable[[Target], Target | None] = lambda _target: None,
-        side: RootSide | None = None,
+        side: HelperClient | None = None,
         forget: Callable[[], None] = lambda: None,
     ) -> None:
         """`side`: the helper that makes changes, None where this process does; `forget` hears that it did.
@@ -166,7 +166,7 @@ class Changer:
                 raise not_before_it_ends(left)
             yield lock
 
-    def _left_running(self, change: Change) -> OpenChange | None:
+    def _left_running(self, change: Change) -> UnresolvedChange | None:
         """What a program of a killed raidbench still sets under the lock of a change."""
         return next((left for left in self._journal.left_running() if left.change.shares_lock(change)), None)
 
@@ -266,7 +266,7 @@ class Changer:
         *,
         undoes: str | None = None,
         until: float | None = None,
-        left: OpenChange | None = None,
+        left: UnresolvedChange | None = None,
         old: Change | None = None,
         as_read: bool = True,
         debts: Debts = NO_DEBTS,
@@ -286,7 +286,7 @@ class Changer:
         lock: HeldLock,
         undoes: str | None,
         until: float | None,
-        left: OpenChange | None,
+        left: UnresolvedChange | None,
         old: Change | None,
         as_read: bool,
         debts: Debts,
@@ -351,7 +351,7 @@ class Changer:
         return await read_beside(self._backends, change, disk if disk != change.target else None)
 
     async def _restore(
-        self, back: Change, debts: Debts, lock: HeldLock, undoes: str | None, left: OpenChange | None
+        self, back: Change, debts: Debts, lock: HeldLock, undoes: str | None, left: UnresolvedChange | None
     ) -> str:
         """Bring about what else a way back owes: settings that moved along and did not come back by its own steps.
 
@@ -409,7 +409,7 @@ class Changer:
         companions = None if old is None else old.companions
         await self._side.ask("plan", change=unstructure(change), back=companions)
 
-    async def _do(self, backend: Sets, change_id: str, change: Change) -> None:
+    async def _do(self, backend: SettingsBackend, change_id: str, change: Change) -> None:
         """Take the steps, here or there."""
         if self._side is None:
             await backend.apply(change)
@@ -419,7 +419,7 @@ class Changer:
         finally:
             self._forget()
 
-    def _custody(self, change_id: str, lock: HeldLock, covering: OpenChange | None) -> Custody:
+    def _custody(self, change_id: str, lock: HeldLock, covering: UnresolvedChange | None) -> ProcessTracking:
         """Programs of the change hold its lock too, and are in the journal before they begin.
 
         Of a way back that an open intent covers they are noted with that, where anything can be noted.
@@ -434,7 +434,7 @@ class Changer:
                     raise
             lock.hand_on(pid, program)
 
-        return Custody(lock=lock.descriptor, begins=begins)
+        return ProcessTracking(lock=lock.descriptor, begins=begins)
 
     async def _arm(self, until: float) -> None:
         if self._arm_watchdog is None:
@@ -486,7 +486,7 @@ class Changer:
         record: ChangeRecord,
         *,
         confirm: str | None = None,
-        plate: Nameplate | None = None,
+        plate: DeviceLabel | None = None,
         shown: Change | None = None,
         led_to: Collection[str] = (),
     ) -> ChangeEnded:
@@ -513,18 +513,18 @@ class Changer:
         record: ChangeRecord,
         way: _WayBack,
         confirm: str | None,
-        plate: Nameplate | None,
+        plate: DeviceLabel | None,
         shown: Change | None,
         led_to: Collection[str],
     ) -> ChangeEnded:
         change, back = record.change, way.back
         now = back.before if isinstance(back, Change) else await self._reads(change)
-        state = ValueState.OURS if now in led_to else standing_of(record, now)
-        if state is ValueState.BEFORE and not way.owes:
+        state = PendingValueState.OURS if now in led_to else standing_of(record, now)
+        if state is PendingValueState.BEFORE and not way.owes:
             if change.persistence is Persistence.LOST_AT_REBOOT and isinstance(back, Change):
                 require_its_device(change, back)  # any other may have been made anew since, by us
             return self._over(record, "restored", now, "it already had its old value")
-        if state is ValueState.FOREIGN:
+        if state is PendingValueState.FOREIGN:
             raise RefusedError(
                 f"{change.label} of {change.target} is now {now or 'not readable'}, neither {change.after} "
                 f"(set here) nor {change.before} (before): somebody else changed it.",
@@ -560,7 +560,7 @@ class Changer:
                 _on_its_device(way.back, change), way.lock, undoes=undoes, old=way.change, debts=way.debts
             )
 
-    async def remake(self, left: OpenChange, *, confirm: str, plate: Nameplate) -> ChangeEnded:
+    async def remake(self, left: UnresolvedChange, *, confirm: str, plate: DeviceLabel) -> ChangeEnded:
         """Make what a change of the journal deleted and, cut short, did not make again.
 
         `confirm`: the word of its nameplate, typed by somebody. Raises RefusedError, BlockedError where nothing can,
@@ -581,11 +581,11 @@ class Changer:
             self._journal.outcome(left.id, Path(left.session), "verified")
         return ended
 
-    async def plan_remake(self, left: OpenChange) -> Change:
+    async def plan_remake(self, left: UnresolvedChange) -> Change:
         """What would make it. Raises as `remake`."""
         change = left.change
         backend = self._backends.get(change.target.backend)
-        if backend is None or not isinstance(backend, CanRemake) or not change.members:
+        if backend is None or not isinstance(backend, Recreatable) or not change.members:
             error = BlockedError(f"{change.target} is gone, and cannot be made again from here.")
             raise await self.with_remains(change, error)
         return await backend.plan_remake(change)
@@ -642,7 +642,7 @@ class Changer:
     async def with_remains(self, change: Change, error: RaidbenchError) -> RaidbenchError:
         """The error about a thing that is not there, with what to do first where its parts still hold it."""
         backend = self._backends.get(change.target.backend)
-        if backend is None or not isinstance(backend, TellsRemains):
+        if backend is None or not isinstance(backend, InterruptedChangeReporter):
             return error
         first = await backend.remains(change)
         return error if first is None else type(error)(error.message, hint=first, evidence=error.evidence)
@@ -663,7 +663,7 @@ class Changer:
         self._journal.outcome(record.id, self._folder, result)
         return ended
 
-    async def recover(self, left: OpenChange) -> str:
+    async def recover(self, left: UnresolvedChange) -> str:
         """Restore what a crash left unresolved: `restored`, or `conflict` with nothing touched.
 
         Raises RaidbenchError when the device is gone or refuses, HeldError while somebody is at it, RefusedError when
@@ -675,7 +675,7 @@ class Changer:
             self._journal.outcome(left.id, Path(left.session), "restored")
         return result
 
-    async def put_back(self, left: OpenChange) -> str:
+    async def put_back(self, left: UnresolvedChange) -> str:
         """As `recover`; the journal is not told of it yet."""
         change = left.change
         if change.before is None:
@@ -686,12 +686,12 @@ class Changer:
         except (NotFoundError, DeviceGoneError) as error:
             raise await self.with_remains(change, error) from error
 
-    async def _put_back(self, left: OpenChange, way: _WayBack) -> str:
+    async def _put_back(self, left: UnresolvedChange, way: _WayBack) -> str:
         change, back = left.change, way.back
         state = standing(change, back.before if isinstance(back, Change) else await self._reads(change))
-        if state is ValueState.FOREIGN:
+        if state is PendingValueState.FOREIGN:
             return "conflict"
-        if state is ValueState.BEFORE and not way.owes:
+        if state is PendingValueState.BEFORE and not way.owes:
             if isinstance(back, Change):
                 require_its_device(change, back)
             return "restored"
@@ -711,9 +711,9 @@ class Changer:
             raise RaidbenchError(f"{change.key} of {change.target}: {(ended.message or ended.result).rstrip('.')}.")
         return "restored"
 
-    def _backend(self, target: Target) -> Sets:
+    def _backend(self, target: Target) -> SettingsBackend:
         backend = self._backends.get(target.backend)
-        if not isinstance(backend, Sets):
+        if not isinstance(backend, SettingsBackend):
             raise NotFoundError(f"Nothing here manages {target}.", hint="`raidbench doctor` says what is missing.")
         return backend
 

@@ -6,7 +6,7 @@ import time
 from enum import StrEnum
 
 from app.core.session.events import ChangeIntended
-from app.core.session.journal import OpenChange, boot_id
+from app.core.session.journal import UnresolvedChange, boot_id
 from app.core.session.state import ChangeRecord
 from backends.change import Change
 from backends.errors import HeldError, RefusedError
@@ -14,7 +14,7 @@ from backends.settings import NOT_UNDERSTOOD, Persistence
 from backends.text import clean
 
 
-class ValueState(StrEnum):
+class PendingValueState(StrEnum):
     """How the present value stands to a change."""
 
     BEFORE = "before"
@@ -25,24 +25,24 @@ class ValueState(StrEnum):
     """Neither old nor new: somebody else set it since, so nobody touches it."""
 
 
-def standing(change: Change, now: str | None, *read_back: str | None) -> ValueState:
+def standing(change: Change, now: str | None, *read_back: str | None) -> PendingValueState:
     """How the value `now` stands to a change; `read_back`: values that were read when it ended, None if none was.
 
     A value that is not understood does not prove that somebody else has set it: the old one may be restored.
     What an earlier change of the same set had moved it to is ours as well: a crash may have come before its own step.
     """
     if now == change.before:
-        return ValueState.BEFORE
+        return PendingValueState.BEFORE
     ours = (change.after, change.at_start or None, *read_back)
-    return ValueState.OURS if now is not None and now in (*ours, NOT_UNDERSTOOD) else ValueState.FOREIGN
+    return PendingValueState.OURS if now is not None and now in (*ours, NOT_UNDERSTOOD) else PendingValueState.FOREIGN
 
 
-def standing_of(record: ChangeRecord, now: str | None) -> ValueState:
+def standing_of(record: ChangeRecord, now: str | None) -> PendingValueState:
     """How the value `now` stands to a change of a session, by what was wanted and what was read back."""
     return standing(record.change, now, None if record.end is None else record.end.now)
 
 
-def still_running(left: OpenChange) -> str:
+def still_running(left: UnresolvedChange) -> str:
     """A sentence about the program that a killed raidbench started and that still sets something; "" for none."""
     if left.setter is None:
         return ""
@@ -53,12 +53,12 @@ def still_running(left: OpenChange) -> str:
     )
 
 
-def not_before_it_ends(left: OpenChange) -> HeldError:
+def not_before_it_ends(left: UnresolvedChange) -> HeldError:
     """The error for whoever would read, set or judge what such a program may still change."""
     return HeldError(still_running(left), hint="Wait until it has ended, then do this again.")
 
 
-def undecided(trial: OpenChange) -> RefusedError:
+def undecided(trial: UnresolvedChange) -> RefusedError:
     """The error for whoever would change what a trial may still take back."""
     return RefusedError(
         f"{trial.change.key} of {clean(str(trial.change.target), 200)} is on trial and not decided yet.",

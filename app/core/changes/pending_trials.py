@@ -7,8 +7,8 @@ import pwd
 from collections.abc import Iterable, Sequence
 from pathlib import Path
 
-from app.core.session.journal import Journal, OpenChange, boot_clock
-from app.core.session.journals import RootJournal, other_journals
+from app.core.session.journal import Journal, UnresolvedChange, boot_clock
+from app.core.session.journals import HelperJournal, other_journals
 from app.core.session.locks import LockPlace
 from backends.values import dataclass
 
@@ -17,7 +17,7 @@ from backends.values import dataclass
 class Undecided:
     """A trial, and the journal that decides it."""
 
-    trial: OpenChange
+    trial: UnresolvedChange
     """What is on trial."""
     journal: Journal
     """Where it is kept or restored."""
@@ -58,13 +58,13 @@ class UndecidedTrials:
     def __init__(self, journal: Journal, locks: LockPlace) -> None:
         self._journal = journal
         self._locks = locks
-        self._read: dict[Path, tuple[tuple[int, int, int] | None, tuple[OpenChange, ...]]] = {}
-        self._told: tuple[OpenChange, ...] = ()
+        self._read: dict[Path, tuple[tuple[int, int, int] | None, tuple[UnresolvedChange, ...]]] = {}
+        self._told: tuple[UnresolvedChange, ...] = ()
 
     def now(self) -> tuple[Undecided, ...]:
         """Return the trials by the journals as they are now; by the last `look` where a helper has to be asked."""
         found: list[Undecided] = []
-        if isinstance(self._journal, RootJournal):
+        if isinstance(self._journal, HelperJournal):
             found += (self._of(self._journal, trial, 0) for trial in self._told)
         else:
             others = other_journals(self._locks, self._journal) if isinstance(self._locks, Path) else ()
@@ -74,16 +74,16 @@ class UndecidedTrials:
 
     async def look(self) -> None:
         """Ask the root helper, where it keeps the journal. Never raises."""
-        if isinstance(self._journal, RootJournal):
+        if isinstance(self._journal, HelperJournal):
             self._told = await self._journal.trials_told()
 
     def look_now(self) -> tuple[Undecided, ...]:
         """Return the trials as they are now, waiting for the root helper where it keeps the journal. Never raises."""
-        if isinstance(self._journal, RootJournal):
+        if isinstance(self._journal, HelperJournal):
             self._told = self._journal.trials()
         return self.now()
 
-    def _trials(self, journal: Journal) -> Iterable[OpenChange]:
+    def _trials(self, journal: Journal) -> Iterable[UnresolvedChange]:
         try:
             info = journal.file.stat()
         except OSError:
@@ -95,7 +95,7 @@ class UndecidedTrials:
         return [trial for trial in known[1] if trial.is_undecided_now]
 
     @staticmethod
-    def _of(journal: Journal, trial: OpenChange, writer: int) -> Undecided:
+    def _of(journal: Journal, trial: UnresolvedChange, writer: int) -> Undecided:
         return Undecided(trial, journal, writer if trial.uid is None else trial.uid)
 
 

@@ -6,7 +6,7 @@ import time
 from collections.abc import Mapping, Sequence
 
 from app.core.session.events import RulePersisted
-from app.core.session.inventory import Hardware
+from app.core.session.inventory import SessionInventory
 from app.core.session.recorder import Recorder
 from backends.errors import BlockedError
 from backends.host import Command
@@ -14,10 +14,10 @@ from backends.model import Target
 from backends.protocol import CanPersist, PersistRule
 
 
-class Keeping:
+class SettingPersister:
     """Writes the files that set values again at boot."""
 
-    def __init__(self, record: Recorder, hardware: Hardware) -> None:
+    def __init__(self, record: Recorder, hardware: SessionInventory) -> None:
         self._record, self._hardware = record, hardware
 
     async def plan_rule(self, target: Target, values: Mapping[str, str]) -> PersistRule:

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from backends.change import NOT_THERE, Change
 from backends.errors import BlockedError, InvalidValueError, UnknownSettingError
-from backends.protocol import Sets
+from backends.protocol import SettingsBackend
 from backends.text import clean
 
 _UNKNOWN = (None, "unknown", NOT_THERE)
@@ -20,8 +20,8 @@ def require_reversible(change: Change) -> str:
     return change.before
 
 
-async def plan_back(backend: Sets, change: Change) -> Change:
-    """Return the change that restores the old value of a recorded one; see `Sets.back`.
+async def plan_back(backend: SettingsBackend, change: Change) -> Change:
+    """Return the change that restores the old value of a recorded one; see `SettingsBackend.back`.
 
     Recorded steps decide nothing. A value that is not legal while another change of the same set stands gives way to
     the one to which that change had moved it. Raises also BlockedError where the old value is not known.
@@ -35,7 +35,7 @@ async def plan_back(backend: Sets, change: Change) -> Change:
         return await _back(backend, change, change.at_start)
 
 
-async def _back(backend: Sets, change: Change, value: str) -> Change:
+async def _back(backend: SettingsBackend, change: Change, value: str) -> Change:
     """Return the way back as the backend plans it. Raises UnknownSettingError of a key unknown to this version."""
     try:
         return await backend.back(change.target, change.key, value, change.companions)

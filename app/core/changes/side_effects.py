@@ -16,7 +16,7 @@ from app.core.session.unit_labels import in_words
 from backends.change import Change, ValueBefore
 from backends.errors import DeviceGoneError, NotFoundError
 from backends.model import KERNEL, Scope, Target
-from backends.protocol import Finds, ReadsOne, Sets
+from backends.protocol import InventoryBackend, SettingsBackend, SingleSettingReader
 from backends.settings import Effect, Reading
 from backends.values import dataclass
 
@@ -27,7 +27,9 @@ Wanted = Mapping[tuple[Target, str], str]
 """Values by target and key, as they are to be."""
 
 
-async def read_beside(backends: Mapping[str, Finds | Sets], change: Change, disk: Target | None) -> Values:
+async def read_beside(
+    backends: Mapping[str, InventoryBackend | SettingsBackend], change: Change, disk: Target | None
+) -> Values:
     """Return all settings of the target of a change, and of the kernel's disk that it is (`disk`).
 
     What cannot be read has none: the change itself finds out why. A vendor whose tool takes seconds is asked only for
@@ -36,7 +38,7 @@ async def read_beside(backends: Mapping[str, Finds | Sets], change: Change, disk
     found: dict[tuple[Target, str], str | None] = {}
     for target in (change.target, disk):
         backend = None if target is None else backends.get(target.backend)
-        if target is None or not isinstance(backend, Sets):
+        if target is None or not isinstance(backend, SettingsBackend):
             continue
         try:
             readings = await _read(backend, target, change)
@@ -50,8 +52,8 @@ async def read_beside(backends: Mapping[str, Finds | Sets], change: Change, disk
     return found
 
 
-async def _read(backend: Sets, target: Target, change: Change) -> Mapping[str, Reading]:
-    if isinstance(backend, ReadsOne) and target == change.target:
+async def _read(backend: SettingsBackend, target: Target, change: Change) -> Mapping[str, Reading]:
+    if isinstance(backend, SingleSettingReader) and target == change.target:
         return await backend.read_for(target, change.key)
     return await backend.read(target)
 

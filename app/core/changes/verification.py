@@ -8,24 +8,27 @@ from app.core.session.events import ChangeEnded
 from backends.change import Change
 from backends.change_steps import require_same
 from backends.errors import BlockedError, DeviceGoneError, RaidbenchError, RefusedError
-from backends.protocol import ReadsOne, Sets
+from backends.protocol import SettingsBackend, SingleSettingReader
 from backends.settings import Effect, Reading
 
 
-async def read_for(backend: Sets, change: Change) -> Reading | None:
-    """The setting of a change as it is now; None where it cannot be seen. Raises as `Sets.read`."""
-    if isinstance(backend, ReadsOne):
+async def read_for(backend: SettingsBackend, change: Change) -> Reading | None:
+    """The setting of a change as it is now; None where it cannot be seen. Raises as `SettingsBackend.read`."""
+    if isinstance(backend, SingleSettingReader):
         return (await backend.read_for(change.target, change.key)).get(change.key)
     return (await backend.read(change.target)).get(change.key)
 
 
-async def is_as_wanted(backend: Sets, change: Change) -> bool:
-    """Return whether the setting reads what the change is to bring about, whoever has set it. Raises as `Sets.read`."""
+async def is_as_wanted(backend: SettingsBackend, change: Change) -> bool:
+    """Return whether the setting reads what the change is to bring about, whoever has set it.
+
+    Raises as `SettingsBackend.read`.
+    """
     reading = await read_for(backend, change)
     return reading is not None and reading.now == change.after
 
 
-async def require_as_planned(backend: Sets, change: Change) -> None:
+async def require_as_planned(backend: SettingsBackend, change: Change) -> None:
     """Raises DeviceGoneError, RefusedError (the value is another one since), BlockedError."""
     reading = await read_for(backend, change)
     if reading is None:
@@ -40,7 +43,7 @@ async def require_as_planned(backend: Sets, change: Change) -> None:
         raise BlockedError(f"{change.label} of {change.target}: {reading.availability.why_not}.")
 
 
-async def verdict(backend: Sets, change_id: str, change: Change, message: str) -> ChangeEnded:
+async def verdict(backend: SettingsBackend, change_id: str, change: Change, message: str) -> ChangeEnded:
     """How a change ended, by what is read back: the tool's word is not proof. `message`: what went wrong so far."""
     try:
         reading = await read_for(backend, change)

@@ -14,17 +14,17 @@ from collections.abc import Callable, Iterator, Mapping, Sequence
 from itertools import chain
 from pathlib import Path
 
-from app.core.changes.executor import Changer
+from app.core.changes.executor import ChangeExecutor
 from app.core.changes.revert import plan_back
 from app.core.changes.trial import LONGEST_WAIT
 from app.core.https_hosts import opened
-from app.core.session.journal import Journal, OpenChange, boot_clock
+from app.core.session.journal import Journal, UnresolvedChange, boot_clock
 from app.core.session.paths import Paths, keep_private
 from backends.errors import RaidbenchError, RefusedError, StorageError
 from backends.helper_interface import told
 from backends.host import Command, Host
-from backends.protocol import Finds, Sets
-from backends.registry import Machine
+from backends.protocol import InventoryBackend, SettingsBackend
+from backends.registry import MachineBackends
 from backends.system.local import LocalHost
 from backends.system.local.detached import STAY, stop_talking
 
@@ -48,7 +48,9 @@ _LATE = ("cattrs", "difflib", "encodings.ascii", "importlib.metadata", "tomllib"
 """What modules of ours import when they first need it, or open a file with."""
 
 
-async def watch(paths: Paths, session: str, until: float, found: Mapping[str, Finds | Sets]) -> str:
+async def watch(
+    paths: Paths, session: str, until: float, found: Mapping[str, InventoryBackend | SettingsBackend]
+) -> str:
     """Wait for the end of a set of trials; returns how it ended: `kept`, `restored`, `conflict`, `failed`.
 
     What is on trial is held here from the first look on: a journal that is gone, or cannot be read or written any more,
@@ -59,7 +61,7 @@ async def watch(paths: Paths, session: str, until: float, found: Mapping[str, Fi
         if not trials.undecided():
             return "kept"
         await asyncio.sleep(min(LOOK_EVERY, left))
-    changer = Changer(
+    changer = ChangeExecutor(
         backends=found,
         journal=trials.journal,
         locks=paths.locks,
@@ -86,12 +88,12 @@ class _Trials:
     def __init__(self, journal: Journal, session: Path, until: float) -> None:
         self.journal = journal
         self._of = session, until
-        self._held: dict[str, OpenChange] = {}
+        self._held: dict[str, UnresolvedChange] = {}
         self._done: dict[str, str] = {}
         self._seen: tuple[int, int, int] | None = None
         self._decided: set[str] = set()
 
-    def undecided(self) -> tuple[OpenChange, ...]:
+    def undecided(self) -> tuple[UnresolvedChange, ...]:
         """Those that nobody has kept and that are not taken back yet, newest first."""
         if (seen := self._state()) != self._seen or seen is None:
             self._held.update((one.id, one) for one in reversed(self.journal.trials_of(*self._of)))
@@ -99,11 +101,11 @@ class _Trials:
             self._seen = seen
         return tuple(one for one in reversed(self._held.values()) if one.id not in self._decided)
 
-    def result_of(self, trial: OpenChange) -> str | None:
+    def result_of(self, trial: UnresolvedChange) -> str | None:
         """How it was ended here, though the journal could not be told yet."""
         return self._done.get(trial.id)
 
-    def ended(self, trial: OpenChange, result: str) -> bool:
+    def ended(self, trial: UnresolvedChange, result: str) -> bool:
         """Tell the journal how a trial ended; whether it could be told."""
         self._done[trial.id] = result
         try:
@@ -122,12 +124,12 @@ class _Trials:
         return info.st_ino, info.st_size, info.st_mtime_ns
 
 
-def _first_of_each(pending: Sequence[OpenChange]) -> Iterator[OpenChange]:
+def _first_of_each(pending: Sequence[UnresolvedChange]) -> Iterator[UnresolvedChange]:
     """The newest of each target: an earlier change may be taken back only after those that rest on it."""
     return iter({one.change.target: one for one in reversed(pending)}.values())
 
 
-async def _take_back(changer: Changer, trial: OpenChange, trials: _Trials) -> str:
+async def _take_back(changer: ChangeExecutor, trial: UnresolvedChange, trials: _Trials) -> str:
     """Put a value back, and record that afterwards; `failed` where either has to be tried again."""
     result = trials.result_of(trial)
     if result is None:
@@ -168,7 +170,7 @@ def this_machine(paths: Paths) -> Host:
 
 async def rehearse(
     paths: Paths, session: str, until: float | None, host_of: Callable[[Paths], Host] = this_machine
-) -> Mapping[str, Finds]:
+) -> Mapping[str, InventoryBackend]:
     """Do once what the deadline takes, short of setting anything; return the backends that it was done with.
 
     `until`: None where nothing is on trial. `host_of`: opens the host that it is on.
@@ -178,7 +180,7 @@ async def rehearse(
     if (error := journal.write_error()) is not None:
         raise error
     host = host_of(paths)
-    machine = Machine.of(host)
+    machine = MachineBackends.of(host)
     everyone = dict(machine.backends)  # each made now
     trials = () if until is None else journal.trials_of(Path(session), until)
     if until is not None and not trials:

@@ -5,13 +5,13 @@ from __future__ import annotations
 import time
 from typing import TYPE_CHECKING
 
-from app.core.session.results import CpuFigures
+from app.core.session.results import CpuStats
 
 if TYPE_CHECKING:
     import psutil  # type: ignore[import-untyped]
 
 
-class CpuMeter:
+class CpuSampler:
     """Reads two counters a call; shares are those since the call before."""
 
     def __init__(self, pid: int) -> None:
@@ -31,12 +31,12 @@ class CpuMeter:
         """From here on counts for `whole`."""
         self._last = self._mark = self._now()
 
-    def tick(self) -> CpuFigures:
+    def tick(self) -> CpuStats:
         """Shares since the last tick."""
         before, self._last = self._last, self._now()
         return _shares(before, self._last)
 
-    def whole(self) -> CpuFigures:
+    def whole(self) -> CpuStats:
         """Shares since `begin`, up to the last tick."""
         return _shares(self._mark, self._last)
 
@@ -62,11 +62,11 @@ class CpuMeter:
 
 def _shares(
     before: tuple[float, float | None, float, float], after: tuple[float, float | None, float, float]
-) -> CpuFigures:
+) -> CpuStats:
     clock = after[0] - before[0]
     total = after[3] - before[3]
     fio = None
     if clock > 0 and after[1] is not None and before[1] is not None:
         fio = max(0.0, after[1] - before[1]) / clock * 100
     host = max(0.0, after[2] - before[2]) / total * 100 if total > 0 else None
-    return CpuFigures(fio_percent_of_core=fio, host_percent=host)
+    return CpuStats(fio_percent_of_core=fio, host_percent=host)

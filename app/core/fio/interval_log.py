@@ -7,15 +7,15 @@ from pathlib import Path
 from typing import Any
 
 from app.core.fio.document import FioDocument
-from app.core.fio.run_phases import Course
-from app.core.fio.stream import Document, StreamParser
+from app.core.fio.run_phases import RunPhases
+from app.core.fio.stream import FioJsonDocument, StreamParser
 from app.core.session.results import Phase, Sample
 from backends.input_file import open_input
 
 _CHUNK = 1 << 20
 
 
-def samples_of(raw: Path, course: Course) -> tuple[Sample, ...]:
+def samples_of(raw: Path, course: RunPhases) -> tuple[Sample, ...]:
     """Every interval in the file `fio.out` of a run folder, as they were shown live; none if it cannot be read.
 
     `course`: as it was when the run began.
@@ -30,10 +30,10 @@ def documents_of(raw: Path) -> Iterator[Mapping[str, Any]]:
     try:
         with open_input(raw) as file:
             for chunk in iter(lambda: file.read(_CHUNK), b""):
-                yield from (event.data for event in parser.feed(chunk) if isinstance(event, Document))
+                yield from (event.data for event in parser.feed(chunk) if isinstance(event, FioJsonDocument))
     except OSError:
         return
-    yield from (event.data for event in parser.close() if isinstance(event, Document))
+    yield from (event.data for event in parser.close() if isinstance(event, FioJsonDocument))
 
 
 def timed(samples: Sequence[Sample]) -> list[tuple[float, Sample]]:

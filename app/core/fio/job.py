@@ -14,7 +14,7 @@ from app.core.fio.job_problems import problems_of
 from app.core.fio.job_values import Arrival, CpuPolicy, DedupeMode, Engine, Pattern, Span, Split, SyncMode
 from app.core.fio.sizes import format_size
 from backends.errors import InvalidValueError
-from backends.helper_device import RootHold
+from backends.helper_device import HelperClaim
 from backends.text import clean
 from backends.values import dataclass
 
@@ -50,7 +50,7 @@ class JobTarget:
     """Bytes that may be used."""
     logical_block_size: int = 512
     """Smallest unit of direct I/O, bytes."""
-    root: RootHold | None = None
+    root: HelperClaim | None = None
     """By what the root helper has it, of a device that it holds for reading."""
 
     def __post_init__(self) -> None:

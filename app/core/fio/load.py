@@ -12,15 +12,15 @@ from dataclasses import replace
 from pathlib import Path
 from typing import BinaryIO, Protocol
 
-from app.core.fio.events import Finished, LoadEvent
+from app.core.fio.events import LoadEvent, WorkloadFinished
 from app.core.fio.job import Engine, Job, JobTarget, TargetKind
 from app.core.fio.preflight import find_fio
-from app.core.fio.process import Running, open_raw
-from app.core.fio.render import Rendering, render, render_fill, render_layout
-from app.core.fio.run_phases import Course
-from app.core.fio.timeouts import Patience
+from app.core.fio.process import FioProcess, open_raw
+from app.core.fio.render import JobRendering, render, render_fill, render_layout
+from app.core.fio.run_phases import RunPhases
+from app.core.fio.timeouts import Timeouts
 from app.core.session.event_types import PhaseChanged, SteadyPlan
-from app.core.session.results import Phase, RunFigures, RunStatus
+from app.core.session.results import Phase, RunResult, RunStatus
 from backends.errors import InvalidValueError, RefusedError, StorageError
 from backends.host import Command, Host, Process
 from backends.text import clean
@@ -35,7 +35,7 @@ _NAMES = {Phase.FILLING: "fill", Phase.LAYOUT: "layout"}
 class Load(Protocol):
     """Does I/O and tells how it goes: fio, or a simulation that answers in fio's words.
 
-    The methods are async generators whose last event is `Finished`, whatever happens to the I/O; consume them
+    The methods are async generators whose last event is `WorkloadFinished`, whatever happens to the I/O; consume them
     inside `contextlib.aclosing`, since an abandoned generator would keep the program alive. Setting `stop` ends
     the load in good order: figures so far are kept, the status is STOPPED. `workdir` exists and receives
     `job.fio`, `fio.out` (standard output as it came) and `stderr` (a layout: `layout.fio`, ...).
@@ -71,11 +71,11 @@ class Load(Protocol):
 class _Errand:
     """One start of fio."""
 
-    rendering: Rendering
+    rendering: JobRendering
     workdir: Path
     name: str
     """Beginning of the names of its files."""
-    course: Course
+    course: RunPhases
     job: Job | None
     """None for what ends by amount and has no plan to be compared with."""
     targets: tuple[JobTarget, ...]
@@ -108,11 +108,11 @@ class _Errand:
 class FioLoad:
     """The load that is fio, started on a host."""
 
-    def __init__(self, host: Host, *, interval_ms: int = 250, patience: Patience | None = None) -> None:
+    def __init__(self, host: Host, *, interval_ms: int = 250, patience: Timeouts | None = None) -> None:
         """`interval_ms`: between two documents; 250 costs less than 1 % of the IOPS, 100 is the least sensible."""
         self._host = host
         self._interval_ms = interval_ms
-        self._patience = patience or Patience()
+        self._patience = patience or Timeouts()
 
     async def run(
         self,
@@ -141,7 +141,7 @@ class FioLoad:
                 match event:
                     case PhaseChanged(phase=Phase.FILLING):
                         event = replace(event, total_bytes=whole)
-                    case Finished():
+                    case WorkloadFinished():
                         event = replace(event, figures=_in_full(event.figures, target, whole))
                     case _:
                         pass
@@ -158,7 +158,7 @@ class FioLoad:
             errand = self._writing(Phase.LAYOUT, target, workdir, render_layout, direct=direct, create=create)
             async with aclosing(self._drive(errand, stop)) as events:
                 async for event in events:
-                    if isinstance(event, Finished):
+                    if isinstance(event, WorkloadFinished):
                         # Whether a filesystem has direct I/O is only known when tried: then again, through the cache.
                         if direct and not stop.is_set() and _direct_refused(event.figures):
                             break
@@ -183,7 +183,7 @@ class FioLoad:
             ),
             workdir=workdir,
             name="job",
-            course=Course(
+            course=RunPhases(
                 ramp=job.ramp > 0,
                 planned_s=job.runtime or None,
                 plan=steady,
@@ -199,7 +199,7 @@ class FioLoad:
         )
 
     def _writing(
-        self, phase: Phase, target: JobTarget, workdir: Path, rendered: Callable[..., Rendering], **how: object
+        self, phase: Phase, target: JobTarget, workdir: Path, rendered: Callable[..., JobRendering], **how: object
     ) -> _Errand:
         """What writes all of a target and ends by amount; its files are called after the phase."""
         workdir, name = workdir.resolve(), _NAMES[phase]
@@ -208,7 +208,7 @@ class FioLoad:
             rendering=rendered(target, fio=fio, jobfile=jobfile, interval_ms=self._interval_ms, **how),
             workdir=workdir,
             name=name,
-            course=Course(ramp=False, planned_s=None, period_s=self._interval_ms / 1000, phase=phase),
+            course=RunPhases(ramp=False, planned_s=None, period_s=self._interval_ms / 1000, phase=phase),
             job=None,
             targets=(target,),
             seconds=None,
@@ -243,7 +243,7 @@ class FioLoad:
                 f"{clean(kept[0])} is in use, so only the root helper reads it, and {clean(others[0])} it cannot open.",
                 hint="Measure them one after another.",
             )
-        from backends.system.privsep.program import HelpersProgram
+        from backends.system.privsep.program import HelperProcess
 
         asked = {
             "holds": [target.root.number for target in errand.targets if target.root is not None],
@@ -253,7 +253,7 @@ class FioLoad:
             "interval": errand.interval_ms,
             "fio": os.path.realpath(command.argv[0]),  # the helper follows no link of a user
         }
-        return HelpersProgram(side, asked)
+        return HelperProcess(side, asked)
 
     async def _drive(self, errand: _Errand, stop: asyncio.Event) -> AsyncGenerator[LoadEvent, None]:
         """Start fio, pass its events on, end with the verdict."""
@@ -261,8 +261,8 @@ class FioLoad:
         # Before fio starts: a folder that cannot be written to must not cost a run.
         with errand.prepare() as out:
             if stop.is_set():
-                figures = RunFigures(status=RunStatus.STOPPED, reason="Stopped before it began")
-                yield Finished(figures=figures, raw=errand.raw)
+                figures = RunResult(status=RunStatus.STOPPED, reason="Stopped before it began")
+                yield WorkloadFinished(figures=figures, raw=errand.raw)
                 return
             command = Command(
                 argv=errand.rendering.argv,
@@ -272,7 +272,7 @@ class FioLoad:
                 env={"TMPDIR": "."},
             )
             async with self._program(errand, command) as process:
-                running = Running(
+                running = FioProcess(
                     process,
                     errand.course,
                     out,
@@ -290,16 +290,16 @@ class FioLoad:
                 figures = await running.figures(job, errand.targets)
                 errand.keep_stderr(process.stderr())
         yield PhaseChanged(phase=Phase.DONE)
-        yield Finished(figures=figures, raw=errand.raw)
+        yield WorkloadFinished(figures=figures, raw=errand.raw)
 
 
-def _direct_refused(figures: RunFigures) -> bool:
+def _direct_refused(figures: RunResult) -> bool:
     """Whether the filesystem has no direct I/O (tmpfs of older kernels, some network filesystems)."""
     said = figures.evidence
     return figures.status is RunStatus.FAILED and ("direct IO errored" in said or "err=22/" in said)
 
 
-def _in_full(figures: RunFigures, target: JobTarget, wanted: int) -> RunFigures:
+def _in_full(figures: RunResult, target: JobTarget, wanted: int) -> RunResult:
     """What is to be written is good only if all of it was."""
     written = figures.write.total_bytes if figures.write else 0
     if figures.status is not RunStatus.OK or written >= wanted:

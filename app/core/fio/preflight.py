@@ -15,7 +15,7 @@ from app.core.fio.job_problems import RING_OPTIONS
 from app.core.fio.job_values import Engine, SyncMode
 from app.core.fio.jobfile_options import FIO_ALIASES
 from app.core.fio.option_table import SHIPPED, OptionTable, listed_names
-from app.core.fio.stream import Document, Noise, StreamParser
+from app.core.fio.stream import FioJsonDocument, NonJsonLine, StreamParser
 from backends.errors import RefusedError, ToolFailedError, ToolMissingError
 from backends.host import Command, Host
 from backends.text import clean, clean_lines
@@ -193,11 +193,11 @@ async def _try(host: Host, path: str, engine: Engine) -> Diagnosis | None:
     done = await host.run(Command(argv=argv, timeout=20))
     parser = StreamParser()
     events = [*parser.feed(done.stdout.encode()), *parser.close()]
-    lines = [event.line for event in events if isinstance(event, Noise)] + done.stderr.splitlines()
+    lines = [event.line for event in events if isinstance(event, NonJsonLine)] + done.stderr.splitlines()
     refusal = engine_refusal(lines)
     if refusal is not None:
         return refusal
-    if done.returncode == 0 and any(isinstance(event, Document) for event in events):
+    if done.returncode == 0 and any(isinstance(event, FioJsonDocument) for event in events):
         return None
     known = diagnose(lines)
     return Diagnosis(f"{engine} did not work when tried" + (f": {known.reason}" if known else ""))

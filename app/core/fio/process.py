@@ -10,23 +10,23 @@ from dataclasses import replace
 from pathlib import Path
 from typing import BinaryIO
 
-from app.core.fio.cpu import CpuMeter
+from app.core.fio.cpu import CpuSampler
 from app.core.fio.document import FioDocument
 from app.core.fio.events import LoadEvent
 from app.core.fio.job import Job, JobTarget
-from app.core.fio.run_phases import Course
-from app.core.fio.stream import Broken, Document, Event, Noise, StreamParser
-from app.core.fio.summary import Outcome, Window, summarize
-from app.core.fio.timeouts import Patience, bring_to_an_end
-from app.core.session.event_types import CpuSampled, PhaseChanged, SampleTaken, SteadinessSeen
-from app.core.session.results import CpuFigures, Phase, RunFigures
+from app.core.fio.run_phases import RunPhases
+from app.core.fio.stream import Event, FioJsonDocument, MalformedDocument, NonJsonLine, StreamParser
+from app.core.fio.summary import FioResult, Window, summarize
+from app.core.fio.timeouts import Timeouts, bring_to_an_end
+from app.core.session.event_types import CpuSampled, PhaseChanged, SampleTaken, SteadyStateUpdated
+from app.core.session.results import CpuStats, Phase, RunResult
 from backends.host import Process
 from backends.text import clean
 
 _NOISE_LINES = 200
 
 
-class Running:
+class FioProcess:
     """Reads a process without ever waiting for whoever looks on, and puts events into `queue`.
 
     The queue has no limit: it gets four small values a second, and a reader that waits would fill the pipe, on
@@ -36,12 +36,12 @@ class Running:
     def __init__(
         self,
         process: Process,
-        course: Course,
+        course: RunPhases,
         raw: BinaryIO,
         *,
         planned_s: float | None,
         stop: asyncio.Event,
-        patience: Patience,
+        patience: Timeouts,
         local: bool,
     ) -> None:
         """`planned_s`: ramp and run time, None if it ends by amount. `local`: its processor time can be read."""
@@ -56,7 +56,7 @@ class Running:
         self._parser = StreamParser()
         self._local = local
         # A process number of another machine would be a stranger's here.
-        self._cpu = CpuMeter(process.pid if local else 0)
+        self._cpu = CpuSampler(process.pid if local else 0)
         self._started = self._heard = time.monotonic()
         self._first_byte = asyncio.Event()
         self._over = asyncio.Event()
@@ -84,7 +84,7 @@ class Running:
         if not reader.cancelled() and (error := reader.exception()) is not None:
             raise error
 
-    async def figures(self, job: Job | None, targets: Sequence[JobTarget]) -> RunFigures:
+    async def figures(self, job: Job | None, targets: Sequence[JobTarget]) -> RunResult:
         """The verdict; only after the end."""
         try:
             async with asyncio.timeout(self._patience.terminate):
@@ -92,8 +92,8 @@ class Running:
         except TimeoutError:  # it closed its output and hangs
             self._process.kill()
             returncode = await self._process.wait()
-        cpu = self._cpu.whole() if self._local else CpuFigures()
-        outcome = Outcome(
+        cpu = self._cpu.whole() if self._local else CpuStats()
+        outcome = FioResult(
             document=self._last,
             returncode=returncode,
             noise=self._noise,
@@ -141,7 +141,7 @@ class Running:
 
     def _take(self, event: Event) -> None:
         match event:
-            case Document():
+            case FioJsonDocument():
                 self._heard = time.monotonic()
                 self._last = FioDocument(event.data)
                 self._measure(self._last)
@@ -149,10 +149,10 @@ class Running:
                 if self._last.jobs > 1 and self._last.errors:
                     self._ending = f"a {self._course.part} failed: fio ends"
                     self._measured.set()
-            case Noise():
+            case NonJsonLine():
                 if len(self._noise) < _NOISE_LINES:
                     self._noise.append(clean(event.line, 400))
-            case Broken():
+            case MalformedDocument():
                 self._broken += 1
 
     def _measure(self, document: FioDocument) -> None:
@@ -164,7 +164,7 @@ class Running:
             bins = {f"{name}_bins": part for name, part in self._course.bins.items()}
             self.queue.put_nowait(SampleTaken(sample=sample, **bins))
         if judged and (steady := self._course.steady) is not None:
-            self.queue.put_nowait(SteadinessSeen(steady=steady))
+            self.queue.put_nowait(SteadyStateUpdated(steady=steady))
         self._follow(self._course.phase)  # the interval that ends the wait belongs to it
         if self._course.complete:
             self._measured.set()
@@ -203,9 +203,9 @@ class Running:
         self._say(Phase.STOPPING, self._ending)
         await bring_to_an_end(self._process, self._patience, self._over, lambda note: self._say(Phase.STOPPING, note))
 
-    def _told(self) -> CpuFigures:
+    def _told(self) -> CpuStats:
         """fio's share by its own count, where its process is not one of this machine; of that host nothing is known."""
-        return CpuFigures(fio_percent_of_core=None if self._last is None else self._last.cpu_percent_of_core)
+        return CpuStats(fio_percent_of_core=None if self._last is None else self._last.cpu_percent_of_core)
 
     async def _tick(self) -> None:
         """Processor shares once a second, and remarks when fio is silent or late."""

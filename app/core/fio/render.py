@@ -23,7 +23,7 @@ _MEBI = 1 << 20
 _SECTOR = 512
 
 
-class Rendering(NamedTuple):
+class JobRendering(NamedTuple):
     """What is written to disk and what is started."""
 
     text: str
@@ -64,7 +64,7 @@ def render(
     jobfile: str,
     interval_ms: int = 250,
     steady: SteadyPlan | None = None,
-) -> Rendering:
+) -> JobRendering:
     """Job file text and argv for `job` on all of `targets` at the same time; `jobfile` is where the text will be.
 
     Each target has a section, or on a single target each section of the job. Their names in the file are those of
@@ -79,7 +79,7 @@ def render(
     sections = [_section(name, [*options, *own]) for name, options in zip(names, written, strict=True)]
     # Written data: fio fills buffers with random bytes and changes them before each write (scramble_buffers,
     # the default), so nothing can be compressed; refilling them whole would cost a core per GB/s.
-    return Rendering("".join(sections), argv(fio, jobfile, readonly=not job.writes, interval_ms=interval_ms))
+    return JobRendering("".join(sections), argv(fio, jobfile, readonly=not job.writes, interval_ms=interval_ms))
 
 
 def _written(job: Job, targets: Sequence[JobTarget], steady: SteadyPlan | None) -> list[list[tuple[str, object]]]:
@@ -133,7 +133,7 @@ def _options(job: Job, target: JobTarget, steady: SteadyPlan | None) -> list[tup
 
 def render_layout(
     target: JobTarget, *, direct: bool, create: bool, fio: str = "fio", jobfile: str, interval_ms: int = 250
-) -> Rendering:
+) -> JobRendering:
     """The job that writes a scratch file of `target.size` bytes in full, in order, with random data."""
     options: list[tuple[str, object]] = [
         ("filename", target.escaped),
@@ -152,7 +152,7 @@ def render_layout(
         ("end_fsync", 1),
         ("group_reporting", 1),
     ]
-    return Rendering(_text(options), argv(fio, jobfile, readonly=False, create=create, interval_ms=interval_ms))
+    return JobRendering(_text(options), argv(fio, jobfile, readonly=False, create=create, interval_ms=interval_ms))
 
 
 def render_fill(
@@ -164,7 +164,7 @@ def render_fill(
     fio: str = "fio",
     jobfile: str,
     interval_ms: int = 250,
-) -> Rendering:
+) -> JobRendering:
     """The job that writes all of the target in order, `loops` times, `block` bytes at once.
 
     By amount, not by time: a run time would cut it short.
@@ -183,7 +183,7 @@ def render_fill(
         ("end_fsync", 1),
         ("group_reporting", 1),
     ]
-    return Rendering(_text(options), argv(fio, jobfile, readonly=False, interval_ms=interval_ms))
+    return JobRendering(_text(options), argv(fio, jobfile, readonly=False, interval_ms=interval_ms))
 
 
 def start_of(job: Job, target: JobTarget) -> int:

@@ -9,14 +9,14 @@ from app.core.fio.document import FioDocument
 from app.core.fio.sampler import Bins, Sampler
 from app.core.fio.section_sampler import SectionSampler
 from app.core.fio.sections import JobSection
-from app.core.fio.steady_state import SteadyWatch
+from app.core.fio.steady_state import SteadyStateDetector
 from app.core.session.event_types import SteadyPlan
-from app.core.session.results import Phase, Sample, SteadyFigures
+from app.core.session.results import Phase, Sample, SteadyStateResult
 
 _JUDGED = (Phase.SETTLING, Phase.MEASURING)
 
 
-class Course:
+class RunPhases:
     """Feed it the documents of one run in turn; `ending` once the run was told to stop.
 
     fio's counters cannot be made to start anew when the run has become steady. So it is given a longer time, what it
@@ -57,8 +57,8 @@ class Course:
         )
         if sections:
             self._sampler = SectionSampler(sections, period_s=period_s)
-        self._watch = None if plan is None else SteadyWatch(plan)
-        self._waited: SteadyFigures | None = None
+        self._watch = None if plan is None else SteadyStateDetector(plan)
+        self._waited: SteadyStateResult | None = None
         self._ended_early = False
         self.since: FioDocument | None = None
         """The document from which on it is measured; None if that is the beginning, or has not come."""
@@ -91,13 +91,13 @@ class Course:
         return self._waits and self.since is None
 
     @property
-    def verdict(self) -> SteadyFigures | None:
+    def verdict(self) -> SteadyStateResult | None:
         """How the whole run stood to the rule; None of one too short for a window, unless it waited."""
         seen = self.steady
         return seen if seen is not None and (self._waits or seen.rounds >= seen.window) else None
 
     @property
-    def steady(self) -> SteadyFigures | None:
+    def steady(self) -> SteadyStateResult | None:
         """How it stands to the rule; None before a round has ended, and where nothing is judged."""
         # What counts is how it stood when measuring began, not how the measured part went on.
         if self._waited is not None and not self._ended_early:
@@ -130,7 +130,7 @@ class Course:
             if steady or capped:
                 self._waited = replace(self._watch.seen(), waited_s=sample.at, capped=capped)
                 self.since = document
-                self._watch = SteadyWatch(self._plan)
+                self._watch = SteadyStateDetector(self._plan)
                 assert isinstance(self._sampler, Sampler)  # sections are not judged
                 self._sampler.enter(Phase.MEASURING)
         elif self._plan.end_early and steady:

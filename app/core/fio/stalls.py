@@ -17,7 +17,7 @@ STILL_S: Final = 1.0
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
-class Standstill:
+class IoStall:
     """A stretch of time in which nothing was completed."""
 
     at: float
@@ -32,16 +32,16 @@ class Standstill:
 
 
 @dataclass(slots=True)
-class Standstills:
+class IoStallDetector:
     """Those of a run so far. The ramp has none: fio tells nothing of it."""
 
-    found: list[Standstill] = field(default_factory=list)
+    found: list[IoStall] = field(default_factory=list)
     """In the order of time; the last one may go on."""
     _since: float | None = None
     _length: float = 0.0
 
     @property
-    def going_on(self) -> Standstill | None:
+    def going_on(self) -> IoStall | None:
         """The one that has not ended yet."""
         return self.found[-1] if self._since is not None and self._length >= STILL_S else None
 
@@ -57,18 +57,18 @@ class Standstills:
             self._since = max(0.0, sample.at - sample.seconds)
         self._length += sample.seconds
         if self._length >= STILL_S:
-            self.found[len(self.found) - known :] = [Standstill(at=self._since, seconds=self._length)]
+            self.found[len(self.found) - known :] = [IoStall(at=self._since, seconds=self._length)]
 
 
-def standstills(samples: Iterable[Sample]) -> tuple[Standstill, ...]:
+def standstills(samples: Iterable[Sample]) -> tuple[IoStall, ...]:
     """Those of a whole run."""
-    course = Standstills()
+    course = IoStallDetector()
     for sample in samples:
         course.take(sample)
     return tuple(course.found)
 
 
-def unexplained(samples: Sequence[Sample], *, idle_s: float = 0.0, flush_s: float = 0.0) -> Standstill | None:
+def unexplained(samples: Sequence[Sample], *, idle_s: float = 0.0, flush_s: float = 0.0) -> IoStall | None:
     """The longest standstill that is the device's; None where the job is as slow as that by itself.
 
     `idle_s`: seconds that the job pauses by itself between I/Os, `flush_s`: the longest flush of the run. A job of few

@@ -6,7 +6,7 @@ from collections.abc import Sequence
 from math import fsum
 
 from app.core.session.event_types import WINDOW, SteadyPlan
-from app.core.session.results import Sample, SteadyFigures
+from app.core.session.results import Sample, SteadyStateResult
 from backends.values import dataclass
 
 RANGE_SHARE = 0.20
@@ -19,7 +19,7 @@ _HALF_A_SAMPLE = 0.13
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
-class Steadiness:
+class SteadyStateRule:
     """The last rounds against the rule."""
 
     steady: bool
@@ -30,18 +30,18 @@ class Steadiness:
     """Rise or fall of the linear fit over the window by the mean, never negative; None before there is a window."""
 
 
-def steadiness(rounds: Sequence[float], *, window: int = WINDOW) -> Steadiness:
+def steadiness(rounds: Sequence[float], *, window: int = WINDOW) -> SteadyStateRule:
     """Judge the last `window` rounds: means of equally long stretches (of at least 10 s), oldest first."""
     last = rounds[-window:]
     if window < 2 or len(last) < window:
-        return Steadiness(steady=False, range_share=None, slope_share=None)
+        return SteadyStateRule(steady=False, range_share=None, slope_share=None)
     mean = fsum(last) / window
     if mean <= 0:
-        return Steadiness(steady=False, range_share=None, slope_share=None)
+        return SteadyStateRule(steady=False, range_share=None, slope_share=None)
     range_share = (max(last) - min(last)) / mean
     slope_share = abs(slope(last)) * (window - 1) / mean
     steady = range_share <= RANGE_SHARE and slope_share <= SLOPE_SHARE
-    return Steadiness(steady=steady, range_share=range_share, slope_share=slope_share)
+    return SteadyStateRule(steady=steady, range_share=range_share, slope_share=slope_share)
 
 
 def slope(values: Sequence[float]) -> float:
@@ -52,7 +52,7 @@ def slope(values: Sequence[float]) -> float:
     return fsum((index - middle) * (value - mean) for index, value in enumerate(values)) / across
 
 
-class SteadyWatch:
+class SteadyStateDetector:
     """Feed it the samples of one phase in turn; it makes rounds of them and judges the last window.
 
     What is tracked are IOPS of both directions together. A round ends with the sample that fills it, so rounds
@@ -80,10 +80,10 @@ class SteadyWatch:
         """Whether the rule holds over the last window."""
         return steadiness(self._rounds, window=self._plan.window).steady
 
-    def seen(self) -> SteadyFigures:
+    def seen(self) -> SteadyStateResult:
         """How it looks after the last round."""
         judged = steadiness(self._rounds, window=self._plan.window)
-        return SteadyFigures(
+        return SteadyStateResult(
             attained=judged.steady,
             range_share=judged.range_share,
             slope_share=judged.slope_share,

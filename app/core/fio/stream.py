@@ -24,7 +24,7 @@ _BARE_NUMBER = re.compile(r"(?<=[:,\[])(\s*)[+-]?(?:nan|inf(?:inity)?)(?=\s*[,}\
 
 
 @dataclass(frozen=True, slots=True)
-class Document:
+class FioJsonDocument:
     """A complete document of fio."""
 
     data: dict[str, Any]
@@ -32,7 +32,7 @@ class Document:
 
 
 @dataclass(frozen=True, slots=True)
-class Noise:
+class NonJsonLine:
     """A line that belongs to no document."""
 
     line: str
@@ -40,14 +40,14 @@ class Noise:
 
 
 @dataclass(frozen=True, slots=True)
-class Broken:
+class MalformedDocument:
     """A document that was begun and could not be read."""
 
     lines: int
     """How many lines it had."""
 
 
-Event = Document | Noise | Broken
+Event = FioJsonDocument | NonJsonLine | MalformedDocument
 
 
 class StreamParser:
@@ -118,7 +118,7 @@ class StreamParser:
             if line == b"{":
                 self._open(line)
             elif text := line.strip():
-                events.append(Noise(text.decode("utf-8", "replace")[:_NOISE_WIDTH]))
+                events.append(NonJsonLine(text.decode("utf-8", "replace")[:_NOISE_WIDTH]))
             return
         self._inside.append(line)
         self._size += len(line) + 1
@@ -144,10 +144,10 @@ class StreamParser:
             found = _read(self._inside[start:]) if start else None
         if found is not None:
             if start:
-                events.append(Broken(start))
+                events.append(MalformedDocument(start))
             data, foreign = found
             events.extend(foreign)
-            events.append(Document(data))
+            events.append(FioJsonDocument(data))
             self._inside = []
         elif self._attempts >= _ATTEMPTS or self._size > self._limit:
             self._give_up(events)
@@ -161,7 +161,7 @@ class StreamParser:
         self._inside = []
         self._failed_at_end = False
         again = next((at for at in range(1, len(lines)) if lines[at] == b"{"), len(lines))
-        events.append(Broken(again))
+        events.append(MalformedDocument(again))
         for line in lines[again:]:
             self._line(line, events)
 
@@ -171,7 +171,7 @@ def _last_open(lines: list[bytes]) -> int:
     return next((at for at in range(len(lines) - 1, 0, -1) if lines[at] == b"{"), 0)
 
 
-def _read(lines: list[bytes]) -> tuple[dict[str, Any], list[Noise]] | None:
+def _read(lines: list[bytes]) -> tuple[dict[str, Any], list[NonJsonLine]] | None:
     """The document these lines make, with the foreign lines left out of it; None if they make none."""
     data = _load(lines)
     if data is not None:
@@ -184,7 +184,7 @@ def _read(lines: list[bytes]) -> tuple[dict[str, Any], list[Noise]] | None:
     if data is None:
         return None
     foreign = [line.strip() for line in lines[1:-1] if not line.startswith(b"  ")]
-    return data, [Noise(line.decode("utf-8", "replace")[:_NOISE_WIDTH]) for line in foreign if line]
+    return data, [NonJsonLine(line.decode("utf-8", "replace")[:_NOISE_WIDTH]) for line in foreign if line]
 
 
 def _load(lines: list[bytes]) -> dict[str, Any] | None:

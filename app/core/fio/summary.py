@@ -18,14 +18,14 @@ from app.core.fio.sections import JobSection, groups, phases
 from app.core.session.results import (
     DIRECTIONS,
     SIDES,
-    CpuFigures,
-    DirectionFigures,
+    CpuStats,
+    DirectionStats,
     GroupFigures,
-    LatencyFigures,
-    RunFigures,
+    LatencyStats,
+    RunResult,
     RunStatus,
     SectionFigures,
-    TargetFigures,
+    TargetStats,
 )
 from backends.sizes import size_words
 from backends.text import clean_lines
@@ -51,7 +51,7 @@ class Window:
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
-class Outcome:
+class FioResult:
     """Everything a finished fio left behind."""
 
     document: FioDocument | None
@@ -79,7 +79,7 @@ class Outcome:
             return now
         return counters_since(now, self.window.since.counters(direction, split=True))
 
-    def section(self, name: str) -> Outcome:
+    def section(self, name: str) -> FioResult:
         """The same of one section of the job file alone."""
         window, document = self.window, self.document
         since, until = (None if one is None else one.section(name) for one in (window.since, window.until))
@@ -91,11 +91,11 @@ class Outcome:
 
 
 def summarize(
-    outcome: Outcome,
+    outcome: FioResult,
     job: Job | None = None,
     targets: Sequence[JobTarget] = (),
-    cpu: CpuFigures | None = None,
-) -> RunFigures:
+    cpu: CpuStats | None = None,
+) -> RunResult:
     """Figures and verdict. Without `job` (a layout, a result file) nothing is compared with a plan."""
     parts = _parts(outcome, job, targets)
     sections = () if job is None else job.sections
@@ -104,7 +104,7 @@ def summarize(
     document = outcome.document
     if document is None:
         status, diagnosis = _without_document(outcome, lines)
-        return RunFigures(status=status, reason=diagnosis.reason, hint=diagnosis.hint, evidence=evidence)
+        return RunResult(status=status, reason=diagnosis.reason, hint=diagnosis.hint, evidence=evidence)
     own = {part.name: _measured(part.outcome, part.job) for part in parts}
     counted = _in_turn(sections, own) if sections else _measured(outcome, job)
     seconds = _seconds(counted)
@@ -114,7 +114,7 @@ def summarize(
     if parts and status is not RunStatus.STOPPED:
         status, diagnosis = _verdict_on_each(parts, status, diagnosis, lines)
     sides = _sides(counted)
-    return RunFigures(
+    return RunResult(
         status=status,
         reason=diagnosis.reason or None,
         hint=diagnosis.hint,
@@ -125,7 +125,7 @@ def summarize(
         trim=sides.get("trim"),
         sync=sides.get("sync"),
         cpu=_cpu(
-            cpu or CpuFigures(), document, [(part, _seconds(own[part.name])) for part in parts if sections], seconds
+            cpu or CpuStats(), document, [(part, _seconds(own[part.name])) for part in parts if sections], seconds
         ),
         fio_version=document.version or None,
         warnings=tuple(_warnings(outcome, document, job, targets)),
@@ -141,7 +141,7 @@ def summarize(
     )
 
 
-def _cpu(cpu: CpuFigures, document: FioDocument, sections: Sequence[tuple[_Part, float]], seconds: float) -> CpuFigures:
+def _cpu(cpu: CpuStats, document: FioDocument, sections: Sequence[tuple[_Part, float]], seconds: float) -> CpuStats:
     """The processor shares; that of fio by its own count where its process was not seen.
 
     `sections`: each with its measured seconds, because not every section runs for all of the `seconds`.
@@ -161,13 +161,13 @@ class _Part:
     """What one section of the file left behind: a target's, or a section of the job."""
 
     name: str
-    outcome: Outcome
+    outcome: FioResult
     job: Job | None
     targets: tuple[JobTarget, ...]
     """The target that it used; empty where that is not known."""
 
 
-def _parts(outcome: Outcome, job: Job | None, targets: Sequence[JobTarget]) -> list[_Part]:
+def _parts(outcome: FioResult, job: Job | None, targets: Sequence[JobTarget]) -> list[_Part]:
     """Each of several targets or sections; none of a job of one section on one target."""
     named: list[tuple[str, Job | None, tuple[JobTarget, ...]]] = [(target.name, job, (target,)) for target in targets]
     if job is not None and job.sections:
@@ -222,12 +222,12 @@ def _in_turn(sections: Sequence[JobSection], own: Mapping[str, _Counted]) -> dic
     return found
 
 
-def _sides(counted: _Counted) -> dict[str, DirectionFigures | None]:
+def _sides(counted: _Counted) -> dict[str, DirectionStats | None]:
     """The figures of each direction."""
     return {name: direction_figures(counted[name]) if name in counted else None for name in SIDES}
 
 
-def _measured(outcome: Outcome, job: Job | None) -> dict[str, Counters]:
+def _measured(outcome: FioResult, job: Job | None) -> dict[str, Counters]:
     """What counts, by direction."""
     found = {name: part for name in DIRECTIONS if (part := outcome.measured(name)) is not None}
     if not found and (mixed := outcome.measured("mixed")) is not None:
@@ -242,17 +242,17 @@ def _seconds(counted: Mapping[str, Counters]) -> float:
     return max((counted[name].runtime_ms for name in DIRECTIONS if name in counted), default=0) / 1000
 
 
-def _row(target: str, whole: Mapping[str, Counters], own: Mapping[str, Counters]) -> TargetFigures:
+def _row(target: str, whole: Mapping[str, Counters], own: Mapping[str, Counters]) -> TargetStats:
     """One target's figures; by the time of the whole run, so that the rows add up to it."""
     both = {name: replace(own[name], runtime_ms=whole[name].runtime_ms) for name in own if name in whole}
-    return TargetFigures(target=target, **_sides(both))
+    return TargetStats(target=target, **_sides(both))
 
 
-def direction_figures(part: Counters) -> DirectionFigures:
+def direction_figures(part: Counters) -> DirectionStats:
     """One direction of the last document."""
     seconds = part.runtime_ms / 1000
     done = part.completed or part.total_ios
-    return DirectionFigures(
+    return DirectionStats(
         iops=done / seconds if seconds else part.iops,
         bytes_per_second=part.io_bytes / seconds if seconds else part.bytes_per_second,
         total_ios=done,
@@ -265,7 +265,7 @@ def direction_figures(part: Counters) -> DirectionFigures:
     )
 
 
-def _latency(part: Counters) -> LatencyFigures:
+def _latency(part: Counters) -> LatencyStats:
     histogram = part.histogram
     counted = histogram.total or part.completed
 
@@ -275,7 +275,7 @@ def _latency(part: Counters) -> LatencyFigures:
             return None
         return histogram.percentile(percent) if histogram.total else part.percentiles.get(percent)
 
-    return LatencyFigures(
+    return LatencyStats(
         mean=part.mean_ns,
         stddev=part.stddev_ns,
         min=part.min_ns,
@@ -290,7 +290,7 @@ def _latency(part: Counters) -> LatencyFigures:
     )
 
 
-def _without_document(outcome: Outcome, lines: Sequence[str]) -> tuple[RunStatus, Diagnosis]:
+def _without_document(outcome: FioResult, lines: Sequence[str]) -> tuple[RunStatus, Diagnosis]:
     if outcome.stopped:
         return RunStatus.STOPPED, Diagnosis("Stopped before anything was measured")
     if outcome.overdue:
@@ -314,7 +314,7 @@ _Verdict = tuple[RunStatus, Diagnosis]
 
 
 def _verdict(
-    outcome: Outcome,
+    outcome: FioResult,
     document: FioDocument,
     lines: Sequence[str],
     seconds: float,
@@ -353,7 +353,7 @@ def _verdict(
     )
 
 
-def _broken_off(outcome: Outcome, document: FioDocument, lines: Sequence[str]) -> _Verdict | None:
+def _broken_off(outcome: FioResult, document: FioDocument, lines: Sequence[str]) -> _Verdict | None:
     """What fio says of itself, or how it ended; None where it ended in good order or was asked to."""
     if (known := diagnose(lines, document.errors)) is not None:
         return RunStatus.FAILED, known
@@ -374,7 +374,7 @@ _DONE_IN_THE_RAMP = Diagnosis(
 
 
 def _long_enough(
-    outcome: Outcome, document: FioDocument, seconds: float, job: Job, targets: Sequence[JobTarget]
+    outcome: FioResult, document: FioDocument, seconds: float, job: Job, targets: Sequence[JobTarget]
 ) -> bool:
     if job.sections:
         each = ((part, part.outcome.document) for part in _parts(outcome, job, targets))
@@ -389,13 +389,13 @@ def _long_enough(
     return by_time or by_amount or outcome.window.ended_early
 
 
-def _ended_by_itself(outcome: Outcome, seconds: float, job: Job, *, interrupted: bool) -> bool:
+def _ended_by_itself(outcome: FioResult, seconds: float, job: Job, *, interrupted: bool) -> bool:
     """Whether fio ended a job in good order by an amount that no document shows: one of which a ramp hides a part."""
     unseen = job.ramp > 0 or (job.passes is not None and _is_uneven(job))
     return job.ends_by_amount and unseen and seconds > 0 and not interrupted and outcome.returncode == 0
 
 
-def _when(outcome: Outcome, seconds: float, job: Job | None) -> str:
+def _when(outcome: FioResult, seconds: float, job: Job | None) -> str:
     """When it ended, as a sentence goes on: ` after 3.0 of 60 s`; "" where no job says what was planned."""
     if job is None:
         return ""
@@ -473,7 +473,7 @@ def _too_little(document: FioDocument, job: Job | None) -> _Verdict | None:
     )
 
 
-def _warnings(outcome: Outcome, document: FioDocument, job: Job | None, targets: Sequence[JobTarget]) -> list[str]:
+def _warnings(outcome: FioResult, document: FioDocument, job: Job | None, targets: Sequence[JobTarget]) -> list[str]:
     found: list[str] = []
     if outcome.broken:
         found.append(f"{outcome.broken} of fio's reports could not be read; its last one could")

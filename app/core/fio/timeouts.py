@@ -10,7 +10,7 @@ from backends.values import dataclass
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
-class Patience:
+class Timeouts:
     """Seconds. fio reports nothing while a worker is stuck in an I/O, so silence alone is no reason to kill it."""
 
     before_signal: float = 0.5
@@ -32,7 +32,7 @@ class Patience:
 
 
 async def bring_to_an_end(
-    process: Process, patience: Patience, over: asyncio.Event, say: Callable[[str], None]
+    process: Process, patience: Timeouts, over: asyncio.Event, say: Callable[[str], None]
 ) -> None:
     """Interrupt fio and wait until `over`; it answers with its summary once outstanding I/O came back."""
     # SIGINT, because fio answers it with a whole summary.

@@ -9,7 +9,7 @@ from backends.values import dataclass
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
-class Staged:
+class ProposedChange:
     """A change that raidbench can make."""
 
     target: Target
@@ -26,26 +26,26 @@ class Staged:
 
 
 @dataclass(frozen=True, slots=True)
-class Trouble:
+class AttentionItem:
     """A row of the list of devices that wants a look."""
 
     key: str
     """The row's key: an address, or that of a problem of no device."""
     words: str
     """What is wrong with it."""
-    staged: Staged | None = None
+    staged: ProposedChange | None = None
     """The change that mends it, where raidbench can make it."""
 
 
-def troubles(inventory: Inventory) -> tuple[Trouble, ...]:
+def troubles(inventory: Inventory) -> tuple[AttentionItem, ...]:
     """Arrays and drives that are not well, cards without their battery, and what could not be looked at.
 
     A member is not told beside its array, nor a problem of a card beside what else is wrong with it.
     """
     twins = inventory.twins
     arrays = {array.target: array for array in inventory.arrays}
-    found: list[tuple[int, tuple[object, ...], Trouble]] = [
-        (grade(array.state), place_of(array.target), Trouble(str(array.target), array.state.value))
+    found: list[tuple[int, tuple[object, ...], AttentionItem]] = [
+        (grade(array.state), place_of(array.target), AttentionItem(str(array.target), array.state.value))
         for array in inventory.arrays
         if array.state in TROUBLE
     ]
@@ -53,18 +53,20 @@ def troubles(inventory: Inventory) -> tuple[Trouble, ...]:
         above = arrays.get(drive.array) if drive.array is not None else None
         state = drive.state if above is None else state_of(drive, role_of(drive, above))
         if state in TROUBLE and drive.target not in twins and (above is None or above.state not in TROUBLE):
-            found.append((grade(state), place_of(drive.target), Trouble(str(drive.target), state.value)))
+            found.append((grade(state), place_of(drive.target), AttentionItem(str(drive.target), state.value)))
     found += [
         # A cache that nothing keeps is graver than a rebuild that goes on: it may lose what was written.
         (
             grade(State.REBUILDING),
             (),
-            Trouble(str(controller.target), f"{protection_words(controller.protection)}, no power keeps its cache"),
+            AttentionItem(
+                str(controller.target), f"{protection_words(controller.protection)}, no power keeps its cache"
+            ),
         )
         for controller in inventory.controllers
         if is_lost(controller.protection)
     ]
     told = {trouble.key: trouble for _, _, trouble in sorted(found, key=lambda one: one[:2])}
     for problem in inventory.problems:
-        told.setdefault(problem.where, Trouble(problem.where, problem.message))
+        told.setdefault(problem.where, AttentionItem(problem.where, problem.message))
     return tuple(told.values())

@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Sequence
 
 from app.core.presentation.table import FactLine, Facts
-from app.core.session.results import CacheFigures
+from app.core.session.results import CacheStats
 from widgets.text_utils import units
 
 COLUMNS = ("Cache of", "Reads from it", "Writes into it", "Dirty", "Why not known")
@@ -15,7 +15,7 @@ NOTHING_CAME = "no I/O came to it"
 """Why there is no share where nothing stands in the way of one."""
 
 
-def cache_cells(cache: CacheFigures) -> tuple[str, ...]:
+def cache_cells(cache: CacheStats) -> tuple[str, ...]:
     """A cell for each of `COLUMNS`."""
     return (
         cache.device,
@@ -26,7 +26,7 @@ def cache_cells(cache: CacheFigures) -> tuple[str, ...]:
     )
 
 
-def cache_words(cache: CacheFigures, *, brief: bool = False) -> str:
+def cache_words(cache: CacheStats, *, brief: bool = False) -> str:
     """`97 % of reads, 80 % of writes, 3 % of it dirty`; why that is not known, where it is not, unless `brief`."""
     reads, writes, dirty = cache.share_of_reads, cache.share_of_writes, cache.dirty
     told = [f"{units.fraction(reads)} of reads"] if reads is not None else []
@@ -36,18 +36,18 @@ def cache_words(cache: CacheFigures, *, brief: bool = False) -> str:
     return ", ".join(told)
 
 
-def cache_line(caches: Sequence[CacheFigures], *, brief: bool = False) -> str:
+def cache_line(caches: Sequence[CacheStats], *, brief: bool = False) -> str:
     """All of them in one line: `Cache: vg0/mail 97 % of reads, 80 % of writes`; "" where there is none."""
     told = "; ".join(f"{cache.device} {cache_words(cache, brief=brief)}" for cache in caches)
     return f"Cache: {told}" if told else ""
 
 
-def cache_facts(caches: Sequence[CacheFigures]) -> tuple[Facts, ...]:
+def cache_facts(caches: Sequence[CacheStats]) -> tuple[Facts, ...]:
     """The same as a group of facts; none where there is no cache."""
     lines = tuple(FactLine(cache.device, cache_words(cache)) for cache in caches)
     return (Facts(heading="Cache", facts=lines),) if lines else ()
 
 
-def _why_not(cache: CacheFigures) -> str:
+def _why_not(cache: CacheStats) -> str:
     known = cache.share_of_reads is not None or cache.share_of_writes is not None
     return "" if known else cache.why_not or NOTHING_CAME

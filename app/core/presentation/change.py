@@ -17,7 +17,7 @@ if TYPE_CHECKING:
     from app.core.session.event_types import MovedSetting
     from app.core.session.events import ChangeEnded
     from app.core.session.state import ChangeRecord
-    from backends.change import Change, Write
+    from backends.change import Change, ChangeStep
     from backends.model import Target
 
 _ABOVE = 8
@@ -63,7 +63,7 @@ def stands(record: ChangeRecord) -> str:
     return after(record.change) if record.end is None else value(record.change, record.end.now)
 
 
-def steps(writes: Iterable[Write]) -> tuple[str, ...]:
+def steps(writes: Iterable[ChangeStep]) -> tuple[str, ...]:
     """The lines a person would type."""
     return tuple(write.shown() for write in writes)
 

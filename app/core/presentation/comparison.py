@@ -5,8 +5,8 @@ from __future__ import annotations
 from collections.abc import Iterator, Sequence
 from dataclasses import replace
 
-from app.core.analysis.comparison import Comparison, FigureComparison
-from app.core.analysis.verdict import BETTER, WORSE, Judgement, Verdict
+from app.core.analysis.comparison import Comparison, MetricComparison
+from app.core.analysis.verdict import BETTER, WORSE, Verdict, VerdictResult
 from app.core.benchmark.idle_wait import mean_pause
 from app.core.presentation.comparison_text import counted, row_difference, row_name, sentence
 from app.core.presentation.labels import key_heading, key_value
@@ -35,12 +35,12 @@ _SIGNS = {
 """Which way a figure went, where that was shown; whether it is welcome the word and the colour say."""
 
 
-def verdict_sign(judgement: Judgement | None) -> str:
+def verdict_sign(judgement: VerdictResult | None) -> str:
     """An arrow, `=` for no difference, "" where nothing was shown."""
     return "" if judgement is None else _SIGNS.get(judgement.verdict, "")
 
 
-def verdict_tone(judgement: Judgement | None) -> Tone:
+def verdict_tone(judgement: VerdictResult | None) -> Tone:
     """Whether what was shown is welcome."""
     if judgement is None:
         return Tone.DIM
@@ -72,12 +72,12 @@ def comparison_table(comparison: Comparison, a: str = "A", b: str = "B") -> Tabl
     return Table(columns=columns, rows=tuple(_compared(row, judged, comparison.level) for row in _shown_first(rows)))
 
 
-def _shown_first(rows: Sequence[FigureComparison]) -> list[FigureComparison]:
+def _shown_first(rows: Sequence[MetricComparison]) -> list[MetricComparison]:
     """The headline, differences that were shown, the rest; each in their order."""
     return sorted(rows, key=lambda row: (not row.headline, row.judgement is None or not row.judgement.differs))
 
 
-def _compared(row: FigureComparison, judged: bool, level: float) -> Row:
+def _compared(row: MetricComparison, judged: bool, level: float) -> Row:
     """`level` is that of the heading: an interval of another one says which."""
     judgement, tone = row.judgement, verdict_tone(row.judgement)
     own = level if judgement is None or judgement.interval is None else judgement.interval.level

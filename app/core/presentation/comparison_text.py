@@ -5,15 +5,23 @@ from __future__ import annotations
 from collections.abc import Iterator, Sequence
 from math import expm1
 
-from app.core.analysis.comparison import Comparison, FigureComparison, headline_beside, latency_kinds, tail_of
-from app.core.analysis.drift import Disturbance, RunPattern
+from app.core.analysis.comparison import Comparison, MetricComparison, headline_beside, latency_kinds, tail_of
+from app.core.analysis.drift import DriftPattern, RunPattern
 from app.core.analysis.metric_kinds import FIGURES
 from app.core.analysis.pair_design import LEVEL, RULE, reached
 from app.core.analysis.reasons import Reason
-from app.core.analysis.sample_groups import Order, Sides, answering, pairs_of, place_in_session, silent, silent_side
-from app.core.analysis.stats import THRESHOLD_PERCENT, Spread
+from app.core.analysis.sample_groups import (
+    ComparisonSides,
+    RunOrder,
+    answering,
+    pairs_of,
+    place_in_session,
+    silent,
+    silent_side,
+)
+from app.core.analysis.stats import THRESHOLD_PERCENT, MeanInterval
 from app.core.analysis.stored_verdicts import interval_of
-from app.core.analysis.verdict import Judgement, Verdict
+from app.core.analysis.verdict import Verdict, VerdictResult
 from app.core.presentation.figures import figure_label, figure_name
 from app.core.presentation.labels import key_name, key_value, with_value
 from app.core.presentation.percent import covers_text, difference_text, interval_text, percent_text, too_noisy
@@ -56,18 +64,18 @@ _MOST_SETTINGS = 2
 # -- figures ----------------------------------------------------------------------------------------------------------
 
 
-def row_name(row: FigureComparison) -> str:
+def row_name(row: MetricComparison) -> str:
     """`read IOPS`."""
     return figure_name(row.figure, row.direction)
 
 
-def row_percent(row: FigureComparison) -> str:
+def row_percent(row: MetricComparison) -> str:
     """The difference alone: `-18.4 %`."""
     interval = None if row.judgement is None else row.judgement.interval
     return difference_text(row.a, row.b) if interval is None else percent_text(interval.percent)
 
 
-def row_difference(row: FigureComparison) -> str:
+def row_difference(row: MetricComparison) -> str:
     """The difference with its interval, if there is one."""
     interval = None if row.judgement is None else row.judgement.interval
     if row.judgement is not None and row.judgement.verdict is Verdict.STOPPED_ANSWERING:
@@ -75,7 +83,7 @@ def row_difference(row: FigureComparison) -> str:
     return difference_text(row.a, row.b) if interval is None else interval_text(interval)
 
 
-def counted(sides: Sides) -> str:
+def counted(sides: ComparisonSides) -> str:
     """`6 pairs`, `3 and 2 runs of two sessions`."""
     if sides.interleaved:
         earlier = f", {sides.before} of them of {' and '.join(sides.others)}" if sides.before else ""
@@ -154,7 +162,7 @@ def _shown(comparison: Comparison) -> Iterator[str]:
         yield f"Caveats: {caveats}."
 
 
-def _tail(comparison: Comparison, about: FigureComparison) -> Iterator[str]:
+def _tail(comparison: Comparison, about: MetricComparison) -> Iterator[str]:
     """The tail of the latency, beside a figure of which there is something to say."""
     tail = tail_of(comparison.rows)
     if tail is None or tail.judgement is None or comparison.sides.alike or about.judgement is None:
@@ -166,7 +174,7 @@ def _tail(comparison: Comparison, about: FigureComparison) -> Iterator[str]:
         yield f"{name[:1].upper()}{name[1:]} {row_difference(tail)}{covers}: {judgement_word(tail.judgement)}."
 
 
-def _headline(comparison: Comparison, row: FigureComparison) -> str:
+def _headline(comparison: Comparison, row: MetricComparison) -> str:
     name, judgement, sides = row_name(row), row.judgement, comparison.sides
     if judgement is None:
         if all(map(silent, (*sides.a, *sides.b))):
@@ -186,7 +194,7 @@ def _headline(comparison: Comparison, row: FigureComparison) -> str:
     return f"{said}."
 
 
-def _verdict(comparison: Comparison, row: FigureComparison, judgement: Judgement) -> str:
+def _verdict(comparison: Comparison, row: MetricComparison, judgement: VerdictResult) -> str:
     (a, b), (than, second) = called(comparison), _shortly(comparison)
     within = "with " if _one_setting(comparison) else ""
     what, reason = _what(row, judgement, comparison.sides), _reason(judgement, comparison.sides)
@@ -217,13 +225,13 @@ def _one_setting(comparison: Comparison) -> bool:
     return len((*comparison.settings, *comparison.job)) == 1
 
 
-def _reason(judgement: Judgement, sides: Sides) -> str:
+def _reason(judgement: VerdictResult, sides: ComparisonSides) -> str:
     """Of two single runs it is said that they are."""
     alone = judgement.reason is Reason.NO_REPEATS and len(sides.a) == len(sides.b) == 1
     return "" if alone else reason_words(judgement)
 
 
-def _what(row: FigureComparison, judgement: Judgement, sides: Sides) -> str:
+def _what(row: MetricComparison, judgement: VerdictResult, sides: ComparisonSides) -> str:
     """`read IOPS -17.9 % [-19.7, -16.1] in 3 pairs`, with the level where it is not the usual one."""
     interval = judgement.interval
     unusual = interval is not None and interval.level != LEVEL and not too_noisy(interval)
@@ -231,13 +239,13 @@ def _what(row: FigureComparison, judgement: Judgement, sides: Sides) -> str:
     return f"{row_name(row)} {row_difference(row)}{level} in {counted(sides)}"
 
 
-def _latency(row: FigureComparison) -> str:
+def _latency(row: MetricComparison) -> str:
     """`Sync latency`, `Read p99 latency`."""
     figure = "" if row.figure.key == "latency_mean_ns" else f" {figure_label(row.figure)}"
     return f"{row.direction.capitalize()}{figure} latency"
 
 
-def _behind(judgement: Judgement, comparison: Comparison) -> Iterator[str]:
+def _behind(judgement: VerdictResult, comparison: Comparison) -> Iterator[str]:
     sides = comparison.sides
     if judgement.slow is not None:
         yield slow_words(judgement.slow, _where(comparison))
@@ -257,7 +265,7 @@ def _stopped(comparison: Comparison) -> str:
     return f"STOPPED ANSWERING {where}: no I/O was completed in {often}, on the other side in each."
 
 
-def _silence(comparison: Comparison, about: FigureComparison) -> Iterator[str]:
+def _silence(comparison: Comparison, about: MetricComparison) -> Iterator[str]:
     """In how many runs of each side no I/O was completed, where that is no verdict."""
     sides = comparison.sides
     stopped = about.judgement is not None and about.judgement.verdict is Verdict.STOPPED_ANSWERING
@@ -268,7 +276,7 @@ def _silence(comparison: Comparison, about: FigureComparison) -> Iterator[str]:
         if still := [run.id for run in runs if silent(run)]:
             told.append(f"in {len(still)} of {units.plural(len(runs), 'run')} {where} ({_listed(still)})")
     if told:
-        drawn = sides.order in (Order.EXPERIMENT, Order.BETWEEN)
+        drawn = sides.order in (RunOrder.EXPERIMENT, RunOrder.BETWEEN)
         yield f"STOPPED ANSWERING {' and '.join(told)}{'' if len(told) == 2 else _blame(drawn)}."
 
 
@@ -339,13 +347,13 @@ def _keys(keys: Sequence[str]) -> str:
     return ", ".join(words) if more <= 0 else f"{', '.join(words[:_MOST_NAMED])} and {more} more"
 
 
-def between_words(seen: Spread) -> str:
+def between_words(seen: MeanInterval) -> str:
     """`In 5 other sessions the same scattered by 3.1 % from one to the next.`: their standard deviation."""
     percent = expm1(seen.sd or 0.0) * 100
     return f"In {units.plural(seen.n, 'other session')} the same scattered by {percent:.1f} % from one to the next."
 
 
-def disturbance_words(one: Disturbance) -> str:
+def disturbance_words(one: DriftPattern) -> str:
     """What the runs did by themselves."""
     match one.pattern:
         case RunPattern.ORDER:
@@ -402,22 +410,22 @@ def rule_words(rule: int) -> str:
     return f"Judged by rule {rule} when it ended, now it is rule {RULE}: `--judge-again` judges by that."
 
 
-def _order(sides: Sides) -> str:
+def _order(sides: ComparisonSides) -> str:
     """Which runs these are, and how they were measured."""
     match sides.order:
-        case Order.EXPERIMENT:
+        case RunOrder.EXPERIMENT:
             pairs = f"all {len(sides.a)} pairs" if len(sides.a) > 1 else "the one pair"
             return f"{pairs.capitalize()} of the experiment {sides.experiment}."
-        case Order.IN_TURN:
+        case RunOrder.IN_TURN:
             timed = sorted((*sides.a, *sides.b), key=place_in_session)
             return f"Measured in turn: {', '.join(run.id for run in timed)}."
-        case Order.BETWEEN:
+        case RunOrder.BETWEEN:
             before, after = sides.a[: -sides.after], sides.a[-sides.after :]
             return f"{_ids(before)}, then {_ids(sides.b)}, then {_ids(after)}."
-        case Order.GROUPS:
+        case RunOrder.GROUPS:
             first, second = (" of the first session", " of the second") if sides.apart else ("", "")
             return f"Not in turn: {_ids(sides.a)}{first} against {_ids(sides.b)}{second}."
-        case Order.SINGLE:
+        case RunOrder.SINGLE:
             return ""
 
 

@@ -5,9 +5,9 @@ from __future__ import annotations
 from collections.abc import Collection, Iterator, Mapping
 from dataclasses import replace
 
-from app.core.presentation.device_tree import Branch, Thing, reason, work, works
+from app.core.presentation.device_tree import DeviceTreeNode, Thing, reason, work, works
 from app.core.presentation.labels import key_value
-from app.core.presentation.table import Cell, FactLine, Facts, Mark, Tone
+from app.core.presentation.table import Cell, FactLine, Facts, StatusSymbol, Tone
 from app.core.session.events import RunStarted
 from backends import raid, sizes
 from backends.health import HealthFault, faults_of, worst_fault
@@ -15,18 +15,18 @@ from backends.model import UNRECOVERABLE, Array, Controller, Drive, Health, Inve
 from backends.settings import Reading
 from widgets.text_utils import units
 
-_STATES: dict[State, tuple[Tone, Mark]] = {
-    State.OPTIMAL: (Tone.GOOD, Mark.WELL),
-    State.ONLINE: (Tone.GOOD, Mark.WELL),
-    State.SPARE: (Tone.PLAIN, Mark.SPARE),
-    State.UNASSIGNED: (Tone.DIM, Mark.UNUSED),
-    State.DEGRADED: (Tone.ATTENTION, Mark.ATTENTION),
-    State.REBUILDING: (Tone.ATTENTION, Mark.BUSY),
-    State.FOREIGN: (Tone.ATTENTION, Mark.ATTENTION),
-    State.FAILED: (Tone.BAD, Mark.FAILED),
-    State.OFFLINE: (Tone.BAD, Mark.FAILED),
-    State.MISSING: (Tone.BAD, Mark.FAILED),
-    State.UNKNOWN: (Tone.DIM, Mark.UNKNOWN),
+_STATES: dict[State, tuple[Tone, StatusSymbol]] = {
+    State.OPTIMAL: (Tone.GOOD, StatusSymbol.WELL),
+    State.ONLINE: (Tone.GOOD, StatusSymbol.WELL),
+    State.SPARE: (Tone.PLAIN, StatusSymbol.SPARE),
+    State.UNASSIGNED: (Tone.DIM, StatusSymbol.UNUSED),
+    State.DEGRADED: (Tone.ATTENTION, StatusSymbol.ATTENTION),
+    State.REBUILDING: (Tone.ATTENTION, StatusSymbol.BUSY),
+    State.FOREIGN: (Tone.ATTENTION, StatusSymbol.ATTENTION),
+    State.FAILED: (Tone.BAD, StatusSymbol.FAILED),
+    State.OFFLINE: (Tone.BAD, StatusSymbol.FAILED),
+    State.MISSING: (Tone.BAD, StatusSymbol.FAILED),
+    State.UNKNOWN: (Tone.DIM, StatusSymbol.UNKNOWN),
 }
 
 _ROLES = {
@@ -85,7 +85,7 @@ def capacity_words(thing: Thing) -> str:
     return "" if isinstance(thing, Controller) else sizes.size_words(thing.size_bytes)
 
 
-def state_cell(branch: Branch) -> Cell:
+def state_cell(branch: DeviceTreeNode) -> Cell:
     """How it is: an array with what is under way, a member with what it does in its array, a card with its battery."""
     thing = branch.thing
     match thing:
@@ -94,7 +94,7 @@ def state_cell(branch: Branch) -> Cell:
         case Array():
             under_way = work(thing) if thing.state in (State.DEGRADED, State.REBUILDING) else ""
             cell = _state(thing.state, under_way or ": ".join(filter(None, (thing.state.value, branch.why))))
-            return replace(cell, mark=Mark.BUSY) if under_way else cell
+            return replace(cell, mark=StatusSymbol.BUSY) if under_way else cell
         case Drive():
             cell = _state(state_of(thing, branch.role), branch.role or thing.state.value)
             return _with_fault(cell, worst_fault(thing))
@@ -102,10 +102,10 @@ def state_cell(branch: Branch) -> Cell:
 
 def _with_fault(cell: Cell, fault: HealthFault | None) -> Cell:
     """Return how a drive is with its gravest fault first: `predicts failure, spare`, of a drive at work only that."""
-    if fault is None or cell.mark is Mark.FAILED:
+    if fault is None or cell.mark is StatusSymbol.FAILED:
         return cell
-    words = fault.value if cell.mark is Mark.WELL or cell.text == fault.value else f"{fault.value}, {cell.text}"
-    return Cell(words, Tone.BAD if fault.is_grave else Tone.ATTENTION, Mark.ATTENTION)
+    words = fault.value if cell.mark is StatusSymbol.WELL or cell.text == fault.value else f"{fault.value}, {cell.text}"
+    return Cell(words, Tone.BAD if fault.is_grave else Tone.ATTENTION, StatusSymbol.ATTENTION)
 
 
 def state_of(drive: Drive, role: str) -> State:
@@ -135,7 +135,7 @@ def protection_words(protection: Protection | None) -> str:
 def protection_cell(protection: Protection | None) -> Cell:
     """The same with a sign where it is lost."""
     words = protection_words(protection)
-    return Cell(words, Tone.BAD, Mark.ATTENTION) if is_lost(protection) else Cell(words)
+    return Cell(words, Tone.BAD, StatusSymbol.ATTENTION) if is_lost(protection) else Cell(words)
 
 
 def is_lost(protection: Protection | None) -> bool:
@@ -405,7 +405,7 @@ def ran_with(start: RunStarted, key: str) -> Cell:
     value, force = start.settings.get(key), in_force_of(start).get(key)
     if value is None or force in (None, value):
         return Cell("" if value is None else key_value(key, value))
-    return Cell(f"{key_value(key, force)}, set: {key_value(key, value)}", Tone.ATTENTION, Mark.ATTENTION)
+    return Cell(f"{key_value(key, force)}, set: {key_value(key, value)}", Tone.ATTENTION, StatusSymbol.ATTENTION)
 
 
 def settings_words(values: Mapping[str, str], *, named: bool) -> tuple[str, ...]:

@@ -16,9 +16,9 @@ from app.core.presentation.device import (
     state_cell,
     state_of,
 )
-from app.core.presentation.device_tree import TROUBLE, Branch, Thing, arranged, grade, members, role_of
-from app.core.presentation.setting import UNREAD, Tuning
-from app.core.presentation.table import Align, Cell, Column, Fold, Mark, Row, Table, Tone, text_of
+from app.core.presentation.device_tree import TROUBLE, DeviceTreeNode, Thing, arranged, grade, members, role_of
+from app.core.presentation.setting import UNREAD, TuningCells
+from app.core.presentation.table import Align, Cell, Column, ExpandState, Row, StatusSymbol, Table, Tone, text_of
 from backends import sizes
 from backends.display_names import name_of
 from backends.health import faults_of, worst_fault
@@ -58,7 +58,7 @@ OTHERS = "/others"
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
-class Listing:
+class DeviceListOptions:
     """What of the list is shown, and in which order."""
 
     opened: frozenset[str] = frozenset()
@@ -75,18 +75,18 @@ class Listing:
     """Of these, the keys of what is called so: shown also where the array that it belongs to is wanted itself."""
 
 
-WHOLE = Listing(whole=True)
+WHOLE = DeviceListOptions(whole=True)
 """Every member of every array."""
 
 
 def devices_table(
-    inventory: Inventory, listing: Listing = WHOLE, tuned: Mapping[Target, Tuning] | None = None
+    inventory: Inventory, listing: DeviceListOptions = WHOLE, tuned: Mapping[Target, TuningCells] | None = None
 ) -> Table:
     """All that was found, each thing once: heads of controllers, arrays, drives; the row's key is the address."""
     return Table(columns=COLUMNS, rows=tuple(_Listing(inventory, listing, tuned or {}).rows()))
 
 
-def searchable(inventory: Inventory, tuned: Mapping[Target, Tuning]) -> dict[str, str]:
+def searchable(inventory: Inventory, tuned: Mapping[Target, TuningCells]) -> dict[str, str]:
     """Everything that is known of each thing in one text, by its key: what a filter looks at."""
     twins = inventory.twins
     things: tuple[Thing, ...] = (*inventory.controllers, *inventory.arrays, *inventory.drives)
@@ -106,7 +106,7 @@ def called(inventory: Inventory, found: Collection[str], words: str) -> frozense
     return frozenset(key for key in found if words.strip().lower() in names.get(key, ""))
 
 
-def _told(inventory: Inventory, thing: Thing, tuned: Mapping[Target, Tuning]) -> str:
+def _told(inventory: Inventory, thing: Thing, tuned: Mapping[Target, TuningCells]) -> str:
     """All that is known of a thing, of its other views, and how it is tuned, in one text; members have their own."""
     twin = inventory.twin(thing)
     views: tuple[Thing, ...] = (thing,) if twin is None else (thing, twin)
@@ -139,7 +139,7 @@ ORDERS: Mapping[str, tuple[str, Callable[[Array | Drive], Any] | None]] = {
 
 
 class _Listing:
-    def __init__(self, inventory: Inventory, listing: Listing, tuned: Mapping[Target, Tuning]) -> None:
+    def __init__(self, inventory: Inventory, listing: DeviceListOptions, tuned: Mapping[Target, TuningCells]) -> None:
         self._inventory = inventory
         self._members = members(inventory)
         self._listing = listing
@@ -154,24 +154,28 @@ class _Listing:
         told = {problem.where: problem for problem in reversed(self._inventory.problems)}
         yield from (_problem(told[where]) for where in sorted(told) if where not in known)
 
-    def _branch(self, branch: Branch, depth: int, above: Branch | None, *, wanted: bool) -> Iterator[Row]:
+    def _branch(
+        self, branch: DeviceTreeNode, depth: int, above: DeviceTreeNode | None, *, wanted: bool
+    ) -> Iterator[Row]:
         """`wanted`: whether what it hangs from was, and all below it with it."""
         key, found = str(branch.thing.target), self._listing.found
         wanted = wanted or found is None or key in found
         if not wanted and not self._leads(branch):
             return
         shown, others = self._below(branch, key, led=not wanted)
-        fold = Fold.NOTHING if not branch.below else Fold.OPEN if shown else Fold.CLOSED
+        fold = ExpandState.NOTHING if not branch.below else ExpandState.OPEN if shown else ExpandState.CLOSED
         yield self._row(branch, key, depth, above, fold)
         for below in shown:
             yield from self._branch(below, depth + 1, branch, wanted=wanted)
         if others:
             yield self._rest(key, others, depth + 1)
 
-    def _leads(self, branch: Branch) -> bool:
+    def _leads(self, branch: DeviceTreeNode) -> bool:
         return any(self._is_found(below) for below in branch.below)
 
-    def _below(self, branch: Branch, key: str, *, led: bool) -> tuple[tuple[Branch, ...], tuple[Branch, ...]]:
+    def _below(
+        self, branch: DeviceTreeNode, key: str, *, led: bool
+    ) -> tuple[tuple[DeviceTreeNode, ...], tuple[DeviceTreeNode, ...]]:
         """What is shown of what hangs from it, and what one row stands for."""
         listing = self._listing
         if led:
@@ -187,15 +191,17 @@ class _Listing:
         others = tuple(below for below, out in zip(branch.below, stands_out, strict=True) if not out)
         return (shown, others) if shown else ((), ())
 
-    def _is_found(self, branch: Branch) -> bool:
+    def _is_found(self, branch: DeviceTreeNode) -> bool:
         """Whether a filter wants it itself, or something that hangs from it."""
         return str(branch.thing.target) in (self._listing.found or ()) or self._leads(branch)
 
-    def _is_named(self, branch: Branch) -> bool:
+    def _is_named(self, branch: DeviceTreeNode) -> bool:
         """Whether it is called as the filter says, or something that hangs from it is."""
         return str(branch.thing.target) in self._listing.named or any(map(self._is_named, branch.below))
 
-    def _row(self, branch: Branch, key: str, depth: int, above: Branch | None, fold: Fold) -> Row:
+    def _row(
+        self, branch: DeviceTreeNode, key: str, depth: int, above: DeviceTreeNode | None, fold: ExpandState
+    ) -> Row:
         thing = branch.thing
         how = self._tuned.get(thing.target, UNREAD)
         member = above is not None and isinstance(above.thing, Array)
@@ -226,16 +232,16 @@ class _Listing:
             ),
         )
 
-    def _rest(self, key: str, others: tuple[Branch, ...], depth: int) -> Row:
+    def _rest(self, key: str, others: tuple[DeviceTreeNode, ...], depth: int) -> Row:
         """The row that stands for the members that are well."""
         states = Counter(state_cell(other).text for other in others)
         state = state_cell(others[0]) if len(states) == 1 else Cell(_counted(states))
         cells: dict[str, str | Cell] = {"name": Cell(units.plural(len(others), "other"), Tone.DIM), "state": state}
         row = tuple(cells.get(column, "") for column in KEYS)
-        return Row(key=key + OTHERS, depth=depth, cells=row, fold=Fold.CLOSED)
+        return Row(key=key + OTHERS, depth=depth, cells=row, fold=ExpandState.CLOSED)
 
 
-def _wants_a_look(branch: Branch) -> bool:
+def _wants_a_look(branch: DeviceTreeNode) -> bool:
     thing = branch.thing
     if isinstance(thing, Controller):
         return False
@@ -252,10 +258,16 @@ def members_words(array: Array, parts: Collection[Array | Drive]) -> str:
     if not parts:
         return ""
     models = Counter(name_of(part) if isinstance(part, Array) else _model(part) or kind_words(part) for part in parts)
-    states = [state_cell(Branch(thing=part, role=role_of(part, array))) for part in parts]
+    states = [state_cell(DeviceTreeNode(thing=part, role=role_of(part, array))) for part in parts]
     words = Counter(cell.text for cell in states)
     made_of = ", ".join(f"{count} x {model}" for model, count in models.items())
-    alike = next(iter(words)) if len(words) == 1 else "well" if {cell.mark for cell in states} == {Mark.WELL} else ""
+    alike = (
+        next(iter(words))
+        if len(words) == 1
+        else "well"
+        if {cell.mark for cell in states} == {StatusSymbol.WELL}
+        else ""
+    )
     return f"{made_of}, {f'all {alike}' if alike else _counted(words)}"
 
 
@@ -277,8 +289,8 @@ def _heading(controller: Controller) -> Iterator[str | Cell]:
 
 def _problem(problem: Problem) -> Row:
     """What could not be looked at, in the place of what would be there."""
-    said = Cell(f"{problem.where}: {problem.message}", Tone.BAD, Mark.FAILED)
-    state = Cell("not read", Tone.BAD, Mark.FAILED)
+    said = Cell(f"{problem.where}: {problem.message}", Tone.BAD, StatusSymbol.FAILED)
+    state = Cell("not read", Tone.BAD, StatusSymbol.FAILED)
     cells: dict[str, str | Cell] = {"name": problem.where, "state": state, "more": problem.message}
     return Row(key=problem.where, banner=(said,), cells=tuple(cells.get(column, "") for column in KEYS))
 

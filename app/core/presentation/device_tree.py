@@ -21,7 +21,7 @@ TROUBLE = (*BROKEN, State.FOREIGN)
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
-class Branch:
+class DeviceTreeNode:
     """A thing and what belongs to it."""
 
     thing: Thing
@@ -30,11 +30,11 @@ class Branch:
     """What it does in the array above it, in words; "" if that is not told."""
     why: str = ""
     """Why an array is not as it should be, in a few words; "" if it is, or nobody knows."""
-    below: tuple[Branch, ...] = ()
+    below: tuple[DeviceTreeNode, ...] = ()
     """What hangs from it."""
 
 
-def arranged(inventory: Inventory, order: Order | None = None) -> tuple[Branch, ...]:
+def arranged(inventory: Inventory, order: Order | None = None) -> tuple[DeviceTreeNode, ...]:
     """Controllers with what is behind them, arrays of none, drives of neither; each by address, or in another `order`.
 
     A member of an array is under the array, wherever it hangs; twins are left out (see `Inventory.twins`).
@@ -79,7 +79,7 @@ class _Arranging:
                 self._behind.setdefault(drive.controller, []).append(drive)
         self._nested = {member for array in inventory.arrays for member in array.members if member in self._arrays}
 
-    def all(self) -> tuple[Branch, ...]:
+    def all(self) -> tuple[DeviceTreeNode, ...]:
         controllers = sorted(self._inventory.controllers, key=lambda controller: place_of(controller.target))
         owners = {controller.target for controller in controllers}
         free = [
@@ -98,15 +98,15 @@ class _Arranging:
         placed = sorted(things, key=lambda thing: place_of(thing.target))
         return placed if self._order is None else sorted(placed, key=self._order)
 
-    def _controller(self, controller: Controller) -> Branch:
+    def _controller(self, controller: Controller) -> DeviceTreeNode:
         mine = [array for array in self._inventory.arrays if array.controller == controller.target]
         below = [self._array(one) for one in self._sorted(mine) if one.target not in self._done]
         here = self._behind.get(controller.target, ())
         loose = [one for one in here if one.target not in self._done and one.array not in self._arrays]
         below += [self._drive(drive) for drive in self._sorted(loose)]
-        return Branch(thing=controller, below=tuple(below))
+        return DeviceTreeNode(thing=controller, below=tuple(below))
 
-    def _array(self, array: Array, role: str = "") -> Branch:
+    def _array(self, array: Array, role: str = "") -> DeviceTreeNode:
         self._done.add(array.target)
         inner = [
             self._arrays[member] for member in array.members if member in self._arrays and member not in self._done
@@ -116,11 +116,11 @@ class _Arranging:
         named |= {one.target: one for one in self._parts.get(array.target, ())}
         fresh = [drive for target, drive in named.items() if target not in self._done]
         below += [self._drive(one, role_of(one, array)) for one in self._sorted(fresh)]
-        return Branch(thing=array, role=role, why=reason(array), below=tuple(below))
+        return DeviceTreeNode(thing=array, role=role, why=reason(array), below=tuple(below))
 
-    def _drive(self, drive: Drive, role: str = "") -> Branch:
+    def _drive(self, drive: Drive, role: str = "") -> DeviceTreeNode:
         self._done.add(drive.target)
-        return Branch(thing=drive, role=role)
+        return DeviceTreeNode(thing=drive, role=role)
 
 
 def members(inventory: Inventory) -> Mapping[Target, tuple[Array | Drive, ...]]:

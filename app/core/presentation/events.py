@@ -23,14 +23,14 @@ from app.core.session.events import (
     MachineChecked,
     NoteAdded,
     PreconditionEnded,
-    ProblemMet,
+    ProblemRecorded,
     RulePersisted,
     RunEnded,
     RunStarted,
     SessionEnded,
     SessionStarted,
 )
-from app.core.session.results import RunFigures, RunStatus
+from app.core.session.results import RunResult, RunStatus
 from app.core.session.state import Session
 from app.core.session.sweep_record import (
     SweepArrayRefused,
@@ -172,7 +172,7 @@ def describe_event(event: LoggedEvent, session: Session | None = None) -> EventW
     return EventWords(kind=kind, head=head, body=tuple(body), tone=tone)
 
 
-def after_words(figures: RunFigures) -> tuple[str, ...]:
+def after_words(figures: RunResult) -> tuple[str, ...]:
     """What else is to be said of a finished run: what to do next, and what makes the figures doubtful."""
     return tuple(filter(None, (figures.hint, *figures.warnings)))
 
@@ -222,7 +222,7 @@ def _words(event: LoggedEvent) -> _Words:  # noqa: C901 a line for each kind: my
             return _machine_checked(event)
         case RulePersisted():
             return _rule_persisted(event)
-        case ProblemMet():
+        case ProblemRecorded():
             return _problem_met(event)
         case SessionEnded():
             return "session", event.reason, [], Tone.DIM
@@ -325,6 +325,6 @@ def _rule_persisted(event: RulePersisted) -> _Words:
     return "change", f"{event.path} {verb} {event.target} after a reboot", body, Tone.ACCENT
 
 
-def _problem_met(event: ProblemMet) -> _Words:
+def _problem_met(event: ProblemRecorded) -> _Words:
     problem = event.problem
     return "problem", f"{problem.where}: {problem.message}", [problem.hint] if problem.hint else [], Tone.BAD

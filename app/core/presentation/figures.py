@@ -5,8 +5,8 @@ from __future__ import annotations
 from collections.abc import Callable, Mapping
 from types import MappingProxyType
 
-from app.core.analysis.metric_kinds import BOTH, Figure
-from app.core.analysis.stats import Spread
+from app.core.analysis.metric_kinds import BOTH, MetricKind
+from app.core.analysis.stats import MeanInterval
 from widgets.text_utils import units
 
 _LABELS: Mapping[str, str] = MappingProxyType(
@@ -27,29 +27,29 @@ _LABELS: Mapping[str, str] = MappingProxyType(
 """By the key of the figure."""
 
 
-def figure_label(figure: Figure) -> str:
+def figure_label(figure: MetricKind) -> str:
     """`IOPS`, `p99`."""
     return _LABELS[figure.key]
 
 
-def figure_name(figure: Figure, direction: str) -> str:
+def figure_name(figure: MetricKind, direction: str) -> str:
     """`read IOPS`, of a mixed job `IOPS`."""
     return figure_label(figure) if direction == BOTH else f"{direction} {figure_label(figure)}"
 
 
-def shower(figure: Figure) -> Callable[[float | None], str]:
+def shower(figure: MetricKind) -> Callable[[float | None], str]:
     """How its values are written: `85.4k`, `332`, `1.15 ms`."""
     if figure.is_latency:
         return units.latency
     return units.iops if figure.key == "iops" else units.mib_per_s
 
 
-def shown(figure: Figure, value: float | None) -> str:
+def shown(figure: MetricKind, value: float | None) -> str:
     """One of its values: `1.15 ms`; a dash for none."""
     return shower(figure)(value)
 
 
-def mean_text(seen: Spread, show: Callable[[float | None], str]) -> str:
+def mean_text(seen: MeanInterval, show: Callable[[float | None], str]) -> str:
     """`83.6k ±0.5 %`: mean, half the 95 % interval as a share of it."""
     if seen.half is None or not seen.mean:
         return show(seen.mean)

@@ -7,7 +7,7 @@ from dataclasses import fields
 from enum import Enum
 from typing import TYPE_CHECKING, Any
 
-from backends.change import Change, Write
+from backends.change import Change, ChangeStep
 from backends.display_names import addresses, name_of
 from backends.identity import Use
 from backends.model import KERNEL, Array, Controller, Drive, Health, Inventory, Problem, Target
@@ -18,18 +18,18 @@ if TYPE_CHECKING:  # a look at the devices does not pay for the words of a sessi
     from app.core.session.events import ChangeEnded, RunSection, RunTarget
     from app.core.session.results import (
         Advice,
-        CacheFigures,
-        DirectionFigures,
+        CacheStats,
         DirectionSample,
-        LatencyFigures,
-        MemberFigures,
+        DirectionStats,
+        LatencyStats,
+        MemberStats,
         PartFigures,
         PartSample,
-        RunFigures,
+        RunResult,
         Sample,
         SectionFigures,
-        SteadyFigures,
-        TargetFigures,
+        SteadyStateResult,
+        TargetStats,
     )
     from app.core.session.state import ChangeRecord, RunRecord
     from backends.settings import Setting
@@ -311,7 +311,7 @@ def advice(given: Advice) -> Json:
     return {**picked(given, "key", "message"), "do": given.do or None, "about": list(given.about)}
 
 
-def sample(taken: Sample, members: Sequence[MemberFigures] = ()) -> Json:
+def sample(taken: Sample, members: Sequence[MemberStats] = ()) -> Json:
     """One line of `bench --stream`; with what the members did in the same interval, where there are some."""
     line: Json = {"at": round(taken.at, 3), **_intervals(taken)}
     if taken.targets:
@@ -331,14 +331,14 @@ def _intervals(taken: Sample | PartSample) -> Json:
     return {name: _interval(taken.side(name)) for name in DIRECTIONS}
 
 
-def _sides(figures: RunFigures | PartFigures) -> Json:
+def _sides(figures: RunResult | PartFigures) -> Json:
     """All figures of a run by direction, null where there are none."""
     from app.core.session.results import SIDES
 
     return {name: side(figures.side(name)) for name in SIDES}
 
 
-def _target(started: RunTarget, figures: TargetFigures) -> Json:
+def _target(started: RunTarget, figures: TargetStats) -> Json:
     """One of several targets; its rates are those of the time of the whole run, so that they add up."""
     return {
         **picked(started, "target", "device"),
@@ -363,7 +363,7 @@ def _measured_section(figures: SectionFigures | None) -> Json:
     return {} if figures is None else {"seconds": figures.seconds, **_sides(figures)}
 
 
-def member(figures: MemberFigures) -> Json:
+def member(figures: MemberStats) -> Json:
     """A device below the one that was measured; null is what the kernel does not count."""
     return {
         "device": figures.device,
@@ -374,7 +374,7 @@ def member(figures: MemberFigures) -> Json:
     }
 
 
-def cache(figures: CacheFigures) -> Json:
+def cache(figures: CacheStats) -> Json:
     """A cache in the way of a run; null is what it does not count, and why."""
     shares = picked(figures, "device", "share_of_reads", "share_of_writes", "dirty")
     return {**shares, "why_not": figures.why_not or None}
@@ -385,7 +385,7 @@ def problem(met: Problem) -> Json:
     return {**picked(met, "where", "message"), "hint": met.hint or None}
 
 
-def side(figures: DirectionFigures | None) -> Json | None:
+def side(figures: DirectionStats | None) -> Json | None:
     """One direction of a run."""
     if figures is None:
         return None
@@ -400,7 +400,7 @@ def side(figures: DirectionFigures | None) -> Json | None:
     }
 
 
-def _latency(figures: LatencyFigures | None) -> Json | None:
+def _latency(figures: LatencyStats | None) -> Json | None:
     if figures is None:
         return None
     return picked(
@@ -408,7 +408,7 @@ def _latency(figures: LatencyFigures | None) -> Json | None:
     )
 
 
-def _steady(seen: SteadyFigures | None) -> Json | None:
+def _steady(seen: SteadyStateResult | None) -> Json | None:
     """How a run stood to the steady state rule."""
     if seen is None:
         return None
@@ -439,5 +439,5 @@ def _span(span: Span | None) -> Json | None:
     return None if span is None else {**picked(span, "minimum", "maximum", "step"), "unit": span.unit or None}
 
 
-def _lines(writes: tuple[Write, ...]) -> list[str]:
+def _lines(writes: tuple[ChangeStep, ...]) -> list[str]:
     return [write.shown() for write in writes]

@@ -5,17 +5,17 @@ from __future__ import annotations
 from collections.abc import Iterable
 from math import expm1
 
-from app.core.analysis.comparison import Comparison, FigureComparison
+from app.core.analysis.comparison import Comparison, MetricComparison
 from app.core.analysis.sample_groups import silent
-from app.core.analysis.stats import THRESHOLD_PERCENT, Spread
+from app.core.analysis.stats import THRESHOLD_PERCENT, MeanInterval
 from app.core.presentation.comparison import shown_lines
 from app.core.presentation.json_schema import Json, picked
 from app.core.presentation.verdict_text import far_words, reason_words, slow_words
-from app.core.session.event_types import Look
+from app.core.session.event_types import InterimAnalysis
 from app.core.session.state import ExperimentRecord, Session
 
 
-def looks(planned: Iterable[Look]) -> list[Json]:
+def looks(planned: Iterable[InterimAnalysis]) -> list[Json]:
     """When an experiment may be decided, and how sure each look has to be."""
     return [{"pairs": look.pairs, "level": look.level, "no_difference_level": look.inside_level} for look in planned]
 
@@ -57,7 +57,7 @@ def _silent_runs(compared: Comparison) -> Json:
     return {letter: ids for letter, ids in found.items() if ids}
 
 
-def figure(row: FigureComparison) -> Json:
+def figure(row: MetricComparison) -> Json:
     """One figure of both sides, with what its repeats show."""
     judgement = row.judgement
     interval = None if judgement is None else judgement.interval
@@ -83,12 +83,12 @@ def figure(row: FigureComparison) -> Json:
     }
 
 
-def between(seen: Spread | None) -> Json | None:
+def between(seen: MeanInterval | None) -> Json | None:
     """How far earlier sessions of the same lie apart."""
     return None if seen is None else {"sessions": seen.n, "sd_percent": expm1(seen.sd or 0.0) * 100}
 
 
-def spread(direction: str, figure_key: str, seen: Spread) -> Json:
+def spread(direction: str, figure_key: str, seen: MeanInterval) -> Json:
     """One figure of repeats."""
     low, high = (None, None) if seen.half is None else (seen.mean - seen.half, seen.mean + seen.half)
     return {

@@ -9,7 +9,7 @@ from functools import cache
 from typing import TypeVar
 
 from app.core.session.sweep_record import SweepRecord
-from app.core.session.sweep_steps import Design, PublishedFigure, Skipped, SweepCell
+from app.core.session.sweep_steps import Design, PublishedFigure, SkippedCell, SweepCell
 from app.core.session.unit_labels import in_words, within
 from backends.model import KERNEL
 from backends.protocol import at_place
@@ -17,7 +17,7 @@ from backends.registry import declared, find_vendors
 from widgets.text_utils import units
 
 _IN_FORCE = "in_force_"
-_Named = TypeVar("_Named", SweepCell, Skipped, PublishedFigure)
+_Named = TypeVar("_Named", SweepCell, SkippedCell, PublishedFigure)
 _BENEATH = {
     "backing_file": "path of the backing file",
     "backing_inode": "inode of the backing file",

@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Sequence
 
 from app.core.presentation.table import Align, Column, Row, Table
-from app.core.session.results import MemberFigures
+from app.core.session.results import MemberStats
 from widgets.text_utils import units
 
 COLUMNS = (
@@ -26,7 +26,7 @@ _SHORT = ("Member", "Model", "Role", "r IOPS", "w IOPS", "MiB/s", "Util", "Queue
 _WORDS = ("Member", "Model", "Role")
 
 
-def member_table(members: Sequence[MemberFigures], heading: str = "") -> Table:
+def member_table(members: Sequence[MemberStats], heading: str = "") -> Table:
     """What each member did, under short headings; where there is no room the kernel's name says the model, too."""
     columns = tuple(
         Column(title=title, align=Align.LEFT if title in _WORDS else Align.RIGHT, priority=int(title == "Model"))
@@ -39,7 +39,7 @@ def member_table(members: Sequence[MemberFigures], heading: str = "") -> Table:
     )
 
 
-def member_cells(member: MemberFigures, name: str = "") -> tuple[str, ...]:
+def member_cells(member: MemberStats, name: str = "") -> tuple[str, ...]:
     """A cell for each of `COLUMNS`; `name` stands for the kernel's name where that alone would not do."""
     return (
         name or "  " * member.depth + member.device,
@@ -55,13 +55,13 @@ def member_cells(member: MemberFigures, name: str = "") -> tuple[str, ...]:
     )
 
 
-def role(member: MemberFigures) -> str:
+def role(member: MemberStats) -> str:
     """Its role, and why there are no figures if there are none."""
     uncounted = member.read_iops is None and member.role != "gone"
     return ", ".join(filter(None, (member.role, "not counted" if uncounted else "")))
 
 
-def moved(member: MemberFigures) -> float | None:
+def moved(member: MemberStats) -> float | None:
     """Bytes per second in both directions; None when it is not counted."""
     if member.read_bytes_per_second is None or member.write_bytes_per_second is None:
         return None
@@ -75,7 +75,7 @@ def queue(requests: float | None) -> str:
     return f"{requests:.2f}" if requests < 9.995 else units.three(requests)
 
 
-def paths(members: Sequence[MemberFigures]) -> tuple[str, ...]:
+def paths(members: Sequence[MemberStats]) -> tuple[str, ...]:
     """Names that say where each lies: `md1`, `md1/sda`, as they come one after the other."""
     above: list[str] = []
     found = []

@@ -8,7 +8,7 @@ from app.core.analysis.comparison import Comparison
 from app.core.analysis.noise import SIZES, RunNoise, noise_of_pairs, pairs_for, sight
 from app.core.analysis.pair_design import FEWEST_PAIRS, STANDARD
 from app.core.presentation.json_schema import Json
-from app.core.session.event_types import Look
+from app.core.session.event_types import InterimAnalysis
 from widgets.text_utils import units
 
 _MOST = 50
@@ -57,7 +57,7 @@ def null_words(comparison: Comparison) -> Iterator[str]:
         )
 
 
-def noise_json(noise: RunNoise | None, sights: Iterable[tuple[Look, float]] = ()) -> Json | None:
+def noise_json(noise: RunNoise | None, sights: Iterable[tuple[InterimAnalysis, float]] = ()) -> Json | None:
     """The noise, and what the looks of a plan (`sights`: each with its percent) and pairs judged once can show."""
     if noise is None:
         return None

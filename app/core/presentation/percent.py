@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from app.core.analysis.stats import Interval
+from app.core.analysis.stats import ConfidenceInterval
 from widgets.text_utils import units
 
 TOO_NOISY = "too noisy to tell"
@@ -35,12 +35,12 @@ def difference_text(a: float | None, b: float | None) -> str:
     return percent_text((b - a) / a * 100)
 
 
-def too_noisy(interval: Interval) -> bool:
+def too_noisy(interval: ConfidenceInterval) -> bool:
     """Whether an interval is so wide that it tells nothing."""
     return 100 + interval.percent_high > _MOST_SPREAD * (100 + interval.percent_low)
 
 
-def interval_text(interval: Interval) -> str:
+def interval_text(interval: ConfidenceInterval) -> str:
     """`-17.9 % [-19.7, -16.1]`; where the interval is as wide as the world, that alone is said."""
     if too_noisy(interval):
         return TOO_NOISY
@@ -50,7 +50,7 @@ def interval_text(interval: Interval) -> str:
     return f"{percent_text(interval.percent)} [{low}, {high}]"
 
 
-def between_text(interval: Interval) -> str:
+def between_text(interval: ConfidenceInterval) -> str:
     """`between -19.7 and -16.1 % (95 %)`."""
     if too_noisy(interval):
         return TOO_NOISY

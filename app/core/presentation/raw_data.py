@@ -10,7 +10,7 @@ from typing import Any
 from app.core.analysis.stored_verdicts import shown_experiment
 from app.core.fio.interval_log import samples_of
 from app.core.fio.job import Job
-from app.core.fio.run_phases import Course
+from app.core.fio.run_phases import RunPhases
 from app.core.fio.sections import JobSection
 from app.core.presentation import json_schema, json_schema_compare
 from app.core.session.events import NoteAdded, RulePersisted, RunStarted, last_check
@@ -108,10 +108,10 @@ def intervals(run: RunRecord, folder: Path) -> tuple[Sample, ...]:
     return samples_of(place / "fio.out", course_of(run))
 
 
-def course_of(run: RunRecord) -> Course:
+def course_of(run: RunRecord) -> RunPhases:
     """What takes the documents of a run, as when it was measured."""
     start = run.start
-    return Course(
+    return RunPhases(
         ramp=has_ramp(run),
         planned_s=seconds_of(start.job),
         plan=start.steady,

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from enum import Enum
 
-from app.core.presentation.table import Cell, Mark, Tone
+from app.core.presentation.table import Cell, StatusSymbol, Tone
 from backends.model import Scope
 from backends.settings import Effect, Persistence, Risk
 
@@ -32,18 +32,18 @@ _RISKS: dict[Risk, Cell] = {
 }
 
 _OUTCOMES = {
-    **dict.fromkeys(("verified", "restored", "kept", "undone"), (Tone.GOOD, Mark.WELL)),
-    **dict.fromkeys(("differs", "gone"), (Tone.ATTENTION, Mark.ATTENTION)),
+    **dict.fromkeys(("verified", "restored", "kept", "undone"), (Tone.GOOD, StatusSymbol.WELL)),
+    **dict.fromkeys(("differs", "gone"), (Tone.ATTENTION, StatusSymbol.ATTENTION)),
 }
 
-SETTING = Cell("setting…", Tone.ACCENT, Mark.BUSY)
+SETTING = Cell("setting…", Tone.ACCENT, StatusSymbol.BUSY)
 """Of a change that is being made, until it is known how it ends."""
 
 WAITS = Cell("waits", Tone.DIM)
 """Of one whose turn comes after it."""
 
 
-class Tier(Enum):
+class ConfirmationLevel(Enum):
     """How a change is agreed to."""
 
     HARMLESS = "harmless"
@@ -69,18 +69,18 @@ def risk_cell(risk: Risk) -> Cell:
     return _RISKS[risk]
 
 
-def tier(risk: Risk) -> Tier:
+def tier(risk: Risk) -> ConfirmationLevel:
     """How somebody has to agree to a risk."""
     match risk:
         case Risk.NONE | Risk.PERFORMANCE:
-            return Tier.HARMLESS
+            return ConfirmationLevel.HARMLESS
         case Risk.OUTAGE | Risk.POWER_LOSS:
-            return Tier.RISKY
+            return ConfirmationLevel.RISKY
         case Risk.DESTROYS_DATA:
-            return Tier.DESTRUCTIVE
+            return ConfirmationLevel.DESTRUCTIVE
 
 
 def outcome_cell(result: str) -> Cell:
     """How a change ended: `verified`, `differs`, `failed`, ..."""
-    tone, mark = _OUTCOMES.get(result, (Tone.BAD, Mark.FAILED))
+    tone, mark = _OUTCOMES.get(result, (Tone.BAD, StatusSymbol.FAILED))
     return Cell(result, tone, mark)

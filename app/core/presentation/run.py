@@ -4,9 +4,9 @@ from __future__ import annotations
 
 from collections.abc import Callable, Iterable, Iterator, Sequence
 
-from app.core.analysis.metric_kinds import FIGURES, SYNC, TRIM, Figure
+from app.core.analysis.metric_kinds import FIGURES, SYNC, TRIM, MetricKind
 from app.core.analysis.replicates import spread_of
-from app.core.fio.stalls import Standstills
+from app.core.fio.stalls import IoStallDetector
 from app.core.presentation.caches import cache_facts
 from app.core.presentation.figures import figure_label, mean_text, shower, shown
 from app.core.presentation.table import Align, Cell, Column, FactLine, Facts, Row, Table, Tone
@@ -14,12 +14,12 @@ from app.core.presentation.verdict_text import advice_words
 from app.core.session.results import (
     SIDES,
     Advice,
-    DirectionFigures,
+    DirectionStats,
     PartFigures,
     Phase,
-    RunFigures,
+    RunResult,
     RunStatus,
-    SteadyFigures,
+    SteadyStateResult,
 )
 from app.core.session.section_runs import same_sections
 from app.core.session.state import ActiveRun, RunRecord
@@ -29,7 +29,7 @@ from widgets.text_utils import units
 # -- a device that stands still under a running job, in words ---------------------------------------------------------
 
 
-def stall_words(still: Standstills, measured_from: float) -> str:
+def stall_words(still: IoStallDetector, measured_from: float) -> str:
     """A sentence on the stalls of a running job, whose measured phase began at this second; "" without one."""
     found = still.found
     if not found:
@@ -60,7 +60,7 @@ def silence_words(active: ActiveRun) -> str:
 # -- how a run stands, or stood, to the steady state rule, in words ---------------------------------------------------
 
 
-def steady_words(seen: SteadyFigures) -> str:
+def steady_words(seen: SteadyStateResult) -> str:
     """`steady: no, range 31 %, slope 12 % (round 7)`; `steady: round 3 of 5` before there is a window."""
     if seen.rounds < seen.window:
         return f"steady: round {seen.rounds} of {seen.window}"
@@ -71,7 +71,7 @@ def steady_words(seen: SteadyFigures) -> str:
     return f"{said}, {limits} (round {seen.rounds})"
 
 
-def outcome_words(seen: SteadyFigures) -> str:
+def outcome_words(seen: SteadyStateResult) -> str:
     """How a finished run stood to the rule: a clause."""
     limits = ""
     if seen.range_share is not None and seen.slope_share is not None:
@@ -99,20 +99,20 @@ TOO_FEW = "too few I/Os"
 """Stands for a percentile that too few I/Os carry."""
 
 
-def caveat_mark(figures: RunFigures) -> str:
+def caveat_mark(figures: RunResult) -> str:
     """Behind a run's state in lists: how much speaks against its figures. ` !`, ` !3`, or nothing."""
     count = len(figures.warnings) + len(figures.advice)
     return "" if not count else " !" if count == 1 else f" !{count}"
 
 
-def both_directions(figures: RunFigures | PartFigures) -> Iterator[tuple[str, DirectionFigures]]:
+def both_directions(figures: RunResult | PartFigures) -> Iterator[tuple[str, DirectionStats]]:
     """What did something, by name: reads, writes, trims, flushes."""
     for direction in SIDES:
         if (found := figures.side(direction)) is not None:
             yield direction, found
 
 
-def figure_text(figure: Figure, value: float | None) -> str:
+def figure_text(figure: MetricKind, value: float | None) -> str:
     """A figure in its unit; a latency that is not there has too few I/Os."""
     return TOO_FEW if value is None and figure.is_latency else shown(figure, value)
 
@@ -130,13 +130,13 @@ def figures_table(runs: Sequence[RunRecord]) -> Table:
     return Table(columns=columns, rows=tuple(row for run in runs for row in _figure_rows(run, shown)))
 
 
-def _known_figures(sides: Iterable[DirectionFigures]) -> tuple[Figure, ...]:
+def _known_figures(sides: Iterable[DirectionStats]) -> tuple[MetricKind, ...]:
     """Return the figures to show: rare ones only where one of the sides has them."""
     known = tuple(sides)
     return tuple(one for one in FIGURES if not one.rare or any(one.read(side) is not None for side in known))
 
 
-def _figure_rows(run: RunRecord, shown: Sequence[Figure]) -> Iterator[Row]:
+def _figure_rows(run: RunRecord, shown: Sequence[MetricKind]) -> Iterator[Row]:
     status = Cell(run.figures.status.value, RUN_TONES[run.figures.status])
     found = list(both_directions(run.figures))
     if not found:
@@ -150,7 +150,7 @@ def _figure_rows(run: RunRecord, shown: Sequence[Figure]) -> Iterator[Row]:
             yield Row(cells=(first, direction, *_direction_cells(direction, figures, shown), ""))
 
 
-def parts_of(figures: RunFigures) -> Iterator[tuple[str, PartFigures]]:
+def parts_of(figures: RunResult) -> Iterator[tuple[str, PartFigures]]:
     """What the figures of a run add up, by name: each of several targets, or each section and then each group.
 
     A group of a single section is left out: its figures are those of the section.
@@ -160,7 +160,7 @@ def parts_of(figures: RunFigures) -> Iterator[tuple[str, PartFigures]]:
     yield from ((" + ".join(group.sections), group) for group in figures.groups if len(group.sections) > 1)
 
 
-def _direction_cells(direction: str, figures: DirectionFigures, shown: Sequence[Figure]) -> tuple[str, ...]:
+def _direction_cells(direction: str, figures: DirectionStats, shown: Sequence[MetricKind]) -> tuple[str, ...]:
     cells = (figure_text(figure, figure.read(figures)) if figure.of(direction) else "" for figure in shown)
     return (*cells, str(figures.total_ios))
 
@@ -201,7 +201,7 @@ def _pair(direction: str, sides: Sequence[PartFigures | None]) -> Iterator[str]:
             yield units.NOTHING if found is None else figure_text(figure, figure.read(found))
 
 
-def figure_facts(figures: RunFigures) -> tuple[Facts, ...]:
+def figure_facts(figures: RunResult) -> tuple[Facts, ...]:
     """Every figure of one finished run, with what speaks against them."""
     groups = [
         Facts(heading=direction.capitalize(), facts=tuple(_direction_facts(direction, found)))
@@ -223,7 +223,7 @@ def figure_facts(figures: RunFigures) -> tuple[Facts, ...]:
     return tuple(groups)
 
 
-def _direction_facts(name: str, direction: DirectionFigures) -> Iterator[FactLine]:
+def _direction_facts(name: str, direction: DirectionStats) -> Iterator[FactLine]:
     latency = direction.latency_ns
     yield FactLine("IOPS" if name != SYNC else "Flushes/s", units.iops(direction.iops))
     if name != SYNC:
@@ -269,7 +269,7 @@ def cpu_line(fio: float | None, host: float | None) -> str:
     return f"CPU: {', '.join(shares)}" if shares else ""
 
 
-def direction_line(direction: str, figures: DirectionFigures) -> str:
+def direction_line(direction: str, figures: DirectionStats) -> str:
     """`read 85.4k IOPS, 334 MiB/s, p50 310 µs, p99 1.20 ms, p99.9 3.60 ms, max 9.00 ms`."""
     times = figures.latency_ns
     percentiles = f"p50 {units.latency(times.p50)}, p99 {units.latency(times.p99)}, p99.9 {units.latency(times.p99_9)}"
@@ -282,7 +282,7 @@ def direction_line(direction: str, figures: DirectionFigures) -> str:
     return f"{direction} {moved}, {percentiles}{beyond}{most}"
 
 
-def result_line(figures: RunFigures) -> str:
+def result_line(figures: RunResult) -> str:
     """A finished run in one line."""
     text = "; ".join(direction_line(*each) for each in both_directions(figures))
     if figures.steady is not None and (figures.steady.waited_s or figures.steady.ended_early):
@@ -294,7 +294,7 @@ def result_line(figures: RunFigures) -> str:
     return f"{head}{reason} {text}".strip()
 
 
-def means_lines(runs: Sequence[RunRecord], show: Callable[[Figure], bool]) -> Iterator[str]:
+def means_lines(runs: Sequence[RunRecord], show: Callable[[MetricKind], bool]) -> Iterator[str]:
     """Mean and 95 % interval of repeats: how far another run may lie is not in a single one."""
     whole = [run for run in runs if run.figures.status is RunStatus.OK]
     for direction in SIDES if len(whole) > 1 else ():

@@ -5,8 +5,8 @@ from __future__ import annotations
 from collections.abc import Sequence
 
 from app.core.analysis.comparison import headline_beside, varying
-from app.core.analysis.metric_kinds import FIGURES, TRIM, Figure
-from app.core.analysis.replicates import Repeats, spread_of
+from app.core.analysis.metric_kinds import FIGURES, TRIM, MetricKind
+from app.core.analysis.replicates import Replicates, spread_of
 from app.core.analysis.sample_groups import filled_fields, sides_of
 from app.core.presentation.comparison import verdict_sign, verdict_tone
 from app.core.presentation.comparison_text import row_percent
@@ -30,7 +30,7 @@ _LIST_FIGURES = (
 """Figures of the list of runs, each in a column for every direction: key, heading, priority of the column."""
 
 _LONGEST_TARGET = 24
-_FIGURE: dict[str, Figure] = {figure.key: figure for figure in FIGURES}
+_FIGURE: dict[str, MetricKind] = {figure.key: figure for figure in FIGURES}
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -41,7 +41,7 @@ class ListedRun:
     """The run."""
     name: str
     """What it is called there: `r3`, or `SESSION/r3` where several sessions are listed."""
-    repeats: Repeats
+    repeats: Replicates
     """The runs of its session, by what was measured."""
     key: str = ""
     """Tells the rows apart, its name if empty."""
@@ -164,7 +164,7 @@ def _first_direction(run: RunRecord) -> str:
     return next((name for name in DIRECTIONS if run.figures.side(name) is not None), "read")
 
 
-def mean_of(run: RunRecord, known: Repeats) -> str:
+def mean_of(run: RunRecord, known: Replicates) -> str:
     """`83.6k ±0.6 % (6)`: IOPS of all runs that measured the same, reads if there are any; "" for a single one."""
     alike = known.of(run)
     seen = spread_of(alike, _first_direction(run), FIGURES[0]) if len(alike) > 1 else None
@@ -172,7 +172,7 @@ def mean_of(run: RunRecord, known: Repeats) -> str:
 
 
 def against_cell(
-    baseline: RunRecord, run: RunRecord, known: Repeats, experiments: Sequence[ExperimentRecord] = ()
+    baseline: RunRecord, run: RunRecord, known: Replicates, experiments: Sequence[ExperimentRecord] = ()
 ) -> Cell | None:
     """`↓ slower -18.4 %`: the headline against the baseline, each with its repeats; None of another job or target."""
     if run.start.target != baseline.start.target or filled_fields(run.start.work) != filled_fields(baseline.start.work):

@@ -6,7 +6,7 @@ import re
 from collections.abc import Mapping, Sequence
 
 from app.core.presentation.risk_text import effect_words, risk_cell
-from app.core.presentation.table import Cell, Column, Mark, Row, Table, Tone
+from app.core.presentation.table import Cell, Column, Row, StatusSymbol, Table, Tone
 from app.core.session.unit_labels import in_unit
 from backends import sizes
 from backends.model import Scope
@@ -50,9 +50,9 @@ def now_cell(setting: Setting, reading: Reading, *, brief: bool = False) -> Cell
     if not reading.overruled:
         return Cell(f"{effective} ({now})")
     if brief:
-        return Cell(f"{effective}, set: {now}", Tone.ATTENTION, Mark.ATTENTION)
+        return Cell(f"{effective}, set: {now}", Tone.ATTENTION, StatusSymbol.ATTENTION)
     joint = ": " if effective.startswith("not ") else ", in force "
-    return Cell(f"{now}{joint}{effective}", Tone.ATTENTION, Mark.ATTENTION)
+    return Cell(f"{now}{joint}{effective}", Tone.ATTENTION, StatusSymbol.ATTENTION)
 
 
 def legal_words(setting: Setting, reading: Reading) -> str:
@@ -205,7 +205,7 @@ _NOTHING = Cell("")
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
-class Tuning:
+class TuningCells:
     """The cells of a device's row that say how it is tuned; empty ones where it has no such setting."""
 
     write_cache: Cell = _NOTHING
@@ -218,18 +218,18 @@ class Tuning:
     """I/O policy, bitmap, scheduler, queue."""
 
 
-UNREAD = Tuning()
+UNREAD = TuningCells()
 """Of what has not been read, or has no settings."""
 
 
-def tuning(pairs: Pairs) -> Tuning:
+def tuning(pairs: Pairs) -> TuningCells:
     """The telling settings of a device."""
     told = [
         start + value_words(*pairs[key], pairs[key][1].effective if pairs[key][1].follows else pairs[key][1].now)
         for key, start in TELLING.items()
         if key in pairs and pairs[key][1].now is not None
     ]
-    return Tuning(
+    return TuningCells(
         write_cache=_cell(pairs, WRITE_CACHE),
         read_ahead=_cell(pairs, READ_AHEAD),
         strip=_cell(pairs, STRIP),
@@ -250,7 +250,7 @@ def _cell(pairs: Pairs, keys: tuple[str, ...]) -> Cell:
 
 
 SIGN = "▲"
-"""Before the value that is in force instead of the one that is set; the same as of `Mark.ATTENTION`."""
+"""Before the value that is in force instead of the one that is set; the same as of `StatusSymbol.ATTENTION`."""
 
 
 _SIZE_WORDS = re.compile(r"\b\d+ [KMGT]?i?B\b")

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Iterator
 
-from app.core.analysis.comparison import Comparison, FigureComparison, tail_of
+from app.core.analysis.comparison import Comparison, MetricComparison, tail_of
 from app.core.analysis.metric_kinds import value_of
 from app.core.presentation.comparison import verdict_sign, verdict_tone
 from app.core.presentation.comparison_text import row_name, row_percent
@@ -86,7 +86,7 @@ def verdicts(comparison: Comparison) -> tuple[VerdictWords, ...]:
     return tuple(_words(comparison, row) for row in rows if row is not None)
 
 
-def _words(comparison: Comparison, row: FigureComparison) -> VerdictWords:
+def _words(comparison: Comparison, row: MetricComparison) -> VerdictWords:
     judgement = row.judgement
     interval = None if judgement is None else judgement.interval
     between = "" if interval is None else between_text(interval)
@@ -118,7 +118,7 @@ def drawn_difference(comparison: Comparison) -> DrawnDifference | None:
     )
 
 
-def _pairs(comparison: Comparison, row: FigureComparison) -> Iterator[float]:
+def _pairs(comparison: Comparison, row: MetricComparison) -> Iterator[float]:
     for a, b in zip(comparison.sides.a, comparison.sides.b, strict=True):
         one, other = (value_of(run.figures, row.direction, row.figure) for run in (a, b))
         if one and other is not None:

@@ -31,7 +31,7 @@ class Tone(Enum):
     """Wanted, not yet set."""
 
 
-class Mark(Enum):
+class StatusSymbol(Enum):
     """How a thing is, as the sign before its words."""
 
     WELL = symbols.WELL
@@ -51,7 +51,7 @@ class Align(Enum):
     """Figures, with their units."""
 
 
-class Fold(Enum):
+class ExpandState(Enum):
     """Whether a row of a tree shows what hangs from it."""
 
     NOTHING = "nothing"
@@ -88,7 +88,7 @@ class Cell:
     """What it says."""
     tone: Tone = Tone.PLAIN
     """What that means."""
-    mark: Mark | None = None
+    mark: StatusSymbol | None = None
     """A sign before it; None for none."""
 
 
@@ -104,7 +104,7 @@ class Row:
     """Whether it is there to be seen only."""
     depth: int = 0
     """How deep it hangs in a tree."""
-    fold: Fold = Fold.NOTHING
+    fold: ExpandState = ExpandState.NOTHING
     """Whether what hangs from it is shown."""
     banner: tuple[str | Cell, ...] = ()
     """What it says right across the columns, where it is the head of others; empty where its cells are shown."""

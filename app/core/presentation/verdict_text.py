@@ -5,8 +5,8 @@ from __future__ import annotations
 from collections.abc import Iterable, Iterator
 
 from app.core.analysis.pair_design import FEWEST_PAIRS
-from app.core.analysis.reasons import Doubt, FarPairs, PlannedCount, Reason, SlowRuns
-from app.core.analysis.verdict import FEWEST_RUNS, Judgement, Verdict
+from app.core.analysis.reasons import Caveat, OutlierPairs, PlannedCount, Reason, SlowRuns
+from app.core.analysis.verdict import FEWEST_RUNS, Verdict, VerdictResult
 from app.core.benchmark.conditions.facts import TASKS
 from app.core.presentation.percent import effect_text, percent_text, too_noisy
 from widgets.text_utils import units
@@ -65,12 +65,12 @@ def verdict_word(verdict: Verdict) -> str:
     return verdict.value.replace("-", " ")
 
 
-def judgement_word(judgement: Judgement | None) -> str:
+def judgement_word(judgement: VerdictResult | None) -> str:
     """The verdict of a judgement; of none, that nothing was compared."""
     return NOT_COMPARED if judgement is None else verdict_word(judgement.verdict)
 
 
-def further_words(judgement: Judgement) -> str:
+def further_words(judgement: VerdictResult) -> str:
     """In a table: the verdict, how many pairs are missing, or among how many figures it is not shown."""
     word = judgement_word(judgement)
     if judgement.reason is Reason.ONE_OF_MANY:
@@ -78,17 +78,17 @@ def further_words(judgement: Judgement) -> str:
     return word if judgement.further_pairs is None else f"{word}, {units.plural(judgement.further_pairs, 'more pair')}"
 
 
-def no_sign_words(judgement: Judgement | None) -> str:
+def no_sign_words(judgement: VerdictResult | None) -> str:
     """Return why a cell of a sweep has no sign and gets none by more rounds of this plan; "" for any other."""
     return "" if judgement is None or judgement.reason is None else _OF_SWEEP.get(judgement.reason, "")
 
 
-def reason_words(judgement: Judgement) -> str:
+def reason_words(judgement: VerdictResult) -> str:
     """Why it is that and not more, or how little the effect may be; no full stop, "" where the verdict says all."""
     return "; ".join(_reasons(judgement))
 
 
-def _reasons(judgement: Judgement) -> Iterator[str]:
+def _reasons(judgement: VerdictResult) -> Iterator[str]:
     reason, interval = judgement.reason, judgement.interval
     if reason is None:
         pass
@@ -117,7 +117,7 @@ def _wanted(reason: Reason, wanted: PlannedCount) -> str:
     return f"it is judged after {units.plural(wanted.number, what)}"
 
 
-def _plain(judgement: Judgement) -> str:
+def _plain(judgement: VerdictResult) -> str:
     further = judgement.further_pairs or 0
     match judgement.reason:
         case Reason.INSIDE:
@@ -154,7 +154,7 @@ def _plain(judgement: Judgement) -> str:
             return ""
 
 
-def _one_sided(judgement: Judgement) -> str:
+def _one_sided(judgement: VerdictResult) -> str:
     if judgement.interval is None:
         return "no two runs to compare completed I/O"
     if judgement.reason is Reason.NO_IO:
@@ -168,7 +168,7 @@ def slow_words(slow: SlowRuns, where: tuple[str, str] = ("on A", "on B")) -> str
     return f"{which} slow runs are {where[slow.side == 'B']}"
 
 
-def far_words(far: FarPairs) -> str:
+def far_words(far: OutlierPairs) -> str:
     """`pair 12 (-30.0 %) lies far from the others`."""
     named = [f"{pair.pair} ({percent_text(pair.percent)})" for pair in far.pairs]
     if len(named) > 1:
@@ -179,24 +179,24 @@ def far_words(far: FarPairs) -> str:
 # -- what was said of the runs ----------------------------------------------------------------------------------------
 
 
-def state_words(doubts: Iterable[Doubt]) -> str:
+def state_words(doubts: Iterable[Caveat]) -> str:
     """Why runs carry no verdict: `a rebuild was under way in r3, r5`; "" if they may."""
     return ", ".join(f"{_forbids(doubt)} in {_runs(doubt)}" for doubt in doubts)
 
 
-def weakened_words(doubts: Iterable[Doubt]) -> str:
+def weakened_words(doubts: Iterable[Caveat]) -> str:
     """What weakens a verdict: `not steady in r1, frequency governor in all runs`; "" without."""
     return ", ".join(f"{_WEAKENS[doubt.key]} in {_runs(doubt)}" for doubt in doubts)
 
 
-def _forbids(one: Doubt) -> str:
+def _forbids(one: Caveat) -> str:
     if one.key in _STATE:
         return _STATE[one.key]
     kinds = [TASKS[kind] for kind in one.about] or ["background work"]
     return f"{' and '.join(kinds)} {'was' if len(kinds) == 1 else 'were'} under way"
 
 
-def _runs(one: Doubt) -> str:
+def _runs(one: Caveat) -> str:
     if one.all_runs:
         return "all runs"
     shown = ", ".join(one.runs[:_MOST_NAMED])

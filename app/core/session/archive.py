@@ -22,14 +22,14 @@ from app.core.session.redaction import redacted, redactor_of
 from app.core.session.state import Session
 from app.core.session.store import load
 from backends.errors import RefusedError, StorageError
-from backends.formats import FORMATS, Kept
+from backends.formats import FORMATS, FileFormat
 from backends.output_file import new_file
 from backends.redaction import Redactor
 from backends.text import clean
 from backends.values import dataclass
 from backends.version import program_version
 
-FORMAT = FORMATS[Kept.ARCHIVE]
+FORMAT = FORMATS[FileFormat.ARCHIVE]
 """Version of the archive; raised when what is in it changes its meaning."""
 
 MANIFEST = "manifest.json"
@@ -67,7 +67,7 @@ class ArchivedFile:
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
-class Sealed:
+class WrittenArchive:
     """An archive that was written."""
 
     file: Path
@@ -80,7 +80,7 @@ class Sealed:
     """Of the file, as `sha256sum` tells it."""
 
 
-def write_archive(folder: Path, file: Path, *, redact: bool = False, force: bool = False) -> Sealed:
+def write_archive(folder: Path, file: Path, *, redact: bool = False, force: bool = False) -> WrittenArchive:
     """Put the session in `folder` into one file; an existing one is replaced only with `force`.
 
     `redact`: with pseudonyms for what tells whose machine it is. A session that is being written is taken as it is now.
@@ -97,7 +97,7 @@ def write_archive(folder: Path, file: Path, *, redact: bool = False, force: bool
         raise RefusedError(f"{shown} is there already.", hint="Name another file, or add --force.") from None
     except OSError as error:
         raise _unwritten(shown, error) from error
-    return Sealed(file=file, parts=parts, size=size, sha256=sha256)
+    return WrittenArchive(file=file, parts=parts, size=size, sha256=sha256)
 
 
 def session_redactor(session: Session, folder: Path) -> Redactor:

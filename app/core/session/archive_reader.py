@@ -32,9 +32,9 @@ from app.core.session.archive import (
     digest_of,
 )
 from app.core.session.folders import LOG
-from app.core.session.store import Loaded, load
+from app.core.session.store import LoadedSession, load
 from backends.errors import NotFoundError, RefusedError, StorageError
-from backends.formats import Kept, require_known
+from backends.formats import FileFormat, require_known
 from backends.input_file import NotRegularError, open_input
 from backends.sizes import size_words
 from backends.text import clean
@@ -60,7 +60,7 @@ _DAMAGED_TOO = (NotImplementedError, RuntimeError, RecursionError, OverflowError
 
 
 @contextlib.contextmanager
-def opened_archive(file: Path, *, whole: bool = True) -> Iterator[Loaded]:
+def opened_archive(file: Path, *, whole: bool = True) -> Iterator[LoadedSession]:
     """The session in an archive, in a private folder that is gone afterwards.
 
     `whole`: also what programs said, for graphs and job files; else the log alone, which is all that runs and verdicts
@@ -70,7 +70,7 @@ def opened_archive(file: Path, *, whole: bool = True) -> Iterator[Loaded]:
         yield load_archive(file, Path(private), whole=whole)
 
 
-def load_archive(file: Path, into: Path, *, whole: bool = True) -> Loaded:
+def load_archive(file: Path, into: Path, *, whole: bool = True) -> LoadedSession:
     """The same into a folder of the caller's, that nobody else may write to."""
     shown = clean(str(file), 300)
     try:
@@ -122,7 +122,7 @@ def _checked(handle: BinaryIO, shown: str) -> int:
     seal = next(iter(SEAL.finditer(tail)), None)
     if seal is None or seal.end() != len(tail):
         raise _Wrong("is no archive of raidbench, or its end is missing")
-    require_known(Kept.ARCHIVE, int(seal[1]), seal[2].decode(), shown)
+    require_known(FileFormat.ARCHIVE, int(seal[1]), seal[2].decode(), shown)
     if checksum_of(handle, size - DIGEST).hexdigest() != seal[3].decode():
         raise _Wrong("is damaged: its checksum is another one", "Have it sent again.")
     begin = seal.start() - _END.size
@@ -140,7 +140,7 @@ def _manifest(archive: ZipFile, shown: str) -> tuple[dict[str, Any], list[Archiv
         raise _Wrong("is damaged, or no archive of raidbench")
     with archive.open(_plain(info)) as entry:
         told = json.loads(entry.read(_LARGEST_MANIFEST))
-    require_known(Kept.ARCHIVE, told["format"], told["program"], shown)
+    require_known(FileFormat.ARCHIVE, told["format"], told["program"], shown)
     parts = [
         ArchivedFile(name=str(one["name"]), size=int(one["size"]), sha256=str(one["sha256"])) for one in told["parts"]
     ]

@@ -14,7 +14,7 @@ from app.core.session.trusted_file import read_own
 
 if TYPE_CHECKING:
     from backends.model import Inventory
-    from backends.registry import Machine
+    from backends.registry import MachineBackends
     from backends.settings import Reading, Setting
 
 _BOOT = Path("/proc/sys/kernel/random/boot_id")
@@ -37,7 +37,7 @@ def last_look(file: Path) -> Mapping[str, Any]:
         return {}
 
 
-def keep_look(file: Path, machine: Machine, inventory: Inventory) -> None:
+def keep_look(file: Path, machine: MachineBackends, inventory: Inventory) -> None:
     """Keep what was found, with what was read of it; what was read earlier in this boot stays. Never raises.
 
     Looking changes nothing else, and nothing depends on this file: where it cannot be written, nothing is said.

@@ -25,7 +25,7 @@ KINDS: Mapping[str, type[Any]] = {
     "note-added": events.NoteAdded,
     "machine-checked": events.MachineChecked,
     "rule-persisted": events.RulePersisted,
-    "problem-met": events.ProblemMet,
+    "problem-met": events.ProblemRecorded,
     "session-ended": events.SessionEnded,
     "sweep-started": sweep_record.SweepStarted,
     "sweep-resumed": sweep_record.SweepResumed,

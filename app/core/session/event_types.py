@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Mapping
 from dataclasses import replace
 
-from app.core.session.results import Advice, CacheFigures, MemberFigures, Phase, RunEvent, Sample, SteadyFigures
+from app.core.session.results import Advice, CacheStats, MemberStats, Phase, RunEvent, Sample, SteadyStateResult
 from backends.errors import InvalidValueError
 from backends.model import Drive, Fact, Inventory, Target
 from backends.values import dataclass
@@ -33,7 +33,7 @@ class MovedSetting:
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
-class Look:
+class InterimAnalysis:
     """One moment at which an experiment may be decided."""
 
     pairs: int
@@ -229,14 +229,14 @@ class CpuSampled:
 class MembersSampled:
     """What the devices below the one under test did in the last interval."""
 
-    members: tuple[MemberFigures, ...]
+    members: tuple[MemberStats, ...]
     """Each of them, those of a nested array after it."""
-    caches: tuple[CacheFigures, ...] = ()
+    caches: tuple[CacheStats, ...] = ()
     """Caches among them since the measured phase began; empty before they were read again."""
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
-class Advised:
+class AdviceGiven:
     """What makes the figures of the job doubtful now; the run's figures have it at the end."""
 
     advice: tuple[Advice, ...]
@@ -244,29 +244,31 @@ class Advised:
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
-class SteadinessSeen:
+class SteadyStateUpdated:
     """A round ended."""
 
-    steady: SteadyFigures
+    steady: SteadyStateResult
     """How the run stands to the steady state rule."""
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
-class Happened:
+class BackgroundEventSeen:
     """Something befell the devices below."""
 
     events: tuple[RunEvent, ...]
     """What, in the order of time."""
 
 
-Progress = PhaseChanged | SampleTaken | CpuSampled | MembersSampled | Advised | SteadinessSeen | Happened
+Progress = (
+    PhaseChanged | SampleTaken | CpuSampled | MembersSampled | AdviceGiven | SteadyStateUpdated | BackgroundEventSeen
+)
 
 
 # -- what is known to have been written to a device -------------------------------------------------------------------
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
-class Written:
+class PreconditionWritten:
     """What a preconditioning wrote to a device."""
 
     at: float
@@ -292,7 +294,7 @@ class Written:
         return self.filled_bytes / self.size_bytes if self.size_bytes else 0.0
 
 
-def written_words(written: Written) -> str:
+def written_words(written: PreconditionWritten) -> str:
     """`written 2.0x, then 4k random write until steady`: what was done, in a clause."""
     said = f"written {written.times:.1f}x"
     if not written.workload:
@@ -300,7 +302,7 @@ def written_words(written: Written) -> str:
     return f"{said}, then {written.workload}, {'until steady' if written.steady else 'which did not become steady'}"
 
 
-def written_ago(written: Written, now: float) -> str:
+def written_ago(written: PreconditionWritten, now: float) -> str:
     """`2.0x, steady, 3 h ago`: for a line among a device's facts."""
     steady = {True: ", steady", False: ", not steady", None: ""}[written.steady]
     return f"{written.times:.1f}x{steady}, {units.ago(now - written.at)}"

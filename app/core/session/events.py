@@ -6,8 +6,15 @@ import re
 from collections.abc import Iterable
 from dataclasses import field
 
-from app.core.session.event_types import Look, MovedSetting, Progress, RecordedVerdict, SteadyPlan, Written
-from app.core.session.results import RunFigures, RunStatus
+from app.core.session.event_types import (
+    InterimAnalysis,
+    MovedSetting,
+    PreconditionWritten,
+    Progress,
+    RecordedVerdict,
+    SteadyPlan,
+)
+from app.core.session.results import RunResult, RunStatus
 from app.core.session.sweep_record import (
     SweepArrayRefused,
     SweepEnded,
@@ -271,7 +278,7 @@ class RunEnded:
     at: float
     id: str
     """The run."""
-    figures: RunFigures
+    figures: RunResult
     """What it measured and how it ended."""
     folder: str
     """Where fio's raw output lies, below the session's folder."""
@@ -286,7 +293,7 @@ class PreconditionEnded:
     """The run that did it."""
     target: str
     """As shown: an address or a file path."""
-    written: Written
+    written: PreconditionWritten
     """How much of what."""
     remembered: bool
     """Whether other sessions will know."""
@@ -317,7 +324,7 @@ class ExperimentStarted:
     """What is measured, as shown: an address or a file path."""
     rest_seconds: float = 0.0
     """Idle time before each run, at least."""
-    looks: tuple[Look, ...] = ()
+    looks: tuple[InterimAnalysis, ...] = ()
     """When it may be decided."""
     until_percent: float | None = None
     """It ends at a look whose interval is no wider than this to either side; None where a verdict ends it."""
@@ -379,7 +386,7 @@ class NoteAdded:
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
-class FoundFlaw:
+class RecordedFinding:
     """One finding of a check."""
 
     rule: str
@@ -400,7 +407,7 @@ class MachineChecked:
     """The set-up was judged, by what was known of it."""
 
     at: float
-    findings: tuple[FoundFlaw, ...]
+    findings: tuple[RecordedFinding, ...]
     """The gravest first."""
     rules: int
     """How many rules judged."""
@@ -419,7 +426,7 @@ class RulePersisted:
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
-class ProblemMet:
+class ProblemRecorded:
     """Something went wrong that the session should remember."""
 
     at: float
@@ -450,7 +457,7 @@ LoggedEvent = (
     | NoteAdded
     | MachineChecked
     | RulePersisted
-    | ProblemMet
+    | ProblemRecorded
     | SessionEnded
     | SweepEvent
 )

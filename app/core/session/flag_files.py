@@ -14,7 +14,7 @@ from backends.values import dataclass
 
 
 @dataclass(frozen=True, slots=True)
-class SessionMark:
+class SessionFlag:
     """A file whose presence means something."""
 
     name: str
@@ -44,13 +44,13 @@ class SessionMark:
         return tuple(folder for folder in marked if store.beginning(folder))
 
 
-STOP = SessionMark("sweep.stop")
+STOP = SessionFlag("sweep.stop")
 """A request to stop the sweep after putting everything back."""
 
-SWEEP = SessionMark("sweep.active")
+SWEEP = SessionFlag("sweep.active")
 """Settings of a sweep may have to be put back."""
 
-EXPERIMENT = SessionMark("experiment.active")
+EXPERIMENT = SessionFlag("experiment.active")
 """An experiment may have left its value in force: its change is complete, so that nothing else calls it a failure."""
 
 
@@ -65,11 +65,11 @@ def is_written(folder: Path) -> bool:
     return False
 
 
-def under_way(mark: SessionMark, paths: Paths) -> tuple[Path, ...]:
+def under_way(mark: SessionFlag, paths: Paths) -> tuple[Path, ...]:
     """Sessions with the mark that a process is at now, newest first. Never raises."""
     return tuple(folder for folder in mark.folders(paths) if is_written(folder))
 
 
-def left_behind(mark: SessionMark, paths: Paths) -> tuple[Path, ...]:
+def left_behind(mark: SessionFlag, paths: Paths) -> tuple[Path, ...]:
     """Sessions with the mark that nobody is at, newest first. Never raises."""
     return tuple(folder for folder in mark.folders(paths) if not is_written(folder))

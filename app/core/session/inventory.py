@@ -15,18 +15,18 @@ from app.core.session.event_types import with_ratings
 from app.core.session.events import InventorySeen
 from app.core.session.recorder import Recorder
 from backends.change import Change
-from backends.device_label import Nameplate, nameplate_of
+from backends.device_label import DeviceLabel, nameplate_of
 from backends.did_you_mean import suggested
 from backends.display_names import name_of, named
 from backends.errors import NotFoundError, RaidbenchError, ToolFailedError
 from backends.merge_inventory import joined_parts
 from backends.model import KERNEL, Array, Controller, Drive, Inventory, Problem, Target, Task
-from backends.protocol import PlansTogether, TellsTasks
+from backends.protocol import PlansTogether, TaskReporter
 from backends.settings import Effect, Reading, Risk, Setting, worst
 from backends.text import clean
 
 if TYPE_CHECKING:
-    from backends.registry import Machine
+    from backends.registry import MachineBackends
 
 
 STALE = 600.0
@@ -37,7 +37,7 @@ JUST_NOW = 60.0
 """Seconds for which a look is not worth repeating for a log that begins."""
 
 
-class Hardware:
+class SessionInventory:
     """What is there; each look goes into the session of `record`."""
 
     _parts: Mapping[str, Inventory] = MappingProxyType({})
@@ -51,11 +51,11 @@ class Hardware:
         self._record = record
 
     @cached_property
-    def machine(self) -> Machine:
+    def machine(self) -> MachineBackends:
         """Every backend of the host; the vendors are looked for when the first is asked."""
-        from backends.registry import Machine
+        from backends.registry import MachineBackends
 
-        return Machine.of(self._record.host)
+        return MachineBackends.of(self._record.host)
 
     async def probe(self) -> Inventory:
         """Ask every backend at once; what has answered is shown while others still think.
@@ -134,7 +134,7 @@ class Hardware:
             raise NotFoundError(f"There is no {address!r} here.", hint=hint)
         return found
 
-    async def nameplate(self, target: Target) -> Nameplate:
+    async def nameplate(self, target: Target) -> DeviceLabel:
         """How a question names a target, and the word that means it."""
         inventory = self._record.session.inventory
         if (
@@ -258,7 +258,7 @@ class Hardware:
             return None
         target = arrays[0].target
         try:
-            if isinstance(backend, TellsTasks):
+            if isinstance(backend, TaskReporter):
                 return await backend.tasks(target)
             found = (await backend.inventory()).arrays
         except RaidbenchError:

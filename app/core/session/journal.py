@@ -23,7 +23,7 @@ from app.core.session.paths import private_folder
 from app.core.session.trusted_file import is_absent, next_step, open_own, read_own
 from backends.change import Change
 from backends.errors import NewerError, StorageError
-from backends.formats import FORMATS, Kept, is_newer, newer
+from backends.formats import FORMATS, FileFormat, is_newer, newer
 from backends.output_file import sync_folder
 from backends.processes import process_start
 from backends.settings import Persistence, Risk
@@ -39,7 +39,7 @@ _HEAD = re.compile(rb'([0-9a-f]{8}) ([1-9][0-9]{0,8}) (?=\{")')
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
-class Setter:
+class ChangeProcess:
     """A program that was about to take a step of a change."""
 
     program: str
@@ -53,7 +53,7 @@ class Setter:
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
-class OpenChange:
+class UnresolvedChange:
     """A change that was about to be made, and of which no end is known."""
 
     id: str
@@ -72,7 +72,7 @@ class OpenChange:
     """Start time of that process, so that a recycled pid is not taken for it."""
     until: float | None = None
     """For a trial: when it is taken back unless it is kept, in seconds of CLOCK_BOOTTIME."""
-    setter: Setter | None = None
+    setter: ChangeProcess | None = None
     """The program that takes a step of it now; None where none runs."""
     uid: int | None = None
     """The user whose change it is, where a helper made it; None where whoever wrote the journal did."""
@@ -97,7 +97,7 @@ class _Entry:
 
     record: Mapping[str, Any]
     """Its first record, which decides whose change it is."""
-    intent: OpenChange | None
+    intent: UnresolvedChange | None
     """What was to be done; None where that is not understood."""
     unknown: NewerError | None = None
     """Why it is not understood, where a newer program wrote it."""
@@ -108,7 +108,7 @@ class _Entry:
 
     @property
     def owner(self) -> int | None:
-        """The user whose change it is, as in `OpenChange.uid`; root is None."""
+        """The user whose change it is, as in `UnresolvedChange.uid`; root is None."""
         return _writer(self.record)
 
 
@@ -119,7 +119,7 @@ class Journal:
     """
 
     def __init__(self, folder: Path, *, uid: int | None = None) -> None:
-        """`uid`: the user who is named in each record, where that is another than who writes; see `OpenChange`."""
+        """`uid`: the user named in each record, where that is another than who writes; see `UnresolvedChange`."""
         self._folder = folder
         self._uid = uid
 
@@ -188,7 +188,7 @@ class Journal:
             f"It does not say that the change {change_id} ended: {result}.",
         )
 
-    def decided(self, intent: OpenChange) -> bool:
+    def decided(self, intent: UnresolvedChange) -> bool:
         """Whether it is on disk that a trial is kept, taken back or given up; of a journal that is gone, not.
 
         Never raises.
@@ -219,7 +219,7 @@ class Journal:
             id for (of, id), entry in entries if of == str(session) and entry.results[-1:] == ("restored",)
         )
 
-    def is_ours(self, change: OpenChange) -> bool:
+    def is_ours(self, change: UnresolvedChange) -> bool:
         """Whether this user may decide about a change: all that is in a journal of one's own."""
         return True
 
@@ -246,7 +246,7 @@ class Journal:
             return _not_written(self.file, error)
         return None
 
-    def unresolved(self) -> tuple[OpenChange, ...]:
+    def unresolved(self) -> tuple[UnresolvedChange, ...]:
         """Intents without an outcome whose process is gone, newest first. Never raises.
 
         A setting that a reboot undoes is resolved by a reboot.
@@ -260,7 +260,7 @@ class Journal:
         ]
         return tuple(reversed(left))
 
-    def left_running(self) -> tuple[OpenChange, ...]:
+    def left_running(self) -> tuple[UnresolvedChange, ...]:
         """Changes whose raidbench is gone while the program that it started still sets them, newest first.
 
         Never raises.
@@ -272,7 +272,7 @@ class Journal:
         ]
         return tuple(reversed(found))
 
-    def trials_of(self, session: Path, until: float) -> tuple[OpenChange, ...]:
+    def trials_of(self, session: Path, until: float) -> tuple[UnresolvedChange, ...]:
         """Trials of one set that are neither kept nor taken back, newest first, however long they are overdue.
 
         Never raises.
@@ -280,11 +280,11 @@ class Journal:
         found = [one for one in self._open().values() if (one.session, one.until) == (str(session), until)]
         return tuple(reversed(found))
 
-    def trials(self) -> tuple[OpenChange, ...]:
+    def trials(self) -> tuple[UnresolvedChange, ...]:
         """Trials of this boot that are neither kept nor taken back yet, newest first. Never raises."""
         return self.trials_within(OVERDUE)
 
-    def trials_within(self, overdue: float) -> tuple[OpenChange, ...]:
+    def trials_within(self, overdue: float) -> tuple[UnresolvedChange, ...]:
         """Return those up to `overdue` seconds after the deadline: a watchdog waits for what is in its way."""
         return tuple(intent for intent in reversed(self._open().values()) if intent.is_undecided_within(overdue))
 
@@ -292,12 +292,12 @@ class Journal:
         """Why this program does not know all that is open, None where it does. Never raises."""
         return _unknown(self._entries())
 
-    def intent_of(self, change_id: str, session: Path) -> OpenChange | None:
+    def intent_of(self, change_id: str, session: Path) -> UnresolvedChange | None:
         """A change of which the intent is here, whatever became of it. Never raises."""
         entry = self._entries().get((str(session), change_id))
         return None if entry is None else entry.intent
 
-    def _open(self) -> dict[_Key, OpenChange]:
+    def _open(self) -> dict[_Key, UnresolvedChange]:
         """Intents that have not come to an end, in the order of the file: clocks are set, so times may tell another.
 
         That of a trial is to be kept, restored or to have failed.
@@ -316,9 +316,9 @@ class Journal:
             if kind == "outcome":
                 if entry is not None:
                     _end(entry, record)
-            elif is_newer(Kept.JOURNAL, record.get("format")):
+            elif is_newer(FileFormat.JOURNAL, record.get("format")):
                 unknown = newer(
-                    Kept.JOURNAL,
+                    FileFormat.JOURNAL,
                     record.get("format"),
                     record.get("by"),
                     f"A change of {Path(key[0]).name} that is not at its end",
@@ -338,7 +338,7 @@ class Journal:
         return {} if self._uid is None else {"uid": self._uid}
 
     def _append(self, record: Mapping[str, Any], otherwise: str) -> None:
-        append_record(self.file, Kept.JOURNAL, {**record, **self._name}, otherwise)
+        append_record(self.file, FileFormat.JOURNAL, {**record, **self._name}, otherwise)
 
 
 def _unknown(entries: Mapping[_Key, _Entry]) -> NewerError | None:
@@ -384,7 +384,7 @@ def _given(key: _Key) -> StorageError:
     )
 
 
-def append_record(file: Path, kept: Kept, record: Mapping[str, Any], otherwise: str) -> None:
+def append_record(file: Path, kept: FileFormat, record: Mapping[str, Any], otherwise: str) -> None:
     """Put a record on disk before it returns. Raises StorageError; `otherwise`: what is not done then, a sentence."""
     written = {**record, "format": FORMATS[kept], "by": program_version()}
     body = json.dumps(written, separators=(",", ":")).encode()
@@ -439,18 +439,18 @@ def read_records(file: Path) -> list[dict[str, Any]]:
     return records
 
 
-def _open_change(record: Mapping[str, Any]) -> OpenChange | None:
+def _open_change(record: Mapping[str, Any]) -> UnresolvedChange | None:
     """Return the change of an intent; None for a record in a shape unknown here."""
     try:
-        return structure({**record, "change": record}, OpenChange)
+        return structure({**record, "change": record}, UnresolvedChange)
     except Exception:  # whatever is wrong with it: a damaged record must not hide the others
         return None
 
 
-def _running(record: Mapping[str, Any], boot: str) -> Setter | None:
+def _running(record: Mapping[str, Any], boot: str) -> ChangeProcess | None:
     """The program of a record, if that very process is still there."""
     try:
-        setter = structure(dict(record), Setter)
+        setter = structure(dict(record), ChangeProcess)
     except Exception:  # see above
         return None
     return setter if boot == boot_id() and runs(setter.pid, setter.start) else None
@@ -474,7 +474,7 @@ def boot_clock() -> float:
     return time.clock_gettime(time.CLOCK_BOOTTIME)
 
 
-def _looked_after(intent: OpenChange, boot: str) -> bool:
+def _looked_after(intent: UnresolvedChange, boot: str) -> bool:
     """Whether somebody alive still sees to it: its process, or the watchdog of a trial."""
     if intent.boot != boot:
         return False

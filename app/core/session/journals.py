@@ -8,13 +8,13 @@ from collections.abc import Mapping
 from pathlib import Path
 from typing import Any
 
-from app.core.session.journal import Journal, OpenChange
+from app.core.session.journal import Journal, UnresolvedChange
 from app.core.session.json_codec import structure
 from app.core.session.paths import private_folder
 from app.core.session.trusted_file import open_own, read_own
 from backends.change import Change
 from backends.errors import NewerError, RaidbenchError, RefusedError, StorageError
-from backends.helper_interface import RootSide, raised
+from backends.helper_interface import HelperClient, raised
 from backends.host import Host
 
 # -- the journal of the machine, which the helper keeps for whoever is not root ---------------------------------------
@@ -22,13 +22,13 @@ from backends.host import Host
 
 def journal_on(host: Host, folder: Path) -> Journal:
     """The journal of changes of a host: the machine's where a helper keeps it, else the user's own in `folder`."""
-    return Journal(folder) if host.root_side is None else RootJournal(folder, host.root_side)
+    return Journal(folder) if host.root_side is None else HelperJournal(folder, host.root_side)
 
 
-class RootJournal(Journal):
+class HelperJournal(Journal):
     """Intents and outcomes are put on disk by the helper; it takes intents of changes only that it planned itself."""
 
-    def __init__(self, folder: Path, side: RootSide) -> None:
+    def __init__(self, folder: Path, side: HelperClient) -> None:
         """`folder`: of the journal that is used without a helper; nothing is put there."""
         super().__init__(folder)
         self._side = side
@@ -52,15 +52,15 @@ class RootJournal(Journal):
         """See `Journal.outcome`. Raises StorageError, RefusedError."""
         self._side.ask_now("outcome", session=str(session), id=change_id, result=result)
 
-    def unresolved(self) -> tuple[OpenChange, ...]:
+    def unresolved(self) -> tuple[UnresolvedChange, ...]:
         """See `Journal.unresolved`."""
         return self._asked("unresolved")
 
-    def trials(self) -> tuple[OpenChange, ...]:
+    def trials(self) -> tuple[UnresolvedChange, ...]:
         """See `Journal.trials`."""
         return self._asked("trials")
 
-    def left_running(self) -> tuple[OpenChange, ...]:
+    def left_running(self) -> tuple[UnresolvedChange, ...]:
         """See `Journal.left_running`."""
         return self._asked("left_running")
 
@@ -80,24 +80,24 @@ class RootJournal(Journal):
         except RefusedError:  # see below
             return frozenset()
 
-    def is_ours(self, change: OpenChange) -> bool:
+    def is_ours(self, change: UnresolvedChange) -> bool:
         """Whether this user may decide about a change: root about each, everybody else about their own."""
         return os.getuid() in (0, change.uid)
 
-    async def trials_told(self) -> tuple[OpenChange, ...]:
+    async def trials_told(self) -> tuple[UnresolvedChange, ...]:
         """Return what `trials` does without blocking; () where the helper has ended. Never raises."""
         try:
             told: list[Any] = (await self._side.ask("journal"))["trials"]
-            return tuple(structure(one, OpenChange) for one in told)
+            return tuple(structure(one, UnresolvedChange) for one in told)
         except RaidbenchError:
             return ()
 
-    def _asked(self, which: str) -> tuple[OpenChange, ...]:
+    def _asked(self, which: str) -> tuple[UnresolvedChange, ...]:
         try:
             told: list[Any] = self._side.ask_now("journal")[which]
         except RefusedError:  # it has ended, which whoever wants a change hears then
             return ()
-        return tuple(structure(one, OpenChange) for one in told)
+        return tuple(structure(one, UnresolvedChange) for one in told)
 
 
 # -- the journals of a machine ----------------------------------------------------------------------------------------
@@ -138,7 +138,7 @@ def other_journals(locks: Path, journal: Journal) -> tuple[Journal, ...]:
         return ()
 
 
-def trials_elsewhere(locks: Path, journal: Journal) -> tuple[OpenChange, ...]:
+def trials_elsewhere(locks: Path, journal: Journal) -> tuple[UnresolvedChange, ...]:
     """Trials of this boot in other journals than this one, that are not decided yet. Never raises."""
     return tuple(trial for other in other_journals(locks, journal) for trial in other.trials())
 

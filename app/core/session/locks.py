@@ -15,7 +15,7 @@ from pathlib import Path
 from app.core.session.paths import private_folder
 from app.core.session.trusted_file import next_step, open_own
 from backends.errors import HeldError, RefusedError, StorageError
-from backends.helper_interface import RootSide
+from backends.helper_interface import HelperClient
 from backends.text import clean
 from backends.values import dataclass
 
@@ -23,7 +23,7 @@ _PATIENCE = 50
 """Looks at an unsigned lock, 2 ms apart."""
 
 
-LockPlace = Path | RootSide
+LockPlace = Path | HelperClient
 """Where locks are: files in a folder of ours, or those of the machine, which the helper holds."""
 
 _NOT_OURS = -1

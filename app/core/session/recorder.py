@@ -14,10 +14,10 @@ from app.core.session.paths import Paths
 from app.core.session.state import Session, fold
 from app.core.session.store import SessionLog, beginning, continuable, load, new_folder
 from backends.errors import NotFoundError, RaidbenchError, StorageError
-from backends.formats import FORMATS, Kept
+from backends.formats import FORMATS, FileFormat
 from backends.host import Host
 from backends.system.timeout_memory import heeding
-from backends.system.wrapped import LoggingHost, Ran
+from backends.system.wrapped import ExecutedCommand, LoggingHost
 from backends.text import clean, clean_lines
 from backends.version import program_version
 
@@ -79,7 +79,7 @@ class Recorder:
                 version=program_version(),
                 simulated=self.simulated,
                 machine=machine,
-                format=FORMATS[Kept.SESSION],
+                format=FORMATS[FileFormat.SESSION],
             )
         )
 
@@ -164,7 +164,7 @@ class Recorder:
         for listener in tuple(self._listeners):
             listener(self.session, event)
 
-    def _heard(self, ran: Ran) -> None:
+    def _heard(self, ran: ExecutedCommand) -> None:
         """A command or a write, from the logging host. Not being able to log a read never stops it."""
         text = "\n".join(filter(None, (ran.stdout, ran.stderr)))
         file = None

@@ -29,7 +29,7 @@ class RunStatus(StrEnum):
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
-class LatencyFigures:
+class LatencyStats:
     """Latency in nanoseconds; a percentile is None where too few I/Os carry it."""
 
     mean: float | None = None
@@ -57,7 +57,7 @@ class LatencyFigures:
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
-class DirectionFigures:
+class DirectionStats:
     """One direction (read, write, trim, or the flushes) of a whole run, from fio's last document."""
 
     iops: float
@@ -70,13 +70,13 @@ class DirectionFigures:
     """Bytes moved."""
     runtime_s: float
     """Measured seconds."""
-    latency_ns: LatencyFigures
+    latency_ns: LatencyStats
     """What an I/O takes in all, submission and completion; of the flushes, of a flush."""
     bins: tuple[tuple[int, int], ...] = ()
     """Histogram: (bucket value in ns, count), ascending; merges across runs by adding."""
-    completion_ns: LatencyFigures | None = None
+    completion_ns: LatencyStats | None = None
     """From submission to completion; None where it is not known."""
-    submission_ns: LatencyFigures | None = None
+    submission_ns: LatencyStats | None = None
     """What submitting took; None where it is not known."""
 
 
@@ -162,7 +162,7 @@ class Sample(PartSample):
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
-class CpuFigures:
+class CpuStats:
     """Processor shares during the measured phase, in percent."""
 
     fio_percent_of_core: float | None = None
@@ -172,7 +172,7 @@ class CpuFigures:
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
-class MemberFigures:
+class MemberStats:
     """One block device below the one under test, from the kernel's counters."""
 
     device: str
@@ -204,7 +204,7 @@ class MemberFigures:
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
-class CacheFigures:
+class CacheStats:
     """A cache that the I/O of a run went through, by its own counts."""
 
     device: str
@@ -255,7 +255,7 @@ class Advice:
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
-class SteadyFigures:
+class SteadyStateResult:
     """The last rounds of a run against the steady state rule (docs/method.md)."""
 
     attained: bool
@@ -282,27 +282,27 @@ class SteadyFigures:
 class PartFigures:
     """A part of what a run did."""
 
-    read: DirectionFigures | None = None
+    read: DirectionStats | None = None
     """None if nothing was read."""
-    write: DirectionFigures | None = None
+    write: DirectionStats | None = None
     """None if nothing was written."""
-    trim: DirectionFigures | None = None
+    trim: DirectionStats | None = None
     """None if nothing was trimmed."""
-    sync: DirectionFigures | None = None
+    sync: DirectionStats | None = None
     """Flushes; None without them."""
 
-    def side(self, name: str) -> DirectionFigures | None:
+    def side(self, name: str) -> DirectionStats | None:
         """As of a run."""
         return {"read": self.read, "write": self.write, "trim": self.trim, "sync": self.sync}.get(name)
 
     @property
-    def transfers(self) -> tuple[DirectionFigures, ...]:
+    def transfers(self) -> tuple[DirectionStats, ...]:
         """Figures of all directions that did something, without the flushes."""
         return tuple(one for one in (self.read, self.write, self.trim) if one is not None)
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
-class TargetFigures(PartFigures):
+class TargetStats(PartFigures):
     """One of several targets that were measured at the same time; its rates are those of the time of the whole run."""
 
     target: str
@@ -328,7 +328,7 @@ class GroupFigures(PartFigures):
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
-class RunFigures:
+class RunResult:
     """A whole run as fio's last document has it."""
 
     status: RunStatus
@@ -341,31 +341,31 @@ class RunFigures:
     """What fio itself said, cleaned, several lines."""
     seconds: float = 0.0
     """Measured seconds."""
-    read: DirectionFigures | None = None
+    read: DirectionStats | None = None
     """None if nothing was read."""
-    write: DirectionFigures | None = None
+    write: DirectionStats | None = None
     """None if nothing was written."""
-    trim: DirectionFigures | None = None
+    trim: DirectionStats | None = None
     """None if nothing was trimmed."""
-    sync: DirectionFigures | None = None
+    sync: DirectionStats | None = None
     """Flushes; None without them."""
-    cpu: CpuFigures = CpuFigures()
+    cpu: CpuStats = CpuStats()
     """Processor shares."""
     fio_version: str | None = None
     """`fio-3.33`."""
     warnings: tuple[str, ...] = ()
     """Sentences about what makes the figures doubtful (size clipped, errors passed over)."""
-    members: tuple[MemberFigures, ...] = ()
+    members: tuple[MemberStats, ...] = ()
     """Devices below the one under test, over the measured phase; empty if it has none."""
-    caches: tuple[CacheFigures, ...] = ()
+    caches: tuple[CacheStats, ...] = ()
     """Caches among them, over the measured phase; empty if there is none."""
     advice: tuple[Advice, ...] = ()
     """What to mind when reading the figures."""
-    steady: SteadyFigures | None = None
+    steady: SteadyStateResult | None = None
     """Against the steady state rule; None of a run too short for a window of rounds that did not wait for it."""
     filled_bytes: int = 0
     """Bytes written in order before the job, to precondition what is measured; not among its figures."""
-    targets: tuple[TargetFigures, ...] = ()
+    targets: tuple[TargetStats, ...] = ()
     """Each of several targets, whose sum the rest is; empty of a run on one."""
     sections: tuple[SectionFigures, ...] = ()
     """Each section of a job that has several; empty for a job of one. The figures of the run add up the sections that
@@ -379,12 +379,12 @@ class RunFigures:
     happened: tuple[RunEvent, ...] = ()
     """What befell the devices in its course, in the order of time; `warnings` has it in words."""
 
-    def side(self, name: str) -> DirectionFigures | None:
+    def side(self, name: str) -> DirectionStats | None:
         """`read`, `write`, or `sync` for the flushes; None of what it did not do."""
         return {"read": self.read, "write": self.write, "trim": self.trim, "sync": self.sync}.get(name)
 
     @property
-    def transfers(self) -> tuple[DirectionFigures, ...]:
+    def transfers(self) -> tuple[DirectionStats, ...]:
         """Figures of all directions that did something, without the flushes."""
         return tuple(one for one in (self.read, self.write, self.trim) if one is not None)
 

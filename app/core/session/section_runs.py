@@ -6,7 +6,7 @@ from collections.abc import Sequence
 from dataclasses import replace
 
 from app.core.session.events import RunSection
-from app.core.session.results import RunFigures, SectionFigures
+from app.core.session.results import RunResult, SectionFigures
 from app.core.session.state import RunRecord
 
 
@@ -44,7 +44,7 @@ def _of_section(run: RunRecord, section: RunSection, own: SectionFigures) -> Run
     )
     assert run.end is not None  # it has figures of sections
     whole = run.end.figures
-    figures = RunFigures(
+    figures = RunResult(
         status=whole.status,
         reason=whole.reason,
         hint=whole.hint,

@@ -7,13 +7,13 @@ from dataclasses import field, replace
 from typing import assert_never
 
 from app.core.session.event_types import (
-    Advised,
+    AdviceGiven,
+    BackgroundEventSeen,
     CpuSampled,
-    Happened,
     MembersSampled,
     PhaseChanged,
     SampleTaken,
-    SteadinessSeen,
+    SteadyStateUpdated,
 )
 from app.core.session.events import (
     AnyEvent,
@@ -30,7 +30,7 @@ from app.core.session.events import (
     MachineFacts,
     NoteAdded,
     PreconditionEnded,
-    ProblemMet,
+    ProblemRecorded,
     RulePersisted,
     RunEnded,
     RunStarted,
@@ -40,15 +40,15 @@ from app.core.session.events import (
 from app.core.session.machine import provenance_of
 from app.core.session.results import (
     Advice,
-    CacheFigures,
-    DirectionFigures,
-    MemberFigures,
+    CacheStats,
+    DirectionStats,
+    MemberStats,
     Phase,
     RunEvent,
-    RunFigures,
+    RunResult,
     RunStatus,
     Sample,
-    SteadyFigures,
+    SteadyStateResult,
 )
 from app.core.session.sweep_record import (
     SweepArrayRefused,
@@ -145,15 +145,13 @@ class RunRecord:
         return self.start.id
 
     @property
-    def figures(self) -> RunFigures:
+    def figures(self) -> RunResult:
         """What was measured; a run that never ended has failed."""
         if self.end is not None:
             return self.end.figures
-        return RunFigures(
-            status=RunStatus.FAILED, reason="raidbench ended before the run did; fio was stopped with it."
-        )
+        return RunResult(status=RunStatus.FAILED, reason="raidbench ended before the run did; fio was stopped with it.")
 
-    def write_to(self, device: str) -> DirectionFigures | None:
+    def write_to(self, device: str) -> DirectionStats | None:
         """What it wrote to a device or to a file on it, alone or beside others; None if nothing."""
         if not self.start.targets:
             return self.figures.write if self.start.device == device else None
@@ -205,16 +203,16 @@ class ActiveRun:
     """The host's CPU now."""
     silent_s: float = 0.0
     """Seconds for which fio has told nothing: while an I/O does not come back it prints no document."""
-    members: tuple[MemberFigures, ...] = ()
+    members: tuple[MemberStats, ...] = ()
     """What the devices below the one under test do now; empty if it has none."""
-    caches: tuple[CacheFigures, ...] = ()
+    caches: tuple[CacheStats, ...] = ()
     """Caches among them since the measured phase began; empty while nothing is known."""
     advice: tuple[Advice, ...] = ()
     """What makes its figures doubtful, the worst first."""
 
     happened: tuple[RunEvent, ...] = ()
     """What befell the devices below so far."""
-    steady: SteadyFigures | None = None
+    steady: SteadyStateResult | None = None
     """How it stands to the steady state rule; None before the first round ended."""
     settled: float = 0.0
     """Seconds of settling before measuring began; 0 until then."""
@@ -334,13 +332,13 @@ def _fold_live(session: Session, event: LiveEvent) -> Session:
             moved = sum(part.bytes_per_second for part in both) * sample.seconds
             samples = (*active.samples, sample)
             active = replace(active, samples=samples, moved_bytes=active.moved_bytes + moved, silent_s=0.0)
-        case SteadinessSeen(steady=steady):
+        case SteadyStateUpdated(steady=steady):
             active = replace(active, steady=steady)
         case MembersSampled(members=members, caches=caches):
             active = replace(active, members=members, caches=caches or active.caches)
-        case Advised(advice=advice):
+        case AdviceGiven(advice=advice):
             active = replace(active, advice=advice)
-        case Happened(events=events):
+        case BackgroundEventSeen(events=events):
             active = replace(active, happened=(*active.happened, *events))
         case CpuSampled():
             active = replace(
@@ -425,7 +423,7 @@ def _fold_logged(session: Session, event: LoggedEvent) -> Session:
             | SweepEnded()
         ):
             return replace(session, sweep=fold_sweep(session.sweep, event))
-        case CommandRan() | NoteAdded() | MachineChecked() | RulePersisted() | ProblemMet() | PreconditionEnded():
+        case CommandRan() | NoteAdded() | MachineChecked() | RulePersisted() | ProblemRecorded() | PreconditionEnded():
             return session
         case _:
             assert_never(event)

@@ -14,9 +14,9 @@ from app.core.session.events import DURABLE, LoggedEvent, SessionStarted
 from app.core.session.folders import LOG, each_folder, first_line
 from app.core.session.paths import Paths, private_folder
 from app.core.session.state import Session, replay
-from app.core.session.trusted_file import NotOursError, next_step, open_own, read_regular
+from app.core.session.trusted_file import UntrustedFileError, next_step, open_own, read_regular
 from backends.errors import NotFoundError, StorageError
-from backends.formats import FORMATS, Kept, require_known
+from backends.formats import FORMATS, FileFormat, require_known
 from backends.values import dataclass
 
 _COARSEST = 2_000_000_000
@@ -27,7 +27,7 @@ CONTINUE_WITHIN = 12 * 3600.0
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
-class Loaded:
+class LoadedSession:
     """A session read from disk."""
 
     folder: Path
@@ -128,7 +128,7 @@ def _time_after_others(sessions: Path, folder: Path) -> int:
 
 def _storage(folder: Path, error: OSError) -> StorageError:
     hint = next_step(error, folder)
-    if not isinstance(error, NotOursError):
+    if not isinstance(error, UntrustedFileError):
         hint += " `--session DIR` keeps this session in another folder."
     return StorageError(
         f"The session cannot be written: {error.strerror or error}.",
@@ -137,7 +137,7 @@ def _storage(folder: Path, error: OSError) -> StorageError:
     )
 
 
-def load(folder: Path) -> Loaded:
+def load(folder: Path) -> LoadedSession:
     """A session from its folder.
 
     Raises NotFoundError when there is none, NewerError when a newer program wrote some of it, StorageError when it
@@ -156,13 +156,13 @@ def load(folder: Path) -> Loaded:
         if not line.strip():
             continue
         if (origin := event_codec.origin(line)) is not None:
-            require_known(Kept.SESSION, *origin, f"The session {folder.name}")
+            require_known(FileFormat.SESSION, *origin, f"The session {folder.name}")
         event = event_codec.decode(line)
         if event is None:
             passed_over += 1
         else:
             events.append(event)
-    return Loaded(folder=folder, session=replay(events), passed_over=passed_over)
+    return LoadedSession(folder=folder, session=replay(events), passed_over=passed_over)
 
 
 def folders(paths: Paths) -> list[Path]:
@@ -201,7 +201,7 @@ def latest(paths: Paths) -> Path | None:
 
 def continuable(paths: Paths, *, host: str, simulated: bool) -> Path | None:
     """The last session of this machine, if it is young enough for the next command to go on with it."""
-    ours = FORMATS[Kept.SESSION]
+    ours = FORMATS[FileFormat.SESSION]
     for folder in each_folder(paths):
         age = _age(folder)
         if age is None or not 0 <= age < CONTINUE_WITHIN:

@@ -161,7 +161,7 @@ class Step:
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
-class Skipped:
+class SkippedCell:
     """A combination that is not measured."""
 
     row: str
@@ -185,7 +185,7 @@ class NeededFeature:
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
-class Destroyed:
+class OverwrittenDevice:
     """A device whose data the sweep destroys, confirmed once for all steps."""
 
     device: str
@@ -257,7 +257,7 @@ class SweepArray:
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
-class SweepMaking:
+class SweepArrays:
     """The arrays that a sweep makes and deletes again."""
 
     drives: tuple[SweepDrive, ...]
@@ -300,7 +300,7 @@ class Saturation:
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
-class RateLadder:
+class RateSeries:
     """The rates of a throughput-latency curve; arrivals are random, and wait for no completion."""
 
     percents: tuple[int, ...] = (10, 20, 30, 40, 50, 60, 70, 80, 90, 95, 100, 110)
@@ -331,25 +331,25 @@ class Design:
     """All that is measured."""
     steps: tuple[Step, ...]
     """In their order; confirmations come later."""
-    skipped: tuple[Skipped, ...] = ()
+    skipped: tuple[SkippedCell, ...] = ()
     """Combinations left out."""
     originals: tuple[Assignment, ...] = ()
     """What every touched setting had before, slow ones first."""
     features: tuple[NeededFeature, ...] = ()
     """Features that some cells need."""
-    destroys: tuple[Destroyed, ...] = ()
+    destroys: tuple[OverwrittenDevice, ...] = ()
     """Devices whose data go."""
     saturation: Saturation | None = None
     """The search after the screening."""
     threshold_percent: float | None = None
     """A difference within it is none; None of 2 %."""
-    curve: RateLadder | None = None
+    curve: RateSeries | None = None
     """The rates after the search, whose plateau is what they are shares of."""
     rule: int
     """The number of the rule that judges it."""
     seconds: float = 0.0
     """Estimated length."""
-    making: SweepMaking | None = None
+    making: SweepArrays | None = None
     """The arrays that it makes to measure them; None where it measures what there is."""
     published: tuple[PublishedFigure, ...] = ()
     """What others measured, to stand beside what is found."""

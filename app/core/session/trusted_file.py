@@ -51,12 +51,12 @@ _NEXT_STEPS = {
 
 def next_step(error: OSError, path: Path) -> str:
     """Return the sentences that say what to do about a file or folder of the state that cannot be written."""
-    if isinstance(error, NotOursError):
+    if isinstance(error, UntrustedFileError):
         return error.hint
     return _NEXT_STEPS.get(error.errno or 0, "Free space or correct the permissions of {path}.").format(path=path)
 
 
-class NotOursError(OSError):
+class UntrustedFileError(OSError):
     """A file or folder that is another kind of thing, or somebody else's."""
 
     def __init__(self, path: Path, why: str, hint: str = "") -> None:
@@ -86,7 +86,7 @@ def open_own(path: Path, flags: int) -> int:
     except OSError as error:
         if (why := _OTHER_KINDS.get(error.errno or 0)) is None:
             raise
-        raise NotOursError(path, why, _LOOK.format(path=path)) from error
+        raise UntrustedFileError(path, why, _LOOK.format(path=path)) from error
     try:
         require_own(path, os.fstat(descriptor))
         os.set_blocking(descriptor, True)
@@ -107,7 +107,7 @@ def open_regular(path: Path) -> BinaryIO:
     try:
         return open_input(path)
     except NotRegularError as error:
-        raise NotOursError(path, "is not a regular file") from error
+        raise UntrustedFileError(path, "is not a regular file") from error
 
 
 def read_regular(path: Path) -> bytes:
@@ -119,9 +119,11 @@ def read_regular(path: Path) -> bytes:
 def require_own(path: Path, info: os.stat_result) -> None:
     """Raises NotOursError unless a file is regular, has one name, and only this user and root can write it."""
     if not stat.S_ISREG(info.st_mode):
-        raise NotOursError(path, "is not a regular file", _LOOK.format(path=path))
+        raise UntrustedFileError(path, "is not a regular file", _LOOK.format(path=path))
     if info.st_nlink > 1:
-        raise NotOursError(path, "has a second name, under which it may be anybody's", f"Copy it: `cp -p {path} ...`.")
+        raise UntrustedFileError(
+            path, "has a second name, under which it may be anybody's", f"Copy it: `cp -p {path} ...`."
+        )
     require_owner(path, info)
 
 
@@ -129,9 +131,9 @@ def require_owner(path: Path, info: os.stat_result) -> None:
     """Raises NotOursError where a file or folder is not this user's or root's, or others may write it."""
     if info.st_uid not in (os.geteuid(), 0):
         why = f"belongs to the user with the number {info.st_uid}"
-        raise NotOursError(path, why, "What another user wrote is not acted on.")
+        raise UntrustedFileError(path, why, "What another user wrote is not acted on.")
     # A group of one's own is usual among users (umask 002); root is in none.
     others = stat.S_IWOTH | (stat.S_IWGRP if os.geteuid() == 0 else 0)
     if info.st_mode & others and not (stat.S_ISDIR(info.st_mode) and info.st_mode & stat.S_ISVTX):
         hint = f"`chmod go-w {path}`, if nobody has written there. {_WITHOUT_PERMISSIONS}"
-        raise NotOursError(path, "may be written by other users", hint)
+        raise UntrustedFileError(path, "may be written by other users", hint)

@@ -11,7 +11,7 @@ from app.cli import confirm
 from app.cli.async_runner import Interruption
 from app.cli.bench import allowed, not_read_only, scratch_size, wear_lines
 from app.cli.bench_job import AskedJob, JobOptions, job_of, job_options
-from app.cli.bench_progress import RunTeller
+from app.cli.bench_progress import RunProgressPrinter
 from app.cli.bench_target import resolve
 from app.cli.confirm import steps
 from app.cli.exit_status import DONE, FAILED, INTERRUPTED
@@ -25,13 +25,13 @@ from app.cli.steady_options import steady_options
 from app.core.analysis.pair_design import STANDARD, UNTIL, one_look
 from app.core.analysis.stats import THRESHOLD_PERCENT
 from app.core.analysis.stored_verdicts import shown_experiment
-from app.core.benchmark.runner import Request
+from app.core.benchmark.runner import BenchmarkRequest
 from app.core.presentation import change as view
 from app.core.presentation import json_schema, json_schema_compare
 from app.core.presentation.comparison import NO_PAIR, ab_headings, comparison_table, experiment_ending, shown_lines
 from app.core.presentation.comparison_text import so_far
 from app.core.presentation.run import result_line
-from app.core.session.event_types import Look, SteadyPlan
+from app.core.session.event_types import InterimAnalysis, SteadyPlan
 from app.core.session.events import AnyEvent, RunEnded, RunStarted
 from app.core.session.state import ExperimentRecord, Session
 from app.core.workbench import Workbench
@@ -47,7 +47,7 @@ from app.features.ab.plan import (
     plan_null,
 )
 from app.features.ab.presentation import order_words, plan_json, plan_noise_words, threshold_words
-from backends.device_label import Nameplate
+from backends.device_label import DeviceLabel
 from backends.errors import InvalidValueError
 from backends.text import clean
 from backends.values import dataclass
@@ -171,7 +171,7 @@ async def _ab(bench: Workbench, interruption: Interruption, plan: AbPlan, option
     return DONE if whole else FAILED
 
 
-def _looks(options: _AbOptions) -> tuple[Look, ...]:
+def _looks(options: _AbOptions) -> tuple[InterimAnalysis, ...]:
     """Return when it is judged; of an effect to detect, when its plan is made. Raises InvalidValueError."""
     effects = (options.detect, options.until, options.more)
     if sum(option is not None for option in (options.pairs, *effects)) > 1:
@@ -194,13 +194,19 @@ def _looks(options: _AbOptions) -> tuple[Look, ...]:
 
 
 async def _plan(
-    bench: Workbench, options: _AbOptions, asked: AskedJob, setting: tuple[str, str] | None, looks: tuple[Look, ...]
+    bench: Workbench,
+    options: _AbOptions,
+    asked: AskedJob,
+    setting: tuple[str, str] | None,
+    looks: tuple[InterimAnalysis, ...],
 ) -> AbPlan:
     target = (await bench.hardware.find(options.target)).target
     change = None if setting is None else await bench.hardware.plan(target, *setting)
     where, shown = await resolve(bench, options.on or str(target))
     job = scratch_size(asked.job, [where], current().load_config(), given="size" in options.job.texts)
-    request = Request(where=where, name=shown, job=job, profile=asked.profile, steady=options.steady, told=True)
+    request = BenchmarkRequest(
+        where=where, name=shown, job=job, profile=asked.profile, steady=options.steady, told=True
+    )
     not_read_only(request)
     ready = await bench.jobs.prepare(request)
     least = REST_SECONDS if options.rest is None else options.rest
@@ -264,7 +270,7 @@ def _show(plan: AbPlan, as_json: bool) -> int:
     return DONE
 
 
-def _ask(plan: AbPlan, plate: Nameplate, options: _AbOptions) -> str | None:
+def _ask(plan: AbPlan, plate: DeviceLabel, options: _AbOptions) -> str | None:
     """What confirms the job, after both questions: of the setting, and of a device that is overwritten."""
     ready = plan.ready
     both = options.typed is not None and options.typed == ready.confirm_text  # who means the device means its settings
@@ -279,7 +285,7 @@ class _Teller:
     def __init__(self, bench: Workbench) -> None:
         self._so_far = ""
         self._last = False
-        self._follower = RunTeller(bench, stream=False)
+        self._follower = RunProgressPrinter(bench, stream=False)
         self._forget = bench.listen(self._heard)
 
     def _heard(self, session: Session, event: AnyEvent) -> None:

@@ -10,7 +10,7 @@ from app.core.analysis.comparison import compare_experiment
 from app.core.analysis.pair_design import RULE, Letter, reached
 from app.core.analysis.stored_verdicts import verdicts_of
 from app.core.benchmark.idle_wait import rest
-from app.core.benchmark.runner import Preparation
+from app.core.benchmark.runner import RunPlan
 from app.core.changes.trial import why_not_unattended
 from app.core.changes.unrecorded_error import untold
 from app.core.interrupted_experiments import open_experiments
@@ -49,7 +49,7 @@ class AbExperiment:
         self._id = plan.resumes or f"e{len(bench.session.experiments) + 1}"
         self._changes_before = len(bench.session.changes)
         self._taken_back = 0
-        self._scratch: Preparation | None = None
+        self._scratch: RunPlan | None = None
         self._moved: dict[str, str] = {}
         self._since_a: dict[tuple[Target, str], list[MovedSetting]] = {}
         self._not_counted: tuple[str, ...] = ()

@@ -15,9 +15,9 @@ from app.core.analysis.stats import THRESHOLD_PERCENT
 from app.core.analysis.verdict import Verdict
 from app.core.benchmark.idle_wait import drawn_pause
 from app.core.benchmark.run_start import run_started
-from app.core.benchmark.runner import Preparation
+from app.core.benchmark.runner import RunPlan
 from app.core.changes.trial import why_not_tried
-from app.core.session.event_types import Look
+from app.core.session.event_types import InterimAnalysis
 from app.core.session.state import ExperimentRecord, Session
 from backends.change import Change
 from backends.errors import InvalidValueError, NotFoundError, RefusedError
@@ -52,9 +52,9 @@ class AbPlan:
 
     change: Change
     """From A to B; `undo` leads back."""
-    ready: Preparation
+    ready: RunPlan
     """The job, as of now."""
-    looks: tuple[Look, ...]
+    looks: tuple[InterimAnalysis, ...]
     """When it may be decided."""
     until_percent: float | None
     """It ends at a look whose interval is no wider than this to either side; None where a verdict ends it."""
@@ -79,7 +79,7 @@ class AbPlan:
         return not self.change.key
 
     @property
-    def sights(self) -> tuple[tuple[Look, float], ...]:
+    def sights(self) -> tuple[tuple[InterimAnalysis, float], ...]:
         """Each look that lies ahead, and the smallest effect in percent that it shows four times of five."""
         if self.noise is None:
             return ()
@@ -112,9 +112,9 @@ class AbPlan:
 
 def plan_ab(
     change: Change,
-    ready: Preparation,
+    ready: RunPlan,
     *,
-    looks: tuple[Look, ...] = STANDARD,
+    looks: tuple[InterimAnalysis, ...] = STANDARD,
     until_percent: float | None = None,
     threshold_percent: float = THRESHOLD_PERCENT,
     rest_seconds: float | None = REST_SECONDS,
@@ -158,7 +158,7 @@ def plan_ab(
 
 def plan_null(
     target: Target,
-    ready: Preparation,
+    ready: RunPlan,
     *,
     pairs: int = NULL_PAIRS,
     threshold_percent: float = THRESHOLD_PERCENT,
@@ -176,7 +176,7 @@ def plan_null(
 
 
 def _drawn(
-    change: Change, ready: Preparation, looks: tuple[Look, ...], rest_seconds: float | None, seed: int | None
+    change: Change, ready: RunPlan, looks: tuple[InterimAnalysis, ...], rest_seconds: float | None, seed: int | None
 ) -> AbPlan:
     """With order and pauses drawn. Raises InvalidValueError."""
     pairs = looks[-1].pairs
@@ -202,7 +202,7 @@ def _drawn(
     )
 
 
-def looks_that_detect(noise: RunNoise | None, percent: float, target: str) -> tuple[Look, ...]:
+def looks_that_detect(noise: RunNoise | None, percent: float, target: str) -> tuple[InterimAnalysis, ...]:
     """One look after as many pairs as find an effect of so many percent four times of five.
 
     Raises InvalidValueError where the noise is not known, or too large for it.
@@ -224,7 +224,7 @@ def looks_that_detect(noise: RunNoise | None, percent: float, target: str) -> tu
     return one_look(pairs)
 
 
-def continued(session: Session, experiment_id: str, change: Change, ready: Preparation) -> tuple[ExperimentRecord, int]:
+def continued(session: Session, experiment_id: str, change: Change, ready: RunPlan) -> tuple[ExperimentRecord, int]:
     """An experiment that its plan has room for, and its whole pairs.
 
     Raises NotFoundError, RefusedError (another change or job, or one that is complete).
@@ -264,7 +264,7 @@ def ended(until_percent: float | None, comparison: Comparison | None) -> bool:
     return (judgement.interval.percent_high - judgement.interval.percent_low) / 2 <= until_percent
 
 
-def known_noise(bench: Workbench, ready: Preparation) -> RunNoise | None:
+def known_noise(bench: Workbench, ready: RunPlan) -> RunNoise | None:
     """Return how far earlier runs of this job on this target lay apart; None where too few are known."""
     from app.core.analysis.past_runs.index import known_runs
 

@@ -15,13 +15,13 @@ from app.core.analysis.noise import RunNoise
 from app.core.analysis.pair_design import QUICK, STANDARD, UNTIL
 from app.core.analysis.sample_groups import pairs_of
 from app.core.analysis.stats import THRESHOLD_PERCENT
-from app.core.benchmark.runner import Preparation, Request
+from app.core.benchmark.runner import BenchmarkRequest, RunPlan
 from app.core.fio.job import Job
 from app.core.fio.profiles import PROFILES, profile
 from app.core.presentation import change as view
 from app.core.presentation.percent import threshold_of
 from app.core.presentation.risk_text import effect_words
-from app.core.session.event_types import Look
+from app.core.session.event_types import InterimAnalysis
 from app.core.session.state import ExperimentRecord
 from app.features.ab.experiment import run_experiment
 from app.features.ab.plan import REST_SECONDS, AbPlan, continued, known_noise, plan_ab
@@ -30,18 +30,18 @@ from app.tui.bench.summary import ended_line
 from app.tui.bench.write_confirmation import allowed
 from app.tui.devices.staged_changes import confirmation
 from backends.change import Change
-from backends.device_label import Nameplate
+from backends.device_label import DeviceLabel
 from backends.errors import BlockedError, RaidbenchError, RefusedError
 from backends.model import Controller
 from widgets.choice_list import ChoiceDialog, ChoiceItem
 from widgets.confirm import Confirmation, ConfirmDialog, PlannedChange
 from widgets.keyed_table import KeyedTable
 from widgets.text_field import TextField
-from widgets.text_panel import Prose
+from widgets.text_panel import TextParagraphs
 from widgets.text_utils import units
 
 if TYPE_CHECKING:
-    from app.tui.app_interface import Port
+    from app.tui.app_interface import AppInterface
 
 
 def plan_lines(plan: AbPlan) -> tuple[str, str]:
@@ -50,7 +50,7 @@ def plan_lines(plan: AbPlan) -> tuple[str, str]:
     return f"{plan.ready.job.describe()} on {plan.ready.request.name}", count
 
 
-def review(plan: AbPlan, plate: Nameplate) -> Confirmation:
+def review(plan: AbPlan, plate: DeviceLabel) -> Confirmation:
     """The dialog before it: every command on the way there and back, how often, how long."""
     change = plan.change
     asked = confirmation((change,), {change.target: plate}, title=f"A/B: {change.label} of {change.target}")
@@ -105,7 +105,7 @@ class ExperimentDialog(ChoiceDialog):
             classes="threshold",
         )
         dialog = self.query_one(".dialog", Vertical)
-        await dialog.mount(field, Prose("", "bad", classes="complaint"), before=".dialog-keys")
+        await dialog.mount(field, TextParagraphs("", "bad", classes="complaint"), before=".dialog-keys")
         self.query_one(".dialog-keys", Static).update(Content("enter chooses   tab to the threshold   esc leaves"))
 
     @on(Input.Changed, "#threshold")
@@ -132,7 +132,7 @@ class ExperimentDialog(ChoiceDialog):
             self.threshold = threshold_of(self.query_one("#threshold", Input).value)
         except ValueError as error:
             reason = str(error)
-        self.query_one(".complaint", Prose).say(f"Not accepted: {reason}" if reason else "", "bad")
+        self.query_one(".complaint", TextParagraphs).say(f"Not accepted: {reason}" if reason else "", "bad")
         return reason
 
 
@@ -143,7 +143,7 @@ class ExperimentDialog(ChoiceDialog):
 UNTIL_PERCENT = 1.0
 """As narrow as the third choice makes the interval."""
 
-_PLANS: dict[str, tuple[tuple[Look, ...], float | None, str]] = {
+_PLANS: dict[str, tuple[tuple[InterimAnalysis, ...], float | None, str]] = {
     "standard": (STANDARD, None, "Ends as soon as it is decided. Finds 2 % where runs scatter by 2 %."),
     "quick": (QUICK, None, "Finds large differences only: some 5 % where runs scatter by 1 %."),
     "exact": (UNTIL, UNTIL_PERCENT, f"Until the difference is known to +-{UNTIL_PERCENT:g} %, whatever it is."),
@@ -151,10 +151,10 @@ _PLANS: dict[str, tuple[tuple[Look, ...], float | None, str]] = {
 """Name, looks, width and what it is good for."""
 
 
-class Experimenting:
+class ExperimentController:
     """Asks, then measures. The runs go on whichever screen is in front."""
 
-    def __init__(self, app: Port) -> None:
+    def __init__(self, app: AppInterface) -> None:
         self._app = app
 
     async def begin(self, address: str, key: str, value: str) -> None:
@@ -196,7 +196,7 @@ class Experimenting:
         begun, change = runs[0], await bench.hardware.plan(record.start.target, record.start.key, record.start.b)
         where = begun.device if begun.device is not None and not begun.target.startswith("/") else begun.target
         job = Job.from_fields(begun.job)
-        request = Request(
+        request = BenchmarkRequest(
             where=where, name=begun.target, job=job, profile=begun.profile, steady=begun.steady, told=True
         )
         ready = await bench.jobs.prepare(request)
@@ -219,14 +219,16 @@ class Experimenting:
                 f"An A/B judges one section, and the job on the Bench screen has {len(job.sections)}.",
                 hint="Open the job file again with o and choose one section.",
             )
-        ready = await bench.jobs.prepare(Request(where=thing.device, name=address, job=job, profile=name, told=True))
+        ready = await bench.jobs.prepare(
+            BenchmarkRequest(where=thing.device, name=address, job=job, profile=name, told=True)
+        )
         noise = known_noise(bench, ready)
         plans = {name: self._plan(change, ready, name, noise) for name in _PLANS}
         dialog = ExperimentDialog("How many pairs", _choices(plans))
         chosen = await self._app.push_screen_wait(dialog)
         return None if chosen is None else replace(plans[chosen], threshold_percent=dialog.threshold)
 
-    def _plan(self, change: Change, ready: Preparation, name: str, noise: RunNoise | None) -> AbPlan:
+    def _plan(self, change: Change, ready: RunPlan, name: str, noise: RunNoise | None) -> AbPlan:
         looks, until, _ = _PLANS[name]
         return plan_ab(change, ready, looks=looks, until_percent=until, rest_seconds=self._rest, noise=noise)
 
@@ -259,12 +261,12 @@ class Experimenting:
         self._app.do("plots.explore", session=session, folder=folder, first=record.id)
 
 
-async def go_on(app: Port, experiment: str) -> bool:
+async def go_on(app: AppInterface, experiment: str) -> bool:
     """Measure the pairs that an experiment's plan has left; return whether they are measured."""
-    return await Experimenting(app).go_on(experiment)
+    return await ExperimentController(app).go_on(experiment)
 
 
-def begin_staged(app: Port, say: Callable[[str], None]) -> None:
+def begin_staged(app: AppInterface, say: Callable[[str], None]) -> None:
     """Measure the only staged value against the one in force; where there is none, or several, say so."""
     staged = [(target, *each) for target, values in app.staged.items() for each in values.items()]
     if app.workbench.jobs.running:
@@ -272,7 +274,7 @@ def begin_staged(app: Port, say: Callable[[str], None]) -> None:
     elif len(staged) != 1:
         say("Stage exactly one value for an A/B: it is measured against the one in force.")
     else:
-        app.run_worker(Experimenting(app).begin(*staged[0]), group="ab", exclusive=True)
+        app.run_worker(ExperimentController(app).begin(*staged[0]), group="ab", exclusive=True)
 
 
 def _known(name: str) -> str:

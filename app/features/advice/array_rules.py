@@ -5,7 +5,7 @@ from __future__ import annotations
 from app.core.benchmark.conditions.facts import ARC, RunFacts
 from app.core.benchmark.device_stats.sampler import ENOUGH_IOPS, UNEVEN
 from app.core.fio.sizes import format_size
-from app.core.session.results import Advice, MemberFigures
+from app.core.session.results import Advice, MemberStats
 from app.features.advice.cache_rules import answers
 from app.features.advice.stripe_cost import StripeCost, stripe_cost
 from backends.model import Level, Media
@@ -180,7 +180,7 @@ def member_imbalance(facts: RunFacts) -> Advice | None:
     return Advice(key="member-imbalance", message=said, do=do) if said else None
 
 
-def _reads_in_spite(members: list[MemberFigures]) -> str:
+def _reads_in_spite(members: list[MemberStats]) -> str:
     for member in members:
         share = member.share_of_reads
         if member.role == "write-mostly" and share is not None and share > MOSTLY_READS:
@@ -191,7 +191,7 @@ def _reads_in_spite(members: list[MemberFigures]) -> str:
     return ""
 
 
-def _slowest(members: list[MemberFigures]) -> str:
+def _slowest(members: list[MemberStats]) -> str:
     """One member whose I/Os take several times as long as those of the fastest."""
     timed = [(wait, member) for member in members if (wait := _wait(member)) is not None]
     if len(timed) < 2:
@@ -207,7 +207,7 @@ def _slowest(members: list[MemberFigures]) -> str:
     )
 
 
-def _uneven(members: list[MemberFigures], what: str) -> str:
+def _uneven(members: list[MemberStats], what: str) -> str:
     """Members of which one has twice or half of an even share; `what`: `reads` or `writes`."""
     shares = [
         (member.share_of_reads if what == "reads" else member.share_of_writes, member.device) for member in members
@@ -222,11 +222,11 @@ def _uneven(members: list[MemberFigures], what: str) -> str:
     return ""
 
 
-def _iops(member: MemberFigures) -> float:
+def _iops(member: MemberStats) -> float:
     return (member.read_iops or 0.0) + (member.write_iops or 0.0)
 
 
-def _wait(member: MemberFigures) -> float | None:
+def _wait(member: MemberStats) -> float | None:
     """Mean nanoseconds of an I/O by Little's law, None without any."""
     iops = _iops(member)
     return member.queue / iops * 1e9 if member.queue and iops >= ENOUGH_IOPS else None

@@ -10,10 +10,10 @@ from dataclasses import field
 from app.core.changes.trial import require_triable
 from app.core.session.events import ChangeEnded
 from app.core.workbench import Workbench
-from app.features.apply.drift import DesiredState, Drift, DriftKind, DriftLook
+from app.features.apply.drift import DesiredState, Drift, DriftKind, DriftScan
 from app.features.apply.settings_file import DesiredFile
 from backends.change import Change
-from backends.device_label import Nameplate
+from backends.device_label import DeviceLabel
 from backends.errors import BlockedError, RaidbenchError, RefusedError
 from backends.model import Target
 from backends.protocol import PersistRule
@@ -25,7 +25,7 @@ _HARMLESS = (Risk.NONE, Risk.PERFORMANCE)
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
-class KeptRule:
+class PersistRuleRef:
     """A file that keeps values of a target over a reboot."""
 
     target: Target
@@ -42,11 +42,11 @@ class DesiredPlan:
 
     changes: tuple[Change, ...] = ()
     """In their order; what is so already is not among them."""
-    keeps: tuple[KeptRule, ...] = ()
+    keeps: tuple[PersistRuleRef, ...] = ()
     """Files that are written afterwards."""
     risk: Risk = Risk.NONE
     """The worst of all."""
-    plates: tuple[Nameplate, ...] = ()
+    plates: tuple[DeviceLabel, ...] = ()
     """Devices on which a risk is taken, each of which the file confirms."""
 
     @property
@@ -77,7 +77,7 @@ class StepOutcome:
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
-class SetOutcome:
+class ApplyResult:
     """What became of the whole set."""
 
     steps: tuple[StepOutcome, ...] = ()
@@ -86,7 +86,7 @@ class SetOutcome:
     """Those that were not."""
     trouble: RaidbenchError | None = None
     """What stopped it, where that was no mere value that did not take."""
-    kept: tuple[KeptRule, ...] = ()
+    kept: tuple[PersistRuleRef, ...] = ()
     """Files that were written."""
     unkept: Mapping[str, str] = field(default_factory=dict)
     """Why others were not, by target."""
@@ -126,9 +126,9 @@ async def plan_rest(
 ) -> tuple[tuple[Drift, ...], DesiredPlan | None]:
     """Look again once a set is made; return what it does not set, and what can be set by now and could not before.
 
-    `made`: what was set already, which is not set to and fro. Raises as `DriftLook.look` and `plan_set`.
+    `made`: what was set already, which is not set to and fro. Raises as `DriftScan.look` and `plan_set`.
     """
-    state = await DriftLook(bench, file).look()
+    state = await DriftScan(bench, file).look()
     if all(_place(change) in made for change in state.changes):
         return state.drifts, None
     plan = await plan_set(bench, state, persist=file.persist, trial=None)
@@ -158,9 +158,9 @@ def _require_free(bench: Workbench, changes: Sequence[Change], trial: float | No
                 )
 
 
-async def _confirmed(bench: Workbench, state: DesiredState, changes: Sequence[Change]) -> tuple[Nameplate, ...]:
+async def _confirmed(bench: Workbench, state: DesiredState, changes: Sequence[Change]) -> tuple[DeviceLabel, ...]:
     """Devices on which a risk is taken. Raises RefusedError for one that the file does not mean by its word."""
-    plates: dict[Target, Nameplate] = {}
+    plates: dict[Target, DeviceLabel] = {}
     for change in changes:
         if change.risk in _HARMLESS or change.target in plates:
             continue
@@ -176,9 +176,9 @@ async def _confirmed(bench: Workbench, state: DesiredState, changes: Sequence[Ch
     return tuple(plates.values())
 
 
-async def _keeps(bench: Workbench, state: DesiredState) -> tuple[KeptRule, ...]:
+async def _keeps(bench: Workbench, state: DesiredState) -> tuple[PersistRuleRef, ...]:
     """Files that would keep what a reboot loses, of those that are not there as they should be."""
-    found: list[KeptRule] = []
+    found: list[PersistRuleRef] = []
     last: dict[str, PersistRule] = {}
     for target, values in state.values.items():
         declared = {setting.key: setting for setting in bench.hardware.settings(target)}
@@ -193,7 +193,7 @@ async def _keeps(bench: Workbench, state: DesiredState) -> tuple[KeptRule, ...]:
             continue
         last[rule.path] = rule
         if rule.changes:
-            found.append(KeptRule(target=target, values=lost, rule=rule))
+            found.append(PersistRuleRef(target=target, values=lost, rule=rule))
     return tuple(found)
 
 
@@ -213,7 +213,7 @@ async def apply_set(
     keep_going: bool,
     asked_to_stop: Callable[[], bool] = lambda: False,
     plan_more: PlanMore | None = None,
-) -> SetOutcome:
+) -> ApplyResult:
     """Make it. The session is open and knows the inventory.
 
     The first step that is not verified ends the set, and what was done is taken back, newest first; with `keep_going`
@@ -255,9 +255,9 @@ async def apply_set(
         steps = await _taken_back(bench, steps, before)
     elif not failed and not stopped:
         kept, unkept_ = await _write(bench, plan.keeps)
-        return SetOutcome(steps=tuple(steps), left=tuple(waiting), kept=kept, unkept=unkept_)
+        return ApplyResult(steps=tuple(steps), left=tuple(waiting), kept=kept, unkept=unkept_)
     passed = _passed_over(planned, steps)
-    return SetOutcome(steps=tuple(steps), left=passed, trouble=trouble)
+    return ApplyResult(steps=tuple(steps), left=passed, trouble=trouble)
 
 
 def _place(change: Change) -> Place:
@@ -310,7 +310,9 @@ async def _taken_back(bench: Workbench, steps: Sequence[StepOutcome], before: Co
     return found
 
 
-async def _write(bench: Workbench, keeps: Sequence[KeptRule]) -> tuple[tuple[KeptRule, ...], dict[str, str]]:
+async def _write(
+    bench: Workbench, keeps: Sequence[PersistRuleRef]
+) -> tuple[tuple[PersistRuleRef, ...], dict[str, str]]:
     done, failed = [], {}
     for keep in keeps:
         try:

@@ -26,7 +26,7 @@ from backends.values import dataclass
 
 if TYPE_CHECKING:
     from app.core.workbench import Workbench
-    from app.features.apply.applying import DesiredPlan, Place, SetOutcome, StepOutcome
+    from app.features.apply.applying import ApplyResult, DesiredPlan, Place, StepOutcome
     from app.features.apply.drift import DesiredState, Drift
     from app.features.apply.settings_file import DesiredFile
 
@@ -70,10 +70,10 @@ def apply_command(options: _ApplyOptions) -> int:
 
 async def _apply(bench: Workbench, interruption: Interruption, wanted: DesiredFile, options: _ApplyOptions) -> int:
     from app.features.apply.applying import plan_set, unkept
-    from app.features.apply.drift import DriftLook
+    from app.features.apply.drift import DriftScan
 
     await bench.hardware.probe()
-    state = await DriftLook(bench, wanted).look()
+    state = await DriftScan(bench, wanted).look()
     missing = await unkept(bench, state) if wanted.persist and (options.check or options.diff) else ()
     drifts = (*state.drifts, *missing)
     if options.check or options.diff:
@@ -180,7 +180,7 @@ async def _make(
     return FOUND if others else DONE
 
 
-def _tell_outcome(bench: Workbench, outcome: SetOutcome, others: tuple[Drift, ...], options: _ApplyOptions) -> None:
+def _tell_outcome(bench: Workbench, outcome: ApplyResult, others: tuple[Drift, ...], options: _ApplyOptions) -> None:
     from app.features.apply import presentation
 
     if outcome.trouble is not None and not options.as_json:

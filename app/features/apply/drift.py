@@ -100,7 +100,7 @@ ReadTarget = Callable[[Target], Awaitable[Mapping[str, Reading]]]
 """Tells the settings of a target. Raises RaidbenchError where they cannot be told."""
 
 
-class DriftLook:
+class DriftScan:
     """Compares a file with a machine; changes nothing."""
 
     def __init__(self, bench: Workbench, file: DesiredFile, read: ReadTarget | None = None) -> None:

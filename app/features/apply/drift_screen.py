@@ -45,12 +45,12 @@ class SettingsDrift(DriftWatch):
         """Compare anew; what is wrong with the file or has nothing to compare with, each said once while it is so."""
         if self.file is None:
             return ()
-        from app.features.apply.drift import DriftKind, DriftLook
+        from app.features.apply.drift import DriftKind, DriftScan
 
         found: tuple[Drift, ...] = ()
         troubles: list[RaidbenchError] = []
         try:
-            state = await DriftLook(self._workbench, self._read_file(self.file), self._so_far).look()
+            state = await DriftScan(self._workbench, self._read_file(self.file), self._so_far).look()
         except RaidbenchError as error:
             troubles.append(error)
         else:

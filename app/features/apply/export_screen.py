@@ -6,7 +6,7 @@ from collections.abc import Callable, Collection, Iterator, Sequence
 from pathlib import Path
 from typing import TYPE_CHECKING
 
-from app.core.presentation.device_tree import Branch, Thing, arranged
+from app.core.presentation.device_tree import DeviceTreeNode, Thing, arranged
 from backends.display_names import name_of
 from backends.errors import RaidbenchError
 from backends.model import Controller, Inventory
@@ -16,7 +16,7 @@ from widgets.text_utils.units import plural
 
 if TYPE_CHECKING:
     from app.features.apply.exporting import ExportedTarget
-    from app.tui.app_interface import Port
+    from app.tui.app_interface import AppInterface
 
 HELP = "`raidbench apply` takes it. A file of settings that is there keeps its comments and gets the values of now."
 
@@ -37,14 +37,14 @@ def chosen(inventory: Inventory, thing: Thing | None, found: Collection[str]) ->
     return tuple({part.target: part for part in both}.values())
 
 
-def _all_of(branch: Branch) -> Iterator[Thing]:
+def _all_of(branch: DeviceTreeNode) -> Iterator[Thing]:
     yield branch.thing
     for one in branch.below:
         yield from _all_of(one)
 
 
 def export_settings(
-    app: Port, inventory: Inventory, thing: Thing | None, found: Collection[str], say: Callable[[str], None]
+    app: AppInterface, inventory: Inventory, thing: Thing | None, found: Collection[str], say: Callable[[str], None]
 ) -> None:
     """Ask where the settings of what a filter has `found`, else of the `thing` under the cursor, are written to."""
     things = chosen(inventory, thing, found)
@@ -58,7 +58,7 @@ def export_settings(
 class SettingsExport:
     """Asks for the file, reads what is not at hand, writes."""
 
-    def __init__(self, app: Port, things: Sequence[Thing], rows: int) -> None:
+    def __init__(self, app: AppInterface, things: Sequence[Thing], rows: int) -> None:
         """`rows`: how many devices that are, as the list counts them."""
         self._app, self._things, self._rows = app, things, rows
 

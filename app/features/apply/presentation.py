@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Iterator
 
 from app.core.presentation import json_schema
-from app.features.apply.applying import DesiredPlan, SetOutcome, StepOutcome
+from app.features.apply.applying import ApplyResult, DesiredPlan, StepOutcome
 from app.features.apply.drift import Drift, DriftKind
 from app.features.apply.exporting import ExportedTarget
 from backends.text import clean
@@ -61,7 +61,7 @@ def plan_json(plan: DesiredPlan) -> json_schema.Json:
     }
 
 
-def outcome_json(outcome: SetOutcome) -> json_schema.Json:
+def outcome_json(outcome: ApplyResult) -> json_schema.Json:
     """What became of the set."""
     return {
         "changes": [_step(step) for step in outcome.steps],

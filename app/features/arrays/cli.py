@@ -18,7 +18,7 @@ from app.cli.session_context import begin, on_workbench
 from app.core.fio.sizes import parse_size
 from app.core.presentation.table import filled
 from app.features.arrays import presentation as view
-from backends.array_planning import LEVELS, ArrayWish
+from backends.array_planning import LEVELS, ArrayRequest
 from backends.model import Level, Problem
 from backends.raid import layout_of
 from backends.settings import Risk
@@ -126,7 +126,7 @@ def create_command(options: _CreateOptions) -> int:
     The name of a volume group makes a volume in its free extents, on the physical volumes named after it or on all.
     What lies on the drives is lost, so their word has to be typed, or given with --confirm.
     """
-    wish = ArrayWish(
+    wish = ArrayRequest(
         level=Level(options.level),
         drives=(),
         strip_bytes=None if options.strip is None else parse_size(options.strip),
@@ -139,7 +139,7 @@ def create_command(options: _CreateOptions) -> int:
     return on_workbench(_create, wish, options, changes=True, dry=options.dry_run, rights=not options.dry_run)
 
 
-async def _create(bench: Workbench, _: Interruption, wish: ArrayWish, options: _CreateOptions) -> int:
+async def _create(bench: Workbench, _: Interruption, wish: ArrayRequest, options: _CreateOptions) -> int:
     from app.core.changes.arrays.builder import plate_of
     from app.core.changes.arrays.candidates import chosen, new_name, plan_array
 

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Iterator, Mapping, Sequence
 
-from app.core.changes.arrays.array_journal import ArrayEntry, ArrayStage
+from app.core.changes.arrays.array_journal import ArrayJournalEntry, ArrayStage
 from app.core.presentation import json_schema
 from app.core.presentation.table import Align, Cell, Column, FactLine, Facts, Row, Table, Tone
 from backends.array_planning import ArrayPlan, Candidate, words_to_type
@@ -108,7 +108,7 @@ def array(one: Array, serials: Mapping[Target, str]) -> json_schema.Json:
     }
 
 
-def made_here(entry: ArrayEntry) -> json_schema.Json:
+def made_here(entry: ArrayJournalEntry) -> json_schema.Json:
     """An array of the journal as JSON."""
     made = entry.array
     return {
@@ -120,7 +120,7 @@ def made_here(entry: ArrayEntry) -> json_schema.Json:
     }
 
 
-def made_here_words(entry: ArrayEntry) -> str:
+def made_here_words(entry: ArrayJournalEntry) -> str:
     """What was made here, of what: `Made here: rb-1a2b: raid5 of 4 drives (S1, S2, ...)`."""
     made = entry.array
     serials = ", ".join(drive.serial or drive.place for drive in made.members)
@@ -128,7 +128,7 @@ def made_here_words(entry: ArrayEntry) -> str:
     return f"{front}: " + clean(f"{made.name}: {made.level.value} of {len(made.members)} drives ({serials})", 1000)
 
 
-def made_here_sentence(entry: ArrayEntry) -> str:
+def made_here_sentence(entry: ArrayJournalEntry) -> str:
     """The same, and what to do with it."""
     if entry.stage is ArrayStage.MADE:
         return f"{made_here_words(entry)}. `raidbench array delete {entry.array.name}` deletes it."

@@ -8,7 +8,7 @@ from typing import TYPE_CHECKING, ClassVar
 from textual import on
 from textual.app import ComposeResult
 
-from app.core.changes.arrays.array_journal import ArrayEntry
+from app.core.changes.arrays.array_journal import ArrayJournalEntry
 from app.core.changes.arrays.builder import plate_of, plate_of_made
 from app.core.changes.arrays.candidates import WantedArrays, candidates_of, maker_of, new_name, plan_array
 from app.core.session.state import Session
@@ -18,9 +18,9 @@ from app.tui.render import columns, rows
 from backends.array_planning import (
     LEVELS,
     STRIPS,
-    ArrayFound,
+    ArrayMatch,
     ArrayPlan,
-    ArrayWish,
+    ArrayRequest,
     Candidate,
     capacity,
     require_alike,
@@ -34,11 +34,11 @@ from backends.text import clean
 from widgets.confirm import Confirmation, ConfirmDialog
 from widgets.keyed_table import KeyedTable, TableRow
 from widgets.pane import Pane
-from widgets.text_panel import Prose
+from widgets.text_panel import TextParagraphs
 from widgets.text_utils.units import plural
 
 if TYPE_CHECKING:
-    from app.tui.app_interface import Port
+    from app.tui.app_interface import AppInterface
 
 OFFERED: tuple[int | None, ...] = (None, *STRIPS)
 """Strips that are offered; None for the maker's usual one."""
@@ -47,7 +47,7 @@ ASKING = "Asking every drive what lies on it ..."
 TICK = "Space ticks a free drive; their order is that of the ticks."
 
 
-def open_new_array(app: Port) -> None:
+def open_new_array(app: AppInterface) -> None:
     """Open the sheet on which drives are ticked to make an array of."""
     app.push_screen(NewArrayScreen(app))
 
@@ -64,11 +64,11 @@ class NewArrayScreen(WorkbenchScreen):
     }
     """
 
-    def __init__(self, app: Port) -> None:
+    def __init__(self, app: AppInterface) -> None:
         super().__init__()
         self._app = app
         self._drives: tuple[Candidate, ...] = ()
-        self._made: tuple[ArrayEntry, ...] = ()
+        self._made: tuple[ArrayJournalEntry, ...] = ()
         self._ticked: tuple[str, ...] = ()
         self._level = Level.RAID0
         self._strip: int | None = None
@@ -79,8 +79,8 @@ class NewArrayScreen(WorkbenchScreen):
         """What would be made, and of what."""
         shown = view.drives_table(())
         with Pane("New array", id="array-pane"):
-            yield Prose(self._busy, "title", id="array-words")
-            yield Prose(TICK, "muted", id="array-help")
+            yield TextParagraphs(self._busy, "title", id="array-words")
+            yield TextParagraphs(TICK, "muted", id="array-help")
             yield KeyedTable(columns(shown), (), id="array-drives")
 
     def on_mount(self) -> None:
@@ -115,7 +115,7 @@ class NewArrayScreen(WorkbenchScreen):
             self._draw()
 
     def _draw(self) -> None:
-        self.query_one("#array-words", Prose).say(self._busy or self._words(), "title")
+        self.query_one("#array-words", TextParagraphs).say(self._busy or self._words(), "title")
         made = [TableRow(key=entry.array.name, banner=(view.made_here_words(entry),)) for entry in self._made]
         drives = rows(view.drives_table(self._drives))
         self.query_one(KeyedTable).rows = (
@@ -129,7 +129,7 @@ class NewArrayScreen(WorkbenchScreen):
         key = self.query_one(KeyedTable).cursor
         drive = next((drive for drive in self._drives if str(drive.drive) == key), None)
         words = TICK if drive is None else " ".join(drive.why_not) or "; ".join((*drive.cautions, *drive.lies)) or TICK
-        self.query_one("#array-help", Prose).say(clean(words, 400), "muted")
+        self.query_one("#array-help", TextParagraphs).say(clean(words, 400), "muted")
 
     def _chosen(self) -> tuple[Candidate, ...]:
         known = {str(drive.drive): drive for drive in self._drives}
@@ -139,9 +139,9 @@ class NewArrayScreen(WorkbenchScreen):
         """Spans that are offered; None for the usual ones."""
         return (None, *spans_that_fit(self._level, len(self._ticked)))
 
-    def _wish(self, name: str) -> ArrayWish:
+    def _wish(self, name: str) -> ArrayRequest:
         spans = self._spans if self._spans in self._offered() else None
-        return ArrayWish(level=self._level, drives=self._chosen(), strip_bytes=self._strip, spans=spans, name=name)
+        return ArrayRequest(level=self._level, drives=self._chosen(), strip_bytes=self._strip, spans=spans, name=name)
 
     def _words(self) -> str:
         """What would be made of what is ticked, or why nothing is."""
@@ -259,7 +259,7 @@ class NewArrayScreen(WorkbenchScreen):
             )
         await self._look_again()
 
-    async def _review_deletion(self, entry: ArrayEntry) -> None:
+    async def _review_deletion(self, entry: ArrayJournalEntry) -> None:
         try:
             entry, found = await self._app.workbench.arrays.deletable(entry.array.name, note=True)
         except RaidbenchError as error:
@@ -269,7 +269,7 @@ class NewArrayScreen(WorkbenchScreen):
         if await self._app.push_screen_wait(ConfirmDialog(asked)):
             self._app.run_worker(self._delete(entry), group="write", exit_on_error=True)
 
-    async def _delete(self, entry: ArrayEntry) -> None:
+    async def _delete(self, entry: ArrayJournalEntry) -> None:
         name = entry.array.name
         self._say_busy(f"Deleting {name} ...")
         try:
@@ -301,7 +301,7 @@ def _asked_of(plan: ArrayPlan) -> Confirmation:
     )
 
 
-def _asked_to_delete(entry: ArrayEntry, found: ArrayFound) -> Confirmation:
+def _asked_to_delete(entry: ArrayJournalEntry, found: ArrayMatch) -> Confirmation:
     plate = plate_of_made(entry)
     return Confirmation(
         title=f"Delete {entry.array.name}",

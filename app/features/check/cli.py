@@ -17,8 +17,8 @@ from backends.text import clean
 
 if TYPE_CHECKING:
     from app.core.workbench import Workbench
-    from app.features.check.finding import Ruling
-    from app.features.check.runner import Checked
+    from app.features.check.finding import RuleResult
+    from app.features.check.runner import CheckResult
 
 WIDTH = 80
 """Columns of the text where it goes to no terminal."""
@@ -60,7 +60,7 @@ def check_command(target: str | None, severity: str, ignored: tuple[str, ...], n
     return _tell(checked, severity, nagios=nagios, as_json=as_json)
 
 
-async def _check(bench: Workbench, _: Interruption, target: str | None, ignored: tuple[str, ...]) -> Checked:
+async def _check(bench: Workbench, _: Interruption, target: str | None, ignored: tuple[str, ...]) -> CheckResult:
     from app.features.check.runner import check, known_ids
 
     ignore = known_ids(ignored)
@@ -69,7 +69,7 @@ async def _check(bench: Workbench, _: Interruption, target: str | None, ignored:
     return await check(bench.hardware.machine, inventory, about=about, ignore=ignore)
 
 
-def _tell(checked: Checked, severity: str, *, nagios: bool, as_json: bool) -> int:
+def _tell(checked: CheckResult, severity: str, *, nagios: bool, as_json: bool) -> int:
     from app.features.check import presentation as view
     from app.features.check.finding import Severity
 
@@ -97,14 +97,14 @@ def _say(text: str, width: int) -> None:
     say_all(folded(text, width))
 
 
-def _rows(told: Ruling, width: int) -> list[str]:
+def _rows(told: RuleResult, width: int) -> list[str]:
     from app.features.check import presentation as view
-    from app.features.check.finding import Flaw
+    from app.features.check.finding import Finding
 
     severity = told.rule.severity.value
     head = f"{paint(f'{severity:<5}', _COLOURS[severity])}  {told.rule.id}  {clean(told.said.where, 200)}"
     rows = [head, *folded(clean(view.message(told), 500), width, first=" " * 7)]
-    command = told.said.staged.command if isinstance(told.said, Flaw) and told.said.staged is not None else None
+    command = told.said.staged.command if isinstance(told.said, Finding) and told.said.staged is not None else None
     for label, words in view.finding_lines(told):
         first = f"       {label:<6} "
         rows += [f"{first}{words}"] if words == command else folded(clean(words, 500), width, first=first)

@@ -10,12 +10,12 @@ import re
 from collections.abc import Iterable, Mapping
 
 from app.core.benchmark.conditions.collector import governors
-from app.features.check.snapshot import Block, DiskLink, Partition, Sight, Slot
+from app.features.check.snapshot import BlockDevice, DiskLink, Partition, PciSlot, SystemSnapshot
 from backends.errors import RaidbenchError
 from backends.host import Host
 from backends.model import Array, Controller, Drive, Inventory, Problem, Target
 from backends.pci import DEVICES, SLOT, Link, link_of, node_of
-from backends.registry import Machine
+from backends.registry import MachineBackends
 from backends.settings import Reading
 from backends.text import clean
 from backends.topology import parse_mountinfo
@@ -48,7 +48,7 @@ _MOUNTS, _ONLINE = "/proc/self/mountinfo", "/sys/devices/system/cpu/online"
 Readings = dict[Target, Mapping[str, Reading]]
 
 
-async def readings_of(machine: Machine, inventory: Inventory) -> tuple[Readings, tuple[Problem, ...]]:
+async def readings_of(machine: MachineBackends, inventory: Inventory) -> tuple[Readings, tuple[Problem, ...]]:
     """What is set on everything, as the last look read it where that is kept; problems of what cannot be read."""
     problems: list[Problem] = []
     found: Readings = {}
@@ -64,7 +64,7 @@ async def readings_of(machine: Machine, inventory: Inventory) -> tuple[Readings,
     return {thing.target: found[thing.target] for thing in things if thing.target in found}, tuple(problems)
 
 
-async def gather(host: Host, inventory: Inventory, readings: Mapping[Target, Mapping[str, Reading]]) -> Sight:
+async def gather(host: Host, inventory: Inventory, readings: Mapping[Target, Mapping[str, Reading]]) -> SystemSnapshot:
     """The whole sight of a machine whose devices were looked for already."""
     cards = {controller.pci for controller in inventory.controllers if controller.pci is not None}
     nvme = await _nvme(host)
@@ -73,7 +73,7 @@ async def gather(host: Host, inventory: Inventory, readings: Mapping[Target, Map
     )
     texts = await host.read_many((_MOUNTS, _ONLINE, _RESYNC_LIMIT))
     limit = texts.get(_RESYNC_LIMIT, "").strip()
-    return Sight(
+    return SystemSnapshot(
         inventory=inventory,
         readings=readings,
         blocks=blocks,
@@ -103,7 +103,7 @@ def cpu_list(text: str) -> frozenset[int]:
     return frozenset(found)
 
 
-async def _blocks(host: Host) -> dict[str, Block]:
+async def _blocks(host: Host) -> dict[str, BlockDevice]:
     paths = await host.list("/sys/block/*")
     starts, below, queues = await asyncio.gather(
         host.list("/sys/block/*/*/start"), host.list("/sys/block/*/slaves/*"), host.list("/sys/block/*/mq/*")
@@ -124,7 +124,7 @@ async def _blocks(host: Host) -> dict[str, Block]:
             if texts.get(one, "").isdigit()
         ]
         driver = await host.link(f"{path}/device/driver")
-        found[name] = Block(
+        found[name] = BlockDevice(
             name=name,
             attributes=own,
             below=tuple(one.rsplit("/", 1)[1] for one in _below(path, below)),
@@ -197,13 +197,13 @@ async def _filesystem_errors(host: Host) -> dict[str, int]:
     return {name: count for name, count in found.items() if count}
 
 
-async def _slots(host: Host, addresses: Iterable[str]) -> dict[str, Slot]:
+async def _slots(host: Host, addresses: Iterable[str]) -> dict[str, PciSlot]:
     wanted = sorted(addresses)
     found = await asyncio.gather(*(_slot(host, f"{DEVICES}/{one}") for one in wanted))
     return {address: slot for address, slot in zip(wanted, found, strict=True) if slot is not None}
 
 
-async def _slot(host: Host, path: str) -> Slot | None:
+async def _slot(host: Host, path: str) -> PciSlot | None:
     own = await host.read_many([f"{path}/{name}" for name in SLOT])
     if not own:
         return None
@@ -213,7 +213,7 @@ async def _slot(host: Host, path: str) -> Slot | None:
     port = await host.read_many([f"{above}/{name}" for name in SLOT]) if above else {}
     irqs = [one.rsplit("/", 1)[1] for one in await host.list(f"{path}/msi_irqs/*")]
     where = await host.read_many([f"/proc/irq/{irq}/effective_affinity_list" for irq in irqs])
-    return Slot(
+    return PciSlot(
         link=link_of(said),
         port=link_of({name: clean(port.get(f"{above}/{name}", "")) for name in SLOT}) if port else Link(),
         node=node_of(said),

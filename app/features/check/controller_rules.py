@@ -3,8 +3,8 @@
 from __future__ import annotations
 
 from app.features.advice.condition_rules import POLICIES
-from app.features.check.finding import FAULT, NOTE, WARN, Flaw, Said, Unknown, rule
-from app.features.check.snapshot import Sight, Slot, fact
+from app.features.check.finding import FAULT, NOTE, WARN, Finding, Said, UnknownResult, rule
+from app.features.check.snapshot import PciSlot, SystemSnapshot, fact
 from backends.model import Array
 from backends.pci import Link, rate_of
 from backends.settings import NOT_UNDERSTOOD
@@ -20,7 +20,7 @@ REBUILD_RATE = 50
 SAS software user guide, rebuild rate)."""
 
 
-def _slots(sight: Sight) -> list[tuple[str, Slot]]:
+def _slots(sight: SystemSnapshot) -> list[tuple[str, PciSlot]]:
     """Slots with what sits in them, each once."""
     named = {pci: f"nvme:{name}" for name, pci in sight.nvme.items()}
     named = {
@@ -35,17 +35,17 @@ def _slots(sight: Sight) -> list[tuple[str, Slot]]:
     "a PCIe link is below what card and slot both can",
     "Documentation/ABI/testing/sysfs-bus-pci, max_link_speed",
 )
-def link(sight: Sight) -> Said:
+def link(sight: SystemSnapshot) -> Said:
     """A PCI Express link below what both of its ends can."""
     for where, slot in _slots(sight):
         card, port = slot.link, slot.port
         if not card.narrowed:
             continue
         if port.max_speed is None or port.max_width is None:
-            yield Unknown(where=where, why=f"its link is {card.shown}; what the slot can is not told")
+            yield UnknownResult(where=where, why=f"its link is {card.shown}; what the slot can is not told")
             continue
         if _less(card, port):
-            yield Flaw(
+            yield Finding(
                 where=where,
                 message=f"The PCIe link is {card.speed} x{card.width}; the card can do {card.best} and the slot"
                 f" {port.best}.",
@@ -65,12 +65,12 @@ def _less(card: Link, port: Link) -> bool:
 @rule(
     WARN, "irq-one-cpu", "all interrupts of a card go to one processor", "Documentation/core-api/irq/irq-affinity.rst"
 )
-def one_cpu(sight: Sight) -> Said:
+def one_cpu(sight: SystemSnapshot) -> Said:
     """All interrupts of a card that has several on one CPU."""
     for where, slot in _slots(sight):
         cpus = frozenset().union(*slot.interrupts.values()) if slot.interrupts else frozenset()
         if len(slot.interrupts) > 1 and len(cpus) == 1 and sight.cores > 1:
-            yield Flaw(
+            yield Finding(
                 where=where,
                 message=f"All {len(slot.interrupts)} interrupts go to CPU {min(cpus)}: it sets the limit of the card.",
                 evidence=f"/proc/irq/{min(slot.interrupts, key=int)}/effective_affinity_list and its siblings:"
@@ -82,7 +82,7 @@ def one_cpu(sight: Sight) -> Said:
 @rule(
     WARN, "irq-far", "no interrupt of a card is on its NUMA node", "Documentation/ABI/testing/sysfs-bus-pci, numa_node"
 )
-def far(sight: Sight) -> Said:
+def far(sight: SystemSnapshot) -> Said:
     """Interrupts on another NUMA node than the card."""
     if len(sight.nodes) < 2:
         return
@@ -91,9 +91,9 @@ def far(sight: Sight) -> Said:
         cpus = frozenset().union(*slot.interrupts.values()) if slot.interrupts else frozenset()
         if not near or not cpus:
             why = "its interrupts are not told" if near else "its NUMA node is not told"
-            yield Unknown(where=where, why=why)
+            yield UnknownResult(where=where, why=why)
         elif cpus.isdisjoint(near):
-            yield Flaw(
+            yield Finding(
                 where=where,
                 message=f"The card is on NUMA node {slot.node}, and none of its interrupts is: each crosses the link"
                 " between the processors.",
@@ -103,7 +103,7 @@ def far(sight: Sight) -> Said:
 
 
 @rule(FAULT, "battery-failed", "a card's battery or capacitor is failed or missing", "the card's tool")
-def battery(sight: Sight) -> Said:
+def battery(sight: SystemSnapshot) -> Said:
     """A card whose battery or capacitor is there no more."""
     for card in sight.inventory.controllers:
         guard = card.protection
@@ -111,11 +111,13 @@ def battery(sight: Sight) -> Said:
             array.controller == card.target and "write_cache" in sight.readings.get(array.target, {})
             for array in sight.inventory.arrays
         ):
-            yield Unknown(where=str(card.target), why="whether anything keeps its cache over a power cut is not told")
+            yield UnknownResult(
+                where=str(card.target), why="whether anything keeps its cache over a power cut is not told"
+            )
         if guard is None or guard.kind == "none":
             continue
         if guard.state in LOST:
-            yield Flaw(
+            yield Finding(
                 where=str(card.target),
                 message="Nothing keeps the cache over a power cut: write-back is written through, or loses what it"
                 " holds.",
@@ -123,7 +125,7 @@ def battery(sight: Sight) -> Said:
                 do="Replace the battery or the capacitor.",
             )
         elif guard.state == "unknown":
-            yield Unknown(where=str(card.target), why=f"how its {guard.kind} is, is not told")
+            yield UnknownResult(where=str(card.target), why=f"how its {guard.kind} is, is not told")
 
 
 @rule(
@@ -132,7 +134,7 @@ def battery(sight: Sight) -> Said:
     "a controller caches writes also without a healthy battery",
     "the card's tool, write policy",
 )
-def always_cached(sight: Sight) -> Said:
+def always_cached(sight: SystemSnapshot) -> Said:
     """Yield controllers that keep writes in their cache whatever becomes of the battery; one finding for all arrays."""
     for card in sight.inventory.controllers:
         readings = {
@@ -143,7 +145,7 @@ def always_cached(sight: Sight) -> Said:
         kept = [name for name, one in readings.items() if one and (one.effective or one.now) == ALWAYS]
         if kept:
             more = f" and {len(kept) - 1} more arrays" if len(kept) > 1 else ""
-            yield Flaw(
+            yield Finding(
                 where=str(card.target),
                 message=f"Writes to {kept[0]}{more} stay in the cache also without a healthy battery: a power cut then"
                 " loses what was reported written.",
@@ -153,11 +155,11 @@ def always_cached(sight: Sight) -> Said:
 
 
 @rule(NOTE, "battery-learning", "a battery learns or is being charged", "the card's tool; docs/advice.md")
-def learning(sight: Sight) -> Said:
+def learning(sight: SystemSnapshot) -> Said:
     """A battery in its learn cycle or being charged."""
     for card in sight.inventory.controllers:
         if card.protection is not None and card.protection.state in ("learning", "charging"):
-            yield Flaw(
+            yield Finding(
                 where=str(card.target),
                 message="The battery is learning or being charged: until it is ready write-back is write-through.",
                 evidence=f"{card.protection.kind} {card.protection.state}",
@@ -166,13 +168,13 @@ def learning(sight: Sight) -> Said:
 
 
 @rule(WARN, "battery-replace", "a battery or capacitor is to be replaced", "the card's tool")
-def replace_battery(sight: Sight) -> Said:
+def replace_battery(sight: SystemSnapshot) -> Said:
     """A battery that works and wants to be replaced."""
     for card in sight.inventory.controllers:
         label = next((one.label for one in card.facts if one.label.endswith("Replacement required")), None)
         told = fact(card, label) if label is not None else None
         if label is not None and (told or "").lower() == "yes":
-            yield Flaw(
+            yield Finding(
                 where=str(card.target),
                 message="The card says that its battery or capacitor is to be replaced.",
                 evidence=f"{label}: {told}",
@@ -186,7 +188,7 @@ def replace_battery(sight: Sight) -> Said:
     "write-back or another cache policy is set and not in force",
     "the card's tool; docs/advice.md",
 )
-def not_in_force(sight: Sight) -> Said:
+def not_in_force(sight: SystemSnapshot) -> Said:
     """A cache policy that is set while another one is in force: write-back that writes through."""
     for array in sight.inventory.arrays:
         for key in POLICIES:
@@ -194,7 +196,7 @@ def not_in_force(sight: Sight) -> Said:
             if reading is None or not reading.overruled or reading.effective == NOT_UNDERSTOOD:
                 continue
             why = f": {reading.why_effective}" if reading.why_effective else ""
-            yield Flaw(
+            yield Finding(
                 where=str(array.target),
                 message=f"{key} is set to {reading.now}, and {reading.effective} is in force{why}.",
                 evidence=f"{key} {reading.now}, effective {reading.effective}",
@@ -208,20 +210,22 @@ def not_in_force(sight: Sight) -> Said:
     "drives cache behind a card without protection",
     "Broadcom, MegaRAID SAS software user guide, disk cache policy",
 )
-def drive_caches(sight: Sight) -> Said:
+def drive_caches(sight: SystemSnapshot) -> Said:
     """Caches of drives that are on behind a card that has nothing against a power cut."""
     for array in sight.inventory.arrays:
         card = sight.controller(array)
         if card is None or sight.now(array.target, "drive_cache") != "on":
             continue
         if card.protection is None:
-            yield Unknown(where=str(array.target), why="its drives cache; whether the card has a battery is not told")
+            yield UnknownResult(
+                where=str(array.target), why="its drives cache; whether the card has a battery is not told"
+            )
         elif card.protection.state in LOST:
             yield _caching(sight, array, f"{card.protection.kind} {card.protection.state}")
 
 
-def _caching(sight: Sight, array: Array, guard: str) -> Flaw:
-    return Flaw(
+def _caching(sight: SystemSnapshot, array: Array, guard: str) -> Finding:
+    return Finding(
         where=str(array.target),
         message="The drives' own write caches are on behind a card without protection: a power cut loses what they"
         " hold.",
@@ -237,12 +241,12 @@ def _caching(sight: Sight, array: Array, guard: str) -> Flaw:
     "a rebuild may take more than half of a card's time",
     "Broadcom, MegaRAID SAS software user guide, rebuild rate",
 )
-def rebuild_rate(sight: Sight) -> Said:
+def rebuild_rate(sight: SystemSnapshot) -> Said:
     """Cards that give a rebuild more than half of their time."""
     for card in sight.inventory.controllers:
         told = sight.now(card.target, "rebuild_rate") or ""
         if told.isdigit() and int(told) > REBUILD_RATE:
-            yield Flaw(
+            yield Finding(
                 where=str(card.target),
                 message=f"A rebuild may take {told} % of the card's time: while one runs, I/O gets the rest.",
                 evidence=f"rebuild_rate {told}",
@@ -257,13 +261,13 @@ def rebuild_rate(sight: Sight) -> Said:
     "a drive caches writes and is sent no flushes",
     "Documentation/block/writeback_cache_control.rst",
 )
-def flushes_off(sight: Sight) -> Said:
+def flushes_off(sight: SystemSnapshot) -> Said:
     """A disk that caches while the kernel sends it no flushes."""
     for drive in sight.inventory.drives:
         reading = sight.readings.get(drive.target, {}).get("drive_cache")
         if reading is None or reading.effective != "without flushes" or drive.interface not in ("sata", "sas", "nvme"):
             continue  # a volume of a disk system has a cache with a battery
-        yield Flaw(
+        yield Finding(
             where=str(drive.target),
             message="The drive caches writes, and the kernel sends no flushes: a power cut loses what was said to be"
             " safe.",

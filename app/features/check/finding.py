@@ -6,11 +6,11 @@ from collections.abc import Callable, Iterable
 from enum import StrEnum
 from typing import TYPE_CHECKING
 
-from app.core.presentation.attention_list import Staged
+from app.core.presentation.attention_list import ProposedChange
 from backends.values import dataclass
 
 if TYPE_CHECKING:
-    from app.features.check.snapshot import Sight
+    from app.features.check.snapshot import SystemSnapshot
 
 
 class Severity(StrEnum):
@@ -33,7 +33,7 @@ NOTE, WARN, FAULT = Severity
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
-class Flaw:
+class Finding:
     """One thing that is wrong, at one place."""
 
     where: str
@@ -44,7 +44,7 @@ class Flaw:
     """The very answer, setting or file that says so."""
     do: str = ""
     """What mends it, in words or as a command; "" where a staged change does."""
-    staged: Staged | None = None
+    staged: ProposedChange | None = None
     """The change that mends it, where raidbench can make it."""
 
     @property
@@ -54,7 +54,7 @@ class Flaw:
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
-class Unknown:
+class UnknownResult:
     """What a rule cannot judge, because nothing tells it: neither a fault nor fine."""
 
     where: str
@@ -63,7 +63,7 @@ class Unknown:
     """What is not told, a clause."""
 
 
-Said = Iterable[Flaw | Unknown]
+Said = Iterable[Finding | UnknownResult]
 """All that a rule has to say; nothing where all is well or where it does not apply."""
 
 
@@ -79,7 +79,7 @@ class Rule:
     """What it is about, in one line."""
     source: str
     """Who says that it matters."""
-    look: Callable[[Sight], Said] | None = None
+    look: Callable[[SystemSnapshot], Said] | None = None
     """Judges a machine at rest; None where a run has to be looked at (the advisor's)."""
 
     @property
@@ -88,16 +88,16 @@ class Rule:
         return self.look is None
 
 
-def rule(severity: Severity, id: str, what: str, source: str) -> Callable[[Callable[[Sight], Said]], Rule]:
+def rule(severity: Severity, id: str, what: str, source: str) -> Callable[[Callable[[SystemSnapshot], Said]], Rule]:
     """Return a decorator that makes a rule of the function below it; `rule_table` collects the rules."""
     return lambda look: Rule(id=id, severity=severity, what=what, source=source, look=look)
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
-class Ruling:
+class RuleResult:
     """A finding or an unknown with the rule that says so."""
 
     rule: Rule
     """Which."""
-    said: Flaw | Unknown
+    said: Finding | UnknownResult
     """What."""

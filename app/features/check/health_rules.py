@@ -5,8 +5,8 @@ from __future__ import annotations
 from collections.abc import Iterator, Mapping
 
 from app.core.benchmark.conditions.facts import TASKS
-from app.features.check.finding import FAULT, NOTE, WARN, Flaw, Said, rule
-from app.features.check.snapshot import Sight, fact, fact_limit, fact_number
+from app.features.check.finding import FAULT, NOTE, WARN, Finding, Said, rule
+from app.features.check.snapshot import SystemSnapshot, fact, fact_limit, fact_number
 from backends.health import HealthFault, faults_of, health_at, warmest
 from backends.model import BROKEN, GONE, UNRECOVERABLE, Array, Controller, Drive, Health, Level, State, Target
 from backends.raid import PARITY
@@ -53,7 +53,7 @@ _SUSPENDED = "suspended"
 
 
 @rule(FAULT, "array-degraded", "an array is not whole", "the tool of the array")
-def array_state(sight: Sight) -> Said:
+def array_state(sight: SystemSnapshot) -> Said:
     """Arrays that are not whole."""
     for array in sight.inventory.arrays:
         if array.state in BROKEN:
@@ -61,7 +61,7 @@ def array_state(sight: Sight) -> Said:
             why = f": {array.why}" if array.why else ""
             cost, fix = ("", _TOOL) if _SUSPENDED in array.why else _COST.get(array.level, ("", _TOOL))
             cost, fix = ("", _TOOL if fix == _REPLACE else fix) if gone else (cost, fix)
-            yield Flaw(
+            yield Finding(
                 where=str(array.target),
                 message=f"The array is {array.state.value}{why}. {cost}".rstrip(),
                 evidence=f"state {array.state.value}",
@@ -70,11 +70,11 @@ def array_state(sight: Sight) -> Said:
 
 
 @rule(FAULT, "drive-failed", "a drive is failed, offline or missing", "its card's tool, or sysfs")
-def drive_state(sight: Sight) -> Said:
+def drive_state(sight: SystemSnapshot) -> Said:
     """Drives that are gone."""
     for drive in sight.inventory.drives:
         if drive.state in GONE and drive.target not in sight.inventory.twins:
-            yield Flaw(
+            yield Finding(
                 where=str(drive.target),
                 message=f"The drive is {drive.state.value}.",
                 evidence=f"state {drive.state.value}",
@@ -88,11 +88,11 @@ def drive_state(sight: Sight) -> Said:
     "a drive has sectors that the kernel does not take",
     "drivers/scsi/sd.c, sd_read_capacity; sg_format(8)",
 )
-def unusable(sight: Sight) -> Said:
+def unusable(sight: SystemSnapshot) -> Said:
     """Drives of which the kernel cannot use a single block."""
     for drive in sight.inventory.drives:
         if (told := fact(drive, "Unusable")) is not None and drive.target not in sight.inventory.twins:
-            yield Flaw(
+            yield Finding(
                 where=str(drive.target),
                 message="The drive answers, but the kernel cannot use it.",
                 evidence=f"Unusable: {told}",
@@ -101,7 +101,7 @@ def unusable(sight: Sight) -> Said:
 
 
 @rule(NOTE, "wwn-shared", "two drives report one WWN", "udev, 60-persistent-storage.rules (links by-id/wwn-)")
-def shared_wwn(sight: Sight) -> Said:
+def shared_wwn(sight: SystemSnapshot) -> Said:
     """Disks that report the WWN of another disk."""
     first: dict[str, Drive] = {}
     for thing in sight.things():
@@ -109,7 +109,7 @@ def shared_wwn(sight: Sight) -> Said:
             continue
         other = first.setdefault(thing.wwn, thing)
         if other.identity is not None and other.identity.has_other_serial(thing.identity):
-            yield Flaw(
+            yield Finding(
                 where=str(thing.target),
                 message=f"The drive reports the WWN of {other.target}, and another serial number: links by WWN lead to"
                 " either.",
@@ -118,7 +118,7 @@ def shared_wwn(sight: Sight) -> Said:
             )
 
 
-def _drives(sight: Sight) -> Iterator[tuple[Drive, Health]]:
+def _drives(sight: SystemSnapshot) -> Iterator[tuple[Drive, Health]]:
     """Yield each drive once, with the health that all of its views report together."""
     seen: set[str] = set()
     for drive in sight.inventory.drives:
@@ -128,7 +128,7 @@ def _drives(sight: Sight) -> Iterator[tuple[Drive, Health]]:
         yield drive, health_at(sight.inventory, drive)
 
 
-def _judged(sight: Sight, fault: HealthFault) -> Iterator[tuple[Drive, Health]]:
+def _judged(sight: SystemSnapshot, fault: HealthFault) -> Iterator[tuple[Drive, Health]]:
     """Yield the drives with this fault, with their health."""
     return ((drive, health) for drive, health in _drives(sight) if fault in faults_of(drive, health))
 
@@ -144,13 +144,13 @@ def _warns_of(drive: Drive, cause: str) -> bool:
     "a drive or its controller predicts the drive's failure",
     "ATA and SCSI, SMART status; the controller's tool",
 )
-def failing(sight: Sight) -> Said:
+def failing(sight: SystemSnapshot) -> Said:
     """Drives that predict their failure, or whose controller does."""
     for drive, health in _judged(sight, HealthFault.PREDICTS_FAILURE):
         if drive.state in GONE or fact(drive, "Warning") is not None:
             continue  # it has failed by now; or `warns` reports it with the cause
         told = [f"predicted failures: {health.predictive_errors}"] if health.predictive_errors else []
-        yield Flaw(
+        yield Finding(
             where=str(drive.target),
             message="The drive will fail soon: the drive itself or its controller predicts it.",
             evidence=", ".join((["predicts failure"] if health.predicts_failure else []) + told),
@@ -159,10 +159,10 @@ def failing(sight: Sight) -> Said:
 
 
 @rule(WARN, "drive-locked", "a drive is encrypted and locked", "TCG Storage, locked drives; the controller's tool")
-def locked(sight: Sight) -> Said:
+def locked(sight: SystemSnapshot) -> Said:
     """Drives that are encrypted and locked."""
     for drive, _ in _judged(sight, HealthFault.LOCKED):
-        yield Flaw(
+        yield Finding(
             where=str(drive.target),
             message="The drive is encrypted and locked: nothing on it can be read or written.",
             evidence="locked",
@@ -171,10 +171,10 @@ def locked(sight: Sight) -> Said:
 
 
 @rule(WARN, "drive-foreign", "a drive has the configuration of another card", "the card's tool")
-def foreign(sight: Sight) -> Said:
+def foreign(sight: SystemSnapshot) -> Said:
     """Drives with the configuration of another card."""
     for drive, _ in _judged(sight, HealthFault.FOREIGN):
-        yield Flaw(
+        yield Finding(
             where=str(drive.target),
             message="The drive has the configuration of another card: it is no spare, and nothing is stored on it.",
             evidence="state foreign" if drive.state is State.FOREIGN else "foreign configuration",
@@ -185,10 +185,10 @@ def foreign(sight: Sight) -> Said:
 @rule(
     WARN, "drive-errors", "a drive has had media errors", "the card's counters; NVMe, Media and Data Integrity Errors"
 )
-def errors(sight: Sight) -> Said:
+def errors(sight: SystemSnapshot) -> Said:
     """Drives whose medium failed reads or writes."""
     for drive, health in _judged(sight, HealthFault.MEDIA_ERRORS):
-        yield Flaw(
+        yield Finding(
             where=str(drive.target),
             message="The drive has had media errors: some blocks were read only after retries, or were lost.",
             evidence=f"media errors: {health.media_errors}",
@@ -202,10 +202,10 @@ def errors(sight: Sight) -> Said:
     "a drive has had 100 errors that are not of its medium",
     "the controller's counters; small counts are usual after hot-plugs and resets",
 )
-def other_errors(sight: Sight) -> Said:
+def other_errors(sight: SystemSnapshot) -> Said:
     """Drives with many errors that are not of the medium."""
     for drive, health in _judged(sight, HealthFault.OTHER_ERRORS):
-        yield Flaw(
+        yield Finding(
             where=str(drive.target),
             message=f"The drive has had {health.other_errors} errors that are not of its medium: commands were aborted"
             " or repeated.",
@@ -220,13 +220,13 @@ def other_errors(sight: Sight) -> Said:
     "a controller copies a drive to or from another",
     "Broadcom, MegaRAID SAS software user guide, copyback",
 )
-def copyback(sight: Sight) -> Said:
+def copyback(sight: SystemSnapshot) -> Said:
     """Drives that a controller copies to or from another drive."""
     things: tuple[Controller | Array, ...] = (*sight.inventory.controllers, *sight.inventory.arrays)
     told = {thing.target for thing in things for task in thing.tasks if task.kind == COPYBACK}
     for drive, health in _drives(sight):
         if health.copyback and told.isdisjoint((drive.array, drive.controller)):
-            yield Flaw(
+            yield Finding(
                 where=str(drive.target),
                 message="The controller copies the drive to or from another drive: the drives serve the copy as well.",
                 evidence="copyback",
@@ -240,12 +240,12 @@ def copyback(sight: Sight) -> Said:
     "a controller could not restore blocks of an array",
     "the controller's tool, unrecoverable media errors",
 )
-def lost_blocks(sight: Sight) -> Said:
+def lost_blocks(sight: SystemSnapshot) -> Said:
     """Arrays with blocks that their controller could not restore."""
     for array in sight.inventory.arrays:
         told = fact(array, UNRECOVERABLE)
         if told is not None and told.lower() not in ("none", "none detected", "no", "0"):
-            yield Flaw(
+            yield Finding(
                 where=str(array.target),
                 message="The array has blocks that its controller could not restore: reads of them fail.",
                 evidence=f"{UNRECOVERABLE}: {told}",
@@ -259,11 +259,11 @@ def lost_blocks(sight: Sight) -> Said:
     "an NVMe drive raises its critical warning",
     "NVMe base specification, SMART / Health Information",
 )
-def warns(sight: Sight) -> Said:
+def warns(sight: SystemSnapshot) -> Said:
     """NVMe drives that raise their critical warning."""
     for drive in sight.inventory.drives:
         if (told := fact(drive, "Warning")) is not None and drive.target not in sight.inventory.twins:
-            yield Flaw(
+            yield Finding(
                 where=str(drive.target),
                 message=f"The drive warns: {told}.",
                 evidence=f"Critical Warning: {told}",
@@ -277,12 +277,12 @@ def warns(sight: Sight) -> Said:
     "80 % of a drive's endurance is used, or its spare is at its threshold",
     "NVMe, Percentage Used and Available Spare",
 )
-def worn(sight: Sight) -> Said:
+def worn(sight: SystemSnapshot) -> Said:
     """Flash near the end of its rated endurance, or of its spare blocks."""
     told: set[Target] = set()
     for drive, health in _judged(sight, HealthFault.WORN):
         told.add(drive.target)
-        yield Flaw(
+        yield Finding(
             where=str(drive.target),
             message=f"{health.wear_percent:g} % of the rated endurance is used.",
             evidence=f"endurance used: {health.wear_percent:g} %",
@@ -293,7 +293,7 @@ def worn(sight: Sight) -> Said:
         if drive.target in told or drive.target in sight.inventory.twins or spare is None or limit is None:
             continue
         if spare <= limit and not _warns_of(drive, "spare"):
-            yield Flaw(
+            yield Finding(
                 where=str(drive.target),
                 message=f"{spare:g} % of the spare blocks are left, and the drive warns from {limit:g} % on.",
                 evidence=f"Spare: {fact(drive, 'Spare')}",
@@ -307,14 +307,14 @@ def worn(sight: Sight) -> Said:
     "a drive is as warm as its own limit; without one: HDD 60 °C, SSD 70 °C",
     "NVMe, Warning Composite Temperature Threshold; operating temperatures in data sheets",
 )
-def hot(sight: Sight) -> Said:
+def hot(sight: SystemSnapshot) -> Said:
     """Drives as warm as their own limit, or as what is usual where they report none."""
     for drive, health in _judged(sight, HealthFault.HOT):
         if _warns_of(drive, "temperature"):
             continue
         limit = warmest(drive, health)
         its_own = limit == health.temperature_limit
-        yield Flaw(
+        yield Finding(
             where=str(drive.target),
             message=f"The drive has {health.temperature:g} °C and "
             + (
@@ -333,11 +333,11 @@ def hot(sight: Sight) -> Said:
     "a drive has slowed down for its temperature",
     "NVMe, Thermal Management Temperature transition counts",
 )
-def throttled(sight: Sight) -> Said:
+def throttled(sight: SystemSnapshot) -> Said:
     """Drives that have slowed down for their temperature since they were made."""
     for drive in sight.inventory.drives:
         if (told := fact(drive, "Throttled")) is not None and drive.target not in sight.inventory.twins:
-            yield Flaw(
+            yield Finding(
                 where=str(drive.target),
                 message=f"The drive has slowed down for its temperature: {told}.",
                 evidence=f"Throttled: {told}",
@@ -346,7 +346,7 @@ def throttled(sight: Sight) -> Said:
 
 
 @rule(NOTE, "background-task", "a rebuild, check or patrol read is under way", "the tool of the array; docs/advice.md")
-def tasks(sight: Sight) -> Said:
+def tasks(sight: SystemSnapshot) -> Said:
     """Background work that shares the drives."""
     things: tuple[Controller | Array, ...] = (*sight.inventory.controllers, *sight.inventory.arrays)
     for thing in things:
@@ -355,7 +355,7 @@ def tasks(sight: Sight) -> Said:
                 continue  # link_rules.paused reports a rebuild that is interrupted; a check that waits costs nothing
             done = f" ({task.progress:.0%} done)" if task.progress is not None else ""
             name = TASKS.get(task.kind, task.kind)
-            yield Flaw(
+            yield Finding(
                 where=str(thing.target),
                 message=f"{name[0].upper()}{name[1:]} is under way{done}: the drives serve it as well.",
                 evidence=f"task {task.kind}{done}",
@@ -364,13 +364,13 @@ def tasks(sight: Sight) -> Said:
 
 
 @rule(WARN, "pool-filling", "a pool is 80 % full", "zpool-list(8); lvmthin(7); lvmvdo(7)")
-def filling(sight: Sight) -> Said:
+def filling(sight: SystemSnapshot) -> Said:
     """Pools that are nearly full."""
     for array in sight.inventory.arrays:
         for label in ("Full", "Used, data", "Used, metadata"):
             share = fact_number(array, label)
             if share is not None and share >= FULL:
-                yield Flaw(
+                yield Finding(
                     where=str(array.target),
                     message=f"It is {share:g} % full: {_AT_THE_END.get(array.level, _SLOW)}.",
                     evidence=f"{label}: {fact(array, label)}",
@@ -384,11 +384,11 @@ def filling(sight: Sight) -> Said:
     "copies or parity of an array do not agree",
     "Documentation/admin-guide/md.rst, mismatch_cnt",
 )
-def mismatches(sight: Sight) -> Said:
+def mismatches(sight: SystemSnapshot) -> Said:
     """Arrays whose copies or parity do not agree."""
     for array in sight.inventory.arrays:
         if (told := fact(array, "Mismatches")) is not None:
-            yield Flaw(
+            yield Finding(
                 where=str(array.target),
                 message=f"Copies or parity do not agree: {told}.",
                 evidence=f"Mismatches: {told}",

@@ -4,8 +4,8 @@ from __future__ import annotations
 
 import re
 
-from app.features.check.finding import NOTE, WARN, Flaw, Said, Unknown, rule
-from app.features.check.snapshot import Block, Sight, fact, unit_of
+from app.features.check.finding import NOTE, WARN, Finding, Said, UnknownResult, rule
+from app.features.check.snapshot import BlockDevice, SystemSnapshot, fact, unit_of
 from backends.model import Array, Drive, Level
 from backends.raid import PARITY
 from backends.sizes import exact_words
@@ -24,7 +24,7 @@ STRIPE_CACHE = 256
 _EXT4_BLOCKS = (1024, 2048, 4096, 65536)
 
 
-def _offsets(sight: Sight) -> list[tuple[str, int, Array | None, int | None]]:
+def _offsets(sight: SystemSnapshot) -> list[tuple[str, int, Array | None, int | None]]:
     """Partitions and members of md: name, first byte, the array that it is on, the physical sector beneath."""
     found = []
     for block in sight.blocks.values():
@@ -38,21 +38,21 @@ def _offsets(sight: Sight) -> list[tuple[str, int, Array | None, int | None]]:
     return found
 
 
-def _beneath(sight: Sight, disk: Block) -> tuple[Array | None, int | None]:
+def _beneath(sight: SystemSnapshot, disk: BlockDevice) -> tuple[Array | None, int | None]:
     things = sight.inventory.at(f"/dev/{disk.name.replace('!', '/')}")
     sector = max((thing.physical_block or 0 for thing in things if isinstance(thing, Drive)), default=0)
     return sight.array_at(disk), sector or None
 
 
 @rule(WARN, "misaligned", "a partition or md member begins inside a strip or sector", "parted(8), align-check")
-def misaligned(sight: Sight) -> Said:
+def misaligned(sight: SystemSnapshot) -> Said:
     """What begins inside a physical sector, or of an array inside a strip."""
     for name, start, array, sector in _offsets(sight):
         unit, what = sector or 0, "physical sector"
         if array is not None and array.strip_bytes:
             unit, what = array.strip_bytes, "strip"
         if unit and start % unit:
-            yield Flaw(
+            yield Finding(
                 where=name,
                 message=f"It begins at byte {start}, inside a {what} of {exact_words(unit)}: I/Os that would touch one"
                 " touch two.",
@@ -64,18 +64,18 @@ def misaligned(sight: Sight) -> Said:
 @rule(
     NOTE, "stripe-misaligned", "a partition begins inside a full stripe with parity", "xfs(5); mke2fs(8), stripe_width"
 )
-def off_stripe(sight: Sight) -> Said:
+def off_stripe(sight: SystemSnapshot) -> Said:
     """What begins at a strip and not at a full stripe of an array with parity."""
     for name, start, array, _ in _offsets(sight):
         if array is not None and array.level in PARITY and array.strip_bytes is None:
-            yield Unknown(where=name, why=f"the strip of {array.target} is not told")
+            yield UnknownResult(where=name, why=f"the strip of {array.target} is not told")
         if array is None or array.level not in PARITY or not array.strip_bytes or start % array.strip_bytes:
             continue
         unit = unit_of(array)
         if unit is None:
-            yield Unknown(where=name, why="how many drives carry data is not told")
+            yield UnknownResult(where=name, why="how many drives carry data is not told")
         elif start % unit[0]:
-            yield Flaw(
+            yield Finding(
                 where=name,
                 message=f"It begins inside a full stripe of {exact_words(unit[0])}: aligned large writes are parts of"
                 " two stripes.",
@@ -90,13 +90,13 @@ def off_stripe(sight: Sight) -> Said:
     "the kernel finds a device off what lies beneath",
     "Documentation/ABI/stable/sysfs-block, alignment_offset",
 )
-def offset_told(sight: Sight) -> Said:
+def offset_told(sight: SystemSnapshot) -> Said:
     """What the kernel itself finds misaligned in a stack of devices."""
     for block in sight.blocks.values():
         offset = block.number("alignment_offset")
         if offset:
             said = "The kernel finds it misaligned" if offset < 0 else f"It is {offset} bytes off what lies beneath"
-            yield Flaw(
+            yield Finding(
                 where=block.name,
                 message=f"{said}: I/Os touch more pieces than they need.",
                 evidence=f"/sys/block/{block.name}/alignment_offset: {offset}",
@@ -104,7 +104,7 @@ def offset_told(sight: Sight) -> Said:
             )
 
 
-def _told_stripe(sight: Sight, index: int) -> tuple[Array, int, str] | None:
+def _told_stripe(sight: SystemSnapshot, index: int) -> tuple[Array, int, str] | None:
     """Array beneath a mount, the bytes that the filesystem takes for a stripe (0 for none), and the option's words."""
     mount = sight.mounts[index]
     if not mount.source.startswith("/dev/") or mount.fstype not in ("xfs", "ext4"):
@@ -123,7 +123,7 @@ def _told_stripe(sight: Sight, index: int) -> tuple[Array, int, str] | None:
 
 
 @rule(WARN, "fs-stripe-other", "a filesystem was made for another stripe", "xfs(5), sunit and swidth; ext4(5), stripe")
-def fs_other(sight: Sight) -> Said:
+def fs_other(sight: SystemSnapshot) -> Said:
     """A filesystem that was made for another stripe than the array has."""
     for index, mount in enumerate(sight.mounts):
         found = _told_stripe(sight, index)
@@ -134,7 +134,7 @@ def fs_other(sight: Sight) -> Said:
         stripe = (array.strip_bytes or 0) * (array.data_drives or 0) or (unit[0] if unit else 0)
         fits = {told} if mount.fstype == "xfs" else {told * size for size in _EXT4_BLOCKS}
         if stripe not in fits and not (unit and unit[0] in fits):
-            yield Flaw(
+            yield Finding(
                 where=mount.where(),
                 message=f"The filesystem was made for another stripe than the {exact_words(stripe)} of {array.target}:"
                 " it aligns large files to the wrong places.",
@@ -144,14 +144,14 @@ def fs_other(sight: Sight) -> Said:
 
 
 @rule(NOTE, "fs-stripe-unset", "a filesystem on parity knows of no stripe", "xfs(5), sunit and swidth; ext4(5), stripe")
-def fs_unset(sight: Sight) -> Said:
+def fs_unset(sight: SystemSnapshot) -> Said:
     """A filesystem on an array with parity that knows of no stripe."""
     for index, mount in enumerate(sight.mounts):
         found = _told_stripe(sight, index)
         if found is not None and not found[1] and found[0].level in PARITY:
             array = found[0]
             unit = unit_of(array)
-            yield Flaw(
+            yield Finding(
                 where=mount.where(),
                 message=f"The filesystem knows of no stripe, and {array.target} has one of"
                 f" {exact_words(unit[0]) if unit else '?'}:"
@@ -168,7 +168,7 @@ def _options(array: Array, stripe: int, fstype: str) -> str:
 
 
 @rule(WARN, "ashift-small", "a ZFS pool has smaller sectors than its disks", "zpoolprops(7), ashift")
-def ashift(sight: Sight) -> Said:
+def ashift(sight: SystemSnapshot) -> Said:
     """A ZFS pool whose sectors are smaller than those of its disks."""
     for array in sight.inventory.arrays:
         told = sight.now(array.target, "ashift") or ""
@@ -176,9 +176,9 @@ def ashift(sight: Sight) -> Said:
         if not told.isdigit() or not int(told):
             continue
         if not sectors:
-            yield Unknown(where=str(array.target), why="how large the sectors of its disks are is not told")
+            yield UnknownResult(where=str(array.target), why="how large the sectors of its disks are is not told")
         elif 1 << int(told) < max(sectors):
-            yield Flaw(
+            yield Finding(
                 where=str(array.target),
                 message=f"The pool writes in sectors of {1 << int(told)} bytes, its disks have {max(sectors)}: each"
                 " small"
@@ -189,7 +189,7 @@ def ashift(sight: Sight) -> Said:
 
 
 @rule(NOTE, "volblocksize-small", "blocks of a volume are smaller than a row of RAID-Z", "zfsprops(7), volblocksize")
-def volblocksize(sight: Sight) -> Said:
+def volblocksize(sight: SystemSnapshot) -> Said:
     """Volumes of a pool with parity whose blocks are smaller than a row of its data disks."""
     pools = {one.target.address: one for one in sight.inventory.arrays if one.level in RAIDZ}
     for array in sight.inventory.arrays:
@@ -200,9 +200,9 @@ def volblocksize(sight: Sight) -> Said:
             continue
         data = len(pool.members) - RAIDZ[pool.level]
         if not shift or not shift.isdigit() or not int(shift) or data < 1:
-            yield Unknown(where=str(array.target), why="the sectors or the disks of its pool are not told")
+            yield UnknownResult(where=str(array.target), why="the sectors or the disks of its pool are not told")
         elif int(told) < data << int(shift):
-            yield Flaw(
+            yield Finding(
                 where=str(array.target),
                 message=f"Blocks of {exact_words(int(told))} are fewer bytes than a row of the {data} data disks:"
                 " parity and"
@@ -213,12 +213,12 @@ def volblocksize(sight: Sight) -> Said:
 
 
 @rule(NOTE, "md-bitmap-fine", "a bit of md's bitmap stands for less than 64 MiB", "mdadm(8), --bitmap-chunk")
-def bitmap(sight: Sight) -> Said:
+def bitmap(sight: SystemSnapshot) -> Said:
     """md's write-intent bitmap in small chunks."""
     for array in sight.inventory.arrays:
         found = _BITMAP_CHUNK.search(fact(array, "Bitmap") or "")
         if found and int(found[1]) < BITMAP_CHUNK:
-            yield Flaw(
+            yield Finding(
                 where=str(array.target),
                 message=f"A bit of the bitmap stands for {exact_words(int(found[1]) << 10)}: random writes often"
                 " wait until"
@@ -234,12 +234,12 @@ def bitmap(sight: Sight) -> Said:
     "md gathers few stripes before it writes parity",
     "Documentation/admin-guide/md.rst, stripe_cache_size",
 )
-def stripe_cache(sight: Sight) -> Said:
+def stripe_cache(sight: SystemSnapshot) -> Said:
     """md with parity over many members and the stripe cache as it was at boot."""
     for array in sight.inventory.arrays:
         told = sight.now(array.target, "stripe_cache_size") or ""
         if told.isdigit() and int(told) <= STRIPE_CACHE and (array.data_drives or 0) >= 3:
-            yield Flaw(
+            yield Finding(
                 where=str(array.target),
                 message=f"The stripe cache has {told} pages a member: few stripes are gathered before parity is"
                 " written.",
@@ -250,11 +250,11 @@ def stripe_cache(sight: Sight) -> Said:
 
 
 @rule(NOTE, "md-journal-through", "md's journal only closes the write hole", "md(4), journal; drivers/md/raid5-cache.c")
-def journal_through(sight: Sight) -> Said:
+def journal_through(sight: SystemSnapshot) -> Said:
     """md with a journal that only closes the write hole."""
     for array in sight.inventory.arrays:
         if sight.now(array.target, "journal_mode") == "write-through":
-            yield Flaw(
+            yield Finding(
                 where=str(array.target),
                 message="Its journal only closes the write hole: a write waits for the journal and for the members.",
                 evidence="md/journal_mode: write-through",
@@ -268,7 +268,7 @@ def journal_through(sight: Sight) -> Said:
     "an NVMe drive has a format that it calls faster",
     "NVMe, LBA Format, Relative Performance",
 )
-def sector_format(sight: Sight) -> Said:
+def sector_format(sight: SystemSnapshot) -> Said:
     """NVMe namespaces in a format that the drive itself calls slower than another one that it has."""
     ranks = ("best", "better", "good", "degraded")
     for drive in sight.inventory.drives:
@@ -285,7 +285,7 @@ def sector_format(sight: Sight) -> Said:
         plain = {value: rank for value, rank in known.items() if "+" not in words[value]}
         if reading.now in known and plain and min(plain.values()) < known[reading.now]:
             best = min(plain, key=lambda value: plain[value])
-            yield Flaw(
+            yield Finding(
                 where=str(drive.target),
                 message=f"Its sectors are {words[reading.now]}; the drive itself tells that {words[best]} is faster.",
                 evidence=f"LBA format {reading.now}, relative performance {ranks[known[reading.now]]}",

@@ -5,8 +5,8 @@ from __future__ import annotations
 import re
 from collections.abc import Iterator
 
-from app.features.check.finding import FAULT, NOTE, WARN, Flaw, Said, Unknown, rule
-from app.features.check.snapshot import Sight, fact, fact_number
+from app.features.check.finding import FAULT, NOTE, WARN, Finding, Said, UnknownResult, rule
+from app.features.check.snapshot import SystemSnapshot, fact, fact_number
 from backends.model import Array, Controller, Drive, Media
 
 DISK_RATE = 3.0
@@ -37,7 +37,7 @@ def _rate(thing: Drive, label: str) -> float | None:
     return float(found[1]) if found else None
 
 
-def _link_of(sight: Sight, drive: Drive) -> tuple[float | None, float | None]:
+def _link_of(sight: SystemSnapshot, drive: Drive) -> tuple[float | None, float | None]:
     """Return the negotiated speed of a drive and the highest speed of its port, in Gb/s."""
     block = sight.block_of(drive)
     link = sight.links.get(block.name) if block is not None else None
@@ -52,7 +52,7 @@ def _link_of(sight: Sight, drive: Drive) -> tuple[float | None, float | None]:
     "a SAS or SATA link is slower than drive and port",
     "Documentation/ABI/testing/sysfs-ata; the card's tool",
 )
-def link_speed(sight: Sight) -> Said:
+def link_speed(sight: SystemSnapshot) -> Said:
     """Yield drives whose link is slower than both the drive and its port."""
     drives = [one for one in sight.things() if isinstance(one, Drive) and one.interface in ("sata", "sas")]
     links = {drive.target: _link_of(sight, drive) for drive in drives}
@@ -69,12 +69,12 @@ def link_speed(sight: Sight) -> Said:
         if able <= now or (drive.media is Media.HDD and now >= DISK_RATE):
             continue
         if port is None and now >= DISK_RATE:
-            yield Unknown(
+            yield UnknownResult(
                 where=str(drive.target),
                 why=f"its link runs at {now:g} Gb/s and the drive can do {able:g}; its port is not reported",
             )
         elif port is None or port > now:
-            yield Flaw(
+            yield Finding(
                 where=str(drive.target),
                 message=f"The link runs at {now:g} Gb/s, and the drive can do {able:g} Gb/s.",
                 evidence=f"link {now:g} Gb/s, drive {able:g} Gb/s, port {f'{port:g} Gb/s' if port else 'not reported'}",
@@ -82,14 +82,14 @@ def link_speed(sight: Sight) -> Said:
             )
 
 
-def _kernel_limit(sight: Sight, drive: Drive) -> Iterator[Flaw]:
+def _kernel_limit(sight: SystemSnapshot, drive: Drive) -> Iterator[Finding]:
     """Yield a disk whose speed the kernel has lowered, if the rule does not report it anyway."""
     block = sight.block_of(drive)
     link = sight.links.get(block.name) if block is not None else None
     if link is None or not link.allowed or not link.port or link.allowed >= link.port or link.now != link.allowed:
         return
     if drive.media is Media.HDD or (_rate(drive, "Link limit") or 0.0) <= link.allowed:
-        yield Flaw(
+        yield Finding(
             where=str(drive.target),
             message=f"The kernel has limited the link to {link.allowed:g} Gb/s; the port can do {link.port:g} Gb/s."
             " It does so after errors of the link.",
@@ -99,7 +99,7 @@ def _kernel_limit(sight: Sight, drive: Drive) -> Iterator[Flaw]:
 
 
 @rule(NOTE, "firmware-mixed", "members of one model have different firmware", "the card's tool, or sysfs")
-def firmware(sight: Sight) -> Said:
+def firmware(sight: SystemSnapshot) -> Said:
     """Yield arrays whose members are of one model and have different firmware."""
     for array in sight.inventory.arrays:
         models: dict[str, dict[str, int]] = {}
@@ -113,7 +113,7 @@ def firmware(sight: Sight) -> Said:
         for model, versions in models.items():
             if len(versions) > 1:
                 words = ", ".join(f"{count} x {version}" for version, count in sorted(versions.items()))
-                yield Flaw(
+                yield Finding(
                     where=str(array.target),
                     message=f"Members of the model {model} have different firmware.",
                     evidence=f"firmware {words}",
@@ -121,7 +121,7 @@ def firmware(sight: Sight) -> Said:
                 )
 
 
-def _firmware_of(sight: Sight, drive: Drive) -> str | None:
+def _firmware_of(sight: SystemSnapshot, drive: Drive) -> str | None:
     """Return the firmware of a disk as the kernel has it: for some disks shorter than what their tool says."""
     block = sight.block_of(drive)
     files = block.attributes if block is not None else {}
@@ -134,11 +134,11 @@ def _firmware_of(sight: Sight, drive: Drive) -> str | None:
     "a controller's memory had uncorrectable errors",
     "the card's tool, Memory Uncorrectable Errors",
 )
-def memory_errors(sight: Sight) -> Said:
+def memory_errors(sight: SystemSnapshot) -> Said:
     """Yield controllers whose memory had errors that could not be corrected."""
     for card in sight.inventory.controllers:
         if fact_number(card, "Memory errors"):
-            yield Flaw(
+            yield Finding(
                 where=str(card.target),
                 message="The controller's memory had errors that could not be corrected: data in its cache may be"
                 " wrong.",
@@ -148,7 +148,7 @@ def memory_errors(sight: Sight) -> Said:
 
 
 @rule(WARN, "card-hot", "a controller has 100 °C, or its cache module 85 °C", "the card's tool, temperature")
-def heat(sight: Sight) -> Said:
+def heat(sight: SystemSnapshot) -> Said:
     """Yield controllers that are too hot."""
     for card in sight.inventory.controllers:
         for label, limit in _HEAT.items():
@@ -156,17 +156,17 @@ def heat(sight: Sight) -> Said:
 
 
 @rule(WARN, "battery-hot", "a battery or capacitor has 60 °C", "the card's tool, temperature")
-def battery_heat(sight: Sight) -> Said:
+def battery_heat(sight: SystemSnapshot) -> Said:
     """Yield controllers whose battery or capacitor is too hot."""
     for card in sight.inventory.controllers:
         for label in _BATTERIES:
             yield from _too_hot(card, label, BATTERY_LIMIT, "battery or capacitor")
 
 
-def _too_hot(card: Controller, label: str, limit: float, part: str) -> Iterator[Flaw]:
+def _too_hot(card: Controller, label: str, limit: float, part: str) -> Iterator[Finding]:
     found = _CELSIUS.search(fact(card, label) or "")
     if found and float(found[1]) >= limit:
-        yield Flaw(
+        yield Finding(
             where=str(card.target),
             message=f"The {part} has {found[1]} °C, which is too hot (limit: {limit:g} °C).",
             evidence=f"{label}: {found[1]} °C",
@@ -175,12 +175,12 @@ def _too_hot(card: Controller, label: str, limit: float, part: str) -> Iterator[
 
 
 @rule(WARN, "write-throttled", "an ioMemory drive slows down its writes", "fio-status, write throttling")
-def throttling(sight: Sight) -> Said:
+def throttling(sight: SystemSnapshot) -> Said:
     """Yield drives that slow down their writes."""
     for drive in sight.inventory.drives:
         words = fact(drive, "Write throttling")
         if words is not None and drive.target not in sight.inventory.twins:
-            yield Flaw(
+            yield Finding(
                 where=str(drive.target),
                 message=f"The drive slows down its writes: {words}.",
                 evidence=f"Write throttling: {words}",
@@ -194,7 +194,7 @@ def throttling(sight: Sight) -> Said:
     "a rebuild is paused or frozen",
     "the tool of the array; Documentation/admin-guide/md.rst, sync_action",
 )
-def paused(sight: Sight) -> Said:
+def paused(sight: SystemSnapshot) -> Said:
     """Yield arrays and controllers whose rebuild has been interrupted."""
     things: tuple[Controller | Array, ...] = (*sight.inventory.controllers, *sight.inventory.arrays)
     for thing in things:
@@ -208,8 +208,8 @@ def paused(sight: Sight) -> Said:
             yield _paused(str(array.target), "The rebuild is frozen", f"Task: {words}")
 
 
-def _paused(where: str, message: str, evidence: str) -> Flaw:
-    return Flaw(
+def _paused(where: str, message: str, evidence: str) -> Finding:
+    return Finding(
         where=where,
         message=f"{message}: redundancy does not come back until someone resumes it.",
         evidence=evidence,

@@ -5,10 +5,10 @@ from __future__ import annotations
 from collections.abc import Callable, Iterable, Iterator
 
 from app.core.presentation import json_schema
-from app.core.presentation.attention_list import Staged, Trouble, troubles
+from app.core.presentation.attention_list import AttentionItem, ProposedChange, troubles
 from app.core.presentation.table import FactLine, Facts, Tone
-from app.features.check.finding import Flaw, Ruling, Severity, Unknown
-from app.features.check.runner import Checked
+from app.features.check.finding import Finding, RuleResult, Severity, UnknownResult
+from app.features.check.runner import CheckResult
 from backends.model import Inventory
 from backends.text import clean
 from widgets.text_utils.units import plural
@@ -24,12 +24,12 @@ def severity_words(count: Callable[[Severity], int]) -> str:
     return ", ".join(plural(number, _WORDS[each]) for each in GRAVEST if (number := count(each)))
 
 
-def counts(checked: Checked) -> str:
+def counts(checked: CheckResult) -> str:
     """`1 fault, 3 warnings, 5 notes`; `nothing` where there is none."""
     return severity_words(checked.count) or "nothing"
 
 
-def summary(checked: Checked) -> str:
+def summary(checked: CheckResult) -> str:
     """The last line of a check."""
     parts = [f"{plural(checked.rules, 'rule')} found {counts(checked)}"]
     parts += [f"{plural(len(checked.unknown), 'question')} open"] if checked.unknown else []
@@ -37,20 +37,20 @@ def summary(checked: Checked) -> str:
     return "; ".join(parts) + "."
 
 
-def message(told: Ruling) -> str:
+def message(told: RuleResult) -> str:
     """The sentence of a finding."""
-    return told.said.message if isinstance(told.said, Flaw) else ""
+    return told.said.message if isinstance(told.said, Finding) else ""
 
 
-def why(told: Ruling) -> str:
+def why(told: RuleResult) -> str:
     """Why something is not known."""
-    return told.said.why if isinstance(told.said, Unknown) else ""
+    return told.said.why if isinstance(told.said, UnknownResult) else ""
 
 
-def finding_lines(told: Ruling) -> Iterator[tuple[str, str]]:
+def finding_lines(told: RuleResult) -> Iterator[tuple[str, str]]:
     """What is below a finding's first line: what says so, what mends it."""
     said = told.said
-    assert isinstance(said, Flaw)
+    assert isinstance(said, Finding)
     yield "says", said.evidence
     if said.mends:
         yield "mends", said.mends
@@ -62,7 +62,7 @@ TONES = {Severity.FAULT: Tone.BAD, Severity.WARN: Tone.ATTENTION, Severity.NOTE:
 """What each severity means for a colour."""
 
 
-def finding_facts(found: Iterable[Ruling]) -> tuple[Facts, ...]:
+def finding_facts(found: Iterable[RuleResult]) -> tuple[Facts, ...]:
     """What was found at one device, to stand above what is known of it; nothing where nothing was."""
     lines: list[FactLine] = []
     for told in found:
@@ -71,7 +71,7 @@ def finding_facts(found: Iterable[Ruling]) -> tuple[Facts, ...]:
     return (Facts(heading="Findings", facts=tuple(lines)),) if lines else ()
 
 
-def findings_json(checked: Checked) -> json_schema.Json:
+def findings_json(checked: CheckResult) -> json_schema.Json:
     """The body of `check --json`."""
     return {
         "findings": [_finding(finding) for finding in checked.findings],
@@ -82,9 +82,9 @@ def findings_json(checked: Checked) -> json_schema.Json:
     }
 
 
-def _finding(told: Ruling) -> json_schema.Json:
+def _finding(told: RuleResult) -> json_schema.Json:
     said = told.said
-    assert isinstance(said, Flaw)
+    assert isinstance(said, Finding)
     return {
         "id": told.rule.id,
         "severity": told.rule.severity.value,
@@ -96,16 +96,16 @@ def _finding(told: Ruling) -> json_schema.Json:
     }
 
 
-def _staged(staged: Staged | None) -> json_schema.Json | None:
+def _staged(staged: ProposedChange | None) -> json_schema.Json | None:
     return None if staged is None else json_schema.picked(staged, "target", "key", "value")
 
 
-def _unknown(told: Ruling) -> json_schema.Json:
-    assert isinstance(told.said, Unknown)
+def _unknown(told: RuleResult) -> json_schema.Json:
+    assert isinstance(told.said, UnknownResult)
     return {"id": told.rule.id, "severity": told.rule.severity.value, "where": told.said.where, "why": told.said.why}
 
 
-def plugin(checked: Checked, severity: Severity) -> tuple[str, list[str]]:
+def plugin(checked: CheckResult, severity: Severity) -> tuple[str, list[str]]:
     """Status word and lines as a monitoring plugin tells them; findings below `severity` are counted only.
 
     A vertical bar begins figures there, so none stands in the text. Unknown is what gave no answer, where nothing that
@@ -125,7 +125,7 @@ def plugin(checked: Checked, severity: Severity) -> tuple[str, list[str]]:
     more = [
         _unbarred(f"{one.rule.severity}: {one.rule.id} at {one.said.where}: {one.said.message}")
         for one in found
-        if isinstance(one.said, Flaw)
+        if isinstance(one.said, Finding)
     ]
     return word, [f"RAIDBENCH {word} - {first} | {figures}", *more]
 
@@ -137,7 +137,7 @@ def _unbarred(text: str) -> str:
 # -- what of the machine wants a look ---------------------------------------------------------------------------------
 
 
-def checked_troubles(inventory: Inventory, checked: Checked) -> tuple[Trouble, ...]:
+def checked_troubles(inventory: Inventory, checked: CheckResult) -> tuple[AttentionItem, ...]:
     """Return what of the inventory is not well, and what costs speed or safety.
 
     Faults of the check first, then what it has no word for, then its warnings; its notes are told at their device.
@@ -147,9 +147,9 @@ def checked_troubles(inventory: Inventory, checked: Checked) -> tuple[Trouble, .
     return (*faults, *(trouble for trouble in troubles(inventory) if trouble.key not in told), *warnings)
 
 
-def _troubles_of(checked: Checked, severity: Severity) -> Iterator[Trouble]:
+def _troubles_of(checked: CheckResult, severity: Severity) -> Iterator[AttentionItem]:
     """Yield the findings of a severity at what has a row."""
     for ruling in checked.findings:
         at = checked.devices.get(ruling.said.where)
-        if at is not None and ruling.rule.severity is severity and isinstance(ruling.said, Flaw):
-            yield Trouble(at, ruling.said.message.rstrip("."), ruling.said.staged)
+        if at is not None and ruling.rule.severity is severity and isinstance(ruling.said, Finding):
+            yield AttentionItem(at, ruling.said.message.rstrip("."), ruling.said.staged)

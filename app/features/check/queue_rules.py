@@ -5,8 +5,8 @@ from __future__ import annotations
 import re
 
 from app.features.advice.condition_rules import PERFORMANCE
-from app.features.check.finding import FAULT, NOTE, WARN, Flaw, Said, Unknown, rule
-from app.features.check.snapshot import Sight, fact, unit_of
+from app.features.check.finding import FAULT, NOTE, WARN, Finding, Said, UnknownResult, rule
+from app.features.check.snapshot import SystemSnapshot, fact, unit_of
 from backends.model import Array, Media
 from backends.sizes import exact_words
 
@@ -22,12 +22,12 @@ _FILLED = 0.75
 
 
 @rule(WARN, "scheduler-unfit", "bfq schedules flash", "Documentation/block/bfq-iosched.rst, overhead")
-def scheduler(sight: Sight) -> Said:
+def scheduler(sight: SystemSnapshot) -> Said:
     """BFQ on flash: it costs more processor time for each I/O than the I/O takes."""
     for thing in sight.things():
         target = sight.queue_of(thing)
         if sight.now(target, "scheduler") == "bfq" and sight.media(thing) in FLASH:
-            yield Flaw(
+            yield Finding(
                 where=str(target),
                 message="The scheduler is bfq on flash: its own work for each I/O limits the IOPS.",
                 evidence="queue/scheduler: bfq",
@@ -42,7 +42,7 @@ def scheduler(sight: Sight) -> Said:
     "the kernel reads less ahead than a stripe over disks",
     "Documentation/ABI/stable/sysfs-block, read_ahead_kb",
 )
-def kernel_read_ahead(sight: Sight) -> Said:
+def kernel_read_ahead(sight: SystemSnapshot) -> Said:
     """Disks in a stripe of which the kernel reads ahead less than one stripe."""
     for array in sight.inventory.arrays:
         unit = None if array.strip_bytes is None else array.strip_bytes * (array.data_drives or 0)
@@ -52,7 +52,7 @@ def kernel_read_ahead(sight: Sight) -> Said:
             continue
         if int(told) << 10 < unit and not _card_reads_ahead(sight, array):
             wanted = -(-2 * unit // 1024)
-            yield Flaw(
+            yield Finding(
                 where=str(target),
                 message=f"The kernel reads {exact_words(int(told) << 10)} ahead, and a stripe over the disks is"
                 f" {exact_words(unit)}: one sequential reader keeps only some of them busy.",
@@ -62,7 +62,7 @@ def kernel_read_ahead(sight: Sight) -> Said:
             )
 
 
-def _card_reads_ahead(sight: Sight, array: Array) -> bool:
+def _card_reads_ahead(sight: SystemSnapshot, array: Array) -> bool:
     return sight.now(array.target, "read_ahead") in _AHEAD
 
 
@@ -72,14 +72,14 @@ def _card_reads_ahead(sight: Sight, array: Array) -> bool:
     "the kernel reads 4 MiB or more ahead on flash",
     "Documentation/ABI/stable/sysfs-block, read_ahead_kb",
 )
-def large_read_ahead(sight: Sight) -> Said:
+def large_read_ahead(sight: SystemSnapshot) -> Said:
     """Flash of which the kernel reads more ahead than any sequential reader needs."""
     for thing in sight.things():
         target = sight.queue_of(thing)
         told = sight.now(target, "read_ahead_kb") or ""
         striped = isinstance(thing, Array) and (unit_of(thing) or (0,))[0] >= 1 << 20
         if told.isdigit() and int(told) >= 4096 and sight.media(thing) in FLASH and not striped:
-            yield Flaw(
+            yield Finding(
                 where=str(target),
                 message=f"The kernel reads {exact_words(int(told) << 10)} ahead on flash: what reads here and there"
                 " through"
@@ -91,12 +91,12 @@ def large_read_ahead(sight: Sight) -> Said:
 
 
 @rule(NOTE, "card-read-ahead", "a card reads ahead on flash", "Broadcom, MegaRAID tips: no read-ahead for SSDs")
-def card_read_ahead(sight: Sight) -> Said:
+def card_read_ahead(sight: SystemSnapshot) -> Said:
     """A card that reads ahead on flash."""
     for array in sight.inventory.arrays:
         now = sight.now(array.target, "read_ahead")
         if now in _AHEAD and sight.media(array) in FLASH:
-            yield Flaw(
+            yield Finding(
                 where=str(array.target),
                 message=f"The card's read-ahead is {now} on flash: looking for streams costs it random IOPS.",
                 evidence=f"read_ahead {now}",
@@ -111,7 +111,7 @@ def card_read_ahead(sight: Sight) -> Said:
     "the kernel queues less than the device takes",
     "Documentation/ABI/stable/sysfs-block, nr_requests",
 )
-def small_queue(sight: Sight) -> Said:
+def small_queue(sight: SystemSnapshot) -> Said:
     """A kernel queue that is smaller than what the device takes."""
     for drive in sight.inventory.drives:
         block, target = sight.block_of(drive), sight.queue_of(drive)
@@ -120,7 +120,7 @@ def small_queue(sight: Sight) -> Said:
         if target != drive.target or depth is None or not told.isdigit():
             continue
         if int(told) < depth:
-            yield Flaw(
+            yield Finding(
                 where=str(target),
                 message=f"The kernel queues {told} requests, and the device takes {depth}: it is never full.",
                 evidence=f"queue/nr_requests: {told}, device/queue_depth: {depth}",
@@ -130,12 +130,12 @@ def small_queue(sight: Sight) -> Said:
 
 
 @rule(WARN, "no-queueing", "a disk is given one command at a time", "Documentation/driver-api/libata.rst, NCQ")
-def no_queueing(sight: Sight) -> Said:
+def no_queueing(sight: SystemSnapshot) -> Said:
     """A disk that is given one command at a time."""
     for drive in sight.inventory.drives:
         told = sight.now(drive.target, "queue_depth")
         if told == "1" and drive.interface in ("sata", "sas"):
-            yield Flaw(
+            yield Finding(
                 where=str(drive.target),
                 message="The disk is given one command at a time: it cannot order them (NCQ is off).",
                 evidence="device/queue_depth: 1",
@@ -145,11 +145,11 @@ def no_queueing(sight: Sight) -> Said:
 
 
 @rule(NOTE, "one-queue", "a virtual disk has one queue for several processors", "virtio specification, num_queues")
-def one_queue(sight: Sight) -> Said:
+def one_queue(sight: SystemSnapshot) -> Said:
     """A virtual disk with one queue for several processors."""
     for block in sight.blocks.values():
         if block.driver == "virtio_blk" and block.queues == 1 and sight.cores > 1:
-            yield Flaw(
+            yield Finding(
                 where=block.name,
                 message=f"The virtual disk has one queue for {sight.cores} processors: one of them does all of its"
                 " work.",
@@ -159,14 +159,14 @@ def one_queue(sight: Sight) -> Said:
 
 
 @rule(NOTE, "power-state", "an NVMe drive is in a slower power state", "NVMe, Power Management")
-def power_state(sight: Sight) -> Said:
+def power_state(sight: SystemSnapshot) -> Said:
     """An NVMe drive that was put into a state of less power."""
     told = {target for target, readings in sight.readings.items() if "power_state" in readings}
     told -= {one.target for one in sight.inventory.drives if one.controller in told}  # a controller's, told once
     for target, readings in sight.readings.items():
         now = readings["power_state"].now if target in told else None
         if now is not None and now.isdigit() and int(now) > 0:
-            yield Flaw(
+            yield Finding(
                 where=str(target),
                 message=f"The drive is in power state {now}: states above 0 are slower.",
                 evidence=f"power_state {now}",
@@ -176,12 +176,12 @@ def power_state(sight: Sight) -> Said:
 
 
 @rule(NOTE, "governor", "processors lower their frequency between I/Os", "Documentation/admin-guide/pm/cpufreq.rst")
-def governor(sight: Sight) -> Said:
+def governor(sight: SystemSnapshot) -> Said:
     """Processors that lower their frequency between I/Os."""
     others = {name: count for name, count in sight.governors.items() if name != PERFORMANCE}
     if others:
         told = ", ".join(f"{count} with {name}" for name, count in others.items())
-        yield Flaw(
+        yield Finding(
             where="processors",
             message="Processors lower their frequency between I/Os: short I/Os take longer.",
             evidence=f"scaling_governor: {told}",
@@ -190,11 +190,11 @@ def governor(sight: Sight) -> Said:
 
 
 @rule(NOTE, "io-capped", "a control group is limited in its I/O", "Documentation/admin-guide/cgroup-v2.rst, io.max")
-def caps(sight: Sight) -> Said:
+def caps(sight: SystemSnapshot) -> Said:
     """Control groups that are limited in their I/O."""
     for path, text in sight.caps.items():
         if any(word for word in text.split()[1:] if not word.endswith("=max")):
-            yield Flaw(
+            yield Finding(
                 where=path.removeprefix("/sys/fs/cgroup/").removesuffix("/io.max"),
                 message="The control group is limited in its I/O: what runs in it is no faster than that.",
                 evidence=f"{path}: {text}",
@@ -208,7 +208,7 @@ def caps(sight: Sight) -> Said:
     "disks take TRIM and what is made of them does not",
     "Documentation/ABI/stable/sysfs-block, discard_max_bytes",
 )
-def trim_lost(sight: Sight) -> Said:
+def trim_lost(sight: SystemSnapshot) -> Said:
     """What passes no TRIM on though all that it is made of takes it."""
     for block in sight.blocks.values():
         own = block.number("queue/discard_max_bytes")
@@ -217,9 +217,9 @@ def trim_lost(sight: Sight) -> Said:
         lower = [sight.disk_of_part(name)[0] for name in block.below]
         taken = [one.number("queue/discard_max_bytes") if one is not None else None for one in lower]
         if None in taken:
-            yield Unknown(where=block.name, why="whether all that it is made of takes TRIM is not told")
+            yield UnknownResult(where=block.name, why="whether all that it is made of takes TRIM is not told")
         elif all(taken):
-            yield Flaw(
+            yield Finding(
                 where=block.name,
                 message="The disks take TRIM and this does not pass it on: they never learn what is free, and slow"
                 " down.",
@@ -235,12 +235,12 @@ def trim_lost(sight: Sight) -> Said:
     "a filesystem is mounted so that it sends no flushes",
     "ext4(5), barrier; xfs(5) of kernels before 4.19, nobarrier",
 )
-def barriers(sight: Sight) -> Said:
+def barriers(sight: SystemSnapshot) -> Said:
     """Filesystems that send no flushes."""
     for mount in sight.mounts:
         off = [option for option in mount.options if option in ("nobarrier", "barrier=0")]
         if off and mount.source.startswith("/dev/"):
-            yield Flaw(
+            yield Finding(
                 where=mount.where(),
                 message="The filesystem sends no flushes: a power cut loses or breaks what was said to be safe.",
                 evidence=f"{mount.fstype} mounted with {off[0]}",
@@ -249,11 +249,11 @@ def barriers(sight: Sight) -> Said:
 
 
 @rule(NOTE, "discard-twice", "a filesystem trims with every deletion and by a timer", "fstrim(8)")
-def discard(sight: Sight) -> Said:
+def discard(sight: SystemSnapshot) -> Said:
     """Filesystems that trim with every deletion although a timer does."""
     for mount in sight.mounts:
         if sight.trim_timer and "discard" in mount.options and mount.fstype in ("ext4", "xfs"):
-            yield Flaw(
+            yield Finding(
                 where=mount.where(),
                 message="It trims with every deletion, and fstrim.timer does so weekly: the former makes deletions"
                 " slow.",
@@ -268,12 +268,12 @@ def discard(sight: Sight) -> Said:
     "a cache of the kernel's is full of unwritten data",
     "lvmcache(7); Documentation/admin-guide/bcache.rst",
 )
-def cache_dirty(sight: Sight) -> Said:
+def cache_dirty(sight: SystemSnapshot) -> Said:
     """Caches of the kernel's that are full of what is not on the slow part yet."""
     for array in sight.inventory.arrays:
         share = _dirty(array)
         if share is not None and share >= _FILLED:
-            yield Flaw(
+            yield Finding(
                 where=str(array.target),
                 message=f"{share:.0%} of the cache is not on the slow part yet: new writes soon wait for that.",
                 evidence=" / ".join(
@@ -297,12 +297,12 @@ def _dirty(array: Array) -> float | None:
 
 
 @rule(WARN, "cache-bypassed", "nothing new comes into a cache", "lvmcache(7), passthrough; bcache.rst, cache_mode none")
-def cache_bypassed(sight: Sight) -> Said:
+def cache_bypassed(sight: SystemSnapshot) -> Said:
     """Caches that nothing goes through."""
     for array in sight.inventory.arrays:
         mode = sight.now(array.target, "cache_mode")
         if mode in ("none", "pass-through", "passthrough"):
-            yield Flaw(
+            yield Finding(
                 where=str(array.target),
                 message=f"Its cache mode is {mode}: nothing new comes into the cache.",
                 evidence=f"cache_mode {mode}",
@@ -312,12 +312,12 @@ def cache_bypassed(sight: Sight) -> Said:
 
 
 @rule(WARN, "one-path", "a multipath device has one path", "multipath(8)")
-def one_path(sight: Sight) -> Said:
+def one_path(sight: SystemSnapshot) -> Said:
     """A multipath device with a single path."""
     for block in sight.blocks.values():
         if block.attributes.get("dm/uuid", "").startswith("mpath-") and len(block.below) == 1:
             name = block.attributes.get("dm/name", block.name)
-            yield Flaw(
+            yield Finding(
                 where=name,
                 message="The multipath device has one path: nothing takes over when that goes.",
                 evidence=f"/sys/block/{block.name}/slaves: {block.below[0]}",
@@ -326,7 +326,7 @@ def one_path(sight: Sight) -> Said:
 
 
 @rule(WARN, "path-dead", "a path of a multipath device does not run", "multipath(8); sysfs, device/state")
-def dead_path(sight: Sight) -> Said:
+def dead_path(sight: SystemSnapshot) -> Said:
     """Paths of a multipath device that do not run."""
     for block in sight.blocks.values():
         if not block.attributes.get("dm/uuid", "").startswith("mpath-") or len(block.below) < 2:
@@ -336,7 +336,7 @@ def dead_path(sight: Sight) -> Said:
         }
         dead = [name for name, state in states.items() if state not in (None, "running", "live")]
         if dead:
-            yield Flaw(
+            yield Finding(
                 where=block.attributes.get("dm/name", block.name),
                 message=f"{len(dead)} of {len(block.below)} paths do not run.",
                 evidence=", ".join(f"{name}: {states[name]}" for name in dead),
@@ -350,11 +350,11 @@ def dead_path(sight: Sight) -> Said:
     "NVMe with several paths uses one at a time",
     "Documentation/admin-guide/nvme-multipath.rst, iopolicy",
 )
-def path_policy(sight: Sight) -> Said:
+def path_policy(sight: SystemSnapshot) -> Said:
     """NVMe with several paths of which one is used at a time."""
     for name, (policy, paths) in sight.policies.items():
         if paths > 1 and policy == "numa":
-            yield Flaw(
+            yield Finding(
                 where=name,
                 message=f"It has {paths} paths, and policy numa uses one of them for each node.",
                 evidence=f"/sys/class/nvme-subsystem/{name}/iopolicy: numa",

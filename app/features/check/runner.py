@@ -8,15 +8,15 @@ from collections.abc import Collection, Iterable, Mapping
 from dataclasses import field
 from typing import TYPE_CHECKING
 
-from app.core.session.events import FoundFlaw, MachineChecked, last_check
+from app.core.session.events import MachineChecked, RecordedFinding, last_check
 from app.features.check.collector import gather, readings_of
-from app.features.check.finding import Flaw, Ruling, Severity, Unknown
+from app.features.check.finding import Finding, RuleResult, Severity, UnknownResult
 from app.features.check.rule_table import RULES
-from app.features.check.snapshot import Sight
+from app.features.check.snapshot import SystemSnapshot
 from backends.did_you_mean import suggested
 from backends.errors import InvalidValueError, StorageError
 from backends.model import Array, Controller, Drive, Inventory, Problem
-from backends.registry import Machine
+from backends.registry import MachineBackends
 from backends.text import clean
 from backends.topology import kernel_name
 from backends.values import dataclass
@@ -26,14 +26,14 @@ if TYPE_CHECKING:
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
-class Checked:
+class CheckResult:
     """What a check found."""
 
-    findings: tuple[Ruling, ...] = ()
+    findings: tuple[RuleResult, ...] = ()
     """The gravest first."""
-    unknown: tuple[Ruling, ...] = ()
+    unknown: tuple[RuleResult, ...] = ()
     """What could not be judged."""
-    ignored: tuple[Ruling, ...] = ()
+    ignored: tuple[RuleResult, ...] = ()
     """Findings that are not to be told."""
     problems: tuple[Problem, ...] = ()
     """What gave no answer: nothing is known of it."""
@@ -44,11 +44,11 @@ class Checked:
     devices: Mapping[str, str] = field(default_factory=dict)
     """By the place of a finding, the address of the device that it is told at; of what is no device's nothing."""
 
-    def at(self, address: str) -> tuple[Ruling, ...]:
+    def at(self, address: str) -> tuple[RuleResult, ...]:
         """Findings told at a device, the gravest first."""
         return tuple(ruling for ruling in self.findings if self.devices.get(ruling.said.where) == address)
 
-    def from_on(self, severity: Severity) -> tuple[Ruling, ...]:
+    def from_on(self, severity: Severity) -> tuple[RuleResult, ...]:
         """Findings at least as grave."""
         return tuple(finding for finding in self.findings if finding.rule.severity.rank >= severity.rank)
 
@@ -69,12 +69,12 @@ def known_ids(ids: Iterable[str]) -> frozenset[str]:
 
 
 async def check(
-    machine: Machine,
+    machine: MachineBackends,
     inventory: Inventory,
     *,
     about: Controller | Array | Drive | None = None,
     ignore: Collection[str] = (),
-) -> Checked:
+) -> CheckResult:
     """Judge a machine that was looked for just now; `about`: only what concerns this. Writes nothing, makes no load."""
     readings, problems = await readings_of(machine, inventory)
     sight = await gather(machine.host, inventory, readings)
@@ -82,26 +82,26 @@ async def check(
 
 
 def judged(
-    sight: Sight,
+    sight: SystemSnapshot,
     *,
     about: Controller | Array | Drive | None = None,
     ignore: Collection[str] = (),
     problems: Iterable[Problem] = (),
-) -> Checked:
+) -> CheckResult:
     """What the rules say of a sight. Pure."""
     places = None if about is None else places_of(sight, about)
     told = [
-        Ruling(rule=rule, said=said)
+        RuleResult(rule=rule, said=said)
         for rule in RULES.values()
         if rule.look is not None
         for said in rule.look(sight)
         if places is None or said.where in places
     ]
-    found = [one for one in told if isinstance(one.said, Flaw)]
+    found = [one for one in told if isinstance(one.said, Finding)]
     found.sort(key=lambda one: -one.rule.severity.rank)  # stable: within one the order of the table
-    return Checked(
+    return CheckResult(
         findings=tuple(one for one in found if one.rule.id not in ignore),
-        unknown=tuple(one for one in told if isinstance(one.said, Unknown) and one.rule.id not in ignore),
+        unknown=tuple(one for one in told if isinstance(one.said, UnknownResult) and one.rule.id not in ignore),
         ignored=tuple(one for one in found if one.rule.id in ignore),
         problems=tuple(
             problem
@@ -120,7 +120,7 @@ def _concerns(problem: Problem, about: Controller | Array | Drive, places: froze
     return problem.where in places or problem.where in backends
 
 
-def device_at(sight: Sight, where: str) -> str:
+def device_at(sight: SystemSnapshot, where: str) -> str:
     """The address of the device that a place is, lies on or is mounted from; "" of what is no device's."""
     if (thing := sight.inventory.find(where)) is not None:
         views = () if isinstance(thing, Controller) else sight.views(thing)
@@ -132,7 +132,7 @@ def device_at(sight: Sight, where: str) -> str:
     return str(views[0].target) if views else ""
 
 
-def places_of(sight: Sight, thing: Controller | Array | Drive) -> frozenset[str]:
+def places_of(sight: SystemSnapshot, thing: Controller | Array | Drive) -> frozenset[str]:
     """Return the places that belong to a target, by all their names.
 
     To a controller belong its arrays and drives; to an array its members and its controller; to a drive its controller.
@@ -168,10 +168,10 @@ def places_of(sight: Sight, thing: Controller | Array | Drive) -> frozenset[str]
     return frozenset(found)
 
 
-def record(session: Recorder, checked: Checked) -> None:
+def record(session: Recorder, checked: CheckResult) -> None:
     """Put the findings into the session, unless they are those of its last check. Never raises."""
     found = tuple(
-        FoundFlaw(
+        RecordedFinding(
             rule=ruling.rule.id,
             severity=ruling.rule.severity.value,
             where=ruling.said.where,
@@ -180,7 +180,7 @@ def record(session: Recorder, checked: Checked) -> None:
             mends=ruling.said.mends,
         )
         for ruling in checked.findings
-        if isinstance(ruling.said, Flaw)
+        if isinstance(ruling.said, Finding)
     )
     last = last_check(session.session.events)
     if session.logs and found != (last.findings if last is not None else ()):
@@ -188,6 +188,6 @@ def record(session: Recorder, checked: Checked) -> None:
             session.emit(MachineChecked(at=time.time(), findings=found, rules=checked.rules))
 
 
-async def check_session(session: Recorder, machine: Machine) -> None:
+async def check_session(session: Recorder, machine: MachineBackends) -> None:
     """Judge what the session has seen of its machine; no program runs for it."""
     record(session, judged(await gather(machine.host, session.session.inventory, dict(machine.read_so_far))))

@@ -5,25 +5,25 @@ from __future__ import annotations
 from dataclasses import replace
 from typing import TYPE_CHECKING
 
-from app.core.presentation.attention_list import Trouble
-from app.tui.watched import Findings
+from app.core.presentation.attention_list import AttentionItem
+from app.tui.watched import CheckTracker
 from backends.model import Inventory
 
 if TYPE_CHECKING:
     from app.core.presentation.table import Facts
     from app.core.workbench import Workbench
-    from app.features.check.runner import Checked
-    from app.features.check.snapshot import Sight
+    from app.features.check.runner import CheckResult
+    from app.features.check.snapshot import SystemSnapshot
 
 
-class CheckFindings(Findings):
+class CheckFindings(CheckTracker):
     """Findings of the session's machine."""
 
     def __init__(self, workbench: Workbench) -> None:
         super().__init__(workbench)
-        self._sight: Sight | None = None
-        self._told: tuple[Inventory, Checked | None, tuple[Trouble, ...]] = (Inventory(), None, ())
-        self.checked: Checked | None = None
+        self._sight: SystemSnapshot | None = None
+        self._told: tuple[Inventory, CheckResult | None, tuple[AttentionItem, ...]] = (Inventory(), None, ())
+        self.checked: CheckResult | None = None
         """What the last check found; None before there was one."""
 
     @property
@@ -50,7 +50,7 @@ class CheckFindings(Findings):
 
         return finding_facts(found)
 
-    def troubles(self, inventory: Inventory) -> tuple[Trouble, ...]:
+    def troubles(self, inventory: Inventory) -> tuple[AttentionItem, ...]:
         """What wants a look, the gravest first. Made once: the header asks with every sample of a job."""
         known, checked, told = self._told
         if known is not inventory or checked is not self.checked:
@@ -59,7 +59,7 @@ class CheckFindings(Findings):
         return told
 
 
-def _with_check(inventory: Inventory, checked: Checked) -> tuple[Trouble, ...]:
+def _with_check(inventory: Inventory, checked: CheckResult) -> tuple[AttentionItem, ...]:
     from app.features.check.presentation import checked_troubles
 
     return checked_troubles(inventory, checked)

@@ -6,7 +6,7 @@ import re
 from collections.abc import Iterator, Mapping
 from dataclasses import field
 
-from app.core.presentation.attention_list import Staged
+from app.core.presentation.attention_list import ProposedChange
 from backends.model import Array, Controller, Drive, Inventory, Media, State, Target
 from backends.pci import Link
 from backends.raid import PARITY, PARITY_IN_SPANS, full_stripe
@@ -19,7 +19,7 @@ _NUMBER = re.compile(r"-?\d+(?:\.\d+)?")
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
-class Slot:
+class PciSlot:
     """A PCI function of a controller or of an NVMe drive."""
 
     link: Link = field(default_factory=Link)
@@ -43,7 +43,7 @@ class Partition:
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
-class Block:
+class BlockDevice:
     """A disk of the kernel's, or what it makes of some. None is what the kernel does not say."""
 
     name: str
@@ -78,16 +78,16 @@ class DiskLink:
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
-class Sight:
+class SystemSnapshot:
     """A machine as it is at one moment."""
 
     inventory: Inventory = field(default_factory=Inventory)
     """What there is."""
     readings: Mapping[Target, Mapping[str, Reading]] = field(default_factory=dict)
     """What is set, by target; of one that could not be read nothing."""
-    blocks: Mapping[str, Block] = field(default_factory=dict)
+    blocks: Mapping[str, BlockDevice] = field(default_factory=dict)
     """The kernel's disks by name."""
-    slots: Mapping[str, Slot] = field(default_factory=dict)
+    slots: Mapping[str, PciSlot] = field(default_factory=dict)
     """PCI functions by address."""
     nvme: Mapping[str, str] = field(default_factory=dict)
     """PCI addresses of NVMe controllers by their kernel names."""
@@ -134,7 +134,7 @@ class Sight:
         """All that the inventory has at its node, itself too."""
         return self.inventory.at(thing.device) if thing.device is not None else (thing,)
 
-    def staged(self, target: Target, key: str, value: str) -> Staged | None:
+    def staged(self, target: Target, key: str, value: str) -> ProposedChange | None:
         """The change of a setting, where it may be made here and now and the value is a legal one."""
         reading = self.readings.get(target, {}).get(key)
         if reading is None or not reading.availability.available:
@@ -145,9 +145,9 @@ class Sight:
             value.isdigit() and reading.span.minimum <= int(value) <= reading.span.maximum
         ):
             return None
-        return Staged(target=target, key=key, value=value)
+        return ProposedChange(target=target, key=key, value=value)
 
-    def block_of(self, thing: Array | Drive) -> Block | None:
+    def block_of(self, thing: Array | Drive) -> BlockDevice | None:
         """The kernel's disk at its node."""
         return self.blocks.get(kernel_name(thing.device)) if thing.device is not None else None
 
@@ -173,7 +173,7 @@ class Sight:
         kinds = {drive.media for drive in self.members(thing)}
         return kinds.pop() if len(kinds) == 1 else Media.UNKNOWN
 
-    def disk_of_part(self, name: str) -> tuple[Block | None, int]:
+    def disk_of_part(self, name: str) -> tuple[BlockDevice | None, int]:
         """The disk that a kernel name is or is a partition of, and at which byte of it that begins."""
         if name in self.blocks:
             return self.blocks[name], 0
@@ -183,13 +183,13 @@ class Sight:
                     return block, part.start
         return None, 0
 
-    def block_called(self, name: str) -> Block | None:
+    def block_called(self, name: str) -> BlockDevice | None:
         """The disk of a kernel name, of a partition's, or of a name below /dev/mapper."""
         own = name.removeprefix("mapper!")
         mapped = (block for block in self.blocks.values() if block.attributes.get("dm/name") == own)
         return self.disk_of_part(name)[0] or next(mapped, None)
 
-    def striped_at(self, block: Block | None) -> Array | None:
+    def striped_at(self, block: BlockDevice | None) -> Array | None:
         """The array whose strips a disk of the kernel's has: its own, or of what alone lies beneath it.
 
         A linear volume on one array and what is encrypted on it have its strips; of several below none is taken.
@@ -203,7 +203,7 @@ class Sight:
             block = self.disk_of_part(block.below[0])[0] if len(block.below) == 1 else None
         return None
 
-    def array_at(self, block: Block) -> Array | None:
+    def array_at(self, block: BlockDevice) -> Array | None:
         """The array that a disk of the kernel's is; that of a striped layout where there are several."""
         found = [array for array in self.inventory.arrays if array.device and kernel_name(array.device) == block.name]
         return next((one for one in found if one.strip_bytes), found[0] if found else None)

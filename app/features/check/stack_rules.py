@@ -4,8 +4,8 @@ from __future__ import annotations
 
 import re
 
-from app.features.check.finding import FAULT, WARN, Flaw, Said, Unknown, rule
-from app.features.check.snapshot import Sight, fact
+from app.features.check.finding import FAULT, WARN, Finding, Said, UnknownResult, rule
+from app.features.check.snapshot import SystemSnapshot, fact
 from backends.model import BROKEN, Array, Drive, Fact, Level, Media
 from backends.sizes import exact_words
 from backends.topology import kernel_name
@@ -30,7 +30,7 @@ _LOCAL = re.compile(r"(\d{1,10})", re.ASCII)
 
 
 @rule(WARN, "md-no-bitmap", "a large md array has no write-intent bitmap", "mdadm(8), --bitmap")
-def no_bitmap(sight: Sight) -> Said:
+def no_bitmap(sight: SystemSnapshot) -> Said:
     """Yield large md arrays that a crash makes resynchronise from end to end."""
     for array in sight.inventory.arrays:
         if array.target.backend != "md" or array.level not in _MIRRORED or fact(array, "Bitmap") != "none":
@@ -40,7 +40,7 @@ def no_bitmap(sight: Sight) -> Said:
             continue
         member = (array.size_bytes or 0) // (array.data_drives or 1)
         if member >= BITMAP_FROM:
-            yield Flaw(
+            yield Finding(
                 where=str(array.target),
                 message="The array has no write-intent bitmap: after a crash it resynchronises all"
                 f" {exact_words(member) if member % (1 << 30) == 0 else f'{member >> 30} GiB'} of each member.",
@@ -56,7 +56,7 @@ def no_bitmap(sight: Sight) -> Said:
     "a rebuild of md is limited to less than 10 MB/s",
     "Documentation/admin-guide/md.rst, sync_speed_max",
 )
-def slow_resync(sight: Sight) -> Said:
+def slow_resync(sight: SystemSnapshot) -> Said:
     """Yield md arrays whose rebuild would take days because its speed is limited."""
     for array in sight.inventory.arrays:
         told = sight.now(array.target, "sync_speed_max") or ""
@@ -64,7 +64,7 @@ def slow_resync(sight: Sight) -> Said:
         limit = int(told) if own else sight.resync_limit if told == "system" else None
         if limit is not None and limit < RESYNC_SLOW and array.level in _MIRRORED:
             file = "md/sync_speed_max" if own else "/proc/sys/dev/raid/speed_limit_max"
-            yield Flaw(
+            yield Finding(
                 where=str(array.target),
                 message=f"A rebuild or resync may run at {limit} KiB/s only: one terabyte takes"
                 f" {10**9 / max(limit, 1) / 86400:.0f} days.",
@@ -80,7 +80,7 @@ def slow_resync(sight: Sight) -> Said:
     "a member of md has bad blocks or write errors",
     "Documentation/admin-guide/md.rst, bad_blocks",
 )
-def member_errors(sight: Sight) -> Said:
+def member_errors(sight: SystemSnapshot) -> Said:
     """Yield md arrays with a failed spare, or a member that has bad blocks, write errors or is to be replaced."""
     for array in sight.inventory.arrays:
         if array.target.backend != "md":
@@ -95,7 +95,7 @@ def member_errors(sight: Sight) -> Said:
             if path.startswith("md/dev-") and path.endswith("/bad_blocks") and text.strip()
         ]
         if words:
-            yield Flaw(
+            yield Finding(
                 where=str(array.target),
                 message="A member or spare has failed, has bad blocks or could not be written: it protects nothing.",
                 evidence="; ".join(words[:4]),
@@ -110,7 +110,7 @@ def _has_errors(line: Fact, *, whole: bool) -> bool:
 
 
 @rule(WARN, "array-read-only", "an array takes no writes", "mdadm(8), --readonly; the card's tool")
-def read_only(sight: Sight) -> Said:
+def read_only(sight: SystemSnapshot) -> Said:
     """Yield arrays that take no writes."""
     for array in sight.inventory.arrays:
         state, access = fact(array, "Array state") or "", fact(array, "Access") or ""
@@ -120,7 +120,7 @@ def read_only(sight: Sight) -> Said:
             evidence = f"Access: {access}"
         else:
             continue
-        yield Flaw(
+        yield Finding(
             where=str(array.target),
             message="The array takes no writes: its access is set to that.",
             evidence=evidence,
@@ -129,11 +129,11 @@ def read_only(sight: Sight) -> Said:
 
 
 @rule(FAULT, "sync-off", "ZFS does not wait for synchronous writes", "zfsprops(7), sync")
-def sync_off(sight: Sight) -> Said:
+def sync_off(sight: SystemSnapshot) -> Said:
     """Yield pools, filesystems and volumes of ZFS that do not wait for synchronous writes."""
     for array in sight.inventory.arrays:
         if array.target.backend == "zfs" and sight.now(array.target, "sync") == "disabled":
-            yield Flaw(
+            yield Finding(
                 where=str(array.target),
                 message="Synchronous writes are not waited for: a power cut loses what was reported as written.",
                 evidence="sync disabled",
@@ -143,7 +143,7 @@ def sync_off(sight: Sight) -> Said:
 
 
 @rule(WARN, "pool-errors", "devices of a ZFS pool have counted errors", "zpool-status(8), READ, WRITE, CKSUM")
-def pool_errors(sight: Sight) -> Said:
+def pool_errors(sight: SystemSnapshot) -> Said:
     """Yield pools whose devices have counted errors."""
     for array in sight.inventory.arrays:
         if array.target.backend != "zfs":
@@ -151,7 +151,7 @@ def pool_errors(sight: Sight) -> Said:
         lines = [one.value for one in array.facts if one.label.lower().endswith(("device", "group", "spare"))]
         counted = [line for line in lines if _COUNT.search(line)]
         if counted:
-            yield Flaw(
+            yield Finding(
                 where=str(array.target),
                 message="Devices of the pool have failed reads or writes, or returned wrong data.",
                 evidence="; ".join(counted[:4]),
@@ -160,16 +160,16 @@ def pool_errors(sight: Sight) -> Said:
 
 
 @rule(FAULT, "pool-data-errors", "a ZFS pool has lost data", "zpool-status(8), errors; zed(8)")
-def pool_data(sight: Sight) -> Said:
+def pool_data(sight: SystemSnapshot) -> Said:
     """Yield pools that have lost data."""
     for array in sight.inventory.arrays:
         words = fact(array, "Errors") if array.target.backend == "zfs" else None
         if words is None or words.lower().startswith("no known data errors"):
             continue
         if "unavailable" in words:
-            yield Unknown(where=str(array.target), why=f"whether it has lost data: {words.rstrip('.')}")
+            yield UnknownResult(where=str(array.target), why=f"whether it has lost data: {words.rstrip('.')}")
             continue
-        yield Flaw(
+        yield Finding(
             where=str(array.target),
             message="The pool has lost data: some blocks cannot be read from any copy.",
             evidence=f"errors: {words}",
@@ -178,7 +178,7 @@ def pool_data(sight: Sight) -> Said:
 
 
 @rule(FAULT, "group-incomplete", "a volume group misses a physical volume", "lvs(8), vg_missing_pv_count")
-def group_incomplete(sight: Sight) -> Said:
+def group_incomplete(sight: SystemSnapshot) -> Said:
     """Yield volume groups that miss a physical volume."""
     groups: dict[str, str] = {}
     for array in sight.inventory.arrays:
@@ -186,7 +186,7 @@ def group_incomplete(sight: Sight) -> Said:
         if words is not None:
             groups.setdefault(array.target.address.partition("/")[0], words)
     for name, words in groups.items():
-        yield Flaw(
+        yield Finding(
             where=name,
             message="The volume group misses a physical volume: volumes on it are lost or have no redundancy, and"
             " LVM refuses most changes.",
@@ -198,11 +198,11 @@ def group_incomplete(sight: Sight) -> Said:
 @rule(
     FAULT, "filesystem-errors", "a filesystem has met errors", "Documentation/ABI/testing/sysfs-fs-ext4, errors_count"
 )
-def filesystem_errors(sight: Sight) -> Said:
+def filesystem_errors(sight: SystemSnapshot) -> Said:
     """Yield filesystems that have met errors."""
     for name, count in sight.filesystem_errors.items():
         mounted = next((mount for mount in sight.mounts if kernel_name(mount.source) == name), None)
-        yield Flaw(
+        yield Finding(
             where=name if mounted is None else mounted.where(),
             message=f"The filesystem has counted {count} errors since it was last checked.",
             evidence=f"/sys/fs: {name}: {count}",
@@ -211,11 +211,11 @@ def filesystem_errors(sight: Sight) -> Said:
 
 
 @rule(FAULT, "nvme-down", "an NVMe controller or path is not live", "drivers/nvme/host/sysfs.c, state")
-def nvme_down(sight: Sight) -> Said:
+def nvme_down(sight: SystemSnapshot) -> Said:
     """Yield NVMe controllers and paths that serve nothing."""
     for name, state in sight.nvme_states.items():
         if state != "live":
-            yield Flaw(
+            yield Finding(
                 where=f"nvme:{name}",
                 message=f"The NVMe controller is {state}: it serves no I/O.",
                 evidence=f"/sys/class/nvme/{name}/state: {state}",
@@ -229,7 +229,7 @@ def nvme_down(sight: Sight) -> Said:
     "NVMe, multipath or a virtual disk queues few requests",
     "Documentation/ABI/stable/sysfs-block, nr_requests",
 )
-def few_requests(sight: Sight) -> Said:
+def few_requests(sight: SystemSnapshot) -> Said:
     """Yield NVMe drives, multipath devices and virtual disks whose queue is almost empty by its setting."""
     for block in sight.blocks.values():
         multipath = block.attributes.get("dm/uuid", "").startswith("mpath-")
@@ -244,7 +244,7 @@ def few_requests(sight: Sight) -> Said:
             target = next(
                 (one.target for one in sight.inventory.drives if str(one.target) == f"block:{block.name}"), None
             )
-            yield Flaw(
+            yield Finding(
                 where=str(target) if target is not None else block.attributes.get("dm/name", block.name),
                 message=f"The kernel queues {count} requests only: the device is never full.",
                 evidence=f"queue/nr_requests: {count}",
@@ -256,7 +256,7 @@ def few_requests(sight: Sight) -> Said:
 @rule(
     WARN, "requests-small", "I/Os are cut into small requests", "Documentation/ABI/stable/sysfs-block, max_sectors_kb"
 )
-def small_requests(sight: Sight) -> Said:
+def small_requests(sight: SystemSnapshot) -> Said:
     """Yield disks whose I/Os are cut into small requests."""
     for block in sight.blocks.values():
         size, most = block.number("queue/max_sectors_kb"), block.number("queue/max_hw_sectors_kb")
@@ -264,7 +264,7 @@ def small_requests(sight: Sight) -> Said:
             continue
         target = next((one.target for one in sight.inventory.drives if str(one.target) == f"block:{block.name}"), None)
         wanted = str(min(1280, most))
-        yield Flaw(
+        yield Finding(
             where=str(target) if target is not None else block.name,
             message=f"Every I/O is cut into requests of {exact_words(size << 10)}; the device takes"
             f" {exact_words(most << 10)}.",
@@ -275,7 +275,7 @@ def small_requests(sight: Sight) -> Said:
 
 
 @rule(WARN, "merges-off", "I/Os to a hard disk are not merged", "Documentation/ABI/stable/sysfs-block, nomerges")
-def merges_off(sight: Sight) -> Said:
+def merges_off(sight: SystemSnapshot) -> Said:
     """Yield hard disks to which neighbouring I/Os are sent one by one.
 
     ZFS switches merging off for its volumes by itself, and md leaves merging to its members.
@@ -283,7 +283,7 @@ def merges_off(sight: Sight) -> Said:
     for thing in sight.things():
         target = sight.queue_of(thing)
         if target.address.startswith("sd") and sight.now(target, "nomerges") == "2" and _spins(sight, thing):
-            yield Flaw(
+            yield Finding(
                 where=str(target),
                 message="Neighbouring I/Os are not merged: a hard disk gets many small requests in place of a large"
                 " one.",
@@ -293,6 +293,6 @@ def merges_off(sight: Sight) -> Said:
             )
 
 
-def _spins(sight: Sight, thing: Array | Drive) -> bool:
+def _spins(sight: SystemSnapshot, thing: Array | Drive) -> bool:
     """Return whether it is a hard disk or made of hard disks."""
     return any(sight.media(one) is Media.HDD for one in (thing, *sight.views(thing)))

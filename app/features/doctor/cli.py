@@ -9,7 +9,7 @@ from app.cli.exit_status import DONE, FOUND
 from app.cli.options import current, over_hosts
 from app.cli.output import goes_on, lines, paint, print_json, say
 from app.cli.session_context import workbench
-from app.features.doctor.engine import READS_IN_USE, Finding, Grade, examine
+from app.features.doctor.engine import READS_IN_USE, DoctorItem, DoctorStatus, examine
 from backends.host import Host
 from backends.text import clean
 from backends.version import program_version
@@ -23,7 +23,7 @@ def doctor_command(as_json: bool) -> int:
     with workbench(quiet=True) as bench:
         found = run(lambda _: examine(bench.host, bench.paths, bench.hardware.machine.backends))
     found = (*found, _reads_in_use(bench.host), _configuration())
-    status = FOUND if any(finding.grade is Grade.MISSING for finding in found) else DONE
+    status = FOUND if any(finding.grade is DoctorStatus.MISSING for finding in found) else DONE
     if as_json:
         listed = [
             {"grade": each.grade.value, "what": each.what, "detail": each.detail, "advice": each.advice or None}
@@ -32,10 +32,10 @@ def doctor_command(as_json: bool) -> int:
         print_json(findings=listed, program=program_version())
         if not goes_on():
             return status
-    colours = {Grade.OK: "green", Grade.WARN: "yellow", Grade.MISSING: "red"}
+    colours = {DoctorStatus.OK: "green", DoctorStatus.WARN: "yellow", DoctorStatus.MISSING: "red"}
     wide = max(len(finding.what) for finding in found)
 
-    def told(finding: Finding) -> list[str]:
+    def told(finding: DoctorItem) -> list[str]:
         mark = paint(f"{finding.grade.value:<7}", colours[finding.grade])
         advice = [" " * (11 + wide) + finding.advice] if finding.advice else []
         return [f"{mark}  {finding.what:<{wide}}  {finding.detail}", *advice]
@@ -45,26 +45,26 @@ def doctor_command(as_json: bool) -> int:
     return status
 
 
-def _reads_in_use(host: Host) -> Finding:
+def _reads_in_use(host: Host) -> DoctorItem:
     """Whether arrays that are mounted, or in use otherwise, can be measured by reading."""
     from app.core.session.paths import ROOTS_CONFIG
     from app.privsep.device_claims import lends_in_use
 
-    grade = Grade.OK
+    grade = DoctorStatus.OK
     if host.is_root and host.root_side is None:
         detail = "fio reads arrays that are mounted, as root"
     elif host.root_side is None:
-        grade, detail = Grade.WARN, "no array can be read, mounted or not: that takes root"
+        grade, detail = DoctorStatus.WARN, "no array can be read, mounted or not: that takes root"
     elif lends_in_use(ROOTS_CONFIG):
         detail = f"fio reads arrays that are mounted: lend_in_use in {ROOTS_CONFIG}"
     else:
         detail = f"the helper itself reads arrays that are mounted; fio may with lend_in_use = true in {ROOTS_CONFIG}"
-    return Finding(grade=grade, what=READS_IN_USE, detail=detail)
+    return DoctorItem(grade=grade, what=READS_IN_USE, detail=detail)
 
 
-def _configuration() -> Finding:
+def _configuration() -> DoctorItem:
     """The configuration file, which was read: no command begins with one that cannot be used."""
     path = current().config or current().paths.config
     shown = clean(str(path), 300)
     there = "" if path.exists() else " does not exist; the defaults are used"
-    return Finding(grade=Grade.OK, what="config", detail=shown + there)
+    return DoctorItem(grade=DoctorStatus.OK, what="config", detail=shown + there)

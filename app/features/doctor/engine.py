@@ -18,7 +18,7 @@ from backends.bus import bus_cards, unreported
 from backends.errors import RaidbenchError
 from backends.host import Host
 from backends.model import Controller
-from backends.protocol import Finds
+from backends.protocol import InventoryBackend
 from backends.text import clean
 from backends.values import dataclass
 
@@ -26,7 +26,7 @@ READS_IN_USE = "reads in use"
 """The finding that says whether what is mounted can be measured by reading."""
 
 
-class Grade(StrEnum):
+class DoctorStatus(StrEnum):
     """How a thing is."""
 
     OK = "ok"
@@ -35,10 +35,10 @@ class Grade(StrEnum):
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
-class Finding:
+class DoctorItem:
     """One line of the doctor's."""
 
-    grade: Grade
+    grade: DoctorStatus
     """How it is."""
     what: str
     """The thing, in a word or two."""
@@ -55,7 +55,7 @@ _TOOLS = (
 )
 
 
-async def examine(host: Host, paths: Paths, backends: Mapping[str, Finds]) -> tuple[Finding, ...]:
+async def examine(host: Host, paths: Paths, backends: Mapping[str, InventoryBackend]) -> tuple[DoctorItem, ...]:
     """Every finding; nothing is changed but the folders of raidbench itself made. Never raises RaidbenchError."""
     found = [
         *await _fio(host),
@@ -74,51 +74,61 @@ async def examine(host: Host, paths: Paths, backends: Mapping[str, Finds]) -> tu
     whole = [name for name, problems in told.items() if not problems]
     if whole:
         of_them = "" if len(whole) == len(told) else f" for {len(whole)} of {len(told)}"
-        found.append(Finding(grade=Grade.OK, what="vendors", detail=f"nothing is missing{of_them}"))
+        found.append(DoctorItem(grade=DoctorStatus.OK, what="vendors", detail=f"nothing is missing{of_them}"))
     return (*found, *(problem for problems in told.values() for problem in problems))
 
 
-async def _fio(host: Host) -> list[Finding]:
+async def _fio(host: Host) -> list[DoctorItem]:
     from app.core.fio.preflight import preflight
 
     try:
         ready = await preflight(host)
     except RaidbenchError as error:
-        return [Finding(grade=Grade.MISSING, what="fio", detail=clean(error.message, 400), advice=error.hint)]
-    found = [Finding(grade=Grade.OK, what="fio", detail=f"{ready.version} in {clean(ready.path, 200)}")]
+        return [DoctorItem(grade=DoctorStatus.MISSING, what="fio", detail=clean(error.message, 400), advice=error.hint)]
+    found = [DoctorItem(grade=DoctorStatus.OK, what="fio", detail=f"{ready.version} in {clean(ready.path, 200)}")]
     for engine, why in ready.refused.items():
         detail = f"{engine} does not work here: {clean(why.reason, 400)}"
-        found.append(Finding(grade=Grade.WARN, what="fio engines", detail=detail, advice=clean(why.hint, 400)))
+        found.append(
+            DoctorItem(grade=DoctorStatus.WARN, what="fio engines", detail=detail, advice=clean(why.hint, 400))
+        )
     if not ready.refused:
-        found.append(Finding(grade=Grade.OK, what="fio engines", detail="io_uring and libaio work, as far as built in"))
+        found.append(
+            DoctorItem(grade=DoctorStatus.OK, what="fio engines", detail="io_uring and libaio work, as far as built in")
+        )
     return found
 
 
-def _tools(host: Host) -> list[Finding]:
+def _tools(host: Host) -> list[DoctorItem]:
     found = []
     for name, purpose in _TOOLS:
         path = host.which((name,))
         if path is not None:
-            found.append(Finding(grade=Grade.OK, what=name, detail=f"{clean(path, 200)}: {purpose}"))
+            found.append(DoctorItem(grade=DoctorStatus.OK, what=name, detail=f"{clean(path, 200)}: {purpose}"))
         else:
             found.append(
-                Finding(grade=Grade.WARN, what=name, detail=f"not found: it {purpose}", advice=how_to_get(host, name))
+                DoctorItem(
+                    grade=DoctorStatus.WARN, what=name, detail=f"not found: it {purpose}", advice=how_to_get(host, name)
+                )
             )
     return found
 
 
-def _root(host: Host) -> Finding:
+def _root(host: Host) -> DoctorItem:
     if host.root_side is not None:
-        return Finding(
-            grade=Grade.OK, what="rights", detail="a helper does what needs root; nothing else of raidbench is root"
+        return DoctorItem(
+            grade=DoctorStatus.OK,
+            what="rights",
+            detail="a helper does what needs root; nothing else of raidbench is root",
         )
     if host.is_root:
-        return Finding(
-            grade=Grade.OK, what="rights", detail="root as a whole; started by a user it needs a helper only (sudo)"
+        return DoctorItem(
+            grade=DoctorStatus.OK,
+            what="rights",
+            detail="root as a whole; started by a user it needs a helper only (sudo)",
         )
     way = next((name for name in ("sudo", "pkexec") if host.which((name,)) is not None), None)
-    return Finding(
-        grade=Grade.WARN,
+    return DoctorItem(
+        grade=DoctorStatus.WARN,
         what="rights",
         detail="not root: settings can be seen and planned, not changed; raw devices cannot be read",
         advice=f"What needs root is asked of {way} when it is wanted. Scratch files need no root."
@@ -127,19 +137,26 @@ def _root(host: Host) -> Finding:
     )
 
 
-def _environment(paths: Paths) -> list[Finding]:
+def _environment(paths: Paths) -> list[DoctorItem]:
     """What is said where root was started in the environment of another user."""
     if paths.sessions != ROOTS_STATE / "sessions" and paths.config != ROOTS_CONFIG:
         return []
     places = f"sessions are kept in {paths.sessions}, and {paths.config} is the configuration"
     home = clean(os.environ.get("HOME", ""), 200)
-    return [Finding(grade=Grade.OK, what="environment", detail=f"HOME is {home}, where others may write: {places}")]
+    return [
+        DoctorItem(
+            grade=DoctorStatus.OK, what="environment", detail=f"HOME is {home}, where others may write: {places}"
+        )
+    ]
 
 
-def _storage(host: Host, paths: Paths) -> list[Finding]:
+def _storage(host: Host, paths: Paths) -> list[DoctorItem]:
     sessions = _folder("sessions", paths.sessions, "where runs and changes are recorded")
     if host.root_side is not None:
-        return [sessions, Finding(grade=Grade.OK, what="journal", detail="kept by the helper, and so are the locks")]
+        return [
+            sessions,
+            DoctorItem(grade=DoctorStatus.OK, what="journal", detail="kept by the helper, and so are the locks"),
+        ]
     places = (
         ("journal", paths.journal, "without it nothing may be changed"),
         ("locks", paths.locks, "so that two programs do not change the same device"),
@@ -147,7 +164,7 @@ def _storage(host: Host, paths: Paths) -> list[Finding]:
     return [sessions, *(_folder(what, folder, purpose) for what, folder, purpose in places)]
 
 
-def _folder(what: str, folder: Path, purpose: str) -> Finding:
+def _folder(what: str, folder: Path, purpose: str) -> DoctorItem:
     """Return whether a file can be made, locked and synced in the folder."""
     shown = clean(str(folder), 300)
     probe = folder / f".doctor-{os.getpid()}"
@@ -162,35 +179,40 @@ def _folder(what: str, folder: Path, purpose: str) -> Finding:
             os.close(descriptor)
             probe.unlink()
     except OSError as error:
-        return Finding(
-            grade=Grade.MISSING,
+        return DoctorItem(
+            grade=DoctorStatus.MISSING,
             what=what,
             detail=f"{shown} cannot be written: {error.strerror}; {purpose}",
             advice=next_step(error, folder),
         )
-    return Finding(grade=Grade.OK, what=what, detail=shown)
+    return DoctorItem(grade=DoctorStatus.OK, what=what, detail=shown)
 
 
-def _unresolved(host: Host, paths: Paths) -> Finding:
+def _unresolved(host: Host, paths: Paths) -> DoctorItem:
     journal = journal_on(host, paths.journal)
     if (unknown := journal.newer()) is not None:
-        return Finding(grade=Grade.WARN, what="changes", detail=clean(unknown.message, 300), advice=unknown.hint)
+        return DoctorItem(
+            grade=DoctorStatus.WARN, what="changes", detail=clean(unknown.message, 300), advice=unknown.hint
+        )
     left = journal.unresolved()
     if not left:
-        return Finding(grade=Grade.OK, what="changes", detail="none was left in the middle")
+        return DoctorItem(grade=DoctorStatus.OK, what="changes", detail="none was left in the middle")
     named = ", ".join(clean(f"{intent.change.target} {intent.change.key}", 80) for intent in left)
-    return Finding(
-        grade=Grade.WARN, what="changes", detail=f"left in the middle by a crash: {named}", advice="raidbench recover"
+    return DoctorItem(
+        grade=DoctorStatus.WARN,
+        what="changes",
+        detail=f"left in the middle by a crash: {named}",
+        advice="raidbench recover",
     )
 
 
-async def _trials(host: Host, paths: Paths) -> Finding:
+async def _trials(host: Host, paths: Paths) -> DoctorItem:
     """Whether the watchdog of a trial can be armed: it is started as a trial starts it, with nothing on trial."""
     from app.core.changes.trial import rehearse
 
     if not host.capabilities.shares_watchdog:
-        return Finding(
-            grade=Grade.OK,
+        return DoctorItem(
+            grade=DoctorStatus.OK,
             what="trials",
             detail="need no watchdog here: it is for the devices of the machine that raidbench runs on",
         )
@@ -200,21 +222,21 @@ async def _trials(host: Host, paths: Paths) -> Finding:
         else:
             await host.root_side.ask("rehearse")
     except RaidbenchError as error:
-        return Finding(
-            grade=Grade.MISSING,
+        return DoctorItem(
+            grade=DoctorStatus.MISSING,
             what="trials",
             detail=f"do not work, the watchdog cannot be armed: {clean(error.message, 400)}",
             advice=clean(error.hint, 400) or "Apply without a trial, then undo.",
         )
-    return Finding(grade=Grade.OK, what="trials", detail="work: the watchdog can be armed")
+    return DoctorItem(grade=DoctorStatus.OK, what="trials", detail="work: the watchdog can be armed")
 
 
-def _terminal() -> list[Finding]:
+def _terminal() -> list[DoctorItem]:
     encoding = (sys.stdout.encoding if sys.stdout is not None else None) or "none"
     utf8 = encoding.lower().replace("-", "") == "utf8"
     found = [
-        Finding(
-            grade=Grade.OK if utf8 else Grade.WARN,
+        DoctorItem(
+            grade=DoctorStatus.OK if utf8 else DoctorStatus.WARN,
             what="locale",
             detail=f"output is {clean(encoding, 40)}",
             advice="" if utf8 else "Graphs are drawn with ASCII; set LANG to a UTF-8 locale for finer ones.",
@@ -223,8 +245,8 @@ def _terminal() -> list[Finding]:
     term = os.environ.get("TERM", "")
     usable = term not in ("", "dumb")
     found.append(
-        Finding(
-            grade=Grade.OK if usable else Grade.WARN,
+        DoctorItem(
+            grade=DoctorStatus.OK if usable else DoctorStatus.WARN,
             what="terminal",
             detail=f"TERM is {clean(term, 40) or 'not set'}",
             advice="" if usable else "The workbench needs a terminal that can move its cursor; the commands do not.",
@@ -233,7 +255,7 @@ def _terminal() -> list[Finding]:
     return found
 
 
-async def _kernel(host: Host) -> Finding:
+async def _kernel(host: Host) -> DoctorItem:
     """Whether the kernel itself refuses writes to mounted devices (Linux >= 6.8, CONFIG_BLK_DEV_WRITE_MOUNTED=n)."""
     release = await host.read("/proc/sys/kernel/osrelease") or ""
     command_line = (await host.read("/proc/cmdline") or "").split()
@@ -245,19 +267,19 @@ async def _kernel(host: Host) -> Finding:
         refuses = "CONFIG_BLK_DEV_WRITE_MOUNTED=y" not in config
     else:
         words = "it is not known whether the kernel refuses writes to mounted devices"
-        return Finding(
-            grade=Grade.OK, what="kernel", detail=f"{clean(release, 60)}; {words}; raidbench does in any case"
+        return DoctorItem(
+            grade=DoctorStatus.OK, what="kernel", detail=f"{clean(release, 60)}; {words}; raidbench does in any case"
         )
     words = "refuses" if refuses else "does not refuse"
     detail = f"{clean(release, 60)} {words} writes to mounted devices by itself; raidbench does in any case"
-    return Finding(grade=Grade.OK, what="kernel", detail=detail)
+    return DoctorItem(grade=DoctorStatus.OK, what="kernel", detail=detail)
 
 
 _BUS = "PCI bus"
 """What a controller is told of by that no vendor is known to list."""
 
 
-async def _unreported(host: Host, backends: Mapping[str, Finds]) -> list[tuple[str, Finding]]:
+async def _unreported(host: Host, backends: Mapping[str, InventoryBackend]) -> list[tuple[str, DoctorItem]]:
     """Return a finding, with its vendor, for each storage controller on the bus that no tool reports."""
     cards = await bus_cards(host)
     if not cards:
@@ -273,21 +295,23 @@ async def _unreported(host: Host, backends: Mapping[str, Finds]) -> list[tuple[s
             f"{clean(card.address, 40)} (PCI {clean(card.ids, 20)}, {driver}) is on the bus, and no tool reports it"
         )
         vendor = card.vendor if card.vendor is not None and card.vendor in backends else _BUS
-        found.append((vendor, Finding(grade=Grade.WARN, what=vendor, detail=detail, advice=card.advice)))
+        found.append((vendor, DoctorItem(grade=DoctorStatus.WARN, what=vendor, detail=detail, advice=card.advice)))
     return found
 
 
-async def _backend(name: str, backend: Finds) -> list[Finding]:
+async def _backend(name: str, backend: InventoryBackend) -> list[DoctorItem]:
     """What a vendor misses."""
     try:
         problems = await backend.diagnose()
     except RaidbenchError as error:
         return [
-            Finding(grade=Grade.MISSING, what=name, detail=clean(error.message, 400), advice=clean(error.hint, 400))
+            DoctorItem(
+                grade=DoctorStatus.MISSING, what=name, detail=clean(error.message, 400), advice=clean(error.hint, 400)
+            )
         ]
     return [
-        Finding(
-            grade=Grade.WARN,
+        DoctorItem(
+            grade=DoctorStatus.WARN,
             what=clean(problem.where),
             detail=clean(problem.message, 400),
             advice=clean(problem.hint, 400),

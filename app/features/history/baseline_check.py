@@ -7,14 +7,14 @@ from math import isfinite
 
 from app.core.analysis.caveats import forbidden, weakened
 from app.core.analysis.comparison import differing
-from app.core.analysis.control_chart import NightChart, night_chart
-from app.core.analysis.metric_kinds import Figure, headline, value_of
+from app.core.analysis.control_chart import ControlChart, night_chart
+from app.core.analysis.metric_kinds import MetricKind, headline, value_of
 from app.core.analysis.past_runs.earlier_runs import PastRun, job_words
 from app.core.analysis.past_runs.series import Difference
-from app.core.analysis.reasons import Doubt
-from app.core.analysis.regression import LaterJudgement, LaterVerdict, apart, judge_later
+from app.core.analysis.reasons import Caveat
+from app.core.analysis.regression import RegressionResult, RegressionVerdict, apart, judge_later
 from app.core.analysis.sample_groups import engine_of
-from app.core.analysis.stats import Spread, geometric_mean
+from app.core.analysis.stats import MeanInterval, geometric_mean
 from app.core.session.results import RunStatus
 from app.core.session.state import RunRecord
 from app.features.history.baselines import Baseline
@@ -24,14 +24,14 @@ _OTHER_EACH_TIME = ("boot_id",)
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
-class Check:
+class BaselineCheck:
     """What came of it."""
 
     baseline: Baseline
     """What it was held against."""
     runs: tuple[RunRecord, ...]
     """What was measured now."""
-    figure: Figure
+    figure: MetricKind
     """What the job is about."""
     direction: str
     """Of which direction."""
@@ -39,13 +39,13 @@ class Check:
     """Geometric mean of the baseline."""
     now: float | None
     """And of the runs; None where one of them has no figure."""
-    judgement: LaterJudgement
+    judgement: RegressionResult
     """How it stands."""
     threshold: float
     """Percent."""
-    between: Spread | None
+    between: MeanInterval | None
     """How far sessions of the same lie apart; None of too few."""
-    chart: NightChart | None
+    chart: ControlChart | None
     """Of all nights since the baseline, this one the last; None where it has no figure or no verdict."""
     since: float | None
     """When an episode was told that goes on, seconds since the epoch; None without one."""
@@ -55,32 +55,34 @@ class Check:
     """Runs that did not come to a good end."""
     engines: tuple[str, ...]
     """The I/O engines, of the baseline first, where it is not the same."""
-    doubts: tuple[Doubt, ...]
+    doubts: tuple[Caveat, ...]
     """Why the state of the array forbids a verdict."""
-    weakened: tuple[Doubt, ...]
+    weakened: tuple[Caveat, ...]
     """What weakens the figures."""
 
 
-def check(baseline: Baseline, runs: Sequence[RunRecord], known: Iterable[PastRun], *, threshold: float) -> Check:
+def check(
+    baseline: Baseline, runs: Sequence[RunRecord], known: Iterable[PastRun], *, threshold: float
+) -> BaselineCheck:
     """The runs, measured now, against the baseline. `known`: the history, for how far sessions lie apart."""
     about, direction = headline((*baseline.runs, *runs))
     saved = [value_of(run.figures, direction, about) for run in baseline.runs]
     now = [value_of(run.figures, direction, about) for run in runs]
     alike = [run for run in known if run.kind == (about.key, direction)]
     others = _other_sessions(baseline, alike, {run.start.at for run in runs})
-    judgement = LaterJudgement(standing=LaterVerdict.NOT_DECIDED, interval=None)
+    judgement = RegressionResult(standing=RegressionVerdict.NOT_DECIDED, interval=None)
     chart, since = None, None
     failed = tuple(run.id for run in runs if run.figures.status is not RunStatus.OK)
     ones, these = _all(saved), _all(now)
-    doubts: tuple[Doubt, ...] = ()
+    doubts: tuple[Caveat, ...] = ()
     engines = tuple(dict.fromkeys(engine_of(run) for run in (*baseline.runs, *runs)))
     if failed or not ones or not these:
         pass
     elif len(engines) > 1:
-        judgement = LaterJudgement(standing=LaterVerdict.REFUSED, interval=None)
+        judgement = RegressionResult(standing=RegressionVerdict.REFUSED, interval=None)
     elif doubts := forbidden((*baseline.runs, *runs)):
         seen = judge_later(ones, these, between=apart(_means(others)), threshold=threshold)
-        judgement = LaterJudgement(standing=LaterVerdict.REFUSED, interval=seen.interval)
+        judgement = RegressionResult(standing=RegressionVerdict.REFUSED, interval=seen.interval)
     else:
         nights = _nights(baseline, runs, alike)
         chart = night_chart(
@@ -92,7 +94,7 @@ def check(baseline: Baseline, runs: Sequence[RunRecord], known: Iterable[PastRun
         judgement = chart.judgement
         begun = [baseline.start.at, *(night[0].at for night in nights), runs[0].start.at]
         since = None if chart.begun is None else begun[chart.begun]
-    return Check(
+    return BaselineCheck(
         baseline=baseline,
         runs=tuple(runs),
         figure=about,

@@ -8,7 +8,7 @@ import click
 
 from app.cli.async_runner import Interruption
 from app.cli.bench import measured
-from app.cli.bench_progress import RunTeller
+from app.cli.bench_progress import RunProgressPrinter
 from app.cli.bench_target import resolve
 from app.cli.error_exit import exit_status
 from app.cli.exit_status import DONE, FAILED, FOUND, INTERRUPTED, UNDECIDED
@@ -20,13 +20,13 @@ from app.cli.session_context import loaded_session, on_workbench
 from app.core.analysis.past_runs.earlier_runs import node_of, thing_of
 from app.core.analysis.past_runs.index import known_runs
 from app.core.analysis.regression import LATER_THRESHOLD_PERCENT
-from app.core.analysis.replicates import Repeats
+from app.core.analysis.replicates import Replicates
 from app.core.analysis.verdict import FEWEST_RUNS
-from app.core.benchmark.run_plan import Request
+from app.core.benchmark.run_plan import BenchmarkRequest
 from app.core.fio.job import Job
 from app.core.presentation.table import filled
 from app.core.session.state import RunRecord
-from app.core.session.store import Loaded
+from app.core.session.store import LoadedSession
 from app.core.workbench import Workbench
 from app.features.history.baseline_check import check
 from app.features.history.baseline_presentation import baseline_json, baselines_table, check_json, check_sentence
@@ -158,11 +158,11 @@ def check_baseline(options: CheckOptions) -> int:
 async def _check(bench: Workbench, interruption: Interruption, baseline: Baseline, options: CheckOptions) -> int:
     where, shown = await _where(bench, baseline)
     start = baseline.start
-    request = Request(
+    request = BenchmarkRequest(
         where=where, name=shown, job=Job.from_fields(start.job), profile=start.profile, steady=start.steady
     )
     repeats = options.repeats or len(baseline.runs)
-    with closing(RunTeller(bench, stream=False)) as follower:
+    with closing(RunProgressPrinter(bench, stream=False)) as follower:
         records, _ = await measured(bench, interruption, request, repeats, options.typed, follower, fresh=True)
     if interruption.asked():
         return INTERRUPTED
@@ -205,7 +205,7 @@ def _same_thing(bench: Workbench, baseline: Baseline, records: list[RunRecord]) 
             )
 
 
-def _named(names: tuple[str, ...]) -> tuple[Loaded, tuple[RunRecord, ...]]:
+def _named(names: tuple[str, ...]) -> tuple[LoadedSession, tuple[RunRecord, ...]]:
     """The session and the runs that are meant. Raises NotFoundError, InvalidValueError."""
     if len({name.rpartition("/")[0] for name in names}) > 1:
         raise InvalidValueError("A baseline is of one session.", hint="Name runs of one session.")
@@ -218,4 +218,4 @@ def _named(names: tuple[str, ...]) -> tuple[Loaded, tuple[RunRecord, ...]]:
         found = [loaded.session.runs[-1]]
     if len(found) > 1:
         return loaded, tuple(found)
-    return loaded, Repeats(loaded.session.runs).of(found[0]) or (found[0],)
+    return loaded, Replicates(loaded.session.runs).of(found[0]) or (found[0],)

@@ -5,9 +5,9 @@ from __future__ import annotations
 from collections.abc import Iterator, Sequence
 from math import expm1
 
-from app.core.analysis.control_chart import LEARNING, SIGHT, NightChart
+from app.core.analysis.control_chart import LEARNING, SIGHT, ControlChart
 from app.core.analysis.metric_kinds import headline, value_of
-from app.core.analysis.regression import FEWEST_SESSIONS, LaterVerdict
+from app.core.analysis.regression import FEWEST_SESSIONS, RegressionVerdict
 from app.core.analysis.stats import spread
 from app.core.presentation import json_schema
 from app.core.presentation.comparison_text import between_words
@@ -15,29 +15,29 @@ from app.core.presentation.figures import figure_name, mean_text, shower
 from app.core.presentation.percent import interval_text
 from app.core.presentation.table import Align, Column, Row, Table
 from app.core.presentation.verdict_text import state_words, weakened_words
-from app.features.history.baseline_check import Check
+from app.features.history.baseline_check import BaselineCheck
 from app.features.history.baselines import Baseline
 from app.features.history.presentation import chart_json, differences
 from widgets.text_utils import units
 
 _BEGINNINGS = {
-    LaterVerdict.WORSE: "Worse than baseline {name} by {threshold} or more",
-    LaterVerdict.STILL_WORSE: "Still worse than baseline {name}, as told on {told}",
-    LaterVerdict.NOT_WORSE: "Not worse than baseline {name} by {threshold} or more",
-    LaterVerdict.NOT_DECIDED: "Not decided whether it is worse than baseline {name} by {threshold} or more",
-    LaterVerdict.REFUSED: "Check against baseline {name} refused",
+    RegressionVerdict.WORSE: "Worse than baseline {name} by {threshold} or more",
+    RegressionVerdict.STILL_WORSE: "Still worse than baseline {name}, as told on {told}",
+    RegressionVerdict.NOT_WORSE: "Not worse than baseline {name} by {threshold} or more",
+    RegressionVerdict.NOT_DECIDED: "Not decided whether it is worse than baseline {name} by {threshold} or more",
+    RegressionVerdict.REFUSED: "Check against baseline {name} refused",
 }
 """While there are too few nights for a chart."""
 
 _CHARTED = {
-    LaterVerdict.WORSE: "Worse than the {nights} nights since baseline {name}",
-    LaterVerdict.STILL_WORSE: "Still worse than the {nights} nights since baseline {name}, as told on {told}",
-    LaterVerdict.NOT_WORSE: "Not worse than the {nights} nights since baseline {name}",
-    LaterVerdict.NOT_DECIDED: "Not decided whether it is worse than the {nights} nights since baseline {name}",
+    RegressionVerdict.WORSE: "Worse than the {nights} nights since baseline {name}",
+    RegressionVerdict.STILL_WORSE: "Still worse than the {nights} nights since baseline {name}, as told on {told}",
+    RegressionVerdict.NOT_WORSE: "Not worse than the {nights} nights since baseline {name}",
+    RegressionVerdict.NOT_DECIDED: "Not decided whether it is worse than the {nights} nights since baseline {name}",
 }
 
 
-def check_sentence(check: Check) -> str:
+def check_sentence(check: BaselineCheck) -> str:
     """What came of it, with what it rests on."""
     interval, chart = check.judgement.interval, check.chart
     charted = chart is not None and chart.against > 1 and check.judgement.standing in _CHARTED
@@ -62,7 +62,7 @@ def check_sentence(check: Check) -> str:
     return f"{begun}: {'; '.join(parts)}."
 
 
-def check_reason(check: Check) -> str:
+def check_reason(check: BaselineCheck) -> str:
     """Why there is no verdict, where that lies in the runs; "" else."""
     if check.failed:
         return f"{', '.join(check.failed)} did not come to a good end"
@@ -76,20 +76,20 @@ def check_reason(check: Check) -> str:
     return state_words(check.doubts)
 
 
-def _on_the_chart(check: Check, chart: NightChart) -> Iterator[str]:
+def _on_the_chart(check: BaselineCheck, chart: ControlChart) -> Iterator[str]:
     yield f"nights lie {expm1(chart.sd or 0.0) * 100:.1f} % apart"
-    if check.judgement.standing is LaterVerdict.NOT_DECIDED:
+    if check.judgement.standing is RegressionVerdict.NOT_DECIDED:
         yield "another night like it decides it, more runs in one do not"
-    elif check.judgement.standing is LaterVerdict.STILL_WORSE:
+    elif check.judgement.standing is RegressionVerdict.STILL_WORSE:
         yield f"`raidbench baseline save {check.baseline.name} --replace` makes this the level to hold"
     if chart.seen_percent is not None:
         yield f"a change of {chart.seen_percent:.1f} % for the worse is told within {SIGHT} nights"
 
 
-def _learning(check: Check) -> Iterator[str]:
+def _learning(check: BaselineCheck) -> Iterator[str]:
     chart = check.chart
     yield _between(check)
-    if check.judgement.standing is LaterVerdict.NOT_DECIDED:
+    if check.judgement.standing is RegressionVerdict.NOT_DECIDED:
         if check.judgement.of_sessions:
             yield "sessions lie too far apart for it: more nights may decide it, more --repeats do not"
         else:
@@ -98,7 +98,7 @@ def _learning(check: Check) -> Iterator[str]:
         yield f"learning, {chart.known} of {LEARNING} nights"
 
 
-def _between(check: Check) -> str:
+def _between(check: BaselineCheck) -> str:
     if check.between is None:
         return f"drift since then cannot be excluded, as fewer than {FEWEST_SESSIONS} other sessions measured the same"
     said = between_words(check.between).rstrip(".")
@@ -152,7 +152,7 @@ def baseline_json(baseline: Baseline) -> json_schema.Json:
     }
 
 
-def check_json(check: Check, session: str) -> json_schema.Json:
+def check_json(check: BaselineCheck, session: str) -> json_schema.Json:
     """What came of a check."""
     interval = check.judgement.interval
     between = check.between
@@ -171,7 +171,11 @@ def check_json(check: Check, session: str) -> json_schema.Json:
         between_sessions=None if between is None else {"sessions": between.n, "sd": between.sd},
         nights=None
         if check.chart is None
-        else {**chart_json(check.chart), "since": check.since, "told": check.judgement.standing is LaterVerdict.WORSE},
+        else {
+            **chart_json(check.chart),
+            "since": check.since,
+            "told": check.judgement.standing is RegressionVerdict.WORSE,
+        },
         differs=[{"key": key, "before": a, "after": b} for key, a, b in check.differs],
         runs=[json_schema.run(run, session=session) for run in check.runs],
     )

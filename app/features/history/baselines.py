@@ -18,10 +18,10 @@ from app.core.session.json_codec import structure, unstructure
 from app.core.session.paths import Paths, private_folder
 from app.core.session.results import RunStatus
 from app.core.session.state import RunRecord
-from app.core.session.store import Loaded
+from app.core.session.store import LoadedSession
 from backends.did_you_mean import suggested
 from backends.errors import InvalidValueError, NewerError, NotFoundError, StorageError
-from backends.formats import FORMATS, Kept, require_known
+from backends.formats import FORMATS, FileFormat, require_known
 from backends.input_file import read_input
 from backends.model import Inventory
 from backends.output_file import replace_file
@@ -29,7 +29,7 @@ from backends.text import clean
 from backends.values import dataclass
 from backends.version import program_version
 
-SCHEMA = FORMATS[Kept.BASELINE]
+SCHEMA = FORMATS[FileFormat.BASELINE]
 _NAME = re.compile(r"[A-Za-z0-9][A-Za-z0-9._-]{0,63}")
 _ENDING = ".json"
 
@@ -132,7 +132,7 @@ class Baselines:
         return self._folder / f"{name}{_ENDING}"
 
 
-def baseline_of(name: str, loaded: Loaded, runs: Sequence[RunRecord]) -> Baseline:
+def baseline_of(name: str, loaded: LoadedSession, runs: Sequence[RunRecord]) -> Baseline:
     """The runs of a session as a baseline. Raises InvalidValueError where they make none."""
     ids = ", ".join(run.id for run in runs)
     whole = [run for run in runs if run.figures.status is RunStatus.OK]
@@ -159,7 +159,7 @@ def baseline_of(name: str, loaded: Loaded, runs: Sequence[RunRecord]) -> Baselin
     )
 
 
-def thing_of_run(loaded: Loaded, run: RunRecord) -> str:
+def thing_of_run(loaded: LoadedSession, run: RunRecord) -> str:
     """What a run was measured on, by the devices that were seen last before it."""
     inventory = Inventory()
     for event in loaded.session.events:
@@ -192,7 +192,7 @@ def _as_json(baseline: Baseline) -> dict[str, Any]:
 
 def _of_json(data: dict[str, Any]) -> Baseline:
     """Raises whatever its shape makes it."""
-    require_known(Kept.BASELINE, data["schema"], data.get("program"), f"The baseline {data['name']}")
+    require_known(FileFormat.BASELINE, data["schema"], data.get("program"), f"The baseline {data['name']}")
     return Baseline(
         name=str(data["name"]),
         at=float(data["at"]),

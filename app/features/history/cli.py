@@ -26,7 +26,7 @@ from backends.text import clean
 from widgets.text_utils import units
 
 if TYPE_CHECKING:
-    from app.core.session.store import Loaded
+    from app.core.session.store import LoadedSession
     from backends.redaction import Redactor
 
 _SPAN = re.compile(r"(\d+) ?([hdw])")
@@ -73,7 +73,7 @@ def history_command(
     return status
 
 
-def _redactor(runs: Sequence[PastRun], also: Sequence[Loaded]) -> Redactor:
+def _redactor(runs: Sequence[PastRun], also: Sequence[LoadedSession]) -> Redactor:
     """Of all that their sessions tell. Raises NotFoundError, StorageError."""
     from app.core.session.multihost_names import joint_hosts
     from app.core.session.redaction import redactor_of

@@ -5,10 +5,10 @@ from __future__ import annotations
 from collections.abc import Iterator, Mapping, Sequence
 from math import expm1
 
-from app.core.analysis.control_chart import LEARNING, SIGHT, NightChart
+from app.core.analysis.control_chart import LEARNING, SIGHT, ControlChart
 from app.core.analysis.past_runs.earlier_runs import Condition, PastRun
 from app.core.analysis.past_runs.series import Difference, LevelChange, RunSeries, changed_since_before
-from app.core.analysis.regression import LaterVerdict
+from app.core.analysis.regression import RegressionVerdict
 from app.core.presentation import json_schema
 from app.core.presentation.figures import figure_label, figure_name, shown
 from app.core.presentation.labels import key_name, key_value
@@ -95,14 +95,14 @@ def episode_lines(series: RunSeries) -> Iterator[str]:
         return
     told, run = series.points[chart.begun].runs[0], series.runs[-1]
     figure = f"{figure_name(run.about, run.direction)} {interval_text(chart.judgement.interval)}"
-    when = "told now" if chart.standing is LaterVerdict.WORSE else f"told at {told.name}"
+    when = "told now" if chart.standing is RegressionVerdict.WORSE else f"told at {told.name}"
     yield (
         f"{units.moment(told.at)[:16]}  {run.target}, {run.workload}: {figure} against the {chart.against} sessions "
         f"before it, {when}"
     )
 
 
-def chart_json(chart: NightChart) -> json_schema.Json:
+def chart_json(chart: ControlChart) -> json_schema.Json:
     """A chart of nights."""
     return {
         **json_schema.picked(chart, "nights", "known", "against"),

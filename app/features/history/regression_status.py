@@ -6,22 +6,22 @@ from collections.abc import Iterable, Mapping
 from types import MappingProxyType
 
 from app.cli.exit_status import DONE, FOUND, UNDECIDED
-from app.core.analysis.regression import LaterVerdict
+from app.core.analysis.regression import RegressionVerdict
 
-STATUS: Mapping[LaterVerdict, int] = MappingProxyType(
+STATUS: Mapping[RegressionVerdict, int] = MappingProxyType(
     {
-        LaterVerdict.WORSE: FOUND,
+        RegressionVerdict.WORSE: FOUND,
         # A mail a night about what was told would teach everybody not to read them, and 0 would say that all is well.
-        LaterVerdict.STILL_WORSE: UNDECIDED,
-        LaterVerdict.NOT_WORSE: DONE,
-        LaterVerdict.NOT_DECIDED: UNDECIDED,
-        LaterVerdict.REFUSED: UNDECIDED,
+        RegressionVerdict.STILL_WORSE: UNDECIDED,
+        RegressionVerdict.NOT_WORSE: DONE,
+        RegressionVerdict.NOT_DECIDED: UNDECIDED,
+        RegressionVerdict.REFUSED: UNDECIDED,
     }
 )
 """Of one check."""
 
 
-def status_of_history(standings: Iterable[LaterVerdict]) -> int:
+def status_of_history(standings: Iterable[RegressionVerdict]) -> int:
     """Of many series: what is worse is told before what still is; nobody asked whether the others decide anything."""
-    found = {STATUS[each] for each in standings if each in (LaterVerdict.WORSE, LaterVerdict.STILL_WORSE)}
+    found = {STATUS[each] for each in standings if each in (RegressionVerdict.WORSE, RegressionVerdict.STILL_WORSE)}
     return max(found, default=DONE)

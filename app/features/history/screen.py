@@ -15,7 +15,7 @@ from app.core.presentation.preview import PREVIEWED
 from app.core.presentation.run import figures_table
 from app.core.presentation.table import filled, picked
 from app.core.session.state import Session
-from app.core.session.store import Loaded, load
+from app.core.session.store import LoadedSession, load
 from app.doors import action
 from app.features.history.presentation import change_lines, headline_text, history_table
 from app.tui.base import WorkbenchScreen
@@ -24,32 +24,32 @@ from app.tui.render import columns, rows
 from backends.errors import RaidbenchError
 from widgets.keyed_table import KeyedTable
 from widgets.pane import Pane
-from widgets.plot_view import PictureView
-from widgets.static_table import StillTable
-from widgets.text_panel import Prose
+from widgets.plot_view import StaticPlotView
+from widgets.static_table import StaticTable
+from widgets.text_panel import TextParagraphs
 from widgets.text_utils import units
 
 if TYPE_CHECKING:
     from textual.screen import Screen
 
     from app.core.session.state import RunRecord
-    from app.tui.app_interface import Port
+    from app.tui.app_interface import AppInterface
 
 _LATEST_CHANGES = 2
 _COLUMNS = ("when", "run", "headline", "p99", "level", "differs", "status")
 
 
-def show_history(app: Port, folder: Path, run: RunRecord) -> None:
+def show_history(app: AppInterface, folder: Path, run: RunRecord) -> None:
     """Show the runs of all sessions that measured the same as a run of the session in `folder`."""
     app.run_worker(partial(_load, app, app.front, folder, run), thread=True, group="history", exclusive=True)
 
 
-def _load(app: Port, opener: Screen[Any] | None, folder: Path, run: RunRecord) -> None:
+def _load(app: AppInterface, opener: Screen[Any] | None, folder: Path, run: RunRecord) -> None:
     """Look the run up in the history, and show it over the screen that it was asked from."""
     from app.core.analysis.past_runs.index import known_runs
 
     bench = app.workbench
-    own = Loaded(folder=bench.folder or folder, session=bench.session, passed_over=0)
+    own = LoadedSession(folder=bench.folder or folder, session=bench.session, passed_over=0)
     known = known_runs(bench.paths, also=(own,))
     name = f"{folder.name}/{run.id}"
     found = next((each for each in known.runs if each.name == name), None)
@@ -60,7 +60,7 @@ def _load(app: Port, opener: Screen[Any] | None, folder: Path, run: RunRecord) -
 
 
 def _show(
-    app: Port,
+    app: AppInterface,
     opener: Screen[Any] | None,
     found: PastRun | None,
     alike: tuple[PastRun, ...],
@@ -109,17 +109,17 @@ class HistoryScreen(WorkbenchScreen):
         count = f"{units.plural(len(self._runs), 'run')} of {sessions}"
         told = [] if series is None else list(change_lines(series, named=False))[: -_LATEST_CHANGES - 1 : -1]
         with Pane(f"History: {run.workload} on {run.target}", note=count, id="history-drawn"):
-            yield PictureView(id="history-graph", ascii=self.workbench_app.ascii)
-            yield Prose("\n".join(told), "muted", id="history-changes")
+            yield StaticPlotView(id="history-graph", ascii=self.workbench_app.ascii)
+            yield TextParagraphs("\n".join(told), "muted", id="history-changes")
         with Pane("Runs", id="history-listed"):
             yield KeyedTable(columns(shown), rows(shown))
-            yield StillTable(id="history-figures")
+            yield StaticTable(id="history-figures")
 
     def on_mount(self) -> None:
         """The list has the keys, its cursor on the run that was asked about."""
         draw = action("plots.history")
         shown = None if draw is None else draw(self._run, tuple(self._runs.values()), self._baseline)
-        self.query_one(PictureView).show(shown)
+        self.query_one(StaticPlotView).show(shown)
         self.query_one(KeyedTable).focus()
         self.call_after_refresh(self._begin)
         # As high as its rows, its figures and its frame, so that the picture has the room.
@@ -142,7 +142,7 @@ class HistoryScreen(WorkbenchScreen):
         self.query_one("#history-listed", Pane).title = " · ".join(
             filter(None, (run.name, units.moment(run.at)[:16], headline_text(run)))
         )
-        self.query_one(StillTable).rows = ()
+        self.query_one(StaticTable).rows = ()
         if run.session in self._known:
             self._tell(run)
         else:
@@ -176,7 +176,7 @@ class HistoryScreen(WorkbenchScreen):
         if record is None:
             return
         shown = picked(filled(figures_table((record,))), PREVIEWED)
-        table = self.query_one(StillTable)
+        table = self.query_one(StaticTable)
         table.columns, table.rows = columns(shown), rows(shown)
 
     @on(KeyedTable.RowSelected)

@@ -7,7 +7,7 @@ from collections.abc import Callable, Iterable, Iterator, Mapping
 from dataclasses import field
 
 from app.features.check.finding import Severity
-from app.features.check.runner import Checked
+from app.features.check.runner import CheckResult
 from app.features.check.snapshot import fact, fact_limit, fact_number
 from backends.model import Array, Controller, Drive, Inventory, Target, kind_of
 from backends.pci import Link
@@ -24,7 +24,7 @@ PROTECTIONS = ("optimal", "learning", "charging", "degraded", "failed", "missing
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
-class Looked:
+class MetricsSnapshot:
     """One look at a machine, from which all metrics are made."""
 
     inventory: Inventory = field(default_factory=Inventory)
@@ -33,7 +33,7 @@ class Looked:
     """The declared settings of each target."""
     readings: Mapping[Target, Mapping[str, Reading]] = field(default_factory=dict)
     """What is set."""
-    checked: Checked = field(default_factory=Checked)
+    checked: CheckResult = field(default_factory=CheckResult)
     """What the rules say."""
     links: Mapping[Target, Link] = field(default_factory=dict)
     """PCI Express links of controllers and drives."""
@@ -55,23 +55,23 @@ class Metric:
     """One line."""
     labels: tuple[str, ...]
     """Names of its labels; none of them changes its value by itself."""
-    samples: Callable[[Looked], Iterable[Sample]]
+    samples: Callable[[MetricsSnapshot], Iterable[Sample]]
     """Its figures."""
 
 
-def _things(looked: Looked) -> Iterator[Controller | Array | Drive]:
+def _things(looked: MetricsSnapshot) -> Iterator[Controller | Array | Drive]:
     """All of the inventory, a disk with several paths once."""
     yield from looked.inventory.controllers
     yield from looked.inventory.arrays
     yield from (drive for drive in looked.inventory.drives if not drive.shown_elsewhere)
 
 
-def _stored(looked: Looked) -> Iterator[Array | Drive]:
+def _stored(looked: MetricsSnapshot) -> Iterator[Array | Drive]:
     yield from looked.inventory.arrays
     yield from (drive for drive in looked.inventory.drives if not drive.shown_elsewhere)
 
 
-def _info(looked: Looked) -> Iterator[Sample]:
+def _info(looked: MetricsSnapshot) -> Iterator[Sample]:
     for thing in _things(looked):
         model = None if isinstance(thing, Array) else thing.model
         firmware = None if isinstance(thing, Array) else thing.firmware
@@ -88,28 +88,28 @@ def _info(looked: Looked) -> Iterator[Sample]:
         yield (str(thing.target), *(text or "" for text in told)), 1.0
 
 
-def _states(looked: Looked) -> Iterator[Sample]:
+def _states(looked: MetricsSnapshot) -> Iterator[Sample]:
     for one in _stored(looked):
         yield (str(one.target), one.state.value), 1.0
 
 
-def _sizes(looked: Looked) -> Iterator[Sample]:
+def _sizes(looked: MetricsSnapshot) -> Iterator[Sample]:
     for one in _stored(looked):
         if one.size_bytes is not None:
             yield (str(one.target),), float(one.size_bytes)
 
 
-def _protection(looked: Looked) -> Iterator[Sample]:
+def _protection(looked: MetricsSnapshot) -> Iterator[Sample]:
     for card in looked.inventory.controllers:
         if card.protection is not None and card.protection.kind != "none":
             state = card.protection.state if card.protection.state in PROTECTIONS else "unknown"
             yield (str(card.target), card.protection.kind, state), 1.0
 
 
-def _protection_value(name: str) -> Callable[[Looked], Iterator[Sample]]:
+def _protection_value(name: str) -> Callable[[MetricsSnapshot], Iterator[Sample]]:
     """Return a source of one field of `Protection` of all controllers."""
 
-    def samples(looked: Looked) -> Iterator[Sample]:
+    def samples(looked: MetricsSnapshot) -> Iterator[Sample]:
         for controller in looked.inventory.controllers:
             value = None if controller.protection is None else getattr(controller.protection, name)
             if value is not None:
@@ -118,7 +118,7 @@ def _protection_value(name: str) -> Callable[[Looked], Iterator[Sample]]:
     return samples
 
 
-def _settings(looked: Looked) -> Iterator[tuple[Target, Setting, Reading]]:
+def _settings(looked: MetricsSnapshot) -> Iterator[tuple[Target, Setting, Reading]]:
     for target, readings in looked.readings.items():
         for one in looked.settings.get(target, ()):
             reading = readings.get(one.key)
@@ -126,19 +126,19 @@ def _settings(looked: Looked) -> Iterator[tuple[Target, Setting, Reading]]:
                 yield target, one, reading
 
 
-def _set_words(looked: Looked) -> Iterator[Sample]:
+def _set_words(looked: MetricsSnapshot) -> Iterator[Sample]:
     for target, one, reading in _settings(looked):
         if reading.now is not None and not _is_number(reading.now):
             yield (str(target), one.key, reading.now), 1.0
 
 
-def _set_numbers(looked: Looked) -> Iterator[Sample]:
+def _set_numbers(looked: MetricsSnapshot) -> Iterator[Sample]:
     for target, one, reading in _settings(looked):
         if reading.now is not None and _is_number(reading.now):
             yield (str(target), one.key), float(reading.now)
 
 
-def _in_force(looked: Looked) -> Iterator[Sample]:
+def _in_force(looked: MetricsSnapshot) -> Iterator[Sample]:
     for target, one, reading in _settings(looked):
         yield (str(target), one.key), float(not reading.overruled)
 
@@ -147,10 +147,10 @@ def _is_number(text: str) -> bool:
     return text.isascii() and text.isdigit() and len(text) < 19
 
 
-def _fact(label: str, scale: float = 1.0, *, limit: bool = False) -> Callable[[Looked], Iterator[Sample]]:
+def _fact(label: str, scale: float = 1.0, *, limit: bool = False) -> Callable[[MetricsSnapshot], Iterator[Sample]]:
     """The number, or the limit behind it, of a line of facts."""
 
-    def samples(looked: Looked) -> Iterator[Sample]:
+    def samples(looked: MetricsSnapshot) -> Iterator[Sample]:
         for thing in _things(looked):
             value = fact_limit(thing, label) if limit else fact_number(thing, label)
             if value is not None:
@@ -159,10 +159,10 @@ def _fact(label: str, scale: float = 1.0, *, limit: bool = False) -> Callable[[L
     return samples
 
 
-def _health(name: str, label: str = "", scale: float = 1.0) -> Callable[[Looked], Iterator[Sample]]:
+def _health(name: str, label: str = "", scale: float = 1.0) -> Callable[[MetricsSnapshot], Iterator[Sample]]:
     """Return a source of one field of `Health` of all drives; of the fact `label` where the field is not reported."""
 
-    def samples(looked: Looked) -> Iterator[Sample]:
+    def samples(looked: MetricsSnapshot) -> Iterator[Sample]:
         for thing in _things(looked):
             value = getattr(thing.health, name) if isinstance(thing, Drive) else None
             if value is None and label:
@@ -179,15 +179,15 @@ _PCIE = re.compile(r"([0-9]+(?:\.[0-9]+)?) GT/s(?: PCIe)? x([0-9]+)")
 """The speed and lanes of a PCI Express link."""
 
 
-def _link_rates(looked: Looked) -> Iterator[Sample]:
+def _link_rates(looked: MetricsSnapshot) -> Iterator[Sample]:
     for thing in _things(looked):
         found = _GIGABITS.search(fact(thing, "Link") or "")
         if found is not None and isinstance(thing, Drive):
             yield (str(thing.target),), round(float(found[1]) * 1e9 / 8)
 
 
-def _pcie(at: int, scale: float) -> Callable[[Looked], Iterator[Sample]]:
-    def samples(looked: Looked) -> Iterator[Sample]:
+def _pcie(at: int, scale: float) -> Callable[[MetricsSnapshot], Iterator[Sample]]:
+    def samples(looked: MetricsSnapshot) -> Iterator[Sample]:
         for thing in _things(looked):
             link = looked.links.get(thing.target)
             shown = None if link is None else link.shown
@@ -198,34 +198,34 @@ def _pcie(at: int, scale: float) -> Callable[[Looked], Iterator[Sample]]:
     return samples
 
 
-def _working(looked: Looked) -> Iterator[Controller | Array]:
+def _working(looked: MetricsSnapshot) -> Iterator[Controller | Array]:
     yield from looked.inventory.controllers
     yield from looked.inventory.arrays
 
 
-def _tasks(looked: Looked) -> Iterator[Sample]:
+def _tasks(looked: MetricsSnapshot) -> Iterator[Sample]:
     for owner in _working(looked):
         for task in owner.tasks:
             yield (str(owner.target), task.kind), 1.0
 
 
-def _progress(looked: Looked) -> Iterator[Sample]:
+def _progress(looked: MetricsSnapshot) -> Iterator[Sample]:
     for owner in _working(looked):
         for task in owner.tasks:
             if task.progress is not None:
                 yield (str(owner.target), task.kind), round(task.progress, 6)
 
 
-def _problems(looked: Looked) -> Iterator[Sample]:
+def _problems(looked: MetricsSnapshot) -> Iterator[Sample]:
     yield (), float(len(looked.checked.problems))
 
 
-def _counts(looked: Looked) -> Iterator[Sample]:
+def _counts(looked: MetricsSnapshot) -> Iterator[Sample]:
     for severity in Severity:
         yield (severity.value,), float(looked.checked.count(severity))
 
 
-def _findings(looked: Looked) -> Iterator[Sample]:
+def _findings(looked: MetricsSnapshot) -> Iterator[Sample]:
     told = dict.fromkeys(
         (finding.rule.id, finding.rule.severity.value, finding.said.where) for finding in looked.checked.findings
     )
@@ -233,11 +233,13 @@ def _findings(looked: Looked) -> Iterator[Sample]:
         yield one, 1.0
 
 
-def _unknown(looked: Looked) -> Iterator[Sample]:
+def _unknown(looked: MetricsSnapshot) -> Iterator[Sample]:
     yield (), float(len(looked.checked.unknown))
 
 
-def _metric(name: str, help: str, labels: tuple[str, ...], samples: Callable[[Looked], Iterable[Sample]]) -> Metric:
+def _metric(
+    name: str, help: str, labels: tuple[str, ...], samples: Callable[[MetricsSnapshot], Iterable[Sample]]
+) -> Metric:
     return Metric(name=PREFIX + name, help=help, labels=labels, samples=samples)
 
 

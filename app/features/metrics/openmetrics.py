@@ -9,15 +9,15 @@ from typing import TYPE_CHECKING
 
 from app.features.check.collector import gather, readings_of
 from app.features.check.runner import judged
-from app.features.check.snapshot import Sight
-from app.features.metrics.definitions import METRICS, PREFIX, Looked
+from app.features.check.snapshot import SystemSnapshot
+from app.features.metrics.definitions import METRICS, PREFIX, MetricsSnapshot
 from backends.errors import RefusedError, StorageError
 from backends.host import Host
 from backends.input_file import open_input
 from backends.model import Media, Target
 from backends.output_file import replace_file
 from backends.pci import Link, address_of
-from backends.registry import Machine
+from backends.registry import MachineBackends
 from backends.text import clean
 from backends.topology import kernel_name
 from backends.version import program_version
@@ -32,13 +32,13 @@ _FIRST = f"# HELP {PREFIX}"
 """How a file begins that is known for one of ours."""
 
 
-async def look(machine: Machine) -> Looked:
+async def look(machine: MachineBackends) -> MetricsSnapshot:
     """One look at all devices, each card asked once."""
     began = time.monotonic()
     inventory = await machine.probe()
     readings, problems = await readings_of(machine, inventory)
     sight = await gather(machine.host, inventory, readings)
-    return Looked(
+    return MetricsSnapshot(
         inventory=inventory,
         settings={target: machine.settings(target) for target in readings},
         readings=readings,
@@ -50,7 +50,7 @@ async def look(machine: Machine) -> Looked:
     )
 
 
-def text_of(looked: Looked, *, serials: bool = True) -> str:
+def text_of(looked: MetricsSnapshot, *, serials: bool = True) -> str:
     """All metrics as one text; without `serials` the labels that tell them are empty."""
     from prometheus_client.openmetrics.exposition import generate_latest
 
@@ -58,7 +58,7 @@ def text_of(looked: Looked, *, serials: bool = True) -> str:
     return text.decode()
 
 
-def figures(looked: Looked, *, serials: bool = True) -> list[dict[str, object]]:
+def figures(looked: MetricsSnapshot, *, serials: bool = True) -> list[dict[str, object]]:
     """The same for JSON: name, help and figures, each with its labels."""
     return [
         {
@@ -78,7 +78,7 @@ def _shown(labels: tuple[str, ...], values: tuple[str, ...], *, serials: bool) -
         yield label, "" if label in HIDDEN and not serials else clean(value, 300)
 
 
-async def _links(host: Host, sight: Sight) -> dict[Target, Link]:
+async def _links(host: Host, sight: SystemSnapshot) -> dict[Target, Link]:
     """Return the PCI Express links of controllers and NVMe drives; none for a drive that sysfs has on several paths."""
     addresses = {controller.target: controller.pci for controller in sight.inventory.controllers}
     for drive in sight.inventory.drives:
@@ -92,7 +92,7 @@ async def _links(host: Host, sight: Sight) -> dict[Target, Link]:
 class _Families:
     """What prometheus_client prints: anything that can be asked to `collect`."""
 
-    def __init__(self, looked: Looked, *, serials: bool) -> None:
+    def __init__(self, looked: MetricsSnapshot, *, serials: bool) -> None:
         self._looked, self._serials = looked, serials
 
     def collect(self) -> Iterator[Family]:

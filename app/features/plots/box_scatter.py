@@ -3,9 +3,9 @@
 from __future__ import annotations
 
 from app.features.plots.request import (
-    AskedPicture,
     Made,
-    NothingError,
+    NoPlotDataError,
+    PlotRequest,
     by_field,
     count_words,
     failed,
@@ -14,22 +14,22 @@ from app.features.plots.request import (
 )
 from app.features.plots.selection import MOST_SIGNS, RunGroup, short_target, whole
 from app.features.sweep.engine.cells import score_of
-from widgets.plot_render.plot_data import BoxData, Cloud, Lot, ScatterData, Unit
+from widgets.plot_render.plot_data import BoxData, BoxSample, ScatterData, ScatterSample, Unit
 
 
-def boxes(asked: AskedPicture) -> Made:
+def boxes(asked: PlotRequest) -> Made:
     """A lot of values for each part. Raises NothingError."""
     subject, wish = asked.subject, asked.wish
     lots = tuple(
-        Lot(name=part.name, values=found) for part in subject.parts if (found := values_of(part.runs, wish.unit))
+        BoxSample(name=part.name, values=found) for part in subject.parts if (found := values_of(part.runs, wish.unit))
     )
     every = [value for lot in lots for value in lot.values]
     if not every:
-        raise NothingError(failed(subject.runs) if not whole(subject.runs) else f"No run has a {wish.unit.value}.")
+        raise NoPlotDataError(failed(subject.runs) if not whole(subject.runs) else f"No run has a {wish.unit.value}.")
     if len(every) == 1:
-        raise NothingError("One run has no spread.", "space marks more; B measures in pairs.")
+        raise NoPlotDataError("One run has no spread.", "space marks more; B measures in pairs.")
     if len(set(every)) == 1:
-        raise NothingError(
+        raise NoPlotDataError(
             f"All {len(every)} runs have {_with_unit(every[0], wish.unit)}: there is no spread to draw.",
             "g counts another figure.",
         )
@@ -41,20 +41,20 @@ def _with_unit(value: float, unit: Unit) -> str:
     return unit.text(value) if unit is Unit.LATENCY else f"{unit.text(value)} {unit.value}"
 
 
-def scatter(asked: AskedPicture) -> Made:
+def scatter(asked: PlotRequest) -> Made:
     """Throughput and p99 of every run, those of all loads and sessions where they are known. Raises NothingError."""
     subject, wish = asked.subject, asked.wish
     unit = Unit.RATE if wish.unit is Unit.RATE else Unit.IOPS
     clouds = [
-        Cloud(name=part.name, points=points)
+        ScatterSample(name=part.name, points=points)
         for part in subject.every or subject.parts
         if (points := _points(part, unit))
     ]
     every = {point for cloud in clouds for point in cloud.points}
     if not clouds:
-        raise NothingError(failed(subject.runs) if not whole(subject.runs) else "Too few I/Os for a p99 of any run.")
+        raise NoPlotDataError(failed(subject.runs) if not whole(subject.runs) else "Too few I/Os for a p99 of any run.")
     if len(every) == 1:
-        raise NothingError("All there is is one point.", "space marks more runs; A takes all sessions.")
+        raise NoPlotDataError("All there is is one point.", "space marks more runs; A takes all sessions.")
     ranked = sorted(clouds, key=lambda cloud: len(cloud.points), reverse=True)
     shown = [cloud for cloud in clouds if cloud in ranked[:MOST_SIGNS]]
     left = len(clouds) - len(shown)

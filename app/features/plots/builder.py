@@ -11,20 +11,20 @@ from app.core.session.state import RunRecord, Session
 from app.features.plots.box_scatter import boxes, scatter
 from app.features.plots.histories import history
 from app.features.plots.latencies import histogram, percentiles
-from app.features.plots.request import AskedPicture, Intervals, Made, NothingError, Wish, missing
-from app.features.plots.selection import PlacedRun, Subject, of_experiment, of_runs, of_sweep, side_by_side
+from app.features.plots.request import Intervals, Made, NoPlotDataError, PlotOptions, PlotRequest, missing
+from app.features.plots.selection import PlacedRun, PlotSelection, of_experiment, of_runs, of_sweep, side_by_side
 from app.features.plots.sweep_curves import curve
 from app.features.plots.timelines import timeline
-from widgets.plot_render.plot_data import Picture, PictureKind, Unit
+from widgets.plot_render.plot_data import StaticPlot, StaticPlotKind, Unit
 
-_MAKERS: dict[PictureKind, Callable[[AskedPicture], Made]] = {
-    PictureKind.PERCENTILES: percentiles,
-    PictureKind.HISTOGRAM: histogram,
-    PictureKind.BOX: boxes,
-    PictureKind.SCATTER: scatter,
-    PictureKind.TIMELINE: timeline,
-    PictureKind.CURVE: curve,
-    PictureKind.HISTORY: history,
+_MAKERS: dict[StaticPlotKind, Callable[[PlotRequest], Made]] = {
+    StaticPlotKind.PERCENTILES: percentiles,
+    StaticPlotKind.HISTOGRAM: histogram,
+    StaticPlotKind.BOX: boxes,
+    StaticPlotKind.SCATTER: scatter,
+    StaticPlotKind.TIMELINE: timeline,
+    StaticPlotKind.CURVE: curve,
+    StaticPlotKind.HISTORY: history,
 }
 
 
@@ -32,54 +32,57 @@ def _unread(_: PlacedRun) -> Sequence[Sample]:
     return ()
 
 
-_PLAIN = Wish()
+_PLAIN = PlotOptions()
 
 
 def picture(
-    subject: Subject, kind: PictureKind | None = None, wish: Wish = _PLAIN, intervals: Intervals = _unread
-) -> Picture:
+    subject: PlotSelection,
+    kind: StaticPlotKind | None = None,
+    wish: PlotOptions = _PLAIN,
+    intervals: Intervals = _unread,
+) -> StaticPlot:
     """Return the picture of that kind, else of the usual one; without data, and with the reason, where there is none.
 
     Without `intervals` none are read from disk.
     """
-    asked = AskedPicture(subject=subject, wish=wish, intervals=intervals)
+    asked = PlotRequest(subject=subject, wish=wish, intervals=intervals)
     try:
         title, data, note = _MAKERS[kind or usual(subject)](asked)
-    except NothingError as nothing:
-        return Picture(title=subject.about, why=str(nothing), keys=nothing.keys, simulated=subject.simulated)
+    except NoPlotDataError as nothing:
+        return StaticPlot(title=subject.about, why=str(nothing), keys=nothing.keys, simulated=subject.simulated)
     why = " ".join(filter(None, (note, missing(subject))))
-    return Picture(title=title, data=data, why=why, simulated=subject.simulated)
+    return StaticPlot(title=title, data=data, why=why, simulated=subject.simulated)
 
 
-def without_data(subject: Subject) -> dict[PictureKind, Picture]:
+def without_data(subject: PlotSelection) -> dict[StaticPlotKind, StaticPlot]:
     """The kinds that have nothing to show, as far as that is known without reading intervals."""
-    found = {kind: picture(subject, kind) for kind in PictureKind if kind is not PictureKind.TIMELINE}
+    found = {kind: picture(subject, kind) for kind in StaticPlotKind if kind is not StaticPlotKind.TIMELINE}
     return {kind: made for kind, made in found.items() if made.data is None}
 
 
-def usual(subject: Subject) -> PictureKind:
+def usual(subject: PlotSelection) -> StaticPlotKind:
     """The picture that tells most: curve of a sweep, percentiles of an A/B, timeline of one run."""
     if subject.found is not None:
-        return PictureKind.CURVE
+        return StaticPlotKind.CURVE
     if subject.looked:
-        return PictureKind.HISTORY
+        return StaticPlotKind.HISTORY
     return (
-        PictureKind.PERCENTILES
+        StaticPlotKind.PERCENTILES
         if len(subject.parts) > 1
-        else PictureKind.BOX
+        else StaticPlotKind.BOX
         if len(subject.runs) > 1
-        else PictureKind.TIMELINE
+        else StaticPlotKind.TIMELINE
     )
 
 
 # -- what screens of the core and of other features show without a question -------------------------------------------
 
 
-def run_picture(run: RunRecord, baseline: RunRecord | None) -> Picture:
+def run_picture(run: RunRecord, baseline: RunRecord | None) -> StaticPlot:
     """Return all latencies of a run by percentile, over those of the baseline."""
     placed = PlacedRun(run=run, folder=Path())
     subject = of_runs([placed], None if baseline is None else PlacedRun(run=baseline, folder=Path()))
-    return picture(subject, PictureKind.PERCENTILES)
+    return picture(subject, StaticPlotKind.PERCENTILES)
 
 
 def sides_picture(
@@ -87,26 +90,26 @@ def sides_picture(
     names: Sequence[str],
     folders: Sequence[Path],
     *,
-    kind: PictureKind | None,
+    kind: StaticPlotKind | None,
     unit: Unit,
     intervals: Callable[[RunRecord, Path], Sequence[Sample]],
-) -> Picture:
+) -> StaticPlot:
     """Return a picture of two sides that are compared; without a `kind` latencies, or the timeline where only that has
     data.
     """
-    subject, wish = side_by_side(comparison, names, folders), Wish(unit=unit)
+    subject, wish = side_by_side(comparison, names, folders), PlotOptions(unit=unit)
 
-    def made(kind: PictureKind) -> Picture:
+    def made(kind: StaticPlotKind) -> StaticPlot:
         return picture(subject, kind, wish, lambda placed: intervals(placed.run, placed.folder))
 
-    first = made(kind or PictureKind.PERCENTILES)
+    first = made(kind or StaticPlotKind.PERCENTILES)
     if kind is not None or first.data is not None:
         return first
-    second = made(PictureKind.TIMELINE)
+    second = made(StaticPlotKind.TIMELINE)
     return first if second.data is None else second
 
 
-def sweep_picture(session: Session, folder: Path) -> Picture | None:
+def sweep_picture(session: Session, folder: Path) -> StaticPlot | None:
     """Return the picture that tells most of a sweep; None where nothing of it was measured."""
     subject = of_sweep(session, folder)
     return None if subject is None else picture(subject)
@@ -120,16 +123,16 @@ def session_lines(
     `samples`: the intervals of runs, by id; `size`: columns and rows.
     """
     from widgets.plot_render.painter import painted
-    from widgets.plot_render.style import PictureLook
+    from widgets.plot_render.style import PlotStyle
 
-    look = PictureLook(width=size[0], height=size[1], palette=())
+    look = PlotStyle(width=size[0], height=size[1], palette=())
     for subject in _subjects(session, runs):
         shown = picture(subject, intervals=lambda placed: samples.get(placed.run.id, ()))
         if shown.data is not None:
             yield subject.heading, tuple(painted(shown, look))
 
 
-def _subjects(session: Session, runs: Sequence[RunRecord]) -> Iterator[Subject]:
+def _subjects(session: Session, runs: Sequence[RunRecord]) -> Iterator[PlotSelection]:
     for record in session.experiments:
         if (subject := of_experiment(session, Path(), record)) is not None:
             yield subject

@@ -22,14 +22,14 @@ from app.core.session import folders
 from backends.errors import InvalidValueError, NotFoundError
 from backends.text import clean
 from backends.values import dataclass
-from widgets.plot_render.plot_data import Picture, PictureKind, Unit
-from widgets.plot_render.style import PALETTE, PictureLook, too_small
+from widgets.plot_render.plot_data import StaticPlot, StaticPlotKind, Unit
+from widgets.plot_render.style import PALETTE, PlotStyle, too_small
 
 if TYPE_CHECKING:
     from app.core.analysis.past_runs.earlier_runs import PastRun
     from app.core.session.results import Sample
     from app.core.session.state import RunRecord, Session
-    from app.features.plots.selection import PlacedRun, Subject
+    from app.features.plots.selection import PlacedRun, PlotSelection
 
 _PIPE = (80, 20)
 """Columns and rows where no terminal says."""
@@ -79,7 +79,9 @@ class _PlotOptions:
 
 @click.command("plot")
 @click.argument("names", metavar="RUN|AB|SWEEP|TARGET", nargs=-1, required=True)
-@click.option("--kind", type=click.Choice([kind.value for kind in PictureKind]), help="By what is named, if left out.")
+@click.option(
+    "--kind", type=click.Choice([kind.value for kind in StaticPlotKind]), help="By what is named, if left out."
+)
 @click.option(
     "--figure", type=click.Choice(list(_FIGURES)), help="What boxes, curves and a timeline count; iops unless named."
 )
@@ -100,13 +102,13 @@ def plot_command(options: _PlotOptions) -> int:
     run, percentiles of several and of an A/B, the curve of a sweep, the history of a target.
     """
     from app.features.plots.builder import picture, usual
-    from app.features.plots.request import Wish
+    from app.features.plots.request import PlotOptions
 
     subject = subject_of(options.names)
-    kind = PictureKind(options.kind) if options.kind is not None else usual(subject)
-    if kind is PictureKind.HISTORY and not subject.looked:
+    kind = StaticPlotKind(options.kind) if options.kind is not None else usual(subject)
+    if kind is StaticPlotKind.HISTORY and not subject.looked:
         subject = _everywhere(subject.runs[-1]) or subject
-    wish = Wish(unit=_FIGURES[options.figure or "iops"], log=options.log or None, zero=options.zero)
+    wish = PlotOptions(unit=_FIGURES[options.figure or "iops"], log=options.log or None, zero=options.zero)
     made = picture(subject, kind, wish, _intervals)
     if made.data is None:
         raise InvalidValueError(made.why)
@@ -126,7 +128,7 @@ def plot_command(options: _PlotOptions) -> int:
     return DONE
 
 
-def _painted(made: Picture, size: tuple[int, int] | None, *, plain: bool) -> list[str]:
+def _painted(made: StaticPlot, size: tuple[int, int] | None, *, plain: bool) -> list[str]:
     """Rows as wanted. Raises InvalidValueError for a size that shows nothing."""
     from widgets.plot_render.painter import painted
 
@@ -136,9 +138,9 @@ def _painted(made: Picture, size: tuple[int, int] | None, *, plain: bool) -> lis
     return painted(made, look)
 
 
-def look_of(size: tuple[int, int], *, plain: bool = False) -> PictureLook:
+def look_of(size: tuple[int, int], *, plain: bool = False) -> PlotStyle:
     """What standard output shows; `plain`: a file, which has no colours and every character."""
-    return PictureLook(
+    return PlotStyle(
         width=size[0],
         height=size[1],
         palette=PALETTE if current().coloured and not plain else (),
@@ -160,7 +162,7 @@ def sweep_lines(session: Session, folder: Path) -> list[str]:
     return picture_lines(of_sweep(session, folder))
 
 
-def picture_lines(subject: Subject | None, samples: tuple[Sample, ...] = ()) -> list[str]:
+def picture_lines(subject: PlotSelection | None, samples: tuple[Sample, ...] = ()) -> list[str]:
     """What tells most of it, as `plot` draws it; none in a pipe, of nothing, and where there is no room.
 
     `samples`: those of its only run, which need not be read again.
@@ -184,7 +186,7 @@ def _room() -> tuple[int, int]:
     return columns, rows - _PROMPT
 
 
-def picture_document(made: Picture, kind: PictureKind) -> dict[str, object]:
+def picture_document(made: StaticPlot, kind: StaticPlotKind) -> dict[str, object]:
     """`plot --json`: names and points in the units of the axes, as they are drawn."""
     from app.core.presentation.json_schema import document as enveloped
 
@@ -197,7 +199,7 @@ def picture_document(made: Picture, kind: PictureKind) -> dict[str, object]:
 # -- what is meant ----------------------------------------------------------------------------------------------------
 
 
-def subject_of(names: Sequence[str]) -> Subject:
+def subject_of(names: Sequence[str]) -> PlotSelection:
     """What the names mean. Raises NotFoundError, StorageError, InvalidValueError."""
     from app.features.plots.selection import PlacedRun, of_runs
 
@@ -231,7 +233,7 @@ def _is_session(name: str) -> bool:
     return Path(name).is_file() or any((folder / folders.LOG).is_file() for folder in (Path(name), place))
 
 
-def _one(name: str) -> Subject:
+def _one(name: str) -> PlotSelection:
     if (found := _matched(name, "e")) is not None:
         return _experiment(*found)
     if name == "sweep" or _is_session(name):
@@ -239,7 +241,7 @@ def _one(name: str) -> Subject:
     return _target(name)
 
 
-def _experiment(session: str | None, experiment_id: str) -> Subject:
+def _experiment(session: str | None, experiment_id: str) -> PlotSelection:
     from app.cli.runs import found_experiment
     from app.core.presentation.comparison import NO_PAIR
     from app.features.plots.selection import of_experiment
@@ -251,7 +253,7 @@ def _experiment(session: str | None, experiment_id: str) -> Subject:
     return subject
 
 
-def _sweep(session: str | None) -> Subject:
+def _sweep(session: str | None) -> PlotSelection:
     from app.features.plots.selection import of_sweep
 
     loaded = loaded_session(session, whole=True)
@@ -267,14 +269,14 @@ def _sweep(session: str | None) -> Subject:
     return subject
 
 
-def _everywhere(placed: PlacedRun) -> Subject | None:
+def _everywhere(placed: PlacedRun) -> PlotSelection | None:
     """All sessions of what a run measured; None where the index does not have it."""
     runs, _ = all_runs()
     last = next((run for run in runs if run.name == f"{placed.folder.name}/{placed.run.id}"), None)
     return None if last is None else everywhere(last, runs)
 
 
-def everywhere(last: PastRun, runs: Sequence[PastRun]) -> Subject | None:
+def everywhere(last: PastRun, runs: Sequence[PastRun]) -> PlotSelection | None:
     """What a run measured in all sessions, as far as `runs` goes; None where none of it is whole."""
     from app.features.plots.selection import all_sessions
 
@@ -297,13 +299,13 @@ def history_lines(last: PastRun, runs: Sequence[PastRun]) -> list[str] | None:
     subject = everywhere(last, runs)
     if subject is None:
         return None
-    made = picture(subject, PictureKind.HISTORY)
+    made = picture(subject, StaticPlotKind.HISTORY)
     if made.data is not None and made.why:
         say(clean(made.why, 300))
     return painted(made, look_of((terminal_width() or HISTORY_WIDTH, HISTORY_HEIGHT)))
 
 
-def _target(name: str) -> Subject:
+def _target(name: str) -> PlotSelection:
     runs = chosen(all_runs()[0], name)
     counting = [run for run in runs if run.counts] or [run for run in runs if run.status == "ok"] or list(runs)
     if not counting:

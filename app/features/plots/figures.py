@@ -7,19 +7,19 @@ from app.core.presentation.labels import field_name
 from app.core.presentation.table import Align, Column, Row, Table, text_of
 from app.features.plots.latencies import merged
 from app.features.plots.request import best, values_of
-from app.features.plots.selection import Subject, whole
+from app.features.plots.selection import PlotSelection, whole
 from widgets.plot_render.latencies import BEYOND, quantile, total_of
-from widgets.plot_render.plot_data import Picture, Unit
-from widgets.plot_render.style import PictureLook
+from widgets.plot_render.plot_data import StaticPlot, Unit
+from widgets.plot_render.style import PlotStyle
 from widgets.text_utils import units
 from widgets.text_utils.text import clean, pad, width_of, wrap
 
 _SHARES = ((0.5, "p50"), (0.99, "p99"), (0.999, "p99.9"))
 
 
-def figures_table(subject: Subject, *, ascii: bool = False) -> Table:
+def figures_table(subject: PlotSelection, *, ascii: bool = False) -> Table:
     """Mean IOPS and MiB/s of the runs, percentiles and the worst of all their I/Os in the slower direction."""
-    look = PictureLook(ascii=ascii)
+    look = PlotStyle(ascii=ascii)
     columns = (
         Column(title="", key="sign"),
         Column(title="", key="name", shrinks=True),
@@ -55,14 +55,14 @@ def figures_table(subject: Subject, *, ascii: bool = False) -> Table:
     return Table(columns=columns, rows=tuple(rows))
 
 
-def differing_words(subject: Subject) -> str:
+def differing_words(subject: PlotSelection) -> str:
     """`Differs: read-ahead, FastPath.`: the settings and fields of the job that are not the same in all parts."""
     starts = [part.runs[0].run.start for part in subject.parts]
     keys = [*varying([start.settings for start in starts]), *varying([start.work for start in starts])]
     return f"Differs: {', '.join(field_name(key) for key in keys)}." if keys else ""
 
 
-def picture_text(subject: Subject, made: Picture, look: PictureLook) -> str:
+def picture_text(subject: PlotSelection, made: StaticPlot, look: PlotStyle) -> str:
     """The picture, what was shown, and the figures as plain text, for files, mails and tickets; ends in a newline."""
     from widgets.plot_render.painter import painted
 

@@ -9,22 +9,22 @@ from app.core.analysis.past_runs.earlier_runs import PastRun
 from app.core.analysis.past_runs.series import Difference, RunSeries, SeriesPoint, series_of, what_differs
 from app.core.presentation.figures import figure_label
 from app.core.presentation.labels import key_name, key_value, setting_words
-from app.features.plots.request import MEBI, AskedPicture, Made, NothingError, Wish
-from app.features.plots.selection import Subject, short_target
-from widgets.plot_render.plot_data import HistoryData, MeasuredPoint, Picture, Stage, Unit
+from app.features.plots.request import MEBI, Made, NoPlotDataError, PlotOptions, PlotRequest
+from app.features.plots.selection import PlotSelection, short_target
+from widgets.plot_render.plot_data import HistoryData, HistoryEpoch, MeasuredPoint, StaticPlot, Unit
 from widgets.text_utils import units
 
 
-def history(asked: AskedPicture) -> Made:
+def history(asked: PlotRequest) -> Made:
     """The series of the subject, by date. Raises NothingError."""
     subject, wish = asked.subject, asked.wish
     series = subject.series
     if series is None:
         if not subject.looked:
-            raise NothingError("Only one session was looked at.", "A looks through all of them.")
-        raise NothingError("No whole run outside an A/B or a sweep yet: nothing to draw.")
+            raise NoPlotDataError("Only one session was looked at.", "A looks through all of them.")
+        raise NoPlotDataError("No whole run outside an A/B or a sweep yet: nothing to draw.")
     if len(series.runs) == 1:
-        raise NothingError("One run so far: a history takes two.")
+        raise NoPlotDataError("One run so far: a history takes two.")
     unit = {"iops": Unit.IOPS, "bytes_per_second": Unit.RATE}.get(series.runs[0].about.key, Unit.LATENCY)
     scale = MEBI if unit is Unit.RATE else 1.0
     data = HistoryData(
@@ -42,13 +42,13 @@ def history(asked: AskedPicture) -> Made:
     return title, data, " ".join(notes)
 
 
-def history_picture(last: PastRun, runs: Sequence[PastRun], baseline: PastRun | None) -> Picture:
+def history_picture(last: PastRun, runs: Sequence[PastRun], baseline: PastRun | None) -> StaticPlot:
     """The runs of one condition by date, without a look into their sessions.
 
     `last`: one of them; `baseline`: what they are held to.
     """
     series = series_of(runs).get(last.condition)
-    subject = Subject(
+    subject = PlotSelection(
         heading=f"{last.workload} on {short_target(last.target)}",
         about=f"{last.workload}, {short_target(last.target)}",
         parts=(),
@@ -59,13 +59,13 @@ def history_picture(last: PastRun, runs: Sequence[PastRun], baseline: PastRun | 
     )
     simulated = any(run.simulated for run in runs)
     try:
-        title, data, note = history(AskedPicture(subject=subject, wish=Wish(), intervals=lambda _: ()))
-    except NothingError as nothing:
-        return Picture(title=subject.about, why=str(nothing), keys=nothing.keys, simulated=simulated)
-    return Picture(title=title, data=data, why=note, simulated=simulated)
+        title, data, note = history(PlotRequest(subject=subject, wish=PlotOptions(), intervals=lambda _: ()))
+    except NoPlotDataError as nothing:
+        return StaticPlot(title=subject.about, why=str(nothing), keys=nothing.keys, simulated=simulated)
+    return StaticPlot(title=title, data=data, why=note, simulated=simulated)
 
 
-def _stages(series: RunSeries, scale: float) -> tuple[Stage, ...]:
+def _stages(series: RunSeries, scale: float) -> tuple[HistoryEpoch, ...]:
     groups: dict[tuple[tuple[str, str], ...], list[SeriesPoint]] = {}
     for point in series.points:
         groups.setdefault(tuple(sorted(point.runs[0].settings.items())), []).append(point)
@@ -74,7 +74,7 @@ def _stages(series: RunSeries, scale: float) -> tuple[Stage, ...]:
     for settings, points in groups.items():
         told = [setting_words(key, dict(settings).get(key)) for key in keys]
         name = ", ".join(told[:2]) + (f" and {len(told) - 2} more" if len(told) > 2 else "")
-        found.append(Stage(name=name, points=tuple(_dated(point, scale) for point in points)))
+        found.append(HistoryEpoch(name=name, points=tuple(_dated(point, scale) for point in points)))
     return tuple(found)
 
 
@@ -83,7 +83,7 @@ def _dated(point: SeriesPoint, scale: float) -> MeasuredPoint:
     return MeasuredPoint(x=point.runs[0].at, mean=point.value / scale, low=min(own), high=max(own))
 
 
-def _band(subject: Subject, scale: float) -> tuple[float, float] | None:
+def _band(subject: PlotSelection, scale: float) -> tuple[float, float] | None:
     """From the least to the most of the repeats of the baseline."""
     held, series = subject.baseline, subject.series
     if held is None or series is None:

@@ -6,18 +6,18 @@ from collections.abc import Iterable, Sequence
 
 from app.core.fio.histogram import Histogram
 from app.core.session.results import DIRECTIONS
-from app.features.plots.request import AskedPicture, Made, NothingError, best, count_words, failed
-from app.features.plots.selection import MOST, PlacedRun, Subject, whole
+from app.features.plots.request import Made, NoPlotDataError, PlotRequest, best, count_words, failed
+from app.features.plots.selection import MOST, PlacedRun, PlotSelection, whole
 from widgets.plot_render.latencies import BEYOND, total_of
 from widgets.plot_render.plot_data import HistogramData, Latencies, PercentileData
 from widgets.text_utils import units
 
 
-def _latencies(subject: Subject) -> tuple[tuple[Latencies, ...], str]:
+def _latencies(subject: PlotSelection) -> tuple[tuple[Latencies, ...], str]:
     """Of each part all I/Os together, and of which direction; raises NothingError."""
     runs = whole(subject.runs)
     if not runs:
-        raise NothingError(failed(subject.runs))
+        raise NoPlotDataError(failed(subject.runs))
     both = len({name for placed in runs for name in DIRECTIONS if _bins([placed], name)}) > 1
     if both and len(subject.parts) == 1:
         series = [Latencies(name=f"{name}s", bins=_bins(runs, name)) for name in DIRECTIONS]
@@ -26,11 +26,11 @@ def _latencies(subject: Subject) -> tuple[tuple[Latencies, ...], str]:
     series = [Latencies(name=part.name, bins=_bins(whole(part.runs), side)) for part in best(subject)]
     there = tuple(one for one in series if one.bins)
     if not there:
-        raise NothingError(
+        raise NoPlotDataError(
             f"{subject.runs[0].run.id} kept no histogram of the latencies: an earlier version measured it."
         )
     if all(len(one.bins) == 1 for one in there) and len({one.bins[0][0] for one in there}) == 1:
-        raise NothingError(f"All I/Os took {units.latency(there[0].bins[0][0])}: there is nothing to draw.")
+        raise NoPlotDataError(f"All I/Os took {units.latency(there[0].bins[0][0])}: there is nothing to draw.")
     return there, f" of the {side}s" if both else ""
 
 
@@ -39,7 +39,7 @@ def _bins(runs: Iterable[PlacedRun], side: str) -> tuple[tuple[int, int], ...]:
     return Histogram.merged(Histogram(dict(figures.bins)) for figures in known).bins
 
 
-def merged(runs: Sequence[PlacedRun], subject: Subject) -> tuple[tuple[tuple[int, int], ...], str]:
+def merged(runs: Sequence[PlacedRun], subject: PlotSelection) -> tuple[tuple[tuple[int, int], ...], str]:
     """All I/Os of some of the runs of a subject, in the direction in which it is compared; that direction."""
     side = _slower(whole(subject.runs))
     return _bins(runs, side), side
@@ -56,18 +56,18 @@ def _slower(runs: Sequence[PlacedRun]) -> str:
     return max(tails, key=lambda name: tails[name])
 
 
-def percentiles(asked: AskedPicture) -> Made:
+def percentiles(asked: PlotRequest) -> Made:
     """Each part a curve, as far as its I/Os carry it. Raises NothingError."""
     subject = asked.subject
     series, of = _latencies(subject)
     enough = tuple(one for one in series if total_of(one.bins) > 2 * BEYOND)
     if not enough:
-        raise NothingError("Too few I/Os for percentiles.", "2 goes to Bench: a longer run has more.")
+        raise NoPlotDataError("Too few I/Os for percentiles.", "2 goes to Bench: a longer run has more.")
     title = f"{subject.about}: latency{of} by percentile{count_words(subject)}"
     return title, PercentileData(series=enough), _left_out(subject, len(series))
 
 
-def histogram(asked: AskedPicture) -> Made:
+def histogram(asked: PlotRequest) -> Made:
     """The first part filled, the others over it. Raises NothingError."""
     subject = asked.subject
     series, of = _latencies(subject)
@@ -75,7 +75,7 @@ def histogram(asked: AskedPicture) -> Made:
     return title, HistogramData(series=series, log=bool(asked.wish.log)), _left_out(subject, len(series))
 
 
-def _left_out(subject: Subject, drawn: int) -> str:
+def _left_out(subject: PlotSelection, drawn: int) -> str:
     left = len(subject.parts) - drawn
     if left <= 0 or len(subject.parts) <= MOST:
         return ""

@@ -8,8 +8,8 @@ from app.core.presentation.labels import field_name
 from app.core.session.results import RunStatus, Sample
 from app.core.session.state import RunRecord
 from app.core.session.sweep_steps import Rank
-from app.features.plots.selection import MOST, PlacedRun, RunGroup, Subject, whole
-from app.features.sweep.engine.cells import Score, score_of
+from app.features.plots.selection import MOST, PlacedRun, PlotSelection, RunGroup, whole
+from app.features.sweep.engine.cells import RunScore, score_of
 from app.features.sweep.engine.load_curve import numeric_field
 from backends.values import dataclass
 from widgets.plot_render.plot_data import Data, Unit
@@ -28,7 +28,7 @@ UNITS = {Rank.IOPS: Unit.IOPS, Rank.BANDWIDTH: Unit.RATE, Rank.P99: Unit.LATENCY
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
-class Wish:
+class PlotOptions:
     """How a picture is wanted."""
 
     unit: Unit = Unit.IOPS
@@ -42,15 +42,15 @@ class Wish:
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
-class AskedPicture:
+class PlotRequest:
     """Of what, and how."""
 
-    subject: Subject
-    wish: Wish
+    subject: PlotSelection
+    wish: PlotOptions
     intervals: Intervals
 
 
-class NothingError(Exception):
+class NoPlotDataError(Exception):
     """Why there is nothing to show: a sentence, and the keys that would fill it."""
 
     def __init__(self, sentence: str, keys: str = "") -> None:
@@ -58,7 +58,7 @@ class NothingError(Exception):
         self.keys = keys
 
 
-def value_of(score: Score, unit: Unit) -> float | None:
+def value_of(score: RunScore, unit: Unit) -> float | None:
     """A figure of a run in that unit, both directions together; None where too few I/Os carry it."""
     match unit:
         case Unit.IOPS:
@@ -76,7 +76,7 @@ def values_of(runs: Iterable[PlacedRun], unit: Unit) -> tuple[float, ...]:
     return tuple(value for value in found if value is not None)
 
 
-def best(subject: Subject) -> Sequence[RunGroup]:
+def best(subject: PlotSelection) -> Sequence[RunGroup]:
     """As many parts as can be told apart: of a sweep the best, else the first."""
     if subject.found is None or len(subject.parts) <= MOST:
         return subject.parts[:MOST]
@@ -86,7 +86,7 @@ def best(subject: Subject) -> Sequence[RunGroup]:
     return [part for _, part in ranked[:MOST]]
 
 
-def count_words(subject: Subject) -> str:
+def count_words(subject: PlotSelection) -> str:
     """`, 6 runs each`; "" of single ones."""
     counts = {len(part.runs) for part in subject.parts if not part.baseline}
     if counts == {1}:
@@ -95,7 +95,7 @@ def count_words(subject: Subject) -> str:
     return f", {words} runs{' each' if len(subject.parts) > 1 else ''}"
 
 
-def by_field(subject: Subject) -> str:
+def by_field(subject: PlotSelection) -> str:
     """` by queue depth` of a sweep over it."""
     field = None if subject.found is None else numeric_field(subject.found.cells)
     return "" if field is None else f" by {field_name(field)}"
@@ -109,7 +109,7 @@ def failed(runs: Sequence[PlacedRun]) -> str:
     return f"{first.id} has nothing to show: it {_ending(first)}"
 
 
-def missing(subject: Subject) -> str:
+def missing(subject: PlotSelection) -> str:
     """Which of its parts have no whole run, a sentence each; "" where all have."""
     lost = [part for part in subject.parts if not whole(part.runs)]
     return " ".join(f"{part.runs[0].run.id} is not drawn: it {_ending(part.runs[0].run)}" for part in lost)

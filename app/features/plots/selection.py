@@ -21,7 +21,7 @@ from app.core.presentation.labels import key_value, setting_words, worded
 from app.core.session.events import RunStarted
 from app.core.session.results import RunStatus
 from app.core.session.state import ExperimentRecord, RunRecord, Session
-from app.core.session.store import Loaded, load
+from app.core.session.store import LoadedSession, load
 from app.core.session.sweep_record import SweepRecord
 from app.core.session.sweep_steps import SweepCell
 from app.core.session.unit_labels import within
@@ -60,7 +60,7 @@ class RunGroup:
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
-class Subject:
+class PlotSelection:
     """All that pictures are made of."""
 
     heading: str
@@ -127,7 +127,7 @@ def by_setting(runs: Sequence[PlacedRun]) -> tuple[RunGroup, ...]:
     return tuple(RunGroup(name=name, runs=tuple(group)) for name, group in zip(names, groups.values(), strict=True))
 
 
-def of_runs(runs: Sequence[PlacedRun], baseline: PlacedRun | None = None) -> Subject:
+def of_runs(runs: Sequence[PlacedRun], baseline: PlacedRun | None = None) -> PlotSelection:
     """Runs that were chosen, the baseline beneath them unless it is one of their kind. `runs`: at least one."""
     kinds = {condition(placed.run) for placed in runs}
     beneath = baseline is not None and condition(baseline.run) not in kinds
@@ -141,7 +141,7 @@ def of_runs(runs: Sequence[PlacedRun], baseline: PlacedRun | None = None) -> Sub
     )
     about = what_of(starts[0]) if len(jobs) == 1 else f"different jobs: {' / '.join(jobs)}, {targets[0]}"
     named = ", ".join(placed.run.id for placed in runs[:MOST]) + (" ..." if len(runs) > MOST else "")
-    return Subject(
+    return PlotSelection(
         heading=f"{named} of {', '.join(targets)}" if len(runs) <= MOST else f"{len(runs)} runs of {targets[0]}",
         about=about if len(targets) == 1 else ", ".join((*jobs, *targets)),
         parts=parts,
@@ -149,7 +149,7 @@ def of_runs(runs: Sequence[PlacedRun], baseline: PlacedRun | None = None) -> Sub
     )
 
 
-def side_by_side(comparison: Comparison, names: Sequence[str], folders: Sequence[Path]) -> Subject:
+def side_by_side(comparison: Comparison, names: Sequence[str], folders: Sequence[Path]) -> PlotSelection:
     """Two sides that are compared, each with its repeats added up, and what tells them apart behind their names."""
     sides = [
         tuple(PlacedRun(run=run, folder=folder) for run in side)
@@ -159,14 +159,14 @@ def side_by_side(comparison: Comparison, names: Sequence[str], folders: Sequence
     told = [
         name if one == side[0].run.id else f"{name}, {one}" for name, one, side in zip(names, apart, sides, strict=True)
     ]
-    return Subject(
+    return PlotSelection(
         heading=" and ".join(names),
         about=what_of(sides[0][0].run.start),
         parts=tuple(RunGroup(name=name, runs=runs) for name, runs in zip(told, sides, strict=True)),
     )
 
 
-def of_experiment(session: Session, folder: Path, record: ExperimentRecord) -> Subject | None:
+def of_experiment(session: Session, folder: Path, record: ExperimentRecord) -> PlotSelection | None:
     """Both arms, all their runs added up; None before the first whole pair."""
     sides, comparison = pairs_of(session, record.id), shown_experiment(session, record.id)
     if comparison is None:
@@ -176,7 +176,7 @@ def of_experiment(session: Session, folder: Path, record: ExperimentRecord) -> S
     names = [f"{within(start.label)} {key_value(start.key, value)}" for value in (start.a, start.b)]
     if len(set(names)) < len(names):
         names = list(letters(start))
-    return Subject(
+    return PlotSelection(
         heading=f"A/B {record.id}: {start.label} of {short_target(str(start.target))}",
         about=what_of(sides.a[0].start),
         parts=tuple(RunGroup(name=name, runs=runs) for name, runs in zip(names, placed, strict=True)),
@@ -185,7 +185,7 @@ def of_experiment(session: Session, folder: Path, record: ExperimentRecord) -> S
     )
 
 
-def of_sweep(session: Session, folder: Path) -> Subject | None:
+def of_sweep(session: Session, folder: Path) -> PlotSelection | None:
     """The cells of the sweep of a session; None where there is none, or nothing of it was measured."""
     if session.sweep is None:
         return None
@@ -200,7 +200,7 @@ def of_sweep(session: Session, folder: Path) -> Subject | None:
             parts.append(RunGroup(name=name, runs=tuple(PlacedRun(run=run, folder=folder) for run in runs)))
     if not parts:
         return None
-    return Subject(
+    return PlotSelection(
         heading=f"Sweep: {record.design.title}",
         about=_swept(parts),
         parts=tuple(parts),
@@ -239,7 +239,7 @@ def of_target(
     sessions: Mapping[str, tuple[Path, Session]],
     series: RunSeries | None,
     baseline: PastRun | None = None,
-) -> Subject | None:
+) -> PlotSelection | None:
     """All sessions of what a run measured.
 
     `past`: all runs on the same thing; `sessions`: those of them that were read, by name. None where none of its runs
@@ -261,7 +261,7 @@ def of_target(
     counted = 0 if series is None else len(series.runs)
     every = sum(one.condition == last.condition for one in past)
     many = len({one.session for one in past if one.condition == last.condition})
-    return Subject(
+    return PlotSelection(
         heading=f"{last.workload} on {short_target(last.target)}",
         about=what_of(same[-1].run.start),
         parts=parts_of(same),
@@ -289,8 +289,12 @@ MOST_SESSIONS = 50
 
 
 def all_sessions(
-    last: PastRun, past: Sequence[PastRun], root: Path, also: Sequence[Loaded] = (), baseline: PastRun | None = None
-) -> Subject | None:
+    last: PastRun,
+    past: Sequence[PastRun],
+    root: Path,
+    also: Sequence[LoadedSession] = (),
+    baseline: PastRun | None = None,
+) -> PlotSelection | None:
     """What a run measured, in all sessions below `root` and in those that are open or lie elsewhere (`also`).
 
     `past`: every known run. A session that cannot be read is passed over. Blocks.

@@ -5,19 +5,19 @@ from __future__ import annotations
 from collections.abc import Iterable
 from dataclasses import replace
 
-from app.core.analysis.stats import Spread, spread
+from app.core.analysis.stats import MeanInterval, spread
 from app.core.presentation.labels import field_name
 from app.core.session.sweep_steps import Rank
 from app.features.plots.box_scatter import boxes
-from app.features.plots.request import UNITS, AskedPicture, Made, NothingError, Wish, count_words, value_of
-from app.features.plots.selection import MOST, Subject
+from app.features.plots.request import UNITS, Made, NoPlotDataError, PlotOptions, PlotRequest, count_words, value_of
+from app.features.plots.selection import MOST, PlotSelection
 from app.features.sweep.engine.cells import CellResult, LatencyFigure, latency
 from app.features.sweep.engine.load_curve import LoadCurve, Measured, along, curves, numeric_field
-from app.features.sweep.engine.saturation import Saturated
+from app.features.sweep.engine.saturation import SaturationResult
 from widgets.plot_render.plot_data import CurveData, CurveLine, MeasuredPoint, Unit
 
 
-def curve(asked: AskedPicture) -> Made:
+def curve(asked: PlotRequest) -> Made:
     """A load curve, else figures over a field of the job, else a search; boxes where nothing is a number.
 
     Raises NothingError.
@@ -25,7 +25,7 @@ def curve(asked: AskedPicture) -> Made:
     subject, wish = asked.subject, asked.wish
     found = subject.found
     if found is None:
-        raise NothingError("A curve is of a sweep: these are runs by themselves.", "4 goes to Sweep.")
+        raise NoPlotDataError("A curve is of a sweep: these are runs by themselves.", "4 goes to Sweep.")
     if found.load_curves:
         return _load_curve(subject, found.load_curves[0], wish)
     field = numeric_field(found.cells)
@@ -44,7 +44,7 @@ def curve(asked: AskedPicture) -> Made:
     )
 
 
-def _swept(subject: Subject, field: str, lines: dict[str, list[CellResult]], wish: Wish) -> Made:
+def _swept(subject: PlotSelection, field: str, lines: dict[str, list[CellResult]], wish: PlotOptions) -> Made:
     unit = Unit.RATE if subject.found is not None and subject.found.rank is Rank.BANDWIDTH else wish.unit
     unit = Unit.IOPS if unit is Unit.LATENCY else unit
     drawn = [
@@ -58,14 +58,14 @@ def _swept(subject: Subject, field: str, lines: dict[str, list[CellResult]], wis
     kept = tuple(line for line in drawn if line.rates or line.latencies)[:MOST]
     steps = tuple(sorted({point.x for line in kept for point in (*line.rates, *line.latencies)}))
     if len(steps) < 2:
-        raise NothingError("Only one value was measured so far: a curve takes two.", "4 goes to the sweep.")
+        raise NoPlotDataError("Only one value was measured so far: a curve takes two.", "4 goes to the sweep.")
     name = field_name(field)
     title = f"{subject.about}: {unit.value} and p99 by {name}{count_words(subject)}"
     note = f"The first {len(kept)} of {len(drawn)} lines." if len(drawn) > len(kept) else ""
     return title, CurveData(lines=kept, across=name, unit=unit, steps=steps, log=wish.log is not False), note
 
 
-def _rates(one: CellResult, unit: Unit) -> Spread | None:
+def _rates(one: CellResult, unit: Unit) -> MeanInterval | None:
     there = [value for score in one.scores if (value := value_of(score, unit)) is not None]
     return spread(there) if there else None
 
@@ -75,20 +75,20 @@ def _measured(found: Iterable[tuple[float, Measured]]) -> tuple[MeasuredPoint, .
     return tuple(MeasuredPoint(x=x, mean=mean, low=low, high=high) for x, mean, (low, high) in known)
 
 
-def _load_curve(subject: Subject, loads: LoadCurve, wish: Wish) -> Made:
+def _load_curve(subject: PlotSelection, loads: LoadCurve, wish: PlotOptions) -> Made:
     lines = tuple(
         CurveLine(name=name, latencies=_measured(loads.latencies(figure)))
         for figure, name in ((LatencyFigure.MEAN, "mean"), (LatencyFigure.P99, "p99"))
     )
     kept = tuple(line for line in lines if len(line.latencies) > 1)
     if not kept:
-        raise NothingError("Only one load was measured so far: a curve takes two.", "4 goes to the sweep.")
+        raise NoPlotDataError("Only one load was measured so far: a curve takes two.", "4 goes to the sweep.")
     knee = None if loads.knee is None else (loads.knee.rate, loads.knee.low, loads.knee.high)
     title = f"{subject.about} at rising load: latency by the IOPS reached{count_words(subject)}"
     return title, CurveData(lines=kept, across="IOPS reached", unit=Unit.IOPS, knee=knee, log=wish.log is not False), ""
 
 
-def _searched(subject: Subject, one: Saturated, wish: Wish) -> Made:
+def _searched(subject: PlotSelection, one: SaturationResult, wish: PlotOptions) -> Made:
     line = CurveLine(
         name="",
         rates=_measured((float(point.depth), point.iops) for point in one.points),
@@ -96,7 +96,7 @@ def _searched(subject: Subject, one: Saturated, wish: Wish) -> Made:
     )
     steps = tuple(sorted({point.x for point in (*line.rates, *line.latencies)}))
     if len(steps) < 2:
-        raise NothingError("Only one depth was measured so far: a curve takes two.", "4 goes to the sweep.")
+        raise NoPlotDataError("Only one depth was measured so far: a curve takes two.", "4 goes to the sweep.")
     title = f"{subject.about}: IOPS and p99 by queue depth"
     return (
         title,

@@ -6,13 +6,13 @@ from collections.abc import Callable, Sequence
 
 from app.core.fio.interval_log import timed
 from app.core.session.results import DirectionSample, RunStatus, Sample
-from app.features.plots.request import MEBI, AskedPicture, Made, NothingError, best, failed
+from app.features.plots.request import MEBI, Made, NoPlotDataError, PlotRequest, best, failed
 from widgets.plot_render.plot_data import CourseInterval, RunCourse, TimelineData, Unit
 
 _MOST_POINTS = 400
 
 
-def timeline(asked: AskedPicture) -> Made:
+def timeline(asked: PlotRequest) -> Made:
     """One run of each part. Raises NothingError."""
     subject, wish, intervals = asked.subject, asked.wish, asked.intervals
     unit = Unit.RATE if wish.unit is Unit.RATE else Unit.IOPS
@@ -22,8 +22,8 @@ def timeline(asked: AskedPicture) -> Made:
     if not there:
         first = chosen[0][1].run
         if first.figures.status is not RunStatus.OK:
-            raise NothingError(failed([chosen[0][1]]))
-        raise NothingError(f"No intervals of {first.id} are on disk, so there is nothing to draw over time.")
+            raise NoPlotDataError(failed([chosen[0][1]]))
+        raise NoPlotDataError(f"No intervals of {first.id} are on disk, so there is nothing to draw over time.")
     one = (
         f", {chosen[0][1].run.id}"
         if len(chosen) == 1

@@ -32,7 +32,7 @@ class Paragraph:
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
-class Grid:
+class ReportTable:
     """A table: every row has as many cells as there are columns. Columns in which nothing stands are not shown."""
 
     columns: tuple[str, ...]
@@ -62,7 +62,7 @@ class Graphs:
     graphs: tuple[Graph, ...]
 
 
-Block = DefinitionList | Sentences | Paragraph | Grid | Code | Graphs
+Block = DefinitionList | Sentences | Paragraph | ReportTable | Code | Graphs
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -106,7 +106,7 @@ def _empty(block: Block) -> bool:
         case (
             DefinitionList(pairs=there)
             | Sentences(items=there)
-            | Grid(rows=there)
+            | ReportTable(rows=there)
             | Code(lines=there)
             | Graphs(graphs=there)
         ):
@@ -115,9 +115,9 @@ def _empty(block: Block) -> bool:
             return not text
 
 
-def grid(shown: view.Table) -> Grid:
+def grid(shown: view.Table) -> ReportTable:
     """A table of the views."""
-    return Grid(
+    return ReportTable(
         columns=tuple(column.title for column in shown.columns),
         rows=tuple(tuple(map(view.text_of, row.cells)) for row in shown.rows),
     )

@@ -7,9 +7,9 @@ from dataclasses import replace
 
 from app.core.presentation import change as view
 from app.core.presentation.device_table import devices_table
-from app.core.session.events import CommandRan, ProblemMet, RulePersisted, last_check
+from app.core.session.events import CommandRan, ProblemRecorded, RulePersisted, last_check
 from app.core.session.state import ChangeRecord, Session
-from app.features.report.blocks import Code, DefinitionList, Grid, Paragraph, Section, facts, grid, section
+from app.features.report.blocks import Code, DefinitionList, Paragraph, ReportTable, Section, facts, grid, section
 from backends.model import Array, Controller, Drive, Inventory, Target
 from backends.sizes import size_words
 from widgets.text_utils import units
@@ -36,7 +36,7 @@ def _machine(session: Session) -> Iterator[tuple[str, str]]:
     yield "Programs", ", ".join([f"raidbench {session.version}", *(f"fio {version}" for version in versions)])
 
 
-def findings(session: Session) -> Grid | None:
+def findings(session: Session) -> ReportTable | None:
     """What the last check of the session found, the gravest first; None where nothing was checked or found."""
     last = last_check(session.events)
     if last is None:
@@ -44,15 +44,15 @@ def findings(session: Session) -> Grid | None:
     rows = tuple(
         (finding.severity, finding.rule, finding.where, finding.message, finding.mends) for finding in last.findings
     )
-    return Grid(columns=("Severity", "Rule", "Where", "Finding", "What mends it"), rows=rows)
+    return ReportTable(columns=("Severity", "Rule", "Where", "Finding", "What mends it"), rows=rows)
 
 
-def devices(inventory: Inventory) -> Grid:
+def devices(inventory: Inventory) -> ReportTable:
     """All that was found, each thing once."""
     return grid(devices_table(inventory).only("address", "kind", "size", "state", "model", "firmware", "use", "name"))
 
 
-def under_test(session: Session) -> Grid:
+def under_test(session: Session) -> ReportTable:
     """What was measured or changed, what it hangs from and what it is made of: identity, firmware, shape."""
     wanted = {str(target) for target in _concerned(session)}
     shown = devices_table(session.inventory)
@@ -150,7 +150,7 @@ def problems(session: Session) -> Iterator[str]:
         yield " ".join(filter(None, (f"{problem.where}: {problem.message}", problem.hint)))
     for event in session.events:
         match event:
-            case ProblemMet():
+            case ProblemRecorded():
                 yield f"{units.moment(event.at)} {event.problem.where}: {event.problem.message}"
             case RulePersisted():
                 kept = ", ".join(f"{key}={text}" for key, text in event.values.items()) or "nothing any more"
@@ -159,7 +159,7 @@ def problems(session: Session) -> Iterator[str]:
                 pass
 
 
-def commands(session: Session) -> Grid:
+def commands(session: Session) -> ReportTable:
     """Everything that changed something, with its exit status."""
     ran = [event for event in session.events if isinstance(event, CommandRan) and event.mutates]
     rows = tuple(
@@ -171,4 +171,4 @@ def commands(session: Session) -> Grid:
         )
         for event in ran
     )
-    return Grid(columns=("When", "Command", "Status", "Took"), rows=rows)
+    return ReportTable(columns=("When", "Command", "Status", "Took"), rows=rows)

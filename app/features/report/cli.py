@@ -12,7 +12,7 @@ from app.cli.output import data, say
 from app.cli.session_context import loaded_session
 from app.core.analysis.stored_verdicts import judged_again
 from app.core.session.archive import session_redactor
-from app.features.report.output import Form, form_of, report_text, write_report
+from app.features.report.output import ReportFormat, form_of, report_text, write_report
 from backends.errors import InvalidValueError
 from backends.text import clean
 
@@ -22,7 +22,7 @@ from backends.text import clean
 @click.option(
     "--format",
     "form",
-    type=click.Choice([form.value for form in Form]),
+    type=click.Choice([form.value for form in ReportFormat]),
     help="By the ending of FILE, else md. fio-plot: a folder that fio-plot reads.",
 )
 @click.option("-o", "--output", type=click.Path(path_type=Path), metavar="FILE", help="Write it there.")
@@ -46,7 +46,7 @@ def report_command(
     """
     loaded = loaded_session(session, whole=True)
     wanted = _form(form, output)
-    if samples and wanted is not Form.CSV:
+    if samples and wanted is not ReportFormat.CSV:
         raise click.UsageError("--samples is for --format csv.")
     found = judged_again(loaded.session) if judge_again else loaded.session
     redactor = session_redactor(found, loaded.folder) if redact else None
@@ -60,13 +60,13 @@ def report_command(
     return DONE
 
 
-def _form(named: str | None, output: Path | None) -> Form:
+def _form(named: str | None, output: Path | None) -> ReportFormat:
     """The format that is named, else the one of the file's ending, else Markdown."""
     if named is not None:
-        return Form(named)
+        return ReportFormat(named)
     if output is None:
-        return Form.MARKDOWN
+        return ReportFormat.MARKDOWN
     try:
         return form_of(output)
     except InvalidValueError:
-        return Form.MARKDOWN
+        return ReportFormat.MARKDOWN

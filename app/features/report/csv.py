@@ -13,15 +13,15 @@ from app.core.presentation.run import outcome_words
 from app.core.session.results import (
     DIRECTIONS,
     SIDES,
-    DirectionFigures,
     DirectionSample,
+    DirectionStats,
     GroupFigures,
     PartFigures,
     Sample,
     SectionFigures,
     SectionSample,
-    TargetFigures,
     TargetSample,
+    TargetStats,
 )
 from app.core.session.state import RunRecord, Session
 from backends.text import clean
@@ -83,7 +83,7 @@ _SAID = ("host", "fio_version")
 
 _KINDS: Mapping[type[object], str] = {
     type(None): "run",
-    TargetFigures: "target",
+    TargetStats: "target",
     TargetSample: "target",
     SectionFigures: "section",
     SectionSample: "section",
@@ -187,7 +187,7 @@ def _identity(run: RunRecord, session: Session, place: tuple[str, str], part: Pa
     yield from (run.id, session.id, _utc(start.at))
     yield None if session.machine is None else session.machine.host
     yield from (
-        (part.target, devices.get(part.target)) if isinstance(part, TargetFigures) else (start.target, start.device)
+        (part.target, devices.get(part.target)) if isinstance(part, TargetStats) else (start.target, start.device)
     )
     titles = {section.name: section.title for section in start.sections}
     yield from (titles.get(part.name) if isinstance(part, SectionFigures) else start.title, start.profile)
@@ -218,7 +218,7 @@ def _utc(at: float) -> str | None:
         return None  # a damaged log
 
 
-def _direction(figures: DirectionFigures | None) -> Sequence[Value]:
+def _direction(figures: DirectionStats | None) -> Sequence[Value]:
     if figures is None:
         return [None] * len(_DIRECTION)
     times = figures.latency_ns

@@ -12,7 +12,7 @@ from app.core.presentation.percent import covers_text, interval_text
 from app.core.presentation.verdict_text import judgement_word
 from app.core.session.results import DIRECTIONS
 from app.core.session.state import ExperimentRecord, Session
-from app.features.report.blocks import Grid, grid
+from app.features.report.blocks import ReportTable, grid
 from app.features.report.graph import Axis, AxisUnit, Graph, GraphLine, IntervalGraph, LineGraph, Spacing, Whisker
 from app.features.report.series import percentile_graph, percentile_series
 from app.features.report.svg.scales import Scale
@@ -23,7 +23,7 @@ _WIDE = 4.0
 """Largest difference by smallest, as ratios, from which the axis is one of ratios."""
 
 
-def compared(session: Session) -> Grid:
+def compared(session: Session) -> ReportTable:
     """The figures of both letters, with intervals and verdicts; each experiment has its own level."""
     found = [(record.id, shown_experiment(session, record.id)) for record in session.experiments]
     rows = [
@@ -32,7 +32,7 @@ def compared(session: Session) -> Grid:
         if each is not None
         for row in grid(comparison_table(each)).rows
     ]
-    return Grid(columns=_COLUMNS if rows else (), rows=tuple(rows))
+    return ReportTable(columns=_COLUMNS if rows else (), rows=tuple(rows))
 
 
 def experiment_graphs(session: Session) -> tuple[Graph, ...]:

@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Iterable
 from enum import StrEnum
 
-from app.core.analysis.stats import LogSpread, Spread
+from app.core.analysis.stats import LogMeanInterval, MeanInterval
 from backends.values import dataclass
 
 MOST_LINES = 6
@@ -83,7 +83,7 @@ class GraphLine:
     """The interval of each point's y: low and high; None of a point that has none. Empty where no point has one."""
 
 
-def measured_line(name: str, found: Iterable[tuple[float, Spread | LogSpread | None]]) -> GraphLine:
+def measured_line(name: str, found: Iterable[tuple[float, MeanInterval | LogMeanInterval | None]]) -> GraphLine:
     """Return the line over means with their intervals; it is interrupted where nothing was measured."""
     held = tuple(found)
     return GraphLine(

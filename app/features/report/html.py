@@ -5,7 +5,17 @@ from __future__ import annotations
 import re
 from collections.abc import Iterator
 
-from app.features.report.blocks import Block, Code, DefinitionList, Graphs, Grid, Paragraph, Report, Section, Sentences
+from app.features.report.blocks import (
+    Block,
+    Code,
+    DefinitionList,
+    Graphs,
+    Paragraph,
+    Report,
+    ReportTable,
+    Section,
+    Sentences,
+)
 from app.features.report.graph import Graph, HeatMap
 from app.features.report.svg import to_svg
 from app.features.report.svg.elements import escape, graph_css, variables
@@ -132,7 +142,7 @@ def _block(block: Block) -> Iterator[str]:
             yield "</ul>"
         case Paragraph(text=words):
             yield f"<p>{escape(words)}</p>"
-        case Grid():
+        case ReportTable():
             yield from _grid(block)
         case Code():
             yield f"<p>{escape(block.label)}</p>" if block.label else ""
@@ -152,7 +162,7 @@ def _figure(graph: Graph) -> str:
     )
 
 
-def _grid(grid: Grid) -> Iterator[str]:
+def _grid(grid: ReportTable) -> Iterator[str]:
     used = grid.shown
     if not used:
         return

@@ -6,7 +6,7 @@ import re
 from collections.abc import Iterable, Iterator
 from urllib.parse import quote
 
-from app.features.report.blocks import Block, Code, DefinitionList, Graphs, Grid, Paragraph, Report, Sentences
+from app.features.report.blocks import Block, Code, DefinitionList, Graphs, Paragraph, Report, ReportTable, Sentences
 from app.features.report.graph import Graph
 from backends.text import clean
 
@@ -46,7 +46,7 @@ def _block(block: Block, pictures: str | None) -> Iterator[str]:
             yield from (f"- {text(sentence)}" for sentence in items)
         case Paragraph(text=words):
             yield text(words)
-        case Grid():
+        case ReportTable():
             yield from _grid(block)
         case Code():
             yield from _code(block)
@@ -62,7 +62,7 @@ def _pictures(graphs: Iterable[Graph], folder: str) -> Iterator[str]:
         yield f"![{text(graph.title)}. {text(graph.about)}]({quote(folder)}/{quote(picture_name(graph))})"
 
 
-def _grid(grid: Grid) -> Iterator[str]:
+def _grid(grid: ReportTable) -> Iterator[str]:
     used = grid.shown
     if not used:
         return

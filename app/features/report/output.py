@@ -26,7 +26,7 @@ from backends.redaction import Redactor
 from backends.text import clean
 
 
-class Form(StrEnum):
+class ReportFormat(StrEnum):
     """What a report can be written as."""
 
     MARKDOWN = "md"
@@ -37,7 +37,13 @@ class Form(StrEnum):
     """A folder."""
 
 
-_ENDINGS = {".md": Form.MARKDOWN, ".html": Form.HTML, ".htm": Form.HTML, ".csv": Form.CSV, ".json": Form.JSON}
+_ENDINGS = {
+    ".md": ReportFormat.MARKDOWN,
+    ".html": ReportFormat.HTML,
+    ".htm": ReportFormat.HTML,
+    ".csv": ReportFormat.CSV,
+    ".json": ReportFormat.JSON,
+}
 
 ENDINGS = ".md, .html, .csv or .json"
 """For people."""
@@ -46,7 +52,7 @@ _SIZE = (80, 20)
 """Columns and rows of a picture in a text: what a mail shows unbroken."""
 
 
-def form_of(file: Path) -> Form:
+def form_of(file: Path) -> ReportFormat:
     """The format that a file's name asks for. Raises InvalidValueError for any other name."""
     found = _ENDINGS.get(file.suffix.lower())
     if found is None:
@@ -57,7 +63,7 @@ def form_of(file: Path) -> Form:
 def report_text(
     session: Session,
     folder: Path,
-    form: Form,
+    form: ReportFormat,
     *,
     samples: bool = False,
     pictures: str | None = None,
@@ -73,9 +79,11 @@ def report_text(
     return text if redactor is None else redactor.text(text)
 
 
-def _text(session: Session, folder: Path, form: Form, *, samples: bool, pictures: str | None, place: str) -> str:
+def _text(
+    session: Session, folder: Path, form: ReportFormat, *, samples: bool, pictures: str | None, place: str
+) -> str:
     match form:
-        case Form.JSON:
+        case ReportFormat.JSON:
             return (
                 json.dumps(
                     to_json(session, folder=place or str(folder), joint=joint_records(folder)[0]),
@@ -84,15 +92,15 @@ def _text(session: Session, folder: Path, form: Form, *, samples: bool, pictures
                 )
                 + "\n"
             )
-        case Form.CSV:
+        case ReportFormat.CSV:
             if samples:
                 return samples_csv(session, {run.id: intervals(run, folder) for run in session.runs})
             return runs_csv(session)
-        case Form.HTML:
+        case ReportFormat.HTML:
             return to_html(report_of(session, read_raw(session, folder, curves_wanted(session))))
-        case Form.MARKDOWN:
+        case ReportFormat.MARKDOWN:
             return to_markdown(_markdown_report(session, folder), pictures=pictures)
-        case Form.FIO_PLOT:
+        case ReportFormat.FIO_PLOT:
             raise InvalidValueError("fio-plot reads a folder.", hint="Name one that does not exist yet: -o FOLDER.")
 
 
@@ -100,7 +108,7 @@ def write_report(
     session: Session,
     folder: Path,
     file: Path,
-    form: Form,
+    form: ReportFormat,
     *,
     force: bool = False,
     samples: bool = False,
@@ -115,13 +123,13 @@ def write_report(
     hide = (lambda text: text) if redactor is None else redactor.text
     session = session if redactor is None else redacted(session, redactor)
     match form:
-        case Form.FIO_PLOT:
+        case ReportFormat.FIO_PLOT:
             new_folder(file, force=force)
             for name, content in fio_plot_files(session, folder):
                 new_folder((file / name).parent, force=True)
                 write_file(file / name, hide(content), force=force)
             return (file,)
-        case Form.MARKDOWN:
+        case ReportFormat.MARKDOWN:
             return _write_markdown(session, folder, file, hide, force=force)
         case _:
             text = _text(session, folder, form, samples=samples, pictures=None, place=place)

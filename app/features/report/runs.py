@@ -5,8 +5,8 @@ from __future__ import annotations
 from collections.abc import Iterator, Sequence
 
 from app.core.analysis.comparison import varying
-from app.core.analysis.metric_kinds import FIGURES, Figure
-from app.core.analysis.replicates import Repeats, spread_of
+from app.core.analysis.metric_kinds import FIGURES, MetricKind
+from app.core.analysis.replicates import Replicates, spread_of
 from app.core.analysis.sample_groups import repeats
 from app.core.presentation.caches import COLUMNS as CACHE_COLUMNS
 from app.core.presentation.caches import cache_cells
@@ -21,7 +21,7 @@ from app.core.presentation.table import picked, text_of
 from app.core.session.events import CommandRan
 from app.core.session.section_runs import same_sections
 from app.core.session.state import RunRecord, Session
-from app.features.report.blocks import Code, Grid, grid
+from app.features.report.blocks import Code, ReportTable, grid
 from widgets.text_utils import units
 
 _FIGURE = {figure.key: figure for figure in FIGURES}
@@ -45,7 +45,7 @@ _TRIMS = (
 _LATENCIES = ("Run", "", "mean", "p50", "p95", "p99", "p99.9", "p99.99", "p99.999", "p99.9999", "max", "I/Os")
 
 
-def results(runs: Sequence[RunRecord]) -> Grid:
+def results(runs: Sequence[RunRecord]) -> ReportTable:
     """Whole runs, those of the same job and settings in one row: means with their 95 % intervals.
 
     Below it a row for each section of a job that has several.
@@ -68,18 +68,18 @@ def results(runs: Sequence[RunRecord]) -> Grid:
             for name, own in same_sections(group)
         ]
     columns = ("Job", *(name for name, _, _ in shown), "n", *map(key_name, keys), "Target", "Runs")
-    return Grid(columns=columns, rows=tuple(rows))
+    return ReportTable(columns=columns, rows=tuple(rows))
 
 
-def _means(group: Sequence[RunRecord], shown: Sequence[tuple[str, str, Figure]]) -> Iterator[str]:
+def _means(group: Sequence[RunRecord], shown: Sequence[tuple[str, str, MetricKind]]) -> Iterator[str]:
     for _, direction, figure in shown:
         seen = spread_of(group, direction, figure)
         yield "" if seen is None else mean_text(seen, shower(figure))
 
 
-def every_run(runs: Sequence[RunRecord]) -> Grid:
+def every_run(runs: Sequence[RunRecord]) -> ReportTable:
     """One row a run, with the settings that differ as columns."""
-    known = Repeats(runs)
+    known = Replicates(runs)
     return grid(runs_table([ListedRun(record=run, name=run.id, repeats=known) for run in runs], whole=True))
 
 
@@ -95,7 +95,7 @@ def common(runs: Sequence[RunRecord]) -> str:
     return f"The same in all runs: {', '.join(same)}." if same else ""
 
 
-def provenance(runs: Sequence[RunRecord]) -> Grid:
+def provenance(runs: Sequence[RunRecord]) -> ReportTable:
     """What each run came from, and in which of them it was so."""
     found: dict[tuple[str, str], list[str]] = {}
     for run in runs:
@@ -106,28 +106,28 @@ def provenance(runs: Sequence[RunRecord]) -> Grid:
         (key_heading(key), key_value(key, text), "all" if len(ids) == len(runs) else named(ids))
         for (key, text), ids in sorted(found.items(), key=lambda item: order.index(item[0][0]))
     ]
-    return Grid(columns=("What", "Value", "Runs"), rows=tuple(rows))
+    return ReportTable(columns=("What", "Value", "Runs"), rows=tuple(rows))
 
 
-def latencies(runs: Sequence[RunRecord]) -> Grid:
+def latencies(runs: Sequence[RunRecord]) -> ReportTable:
     """Percentiles of each run and direction."""
     measured = [run for run in runs if any(both_directions(run.figures))]
     return grid(picked(figures_table(measured), _LATENCIES))
 
 
-def members(runs: Sequence[RunRecord]) -> Grid:
+def members(runs: Sequence[RunRecord]) -> ReportTable:
     """What the devices below the one that was measured did in each run."""
     rows = []
     for run in runs:
         below = run.figures.members
         rows += [(run.id, *member_cells(member, path)) for member, path in zip(below, paths(below), strict=True)]
-    return Grid(columns=("Run", *COLUMNS), rows=tuple(rows))
+    return ReportTable(columns=("Run", *COLUMNS), rows=tuple(rows))
 
 
-def caches(runs: Sequence[RunRecord]) -> Grid:
+def caches(runs: Sequence[RunRecord]) -> ReportTable:
     """What the caches in the way of each run served and took."""
     rows = [(run.id, *cache_cells(cache)) for run in runs for cache in run.figures.caches]
-    return Grid(columns=("Run", *CACHE_COLUMNS), rows=tuple(rows))
+    return ReportTable(columns=("Run", *CACHE_COLUMNS), rows=tuple(rows))
 
 
 def warnings(runs: Sequence[RunRecord]) -> Iterator[str]:

@@ -12,10 +12,10 @@ from backends.errors import RaidbenchError
 from widgets.field_dialog import TextDialog
 
 if TYPE_CHECKING:
-    from app.tui.app_interface import Port
+    from app.tui.app_interface import AppInterface
 
 
-def ask_export(app: Port, session: Session, folder: Path) -> None:
+def ask_export(app: AppInterface, session: Session, folder: Path) -> None:
     """Ask for a file name, write the report of a session that lies in `folder`."""
     start = f"raidbench-{folder.name}.md"
     help = "A name ending in .md, .html, .csv or .json; an existing file is not overwritten."
@@ -23,14 +23,14 @@ def ask_export(app: Port, session: Session, folder: Path) -> None:
     app.push_screen(dialog, lambda name: export(app, session, folder, name))
 
 
-def export(app: Port, session: Session, folder: Path, name: str | None) -> None:
+def export(app: AppInterface, session: Session, folder: Path, name: str | None) -> None:
     """Write the report to the file of that name, in the format that its ending names; never over an existing file."""
     if name:
         write = partial(_write, app, session, Path(os.path.expanduser(name)), folder)
         app.run_worker(write, thread=True, group="export")
 
 
-def _write(app: Port, session: Session, file: Path, folder: Path) -> None:
+def _write(app: AppInterface, session: Session, file: Path, folder: Path) -> None:
     """Graphs are made of all that fio wrote, which takes a while to read."""
     from app.features.report.output import form_of, write_report
 

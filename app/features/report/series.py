@@ -9,7 +9,7 @@ from math import log10
 from app.core.fio.histogram import Histogram
 from app.core.fio.interval_log import timed
 from app.core.presentation.raw_data import Raw
-from app.core.session.results import DIRECTIONS, DirectionFigures, DirectionSample, Phase, Sample
+from app.core.session.results import DIRECTIONS, DirectionSample, DirectionStats, Phase, Sample
 from app.core.session.state import RunRecord, Session
 from app.features.report.graph import (
     IOPS,
@@ -56,7 +56,7 @@ def run_graphs(session: Session, raw: Raw) -> tuple[Graph, ...]:
     return tuple(found)
 
 
-def percentile_series(name: str, figures: Iterable[DirectionFigures]) -> GraphLine | None:
+def percentile_series(name: str, figures: Iterable[DirectionStats]) -> GraphLine | None:
     """The percentile curve of one or more runs together, as far as ten I/Os lie beyond it."""
     together = Histogram.merged(Histogram(dict(each.bins)) for each in figures)
     if together.total < 2 * BEYOND:

@@ -11,15 +11,15 @@ from math import hypot, sqrt
 from app.core.analysis.slow_member import (
     FEWEST,
     FEWEST_ROUNDS,
-    SiblingFigures,
+    MemberComparison,
     against_siblings,
     detectable,
     rounds_to_show,
 )
-from app.core.benchmark.run_plan import Preparation
-from app.core.benchmark.runner import Request
+from app.core.benchmark.run_plan import RunPlan
+from app.core.benchmark.runner import BenchmarkRequest
 from app.core.fio.job import Job
-from app.core.session.results import RunFigures, RunStatus
+from app.core.session.results import RunResult, RunStatus
 from app.core.workbench import Workbench
 from backends.errors import BlockedError, NotFoundError, RefusedError, ToolFailedError, ToolTimeoutError
 from backends.model import Array, Controller, Drive, Media, Target
@@ -150,14 +150,14 @@ def members_of(bench: Workbench, thing: Array | Controller | Drive) -> list[Driv
     return list(seen.values())
 
 
-def _request(drive: Drive, *, gently: bool) -> Request:
+def _request(drive: Drive, *, gently: bool) -> BenchmarkRequest:
     """A short reading of one drive."""
     fields = {"rw": "randread", "bs": "4k", "iodepth": "1", "ramp": "0", "runtime": str(SECONDS)}
     if gently:
         rate = GENTLE_IOPS.get(drive.media.value, GENTLE_IOPS_FLASH)
         fields |= {"runtime": str(GENTLE_SECONDS), "rate_iops": str(rate)}
     device = drive.device or ""
-    return Request(where=device, name=device, job=Job.from_fields(fields))
+    return BenchmarkRequest(where=device, name=device, job=Job.from_fields(fields))
 
 
 async def member_reads(
@@ -209,7 +209,7 @@ async def member_reads(
 class _Reading:
     """One reading under way; on exit fio has ended."""
 
-    def __init__(self, bench: Workbench, ready: Preparation, seconds: float) -> None:
+    def __init__(self, bench: Workbench, ready: RunPlan, seconds: float) -> None:
         self._bench = bench
         self._seconds = seconds
         self._begun = asyncio.Event()
@@ -243,7 +243,7 @@ class _Reading:
         self._bench.jobs.stop()
         return True
 
-    async def figures(self) -> RunFigures:
+    async def figures(self) -> RunResult:
         """Return the figures. Raises what the run raises."""
         return (await self._run).figures
 
@@ -253,7 +253,7 @@ def hung_members(reads: Sequence[MemberRead]) -> tuple[str, ...]:
     return tuple(dict.fromkeys(one.device for one in reads if one.latency_ns is None))
 
 
-def figures_of(plan: MemberPlan, reads: Sequence[MemberRead]) -> tuple[SiblingFigures, ...]:
+def figures_of(plan: MemberPlan, reads: Sequence[MemberRead]) -> tuple[MemberComparison, ...]:
     """Return each member that answers against the others, the slowest first, by whole rounds; () of too few."""
     hung = hung_members(reads)
     nodes = [node for drive in plan.drives if (node := drive.device or "") not in hung]

@@ -6,7 +6,7 @@ from collections.abc import Sequence
 from math import exp, log
 from statistics import fmean
 
-from app.core.analysis.slow_member import SiblingFigures
+from app.core.analysis.slow_member import MemberComparison
 from app.core.presentation import json_schema
 from app.core.presentation.table import Align, Cell, Column, Row, Table, Tone
 from app.features.slowest import engine
@@ -25,7 +25,7 @@ COLUMNS = (
 )
 
 
-def siblings_table(plan: MemberPlan, reads: Sequence[MemberRead], figures: Sequence[SiblingFigures]) -> Table:
+def siblings_table(plan: MemberPlan, reads: Sequence[MemberRead], figures: Sequence[MemberComparison]) -> Table:
     """Return one row a member: hung ones, then the slowest; before there are figures, what was read so far."""
     drives = {drive.device or "": drive for drive in plan.drives}
     hung = hung_members(reads)
@@ -42,7 +42,7 @@ def _hung(drive: Drive) -> Row:
     return Row(key=drive.device or "", cells=cells)
 
 
-def _judged(drive: Drive, one: SiblingFigures) -> Row:
+def _judged(drive: Drive, one: MemberComparison) -> Row:
     tone = Tone.ATTENTION if one.is_slow else Tone.PLAIN
     return Row(
         key=one.name,
@@ -82,7 +82,7 @@ def power_words(plan: MemberPlan) -> str:
     return f"{shown} {worth} takes {plan.rounds_worth} rounds."
 
 
-def slowest_words(reads: Sequence[MemberRead], figures: Sequence[SiblingFigures]) -> str:
+def slowest_words(reads: Sequence[MemberRead], figures: Sequence[MemberComparison]) -> str:
     """Return which members hang and which are slow, as sentences."""
     hung, slow = hung_members(reads), [one.name for one in figures if one.is_slow]
     told = [hung_words(hung)] if hung else []
@@ -101,7 +101,7 @@ def hung_words(nodes: Sequence[str]) -> str:
 
 
 def siblings_json(
-    plan: MemberPlan, reads: Sequence[MemberRead], figures: Sequence[SiblingFigures]
+    plan: MemberPlan, reads: Sequence[MemberRead], figures: Sequence[MemberComparison]
 ) -> list[json_schema.Json]:
     """Return the members as data: hung ones, the judged ones, and where nothing is judged those that answered."""
     drives = {drive.device or "": drive for drive in plan.drives}
@@ -110,7 +110,7 @@ def siblings_json(
     return [_json(node, drives[node], judged.get(node), hung=node in hung) for node in (*hung, *rest)]
 
 
-def _json(node: str, drive: Drive, one: SiblingFigures | None, *, hung: bool) -> json_schema.Json:
+def _json(node: str, drive: Drive, one: MemberComparison | None, *, hung: bool) -> json_schema.Json:
     return {
         "device": node,
         "target": str(drive.target),

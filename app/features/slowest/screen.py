@@ -8,7 +8,7 @@ from typing import TYPE_CHECKING, ClassVar
 
 from textual.app import ComposeResult
 
-from app.core.analysis.slow_member import SiblingFigures
+from app.core.analysis.slow_member import MemberComparison
 from app.core.session.state import Session
 from app.features.slowest.engine import MemberPlan, MemberRead, figures_of, hung_members, member_reads, plan_reading
 from app.features.slowest.presentation import plan_words, siblings_table, slowest_words
@@ -19,11 +19,11 @@ from backends.errors import RaidbenchError
 from backends.model import Target
 from widgets.keyed_table import KeyedTable
 from widgets.pane import Pane
-from widgets.text_panel import Prose
+from widgets.text_panel import TextParagraphs
 
 if TYPE_CHECKING:
     from app.core.presentation.device_tree import Thing
-    from app.tui.app_interface import Port
+    from app.tui.app_interface import AppInterface
 
 EXPLAINED = (
     "Each is read at random by 4 KiB, one at a time; nothing is written. It is slow where its latency lies above that "
@@ -35,10 +35,10 @@ class MemberReadings(BackgroundWork):
     """The readings of this start of raidbench, by what has the members."""
 
     def __init__(self) -> None:
-        self.by_target: dict[Target, MemberReading] = {}
+        self.by_target: dict[Target, SlowMemberTest] = {}
 
 
-def show_slowest(app: Port, thing: Thing) -> None:
+def show_slowest(app: AppInterface, thing: Thing) -> None:
     """Open the sheet on which the members of the array, or the drives of the card, are read in turn."""
     work = app.background.setdefault(SlowestScreen.NAME, MemberReadings())
     assert isinstance(work, MemberReadings)
@@ -50,20 +50,20 @@ def show_slowest(app: Port, thing: Thing) -> None:
             app.tell(error)
             return
         if reading is None or reading.plan != plan:
-            reading = work.by_target[thing.target] = MemberReading(app, plan)
+            reading = work.by_target[thing.target] = SlowMemberTest(app, plan)
     app.push_screen(SlowestScreen(reading))
 
 
-class MemberReading:
+class SlowMemberTest:
     """Reads the members of one array or card; goes on whichever screen is in front."""
 
-    def __init__(self, app: Port, plan: MemberPlan) -> None:
+    def __init__(self, app: AppInterface, plan: MemberPlan) -> None:
         self._app = app
         self.plan = plan
         """What is read."""
         self.reads: list[MemberRead] = []
         """What was read by now."""
-        self.figures: tuple[SiblingFigures, ...] = ()
+        self.figures: tuple[MemberComparison, ...] = ()
         """Each against the others, once all is read."""
         self.running = False
         """Whether it goes on."""
@@ -122,18 +122,18 @@ class SlowestScreen(WorkbenchScreen):
     }
     """
 
-    def __init__(self, reading: MemberReading) -> None:
+    def __init__(self, reading: SlowMemberTest) -> None:
         super().__init__()
         self._reading = reading
-        self._shown: tuple[Sequence[MemberRead], tuple[SiblingFigures, ...]] | None = None
+        self._shown: tuple[Sequence[MemberRead], tuple[MemberComparison, ...]] | None = None
 
     def body(self) -> ComposeResult:
         """What goes on, and the members."""
         plan = self._reading.plan
         shown = siblings_table(plan, (), ())
         with Pane(f"Members of {plan.target}, each against its siblings", id="slowest-pane"):
-            yield Prose(self._reading.words, "title", id="slowest-words")
-            yield Prose(EXPLAINED, "muted", id="slowest-help")
+            yield TextParagraphs(self._reading.words, "title", id="slowest-words")
+            yield TextParagraphs(EXPLAINED, "muted", id="slowest-help")
             yield KeyedTable(columns(shown), rows(shown), id="slowest-members")
 
     def on_mount(self) -> None:
@@ -144,7 +144,7 @@ class SlowestScreen(WorkbenchScreen):
     def show(self, session: Session) -> None:
         """How far it is, and what was read by now."""
         reading = self._reading
-        self.query_one("#slowest-words", Prose).say(reading.words, "title")
+        self.query_one("#slowest-words", TextParagraphs).say(reading.words, "title")
         now = (tuple(reading.reads), reading.figures)
         if now != self._shown:
             self._shown = now

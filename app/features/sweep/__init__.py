@@ -19,7 +19,7 @@ DOOR = FeatureDoor(
         ),
     },
     screens={"sweep": "app.features.sweep.screen.screen:SweepScreen"},
-    background={"sweep": "app.features.sweep.screen.sweep_control:Sweeping"},
+    background={"sweep": "app.features.sweep.screen.sweep_control:SweepController"},
     actions={
         "give_up": "app.features.sweep.engine.runner:give_up",
         "shipped": "app.features.sweep.engine.builtin_plans:shipped",

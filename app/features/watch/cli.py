@@ -23,8 +23,8 @@ from widgets.text_utils.units import plural
 if TYPE_CHECKING:
     from app.core.workbench import Workbench
     from app.features.apply.drift import Drift
-    from app.features.check.finding import Ruling
-    from app.features.check.runner import Checked
+    from app.features.check.finding import RuleResult
+    from app.features.check.runner import CheckResult
     from app.features.watch.finding_status import Compared, News, ReportedFinding
 
 DRIFT = "drift"
@@ -40,7 +40,7 @@ class _Watched:
 
     changed: tuple[str, ...] | None
     """What has changed since the last one; None where there was none."""
-    checked: Checked
+    checked: CheckResult
     """What the rules say."""
     drifts: tuple[Drift, ...]
     """What differs from the file."""
@@ -120,7 +120,7 @@ async def _watch(
     )
 
 
-def _compare(checked: Checked, drifts: tuple[Drift, ...], kept: Path | None) -> Compared:
+def _compare(checked: CheckResult, drifts: tuple[Drift, ...], kept: Path | None) -> Compared:
     """Return which warnings, faults and differences are new since the last watch, and keep them for the next one."""
     from app.features.check.finding import Severity
     from app.features.check.rule_table import RULES
@@ -136,11 +136,11 @@ def _compare(checked: Checked, drifts: tuple[Drift, ...], kept: Path | None) -> 
     return compared
 
 
-def _finding(told: Ruling) -> ReportedFinding:
-    from app.features.check.finding import Flaw
+def _finding(told: RuleResult) -> ReportedFinding:
+    from app.features.check.finding import Finding
     from app.features.watch.finding_status import ReportedFinding
 
-    evidence = told.said.evidence if isinstance(told.said, Flaw) else ""
+    evidence = told.said.evidence if isinstance(told.said, Finding) else ""
     return ReportedFinding(rule=told.rule.id, where=told.said.where, rank=told.rule.severity.rank, evidence=evidence)
 
 
@@ -157,11 +157,11 @@ async def _drifts(bench: Workbench, file: Path | None) -> tuple[Drift, ...]:
     if file is None:
         return ()
     from app.features.apply.applying import unkept
-    from app.features.apply.drift import DriftLook
+    from app.features.apply.drift import DriftScan
     from app.features.apply.settings_file import read_file
 
     wanted = read_file(file)
-    state = await DriftLook(bench, wanted).look()
+    state = await DriftScan(bench, wanted).look()
     return (*state.drifts, *(await unkept(bench, state) if wanted.persist else ()))
 
 

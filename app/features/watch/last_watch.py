@@ -18,7 +18,7 @@ _LARGEST = 8 << 20
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
-class Remembered:
+class WatchState:
     """A machine's settings and versions at one moment."""
 
     kernel: str
@@ -29,10 +29,10 @@ class Remembered:
     """Of cards and drives, by address."""
 
 
-def remember(kernel: str, inventory: Inventory, readings: Mapping[Target, Mapping[str, Reading]]) -> Remembered:
+def remember(kernel: str, inventory: Inventory, readings: Mapping[Target, Mapping[str, Reading]]) -> WatchState:
     """What is to be remembered of a look. Pure."""
     things: tuple[Controller | Drive, ...] = (*inventory.controllers, *inventory.drives)
-    return Remembered(
+    return WatchState(
         kernel=kernel,
         settings={
             str(target): {key: one.now for key, one in values.items() if one.now is not None}
@@ -42,7 +42,7 @@ def remember(kernel: str, inventory: Inventory, readings: Mapping[Target, Mappin
     )
 
 
-def changes_since(before: Remembered, now: Remembered) -> Iterator[str]:
+def changes_since(before: WatchState, now: WatchState) -> Iterator[str]:
     """What has changed, a clause each: versions first, then what came and went, then settings. Pure."""
     if before.kernel != now.kernel:
         yield f"kernel {before.kernel or '?'} -> {now.kernel or '?'}"
@@ -57,7 +57,7 @@ def changes_since(before: Remembered, now: Remembered) -> Iterator[str]:
                 yield f"{key} of {address} {old} -> {value}"
 
 
-def load(file: Path) -> Remembered | None:
+def load(file: Path) -> WatchState | None:
     """What the last watch kept; None where there is nothing that can be read. Never raises."""
     try:
         found = json.loads(read_own(file))
@@ -65,12 +65,12 @@ def load(file: Path) -> Remembered | None:
             return None
         settings = {str(name): {str(k): str(v) for k, v in one.items()} for name, one in found["settings"].items()}
         firmware = {str(name): str(one) for name, one in found["firmware"].items()}
-        return Remembered(kernel=clean(str(found["kernel"]), 64), settings=settings, firmware=firmware)
+        return WatchState(kernel=clean(str(found["kernel"]), 64), settings=settings, firmware=firmware)
     except (OSError, ValueError, KeyError, TypeError, AttributeError):
         return None
 
 
-def keep(file: Path, now: Remembered) -> None:
+def keep(file: Path, now: WatchState) -> None:
     """Keep it, as a whole. Never raises: without it the next watch has nothing to compare with."""
     told = {"format": _FORMAT, "kernel": now.kernel, "settings": now.settings, "firmware": now.firmware}
     text = json.dumps(told, separators=(",", ":"))

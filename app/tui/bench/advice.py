@@ -12,12 +12,12 @@ from textual.widgets import Static
 from app.core.presentation.run import advice_facts
 from app.core.session.results import Advice
 from app.tui.bench.advice_keys import with_keys
-from app.tui.overlay_screen import Sheet
+from app.tui.overlay_screen import OverlayScreen
 from app.tui.render import groups
 from widgets.details import Details
 
 
-class AdviceScreen(Sheet):
+class AdviceScreen(OverlayScreen):
     """A sheet of advice, the worst first."""
 
     BINDINGS: ClassVar[list[BindingType]] = [Binding("i", "dismiss", show=False, id="advice.close")]

@@ -6,7 +6,7 @@ import statistics
 from collections.abc import Sequence
 from dataclasses import field, replace
 
-from app.core.fio.stalls import Standstills
+from app.core.fio.stalls import IoStallDetector
 from app.core.session.events import RunStarted
 from app.core.session.results import DIRECTIONS, DirectionSample, PartSample, Phase, Sample
 from backends.values import dataclass
@@ -76,7 +76,7 @@ class Curves:
     """Their figures by the same names, and the latencies of each direction: `read p50_ns`."""
     heat: list[HeatInterval] = field(default_factory=list)
     """How the latencies of each interval are spread, both directions together."""
-    still: Standstills = field(default_factory=Standstills)
+    still: IoStallDetector = field(default_factory=IoStallDetector)
     """When nothing was completed."""
     parts: tuple[tuple[str, PartSample], ...] = ()
     """Each target or section of the job with its name, in the last interval; empty for one section on one target."""
@@ -97,7 +97,7 @@ class Curves:
             self.series.clear()
             self.spreads.clear()
             self.heat.clear()
-            self.still, self.measured, self.parts = Standstills(), False, ()
+            self.still, self.measured, self.parts = IoStallDetector(), False, ()
         self.ramp = ramp
         self._deviations.clear()
         for sample in samples[self.taken :]:

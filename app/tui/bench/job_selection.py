@@ -6,7 +6,7 @@ import os
 from functools import partial
 
 from app.core.benchmark.run_plan import NamedTarget
-from app.core.benchmark.runner import Request
+from app.core.benchmark.runner import BenchmarkRequest
 from app.core.benchmark.scratch import DEFAULT_SIZE
 from app.core.fio.job import Job
 from app.core.fio.jobfile import Imported, depends_on_fio, import_jobfile
@@ -27,7 +27,7 @@ from widgets.choice_list import ChoiceDialog, ChoiceItem, MarkDialog
 from widgets.field_dialog import TextDialog
 
 
-class ChoosingScreen(WorkbenchScreen):
+class JobSelectionScreen(WorkbenchScreen):
     """Holds a job and a target, and lets a person choose others."""
 
     def __init__(self) -> None:
@@ -75,13 +75,13 @@ class ChoosingScreen(WorkbenchScreen):
         if free and free[0].device is not None:
             self.take_device(str(free[0].target), free[0].device)
 
-    def request(self) -> Request:
+    def request(self) -> BenchmarkRequest:
         """What `r` would measure."""
         job = self.job
         if self.target_name is None:  # a scratch file has a size, whatever the job says
             job = with_size(job, self.scratch_size)
         name = self.target_name or self.where
-        return Request(
+        return BenchmarkRequest(
             where=self.where,
             name=name,
             beside=self.beside,

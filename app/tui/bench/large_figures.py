@@ -4,9 +4,9 @@ from __future__ import annotations
 
 from collections.abc import Sequence
 
-from app.core.session.results import DIRECTIONS, DirectionFigures, DirectionSample, PartFigures, RunFigures
+from app.core.session.results import DIRECTIONS, DirectionSample, DirectionStats, PartFigures, RunResult
 from app.tui.bench.curves import CurveFigures, Curves
-from widgets.figure_rows import FigureColumn, Figures
+from widgets.figure_rows import FigureColumn, FigureRow
 from widgets.text_utils import units
 from widgets.text_utils.text import clean, shorten
 
@@ -38,7 +38,7 @@ def directions_of(curves: Curves) -> tuple[str, ...]:
     return tuple(name for name in DIRECTIONS if f"{name} iops" in curves.spreads)
 
 
-def running_figures(curves: Curves, most: int = _ALL) -> tuple[Figures, ...]:
+def running_figures(curves: Curves, most: int = _ALL) -> tuple[FigureRow, ...]:
     """A row for each direction: the last interval, and the mean of what is measured; then each of several targets.
 
     `most`: rows of targets that there is room for.
@@ -53,7 +53,7 @@ def running_figures(curves: Curves, most: int = _ALL) -> tuple[Figures, ...]:
     return _sum_first(whole, each, most)
 
 
-def ended_figures(figures: RunFigures, most: int = _ALL) -> tuple[tuple[str, ...], tuple[Figures, ...]]:
+def ended_figures(figures: RunResult, most: int = _ALL) -> tuple[tuple[str, ...], tuple[FigureRow, ...]]:
     """The directions of a finished run, and a row for each, then for each of several targets: fio's own totals."""
     whole = [(name, _of_run(side)) for name in DIRECTIONS if (side := figures.side(name)) is not None]
     each = [
@@ -65,7 +65,7 @@ def ended_figures(figures: RunFigures, most: int = _ALL) -> tuple[tuple[str, ...
     return tuple(name for name, _ in whole), _sum_first(whole, each, most)
 
 
-def parts_of_run(figures: RunFigures) -> tuple[tuple[str, PartFigures], ...]:
+def parts_of_run(figures: RunResult) -> tuple[tuple[str, PartFigures], ...]:
     """Return the targets or sections of a run, each with its name; empty for one section on one target."""
     sections = tuple((section.name, section) for section in figures.sections)
     return sections or tuple((target.target, target) for target in figures.targets)
@@ -73,16 +73,16 @@ def parts_of_run(figures: RunFigures) -> tuple[tuple[str, PartFigures], ...]:
 
 def _sum_first(
     whole: Sequence[tuple[str, Cells]], each: Sequence[tuple[str, str, Cells]], most: int
-) -> tuple[Figures, ...]:
+) -> tuple[FigureRow, ...]:
     """The figures of all together, then as many of the others as there is room for."""
     rows = [("all" if each else "", direction, cells) for direction, cells in whole]
     shown = each if len(each) <= most else each[: most - 1]
     rows += [(shorten(clean(target), _NAME), direction, cells) for target, direction, cells in shown]
     found = [
-        Figures(name=name if len(whole) == 1 else f"{name} {way}".strip(), cells=cells) for name, way, cells in rows
+        FigureRow(name=name if len(whole) == 1 else f"{name} {way}".strip(), cells=cells) for name, way, cells in rows
     ]
     if len(shown) < len(each):
-        found.append(Figures(name=f"+{len(each) - len(shown)} more", cells=_BLANK))
+        found.append(FigureRow(name=f"+{len(each) - len(shown)} more", cells=_BLANK))
     return tuple(found)
 
 
@@ -105,7 +105,7 @@ def _of_curves(curves: Curves, name: str) -> Cells:
     )
 
 
-def _of_run(side: DirectionFigures) -> Cells:
+def _of_run(side: DirectionStats) -> Cells:
     times = side.latency_ns
     return (
         (units.iops(side.iops), ""),

@@ -7,7 +7,7 @@ from dataclasses import replace
 from app.core.presentation.comparison import ab_progress
 from app.core.presentation.run import cpu_line, steady_words
 from app.core.session.event_types import SteadyPlan
-from app.core.session.results import DIRECTIONS, Advice, Phase, SteadyFigures
+from app.core.session.results import DIRECTIONS, Advice, Phase, SteadyStateResult
 from app.core.session.state import ActiveRun, RunRecord, Session
 from app.tui.bench.advice_keys import command_of
 from app.tui.bench.curves import Curves
@@ -185,7 +185,7 @@ def progress(active: ActiveRun, now: float) -> Progress:
             return Progress(phase=str(active.phase), elapsed=within)
 
 
-def machine_line(steady: SteadyFigures | None, fio: float | None, host: float | None) -> str:
+def machine_line(steady: SteadyStateResult | None, fio: float | None, host: float | None) -> str:
     """How the run stands to the steady state rule, and who works how much."""
     return " · ".join(filter(None, (steady_words(steady) if steady is not None else "", cpu_line(fio, host))))
 

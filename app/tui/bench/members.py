@@ -10,7 +10,7 @@ from rich.text import Text
 
 from app.core.benchmark.device_stats.sampler import ENOUGH_IOPS, UNEVEN
 from app.core.presentation.members import moved, queue, role
-from app.core.session.results import MemberFigures
+from app.core.session.results import MemberStats
 from widgets.bars import share_bar
 from widgets.static_table import TableCell, TableColumn, TableRow, plain
 from widgets.text_utils import units
@@ -43,7 +43,7 @@ _BAD = ("faulty", "gone", "removed")
 _ODD = 1.0 - 1.0 / UNEVEN
 """How unlike the median a figure of a member is that deviates."""
 
-Figure = Callable[[MemberFigures], float | None]
+Figure = Callable[[MemberStats], float | None]
 
 _LOAD: tuple[Figure, ...] = (
     lambda disk: disk.utilisation,
@@ -53,7 +53,7 @@ _LOAD: tuple[Figure, ...] = (
 
 
 def member_table(
-    members: Sequence[MemberFigures], *, most: int, bar: int, ascii: bool = False
+    members: Sequence[MemberStats], *, most: int, bar: int, ascii: bool = False
 ) -> tuple[tuple[TableColumn, ...], tuple[TableRow, ...]]:
     """At most `most` rows (4 at the least): all members, or a summary of the deepest, which are the disks.
 
@@ -70,7 +70,7 @@ def member_table(
 class _Face:
     """How members of one array are drawn: bars by the largest share, the one that deviates with a sign."""
 
-    def __init__(self, members: Sequence[MemberFigures], bar: int, ascii: bool) -> None:
+    def __init__(self, members: Sequence[MemberStats], bar: int, ascii: bool) -> None:
         self._bar, self._ascii = bar, ascii
         self._sums = {
             depth: _sum([iops(member) for member in members if member.depth == depth]) for depth in _depths(members)
@@ -78,7 +78,7 @@ class _Face:
         self._most = max((share for member in members if (share := self._share_of(member)) is not None), default=0.0)
         self._odd = {odd.device for depth in self._sums if (odd := deviating(members, depth)) is not None}
 
-    def row(self, member: MemberFigures, name: str = "") -> TableRow:
+    def row(self, member: MemberStats, name: str = "") -> TableRow:
         """The row of a member; of what several have in common, with what to call that."""
         words, failed = role(member), member.role in _BAD
         name = name or "  " * member.depth + member.device
@@ -100,7 +100,7 @@ class _Face:
             ),
         )
 
-    def _share_of(self, member: MemberFigures) -> float | None:
+    def _share_of(self, member: MemberStats) -> float | None:
         own, whole = iops(member), self._sums.get(member.depth)
         return own / whole if own is not None and whole else None
 
@@ -111,7 +111,7 @@ class _Face:
         return share_bar(filled, self._bar, ascii=self._ascii) + Text(f" {units.fraction(share):>6}")
 
 
-def iops(member: MemberFigures) -> float | None:
+def iops(member: MemberStats) -> float | None:
     """Reads and writes per second; None when it is not counted."""
     return None if member.read_iops is None else member.read_iops + (member.write_iops or 0.0)
 
@@ -121,11 +121,11 @@ def _sum(values: Sequence[float | None]) -> float | None:
     return sum(known) if len(known) == len(values) else None
 
 
-def _depths(members: Sequence[MemberFigures]) -> set[int]:
+def _depths(members: Sequence[MemberStats]) -> set[int]:
     return {member.depth for member in members}
 
 
-def _rows(members: Sequence[MemberFigures], most: int, face: _Face) -> tuple[TableRow, ...]:
+def _rows(members: Sequence[MemberStats], most: int, face: _Face) -> tuple[TableRow, ...]:
     if len(members) <= most:
         return tuple(face.row(member) for member in members)
     deepest = max(_depths(members))
@@ -135,7 +135,7 @@ def _rows(members: Sequence[MemberFigures], most: int, face: _Face) -> tuple[Tab
     return (*(face.row(member) for member in shown), *_summary(disks, face))
 
 
-def _summary(disks: Sequence[MemberFigures], face: _Face) -> tuple[TableRow, ...]:
+def _summary(disks: Sequence[MemberStats], face: _Face) -> tuple[TableRow, ...]:
     steps: tuple[tuple[str, Callable[[list[float]], float]], ...] = (
         (f"least of {len(disks)}", min),
         ("median", statistics.median),
@@ -143,7 +143,7 @@ def _summary(disks: Sequence[MemberFigures], face: _Face) -> tuple[TableRow, ...
     )
     rows = []
     for name, of in steps:
-        together = MemberFigures(
+        together = MemberStats(
             device=name,
             depth=disks[0].depth,
             read_iops=_of(disks, lambda disk: disk.read_iops, of),
@@ -157,12 +157,12 @@ def _summary(disks: Sequence[MemberFigures], face: _Face) -> tuple[TableRow, ...
     return (*rows, face.row(outlier(disks)))
 
 
-def _of(disks: Sequence[MemberFigures], figure: Figure, of: Callable[[list[float]], float]) -> float | None:
+def _of(disks: Sequence[MemberStats], figure: Figure, of: Callable[[list[float]], float]) -> float | None:
     values = [value for disk in disks if (value := figure(disk)) is not None]
     return of(values) if values else None
 
 
-def deviating(members: Sequence[MemberFigures], depth: int) -> MemberFigures | None:
+def deviating(members: Sequence[MemberStats], depth: int) -> MemberStats | None:
     """The member of a depth that failed, or that bears a load unlike the others'; None where all are alike.
 
     A member whose role says why it is unlike the others is passed over.
@@ -176,13 +176,13 @@ def deviating(members: Sequence[MemberFigures], depth: int) -> MemberFigures | N
     return odd if _oddness(odd, plain) >= _ODD else None
 
 
-def outlier(disks: Sequence[MemberFigures]) -> MemberFigures:
+def outlier(disks: Sequence[MemberStats]) -> MemberStats:
     """The member that one has to know of: one that failed, else the one whose load is least like the median's."""
     failed = next((disk for disk in disks if disk.role in _BAD), None)
     return failed or max(disks, key=lambda disk: _oddness(disk, disks))
 
 
-def _oddness(disk: MemberFigures, disks: Sequence[MemberFigures]) -> float:
+def _oddness(disk: MemberStats, disks: Sequence[MemberStats]) -> float:
     """How unlike the median of all its load is, in the figure that differs most."""
     return max(_distance(figure(disk), _of(disks, figure, statistics.median)) for figure in _LOAD)
 

@@ -19,10 +19,10 @@ from app.tui.bench.summary import summary_lines
 from app.tui.bench.target_line import job_line, target_line
 from app.tui.commands import COMMANDS
 from backends.text import clean_lines
-from widgets.sparse_screen import CalmScreen
+from widgets.sparse_screen import BufferedScreen
 
 
-class RunScreen(GraphKeys, ModalScreen[None], CalmScreen[None]):
+class RunScreen(GraphKeys, ModalScreen[None], BufferedScreen[None]):
     """The graphs of a finished run over the whole terminal; f has every figure, esc goes back."""
 
     BINDINGS: ClassVar[list[BindingType]] = [

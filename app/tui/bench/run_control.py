@@ -6,12 +6,12 @@ from collections.abc import Callable
 from dataclasses import replace
 
 from app.core.benchmark.preconditioning import WORKLOAD, precondition_request
-from app.core.benchmark.runner import Request
+from app.core.benchmark.runner import BenchmarkRequest
 from app.core.fio.profiles import profile
 from app.core.presentation.run import result_line
 from app.core.session.results import Advice, RunStatus
 from app.core.session.state import RunRecord
-from app.tui.bench.job_selection import ChoosingScreen
+from app.tui.bench.job_selection import JobSelectionScreen
 from app.tui.bench.summary import compared_with, running
 from app.tui.bench.write_confirmation import allowed
 from backends.errors import RaidbenchError
@@ -20,7 +20,7 @@ _SEVERITIES = {RunStatus.OK: "information", RunStatus.STOPPED: "warning", RunSta
 """How the end of a run is told on another screen."""
 
 
-class StartingScreen(ChoosingScreen):
+class RunControlScreen(JobSelectionScreen):
     """Runs the chosen job. A run goes on whichever screen is in front."""
 
     def __init__(self) -> None:
@@ -51,7 +51,7 @@ class StartingScreen(ChoosingScreen):
     def action_precondition(self) -> None:
         """Write all of the target twice, then the job until it is steady; asked for by itself."""
 
-        def request() -> Request:
+        def request() -> BenchmarkRequest:
             wanted = self.request()
             job, name = wanted.job, wanted.profile
             if not job.writes or job.sections:  # reading changes nothing about a drive, and sections do not settle
@@ -62,7 +62,7 @@ class StartingScreen(ChoosingScreen):
 
         self._start(request)
 
-    def _start(self, request: Callable[[], Request]) -> None:
+    def _start(self, request: Callable[[], BenchmarkRequest]) -> None:
         if self.workbench_app.workbench.jobs.running or self.pending:
             self.say("A job is running already: x stops it.")
             return
@@ -71,7 +71,7 @@ class StartingScreen(ChoosingScreen):
         # On the app, so that looking at another screen does not end the run.
         self.app.run_worker(self._run(request), group="bench", exit_on_error=True)
 
-    async def _run(self, request: Callable[[], Request]) -> None:
+    async def _run(self, request: Callable[[], BenchmarkRequest]) -> None:
         bench = self.workbench_app.workbench
         try:
             ready = await bench.jobs.prepare(request())

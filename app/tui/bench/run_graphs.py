@@ -13,18 +13,18 @@ from textual.containers import Horizontal, Vertical
 
 from app.core.presentation.raw_data import intervals
 from app.core.presentation.run import both_directions
-from app.core.session.results import RunFigures, RunStatus, Sample
+from app.core.session.results import RunResult, RunStatus, Sample
 from app.core.session.state import RunRecord, Session
 from app.doors import action
 from app.tui.bench.curves import Curves, ramp_of
 from app.tui.bench.large_figures import directions_of, ended_figures, figure_columns, parts_of_run, running_figures
 from app.tui.bench.live_view import baseline_references, heat_chart, latency_chart, throughput_chart
 from app.tui.bench.run_marks import change_marks, event_marks, marks_of
-from app.tui.plot_worker import StillPicture
+from app.tui.plot_worker import PlotWorker
 from widgets.chart import LineChart, TimeMark
 from widgets.figure_rows import FigureRows
 from widgets.heat_plot import HeatChart
-from widgets.plot_render.plot_data import Picture
+from widgets.plot_render.plot_data import StaticPlot
 from widgets.scale import time_end
 from widgets.text_utils.text import clean, shorten
 
@@ -76,7 +76,7 @@ class RunGraphs(Vertical):
         self._baseline: RunRecord | None = None
         self._beneath = Curves()
         self._happened: tuple[TimeMark, ...] = ()
-        self._figures: RunFigures | None = None
+        self._figures: RunResult | None = None
         self._run: RunRecord | None = None
         self._whole = Curves()
         self._part = ""
@@ -98,7 +98,7 @@ class RunGraphs(Vertical):
                 yield LineChart(title="IOPS", id="throughput")
                 yield LineChart(title="Latency", id="latency", log_scale=True)
                 yield HeatChart(title="Latency heat map", id="heat", log_scale=True)
-            yield StillPicture(id="percentiles", ascii=self._ascii)
+            yield PlotWorker(id="percentiles", ascii=self._ascii)
 
     def on_mount(self) -> None:
         """Draws as the app does."""
@@ -289,7 +289,7 @@ class RunGraphs(Vertical):
         if run is not None and drawn:
             below = None if self._part else self._baseline
             state = (run.id, run.start.at, self._part, None if below is None else below.id)
-            self.query_one(StillPicture).make(partial(_latencies, run, below), state)
+            self.query_one(PlotWorker).make(partial(_latencies, run, below), state)
         else:
             self.remove_class("-percentiles")
 
@@ -367,7 +367,7 @@ _NOTHING = "no sample was kept of this run"
 """Of a run whose raw output is gone, or that was over before its first interval."""
 
 
-def _latencies(run: RunRecord, baseline: RunRecord | None) -> Picture | None:
+def _latencies(run: RunRecord, baseline: RunRecord | None) -> StaticPlot | None:
     """All latencies of a run by percentile, over those of the baseline."""
     draw = action("plots.run")
     return None if draw is None else draw(run, baseline)

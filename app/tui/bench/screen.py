@@ -15,13 +15,13 @@ from app.core.presentation.caches import cache_line
 from app.core.presentation.device import in_force, in_force_of
 from app.core.presentation.run import cpu_line, silence_words, stall_words
 from app.core.session.events import RunTarget
-from app.core.session.results import Advice, MemberFigures, Phase
+from app.core.session.results import Advice, MemberStats, Phase
 from app.core.session.state import ActiveRun, RunRecord, Session
 from app.tui.bench.advice import AdviceScreen
 from app.tui.bench.curves import Curves, ramp_of
 from app.tui.bench.live_view import advice_line, chart_seconds, machine_line, progress
 from app.tui.bench.members import NARROW_BAR, WIDE_BAR, member_table
-from app.tui.bench.run_control import StartingScreen
+from app.tui.bench.run_control import RunControlScreen
 from app.tui.bench.run_graphs import GraphKeys, RunGraphs, happened_in, length_of
 from app.tui.bench.run_marks import change_marks, event_marks
 from app.tui.bench.summary import ended_line, next_words, progress_line, running, summary_lines
@@ -32,7 +32,7 @@ from backends.sizes import size_words
 from backends.text import clean
 from widgets.bars import ProgressLine
 from widgets.chart_data import WAITING
-from widgets.static_table import StillTable
+from widgets.static_table import StaticTable
 
 WIDE = 96
 """Columns from which settings are named and bars are long."""
@@ -53,7 +53,7 @@ _PARTS_HINT = "] shows the graphs of each section or target alone, [ goes back."
 _IDLE = "r runs the job; p chooses another, T the target."
 
 
-class BenchScreen(GraphKeys, StartingScreen):
+class BenchScreen(GraphKeys, RunControlScreen):
     """The job, its figures and graphs, progress and what the run says."""
 
     NAME: ClassVar[str] = "bench"
@@ -74,7 +74,7 @@ class BenchScreen(GraphKeys, StartingScreen):
         yield Static("", id="job", markup=False)
         yield RunGraphs(id="graphs")
         yield ProgressLine(id="progress")
-        yield StillTable(id="members")
+        yield StaticTable(id="members")
         yield Static("", id="machine-line", markup=False)
         yield Static("", id="advice", markup=False)
         yield Static("", id="message", markup=False)
@@ -237,13 +237,13 @@ class BenchScreen(GraphKeys, StartingScreen):
             self.show_advice(said)
             self.show_job()
 
-    def _show_members(self, members: tuple[MemberFigures, ...]) -> None:
+    def _show_members(self, members: tuple[MemberStats, ...]) -> None:
         """What each member of the array does, as far as there is room beside the graphs."""
         if self.graphs.frozen and members:
             return
         most = next(rows for height, rows in MEMBER_ROWS if self.size.height >= height)
         bar = WIDE_BAR if self.size.width >= WIDE else NARROW_BAR
-        table = self.query_one(StillTable)
+        table = self.query_one(StaticTable)
         table.columns, table.rows = member_table(members, most=most, bar=bar, ascii=self.workbench_app.ascii)
 
     def show_ended(self, run: RunRecord) -> None:

@@ -10,12 +10,12 @@ from widgets.confirm import Confirmation, ConfirmDialog
 from widgets.text_utils import units
 
 if TYPE_CHECKING:
-    from app.core.benchmark.run_plan import Site
-    from app.core.benchmark.runner import Preparation
-    from app.tui.app_interface import Port
+    from app.core.benchmark.run_plan import ResolvedTarget
+    from app.core.benchmark.runner import RunPlan
+    from app.tui.app_interface import AppInterface
 
 
-async def allowed(app: Port, ready: Preparation) -> bool:
+async def allowed(app: AppInterface, ready: RunPlan) -> bool:
     """Whether the person lets a writing job on a device go ahead; a refused one only gives its reasons."""
     if ready.refused:
         where = ", ".join(target.where for target in ready.request.targets)
@@ -30,7 +30,7 @@ async def allowed(app: Port, ready: Preparation) -> bool:
     return await app.push_screen_wait(ConfirmDialog(_overwriting(app, ready))) is True
 
 
-def _overwriting(app: Port, ready: Preparation) -> Confirmation:
+def _overwriting(app: AppInterface, ready: RunPlan) -> Confirmation:
     """The question before one device or several are written to."""
     devices = list(map(_shown, ready.overwritten))
     lost = "it" if len(devices) == 1 else "them"
@@ -55,21 +55,21 @@ def _overwriting(app: Port, ready: Preparation) -> Confirmation:
     )
 
 
-def _found(site: Site) -> tuple[str, ...]:
+def _found(site: ResolvedTarget) -> tuple[str, ...]:
     """What lies on a device and would be lost."""
     found = () if site.judgement is None else site.judgement.verdict.found
     return found or (f"nothing: {_shown(site)} is blank",)
 
 
-def _shown(site: Site) -> str:
+def _shown(site: ResolvedTarget) -> str:
     return site.name if site.judgement is None else site.judgement.verdict.shown
 
 
-def _wear(app: Port, ready: Preparation) -> tuple[str, ...]:
+def _wear(app: AppInterface, ready: RunPlan) -> tuple[str, ...]:
     return tuple(f"{words}." for words in wear_words(ready, app.session.runs, app.session.inventory))
 
 
-def _precondition(app: Port, ready: Preparation) -> Confirmation:
+def _precondition(app: AppInterface, ready: RunPlan) -> Confirmation:
     """The question before all of a device, or of a file, is written."""
     fills, device = ready.request.fills, ready.device or ready.request.where
     shown = device if ready.scratch is None else str(ready.scratch.path)

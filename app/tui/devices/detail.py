@@ -11,13 +11,13 @@ from app.tui import render
 from app.tui.devices.settings_panel import SettingsPanel
 from widgets.details import Details
 from widgets.keyed_table import KeyedTable
-from widgets.text_panel import Line, Lines
+from widgets.text_panel import Line, TextPanel
 
 TABS = {"settings": "Settings", "facts": "Facts", "history": "History"}
 """Names of the tabs, in the order in which `t` shows them."""
 
 
-class TabLine(Lines):
+class TabLine(TextPanel):
     """The tabs, the present one inverse, and the key that switches."""
 
     DEFAULT_CSS = "TabLine { & > .lines--heading { text-style: bold reverse; } }"

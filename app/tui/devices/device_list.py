@@ -7,13 +7,13 @@ from dataclasses import replace
 
 from textual import events
 
-from app.core.presentation.attention_list import Trouble, troubles
+from app.core.presentation.attention_list import AttentionItem, troubles
 from app.core.presentation.device_table import (
     COLUMNS,
     ORDERS,
     OTHERS,
     USUAL,
-    Listing,
+    DeviceListOptions,
     beside,
     called,
     devices_table,
@@ -21,8 +21,8 @@ from app.core.presentation.device_table import (
     searchable,
 )
 from app.core.presentation.device_tree import Thing
-from app.core.presentation.setting import Tuning
-from app.core.presentation.table import Cell, Fold, Row, Table
+from app.core.presentation.setting import TuningCells
+from app.core.presentation.table import Cell, ExpandState, Row, Table
 from app.tui import render
 from backends.model import Inventory, Target
 from backends.settings import Reading
@@ -35,7 +35,7 @@ SHOWN = ("setting", "now", "staged", "risk", "effect")
 """Columns of the table of settings; the values that one may have stand in the list that enter opens."""
 
 
-_FOLDS = {Fold.NOTHING: "  ", Fold.CLOSED: "▸ ", Fold.OPEN: "▾ "}
+_FOLDS = {ExpandState.NOTHING: "  ", ExpandState.CLOSED: "▸ ", ExpandState.OPEN: "▾ "}
 
 
 def list_rows(table: Table, staged: Container[str] = ()) -> tuple[TableRow, ...]:
@@ -105,21 +105,21 @@ class DeviceList(KeyedTable):
         super().__init__(id="devices", empty="looking for hardware ...")
         self.shown: tuple[str, ...] = tuple(columns) or USUAL
         """Keys of the columns, as far as there is room."""
-        self.listing = Listing(order=order if order in ORDERS else "address")
+        self.listing = DeviceListOptions(order=order if order in ORDERS else "address")
         """What of the list is shown."""
         self.words = ""
         """What the filter wants."""
         self.told = Table(columns=COLUMNS)
         """What is shown, before it is drawn."""
         self._inventory = Inventory()
-        self._tuned: Mapping[Target, Tuning] = {}
+        self._tuned: Mapping[Target, TuningCells] = {}
         self._staged: Collection[str] = ()
         self._texts: dict[str, str] | None = None
         self._stood: str | None = None
         self._thing: Thing | None = None
-        self._gone_to: Trouble | None = None
+        self._gone_to: AttentionItem | None = None
 
-    def show(self, inventory: Inventory, tuned: Mapping[Target, Tuning], staged: Collection[str]) -> None:
+    def show(self, inventory: Inventory, tuned: Mapping[Target, TuningCells], staged: Collection[str]) -> None:
         """Bring the rows up to date. The cursor stays on its row; until somebody moved it, on the first.
 
         A row that is not there for now keeps it: what was chosen is no other thing meanwhile.
@@ -216,7 +216,7 @@ class DeviceList(KeyedTable):
     def open_branch(self) -> bool:
         """Show what hangs from the row; False where nothing is hidden."""
         row = self._told_row()
-        if row is None or row.fold is not Fold.CLOSED:
+        if row is None or row.fold is not ExpandState.CLOSED:
             return False
         self.stay()
         key = row.key.removesuffix(OTHERS)
@@ -245,7 +245,7 @@ class DeviceList(KeyedTable):
         if row is None:
             return False
         self.stay()
-        if row.fold is Fold.OPEN and self.listing.found is None:
+        if row.fold is ExpandState.OPEN and self.listing.found is None:
             listing = self.listing
             self.listing = replace(listing, opened=listing.opened - {row.key}, closed=listing.closed | {row.key})
             self._rearrange()
@@ -261,7 +261,7 @@ class DeviceList(KeyedTable):
         at = self._index.get(self.cursor or "")
         return None if at is None else self.told.rows[at]
 
-    def next_trouble(self, found: Sequence[Trouble]) -> tuple[int, Trouble] | None:
+    def next_trouble(self, found: Sequence[AttentionItem]) -> tuple[int, AttentionItem] | None:
         """Go to the next of what wants a look, and its place among them from 0; None where all is well.
 
         The one after the last that was gone to, as long as the cursor is on it; else the first.

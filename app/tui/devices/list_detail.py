@@ -6,7 +6,7 @@ from textual import events, on
 from textual.app import ComposeResult
 
 from app.core.presentation.device import capacity_words, kind_words, state_cell
-from app.core.presentation.device_tree import Branch, Thing, reason
+from app.core.presentation.device_tree import DeviceTreeNode, Thing, reason
 from app.tui.base import WorkbenchScreen
 from app.tui.devices.detail import DeviceDetail
 from app.tui.devices.device_list import DeviceList, unfolded_words
@@ -21,7 +21,7 @@ BESIDE = 118
 """Columns from which the device is shown beside the list: three fifths of them hold how a device is tuned."""
 
 
-class DevicesAndOne(WorkbenchScreen):
+class ListDetailScreen(WorkbenchScreen):
     """What the screens of devices have in common, whoever's devices they are."""
 
     AUTO_FOCUS = "#devices"
@@ -137,7 +137,7 @@ class DevicesAndOne(WorkbenchScreen):
 
 def title_words(thing: Thing) -> str:
     """Name, level, size and state of a device."""
-    branch = Branch(thing=thing, why=reason(thing) if isinstance(thing, Array) else "")
+    branch = DeviceTreeNode(thing=thing, why=reason(thing) if isinstance(thing, Array) else "")
     state = state_cell(branch)
     sign = "" if state.mark is None else f"{MARKS[state.mark]} "
     words = (name_of(thing), kind_words(thing), capacity_words(thing), f"{sign}{state.text}".strip())

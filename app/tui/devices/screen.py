@@ -12,25 +12,25 @@ from textual.widgets import Input
 
 from app.core.presentation.device import counts, facts, problems_at
 from app.core.presentation.device_tree import Thing
-from app.core.presentation.setting import UNREAD, Tuning, tuning
+from app.core.presentation.setting import UNREAD, TuningCells, tuning
 from app.core.presentation.table import Facts
 from app.core.session.state import ChangeRecord, Session
 from app.tui.devices.detail import FactsPane
-from app.tui.devices.list_detail import DevicesAndOne
-from app.tui.devices.settings_panel import Part, able_first, defect, pairs, parts_of, read_again
+from app.tui.devices.list_detail import ListDetailScreen
+from app.tui.devices.settings_panel import TargetSettings, able_first, defect, pairs, parts_of, read_again
 from app.tui.notices import commands_in
 from app.tui.welcome import first_steps
 from backends.display_names import name_of
 from backends.errors import RaidbenchError
 from backends.model import KERNEL, Array, Controller, Drive, Inventory, Target
-from backends.protocol import KeepsReadings
+from backends.protocol import CachedReadings
 from widgets.keyed_table import KeyedTable
 from widgets.pane import Pane
 from widgets.text_field import TextField
 
 if TYPE_CHECKING:
-    from app.core.presentation.attention_list import Trouble
-    from app.tui.devices.staged_changes import Changing
+    from app.core.presentation.attention_list import AttentionItem
+    from app.tui.devices.staged_changes import ChangeController
     from app.tui.watched import FileDifference
     from backends.change import Change
 
@@ -47,23 +47,23 @@ SOON = 0.05
 """Seconds within which most settings are read: what takes longer is waited for before everybody's eyes."""
 
 
-class DevicesScreen(DevicesAndOne):
+class DevicesScreen(ListDetailScreen):
     """The devices of this machine; filter and a pane for the facts come when they are wanted."""
 
     NAME: ClassVar[str] = "devices"
-    HORIZONTAL_BREAKPOINTS = [*DevicesAndOne.HORIZONTAL_BREAKPOINTS, (THREE, "-three")]  # noqa: RUF012
+    HORIZONTAL_BREAKPOINTS = [*ListDetailScreen.HORIZONTAL_BREAKPOINTS, (THREE, "-three")]  # noqa: RUF012
 
     def __init__(self) -> None:
         super().__init__()
         self._inventory: Inventory | None = None
         self._shown: str | None = None  # whose settings and facts are drawn: while the cursor moves, not the row's
         self._beginning = False
-        self._tuned: dict[Target, Tuning] = {}
+        self._tuned: dict[Target, TuningCells] = {}
         self._why_empty = ""
         self._changes: tuple[ChangeRecord, ...] = ()
         self._moved: frozenset[Target] | None = None
         self._filter: TextField | None = None
-        self._offered: Trouble | None = None
+        self._offered: AttentionItem | None = None
         self._drifts: tuple[FileDifference, ...] = ()
         self._aim: tuple[str, str] | None = None  # target and key that the cursor goes to once they are read
 
@@ -283,12 +283,12 @@ class DevicesScreen(DevicesAndOne):
         """The settings of the thing, and of the disk that it is to the kernel: what is kept of them until they are."""
         bench, inventory = self.workbench_app.workbench, self._inventory or Inventory()
         machine = bench.hardware.machine
-        parts: list[Part] = []
+        parts: list[TargetSettings] = []
         why = ""
         anew = self.panel.of != str(thing.target)
         waiting = self.set_timer(SOON, partial(self._show_read, thing, ()), pause=not anew)
         try:
-            if isinstance(machine.backend(thing.target), KeepsReadings) and (anew or not self.panel.parts):
+            if isinstance(machine.backend(thing.target), CachedReadings) and (anew or not self.panel.parts):
                 self._show_read(thing, await parts_of(bench, inventory, thing, machine.kept))
             read = machine.read if moved is None else partial(read_again, machine, self.panel.parts, moved)
             parts = await parts_of(bench, inventory, thing, read)
@@ -306,7 +306,7 @@ class DevicesScreen(DevicesAndOne):
         if parts and self.workbench_app.drifted.file is not None:
             self.workbench_app.check_anew()  # what was just read had not been held against the file
 
-    def _show_read(self, thing: Thing, parts: Sequence[Part], why: str | None = None) -> None:
+    def _show_read(self, thing: Thing, parts: Sequence[TargetSettings], why: str | None = None) -> None:
         """Its settings as they were read; without any and a reason why, they are waited for."""
         at = str(thing.target)
         if at != self._selected or (not parts and why is None and self.panel.of == at):
@@ -316,7 +316,7 @@ class DevicesScreen(DevicesAndOne):
             self._show_settings(able_first(parts), why or ("" if parts or why is not None else self._why_empty))
             self._show_facts(anew=anew)
 
-    def _show_settings(self, parts: tuple[Part, ...], why: str) -> None:
+    def _show_settings(self, parts: tuple[TargetSettings, ...], why: str) -> None:
         self._why_empty = why
         self.panel.show(parts, of=self._selected)
         if self._aim is not None and any(part.target == self._aim[0] for part in parts):
@@ -324,10 +324,10 @@ class DevicesScreen(DevicesAndOne):
             self._aim = None
         self._say_empty(self.workbench_app.session)
 
-    def _changing(self) -> Changing:
-        from app.tui.devices.staged_changes import Changing
+    def _changing(self) -> ChangeController:
+        from app.tui.devices.staged_changes import ChangeController
 
-        return Changing(self.workbench_app, self.panel, self._changed)
+        return ChangeController(self.workbench_app, self.panel, self._changed)
 
     def _changed(self, changes: tuple[Change, ...]) -> None:
         """After changes, what they may have moved is looked at again."""
@@ -535,15 +535,15 @@ class DevicesScreen(DevicesAndOne):
 
     def action_sort(self) -> None:
         """Choose what the list is sorted by."""
-        from app.tui.devices.sort_columns import Arranging
+        from app.tui.devices.sort_columns import SortColumnsDialog
 
-        Arranging(self.workbench_app, self.devices).sort()
+        SortColumnsDialog(self.workbench_app, self.devices).sort()
 
     def action_columns(self) -> None:
         """Choose the columns of the list."""
-        from app.tui.devices.sort_columns import Arranging
+        from app.tui.devices.sort_columns import SortColumnsDialog
 
-        arranging = Arranging(self.workbench_app, self.devices)
+        arranging = SortColumnsDialog(self.workbench_app, self.devices)
         self.run_worker(arranging.choose_columns(), group="columns", exclusive=True)
 
     def action_rescan(self) -> None:

@@ -7,12 +7,12 @@ from app.core.presentation.setting import legal_labels, why_in_force
 from backends.model import Scope
 from backends.settings import Reading, Setting
 from backends.values import dataclass
-from widgets.text_panel import Line, Lines
+from widgets.text_panel import Line, TextPanel
 from widgets.text_utils.text import clean, width_of, wrap
 
 
 @dataclass(frozen=True, slots=True)
-class Explained:
+class SettingExplanation:
     """A setting of a target."""
 
     setting: Setting
@@ -27,14 +27,14 @@ class Explained:
     """What the state file wants of it, a sentence; "" for nothing else."""
 
 
-class SettingHelp(Lines):
+class SettingHelp(TextPanel):
     """Name and effect, why it cannot be changed or is not in force, what it does, and its values on one line."""
 
     def __init__(self) -> None:
         super().__init__(id="setting-help")
-        self._spot: Explained | None = None
+        self._spot: SettingExplanation | None = None
 
-    def show(self, spot: Explained | None) -> None:
+    def show(self, spot: SettingExplanation | None) -> None:
         """Show another one; None for none."""
         if spot != self._spot:
             self._spot = spot
@@ -61,7 +61,7 @@ def _said(text: str, tone: str, width: int) -> list[Line]:
     return [((tone, line),) for line in wrap(text, width)]
 
 
-def _values(spot: Explained, width: int) -> list[Line]:
+def _values(spot: SettingExplanation, width: int) -> list[Line]:
     """The legal values; the present one and the staged one stand out, and they alone where there are too many."""
     named = legal_labels(spot.setting, spot.reading)
     tones = {spot.reading.now: "title", spot.staged: "accent"}

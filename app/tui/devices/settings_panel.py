@@ -16,17 +16,17 @@ from app.core.presentation.table import Cell, Table
 from app.core.workbench import Workbench
 from app.tui import render
 from app.tui.devices.device_list import SHOWN, next_value
-from app.tui.devices.setting_help import Explained, SettingHelp
+from app.tui.devices.setting_help import SettingExplanation, SettingHelp
 from backends.errors import RaidbenchError
 from backends.model import KERNEL, Inventory, Scope, Target
-from backends.protocol import ReadsOne
-from backends.registry import Machine
+from backends.protocol import SingleSettingReader
+from backends.registry import MachineBackends
 from backends.settings import Effect, Reading, Setting
 from backends.values import dataclass
 from widgets.keyed_table import KeyedTable, TableColumn, TableRow
 
 if TYPE_CHECKING:
-    from app.tui.app_interface import Port
+    from app.tui.app_interface import AppInterface
     from app.tui.watched import FileDifference
 
 LEAST = {"setting": 20, "now": 16, "wanted": 10, "staged": 10}
@@ -41,7 +41,7 @@ _JOINT = "|"
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
-class Part:
+class TargetSettings:
     """The settings of one target, as they were read."""
 
     target: str
@@ -57,10 +57,10 @@ class Part:
 
 
 @dataclass(frozen=True, slots=True)
-class Spot:
+class SettingPosition:
     """The setting under the cursor."""
 
-    part: Part
+    part: TargetSettings
     """Where it belongs."""
     setting: Setting
     """What it is."""
@@ -93,7 +93,7 @@ class SettingsPanel(Vertical):
 
     def __init__(self) -> None:
         super().__init__(id="settings-panel")
-        self.parts: tuple[Part, ...] = ()
+        self.parts: tuple[TargetSettings, ...] = ()
         """What is shown."""
         self.outcomes: dict[str, dict[str, Cell]] = {}
         """How changes ended: target -> key -> words; shown until something else is staged there."""
@@ -113,8 +113,8 @@ class SettingsPanel(Vertical):
         return self.query_one(KeyedTable)
 
     @property
-    def _app(self) -> Port:
-        return cast("Port", self.app)
+    def _app(self) -> AppInterface:
+        return cast("AppInterface", self.app)
 
     def staged_at(self, target: str) -> Mapping[str, str]:
         """What is staged of a target, by key."""
@@ -124,7 +124,7 @@ class SettingsPanel(Vertical):
         """What the file of settings wants of a target otherwise, by key."""
         return self._app.drifted.at(target)
 
-    def show(self, parts: tuple[Part, ...], *, of: str | None) -> None:
+    def show(self, parts: tuple[TargetSettings, ...], *, of: str | None) -> None:
         """Show these settings, which the device at the address `of` has."""
         self.parts, self.of = parts, of
         self.fill()
@@ -212,7 +212,7 @@ class SettingsPanel(Vertical):
         self.query_one(SettingHelp).show(
             None
             if spot is None
-            else Explained(
+            else SettingExplanation(
                 spot.setting,
                 spot.reading,
                 spot.part.scope,
@@ -221,7 +221,7 @@ class SettingsPanel(Vertical):
             )
         )
 
-    def _said_of_file(self, spot: Spot) -> str:
+    def _said_of_file(self, spot: SettingPosition) -> str:
         """What the state file wants of a setting, and why it cannot simply be set; "" where it wants nothing else."""
         drift = self.drifts_at(spot.part.target).get(spot.setting.key)
         if drift is None or drift.wanted == spot.reading.now:
@@ -248,7 +248,7 @@ class SettingsPanel(Vertical):
             self._stage(staged, drift.wanted)
         return True
 
-    def _spot(self) -> Spot | None:
+    def _spot(self) -> SettingPosition | None:
         """The setting under the cursor."""
         key = self.table.cursor or ""
         target, joint, name = key.partition(_JOINT)
@@ -259,10 +259,10 @@ class SettingsPanel(Vertical):
             setting = next((setting for setting in part.settings if setting.key == wanted), None)
             reading = part.readings.get(wanted)
             if setting is not None and reading is not None:
-                return Spot(part, setting, reading)
+                return SettingPosition(part, setting, reading)
         return None
 
-    def _changeable(self) -> Spot | None:
+    def _changeable(self) -> SettingPosition | None:
         """The setting under the cursor, if it may be changed; says why not. From elsewhere the table is entered."""
         table = self.table
         if self.screen.focused is not table:
@@ -284,10 +284,10 @@ class SettingsPanel(Vertical):
             return None
         return spot
 
-    def _staged(self, spot: Spot) -> str | None:
+    def _staged(self, spot: SettingPosition) -> str | None:
         return self.staged_at(spot.part.target).get(spot.setting.key, spot.reading.now)
 
-    def _stage(self, spot: Spot, value: str | None) -> None:
+    def _stage(self, spot: SettingPosition, value: str | None) -> None:
         self.outcomes.get(spot.part.target, {}).pop(spot.setting.key, None)
         self._app.stage(spot.part.target, spot.setting.key, None if value == spot.reading.now else value)
         self.fill()
@@ -328,7 +328,7 @@ class SettingsPanel(Vertical):
 
             self.app.push_screen(dialog(spot.setting, spot.reading, self._staged(spot)), self._chosen(spot))
 
-    def _chosen(self, spot: Spot) -> Callable[[str | None], None]:
+    def _chosen(self, spot: SettingPosition) -> Callable[[str | None], None]:
         def take(value: str | None) -> None:
             if value is not None:
                 self._stage(spot, value)
@@ -336,7 +336,7 @@ class SettingsPanel(Vertical):
         return take
 
 
-def _with_value(part: Part, key: str, now: str) -> Part:
+def _with_value(part: TargetSettings, key: str, now: str) -> TargetSettings:
     """The same with another value of one setting; what is in force of it is not known yet."""
     reading = part.readings.get(key)
     if reading is None or reading.now == now:
@@ -352,7 +352,7 @@ Read = Callable[[Target], Awaitable[Mapping[str, Reading]]]
 """Asks for the settings of a target."""
 
 
-async def parts_of(workbench: Workbench, inventory: Inventory, thing: Thing, read: Read) -> list[Part]:
+async def parts_of(workbench: Workbench, inventory: Inventory, thing: Thing, read: Read) -> list[TargetSettings]:
     """Its own settings and those of its queue. Raises RaidbenchError."""
     queue = inventory.twin(thing)
     parts = [await _part(workbench, thing, read)]
@@ -360,7 +360,7 @@ async def parts_of(workbench: Workbench, inventory: Inventory, thing: Thing, rea
 
 
 async def read_again(
-    machine: Machine, shown: Sequence[Part], moved: Container[Target], target: Target
+    machine: MachineBackends, shown: Sequence[TargetSettings], moved: Container[Target], target: Target
 ) -> Mapping[str, Reading]:
     """Settings after some were set on the targets that `moved`: what was read back then is not asked again.
 
@@ -371,11 +371,13 @@ async def read_again(
     if known is not None and target not in moved and target.backend != KERNEL:
         return known
     with machine.as_seen():
-        return await (machine.kept if isinstance(machine.backend(target), ReadsOne) else machine.read)(target)
+        return await (machine.kept if isinstance(machine.backend(target), SingleSettingReader) else machine.read)(
+            target
+        )
 
 
-async def _part(workbench: Workbench, thing: Thing, read: Read, heading: str = "") -> Part:
-    return Part(
+async def _part(workbench: Workbench, thing: Thing, read: Read, heading: str = "") -> TargetSettings:
+    return TargetSettings(
         target=str(thing.target),
         heading=heading,
         settings=workbench.hardware.settings(thing.target),
@@ -384,7 +386,7 @@ async def _part(workbench: Workbench, thing: Thing, read: Read, heading: str = "
     )
 
 
-def pairs(parts: Sequence[Part]) -> dict[str, tuple[Setting, Reading]]:
+def pairs(parts: Sequence[TargetSettings]) -> dict[str, tuple[Setting, Reading]]:
     """Settings of a device by key: its own before the queue's."""
     return {
         setting.key: (setting, part.readings[setting.key])
@@ -402,7 +404,7 @@ def defect(thing: Thing, error: Exception) -> RaidbenchError:
     )
 
 
-def able_first(parts: Sequence[Part]) -> tuple[Part, ...]:
+def able_first(parts: Sequence[TargetSettings]) -> tuple[TargetSettings, ...]:
     """The queue's settings before the drive's own where none of these can be changed: a tool is missing."""
     if len(parts) < 2 or _able(parts[0]) or not _able(parts[1]):
         return tuple(parts)
@@ -410,5 +412,5 @@ def able_first(parts: Sequence[Part]) -> tuple[Part, ...]:
     return queue, replace(own, heading=f"Of {own.target} itself")
 
 
-def _able(part: Part) -> bool:
+def _able(part: TargetSettings) -> bool:
     return any(reading.availability.available for reading in part.readings.values())

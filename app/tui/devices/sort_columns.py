@@ -11,13 +11,13 @@ from backends.errors import RaidbenchError
 from widgets.choice_list import ChoiceDialog, ChoiceItem
 
 if TYPE_CHECKING:
-    from app.tui.app_interface import Port
+    from app.tui.app_interface import AppInterface
 
 
-class Arranging:
+class SortColumnsDialog:
     """Asks how the list is to be arranged."""
 
-    def __init__(self, app: Port, devices: DeviceList) -> None:
+    def __init__(self, app: AppInterface, devices: DeviceList) -> None:
         self._app = app
         self._list = devices
 

@@ -16,7 +16,7 @@ from app.core.presentation.device_tree import Thing
 from app.core.presentation.risk_text import (
     SETTING,
     WAITS,
-    Tier,
+    ConfirmationLevel,
     effect_words,
     kept_words,
     outcome_cell,
@@ -26,7 +26,7 @@ from app.core.presentation.risk_text import (
 from app.core.presentation.table import Cell
 from app.core.session.unit_labels import within
 from backends.change import Change
-from backends.device_label import Nameplate, word_of
+from backends.device_label import DeviceLabel, word_of
 from backends.display_names import name_of
 from backends.errors import RaidbenchError
 from backends.model import Controller, Inventory, Target
@@ -39,7 +39,7 @@ from widgets.text_utils import units
 
 if TYPE_CHECKING:
     from app.core.session.events import ChangeEnded
-    from app.tui.app_interface import Port
+    from app.tui.app_interface import AppInterface
 
 # -- what is opened to choose another value of a setting --------------------------------------------------------------
 
@@ -70,17 +70,17 @@ def _items(setting: Setting, reading: Reading) -> tuple[ChoiceItem, ...]:
 
 # -- planned changes as the dialog says them that asks before they are applied ----------------------------------------
 
-TIERS: Mapping[Tier, DialogTier] = {
-    Tier.HARMLESS: "harmless",
-    Tier.RISKY: "risky",
-    Tier.DESTRUCTIVE: "destructive",
+TIERS: Mapping[ConfirmationLevel, DialogTier] = {
+    ConfirmationLevel.HARMLESS: "harmless",
+    ConfirmationLevel.RISKY: "risky",
+    ConfirmationLevel.DESTRUCTIVE: "destructive",
 }
 """What the dialog calls them."""
 
 
 def confirmation(
     changes: tuple[Change, ...],
-    plates: Mapping[Target, Nameplate],
+    plates: Mapping[Target, DeviceLabel],
     *,
     title: str = "",
     trial_label: str = "",
@@ -97,14 +97,18 @@ def confirmation(
         tier=TIERS[tier(worst(change.risk for change in changes))],
         devices=tuple(
             dict.fromkeys(
-                plates[change.target].sentence for change in changes if tier(change.risk) is not Tier.HARMLESS
+                plates[change.target].sentence
+                for change in changes
+                if tier(change.risk) is not ConfirmationLevel.HARMLESS
             )
         ),
         summary=" ".join((*view.above(changes), *view.moves(changes))),
         changes=tuple(_planned(change, names) for change in changes),
         commands=commands,
         risks=view.risks(changes),
-        required=word_of(plates[change.target] for change in changes if tier(change.risk) is Tier.DESTRUCTIVE),
+        required=word_of(
+            plates[change.target] for change in changes if tier(change.risk) is ConfirmationLevel.DESTRUCTIVE
+        ),
         trial_label=trial_label if not any(map(why_not_tried, changes)) else "",
     )
 
@@ -131,7 +135,7 @@ def _place(change: Change) -> tuple[Target, str]:
     return change.target, change.key
 
 
-class Shows(Protocol):
+class SettingsDisplay(Protocol):
     """What shows the settings."""
 
     def become(self, target: str, key: str, cell: Cell | None, *, now: str | None = None) -> None:
@@ -145,10 +149,12 @@ ENDS_WITH_IT = "This machine is simulated: leaving takes a trial back."
 """The word about a trial where nothing real can be lost."""
 
 
-class Changing:
+class ChangeController:
     """Reviews, applies and undoes. Writes run on the app in a group that nothing cancels."""
 
-    def __init__(self, app: Port, panel: Shows, changed: Callable[[tuple[Change, ...]], None]) -> None:
+    def __init__(
+        self, app: AppInterface, panel: SettingsDisplay, changed: Callable[[tuple[Change, ...]], None]
+    ) -> None:
         """`panel` shows what becomes of each setting; `changed` looks at what changes may have moved."""
         self._app = app
         self._panel = panel
@@ -270,11 +276,11 @@ class Changing:
         found = {change.target: inventory.find(str(change.target)) for change in changes}
         return {target: name_of(_shown(inventory, thing)) for target, thing in found.items() if thing is not None}
 
-    async def _plates(self, changes: tuple[Change, ...]) -> dict[Target, Nameplate]:
+    async def _plates(self, changes: tuple[Change, ...]) -> dict[Target, DeviceLabel]:
         return {change.target: await self._app.workbench.hardware.nameplate(change.target) for change in changes}
 
     async def _take_back(
-        self, plans: tuple[Change, ...], ids: tuple[str, ...], plates: Mapping[Target, Nameplate]
+        self, plans: tuple[Change, ...], ids: tuple[str, ...], plates: Mapping[Target, DeviceLabel]
     ) -> None:
         """Do it; the dialog had the words of those targets typed whose data it destroys."""
         bench = self._app.workbench

@@ -29,13 +29,13 @@ from app.core.session.results import Sample
 from app.core.session.state import ExperimentRecord, RunRecord, Session
 from app.doors import action
 from app.tui.base import WorkbenchScreen
-from app.tui.plot_worker import StillPicture
+from app.tui.plot_worker import PlotWorker
 from app.tui.render import TONES, columns, rows
 from widgets.interval_bar import IntervalBar, IntervalMark
 from widgets.pane import Pane
-from widgets.plot_render.plot_data import PercentileData, Picture, PictureKind, Unit
-from widgets.static_table import StillTable
-from widgets.text_panel import Line, Lines, Prose
+from widgets.plot_render.plot_data import PercentileData, StaticPlot, StaticPlotKind, Unit
+from widgets.static_table import StaticTable
+from widgets.text_panel import Line, TextPanel, TextParagraphs
 from widgets.text_utils.text import clean, width_of, wrap
 
 # -- the verdicts of a comparison in large words, with what each rests on ---------------------------------------------
@@ -44,7 +44,7 @@ _GAP = "   "
 _BETWEEN = "        "
 
 
-class VerdictLines(Lines):
+class VerdictLines(TextPanel):
     """The headline's verdict, then that of its tail: beside it where there is room."""
 
     DEFAULT_CSS = """
@@ -141,7 +141,7 @@ class CompareScreen(WorkbenchScreen):
         self._sides = (a, b)
         self._comparison = compare(a.run, b.run, a_session, b_session, names=(a.name, b.name), experiments=experiments)
         self._samples: dict[tuple[Path, str], tuple[Sample, ...]] = {}
-        self._kind: PictureKind | None = None
+        self._kind: StaticPlotKind | None = None
         self._unit = 0
         self._goes_on = False
 
@@ -162,13 +162,13 @@ class CompareScreen(WorkbenchScreen):
             yield VerdictLines(verdicts(comparison), id="compared-verdict")
             if drawn is not None:
                 yield IntervalBar(_mark(drawn), ascii=ascii, id="compared-interval")
-                yield Prose(drawing_words(drawn), "muted")
-            yield StillTable(columns(figures), rows(figures), id="compared-figures")
-            yield StillTable(columns(targets), rows(targets), id="compared-targets")
-            yield Prose("What differs" if differing.rows else "Nothing that was recorded differs.", "heading")
-            yield StillTable(columns(differing), rows(differing), id="compared-sides")
-            yield Prose("\n".join(_sentences(comparison)), id="compared-words")
-            yield StillPicture(id="compared-picture", ascii=ascii)
+                yield TextParagraphs(drawing_words(drawn), "muted")
+            yield StaticTable(columns(figures), rows(figures), id="compared-figures")
+            yield StaticTable(columns(targets), rows(targets), id="compared-targets")
+            yield TextParagraphs("What differs" if differing.rows else "Nothing that was recorded differs.", "heading")
+            yield StaticTable(columns(differing), rows(differing), id="compared-sides")
+            yield TextParagraphs("\n".join(_sentences(comparison)), id="compared-words")
+            yield PlotWorker(id="compared-picture", ascii=ascii)
 
     def on_mount(self) -> None:
         """The picture comes when it is made."""
@@ -182,15 +182,15 @@ class CompareScreen(WorkbenchScreen):
 
     def action_switch(self) -> None:
         """Both over time: with IOPS, or with MiB/s."""
-        self._unit = (self._unit + 1) % len(_UNITS) if self._kind is PictureKind.TIMELINE else 0
-        self._kind = PictureKind.TIMELINE
+        self._unit = (self._unit + 1) % len(_UNITS) if self._kind is StaticPlotKind.TIMELINE else 0
+        self._kind = StaticPlotKind.TIMELINE
         self._show_drawn()
 
     def action_percentiles(self) -> None:
         """All latencies by percentile, or both runs over time."""
-        shown = self.query_one("#compared-picture", StillPicture).picture
+        shown = self.query_one("#compared-picture", PlotWorker).picture
         by_percentile = shown is not None and isinstance(shown.data, PercentileData)
-        self._kind = PictureKind.TIMELINE if by_percentile else PictureKind.PERCENTILES
+        self._kind = StaticPlotKind.TIMELINE if by_percentile else StaticPlotKind.PERCENTILES
         self._show_drawn()
 
     def _show_drawn(self) -> None:
@@ -239,16 +239,16 @@ class CompareScreen(WorkbenchScreen):
     def _draw(self) -> None:
         """The picture that is wanted."""
         unit = _UNITS[self._unit]
-        view = self.query_one("#compared-picture", StillPicture)
+        view = self.query_one("#compared-picture", PlotWorker)
         view.make(partial(self._picture, self._kind, unit), (self._kind, unit))
 
-    def _picture(self, kind: PictureKind | None, unit: Unit) -> Picture | None:
+    def _picture(self, kind: StaticPlotKind | None, unit: Unit) -> StaticPlot | None:
         """In a thread: an hour of intervals takes seconds. Without a choice what tells most and is there."""
         draw = action("plots.sides")
         if draw is None:
             return None
         names, folders = [side.name for side in self._sides], [side.folder for side in self._sides]
-        picture: Picture = draw(self._comparison, names, folders, kind=kind, unit=unit, intervals=self._intervals)
+        picture: StaticPlot = draw(self._comparison, names, folders, kind=kind, unit=unit, intervals=self._intervals)
         return picture
 
     def _intervals(self, run: RunRecord, folder: Path) -> tuple[Sample, ...]:

@@ -24,13 +24,13 @@ from app.core.session.results import Phase, Sample
 from app.core.session.state import RunRecord, Session
 from app.core.session.store import load
 from app.tui.bench.members import NARROW_BAR, member_table
-from app.tui.overlay_screen import Sheet
+from app.tui.overlay_screen import OverlayScreen
 from app.tui.render import groups
 from backends.errors import RaidbenchError
 from backends.input_file import open_input
 from backends.text import clean_lines
 from widgets.details import Detail, Details, FactGroup
-from widgets.static_table import StillTable, TableColumn, TableRow
+from widgets.static_table import StaticTable, TableColumn, TableRow
 from widgets.text_utils.sparkline import spark
 
 if TYPE_CHECKING:
@@ -100,7 +100,7 @@ RAW_LIMIT = 64 * 1024
 """Bytes of fio's last words shown with `r`."""
 
 
-class FiguresScreen(Sheet):
+class FiguresScreen(OverlayScreen):
     """A sheet with all figures; r shows fio's raw output."""
 
     BESIDE: ClassVar[int] = 6
@@ -126,7 +126,7 @@ class FiguresScreen(Sheet):
             yield Static(f"{self._run.id}  {start.title}  on {start.target}", classes="sheet-title", markup=False)
             with VerticalScroll(classes="sheet-scroll", can_focus=False):
                 yield Details(self._figures(), classes="told")
-                yield StillTable(*self._members(), classes="told")
+                yield StaticTable(*self._members(), classes="told")
                 yield Details(self._circumstances(), classes="told")
                 yield Static("", id="raw", markup=False)
             yield Static("r raw output  esc close", markup=False)

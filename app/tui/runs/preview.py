@@ -23,7 +23,7 @@ from app.tui.render import columns, groups, rows
 from widgets.chart import LineChart, Reference
 from widgets.details import Details
 from widgets.pane import Pane
-from widgets.static_table import StillTable
+from widgets.static_table import StaticTable
 from widgets.text_utils import units
 
 PAUSE = 0.25
@@ -59,7 +59,7 @@ class RunPreview(Pane):
 
     def compose(self) -> ComposeResult:
         """Figures above, graphs and facts side by side below."""
-        yield StillTable(id="preview-figures")
+        yield StaticTable(id="preview-figures")
         with Horizontal(id="preview-below"):
             with Vertical(id="preview-graphs"):
                 yield LineChart(title="IOPS", id="preview-iops", ascii=self._ascii)
@@ -85,7 +85,7 @@ class RunPreview(Pane):
         # The rows of several targets or sections have their names in this column.
         named = ("Run",) if run.figures.targets or run.figures.sections else ()
         shown = picked(filled(figures_table((run,))), (*named, *PREVIEWED))
-        table = self.query_one(StillTable)
+        table = self.query_one(StaticTable)
         table.columns, table.rows = columns(shown), rows(shown)
         self.query_one(Details).groups = groups(preview_facts(run, baseline, session, experiments))
         place = (folder, run.id)

@@ -11,7 +11,7 @@ from textual import on
 from textual.app import ComposeResult
 from textual.widgets import Static
 
-from app.core.analysis.replicates import Repeats
+from app.core.analysis.replicates import Replicates
 from app.core.presentation.run_list import ListedRun, against_cell, runs_table, runs_title
 from app.core.presentation.table import Cell, filled
 from app.core.session.state import RunRecord, Session
@@ -106,7 +106,7 @@ class RunsScreen(WorkbenchScreen):
         return f"{said}. {have} runs: A shows them" if earlier else said
 
     def _listed(self, session: Session, runs: dict[str, Place]) -> list[ListedRun]:
-        known = {folder: Repeats(self._beside(folder, runs)) for folder in {folder for folder, _ in runs.values()}}
+        known = {folder: Replicates(self._beside(folder, runs)) for folder in {folder for folder, _ in runs.values()}}
         active = None if session.active is None else session.active.start.id
         against = self._against(session, known)
         return [
@@ -122,7 +122,7 @@ class RunsScreen(WorkbenchScreen):
             for key, (folder, run) in runs.items()
         ]
 
-    def _against(self, session: Session, known: dict[Path, Repeats]) -> dict[str, Cell | None]:
+    def _against(self, session: Session, known: dict[Path, Replicates]) -> dict[str, Cell | None]:
         """What the runs of this session show against its baseline; worked out anew when a run was added."""
         baseline = None if session.baseline is None else session.run(session.baseline)
         if baseline is None:

@@ -10,7 +10,7 @@ from collections.abc import AsyncIterator, Callable, Iterable, Sequence
 from backends.simulator.fio.document import document
 from backends.simulator.fio.job import FioJob
 from backends.simulator.fio.target import SimulatedTarget
-from backends.system.synthetic import MadeUpProcess
+from backends.system.synthetic import SyntheticProcess
 from backends.values import dataclass
 
 _FIRST = 0.31
@@ -32,7 +32,7 @@ class Failure:
     """Exit status."""
 
 
-class SimulatedFio(MadeUpProcess):
+class SimulatedFio(SyntheticProcess):
     """One start of fio on devices with a known speed."""
 
     def __init__(

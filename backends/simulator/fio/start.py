@@ -12,8 +12,8 @@ from backends.simulator.fio.job import FioJob, parse_jobs, size
 from backends.simulator.fio.process import Failure, SimulatedFio
 from backends.simulator.fio.target import SimulatedTarget
 from backends.simulator.hung_disk import answers_after
-from backends.simulator.kernel.tree import Kernel
-from backends.simulator.queueing_model import Expected, IoPattern, Layout, expect
+from backends.simulator.kernel.tree import SimulatedSysfs
+from backends.simulator.queueing_model import IoPattern, PredictedPerformance, WorkloadTarget, expect
 from backends.simulator.rack import Rack
 from backends.simulator.zfs_model import pool_threads
 
@@ -21,17 +21,17 @@ from backends.simulator.zfs_model import pool_threads
 class LoadedDisk:
     """What is done there now."""
 
-    def __init__(self, rack: Rack, disk: str, layout: Layout, work: IoPattern) -> None:
+    def __init__(self, rack: Rack, disk: str, layout: WorkloadTarget, work: IoPattern) -> None:
         self._rack, self._disk, self._work = rack, disk, work
         self._is(layout)
 
-    def _is(self, layout: Layout) -> None:
+    def _is(self, layout: WorkloadTarget) -> None:
         self.layout = layout
         self.expected = expect(layout, self._work)
         self.disks = shares(self._disk, self._rack.members, layout, self._work, self.expected)
         self._fullness = fullness(layout, self._work)
 
-    def became(self, layout: Layout) -> bool:
+    def became(self, layout: WorkloadTarget) -> bool:
         """Whether it is as fast as before no longer."""
         self.layout = layout
         if fullness(layout, self._work) == self._fullness:
@@ -55,7 +55,7 @@ _READ_ONLY = "fio: job has write or trim bit set, but fio is in read-only mode\n
 
 def start(
     rack: Rack,
-    linux: Kernel,
+    linux: SimulatedSysfs,
     text: str | None,
     words: Sequence[str],
     *,
@@ -81,13 +81,13 @@ def start(
     return SimulatedFio(targets, speed=speed, ended=ended, clock=rack.clock)
 
 
-def _share_devices(rack: Rack, linux: Kernel, targets: Sequence[SimulatedTarget]) -> None:
+def _share_devices(rack: Rack, linux: SimulatedSysfs, targets: Sequence[SimulatedTarget]) -> None:
     """Give sections that use a device at the same time their part of what it does for all of them.
 
     Each gets what the device would do for its kind of request with all requests in flight, by its share of these.
     """
     phase = 0
-    beside: dict[tuple[int, str], list[tuple[SimulatedTarget, IoPattern, Layout]]] = {}
+    beside: dict[tuple[int, str], list[tuple[SimulatedTarget, IoPattern, WorkloadTarget]]] = {}
     for number, target in enumerate(targets):
         phase += bool(number and target.job.waits)
         layout = rack.layout(target.device, target.job.filename)
@@ -102,12 +102,12 @@ def _share_devices(rack: Rack, linux: Kernel, targets: Sequence[SimulatedTarget]
             target.share = min(1.0, together * own / in_flight / max(_rate(target.expected), 1e-9))
 
 
-def _rate(expected: Expected) -> float:
+def _rate(expected: PredictedPerformance) -> float:
     return sum(one.iops for one in (expected.read, expected.write) if one is not None)
 
 
 def _target(
-    rack: Rack, linux: Kernel, job: FioJob, number: int, counts: DiskCounts, worn: Callable[[int], None]
+    rack: Rack, linux: SimulatedSysfs, job: FioJob, number: int, counts: DiskCounts, worn: Callable[[int], None]
 ) -> SimulatedTarget | Failure:
     """One section of the file on what it is pointed at."""
     path = job.filename
@@ -156,20 +156,20 @@ def _target(
     return target
 
 
-def _kept(rack: Rack, disk: str, layout: Layout, counts: DiskCounts) -> CacheCounts | None:
+def _kept(rack: Rack, disk: str, layout: WorkloadTarget, counts: DiskCounts) -> CacheCounts | None:
     """What the cache of the device holds and counts, for all jobs that run on it; None where there is none."""
     if layout.cache is None and layout.pool is None:
         return None
     return counts.caches.setdefault(disk, replace(rack.cache_counts(disk), at=rack.now()))
 
 
-def _whole(linux: Kernel, job: FioJob, disk: str) -> int:
+def _whole(linux: SimulatedSysfs, job: FioJob, disk: str) -> int:
     """Bytes from start to end, once: what `size` says, all of the disk for `100%`."""
     wanted = job.text("size", "100%")
     return int(linux.files.get(f"/sys/block/{disk}/size", "0")) * 512 if wanted == "100%" else size(wanted)
 
 
-def _queue(linux: Kernel, disk: str, job: FioJob, layout: Layout) -> tuple[str, int, int]:
+def _queue(linux: SimulatedSysfs, disk: str, job: FioJob, layout: WorkloadTarget) -> tuple[str, int, int]:
     """Scheduler, queue size and read-ahead of a disk."""
     base = f"/sys/block/{disk}/queue"
     if layout.pool is not None:
@@ -192,7 +192,7 @@ def _beneath(rack: Rack, path: str) -> str:
     return disk
 
 
-def _refusal(rack: Rack, linux: Kernel, job: FioJob, path: str) -> Failure | None:
+def _refusal(rack: Rack, linux: SimulatedSysfs, job: FioJob, path: str) -> Failure | None:
     """Why fio would not begin."""
     if job.readonly and job.writes:
         return Failure(stderr=_READ_ONLY)

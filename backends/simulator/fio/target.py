@@ -14,7 +14,7 @@ from backends.simulator.fio.document import Json, Moment, disk_entry, job_entry
 from backends.simulator.fio.job import FioJob
 from backends.simulator.fio.latency import latencies
 from backends.simulator.fio.stalls import Stalls, bursts
-from backends.simulator.queueing_model import Direction, Expected
+from backends.simulator.queueing_model import Direction, PredictedPerformance
 
 RUN_SPREAD = 0.007
 """Standard deviation from run to run."""
@@ -30,7 +30,7 @@ class SimulatedTarget:
     def __init__(
         self,
         job: FioJob,
-        expected: Expected,
+        expected: PredictedPerformance,
         *,
         device: str,
         amount: int | None,

@@ -8,10 +8,18 @@ from backends.model import Media
 from backends.simulator.bcache import BLOCK_BYTES, BcacheDevice
 from backends.simulator.calibration import DRIVES, DriveType
 from backends.simulator.controller import SimulatedCard
-from backends.simulator.disk import PathedDisk
+from backends.simulator.disk import MultipathDisk
 from backends.simulator.fusionio import IoMemory
 from backends.simulator.kernel.chassis import AHCI_HOST, CHASSIS, Chassis, folder_of
-from backends.simulator.kernel.tree import Kernel, built_on, put_content, put_disk, put_node, put_stacked, scsi_number
+from backends.simulator.kernel.tree import (
+    SimulatedSysfs,
+    built_on,
+    put_content,
+    put_disk,
+    put_node,
+    put_stacked,
+    scsi_number,
+)
 from backends.simulator.lvm.volumes import DmNode, LvmGroup, LvmVolume
 from backends.simulator.md_array import MdArray
 from backends.simulator.mdadm import spelled
@@ -23,7 +31,9 @@ from backends.simulator.volume import Volume
 from backends.simulator.zfs.pool import VOLUME, Dataset
 
 
-def put_nvme(found: Kernel, rack: Rack, name: str, drive: DriveType | None, number: int, mounts: list[str]) -> None:
+def put_nvme(
+    found: SimulatedSysfs, rack: Rack, name: str, drive: DriveType | None, number: int, mounts: list[str]
+) -> None:
     """A namespace."""
     if drive is None:
         return
@@ -48,7 +58,9 @@ def put_nvme(found: Kernel, rack: Rack, name: str, drive: DriveType | None, numb
     found.files[f"/run/udev/data/b{own['dev']}"] = "\n".join(record)
 
 
-def put_sata(found: Kernel, rack: Rack, name: str, drive: DriveType | None, number: int, mounts: list[str]) -> None:
+def put_sata(
+    found: SimulatedSysfs, rack: Rack, name: str, drive: DriveType | None, number: int, mounts: list[str]
+) -> None:
     """A drive at a port of the mainboard, or of the HBA."""
     if drive is None:
         return
@@ -101,7 +113,7 @@ def _attached(chassis: Chassis, number: int) -> tuple[str, str, str]:
     return f"{AHCI_HOST}:0:{number}:0", folder, f"pci-{chassis.hba}-sas-phy{number}-lun-0"
 
 
-def put_flash(found: Kernel, rack: Rack, module: IoMemory) -> None:
+def put_flash(found: SimulatedSysfs, rack: Rack, module: IoMemory) -> None:
     """The block device of an ioMemory module, while it is attached."""
     if not (module.driver and module.attached):
         return
@@ -120,7 +132,7 @@ def put_flash(found: Kernel, rack: Rack, module: IoMemory) -> None:
     found.files[f"/run/udev/data/b{own['dev']}"] = f"E:ID_SERIAL_SHORT={module.serial}"
 
 
-def put_volume(found: Kernel, rack: Rack, card: SimulatedCard, volume: Volume, mounts: list[str]) -> None:
+def put_volume(found: SimulatedSysfs, rack: Rack, card: SimulatedCard, volume: Volume, mounts: list[str]) -> None:
     """The disk that a volume is to the kernel, its partitions and its mount."""
     name = volume.device
     major, minor = scsi_number(name)
@@ -169,7 +181,9 @@ def _identified(card: SimulatedCard) -> tuple[str, str]:
     return ("AVAGO", f"MR{short}") if "AVAGO" in card.product else ("LSI", f"MR{short}")
 
 
-def put_logical_drive(found: Kernel, rack: Rack, card: SmartCard, volume: SmartVolume, mounts: list[str]) -> None:
+def put_logical_drive(
+    found: SimulatedSysfs, rack: Rack, card: SmartCard, volume: SmartVolume, mounts: list[str]
+) -> None:
     """The same of a Smart Array or Adaptec card: smartpqi shows them on channel 1 by LUN, aacraid on 0 by target."""
     name = (volume.device or "").removeprefix("/dev/")
     major, minor = scsi_number(name)
@@ -202,7 +216,9 @@ def put_logical_drive(found: Kernel, rack: Rack, card: SmartCard, volume: SmartV
     found.files[f"/run/udev/data/b{major}:{minor}"] = "\n".join(record)
 
 
-def put_unit(found: Kernel, rack: Rack, card: SimulatedThreeware, unit: SimulatedUnit, mounts: list[str]) -> None:
+def put_unit(
+    found: SimulatedSysfs, rack: Rack, card: SimulatedThreeware, unit: SimulatedUnit, mounts: list[str]
+) -> None:
     """The same of a 3ware card: 3w-9xxx shows units by their number as target, with their own serial number."""
     name = unit.device or ""
     major, minor = scsi_number(name)
@@ -229,7 +245,7 @@ def put_unit(found: Kernel, rack: Rack, card: SimulatedThreeware, unit: Simulate
     found.files[f"/run/udev/data/b{major}:{minor}"] = "\n".join(record)
 
 
-def put_pathed(found: Kernel, rack: Rack, disk: PathedDisk) -> None:
+def put_pathed(found: SimulatedSysfs, rack: Rack, disk: MultipathDisk) -> None:
     """All of one disk."""
     layout = rack.layout(disk.device)
     if layout is None:
@@ -258,7 +274,7 @@ def put_pathed(found: Kernel, rack: Rack, disk: PathedDisk) -> None:
     found.files[f"/run/udev/data/b{own['dev']}"] = f"E:DM_NAME={disk.alias}\nE:DM_UUID={own['dm/uuid']}"
 
 
-def _put_path(found: Kernel, rack: Rack, disk: PathedDisk, at: int, *, size: str, spinning: bool) -> None:
+def _put_path(found: SimulatedSysfs, rack: Rack, disk: MultipathDisk, at: int, *, size: str, spinning: bool) -> None:
     name, host = disk.paths[at], disk.hosts[at]
     major, minor = scsi_number(name)
     address = f"{host}:0:0:{disk.lun}" if disk.transport == "rport" else f"{host}:0:{disk.lun}:0"
@@ -286,7 +302,7 @@ def _put_path(found: Kernel, rack: Rack, disk: PathedDisk, at: int, *, size: str
     found.files[f"/run/udev/data/b{major}:{minor}"] = "\n".join(filter(None, record))
 
 
-def put_array(found: Kernel, rack: Rack, array: MdArray) -> None:
+def put_array(found: SimulatedSysfs, rack: Rack, array: MdArray) -> None:
     """An array of the kernel's RAID driver, and how it hangs together with its members."""
     name, now = array.name, rack.now()
     number = f"9:{name.removeprefix('md')}"
@@ -319,7 +335,7 @@ _LISTED = 70
 """Sequence numbers of their disks begin here."""
 
 
-def put_group(found: Kernel, rack: Rack, group: LvmGroup) -> None:
+def put_group(found: SimulatedSysfs, rack: Rack, group: LvmGroup) -> None:
     """All volumes of a group, and its mark on the physical volumes."""
     for volume in group.volumes:
         for node in _from_beneath(volume.nodes(rack.now())):
@@ -381,7 +397,7 @@ _ZVOL_QUEUE = {
 """What OpenZFS 2.1 gives the queue of a volume, which takes requests as they come (os/linux/zfs/zvol_os.c)."""
 
 
-def put_pools(found: Kernel, rack: Rack, mounts: list[str]) -> None:
+def put_pools(found: SimulatedSysfs, rack: Rack, mounts: list[str]) -> None:
     """All of it."""
     if rack.zfs is None:
         return
@@ -398,7 +414,7 @@ def put_pools(found: Kernel, rack: Rack, mounts: list[str]) -> None:
                 mounts.append(f"{400 + at} 25 {where} - zfs {name} rw,xattr,noacl")
 
 
-def _put_volume(found: Kernel, rack: Rack, name: str, dataset: Dataset) -> None:
+def _put_volume(found: SimulatedSysfs, rack: Rack, name: str, dataset: Dataset) -> None:
     number = int(dataset.node.removeprefix("zd"))
     devno = f"{_ZVOL_MAJOR}:{number}"
     put_stacked(
@@ -423,7 +439,7 @@ _ANY = "2147483647"
 """It cuts requests itself, and sets no limit."""
 
 
-def put_bcache(found: Kernel, rack: Rack, device: BcacheDevice) -> None:
+def put_bcache(found: SimulatedSysfs, rack: Rack, device: BcacheDevice) -> None:
     """A device and its cache set; the disks have to be there already."""
     name, at = device.name, int(device.name.removeprefix("bcache"))
     layout = rack.layout(name)

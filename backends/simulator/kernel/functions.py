@@ -6,7 +6,7 @@ from collections.abc import Iterator, Mapping
 from dataclasses import field
 
 from backends.simulator.kernel.chassis import AHCI_HOST, CHASSIS, folder_of
-from backends.simulator.kernel.tree import Kernel
+from backends.simulator.kernel.tree import SimulatedSysfs
 from backends.simulator.rack import Rack
 from backends.values import dataclass
 
@@ -102,7 +102,7 @@ CARDS: Mapping[str, PciCard] = {
 """By model. Ids of the PCI ID repository and of the drivers' tables."""
 
 
-def put_functions(found: Kernel, rack: Rack) -> None:
+def put_functions(found: SimulatedSysfs, rack: Rack) -> None:
     """Everything of the rack that sits on the PCI bus."""
     for card in rack.cards:
         address = f"0000:{card.bus:02x}:00.0"
@@ -141,7 +141,7 @@ def _named(rack: Rack) -> Iterator[tuple[str, str, dict[int, dict[str, str]]]]:
         yield chassis.ahci, "AHCI", {port: {"can_queue": "32"} for port in ports}
 
 
-def _put(found: Kernel, address: str, card: PciCard, hosts: Mapping[int, Mapping[str, str]]) -> None:
+def _put(found: SimulatedSysfs, address: str, card: PciCard, hosts: Mapping[int, Mapping[str, str]]) -> None:
     real = folder_of(address)
     base = f"/sys/bus/pci/devices/{address}"
     names = ("vendor", "device", "subsystem_vendor", "subsystem_device")

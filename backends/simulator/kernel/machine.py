@@ -19,7 +19,7 @@ from backends.simulator.kernel.disks import (
     put_volume,
 )
 from backends.simulator.kernel.functions import put_functions
-from backends.simulator.kernel.tree import Kernel
+from backends.simulator.kernel.tree import SimulatedSysfs
 from backends.simulator.md_array import SYSTEM
 from backends.simulator.rack import Rack
 
@@ -30,9 +30,9 @@ cpu MHz\t\t: {mhz}.000
 """
 
 
-def kernel(rack: Rack) -> Kernel:
+def kernel(rack: Rack) -> SimulatedSysfs:
     """The host as it is now."""
-    found = Kernel()
+    found = SimulatedSysfs()
     mounts = ["25 1 0:22 / /proc rw,relatime shared:1 - proc proc rw"]
     for card, volume in rack.volumes():
         put_volume(found, rack, card, volume, mounts)

@@ -43,7 +43,7 @@ _START = 1 << 20
 
 
 @dataclass(slots=True)
-class Kernel:
+class SimulatedSysfs:
     """Everything that can be read of the host at one moment."""
 
     files: dict[str, str] = field(default_factory=dict)
@@ -78,7 +78,7 @@ def scsi_number(name: str) -> tuple[int, int]:
 
 
 def put_disk(
-    found: Kernel,
+    found: SimulatedSysfs,
     rack: Rack,
     name: str,
     folder: str,
@@ -106,7 +106,7 @@ def put_disk(
 
 
 def put_stacked(
-    found: Kernel,
+    found: SimulatedSysfs,
     rack: Rack,
     name: str,
     devno: str,
@@ -136,7 +136,7 @@ def put_stacked(
     return folder
 
 
-def _limits(found: Kernel, below: Sequence[str]) -> dict[str, str]:
+def _limits(found: SimulatedSysfs, below: Sequence[str]) -> dict[str, str]:
     """What members decide: one that turns makes a disk that turns, blocks are the largest, requests the smallest.
 
     What is set on a member later moves nothing of it: its limits are stacked once, when it is put together.
@@ -150,14 +150,14 @@ def _limits(found: Kernel, below: Sequence[str]) -> dict[str, str]:
     return {**own, "max_sectors_kb": own["max_hw_sectors_kb"]}
 
 
-def put_mute(found: Kernel, name: str) -> None:
+def put_mute(found: SimulatedSysfs, name: str) -> None:
     """The file of a queue without requests of its own that cannot be read, unless it was written."""
     path = f"/sys/block/{name}/queue/{MUTE}"
     if path not in found.files:
         found.mute.add(path)
 
 
-def put_node(found: Kernel, name: str, disk: str, folder: str, devno: str) -> None:
+def put_node(found: SimulatedSysfs, name: str, disk: str, folder: str, devno: str) -> None:
     """A device node."""
     found.links[f"/sys/dev/block/{devno}"] = folder
     found.links[f"/dev/{name}"] = f"/dev/{name}"
@@ -166,7 +166,7 @@ def put_node(found: Kernel, name: str, disk: str, folder: str, devno: str) -> No
 
 
 def put_content(
-    found: Kernel, name: str, number: str, size_bytes: int, content: Content, folder: str, mounts: list[str]
+    found: SimulatedSysfs, name: str, number: str, size_bytes: int, content: Content, folder: str, mounts: list[str]
 ) -> list[str]:
     """Partitions, filesystems and mounts; gives the lines of the disk's own record."""
     major, minor = map(int, number.split(":"))

@@ -20,7 +20,7 @@ from backends.simulator.lvm.volumes import (
     LvmVolume,
 )
 from backends.simulator.rack import Rack
-from backends.simulator.tool_output import Said
+from backends.simulator.tool_output import SimulatedOutput
 
 Row = dict[str, str]
 
@@ -28,7 +28,7 @@ _ALL = ("lv_all", "seg_all")
 """Words for all columns."""
 
 
-def lvs_said(rack: Rack, words: Sequence[str]) -> Said:
+def lvs_said(rack: Rack, words: Sequence[str]) -> SimulatedOutput:
     """The report of all volumes in JSON: the columns asked for, each a string."""
     options = dict(pairwise(words))
     wanted = set(options.get("-o", "lv_all").split(","))
@@ -46,12 +46,12 @@ def lvs_said(rack: Rack, words: Sequence[str]) -> Said:
             )
     lines = ",\n".join(f"                  {json.dumps(row, separators=(', ', ':'))}" for row in rows)
     text = f'  {{\n      "report": [\n          {{\n              "lv": [\n{lines}\n              ]\n          }}\n'
-    return Said(text=f"{text}      ]\n  }}\n", seconds=0.05)
+    return SimulatedOutput(text=f"{text}      ]\n  }}\n", seconds=0.05)
 
 
-def lvmconfig_said(_rack: Rack, words: Sequence[str]) -> Said:
+def lvmconfig_said(_rack: Rack, words: Sequence[str]) -> SimulatedOutput:
     """Nothing is configured but what is so by itself."""
-    return Said(text="", code=5 if words else 0)
+    return SimulatedOutput(text="", code=5 if words else 0)
 
 
 def _without(devices: str, left_out: Collection[str]) -> str:
@@ -219,11 +219,11 @@ def _percent(part: int, whole: int) -> str:
     return f"{100 * part / whole if whole else 0:.2f}"
 
 
-def dmsetup_said(rack: Rack, words: Sequence[str]) -> Said:
+def dmsetup_said(rack: Rack, words: Sequence[str]) -> SimulatedOutput:
     """`dmsetup table` and `dmsetup status` of the volumes."""
     verb = words[0] if words else ""
     if verb not in ("table", "status"):
-        return Said(text="Unknown command.\n", code=3)
+        return SimulatedOutput(text="Unknown command.\n", code=3)
     lines = []
     for group in rack.lvm.values():
         ends: dict[str, int] = {}  # one after the other, as LVM gives its extents away
@@ -236,7 +236,7 @@ def dmsetup_said(rack: Rack, words: Sequence[str]) -> Said:
                     ends[under] = start + sectors
                     said = f"linear {{{under}}} {start}"
                 lines.append(f"{group.dm_name(node)}: 0 {sectors} {_numbered(said)}")
-    return Said(text="".join(f"{line}\n" for line in lines), seconds=0.02)
+    return SimulatedOutput(text="".join(f"{line}\n" for line in lines), seconds=0.02)
 
 
 def _numbered(text: str) -> str:
@@ -271,12 +271,12 @@ def free_bytes(rack: Rack, group: LvmGroup) -> int:
     return EXTENT * sum(free_extents(rack, group, place) for place in group.places)
 
 
-def pvs_said(rack: Rack, _words: Sequence[str]) -> Said:
+def pvs_said(rack: Rack, _words: Sequence[str]) -> SimulatedOutput:
     """The report of all physical volumes in JSON, with the columns of their groups."""
     rows = [_row(rack, group, place) for group in rack.lvm.values() for place in group.places]
     lines = ",\n".join(f"                  {json.dumps(row, separators=(', ', ':'))}" for row in rows)
     text = f'  {{\n      "report": [\n          {{\n              "pv": [\n{lines}\n              ]\n          }}\n'
-    return Said(text=f"{text}      ]\n  }}\n", seconds=0.05)
+    return SimulatedOutput(text=f"{text}      ]\n  }}\n", seconds=0.05)
 
 
 def _row(rack: Rack, group: LvmGroup, place: str) -> dict[str, str]:

@@ -8,7 +8,7 @@ from dataclasses import replace
 
 from backends.simulator.lvm.volumes import STRIPED, LvmGroup, LvmVolume
 from backends.simulator.rack import Rack
-from backends.simulator.tool_output import Said
+from backends.simulator.tool_output import SimulatedOutput
 
 _MODES = ("writethrough", "writeback", "passthrough")
 _POLICIES = ("smq", "mq", "cleaner")
@@ -36,38 +36,38 @@ SECONDS = 1.0
 """What a change takes besides a flush."""
 
 
-def lvchange_said(rack: Rack, words: Sequence[str]) -> Said:
+def lvchange_said(rack: Rack, words: Sequence[str]) -> SimulatedOutput:
     """One option and its value on one volume."""
     return _said(rack, words, _VERBS)
 
 
-def lvconvert_said(rack: Rack, words: Sequence[str]) -> Said:
+def lvconvert_said(rack: Rack, words: Sequence[str]) -> SimulatedOutput:
     """Another stripe size."""
     return _said(rack, words, {"--stripesize": _stripe_size})
 
 
-_Verb = Callable[[Rack, LvmVolume, str, bool], Said | str]
+_Verb = Callable[[Rack, LvmVolume, str, bool], SimulatedOutput | str]
 """What a value does: all of what is said, or a refusal's words."""
 
 
-def _said(rack: Rack, words: Sequence[str], verbs: Mapping[str, _Verb]) -> Said:
+def _said(rack: Rack, words: Sequence[str], verbs: Mapping[str, _Verb]) -> SimulatedOutput:
     name = words[-1] if words else ""
     found = _volume(rack, name)
     option = next((word for word in words if word in verbs), None)
     if "-t" in words or "--test" in words:  # from write-back to another mode it never ends
-        return Said(text="", code=5, seconds=86_400.0)
+        return SimulatedOutput(text="", code=5, seconds=86_400.0)
     if option is None:
-        return Said(text="  No command with matching syntax recognised.\n", code=3)
+        return SimulatedOutput(text="  No command with matching syntax recognised.\n", code=3)
     if found is None:
-        return Said(text=f'  Failed to find logical volume "{name}"\n', code=5)
+        return SimulatedOutput(text=f'  Failed to find logical volume "{name}"\n', code=5)
     volume = found[1]
     if volume.flush_to:
         group = found[0].name
-        return Said(text=f"  Can't get lock for {group}\n  Cannot process volume group {group}\n", code=5)
+        return SimulatedOutput(text=f"  Can't get lock for {group}\n  Cannot process volume group {group}\n", code=5)
     value = words[words.index(option) + 1]
     said = verbs[option](rack, volume, value, "--yes" in words or "-y" in words)
     if isinstance(said, str):
-        return Said(text=said.format(name=name, number=volume.number), code=5)
+        return SimulatedOutput(text=said.format(name=name, number=volume.number), code=5)
     text = said.text.format(name=name, number=volume.number)
     return replace(said, text=text, seconds=said.seconds or SECONDS, changed=True)
 
@@ -82,10 +82,10 @@ def _volume(rack: Rack, name: str) -> tuple[LvmGroup, LvmVolume] | None:
 _NOT_PERMITTED = "  Command not permitted on LV {name}.\n"
 
 
-def _mode(rack: Rack, volume: LvmVolume, value: str, yes: bool) -> Said | str:
+def _mode(rack: Rack, volume: LvmVolume, value: str, yes: bool) -> SimulatedOutput | str:
     if value not in _MODES:
         said = f"  Unknown cache mode: {value}.\n  Invalid argument for --cachemode: {value}\n"
-        return Said(text=f"{said}  Error during parsing of command line.\n", code=3)
+        return SimulatedOutput(text=f"{said}  Error during parsing of command line.\n", code=3)
     if volume.kind == "writecache":
         return _cleared(volume, yes)
     if volume.kind != "cache":
@@ -94,25 +94,27 @@ def _mode(rack: Rack, volume: LvmVolume, value: str, yes: bool) -> Said | str:
         if not yes:
             return f"{_WRITE_BACK}Continue using writeback without repair?[n]: [n]\n  Logical volume not changed.\n"
         volume.mode = value
-        return Said(text=_WRITE_BACK + _CHANGED)
+        return SimulatedOutput(text=_WRITE_BACK + _CHANGED)
     return _after_flush(rack, volume, "mode", value) if volume.mode == "writeback" else _at_once(volume, value)
 
 
-def _at_once(volume: LvmVolume, mode: str) -> Said:
+def _at_once(volume: LvmVolume, mode: str) -> SimulatedOutput:
     volume.mode = mode
-    return Said(text=_CHANGED)
+    return SimulatedOutput(text=_CHANGED)
 
 
-def _after_flush(rack: Rack, volume: LvmVolume, key: str, value: str) -> Said:
+def _after_flush(rack: Rack, volume: LvmVolume, key: str, value: str) -> SimulatedOutput:
     """What is dirty is written back before anything changes, and nothing is said of how long that takes."""
     seconds = volume.flush_seconds(rack.now())
     blocks = volume.dirty_now(rack.now()) // volume.chunk_bytes
     volume.flush_to, volume.flush_since = f"{key}={value}", rack.now()
     volume.settle(rack.now())
-    return Said(text=f"  Flushing {blocks} blocks for cache {{name}}.\n{_CHANGED}", seconds=SECONDS + seconds)
+    return SimulatedOutput(
+        text=f"  Flushing {blocks} blocks for cache {{name}}.\n{_CHANGED}", seconds=SECONDS + seconds
+    )
 
 
-def _policy(rack: Rack, volume: LvmVolume, value: str, _yes: bool) -> Said | str:
+def _policy(rack: Rack, volume: LvmVolume, value: str, _yes: bool) -> SimulatedOutput | str:
     if volume.kind != "cache":
         return _NOT_PERMITTED
     if value not in _POLICIES:
@@ -120,7 +122,7 @@ def _policy(rack: Rack, volume: LvmVolume, value: str, _yes: bool) -> Said | str
     return _after_flush(rack, volume, "policy", value)
 
 
-def _settings(_rack: Rack, volume: LvmVolume, value: str, yes: bool) -> Said | str:
+def _settings(_rack: Rack, volume: LvmVolume, value: str, yes: bool) -> SimulatedOutput | str:
     if volume.kind not in ("cache", "writecache"):
         return _NOT_PERMITTED
     if not value and volume.kind == "writecache":
@@ -144,7 +146,7 @@ def _settings(_rack: Rack, volume: LvmVolume, value: str, yes: bool) -> Said | s
     if volume.kind == "writecache" and not _taken_by_kernel(wanted):
         return f"{_CHANGED}{_REFUSED}"
     volume.settings = wanted
-    return Said(text=_CHANGED)
+    return SimulatedOutput(text=_CHANGED)
 
 
 _UNKNOWN = (
@@ -153,12 +155,12 @@ _UNKNOWN = (
 )
 
 
-def _cleared(volume: LvmVolume, yes: bool) -> Said:
+def _cleared(volume: LvmVolume, yes: bool) -> SimulatedOutput:
     """Without --yes the question is answered by no, and all the same `changed` is said, with exit status 0."""
     if yes:
         volume.settings.clear()
-        return Said(text=_CHANGED)
-    return Said(text=f"Clear all writecache settings? [n]\n  No settings changed.\n{_CHANGED}")
+        return SimulatedOutput(text=_CHANGED)
+    return SimulatedOutput(text=f"Clear all writecache settings? [n]\n  No settings changed.\n{_CHANGED}")
 
 
 def _taken_by_kernel(settings: Mapping[str, int]) -> bool:
@@ -167,17 +169,17 @@ def _taken_by_kernel(settings: Mapping[str, int]) -> bool:
     return in_order and all(value <= _OF_WRITECACHE[key] for key, value in settings.items())
 
 
-def _read_ahead(_rack: Rack, volume: LvmVolume, value: str, _yes: bool) -> Said | str:
+def _read_ahead(_rack: Rack, volume: LvmVolume, value: str, _yes: bool) -> SimulatedOutput | str:
     if value not in ("auto", "none") and not re.fullmatch(r"\d{1,9}", value):
-        return Said(text=f"  Invalid argument for --readahead: {value}\n", code=3)
+        return SimulatedOutput(text=f"  Invalid argument for --readahead: {value}\n", code=3)
     if value == volume.read_ahead:
         return f"  Read ahead is already {value} for {{name}}.\n"
     own = {"auto": max(256, volume.queue_sectors), "none": 0}  # by itself LVM only ever raises what the queue has
     volume.read_ahead, volume.queue_sectors = value, own[value] if value in own else int(value)
-    return Said(text=_CHANGED)
+    return SimulatedOutput(text=_CHANGED)
 
 
-def _write_mostly(_rack: Rack, volume: LvmVolume, value: str, _yes: bool) -> Said | str:
+def _write_mostly(_rack: Rack, volume: LvmVolume, value: str, _yes: bool) -> SimulatedOutput | str:
     device, _, flag = value.rpartition(":")
     place = device.removeprefix("/dev/")
     if volume.kind != "raid1":
@@ -188,20 +190,20 @@ def _write_mostly(_rack: Rack, volume: LvmVolume, value: str, _yes: bool) -> Sai
         return f"  Physical volume {device} does not exist in volume group.\n"
     kept = [one for one in volume.write_mostly if one != place]
     volume.write_mostly = [*kept, place] if flag == "y" else kept
-    return Said(text=_CHANGED)
+    return SimulatedOutput(text=_CHANGED)
 
 
-def _write_behind(_rack: Rack, volume: LvmVolume, value: str, _yes: bool) -> Said | str:
+def _write_behind(_rack: Rack, volume: LvmVolume, value: str, _yes: bool) -> SimulatedOutput | str:
     if volume.kind != "raid1":
         return "  --writebehind can only be used with 'raid1' segment type.\n"
     if int(value) > 32766:
         return f"{_CHANGED}{_REFUSED}"
     volume.write_behind = int(value)
-    return Said(text=_CHANGED)
+    return SimulatedOutput(text=_CHANGED)
 
 
 def _rate(side: str) -> _Verb:
-    def change(_rack: Rack, volume: LvmVolume, value: str, _yes: bool) -> Said | str:
+    def change(_rack: Rack, volume: LvmVolume, value: str, _yes: bool) -> SimulatedOutput | str:
         if not volume.kind.startswith("raid"):
             return _NOT_PERMITTED
         rates = {key: one for key, one in volume.rates.items() if key != side}
@@ -210,17 +212,17 @@ def _rate(side: str) -> _Verb:
         if rates.get("min", 0) > rates.get("max", 1 << 31):
             return "  Minimum recovery rate cannot be higher than maximum.\n"
         volume.rates = rates
-        return Said(text=_CHANGED)
+        return SimulatedOutput(text=_CHANGED)
 
     return change
 
 
-def _stripe_size(rack: Rack, volume: LvmVolume, value: str, yes: bool) -> Said | str:
+def _stripe_size(rack: Rack, volume: LvmVolume, value: str, yes: bool) -> SimulatedOutput | str:
     if volume.kind not in STRIPED or not yes or volume.reshape_since:
         return "  Unable to convert LV {name}.\n"
     volume.stripe_bytes = int(value.removesuffix("k")) * 1024
     volume.reshape_since = rack.now()
-    return Said(text="  Logical volume {name} successfully converted.\n")
+    return SimulatedOutput(text="  Logical volume {name} successfully converted.\n")
 
 
 _VERBS: Mapping[str, _Verb] = {

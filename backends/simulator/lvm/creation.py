@@ -8,7 +8,7 @@ from collections.abc import Mapping, Sequence
 from backends.simulator.lvm.answer import free_extents
 from backends.simulator.lvm.volumes import EXTENT, RAIDS, LvmGroup, LvmVolume, lvm_uuid
 from backends.simulator.rack import Rack
-from backends.simulator.tool_output import Said
+from backends.simulator.tool_output import SimulatedOutput
 from backends.values import dataclass
 
 _FLAGS = ("--yes", "--nosync")
@@ -49,11 +49,11 @@ def _request(words: Sequence[str]) -> LvRequest:
     return LvRequest(flags=frozenset(flags), options=options, rest=tuple(rest))
 
 
-def _refused(words: str, code: int = 5) -> Said:
-    return Said(text="".join(f"  {line}\n" for line in words.splitlines()), code=code)
+def _refused(words: str, code: int = 5) -> SimulatedOutput:
+    return SimulatedOutput(text="".join(f"  {line}\n" for line in words.splitlines()), code=code)
 
 
-def lvcreate_said(rack: Rack, words: Sequence[str]) -> Said:
+def lvcreate_said(rack: Rack, words: Sequence[str]) -> SimulatedOutput:
     """A volume in the free extents of a group."""
     asked = _request(words)
     options = asked.options
@@ -86,15 +86,15 @@ def lvcreate_said(rack: Rack, words: Sequence[str]) -> Said:
             else f"Insufficient suitable allocatable extents for logical volume {name}: {needed} more required"
         )
     if (former := group.former.get(room[0])) is not None and "--yes" not in asked.flags:
-        return Said(text=_asked_to_wipe(group, name, former), code=5)
+        return SimulatedOutput(text=_asked_to_wipe(group, name, former), code=5)
     wiped = f"  Wiping {group.former.pop(room[0])} signature on /dev/{group.name}/{name}.\n" if former else ""
     group.volumes.append(_volume(rack, group, asked, kind, room[:count], extents))
     warning = "  WARNING: New raid5 won't be synchronised. Don't read what you didn't write!\n"
     warned = warning if kind == "raid5" and "--nosync" in asked.flags else ""
-    return Said(text=f'{wiped}{warned}  Logical volume "{name}" created.\n', seconds=_SECONDS, changed=True)
+    return SimulatedOutput(text=f'{wiped}{warned}  Logical volume "{name}" created.\n', seconds=_SECONDS, changed=True)
 
 
-def _of_group(group: LvmGroup) -> Said | None:
+def _of_group(group: LvmGroup) -> SimulatedOutput | None:
     """What stands against a change of a group."""
     told = group.refuses
     if told.get("vg_exported"):
@@ -145,7 +145,7 @@ def _volume(rack: Rack, group: LvmGroup, asked: LvRequest, kind: str, places: li
 _SELECTED = re.compile(r"lv_uuid=(\S+) && lv_tags=(\S+) && lv_role!=origin")
 
 
-def lvremove_said(rack: Rack, words: Sequence[str]) -> Said:
+def lvremove_said(rack: Rack, words: Sequence[str]) -> SimulatedOutput:
     """One volume; nothing, and no word, where another one is selected."""
     asked = _request(words)
     name = asked.rest[0] if asked.rest else ""
@@ -158,17 +158,19 @@ def lvremove_said(rack: Rack, words: Sequence[str]) -> Said:
     if (told := asked.options.get("--select")) is not None:
         wanted = _SELECTED.fullmatch(told)
         if wanted is None or (group.uuid_of(found.name), found.tag) != wanted.groups() or found.snapshot:
-            return Said(text="", seconds=_SECONDS)
+            return SimulatedOutput(text="", seconds=_SECONDS)
     content = rack.lying.get(found.device)
     if content is not None and content.mount is not None:
         return _refused(f"Logical volume {name} contains a filesystem in use.")
     if "--yes" not in asked.flags:
         question = f"Do you really want to remove active logical volume {name}? [y/n]: [n]\n"
-        return Said(text=f"{question}  Logical volume {name} not removed.\n", code=5)
+        return SimulatedOutput(text=f"{question}  Logical volume {name} not removed.\n", code=5)
     group.volumes.remove(found)
     if content is not None and content.filesystem:
         group.former[found.places[0]] = content.filesystem
         del rack.lying[found.device]
     for node in found.nodes(rack.now()):
         rack.forget_disk(node.kernel)
-    return Said(text=f'  Logical volume "{found.name}" successfully removed.\n', seconds=_SECONDS, changed=True)
+    return SimulatedOutput(
+        text=f'  Logical volume "{found.name}" successfully removed.\n', seconds=_SECONDS, changed=True
+    )

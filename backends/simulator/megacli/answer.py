@@ -10,7 +10,7 @@ from backends.simulator.controller import MEGACLI, SimulatedCard
 from backends.simulator.disk import REBUILD
 from backends.simulator.megacli import changes, lists
 from backends.simulator.rack import Rack
-from backends.simulator.tool_output import Said
+from backends.simulator.tool_output import SimulatedOutput
 from backends.simulator.volume import Volume
 
 VERSION = "8.07.14 Dec 16, 2013"
@@ -34,7 +34,7 @@ _WORDS = {
 _ADDS = ("-CfgLDAdd", "-CfgLdAdd", "-CfgSpanAdd")
 
 
-def answer(rack: Rack, words: Sequence[str]) -> Said:
+def answer(rack: Rack, words: Sequence[str]) -> SimulatedOutput:
     """What MegaCli prints for these words (without the program)."""
     plain = [word for word in words if word.lower() not in ("-nolog", "-silent")]
     cards = [card for card in rack.cards if MEGACLI in card.seen_by]
@@ -254,6 +254,6 @@ def _refused(card: SimulatedCard, error: firmware_rules.RefusalError, verb: str)
     return ["", f"Adapter {card.number}: {what}", "", "FW error description:", f" {words}"], code, False
 
 
-def _said(lines: Sequence[str], code: int, *, seconds: float = _SHORT, changed: bool = False) -> Said:
+def _said(lines: Sequence[str], code: int, *, seconds: float = _SHORT, changed: bool = False) -> SimulatedOutput:
     text = "\n".join([*lines, "", f"Exit Code: 0x{code:02x}", ""])
-    return Said(text=text, code=code & 0xFF, seconds=seconds, changed=changed)
+    return SimulatedOutput(text=text, code=code & 0xFF, seconds=seconds, changed=changed)

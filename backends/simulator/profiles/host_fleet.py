@@ -11,7 +11,7 @@ from backends.values import dataclass
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
-class Plant:
+class InjectedFault:
     """What one host of a simulated fleet has and the others have not."""
 
     name: str
@@ -61,17 +61,17 @@ def _disk(rack: Rack) -> str:
     return next(iter((*rack.nvme, *rack.sata)), "sda")
 
 
-PLANTS: Sequence[Plant] = (
-    Plant(name="unreachable", change=None),
-    Plant(name="battery", change=_battery),
-    Plant(name="firmware", change=_firmware),
-    Plant(name="read-ahead", change=_read_ahead),
-    Plant(name="queue", change=_queue),
-    Plant(name="drive", change=_drive),
+PLANTS: Sequence[InjectedFault] = (
+    InjectedFault(name="unreachable", change=None),
+    InjectedFault(name="battery", change=_battery),
+    InjectedFault(name="firmware", change=_firmware),
+    InjectedFault(name="read-ahead", change=_read_ahead),
+    InjectedFault(name="queue", change=_queue),
+    InjectedFault(name="drive", change=_drive),
 )
 
 
-def planted(hosts: Sequence[str]) -> Mapping[str, Plant]:
+def planted(hosts: Sequence[str]) -> Mapping[str, InjectedFault]:
     """Which hosts of a fleet have something, by their place in it: spread out, and fewer than half."""
     plants = PLANTS[: max(0, (len(hosts) - 1) // 2)]
     return {hosts[len(hosts) * (at + 1) // (len(plants) + 1)]: plant for at, plant in enumerate(plants)}

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from backends.simulator.calibration import DRIVES
-from backends.simulator.disk import PathedDisk
+from backends.simulator.disk import MultipathDisk
 from backends.simulator.fusionio import IoMemory
 from backends.simulator.md_array import MdArray, MdMember, component_of
 from backends.simulator.rack import Clock, Rack
@@ -161,9 +161,9 @@ def _ds4700() -> DiskSystem:
     )
 
 
-def _lun(number: int, one: HostDisk) -> PathedDisk:
+def _lun(number: int, one: HostDisk) -> MultipathDisk:
     """The multipath disk that a logical drive of the DS4700 is."""
-    return PathedDisk(
+    return MultipathDisk(
         device=f"dm-{number}",
         alias=f"mpath{chr(ord('a') + number)}",
         paths=(("sdj", "sdk"), ("sdl", "sdm"))[number],

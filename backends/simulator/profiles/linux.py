@@ -5,7 +5,7 @@ from __future__ import annotations
 from backends.simulator.bcache import BcacheDevice
 from backends.simulator.caches import CacheCounts
 from backends.simulator.calibration import DRIVES
-from backends.simulator.disk import PathedDisk
+from backends.simulator.disk import MultipathDisk
 from backends.simulator.lvm.volumes import LvmGroup, LvmVolume
 from backends.simulator.md_array import MdArray, MdMember, component_of
 from backends.simulator.profiles.lsi import NVME, PM983, S1200, SM883
@@ -118,9 +118,9 @@ def _group() -> LvmGroup:
     )  # fmt: skip
 
 
-def _pathed(number: int) -> PathedDisk:
+def _pathed(number: int) -> MultipathDisk:
     """A SAS SSD of a shelf with two expanders."""
-    return PathedDisk(
+    return MultipathDisk(
         device=f"dm-{number}",
         alias=f"mpath{chr(ord('a') + number)}",
         paths=(("sdg", "sdi"), ("sdh", "sdj"))[number],

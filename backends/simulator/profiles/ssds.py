@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from backends.simulator.controller import Battery, SimulatedCard
-from backends.simulator.disk import PathedDisk
+from backends.simulator.disk import MultipathDisk
 from backends.simulator.profiles.lsi import NVME, RATES, X25E, disks_of
 from backends.simulator.rack import Clock, Rack
 from backends.simulator.smcli import DiskSystem, HostDisk
@@ -70,9 +70,9 @@ def _ds3400() -> DiskSystem:
     )
 
 
-def _lun(number: int, system: DiskSystem, one: HostDisk) -> PathedDisk:
+def _lun(number: int, system: DiskSystem, one: HostDisk) -> MultipathDisk:
     """The multipath disk that a logical drive is."""
-    return PathedDisk(
+    return MultipathDisk(
         device=f"dm-{number}",
         alias=f"mpath{chr(ord('a') + number)}",
         paths=(("sdy", "sdz"), ("sdaa", "sdab"))[number],

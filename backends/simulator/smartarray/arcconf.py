@@ -19,7 +19,7 @@ from backends.simulator.smartarray.cards import (
     with_value,
     without,
 )
-from backends.simulator.tool_output import Said
+from backends.simulator.tool_output import SimulatedOutput
 
 Cards = tuple[SmartCard, ...]
 
@@ -69,7 +69,7 @@ LOSS = (
 )
 
 
-def answer(cards: Cards, words: Sequence[str], *, old: bool = False) -> tuple[Said, Cards]:
+def answer(cards: Cards, words: Sequence[str], *, old: bool = False) -> tuple[SimulatedOutput, Cards]:
     """What is printed, and the cards as they are afterwards. A tool too `old` for the cards cannot reach them."""
     lowered = [word.lower() for word in words]
     match lowered:
@@ -78,11 +78,11 @@ def answer(cards: Cards, words: Sequence[str], *, old: bool = False) -> tuple[Sa
                 f"   Controller {one.number}:             : Optimal, Slot 1, {_mode(one)}, {one.model}, {one.serial}\n"
                 for one in cards
             )
-            return Said(text=f"Controllers found: {len(cards)}\n{rows}\n{_DONE}\n"), cards
+            return SimulatedOutput(text=f"Controllers found: {len(cards)}\n{rows}\n{_DONE}\n"), cards
         case ["setcache"]:
-            return Said(text=USAGE, code=1), cards
+            return SimulatedOutput(text=USAGE, code=1), cards
         case ["create"]:
-            return Said(text=CREATE_USAGE, code=1), cards
+            return SimulatedOutput(text=CREATE_USAGE, code=1), cards
         case [verb, number, *rest]:
             card = next((one for one in cards if one.number == number), None)
             if card is None:
@@ -94,21 +94,23 @@ def answer(cards: Cards, words: Sequence[str], *, old: bool = False) -> tuple[Sa
             return _aborted(cards, "Invalid command."), cards
 
 
-def _aborted(cards: Cards, sentence: str) -> Said:
-    return Said(text=f"Controllers found: {len(cards)}\n{sentence}\n\nCommand aborted.\n", code=1)
+def _aborted(cards: Cards, sentence: str) -> SimulatedOutput:
+    return SimulatedOutput(text=f"Controllers found: {len(cards)}\n{sentence}\n\nCommand aborted.\n", code=1)
 
 
-def _out_of_reach(cards: Cards, verb: str) -> Said:
+def _out_of_reach(cards: Cards, verb: str) -> SimulatedOutput:
     """What a program says of a card that is newer than itself, and calls done."""
     if verb != "getconfig":
         return _aborted(cards, "The specified controller is inaccessible.")
     lines = [f"Controllers found: {len(cards)}", *_heading("Controller information")]
     lines += [*_fields(("Controller Status", "Inaccessible")), "", *_heading("Logical device information")]
     lines += ["   No logical devices configured", "", *_heading("Physical Device information"), "", "", _DONE]
-    return Said(text="\n".join(lines) + "\n")
+    return SimulatedOutput(text="\n".join(lines) + "\n")
 
 
-def _of_card(cards: Cards, card: SmartCard, verb: str, words: list[str], given: Sequence[str]) -> tuple[Said, Cards]:
+def _of_card(
+    cards: Cards, card: SmartCard, verb: str, words: list[str], given: Sequence[str]
+) -> tuple[SimulatedOutput, Cards]:
     """`words` in lower case, `given` as they were."""
     outcome: Outcome
     if verb == "setcache" and words[:1] and words[0] in _BARE and "noprompt" in words:
@@ -116,13 +118,13 @@ def _of_card(cards: Cards, card: SmartCard, verb: str, words: list[str], given: 
     match [verb, *(word for word in words if word != "noprompt")]:
         case ["getconfig", "al"]:
             text = "\n".join((f"Controllers found: {len(cards)}", *_config(card), "", "", _DONE))
-            return Said(text=text, seconds=0.3), cards
+            return SimulatedOutput(text=text, seconds=0.3), cards
         case ["getstatus"]:
-            return Said(
+            return SimulatedOutput(
                 text=f"Controllers found: {len(cards)}\nCurrent operation              : None\n{_DONE}\n"
             ), cards
         case ["delete", *_] if "noprompt" not in words:
-            return Said(text=LOSS, code=1), cards
+            return SimulatedOutput(text=LOSS, code=1), cards
         case ["create" | "delete", *rest]:
             outcome = _made(card, verb, rest, [word for word in given if word != "noprompt"])
         case ["setcache", "logicaldrive", number, mode] if card.series:
@@ -146,7 +148,7 @@ def _of_card(cards: Cards, card: SmartCard, verb: str, words: list[str], given: 
     if isinstance(outcome, str):
         return _aborted(cards, outcome), cards
     after = tuple(outcome if one is card else one for one in cards)
-    return Said(text=f"Controllers found: {len(cards)}\n\n{_DONE}\n", changed=True), after
+    return SimulatedOutput(text=f"Controllers found: {len(cards)}\n\n{_DONE}\n", changed=True), after
 
 
 def _made(card: SmartCard, verb: str, words: Sequence[str], given: Sequence[str]) -> Outcome:

@@ -22,7 +22,7 @@ from backends.simulator.smartarray.cards import (
     with_value,
     without,
 )
-from backends.simulator.tool_output import Said
+from backends.simulator.tool_output import SimulatedOutput
 
 Cards = tuple[SmartCard, ...]
 
@@ -63,14 +63,14 @@ _PRINTED = {
 """Words of values that are not those of the command line."""
 
 
-def answer(cards: Cards, words: Sequence[str]) -> tuple[Said, Cards]:
+def answer(cards: Cards, words: Sequence[str]) -> tuple[SimulatedOutput, Cards]:
     """What is printed, and the cards as they are afterwards."""
     match list(words):
         case ["ctrl", "all", "show"]:
             titles = "".join(
                 f"\n{card.model} in Slot {card.number}                (sn: {card.serial})\n" for card in cards
             )
-            return (Said(text=titles) if cards else _error("No controllers detected.")), cards
+            return (SimulatedOutput(text=titles) if cards else _error("No controllers detected.")), cards
         case ["ctrl", slot, *rest]:
             card = next((one for one in cards if slot == f"slot={one.number}"), None)
             if card is None:
@@ -80,14 +80,14 @@ def answer(cards: Cards, words: Sequence[str]) -> tuple[Said, Cards]:
             return _error("Syntax error."), cards
 
 
-def _error(sentence: str) -> Said:
-    return Said(text=f"\nError: {sentence}\n\n", code=1)
+def _error(sentence: str) -> SimulatedOutput:
+    return SimulatedOutput(text=f"\nError: {sentence}\n\n", code=1)
 
 
-def _of_card(cards: Cards, card: SmartCard, words: list[str]) -> tuple[Said, Cards]:
+def _of_card(cards: Cards, card: SmartCard, words: list[str]) -> tuple[SimulatedOutput, Cards]:
     match words:
         case ["show", "config", "detail"]:
-            return Said(text="\n".join(_detail(card)) + "\n\n", seconds=0.3), cards
+            return SimulatedOutput(text="\n".join(_detail(card)) + "\n\n", seconds=0.3), cards
         case ["modify", word] if word.endswith("=?"):
             return _offered(LEGAL.get(word[:-2], ())), cards
         case ["ld", _, "modify", word] if word.endswith("=?"):
@@ -111,28 +111,28 @@ def _of_card(cards: Cards, card: SmartCard, words: list[str]) -> tuple[Said, Car
             return _error("Syntax error."), cards
 
 
-def _modified(cards: Cards, card: SmartCard, word: str, rest: Sequence[str]) -> tuple[Said, Cards]:
+def _modified(cards: Cards, card: SmartCard, word: str, rest: Sequence[str]) -> tuple[SimulatedOutput, Cards]:
     key, _, value = word.partition("=")
     if key == "drivewritecache":
         usage = next((one.removeprefix("usage=") for one in rest if one.startswith("usage=")), None)
         if usage is None:
             return _error('Parameter "usage" must be specified.'), cards
         if "forced" not in rest and value != "disable":
-            return Said(text=WARNING, code=1), cards
+            return SimulatedOutput(text=WARNING, code=1), cards
         key = f"drivewritecache {usage}"
     if key not in LEGAL:
         return _error(f'"{key}" is not a valid parameter.'), cards
     return _done(cards, card, with_value(card, key, value))
 
 
-def _deleted(cards: Cards, card: SmartCard, number: int, *, forced: bool) -> tuple[Said, Cards]:
+def _deleted(cards: Cards, card: SmartCard, number: int, *, forced: bool) -> tuple[SimulatedOutput, Cards]:
     if not forced:
-        return Said(text=LOSS, code=1), cards
+        return SimulatedOutput(text=LOSS, code=1), cards
     said, after = _done(cards, card, without(card, number))
     return (replace(said, text=RENAMED) if said.changed else said), after
 
 
-def _created(cards: Cards, card: SmartCard, words: Sequence[str]) -> tuple[Said, Cards]:
+def _created(cards: Cards, card: SmartCard, words: Sequence[str]) -> tuple[SimulatedOutput, Cards]:
     """`create type=ld`: it says nothing when it is done."""
     given = dict(word.partition("=")[::2] for word in words if "=" in word)
     known = {"drives", "raid", "size", "ss", *_CACHING, "logicaldrivelabel", "numberparitygroups"}
@@ -160,15 +160,15 @@ def _created(cards: Cards, card: SmartCard, words: Sequence[str]) -> tuple[Said,
     return _done(cards, card, outcome)
 
 
-def _offered(values: Sequence[str]) -> Said:
+def _offered(values: Sequence[str]) -> SimulatedOutput:
     listed = "\n".join(f"       {value}" for value in values)
-    return Said(text=f"\nAvailable options are:\n{listed}\n\n") if values else _error("Syntax error.")
+    return SimulatedOutput(text=f"\nAvailable options are:\n{listed}\n\n") if values else _error("Syntax error.")
 
 
-def _done(cards: Cards, card: SmartCard, outcome: Outcome) -> tuple[Said, Cards]:
+def _done(cards: Cards, card: SmartCard, outcome: Outcome) -> tuple[SimulatedOutput, Cards]:
     if isinstance(outcome, str):
         return _error(outcome), cards
-    return Said(text="\n", changed=True), tuple(outcome if one is card else one for one in cards)
+    return SimulatedOutput(text="\n", changed=True), tuple(outcome if one is card else one for one in cards)
 
 
 def _detail(card: SmartCard) -> Iterator[str]:

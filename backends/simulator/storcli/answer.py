@@ -13,7 +13,7 @@ from backends.simulator.disk import FOREIGN
 from backends.simulator.rack import Rack
 from backends.simulator.storcli import changes, show_all
 from backends.simulator.storcli.rows import drive_row, volume_row
-from backends.simulator.tool_output import Said
+from backends.simulator.tool_output import SimulatedOutput
 from backends.simulator.volume import Volume
 
 Entry = dict[str, Any]
@@ -28,7 +28,7 @@ _SHORT = 0.15
 _ON_SSD = {"on": "Enabled", "only-mixed": "OnlyMixed", "off": "Disabled"}
 
 
-def answer(rack: Rack, words: Sequence[str]) -> Said:
+def answer(rack: Rack, words: Sequence[str]) -> SimulatedOutput:
     """What storcli prints for these words (without the program)."""
     plain = [word for word in words if word not in ("J", "j", "nolog")]
     as_json = len(plain) != len(words) and any(word in ("J", "j") for word in words)
@@ -36,9 +36,9 @@ def answer(rack: Rack, words: Sequence[str]) -> Said:
         entries, code, changed, seconds = _answered(rack, plain)
     except changes.SyntaxFault as fault:
         text = f"syntax error, unexpected {str(fault) or '$end'}\n\n     Storage Command Line Tool  Ver {VERSION}\n"
-        return Said(text=text, code=1, seconds=_SHORT)
+        return SimulatedOutput(text=text, code=1, seconds=_SHORT)
     text = indented({"Controllers": entries}, 0) + "\n" if as_json else text_of(entries)
-    return Said(text=text, code=code, seconds=seconds, changed=changed)
+    return SimulatedOutput(text=text, code=code, seconds=seconds, changed=changed)
 
 
 def _answered(rack: Rack, words: list[str]) -> tuple[list[Entry], int, bool, float]:

@@ -6,7 +6,7 @@ from collections.abc import Callable, Iterable, Mapping, Sequence
 from typing import TypeVar
 
 from backends.simulator.rack import Rack
-from backends.simulator.tool_output import Said
+from backends.simulator.tool_output import SimulatedOutput
 from backends.simulator.zfs.pool import FILESYSTEM, PROPERTIES, VOLUME, Dataset, ZfsPool
 
 T = TypeVar("T")
@@ -14,12 +14,12 @@ T = TypeVar("T")
 _VALUED = ("-o", "-t", "-s")
 
 
-def zfs_said(rack: Rack, words: Sequence[str]) -> Said:
+def zfs_said(rack: Rack, words: Sequence[str]) -> SimulatedOutput:
     """What zfs prints, and what it does to the datasets."""
     verb, (options, names) = (words or ("",))[0], _parsed(words[1:])
     named = names if verb == "list" else names[1:]
     if missing := [name for name in named if rack.dataset(name) is None]:
-        return Said(text=f"cannot open '{missing[0]}': dataset does not exist\n", code=1)
+        return SimulatedOutput(text=f"cannot open '{missing[0]}': dataset does not exist\n", code=1)
     match verb:
         case "list":
             kinds = _kinds(options)
@@ -34,16 +34,16 @@ def zfs_said(rack: Rack, words: Sequence[str]) -> Said:
             received = "-S" in options
             return _done(pool.inherit(name, names[0], received=received) for pool, name, _ in _named(rack, names[1:]))
         case _:
-            return Said(text=f"unrecognized command '{verb}'\n", code=2)
+            return SimulatedOutput(text=f"unrecognized command '{verb}'\n", code=2)
 
 
-def zpool_said(rack: Rack, words: Sequence[str]) -> Said:
+def zpool_said(rack: Rack, words: Sequence[str]) -> SimulatedOutput:
     """What zpool prints, and what it does to the pools."""
     verb, (options, names) = (words or ("",))[0], _parsed(words[1:])
     keyed = verb in ("get", "set")
     named = names[1:] if keyed else names
     if missing := [name for name in named if name not in rack.pools]:
-        return Said(text=f"cannot open '{missing[0]}': no such pool\n", code=1)
+        return SimulatedOutput(text=f"cannot open '{missing[0]}': no such pool\n", code=1)
     pools = [pool for pool in rack.pools.values() if not named or pool.name in named]
     match verb:
         case "list":
@@ -54,9 +54,11 @@ def zpool_said(rack: Rack, words: Sequence[str]) -> Said:
         case "set":
             return _done(_set_pool(pool, names[0]) for pool in pools)
         case "status":
-            return Said(text="\n".join(_status(pool) for pool in pools) or "no pools available\n", seconds=0.05)
+            return SimulatedOutput(
+                text="\n".join(_status(pool) for pool in pools) or "no pools available\n", seconds=0.05
+            )
         case _:
-            return Said(text=f"unrecognized command '{verb}'\n", code=2)
+            return SimulatedOutput(text=f"unrecognized command '{verb}'\n", code=2)
 
 
 Row = tuple[ZfsPool, str, Dataset]
@@ -88,10 +90,10 @@ def _kinds(options: Mapping[str, str]) -> list[str]:
     return options.get("-t", FILESYSTEM).split(",")
 
 
-def _table(options: Mapping[str, str], rows: Iterable[T], cell: Callable[[T, str], str]) -> Said:
+def _table(options: Mapping[str, str], rows: Iterable[T], cell: Callable[[T, str], str]) -> SimulatedOutput:
     columns = options["-o"].split(",")
     text = "".join("\t".join(cell(row, column) for column in columns) + "\n" for row in rows)
-    return Said(text=text, seconds=0.02)
+    return SimulatedOutput(text=text, seconds=0.02)
 
 
 def _column(pool: ZfsPool, name: str, own: Dataset, column: str) -> str:
@@ -111,7 +113,7 @@ def _column(pool: ZfsPool, name: str, own: Dataset, column: str) -> str:
     }.get(column, "-")
 
 
-def _get(rack: Rack, options: Mapping[str, str], names: Sequence[str]) -> Said:
+def _get(rack: Rack, options: Mapping[str, str], names: Sequence[str]) -> SimulatedOutput:
     keys = names[0].split(",") if names else []
     sources = options.get("-s", "").split(",")
 
@@ -183,7 +185,9 @@ def _status(pool: ZfsPool) -> str:
     return "\n".join((f"  pool: {pool.name}", " state: ONLINE", "config:", "", head, *lines, *end))
 
 
-def _done(refusals: Iterable[str]) -> Said:
+def _done(refusals: Iterable[str]) -> SimulatedOutput:
     """The first refusal, or nothing."""
     said = [words for words in refusals if words]
-    return Said(text="".join(f"{words}\n" for words in said), code=1 if said else 0, seconds=0.1, changed=not said)
+    return SimulatedOutput(
+        text="".join(f"{words}\n" for words in said), code=1 if said else 0, seconds=0.1, changed=not said
+    )

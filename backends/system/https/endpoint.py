@@ -52,7 +52,7 @@ _FINGERPRINT = re.compile(r"[0-9a-f]{64}", re.ASCII)
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
-class Door:
+class HttpsEndpoint:
     """Where something is, who asks, and what it is known by. The password itself is read when it is needed."""
 
     kind: str

@@ -9,7 +9,7 @@ from contextlib import AbstractAsyncContextManager
 
 from backends.errors import RefusedError
 from backends.host import Command, Completed, Host, Process, to_the_end
-from backends.system.https.endpoint import Door
+from backends.system.https.endpoint import HttpsEndpoint
 from backends.system.wrapped import HostWrapper
 
 _PATH = re.compile(r"/[!-~]{0,2000}", re.ASCII)
@@ -22,7 +22,7 @@ class WebHost(HostWrapper):
     change; a command that says otherwise of itself is refused, so that a host round this one can rely on it.
     """
 
-    def __init__(self, inner: Host, doors: Iterable[Door]) -> None:
+    def __init__(self, inner: Host, doors: Iterable[HttpsEndpoint]) -> None:
         super().__init__(inner)
         self._doors = {door.place: door for door in doors}
 

@@ -14,7 +14,7 @@ from urllib.parse import urlsplit
 
 from backends.errors import RefusedError, ToolFailedError, ToolTimeoutError
 from backends.host import Completed
-from backends.system.https.endpoint import Door, password_in
+from backends.system.https.endpoint import HttpsEndpoint, password_in
 from backends.system.local.uninterruptible import apart
 from backends.text import clean
 
@@ -31,7 +31,7 @@ LOOK_SECONDS = 10.0
 """Patience for a certificate that is only to be shown."""
 
 
-async def exchange(door: Door, method: str, path: str, body: str | None, seconds: float) -> Completed:
+async def exchange(door: HttpsEndpoint, method: str, path: str, body: str | None, seconds: float) -> Completed:
     """The body of the answer as standard output, `HTTP 422 Unprocessable Entity` as standard error.
 
     Raises RefusedError (password file, certificate), ToolFailedError, ToolTimeoutError.
@@ -51,7 +51,7 @@ async def exchange(door: Door, method: str, path: str, body: str | None, seconds
 class _Call:
     """One request, made in a thread; whoever gives up waiting for it ends the connection from outside."""
 
-    def __init__(self, door: Door, method: str, path: str, body: str | None, seconds: float) -> None:
+    def __init__(self, door: HttpsEndpoint, method: str, path: str, body: str | None, seconds: float) -> None:
         self._door = door
         self._method = method
         self._path = path
@@ -157,13 +157,13 @@ class _Call:
                 sock.shutdown(socket.SHUT_RDWR)
 
 
-def _late(door: Door, seconds: float) -> ToolTimeoutError:
+def _late(door: HttpsEndpoint, seconds: float) -> ToolTimeoutError:
     return ToolTimeoutError(
         f"{_shown(door)} did not answer within {seconds:.0f} s.", hint="Is its address right, and does it run?"
     )
 
 
-def _shown(door: Door) -> str:
+def _shown(door: HttpsEndpoint) -> str:
     return f"{door.kind} {door.name} ({door.url})"
 
 

@@ -12,7 +12,7 @@ import subprocess
 import time
 
 from backends.errors import ToolTimeoutError
-from backends.host import Command, Completed, Custody
+from backends.host import Command, Completed, ProcessTracking
 from backends.system.local.child import OUTPUT_LIMIT, Child, StartGate, clean_environment, not_started, start
 from backends.system.local.files import private_folder
 from backends.system.local.pty_prompt import PROMPT_LIMIT, Terminal
@@ -25,7 +25,7 @@ REAP = 0.5
 """Seconds that the end of a killed program is waited for."""
 
 
-def run_change(command: Command, nice: int | None, custody: Custody | None = None) -> Completed:
+def run_change(command: Command, nice: int | None, custody: ProcessTracking | None = None) -> Completed:
     """Run a command that changes the machine, whatever happens to anybody else.
 
     Raises what `custody.begins` raises: then it was not run.
@@ -57,7 +57,7 @@ def run_change(command: Command, nice: int | None, custody: Custody | None = Non
 
 
 def _begun(
-    command: Command, folder: str, custody: Custody | None, terminal: Terminal | None
+    command: Command, folder: str, custody: ProcessTracking | None, terminal: Terminal | None
 ) -> subprocess.Popen[bytes]:
     """The program, running; written down before it did anything where there is a custody."""
     name = os.path.basename(command.argv[0])

@@ -17,7 +17,7 @@ PROMPT = "[sudo] password for %p, for the part of raidbench that needs root: "
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
-class Elevation:
+class PrivilegeTool:
     """A program that starts others as root."""
 
     name: str
@@ -28,20 +28,20 @@ class Elevation:
     """Whether it may ask somebody for a password."""
 
 
-def ways(*, ask: bool) -> tuple[Elevation, ...]:
+def ways(*, ask: bool) -> tuple[PrivilegeTool, ...]:
     """What may be tried, in this order: sudo without a question, then with one; pkexec where there is no sudo.
 
     `ask`: whether somebody is there to answer.
     """
     sudo = find_program(("sudo",))
     if sudo is not None:
-        silent = Elevation(name="sudo", argv=(sudo, "-n", "--"), asks=False)
-        return (silent, Elevation(name="sudo", argv=(sudo, "-p", PROMPT, "--"), asks=True)) if ask else (silent,)
+        silent = PrivilegeTool(name="sudo", argv=(sudo, "-n", "--"), asks=False)
+        return (silent, PrivilegeTool(name="sudo", argv=(sudo, "-p", PROMPT, "--"), asks=True)) if ask else (silent,)
     pkexec = find_program(("pkexec",))
-    return (Elevation(name="pkexec", argv=(pkexec,), asks=True),) if pkexec is not None and ask else ()
+    return (PrivilegeTool(name="pkexec", argv=(pkexec,), asks=True),) if pkexec is not None and ask else ()
 
 
-def start(way: Elevation, words: Sequence[str]) -> tuple[socket.socket, subprocess.Popen[bytes]]:
+def start(way: PrivilegeTool, words: Sequence[str]) -> tuple[socket.socket, subprocess.Popen[bytes]]:
     """The program with these words, started as root; our end of its connection. Raises RefusedError."""
     return _started((*way.argv, *words), quiet=not way.asks)
 

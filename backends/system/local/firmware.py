@@ -17,7 +17,7 @@ import stat
 import struct
 
 from backends.errors import RefusedError, ToolFailedError, ToolMissingError, ToolTimeoutError
-from backends.firmware_queries import Question
+from backends.firmware_queries import FirmwareQuery
 from backends.system.local.uninterruptible import apart
 
 NODE = "/dev/megaraid_sas_ioctl_node"
@@ -42,7 +42,9 @@ _GENERIC_IOCTL = ("x86_64", "i386", "i486", "i586", "i686", "aarch64", "armv7l",
 """Machines whose request numbers are built as in asm-generic; ppc, mips and sparc do it otherwise."""
 
 
-def packet(host_number: int, question: Question, subject: int, size: int, address: int, pointer: str = "P") -> bytes:
+def packet(
+    host_number: int, question: FirmwareQuery, subject: int, size: int, address: int, pointer: str = "P"
+) -> bytes:
     """The driver's packet for a question, whose answer of `size` bytes goes to `address`. Pure.
 
     `pointer`: struct's letter of a pointer: native, or `I` and `Q` for 32 and 64 bits.
@@ -69,7 +71,7 @@ def reachable() -> str | None:
     return None
 
 
-async def ask(host_number: int, question: Question, subject: int, size: int | None) -> bytes:
+async def ask(host_number: int, question: FirmwareQuery, subject: int, size: int | None) -> bytes:
     """The answer. Raises ToolMissingError, RefusedError, ToolFailedError, ToolTimeoutError."""
     length = question.value.size if size is None else size
     if not 0 < length <= question.value.size:
@@ -85,7 +87,7 @@ async def ask(host_number: int, question: Question, subject: int, size: int | No
         ) from None
 
 
-def _ask(host_number: int, question: Question, subject: int, size: int) -> bytes:
+def _ask(host_number: int, question: FirmwareQuery, subject: int, size: int) -> bytes:
     """Put the question and wait. The buffer lives as long as the call."""
     if os.uname().machine not in _GENERIC_IOCTL:
         raise RefusedError(f"How to ask the cards of a {os.uname().machine} is not known.")

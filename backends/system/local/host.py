@@ -11,8 +11,18 @@ import stat
 from collections.abc import Mapping, Sequence
 
 from backends.errors import RefusedError
-from backends.firmware_queries import Question
-from backends.host import THIS_MACHINE, Capabilities, Command, Completed, Denial, FileStat, Space, custody, to_the_end
+from backends.firmware_queries import FirmwareQuery
+from backends.host import (
+    THIS_MACHINE,
+    Capabilities,
+    Command,
+    Completed,
+    FileStat,
+    FilesystemSpace,
+    WriteDenied,
+    custody,
+    to_the_end,
+)
 from backends.system.local.command import run_change, run_read
 from backends.system.local.file_replacement import read_whole, replace_whole
 from backends.system.local.files import read_small, write_once
@@ -140,13 +150,13 @@ class LocalHost:
             allocated=info.st_blocks * 512 if kind == "file" else None,
         )
 
-    async def space_at(self, path: str) -> Space | None:
+    async def space_at(self, path: str) -> FilesystemSpace | None:
         """Room where it lies."""
         try:
             info = os.statvfs(path)
         except (OSError, ValueError):
             return None
-        return Space(size=info.f_blocks * info.f_frsize, free=info.f_bavail * info.f_frsize)
+        return FilesystemSpace(size=info.f_blocks * info.f_frsize, free=info.f_bavail * info.f_frsize)
 
     async def writable(self, path: str) -> str | None:
         """None if a write may be tried."""
@@ -154,7 +164,7 @@ class LocalHost:
             return "the kernel does not offer it for this device"
         if os.access(path, os.W_OK):
             return None
-        return Denial.NEEDS_ROOT if not self.is_root else "the kernel offers it read-only"
+        return WriteDenied.NEEDS_ROOT if not self.is_root else "the kernel offers it read-only"
 
     @property
     def firmware_queries(self) -> bool:
@@ -170,7 +180,7 @@ class LocalHost:
         return reachable()
 
     async def ask_firmware(
-        self, host_number: int, question: Question, *, subject: int = 0, size: int | None = None
+        self, host_number: int, question: FirmwareQuery, *, subject: int = 0, size: int | None = None
     ) -> bytes:
         """A card's answer. Nothing is opened where `firmware_queries` is off."""
         if not self._firmware_queries:

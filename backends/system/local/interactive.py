@@ -21,7 +21,7 @@ _KEPT_LINES = 20
 _LINE = 400
 
 
-class TalkingProgram(AbstractAsyncContextManager["TalkingProgram"]):
+class InteractiveProcess(AbstractAsyncContextManager["InteractiveProcess"]):
     """Starts the program on entry, in a session of its own; ends it and its group on exit.
 
     It gets this program's environment: ssh finds its agent, its keys and its tickets by it. Raises ToolMissingError and
@@ -39,7 +39,7 @@ class TalkingProgram(AbstractAsyncContextManager["TalkingProgram"]):
         self._complaints: list[str] = []
         self._listener: asyncio.Task[None] | None = None
 
-    async def __aenter__(self) -> TalkingProgram:
+    async def __aenter__(self) -> InteractiveProcess:
         try:
             self._process = await asyncio.create_subprocess_exec(
                 *self._argv,

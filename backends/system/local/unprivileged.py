@@ -81,7 +81,7 @@ def _of_processes() -> set[int]:
     return found
 
 
-class UnownedProgram:
+class UnprivilegedProcess:
     """A running program whose outputs are pipes that somebody else reads; `close` ends it and all it started."""
 
     def __init__(self, process: asyncio.subprocess.Process, folder: str) -> None:
@@ -113,7 +113,7 @@ class UnownedProgram:
 
 async def start_unowned(
     argv: Sequence[str], said: bytes, handed: Collection[int], number: int
-) -> tuple[UnownedProgram, tuple[int, int]]:
+) -> tuple[UnprivilegedProcess, tuple[int, int]]:
     """Start a program as user and group `number`, and no group besides; the reading ends of its two outputs.
 
     `said`: its standard input. `handed`: descriptors that it inherits under their own numbers. It cannot gain rights
@@ -153,7 +153,7 @@ async def start_unowned(
         raise
     for end in (words, out_end, err_end):
         os.close(end)
-    return UnownedProgram(process, folder), (out, err)
+    return UnprivilegedProcess(process, folder), (out, err)
 
 
 def _pipe(ends: list[int]) -> tuple[int, int]:

@@ -8,8 +8,8 @@ import stat
 from collections.abc import Callable, Mapping, Sequence
 
 from backends.errors import RefusedError
-from backends.firmware_queries import Question
-from backends.helper_interface import RootSide
+from backends.firmware_queries import FirmwareQuery
+from backends.helper_interface import HelperClient
 from backends.host import Command, Completed
 from backends.system.local import LocalHost
 from backends.system.wrapped import HostWrapper
@@ -21,7 +21,7 @@ class SplitHost(HostWrapper):
     def __init__(
         self,
         inner: LocalHost,
-        side: RootSide,
+        side: HelperClient,
         *,
         runs: Callable[[Sequence[str]], bool],
         reads: Callable[[str], bool],
@@ -39,7 +39,7 @@ class SplitHost(HostWrapper):
         return True
 
     @property
-    def root_side(self) -> RootSide:
+    def root_side(self) -> HelperClient:
         """The helper."""
         return self._side
 
@@ -108,7 +108,7 @@ class SplitHost(HostWrapper):
         return why_not
 
     async def ask_firmware(
-        self, host_number: int, question: Question, *, subject: int = 0, size: int | None = None
+        self, host_number: int, question: FirmwareQuery, *, subject: int = 0, size: int | None = None
     ) -> bytes:
         """A card's answer."""
         if not self.firmware_queries:

@@ -10,7 +10,7 @@ from collections.abc import Mapping
 from contextlib import AbstractAsyncContextManager
 
 from backends.errors import RefusedError
-from backends.helper_interface import RootSide
+from backends.helper_interface import HelperClient
 from backends.system.local.process import LocalProcess
 
 _WORDS = {signal.SIGINT: "interrupt", signal.SIGTERM: "terminate", signal.SIGKILL: "kill"}
@@ -19,10 +19,10 @@ _GONE = -int(signal.SIGKILL)
 """Exit status where the helper has ended: it takes what it started along."""
 
 
-class HelpersChild:
+class HelperChild:
     """What `LocalProcess` needs of a program that was started."""
 
-    def __init__(self, side: RootSide, run: int, pid: int) -> None:
+    def __init__(self, side: HelperClient, run: int, pid: int) -> None:
         self._side = side
         self._run = run
         self.pid = pid
@@ -78,10 +78,10 @@ class HelpersChild:
             pipe.close()
 
 
-class HelpersProgram(AbstractAsyncContextManager[LocalProcess]):
+class HelperProcess(AbstractAsyncContextManager[LocalProcess]):
     """Asks the helper for a run on entry, ends it on exit."""
 
-    def __init__(self, side: RootSide, asked: Mapping[str, object]) -> None:
+    def __init__(self, side: HelperClient, asked: Mapping[str, object]) -> None:
         """`asked`: the words of the verb `measure`. Nothing is asked before the context is entered."""
         self._side = side
         self._asked = asked
@@ -90,7 +90,7 @@ class HelpersProgram(AbstractAsyncContextManager[LocalProcess]):
     async def __aenter__(self) -> LocalProcess:
         """Raises RefusedError, ToolMissingError, InvalidValueError."""
         said, (out, err) = await self._side.fetch("measure", **self._asked)
-        child = HelpersChild(self._side, said["run"], said["pid"])
+        child = HelperChild(self._side, said["run"], said["pid"])
         await child.read_from(out, err)
         self._process = LocalProcess(child)
         return self._process

@@ -7,7 +7,7 @@ from collections.abc import Mapping
 from backends.host import Host
 from backends.model import Array, Controller, Drive, Health, Inventory, Problem, Protection, Scope, State, Target, Task
 from backends.sizes import read_size
-from backends.tool_output import Heard, told_once
+from backends.tool_output import ToolOutput, told_once
 from backends.vendors._read_only import facts, heard, only_card, program_of, said
 from backends.vendors.areca import CARDS
 from backends.vendors.areca.output_parsing import (
@@ -87,7 +87,7 @@ class Areca:
             problems=problems,
         )
 
-    async def _of_drives(self, program: str, disks: tuple[ArecaDrive, ...]) -> Mapping[str, Heard]:
+    async def _of_drives(self, program: str, disks: tuple[ArecaDrive, ...]) -> Mapping[str, ToolOutput]:
         """Return what is said of each drive, by its number; asked in turn, as the card serves one question."""
         return {
             disk.number: await heard(self._host, WHOLE, NAME, program, "disk", "info", f"drv={disk.number}")

@@ -5,7 +5,7 @@ from __future__ import annotations
 import re
 
 from backends.protocol import RootReads
-from backends.tool_output import Whole
+from backends.tool_output import CompletenessCheck
 
 PLACES = ("/usr/local/sbin/cli64", "/root/cli64", "/opt/areca/cli64", "cli64", "areca-cli")
 """Where the program is looked for."""
@@ -22,7 +22,7 @@ DRIVE_READ = ("disk", "info", r"drv=\d{1,3}")
 _LAST = re.compile(r"GuiErrMsg<0x[0-9A-Fa-f]{2}>:[^\n]*\s*\Z")
 
 
-WHOLE = Whole(
+WHOLE = CompletenessCheck(
     tool="cli64",
     mark="`GuiErrMsg<0x00>: Success.` in the last line, or another number",
     missing=lambda text: "" if _LAST.search(text) else "its last line is missing",

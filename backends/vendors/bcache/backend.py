@@ -6,8 +6,8 @@ import asyncio
 from collections.abc import Mapping
 from dataclasses import replace
 
-from backends.change import Change, Write
-from backends.change_steps import LOOK_AGAIN, Wanted, gone, lock_of, not_found, require_same, setting_of
+from backends.change import Change, ChangeStep
+from backends.change_steps import LOOK_AGAIN, RequestedValue, gone, lock_of, not_found, require_same, setting_of
 from backends.errors import BlockedError, RefusedError
 from backends.identity import Identity
 from backends.model import Inventory, Problem, Target
@@ -33,7 +33,7 @@ _REDUNDANT = frozenset(("raid1", "raid4", "raid5", "raid6", "raid10"))
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
-class BcacheSeen:
+class BcacheSnapshot:
     """A device at one moment."""
 
     facts: BcacheFacts
@@ -42,7 +42,7 @@ class BcacheSeen:
     """The kernel's disk."""
 
 
-class Bcache(Settable[BcacheSeen]):
+class Bcache(Settable[BcacheSnapshot]):
     """Every bcache device of one host that runs."""
 
     async def inventory(self) -> Inventory:
@@ -68,12 +68,12 @@ class Bcache(Settable[BcacheSeen]):
             raise cut_error(target, cut)
         return await super().plan_together(target, values)
 
-    async def seen(self, target: Target, *, back: bool = False) -> BcacheSeen:
+    async def seen(self, target: Target, *, back: bool = False) -> BcacheSnapshot:
         """A device with the set that serves it now, and the kernel's disk."""
         facts = await self._device(target)
-        return BcacheSeen(facts=facts, node=await self._node(target))
+        return BcacheSnapshot(facts=facts, node=await self._node(target))
 
-    async def readings_of(self, seen: BcacheSeen) -> Mapping[str, Reading]:
+    async def readings_of(self, seen: BcacheSnapshot) -> Mapping[str, Reading]:
         """What the kernel says, and what may be set."""
         return await self._readings(seen.facts)
 
@@ -84,33 +84,37 @@ class Bcache(Settable[BcacheSeen]):
         redundant = 0 < len(levels) == len(device.caches) and _REDUNDANT.issuperset(levels.values())
         return readings(device, dict(zip(paths, reasons, strict=True)), redundant=redundant)
 
-    def identity_of(self, seen: BcacheSeen, key: str) -> Identity:
+    def identity_of(self, seen: BcacheSnapshot, key: str) -> Identity:
         """The kernel's disk."""
         return identity(seen.node)
 
-    async def lock_for(self, seen: BcacheSeen, key: str) -> str:
+    async def lock_for(self, seen: BcacheSnapshot, key: str) -> str:
         """That of the disk; with it that of the set, for what holds for all that it serves."""
         lock = await lock_of(self._host, seen.facts.name)
         return f"bcache-{seen.facts.set_uuid}\n{lock}" if key in OF_SET else lock
 
-    def steps(self, seen: BcacheSeen, key: str, value: str, companions: Mapping[str, str] | None) -> tuple[Write, ...]:
+    def steps(
+        self, seen: BcacheSnapshot, key: str, value: str, companions: Mapping[str, str] | None
+    ) -> tuple[ChangeStep, ...]:
         """One file of the device, or of the set that serves it now."""
-        return (Write(path=seen.facts.path(key), text=kernel_word(key, value)),)
+        return (ChangeStep(path=seen.facts.path(key), text=kernel_word(key, value)),)
 
     def check(self, setting: Setting, now: Reading, value: str) -> str:
         """See `wanted_value`."""
         return wanted_value(setting, now, value)
 
-    def check_back(self, seen: BcacheSeen, setting: Setting, now: Reading, value: str) -> str:
+    def check_back(self, seen: BcacheSnapshot, setting: Setting, now: Reading, value: str) -> str:
         """See `value_before`."""
         return value_before(setting, now, value)
 
-    def finished(self, seen: BcacheSeen, wish: Wanted, companions: Mapping[str, str] | None, change: Change) -> Change:
+    def finished(
+        self, seen: BcacheSnapshot, wish: RequestedValue, companions: Mapping[str, str] | None, change: Change
+    ) -> Change:
         """With what the kernel makes of the value, which may be another one."""
         after = settled(wish.setting.key, wish.value)
         return replace(change, after=after, asked=wish.value if after != wish.value else "")
 
-    def require_steps(self, seen: BcacheSeen, change: Change) -> None:
+    def require_steps(self, seen: BcacheSnapshot, change: Change) -> None:
         """Raises RefusedError unless each writes the file of this setting, in the set that serves the device now."""
         path = seen.facts.path(change.key)
         for step in change.writes:
@@ -119,7 +123,7 @@ class Bcache(Settable[BcacheSeen]):
                     f"A step wants to write {clean(step.shown(), 200)}, which is not {change.key} of {change.target}."
                 )
 
-    async def require_still(self, seen: BcacheSeen, change: Change) -> None:
+    async def require_still(self, seen: BcacheSnapshot, change: Change) -> None:
         """Raises unless it is this device, with the same set."""
         present = await self.seen(change.target)
         require_same(change, self.identity_of(present, change.key))

@@ -13,7 +13,7 @@ from backends.host import Host
 from backends.model import Array, Fact, Level, Scope, State, Target
 from backends.sizes import size_words
 from backends.text import chosen, clean
-from backends.tool_output import Whole, unread_words
+from backends.tool_output import CompletenessCheck, unread_words
 from backends.topology import Topology, node_path
 from backends.topology.device_identity import identity
 from backends.topology.tree import natural
@@ -22,7 +22,7 @@ from backends.vendors.bcache.settings import CACHE_MODE, CHOICES, OF_SET, REPLAC
 
 _SET = (*OF_SET, "bucket_size", "cache_available_percent")
 _READ = (*(setting.key for setting in SETTINGS), *_SET[-2:], "state", "dirty_data", "label", "backing_dev_uuid")
-WHOLE_FOLDER = Whole(
+WHOLE_FOLDER = CompletenessCheck(
     tool="sysfs of bcache devices",
     mark="of what is read, every file that the folders list can be read",
     missing=lambda text: "",

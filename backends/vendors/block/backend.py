@@ -7,9 +7,9 @@ import re
 from collections.abc import Mapping
 from dataclasses import replace
 
-from backends.change import Change, Write
+from backends.change import Change, ChangeStep
 from backends.change_steps import (
-    Wanted,
+    RequestedValue,
     gone,
     lock_of,
     not_found,
@@ -119,7 +119,7 @@ class BlockBackend:
             companions = fitting(companions, wish.value, attributes)
         return replace(change, writes=_way_back(node.name, key, wish.value, companions))
 
-    async def _planned(self, node: Node, wish: Wanted, attributes: Mapping[str, str], lock: str) -> Change:
+    async def _planned(self, node: Node, wish: RequestedValue, attributes: Mapping[str, str], lock: str) -> Change:
         key = wish.setting.key
         companions = await self._companions(node.name, key, attributes)
         before = wish.now.now
@@ -128,7 +128,7 @@ class BlockBackend:
             if key in attributes and before is not None and is_understood(before)
             else ()
         )
-        write = Write(path=f"{_queue(node.name)}/{key}", text=written(key, wish.value))
+        write = ChangeStep(path=f"{_queue(node.name)}/{key}", text=written(key, wish.value))
         change = wish.change((write,), undo, identity(node), lock)
         after = settled(key, wish.value, attributes)
         asked = wish.value if after != wish.value else ""
@@ -177,7 +177,7 @@ class BlockBackend:
             found.append(Problem(where=NAME, message=message, hint="Set them from a unit or script at boot."))
         return tuple(found)
 
-    async def _take(self, step: Write) -> None:
+    async def _take(self, step: ChangeStep) -> None:
         assert step.path is not None
         if "/iosched/" in step.path and step.path not in await self._host.list(f"{step.path.rpartition('/')[0]}/*"):
             raise ToolFailedError(f"the kernel has no {step.path.rpartition('/')[2]} with this scheduler")
@@ -247,10 +247,11 @@ def _never(name: str, key: str) -> str | None:
     return "memory has no write cache" if key == "write_cache" and name.startswith(("zram", "ram")) else None
 
 
-def _way_back(name: str, key: str, value: str, companions: Mapping[str, str]) -> tuple[Write, ...]:
+def _way_back(name: str, key: str, value: str, companions: Mapping[str, str]) -> tuple[ChangeStep, ...]:
     """The setting's own file first: it resets the others, and a scheduler has its tunables only once it is there."""
     reset = [other for other in SIDE_EFFECTS.get(key, ()) if other in companions]
     rest = {other: companions[other] for other in (*reset, *sorted(set(companions) - set(reset)))}
     return tuple(
-        Write(path=f"{_queue(name)}/{other}", text=text) for other, text in {key: written(key, value), **rest}.items()
+        ChangeStep(path=f"{_queue(name)}/{other}", text=text)
+        for other, text in {key: written(key, value), **rest}.items()
     )

@@ -5,7 +5,7 @@ from __future__ import annotations
 import re
 from collections.abc import Mapping
 
-from backends.change_steps import Wanted
+from backends.change_steps import RequestedValue
 from backends.errors import InvalidValueError
 from backends.settings import Availability, Reading, Span, available_unless, offer
 from backends.text import chosen, clean
@@ -121,7 +121,7 @@ def _has_no_queue(attributes: Mapping[str, str]) -> bool:
     return "nr_tags" not in attributes and tuple(names) == ("none",)
 
 
-def require_size(wish: Wanted, attributes: Mapping[str, str]) -> None:
+def require_size(wish: RequestedValue, attributes: Mapping[str, str]) -> None:
     """Raise InvalidValueError for a queue size that the kernel does not take with the scheduler of `attributes`."""
     most = _requests_max({**attributes, "nr_requests": ""})
     if most and wish.value.isdecimal() and int(wish.value) > most:

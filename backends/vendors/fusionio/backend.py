@@ -5,10 +5,10 @@ from __future__ import annotations
 from collections.abc import Mapping
 from dataclasses import replace
 
-from backends.change import Change, Write
-from backends.change_steps import Wanted, denial_of, gone, lock_of, not_found
+from backends.change import Change, ChangeStep
+from backends.change_steps import RequestedValue, denial_of, gone, lock_of, not_found
 from backends.errors import RefusedError, ToolFailedError
-from backends.host import Denial
+from backends.host import WriteDenied
 from backends.identity import Identity
 from backends.model import Inventory, Problem, Target
 from backends.settings import Reading, Risk, Setting
@@ -19,7 +19,7 @@ from backends.topology.tree import read_node
 from backends.vendors.fusionio.facts import Cards
 from backends.vendors.fusionio.inventory import NAME, controller, drive, is_controller, is_drive, problems
 from backends.vendors.fusionio.sector import SECTOR_SIZE, IoCardView, is_step, reading, steps, value_before
-from backends.vendors.fusionio.tool import Programs, ask
+from backends.vendors.fusionio.tool import FusionIoTools, ask
 
 _DRIVERS = "/sys/module/iomemory_vsl*"
 
@@ -66,7 +66,9 @@ class FusionIo(Settable[IoCardView]):
         """That of the disk."""
         return await lock_of(self._host, seen.node.name)
 
-    def steps(self, seen: IoCardView, key: str, value: str, companions: Mapping[str, str] | None) -> tuple[Write, ...]:
+    def steps(
+        self, seen: IoCardView, key: str, value: str, companions: Mapping[str, str] | None
+    ) -> tuple[ChangeStep, ...]:
         """Detach, format, attach; none without the programs, where only what is there already may be asked for."""
         return () if seen.programs.missing else steps(seen, value)
 
@@ -78,7 +80,9 @@ class FusionIo(Settable[IoCardView]):
         """All that is on it."""
         return seen.node.device
 
-    def finished(self, seen: IoCardView, wish: Wanted, companions: Mapping[str, str] | None, change: Change) -> Change:
+    def finished(
+        self, seen: IoCardView, wish: RequestedValue, companions: Mapping[str, str] | None, change: Change
+    ) -> Change:
         """A format destroys whatever the size; what is there already leaves nothing to be taken back."""
         risk_text = SECTOR_SIZE.risk_text
         return replace(change, risk=Risk.DESTROYS_DATA, risk_text=risk_text, undo=change.undo if change.writes else ())
@@ -89,7 +93,7 @@ class FusionIo(Settable[IoCardView]):
             if seen.module is None or seen.programs.missing or not is_step(seen, step.argv):
                 raise RefusedError(f"This is no step of formatting {seen.node.device}: {clean(step.shown(), 300)}.")
 
-    async def require_free_for(self, device: str, change: Change, step: Write, seen: IoCardView) -> None:
+    async def require_free_for(self, device: str, change: Change, step: ChangeStep, seen: IoCardView) -> None:
         """Before it is detached; from then on it has no node, and is formatted only while detached."""
         if step.argv[0] == seen.programs.detach:
             await super().require_free_for(device, change, step, seen)
@@ -107,7 +111,7 @@ class FusionIo(Settable[IoCardView]):
 
     async def diagnose(self) -> tuple[Problem, ...]:
         """The driver without its program."""
-        if not await self._host.list(_DRIVERS) or Programs.on(self._host).status is not None:
+        if not await self._host.list(_DRIVERS) or FusionIoTools.on(self._host).status is not None:
             return ()
         message = "An ioMemory driver is loaded, but fio-status is not found: wear, heat and sector size are not known."
         return (Problem(where=NAME, message=message, hint="Install fio-util of the driver's version."),)
@@ -116,7 +120,7 @@ class FusionIo(Settable[IoCardView]):
         """What fio-status tells; it is not run without a driver, nor without root, which it needs."""
         if not await self._host.list(_DRIVERS) or not self._host.is_root:
             return Cards()
-        return await ask(self._host, Programs.on(self._host).status)
+        return await ask(self._host, FusionIoTools.on(self._host).status)
 
     async def _require_detached(self, view: IoCardView) -> None:
         """Raises ToolFailedError unless it is this card that is detached now."""
@@ -132,7 +136,7 @@ class FusionIo(Settable[IoCardView]):
         node = await read_node(self._host, target.address)
         if node is None:
             raise gone(target)
-        cards, programs = await self._cards(), Programs.on(self._host)
+        cards, programs = await self._cards(), FusionIoTools.on(self._host)
         module, volume = cards.of(target.address) or (None, None)
         picture = await look(self._host)
         return IoCardView(
@@ -145,7 +149,7 @@ class FusionIo(Settable[IoCardView]):
             frozen=cards.cut[0].message.rstrip(".") if cards.cut else await denial_of(self._host, programs.format),
         )
 
-    def _blind(self, programs: Programs) -> str | None:
+    def _blind(self, programs: FusionIoTools) -> str | None:
         if programs.status is None:
             return "fio-status is not installed"
-        return None if self._host.is_root else Denial.NEEDS_ROOT
+        return None if self._host.is_root else WriteDenied.NEEDS_ROOT

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import re
 
-from backends.change import Write
+from backends.change import ChangeStep
 from backends.identity import Identity
 from backends.settings import (
     Availability,
@@ -23,7 +23,7 @@ from backends.topology.tree import number
 from backends.values import dataclass
 from backends.vendors.fusionio.facts import IoVolume, Module
 from backends.vendors.fusionio.inventory import sector
-from backends.vendors.fusionio.tool import Programs
+from backends.vendors.fusionio.tool import FusionIoTools
 
 SECTOR_SIZE = unconfirmed(
     key="sector_size",
@@ -55,7 +55,7 @@ class IoCardView:
 
     node: Node
     """The kernel's disk."""
-    programs: Programs
+    programs: FusionIoTools
     """Where the programs are."""
     blind: str | None = None
     """Why the card could not be asked; None if it was."""
@@ -128,16 +128,16 @@ def _why_not(view: IoCardView) -> str | None:
     return f"it is in use: {view.uses[0]}" if view.uses else view.frozen
 
 
-def steps(view: IoCardView, size: str) -> tuple[Write, ...]:
+def steps(view: IoCardView, size: str) -> tuple[ChangeStep, ...]:
     """Detach, format, attach. fio-detach is not told to go on whatever it asks: a card in use would harm the kernel."""
     own = view.programs
     assert own.detach is not None
     assert own.format is not None
     assert own.attach is not None
     return (
-        Write(argv=(own.detach, view.control)),
-        Write(argv=(own.format, "-y", f"-b{size}", view.control)),
-        Write(argv=(own.attach, view.control)),
+        ChangeStep(argv=(own.detach, view.control)),
+        ChangeStep(argv=(own.format, "-y", f"-b{size}", view.control)),
+        ChangeStep(argv=(own.attach, view.control)),
     )
 
 

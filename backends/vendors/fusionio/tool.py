@@ -11,7 +11,7 @@ from backends.host import Command, Host
 from backends.json_text import document as read
 from backends.model import Problem
 from backends.protocol import RootReads
-from backends.tool_output import Heard, Whole, judged, told_once
+from backends.tool_output import CompletenessCheck, ToolOutput, judged, told_once
 from backends.values import dataclass
 from backends.vendors.fusionio.facts import Cards
 from backends.vendors.fusionio.text import lacking, parse_document, parse_status, together
@@ -27,7 +27,7 @@ READ_SECONDS = 30.0
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
-class Programs:
+class FusionIoTools:
     """Where the programs are; None where one is not installed."""
 
     status: str | None
@@ -40,7 +40,7 @@ class Programs:
     """fio-attach."""
 
     @classmethod
-    def on(cls, host: Host) -> Programs:
+    def on(cls, host: Host) -> FusionIoTools:
         """Those of a host."""
         return cls(
             status=host.which((STATUS,)),
@@ -56,14 +56,14 @@ class Programs:
         return tuple(name for name, path in wanted.items() if path is None)
 
 
-WHOLE_TEXT = Whole(
+WHOLE_TEXT = CompletenessCheck(
     tool="fio-status -a",
     mark="as many devices as `Found` says, each that is named described (a block device to its size), a line end",
     missing=lacking,
     hides="wear, heat and counters of a last device that has no block device",
     statuses=frozenset(),
 )
-WHOLE_JSON = Whole(
+WHOLE_JSON = CompletenessCheck(
     tool="fio-status -fj",
     mark="a closed JSON document",
     missing=lambda text: "" if isinstance(read(text), dict) else "its document is not closed",
@@ -82,15 +82,15 @@ async def ask(host: Host, status: str | None) -> Cards:
     return replace(found, cut=told_once((text, document)))
 
 
-async def _heard(host: Host, whole: Whole, *argv: str) -> Heard:
+async def _heard(host: Host, whole: CompletenessCheck, *argv: str) -> ToolOutput:
     """An answer; nothing, and no problem, of a version that refuses JSON."""
     command = Command(argv=argv, timeout=READ_SECONDS)
     try:
         done = await host.run(command)
     except RaidbenchError as error:
-        return Heard(problem=Problem(where="fusionio", message=error.message, hint=error.hint))
+        return ToolOutput(problem=Problem(where="fusionio", message=error.message, hint=error.hint))
     if whole is WHOLE_JSON and done.returncode > 0 and "{" not in done.stdout:
-        return Heard()
+        return ToolOutput()
     return judged(whole, command, "fusionio", done)
 
 

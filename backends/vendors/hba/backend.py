@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Mapping
 
 from backends.errors import RaidbenchError
-from backends.firmware_queries import AsksFirmware
+from backends.firmware_queries import FirmwareQueryHost
 from backends.host import Host
 from backends.model import Controller, Inventory, Problem
 from backends.topology import Topology, read_tree
@@ -71,7 +71,7 @@ class HbaBackend:
             problems += silent(cards, await asking.firmware_reachable())
         return tuple(problems)
 
-    async def _asking(self) -> AsksFirmware | None:
+    async def _asking(self) -> FirmwareQueryHost | None:
         """Who can be asked, None where nobody may be or can."""
         asking = self._host.firmware
         cards = any(function.driver == ASKED for function in self._functions)
@@ -79,7 +79,7 @@ class HbaBackend:
             return None
         return asking if await asking.firmware_reachable() is None else None
 
-    async def _asked(self, found: Inventory, function: Function, asking: AsksFirmware) -> Inventory:
+    async def _asked(self, found: Inventory, function: Function, asking: FirmwareQueryHost) -> Inventory:
         from backends.vendors.hba.firmware.query import look as ask
 
         try:

@@ -13,7 +13,7 @@ from backends.vendors.hba.names import Named, ids, model
 from backends.vendors.hba.tools import tool_of
 
 if TYPE_CHECKING:
-    from backends.vendors.megaraid.dialect import Contents
+    from backends.vendors.megaraid.dialect import CardSnapshot
 
 NAME = "hba"
 """The prefix of this backend's targets."""
@@ -97,7 +97,7 @@ def _known(found: Inventory, address: str) -> Target | None:
     return next((one.target for one in found.controllers if one.pci == address), None)
 
 
-def enriched(found: Inventory, function: Function, contents: Contents, why: str, picture: Topology) -> Inventory:
+def enriched(found: Inventory, function: Function, contents: CardSnapshot, why: str, picture: Topology) -> Inventory:
     """The inventory with what the firmware of one card says of the card, its arrays and its drives.
 
     `why` says why none of it can be set.

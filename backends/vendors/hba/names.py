@@ -8,7 +8,7 @@ from collections.abc import Iterable, Mapping
 from backends.host import Command, Host
 from backends.model import Problem
 from backends.text import clean
-from backends.tool_output import Whole, cut_problem, hear
+from backends.tool_output import CompletenessCheck, cut_problem, hear
 from backends.values import dataclass
 from backends.vendors.hba.functions import MODEL, Function
 
@@ -105,7 +105,7 @@ class Named:
     """The board."""
 
 
-WHOLE = Whole(
+WHOLE = CompletenessCheck(
     tool="lspci -vmm",
     mark="an empty line behind the last record, and a record of every controller that the kernel has",
     missing=lambda text: "" if text.endswith("\n\n") else "its last record may go on",

@@ -11,10 +11,10 @@ import asyncio
 from collections.abc import Mapping, Sequence
 from dataclasses import replace
 
-from backends.array_planning import ArrayFound, ArrayPlan, ArrayWish, Candidate, MadeArray
-from backends.change import Change, Write, disk_lock
+from backends.array_planning import ArrayMatch, ArrayPlan, ArrayRequest, Candidate, CreatedArray
+from backends.change import Change, ChangeStep, disk_lock
 from backends.change_steps import (
-    Wanted,
+    RequestedValue,
     denial_of,
     evidence_of,
     gone,
@@ -59,7 +59,7 @@ from backends.vendors.lvm.readings import (
     value_before,
     wanted_value,
 )
-from backends.vendors.lvm.settings import LvOutline, LvView, outline_of, settings_of
+from backends.vendors.lvm.settings import LvTraits, LvView, outline_of, settings_of
 
 _REDUNDANT = ("raid1", "raid10", "raid4", "raid5", "raid6")
 
@@ -69,7 +69,7 @@ class Lvm:
 
     def __init__(self, host: Host) -> None:
         self._host = host
-        self._outlines: dict[str, LvOutline] = {}
+        self._outlines: dict[str, LvTraits] = {}
         self._page: int | None = None
 
     async def inventory(self) -> Inventory:
@@ -142,15 +142,15 @@ class Lvm:
         """Physical volumes, of which the free extents can become volumes."""
         return await group_candidates(self._host)
 
-    async def plan_array(self, wish: ArrayWish, controller: Target | None, *, assume_clean: bool) -> ArrayPlan:
+    async def plan_array(self, wish: ArrayRequest, controller: Target | None, *, assume_clean: bool) -> ArrayPlan:
         """lvcreate's line for a volume in a group (`controller`)."""
         return await plan_in_group(self._host, wish, controller, assume_clean=assume_clean)
 
-    async def find_made(self, array: MadeArray) -> ArrayFound:
+    async def find_made(self, array: CreatedArray) -> ArrayMatch:
         """By the UUIDs of its group and of itself, its tag, name and segments."""
         return await find_in_group(self._host, array)
 
-    async def run_making(self, controller: Target | None, steps: Sequence[Write]) -> None:
+    async def run_making(self, controller: Target | None, steps: Sequence[ChangeStep]) -> None:
         """lvcreate or lvremove of one volume of this group."""
         tools = [self._host.which((tool,)) for tool in TOOLS]
         require_steps(steps, "" if controller is None else controller.address, tools)
@@ -231,7 +231,7 @@ class Lvm:
         levels = await self._host.read_many([f"/sys/block/{name}/md/level" for name in names])
         return bool(names) and len(levels) == len(names) and all(level in _REDUNDANT for level in levels.values())
 
-    async def _take(self, step: Write) -> None:
+    async def _take(self, step: ChangeStep) -> None:
         # without udev nobody would tell it that a node is there (dmsetup(8), ENVIRONMENT); it warns of our lock's file
         udev = await self._host.stat("/run/udev/control") is not None
         env = {"LVM_SUPPRESS_FD_WARNINGS": "1", **({} if udev else {"DM_DISABLE_UDEV": "1"})}
@@ -248,7 +248,7 @@ def _silence(error: ToolTimeoutError, unknown: tuple[Array, ...]) -> Problem:
     return Problem(where=NAME, message=error.message + (rest if names else ""), hint=error.hint)
 
 
-def _planned(view: LvView, wish: Wanted) -> Change:
+def _planned(view: LvView, wish: RequestedValue) -> Change:
     identity = _identity(view)
     return change_of(view, wish, identity, f"{disk_lock(identity)}\n{lock_of(view.volume.group_uuid)}")
 

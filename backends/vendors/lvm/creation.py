@@ -13,17 +13,17 @@ from collections.abc import Collection, Mapping, Sequence
 
 from backends.array_planning import (
     SYNC_RATE,
-    ArrayFound,
+    ArrayMatch,
+    ArrayMatchState,
     ArrayPlan,
-    ArrayStanding,
-    ArrayWish,
+    ArrayRequest,
     Candidate,
-    MadeArray,
-    NotItsOwnError,
+    CreatedArray,
+    ForeignArrayError,
     require_alike,
     require_shape,
 )
-from backends.change import Write, with_disk
+from backends.change import ChangeStep, with_disk
 from backends.change_steps import evidence_of, require_still_free
 from backends.errors import BlockedError, InvalidValueError, RefusedError, ToolFailedError
 from backends.host import STALL, Command, Host
@@ -103,7 +103,7 @@ class GroupRoom:
     """Physical volumes that lie on the disk of another one of these."""
 
 
-def plan_volume(wish: ArrayWish, room: GroupRoom, *, lvcreate: str, assume_clean: bool) -> ArrayPlan:
+def plan_volume(wish: ArrayRequest, room: GroupRoom, *, lvcreate: str, assume_clean: bool) -> ArrayPlan:
     """What makes the volume, of as many stripes or images as there are physical volumes.
 
     Raises InvalidValueError, RefusedError where its name is taken.
@@ -135,7 +135,7 @@ def plan_volume(wish: ArrayWish, room: GroupRoom, *, lvcreate: str, assume_clean
     if room.one_disk:
         told.append(f"{', '.join(room.one_disk)} lies on the same disk as another of these, so stripes share it.")
     return ArrayPlan(
-        wish=ArrayWish(
+        wish=ArrayRequest(
             level=wish.level,
             drives=wish.drives,
             strip_bytes=strip,
@@ -144,7 +144,7 @@ def plan_volume(wish: ArrayWish, room: GroupRoom, *, lvcreate: str, assume_clean
             token=wish.token,
         ),
         maker="lvcreate",
-        steps=(Write(argv=step),),
+        steps=(ChangeStep(argv=step),),
         size_bytes=each * data * room.extent_bytes,
         data_drives=data,
         seconds=_CREATE_SECONDS,
@@ -161,16 +161,16 @@ def lock_of(group_uuid: str) -> str:
     return f"lvm-{group_uuid}"
 
 
-def removing(lvremove: str, address: str, uuid: str, tag: str) -> Write:
+def removing(lvremove: str, address: str, uuid: str, tag: str) -> ChangeStep:
     """What removes one volume: LVM looks at UUID, tag and snapshots itself, under the lock of the group.
 
     It ends with 0 and removes nothing where they are others. `--yes` answers whether an active volume is to go.
     """
     told = f"lv_uuid={uuid} && lv_tags={tag} && lv_role!=origin"
-    return Write(argv=(lvremove, "--yes", *AT_ONCE, "--select", told, address))
+    return ChangeStep(argv=(lvremove, "--yes", *AT_ONCE, "--select", told, address))
 
 
-def require_steps(steps: Sequence[Write], group: str, tools: Collection[str | None]) -> None:
+def require_steps(steps: Sequence[ChangeStep], group: str, tools: Collection[str | None]) -> None:
     """Raises RefusedError for what neither makes nor removes a volume in this group."""
     for step in steps:
         found = next((one for each in _STEPS if (one := each.fullmatch(" ".join(step.argv)))), None)
@@ -178,7 +178,7 @@ def require_steps(steps: Sequence[Write], group: str, tools: Collection[str | No
             raise RefusedError(f"A step neither makes nor removes a volume of {group}: {clean(step.shown(), 200)}")
 
 
-def _shape(wish: ArrayWish) -> int:
+def _shape(wish: ArrayRequest) -> int:
     """Physical volumes that carry data. Raises InvalidValueError."""
     count = len(wish.drives)
     if wish.level not in TYPES:
@@ -196,7 +196,7 @@ def _shape(wish: ArrayWish) -> int:
     return require_shape(wish)
 
 
-def _strip(wish: ArrayWish, room: GroupRoom) -> int | None:
+def _strip(wish: ArrayRequest, room: GroupRoom) -> int | None:
     """Bytes on a physical volume before the next one follows; None of RAID 1. Raises InvalidValueError."""
     if wish.level is Level.RAID1:
         return None
@@ -209,7 +209,7 @@ def _strip(wish: ArrayWish, room: GroupRoom) -> int | None:
     return strip
 
 
-def _extents(wish: ArrayWish, room: GroupRoom, data: int) -> int:
+def _extents(wish: ArrayRequest, room: GroupRoom, data: int) -> int:
     """Extents of data on each physical volume. Raises InvalidValueError where these have not so many free."""
     own = 0 if wish.level is Level.RAID0 else 1  # each image of a RAID has an extent of metadata beside it
     least = min(wish.drives, key=lambda drive: drive.free_extents or 0)
@@ -255,37 +255,37 @@ _PLAIN = ("-", "r", "R")
 
 
 def find_volume(
-    array: MadeArray,
+    array: CreatedArray,
     volumes: Sequence[LvFacts],
     disks: Sequence[PvFacts],
     picture: Topology,
     lvremove: str,
-) -> ArrayFound:
+) -> ArrayMatch:
     """What is there now of a volume; see `BuildsArrays.find_made`. `volumes`, `disks`: all that LVM tells, whole."""
     try:
         found = _volume(array, volumes, disks)
         if found is None:
             words = f"The group {_group(array)} has no volume with its tag or its name."
-            return ArrayFound(standing=ArrayStanding.ABSENT, words=words, locks=(lock_of(array.uuids[0]),))
+            return ArrayMatch(standing=ArrayMatchState.ABSENT, words=words, locks=(lock_of(array.uuids[0]),))
         group = {one.name: one for one in volumes if one.group_uuid == array.uuids[0]}
         _require_as_made(array, found, group, {pv.uuid: pv.name for pv in disks})
-    except NotItsOwnError as reason:
-        return ArrayFound(standing=ArrayStanding.UNKNOWN, words=str(reason))
+    except ForeignArrayError as reason:
+        return ArrayMatch(standing=ArrayMatchState.UNKNOWN, words=str(reason))
     words = (
         f"{found.address} is it: UUID {found.uuid}, {array.level.name} over these {len(array.members)} physical volumes"
     )
     known = (*array.uuids[:2], found.uuid)
     node = picture.tree.nodes.get(found.kernel or "")
     if node is None:  # what lies on it cannot be looked at: it is not removed
-        return ArrayFound(
-            standing=ArrayStanding.WHOLE,
+        return ArrayMatch(
+            standing=ArrayMatchState.WHOLE,
             words=f"{words}. It is not active (`lvchange --activate y {found.address}`).",
             target=target_of(found.address),
             locks=(lock_of(array.uuids[0]),),
             uuids=known,
         )
-    return ArrayFound(
-        standing=ArrayStanding.WHOLE,
+    return ArrayMatch(
+        standing=ArrayMatchState.WHOLE,
         words=f"{words}.",
         target=target_of(found.address),
         device=node.device,
@@ -296,36 +296,36 @@ def find_volume(
     )
 
 
-def _group(array: MadeArray) -> str:
+def _group(array: CreatedArray) -> str:
     return "" if array.controller is None else array.controller.address
 
 
-def _volume(array: MadeArray, volumes: Sequence[LvFacts], disks: Sequence[PvFacts]) -> LvFacts | None:
+def _volume(array: CreatedArray, volumes: Sequence[LvFacts], disks: Sequence[PvFacts]) -> LvFacts | None:
     """The volume that may be it; None where there surely is none. Raises NotItsOwnError."""
     group_uuid, tag = array.uuids[:2]
     own = [pv for pv in disks if pv.group_uuid == group_uuid]
     if not own:
-        raise NotItsOwnError(f"Its volume group {_group(array)} is not there.")
+        raise ForeignArrayError(f"Its volume group {_group(array)} is not there.")
     if own[0].group != _group(array):
-        raise NotItsOwnError(f"Its volume group is called {own[0].group} now, not {_group(array)}.")
+        raise ForeignArrayError(f"Its volume group is called {own[0].group} now, not {_group(array)}.")
     if len({pv.group_uuid for pv in disks if pv.group == own[0].group}) > 1:
-        raise NotItsOwnError(f"Several volume groups are called {own[0].group}.")
+        raise ForeignArrayError(f"Several volume groups are called {own[0].group}.")
     there = [one for one in volumes if one.group_uuid == group_uuid and not one.hidden]  # parts bear its tag too
     uuid = array.uuids[2] if len(array.uuids) > 2 else None
     tagged = [one for one in there if tag in _tags(one)]
     if len(tagged) > 1:
-        raise NotItsOwnError(f"Several volumes bear its tag: {', '.join(one.address for one in tagged[:4])}.")
+        raise ForeignArrayError(f"Several volumes bear its tag: {', '.join(one.address for one in tagged[:4])}.")
     found = tagged[0] if tagged else next((one for one in there if one.uuid == uuid or one.name == array.name), None)
     if found is None:
         return None
     if not tagged:
-        raise NotItsOwnError(f"{found.address} does not bear its tag {tag}.")
+        raise ForeignArrayError(f"{found.address} does not bear its tag {tag}.")
     if uuid not in (None, found.uuid):
-        raise NotItsOwnError(f"{found.address} bears its tag and another UUID: {found.uuid}, not {uuid}.")
+        raise ForeignArrayError(f"{found.address} bears its tag and another UUID: {found.uuid}, not {uuid}.")
     if found.uuid in array.before:
-        raise NotItsOwnError(f"{found.address} was there before it was made.")
+        raise ForeignArrayError(f"{found.address} was there before it was made.")
     if found.name != array.name:
-        raise NotItsOwnError(f"It is called {found.address} now, not {array.name}.")
+        raise ForeignArrayError(f"It is called {found.address} now, not {array.name}.")
     return found
 
 
@@ -333,30 +333,36 @@ def _tags(volume: LvFacts) -> tuple[str, ...]:
     return tuple(volume.told.get("lv_tags", "").split(","))
 
 
-def _require_as_made(array: MadeArray, found: LvFacts, group: Mapping[str, LvFacts], nodes: Mapping[str, str]) -> None:
+def _require_as_made(
+    array: CreatedArray, found: LvFacts, group: Mapping[str, LvFacts], nodes: Mapping[str, str]
+) -> None:
     """Raises NotItsOwnError where its segments are not those that it was made with, or something hangs on it."""
     where = found.address
     if TYPES.get(array.level) not in (found.kind, found.level):
-        raise NotItsOwnError(f"{where} is {clean(found.kind, 40)} now, not {array.level.name} as it was made.")
+        raise ForeignArrayError(f"{where} is {clean(found.kind, 40)} now, not {array.level.name} as it was made.")
     if (found.told.get("lv_attr") or "?")[0] not in _PLAIN or found.told.get("lv_role") != "public":
         role = clean(found.told.get("lv_role", "unknown"), 80)
-        raise NotItsOwnError(f"{where} is a part of something by now, or something is made of it ({role}).")
+        raise ForeignArrayError(f"{where} is a part of something by now, or something is made of it ({role}).")
     size = found.number("lv_size")
     if size is None or size != array.size_bytes:
-        raise NotItsOwnError(f"{where} has {size_words(size)} now, not {size_words(array.size_bytes)} as it was made.")
+        raise ForeignArrayError(
+            f"{where} has {size_words(size)} now, not {size_words(array.size_bytes)} as it was made."
+        )
     if found.number("stripes") != len(array.members):
-        raise NotItsOwnError(f"{where} has {found.number('stripes')} stripes or images, not {len(array.members)}.")
+        raise ForeignArrayError(f"{where} has {found.number('stripes')} stripes or images, not {len(array.members)}.")
     if (found.number("stripe_size") or None) != array.strip_bytes:
-        raise NotItsOwnError(f"{where} has stripes of {size_words(found.number('stripe_size'))}.")
+        raise ForeignArrayError(f"{where} has stripes of {size_words(found.number('stripe_size'))}.")
     places = sorted(nodes_of(found, group))
     if places != sorted(nodes.get(member.serial or "", "?") for member in array.members):
-        raise NotItsOwnError(f"{where} lies on {', '.join(places) or 'nothing that is told'}, not where it was made.")
+        raise ForeignArrayError(
+            f"{where} lies on {', '.join(places) or 'nothing that is told'}, not where it was made."
+        )
 
 
-def made_target(array: MadeArray) -> Target:
+def made_target(array: CreatedArray) -> Target:
     """The group that an array was made in. Raises NotItsOwnError where it is none."""
     if array.controller is None or len(array.uuids) < 2:
-        raise NotItsOwnError("The journal does not say in which volume group it was made.")
+        raise ForeignArrayError("The journal does not say in which volume group it was made.")
     return array.controller
 
 
@@ -392,7 +398,7 @@ async def group_candidates(host: Host) -> tuple[Candidate, ...]:
     return candidates_in(volumes, picture)
 
 
-async def plan_in_group(host: Host, wish: ArrayWish, group: Target | None, *, assume_clean: bool) -> ArrayPlan:
+async def plan_in_group(host: Host, wish: ArrayRequest, group: Target | None, *, assume_clean: bool) -> ArrayPlan:
     """lvcreate's line, as the group is now. Raises BlockedError, DeviceGoneError, RefusedError, InvalidValueError."""
     lvcreate = host.which((TOOLS[0],))
     if lvcreate is None or group is None:
@@ -417,15 +423,15 @@ async def plan_in_group(host: Host, wish: ArrayWish, group: Target | None, *, as
     return plan_volume(wish, room, lvcreate=lvcreate, assume_clean=assume_clean)
 
 
-async def find_in_group(host: Host, array: MadeArray) -> ArrayFound:
+async def find_in_group(host: Host, array: CreatedArray) -> ArrayMatch:
     """What is there now of a volume. Raises ToolFailedError, BlockedError."""
     lvremove = host.which((TOOLS[1],))
     if lvremove is None:
         raise BlockedError("lvremove is not installed.", hint="Install lvm2.")
     try:
         made_target(array)
-    except NotItsOwnError as reason:
-        return ArrayFound(standing=ArrayStanding.UNKNOWN, words=str(reason))
+    except ForeignArrayError as reason:
+        return ArrayMatch(standing=ArrayMatchState.UNKNOWN, words=str(reason))
     volumes, told, picture = await asyncio.gather(ask_pvs(host), _whole_lvs(host), look(host))
     return find_volume(array, told.volumes, volumes, picture, lvremove)
 

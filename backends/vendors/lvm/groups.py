@@ -9,14 +9,14 @@ from backends.json_text import document, rows, table, whole, word
 from backends.model import Media, Scope, Target
 from backends.subject import repeated
 from backends.text import clean
-from backends.tool_output import Whole
+from backends.tool_output import CompletenessCheck
 from backends.topology import Topology
 from backends.topology.device_identity import interface, medium, model
 from backends.values import dataclass
 from backends.vendors.lvm.facts import is_lvm_name, is_lvm_uuid
 from backends.vendors.lvm.inventory import NAME, kernel_name_of
 
-WHOLE_PVS = Whole(
+WHOLE_PVS = CompletenessCheck(
     tool="pvs",
     mark="a closed JSON document with `report`",
     missing=lambda text: "" if "report" in table(document(text)) else "its document is not closed",

@@ -11,7 +11,7 @@ from backends.host import STALL, Command, Completed, Host
 from backends.json_text import document, table
 from backends.protocol import RootReads
 from backends.text import clean, clean_lines
-from backends.tool_output import Whole, cut_problem, line_end
+from backends.tool_output import CompletenessCheck, cut_problem, line_end
 from backends.topology import Tree, node_path, read_tree
 from backends.topology.thin_capacity_scan import THIN_COUNT
 from backends.values import dataclass
@@ -31,7 +31,7 @@ FILTER = "devices/filter"
 WITHOUT = (*map(re.escape, LVS), "--config", rf'{FILTER}=\[("[ar][^"\\]{{2,600}}",){{0,63}}"[ar][^"\\]{{2,600}}"\]')
 """Its words then, each a pattern."""
 
-WHOLE = Whole(
+WHOLE = CompletenessCheck(
     tool="lvs",
     mark="a closed JSON document with `report`",
     missing=lambda text: "" if "report" in table(document(text)) else "its document is not closed",
@@ -39,7 +39,7 @@ WHOLE = Whole(
 )
 """It ends with status 5 where a group misses a disk, and tells the rest."""
 
-WHOLE_TABLE = Whole(
+WHOLE_TABLE = CompletenessCheck(
     tool="dmsetup table",
     mark="a line end, and a line for every active volume",
     missing=line_end,

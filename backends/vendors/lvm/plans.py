@@ -5,8 +5,8 @@ from __future__ import annotations
 import re
 from dataclasses import replace
 
-from backends.change import Change, Write
-from backends.change_steps import Wanted
+from backends.change import Change, ChangeStep
+from backends.change_steps import RequestedValue
 from backends.errors import RefusedError
 from backends.identity import Identity
 from backends.settings import Risk, worst
@@ -30,7 +30,7 @@ _TUNABLES = "--cachesettings"
 _NOT_AHEAD = ("--readahead", "none")
 
 
-def change_of(view: LvView, wish: Wanted, identity: Identity, lock: str) -> Change:
+def change_of(view: LvView, wish: RequestedValue, identity: Identity, lock: str) -> Change:
     """The change of one setting."""
     key, before = wish.setting.key, wish.now.now
     back = steps(view, key, before, wish.value) if before not in (None, "unknown") else ()
@@ -38,7 +38,7 @@ def change_of(view: LvView, wish: Wanted, identity: Identity, lock: str) -> Chan
     return replace(change, risk_text=_text(view, wish, change.risk))
 
 
-def steps(view: LvView, key: str, value: str | None, before: str | None) -> tuple[Write, ...]:
+def steps(view: LvView, key: str, value: str | None, before: str | None) -> tuple[ChangeStep, ...]:
     """The commands that set a value, in their order. `before`: the value that is set then.
 
     An automatic read-ahead only ever raises the queue's: what was more is taken back to none first (tried).
@@ -49,7 +49,7 @@ def steps(view: LvView, key: str, value: str | None, before: str | None) -> tupl
     volume, word = view.volume, str(value)
     told = _told(key, word)
     if key == "stripe_size":
-        return (Write(argv=(view.lvconvert or "lvconvert", "--yes", *told, volume.address)),)
+        return (ChangeStep(argv=(view.lvconvert or "lvconvert", "--yes", *told, volume.address)),)
     if (key, word) == ("lv_read_ahead", "auto") and before not in ("none", "auto"):
         return _lvchange(view, *_NOT_AHEAD), _lvchange(view, *told)
     if volume.kind == CACHE or told[0] != _TUNABLES or word != DEFAULT:
@@ -69,8 +69,8 @@ def _told(key: str, value: str) -> tuple[str, str]:
     return _TUNABLES, f"{key}={int(value == 'on') if key == 'cleaner' else value}"
 
 
-def _lvchange(view: LvView, *words: str) -> Write:
-    return Write(argv=(view.lvchange or "lvchange", *words, view.volume.address))
+def _lvchange(view: LvView, *words: str) -> ChangeStep:
+    return ChangeStep(argv=(view.lvchange or "lvchange", *words, view.volume.address))
 
 
 def _word(key: str, value: str) -> str:
@@ -100,14 +100,14 @@ def require_ours(change: Change, view: LvView) -> None:
             )
 
 
-def _risk(wish: Wanted) -> Risk:
+def _risk(wish: RequestedValue) -> Risk:
     """The risk of this value: any number bears that of the numbers offered."""
     if wish.value.isdigit():
         return worst(choice.risk for choice in wish.now.choices if choice.value.isdigit())
     return wish.risk
 
 
-def _text(view: LvView, wish: Wanted, risk: Risk) -> str:
+def _text(view: LvView, wish: RequestedValue, risk: Risk) -> str:
     """What it may do on this very volume."""
     if wish.setting.key != "cache_mode":
         return wish.setting.risk_text if risk is not Risk.NONE else ""

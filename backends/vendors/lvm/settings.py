@@ -169,7 +169,7 @@ OPTIONS: Mapping[str, str] = {
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
-class LvOutline:
+class LvTraits:
     """As much of a volume as its list of settings depends on."""
 
     level: str
@@ -178,16 +178,16 @@ class LvOutline:
     """Nodes of the physical volumes of a RAID 1's images, by their place."""
 
 
-def outline_of(volume: LvFacts, group: Mapping[str, LvFacts]) -> LvOutline:
+def outline_of(volume: LvFacts, group: Mapping[str, LvFacts]) -> LvTraits:
     """The outline of a volume. `group`: all volumes of its group by name."""
     images = [group[name] for name in volume.places if name in group] if volume.level == "raid1" else []
     places = tuple(
         image.places[0] for image in images if len(image.places) == 1 and image.places[0].startswith("/dev/")
     )
-    return LvOutline(level=volume.level, members=places)
+    return LvTraits(level=volume.level, members=places)
 
 
-def settings_of(outline: LvOutline | None) -> tuple[Setting, ...]:
+def settings_of(outline: LvTraits | None) -> tuple[Setting, ...]:
     """The settings of a volume; those that any may have when it was not looked at yet, none of a pool."""
     if outline is None:
         return GENERAL
@@ -227,6 +227,6 @@ class LvView:
     """The kernel's page."""
 
     @property
-    def outline(self) -> LvOutline:
+    def outline(self) -> LvTraits:
         """What its list of settings depends on."""
         return outline_of(self.volume, self.group)

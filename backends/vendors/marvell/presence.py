@@ -8,7 +8,7 @@ from collections.abc import Mapping
 from backends.host import Host
 from backends.protocol import RootReads
 from backends.text import clean
-from backends.tool_output import Whole
+from backends.tool_output import CompletenessCheck
 
 PLACES = ("/opt/marvell/bin/mvcli", "/opt/dell/mvcli/mvcli", "mvcli")
 """Where the program is looked for."""
@@ -20,7 +20,7 @@ READS = (("info", "-o", "hba"), ("info", "-o", "vd"), ("info", "-o", "pd"))
 """What it is asked: cards, virtual disks, drives."""
 
 
-def _last(label: str, words: str, program: str = "mvcli", *, head: str = "") -> Whole:
+def _last(label: str, words: str, program: str = "mvcli", *, head: str = "") -> CompletenessCheck:
     """Return what a whole answer ends in: the last label that is recorded of it.
 
     `head`: the label of each record, where the last line counts them.
@@ -35,7 +35,7 @@ def _last(label: str, words: str, program: str = "mvcli", *, head: str = "") -> 
         listed = len(heads.findall(text)) if head else 0
         return f"it counts {last[1]} and lists {listed}" if head and last[1] and listed < int(last[1]) else ""
 
-    return Whole(
+    return CompletenessCheck(
         tool=f"{program} info -o {words}",
         mark=f"a line `{label}:`" + (", and as many records as it counts" if head else ""),
         missing=missing,
@@ -52,7 +52,7 @@ NVME_DISKS = _last("Total # of PD", "pd", "mnv_cli", head="PD ID")
 
 _FROM_C7 = re.compile(r"^(?:C[7-9A-F]|[DEF][0-9A-F]) [^\n]{20,200}\n", re.ASCII | re.MULTILINE)
 
-SMART = Whole(
+SMART = CompletenessCheck(
     tool="mvcli smart",
     mark="a whole row of an attribute from C7 on",
     missing=lambda text: "" if _FROM_C7.search(text) else "its attributes from C7 on are missing",

@@ -7,8 +7,8 @@ from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import replace
 from uuid import uuid4
 
-from backends.array_planning import ArrayFound, ArrayPlan, ArrayWish, Candidate, MadeArray
-from backends.change import Change, Write
+from backends.array_planning import ArrayMatch, ArrayPlan, ArrayRequest, Candidate, CreatedArray
+from backends.change import Change, ChangeStep
 from backends.change_steps import (
     LOOK_AGAIN,
     denial_of,
@@ -54,7 +54,7 @@ from backends.vendors.mdraid.interrupted_creation import assembling
 from backends.vendors.mdraid.inventory import NAME, array_of, known_by_udev, tasks_of
 from backends.vendors.mdraid.plans import (
     GEOMETRY,
-    Beside,
+    ReshapeContext,
     change_of,
     identity_for,
     legal_companions,
@@ -65,10 +65,10 @@ from backends.vendors.mdraid.plans import (
     with_bitmap,
 )
 from backends.vendors.mdraid.readings import ArrayView, readings
-from backends.vendors.mdraid.reshape import Way, way_of, why_fixed
+from backends.vendors.mdraid.reshape import ReshapeMethod, way_of, why_fixed
 from backends.vendors.mdraid.reshape_backup import backup_for
 from backends.vendors.mdraid.running import KEPT, RULES, MdRaidRunner, actions, match_of
-from backends.vendors.mdraid.settings import Outline, outline_of, settings_of
+from backends.vendors.mdraid.settings import ArrayTraits, outline_of, settings_of
 from backends.vendors.mdraid.sysfs import count_cpus, read_arrays
 
 _MEMORY, _CPUS, _SPEED = "/proc/meminfo", "/sys/devices/system/cpu/online", "/proc/sys/dev/raid/speed_limit_max"
@@ -83,7 +83,7 @@ class MdRaid:
     def __init__(self, host: Host) -> None:
         self._host = host
         self._runner = MdRaidRunner(host)
-        self._outlines: dict[str, Outline] = {}
+        self._outlines: dict[str, ArrayTraits] = {}
         self._page: int | None = None
 
     async def inventory(self) -> Inventory:
@@ -152,11 +152,11 @@ class MdRaid:
         picture = await look(self._host) if key in GEOMETRY else None
         properties = await self._properties(view.array) if picture is not None else {}
         if companions is not None:
-            legal = legal_companions(view, key, value, Beside(properties=properties))
+            legal = legal_companions(view, key, value, ReshapeContext(properties=properties))
             require_companions(target, key, companions, legal)
         contents: tuple[Signature, ...] | None = None
         there = companions is not None and now.now == value
-        anew = key in GEOMETRY and way_of(view.array, key) is Way.RECREATE
+        anew = key in GEOMETRY and way_of(view.array, key) is ReshapeMethod.RECREATE
         if anew and self._host.is_root and not there:
             contents = await require_free(self._host, view.device)  # without root not all can be seen: before applying
         if companions is None:
@@ -164,7 +164,7 @@ class MdRaid:
         else:
             wish = wanted_back(target, setting, now, value, value_before)
         view = replace(view, array=_with_uuid(view.array, properties))
-        beside = Beside(properties=properties)
+        beside = ReshapeContext(properties=properties)
         if not there:
             beside = await self._beside(view, key, wish.value, picture, properties, contents)
         change = change_of(view, wish, await self._identity(target), beside, companions)
@@ -205,7 +205,7 @@ class MdRaid:
         """None of its own: the kernel sees every drive that md can have."""
         return ()
 
-    async def plan_array(self, wish: ArrayWish, controller: Target | None, *, assume_clean: bool) -> ArrayPlan:
+    async def plan_array(self, wish: ArrayRequest, controller: Target | None, *, assume_clean: bool) -> ArrayPlan:
         """The lines of mdadm that make it, its node and its UUID chosen."""
         tool = self._host.which(("mdadm",))
         if tool is None:
@@ -216,14 +216,14 @@ class MdRaid:
         names = [kernel_name(drive.place) for drive in wish.drives]
         return replace(planned, locks=await locks_of(self._host, names))
 
-    async def find_made(self, array: MadeArray) -> ArrayFound:
+    async def find_made(self, array: CreatedArray) -> ArrayMatch:
         """By the UUIDs on its drives; what bears another one is never taken for it."""
         tool = self._host.which(("mdadm",))
         if tool is None:
             raise BlockedError("mdadm is not installed.", hint="Install mdadm.")
         return await find_made(self._host, tool, array)
 
-    async def run_making(self, controller: Target | None, steps: Sequence[Write]) -> None:
+    async def run_making(self, controller: Target | None, steps: Sequence[ChangeStep]) -> None:
         """mdadm, step by step."""
         await self._runner.run_making(steps)
 
@@ -377,15 +377,17 @@ class MdRaid:
         picture: Topology | None,
         properties: Mapping[str, str],
         contents: tuple[Signature, ...] | None,
-    ) -> Beside:
+    ) -> ReshapeContext:
         """What a change of the geometry needs besides; for all others nothing."""
         if picture is None:
-            return Beside()
-        if way_of(view.array, key) is Way.RECREATE:
+            return ReshapeContext()
+        if way_of(view.array, key) is ReshapeMethod.RECREATE:
             known = picture.signatures_of(view.array.name) if contents is None else contents
             named = tuple(one for one in known if one.kind != "unknown")
-            return Beside(properties=properties, contents=named)
-        return Beside(backup=await backup_for(self._host, view, picture, int(value) if key == "chunk_size" else None))
+            return ReshapeContext(properties=properties, contents=named)
+        return ReshapeContext(
+            backup=await backup_for(self._host, view, picture, int(value) if key == "chunk_size" else None)
+        )
 
     async def _identity(self, target: Target) -> Identity:
         node = await read_node(self._host, target.address)

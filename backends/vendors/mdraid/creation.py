@@ -9,20 +9,20 @@ from functools import partial
 
 from backends.array_planning import (
     SYNC_RATE,
-    ArrayFound,
+    ArrayMatch,
+    ArrayMatchState,
     ArrayPlan,
-    ArrayStanding,
-    ArrayWish,
-    MadeArray,
+    ArrayRequest,
+    CreatedArray,
+    ForeignArrayError,
     MemberDrive,
-    NotItsOwnError,
     capacity,
     require_alike,
     require_layout,
     require_shape,
     spans_of,
 )
-from backends.change import Write
+from backends.change import ChangeStep
 from backends.change_steps import evidence_of, locks_of
 from backends.errors import InvalidValueError, ToolFailedError
 from backends.exclusive_open import pieces_on
@@ -57,7 +57,7 @@ FIRST = 100
 
 
 def plan_array(
-    wish: ArrayWish, *, mdadm: str, taken: Collection[str], uuids: tuple[str, ...], assume_clean: bool
+    wish: ArrayRequest, *, mdadm: str, taken: Collection[str], uuids: tuple[str, ...], assume_clean: bool
 ) -> ArrayPlan:
     """What makes the array: of RAID 50 and 60 the inner arrays first, the outer one's chunk their full stripe.
 
@@ -75,7 +75,7 @@ def plan_array(
     spans = 1 if wish.layout is not None else spans_of(wish.level, len(wish.drives), wish.spans)
     if wish.layout is None and wish.level is Level.RAID10 and spans != spans_of(wish.level, len(wish.drives), None):
         raise InvalidValueError("md makes a RAID10 of pairs.", hint="Leave out the spans.")
-    wanted = ArrayWish(
+    wanted = ArrayRequest(
         level=wish.level,
         drives=wish.drives,
         strip_bytes=strip,
@@ -136,7 +136,7 @@ def _create(
     chunk: int | None,
     assume_clean: bool,
     layout: str | None = None,
-) -> Write:
+) -> ChangeStep:
     """`--run` answers mdadm's question about what lies on the members: that is looked for, and asked about, before."""
     words = [
         mdadm,
@@ -154,10 +154,10 @@ def _create(
         *(("--bitmap=none",) if level != "raid0" else ()),
         *(("--assume-clean",) if assume_clean and level != "raid0" else ()),
     ]
-    return Write(argv=(*words, *members))
+    return ChangeStep(argv=(*words, *members))
 
 
-def _initialising(wish: ArrayWish, assume_clean: bool) -> str:
+def _initialising(wish: ArrayRequest, assume_clean: bool) -> str:
     if wish.level is Level.RAID0:
         return "Nothing has to be initialised."
     if assume_clean:
@@ -198,26 +198,26 @@ class _Parts:
     """Inner arrays that bear the outer one's superblock."""
 
 
-async def find_made(host: Host, tool: str, array: MadeArray) -> ArrayFound:
+async def find_made(host: Host, tool: str, array: CreatedArray) -> ArrayMatch:
     """What is there now of an array; see `MakesArrays.find_made`. `tool`: mdadm. Raises ToolFailedError."""
     try:
         parts = await _parts(host, tool, array)
-    except NotItsOwnError as reason:
-        return ArrayFound(standing=ArrayStanding.UNKNOWN, words=str(reason))
+    except ForeignArrayError as reason:
+        return ArrayMatch(standing=ArrayMatchState.UNKNOWN, words=str(reason))
     locks = await locks_of(host, parts.nodes)
     if not (parts.marked or parts.inner):
         words = f"None of its {len(array.members)} drives bears a mark of it."
-        return ArrayFound(standing=ArrayStanding.ABSENT, words=words, locks=locks)
+        return ArrayMatch(standing=ArrayMatchState.ABSENT, words=words, locks=locks)
     tops = parts.outer or parts.inner
     stands = _stands(array, parts)
     if not stands and (changed := _changed(array, parts)) is not None:
         words = f"{node_path(changed)} runs, and has another level or other members than it was made with."
-        return ArrayFound(standing=ArrayStanding.UNKNOWN, words=words)
+        return ArrayMatch(standing=ArrayMatchState.UNKNOWN, words=words)
     # An inner array that bears its outer one's mark is full of that alone, and the guard would take it for another's.
     running = [top.name for top in tops if _runs(top) and top.name not in parts.marked_inner]
     top = tops[0].name if stands else None
-    return ArrayFound(
-        standing=ArrayStanding.WHOLE if stands else ArrayStanding.PARTLY,
+    return ArrayMatch(
+        standing=ArrayMatchState.WHOLE if stands else ArrayMatchState.PARTLY,
         words=(
             f"{node_path(top)} is it: UUID {array.uuids[0]}, {array.level.name} of these {len(array.members)} drives."
             if top is not None
@@ -231,7 +231,7 @@ async def find_made(host: Host, tool: str, array: MadeArray) -> ArrayFound:
     )
 
 
-def _stands(array: MadeArray, parts: _Parts) -> bool:
+def _stands(array: CreatedArray, parts: _Parts) -> bool:
     """Whether all of it is there as it was made: levels, number and drives, running."""
     if len(parts.marked) != len(parts.nodes):
         return False
@@ -244,7 +244,7 @@ def _stands(array: MadeArray, parts: _Parts) -> bool:
     return all(any(_is(made, level, group) for made in inner.values()) for group in _groups(array, parts))
 
 
-def _changed(array: MadeArray, parts: _Parts) -> str | None:
+def _changed(array: CreatedArray, parts: _Parts) -> str | None:
     """Of parts: an array that runs and is no inner one as it was made, so that somebody may have done it since."""
     inner = [] if array.level not in NESTED else list(_groups(array, parts))
     level = NESTED.get(array.level, array.level)
@@ -252,7 +252,7 @@ def _changed(array: MadeArray, parts: _Parts) -> str | None:
     return next((made.name for made in (*parts.outer, *parts.inner) if _runs(made) and made.name not in fit), None)
 
 
-def _groups(array: MadeArray, parts: _Parts) -> Iterator[tuple[str, ...]]:
+def _groups(array: CreatedArray, parts: _Parts) -> Iterator[tuple[str, ...]]:
     """The drives of each inner array."""
     each = len(parts.nodes) // (array.spans or 1)
     return (parts.nodes[at : at + each] for at in range(0, len(parts.nodes), each))
@@ -277,19 +277,19 @@ def _in_parts(parts: _Parts) -> str:
     return f"{have}, and no array of them runs."
 
 
-def _removing(tool: str, parts: _Parts) -> tuple[Write, ...]:
+def _removing(tool: str, parts: _Parts) -> tuple[ChangeStep, ...]:
     """The outer array first: it holds the inner ones."""
     stops: list[tuple[str, ...]] = [(tool, "--stop", node_path(made.name)) for made in parts.outer]
     stops += [(tool, "--zero-superblock", *map(node_path, parts.marked_inner))] if parts.marked_inner else []
     stops += [(tool, "--stop", node_path(made.name)) for made in parts.inner]
     stops += [(tool, "--zero-superblock", *map(node_path, parts.marked))] if parts.marked else []
-    return tuple(Write(argv=tuple(words)) for words in stops)
+    return tuple(ChangeStep(argv=tuple(words)) for words in stops)
 
 
 # -- whose the parts are ----------------------------------------------------------------------------------------------
 
 
-async def _parts(host: Host, tool: str, array: MadeArray) -> _Parts:
+async def _parts(host: Host, tool: str, array: CreatedArray) -> _Parts:
     """Raises NotItsOwnError at the first thing that is not its own."""
     tree, arrays = await read_tree(host), await read_arrays(host)
     nodes = tuple(_node(tree, member).name for member in array.members)
@@ -298,19 +298,19 @@ async def _parts(host: Host, tool: str, array: MadeArray) -> _Parts:
     marked = tuple(name for name in nodes if uuids[name] is not None)
     for name in marked:
         if uuids[name] not in inner_uuids:
-            raise NotItsOwnError(f"{node_path(name)} belongs to the md array {uuids[name]}, which is not this one.")
+            raise ForeignArrayError(f"{node_path(name)} belongs to the md array {uuids[name]}, which is not this one.")
     inner = _over(arrays, nodes, marked)
     outer = _over(arrays, [made.name for made in inner], [made.name for made in inner])
     if outer and array.level not in NESTED:
-        raise NotItsOwnError(f"{node_path(outer[0].name)} was built on it since.")
+        raise ForeignArrayError(f"{node_path(outer[0].name)} was built on it since.")
     running = [tree.nodes[made.name] for made in inner if array.level in NESTED and _runs(made)]
     marks = {node.name: await _uuid(host, tool, node) for node in running}
     for name, uuid in marks.items():
         if uuid not in (None, array.uuids[0]):
-            raise NotItsOwnError(f"{node_path(name)} belongs to the md array {uuid}, which is not this one.")
+            raise ForeignArrayError(f"{node_path(name)} belongs to the md array {uuid}, which is not this one.")
     marked_inner = tuple(name for name, uuid in marks.items() if uuid is not None)
     if any(member.name not in marked_inner for made in outer for member in made.members):
-        raise NotItsOwnError(f"{node_path(outer[0].name)} has members that do not bear its UUID.")
+        raise ForeignArrayError(f"{node_path(outer[0].name)} has members that do not bear its UUID.")
     return _Parts(nodes=nodes, marked=marked, inner=inner, outer=outer, marked_inner=marked_inner)
 
 
@@ -319,9 +319,11 @@ def _over(arrays: Iterable[ArrayFacts], names: Sequence[str], marked: Sequence[s
     over = [made for made in arrays if any(member.name in names for member in made.members)]
     for made in over:
         if made.cut or made.untold:
-            raise NotItsOwnError(f"Not all is told of {node_path(made.name)}: look again.")
+            raise ForeignArrayError(f"Not all is told of {node_path(made.name)}: look again.")
         if strange := next((member.name for member in made.members if member.name not in marked), None):
-            raise NotItsOwnError(f"{node_path(made.name)} has the member {node_path(strange)}, which was not its own.")
+            raise ForeignArrayError(
+                f"{node_path(made.name)} has the member {node_path(strange)}, which was not its own."
+            )
     return tuple(over)
 
 
@@ -331,9 +333,9 @@ def _node(tree: Tree, member: MemberDrive) -> Node:
     named = [node for node in known if node.device == member.place] or known
     called = clean(member.serial or member.wwn or member.place, 80)
     if not named:
-        raise NotItsOwnError(f"Its drive {called} is not there.")
+        raise ForeignArrayError(f"Its drive {called} is not there.")
     if len(named) > 1:
-        raise NotItsOwnError(f"Several disks are called {called}: {', '.join(node.device for node in named[:4])}.")
+        raise ForeignArrayError(f"Several disks are called {called}: {', '.join(node.device for node in named[:4])}.")
     return named[0]
 
 

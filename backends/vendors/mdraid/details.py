@@ -12,7 +12,7 @@ from backends.model import Fact
 from backends.protocol import DEVICE, RootReads
 from backends.subject import misnamed_reason
 from backends.text import clean
-from backends.tool_output import Whole, line_end
+from backends.tool_output import CompletenessCheck, line_end
 from backends.topology.tree import number
 from backends.values import dataclass
 
@@ -24,7 +24,7 @@ _EXAMINED = re.compile(r"^(/dev/[^\s:]{1,200}):[ \t\r]*$", re.MULTILINE)
 
 _UNUSED = re.compile(r"Unused Space : before=([0-9]{1,18}) sectors, after=([0-9]{1,18}) sectors")
 
-WHOLE_EXPORT = Whole(
+WHOLE_EXPORT = CompletenessCheck(
     tool="mdadm --detail --export",
     mark="every member that the kernel has, and no line is torn",
     missing=line_end,
@@ -32,7 +32,7 @@ WHOLE_EXPORT = Whole(
 )
 """Members come last (Detail.c). A build that names none is taken for cut where udev does not know the array either."""
 
-WHOLE_EXAMINE = Whole(
+WHOLE_EXAMINE = CompletenessCheck(
     tool="mdadm --examine",
     mark="a line `Array State` behind what is told of md's own metadata 1.x",
     missing=lambda text: "" if _STATE.search(text) else "`Array State` is missing",
@@ -66,7 +66,7 @@ def unnamed(properties: Mapping[str, str], members: Iterable[str]) -> str | None
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
-class Unused:
+class UnusedSpace:
     """Room on a member around its data, which a reshape may move them into."""
 
     before_bytes: int
@@ -80,16 +80,16 @@ class Unused:
         return max(self.before_bytes, self.after_bytes)
 
 
-def parse_unused(text: str) -> Unused | None:
+def parse_unused(text: str) -> UnusedSpace | None:
     """The line `Unused Space : before=1968 sectors, after=0 sectors` of `mdadm --examine`; None if there is none."""
     found = _UNUSED.search(text[:20_000])
-    return None if found is None else Unused(before_bytes=int(found[1]) * 512, after_bytes=int(found[2]) * 512)
+    return None if found is None else UnusedSpace(before_bytes=int(found[1]) * 512, after_bytes=int(found[2]) * 512)
 
 
 ASK_PLATFORM = ("--detail-platform",)
 """What mdadm is asked."""
 
-WHOLE_PLATFORM = Whole(
+WHOLE_PLATFORM = CompletenessCheck(
     tool="mdadm --detail-platform",
     mark="a disk of the container, which stands behind all that is told of its platform, and no line is torn",
     missing=line_end,

@@ -13,12 +13,12 @@ from dataclasses import field
 from backends import raid
 from backends.model import Level, State
 from backends.text import clean
-from backends.tool_output import Whole
+from backends.tool_output import CompletenessCheck
 from backends.topology.tree import number
 from backends.values import dataclass
 from backends.vendors.mdraid.layouts import layout_word
 
-WHOLE_MDSTAT = Whole(
+WHOLE_MDSTAT = CompletenessCheck(
     tool="/proc/mdstat",
     mark="the line `unused devices:` at its end",
     missing=lambda text: "" if re.search(r"^unused devices: ", text, re.MULTILINE) else "`unused devices:` is missing",
@@ -116,7 +116,7 @@ _TOLERATED = {"raid4": 1, "raid5": 1, "raid6": 2}
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
-class Moving:
+class ReshapedValue:
     """A number of the geometry that a reshape may be changing: `131072 (65536)` is new and old."""
 
     now: int
@@ -202,9 +202,9 @@ class ArrayFacts:
     """In mdadm's spelling, `6689836f:97e6caec:c09b0e7b:40aefd16`."""
     disks: int | None = None
     """Members it is made for."""
-    chunk: Moving | None = None
+    chunk: ReshapedValue | None = None
     """Bytes; None where the level has none."""
-    layout: Moving | None = None
+    layout: ReshapedValue | None = None
     """The kernel's number of it."""
     component_bytes: int | None = None
     """What is used of each member; None where they differ (RAID 0)."""
@@ -327,11 +327,11 @@ class ArrayFacts:
         return not any("journal" in one.flags and "faulty" not in one.flags for one in self.members)
 
 
-def parse_moving(text: str | None) -> Moving | None:
+def parse_moving(text: str | None) -> ReshapedValue | None:
     """`131072 (65536)` or `65536`; None for anything else."""
     new, _, rest = (text or "").partition(" ")
     now, old = _whole(new), _whole(rest.strip("()"))
-    return None if now is None else Moving(now=now, old=old)
+    return None if now is None else ReshapedValue(now=now, old=old)
 
 
 def _whole(text: str) -> int | None:

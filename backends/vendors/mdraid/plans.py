@@ -7,8 +7,8 @@ from collections.abc import Mapping
 from dataclasses import field, replace
 from re import Pattern
 
-from backends.change import Change, Write, disk_lock
-from backends.change_steps import Wanted, was_value
+from backends.change import Change, ChangeStep, disk_lock
+from backends.change_steps import RequestedValue, was_value
 from backends.errors import BlockedError, InvalidValueError
 from backends.identity import Identity, Signature
 from backends.settings import Effect, Reading, Risk, Setting, check_value
@@ -20,7 +20,7 @@ from backends.vendors.mdraid import full_speed
 from backends.vendors.mdraid.layouts import ROTATING, SIX
 from backends.vendors.mdraid.readings import LOCKLESS, SPEED_LIMIT, ArrayView, bitmap_word, resync_parts
 from backends.vendors.mdraid.recreate import nodes_of, recreation, said, shape_of
-from backends.vendors.mdraid.reshape import Way, hours_text, way_of
+from backends.vendors.mdraid.reshape import ReshapeMethod, hours_text, way_of
 from backends.vendors.mdraid.settings import ON_OFF, SPEEDS, member_of
 
 GEOMETRY = {"chunk_size": "chunk", "layout": "layout"}
@@ -55,7 +55,7 @@ _MOVES = {
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
-class Beside:
+class ReshapeContext:
     """What a change of the geometry has to know besides the array."""
 
     backup: str | None = None
@@ -94,9 +94,9 @@ _FINAL = "A lockless bitmap cannot be added again: only a new array can have one
 
 def change_of(
     view: ArrayView,
-    wish: Wanted,
+    wish: RequestedValue,
     identity: Identity,
-    beside: Beside,
+    beside: ReshapeContext,
     companions: Mapping[str, str] | None = None,
 ) -> Change:
     """The change of one setting. `companions`: with which its value comes back, where it had it before.
@@ -106,7 +106,7 @@ def change_of(
     setting, value, before = wish.setting, wish.value, wish.now.now or ""
     risk, text, effect = _risk(wish), setting.risk_text, setting.effect
     kind = setting.key.partition(".")[0]
-    anew = kind in GEOMETRY and way_of(view.array, kind) is Way.RECREATE
+    anew = kind in GEOMETRY and way_of(view.array, kind) is ReshapeMethod.RECREATE
     known = wish.now.now not in (None, "unknown")
     present = companions_now(view, setting.key, beside) if known else {}
     nothing_to_do = companions is not None and value == wish.now.now and kind in GEOMETRY
@@ -135,11 +135,11 @@ def change_of(
 
 
 def _steps(
-    view: ArrayView, key: str, value: str, beside: Beside, companions: Mapping[str, str] | None
-) -> tuple[Write, ...]:
+    view: ArrayView, key: str, value: str, beside: ReshapeContext, companions: Mapping[str, str] | None
+) -> tuple[ChangeStep, ...]:
     """The steps that bring a value, with what came along with it; all else is as it is now."""
     kind = key.partition(".")[0]
-    if kind in GEOMETRY and way_of(view.array, kind) is Way.RECREATE:
+    if kind in GEOMETRY and way_of(view.array, kind) is ReshapeMethod.RECREATE:
         return _anew(view, kind, value, beside, companions or {})
     if kind in GEOMETRY:
         return (_grow(view, kind, value, beside),)
@@ -149,27 +149,27 @@ def _steps(
     if not parts:
         raise InvalidValueError(f"{key} of {view.device} cannot be {clean(value, 80)!r}.", hint=f"`{full_speed.FULL}`.")
     return tuple(
-        Write(path=sysfs_path(view.array.name, one), text=kernel_word(one, text)) for one, text in parts.items()
+        ChangeStep(path=sysfs_path(view.array.name, one), text=kernel_word(one, text)) for one, text in parts.items()
     )
 
 
-def companions_now(view: ArrayView, key: str, beside: Beside) -> dict[str, str]:
+def companions_now(view: ArrayView, key: str, beside: ReshapeContext) -> dict[str, str]:
     """What the present value of a setting comes back with."""
     own = view.array.attributes
     if key == "bitmap" and bitmap_word(own) == "internal":
         size = number(own.get("bitmap/chunksize")) or 0
         return {"chunk": str(size)} if size >= 1024 else {}
-    if key in GEOMETRY and way_of(view.array, key) is Way.RECREATE:
+    if key in GEOMETRY and way_of(view.array, key) is ReshapeMethod.RECREATE:
         shape = shape_of(view.array, beside.properties.get("MD_NAME"))
         return {} if isinstance(shape, str) else {one: text for one, text in shape.items() if one != GEOMETRY[key]}
     return {}
 
 
-def legal_companions(view: ArrayView, key: str, value: str, beside: Beside) -> dict[str, Pattern[str]]:
+def legal_companions(view: ArrayView, key: str, value: str, beside: ReshapeContext) -> dict[str, Pattern[str]]:
     """What may come back with a value of a setting: by key, what it may be."""
     if key == "bitmap":
         return {"chunk": _SIZE} if value == "internal" else {}
-    if key not in GEOMETRY or way_of(view.array, key) is not Way.RECREATE:
+    if key not in GEOMETRY or way_of(view.array, key) is not ReshapeMethod.RECREATE:
         return {}
     name = beside.properties.get("MD_NAME")
     layout = view.array.layout_word
@@ -217,21 +217,23 @@ def kernel_word(key: str, value: str) -> str:
     return value
 
 
-def _policy(view: ArrayView, kind: str, value: str, companions: Mapping[str, str]) -> Write:
+def _policy(view: ArrayView, kind: str, value: str, companions: Mapping[str, str]) -> ChangeStep:
     """A bitmap that comes back has the chunks it had."""
     option = "bitmap" if kind == "bitmap" else "consistency-policy"
     words = [f"--{option}={value}"]
     words += [f"--bitmap-chunk={said('chunk', companions['chunk'])}"] if "chunk" in companions else []
-    return Write(argv=(view.mdadm or "mdadm", "--grow", *words, view.device))
+    return ChangeStep(argv=(view.mdadm or "mdadm", "--grow", *words, view.device))
 
 
-def _grow(view: ArrayView, kind: str, value: str, beside: Beside) -> Write:
+def _grow(view: ArrayView, kind: str, value: str, beside: ReshapeContext) -> ChangeStep:
     words = [f"--chunk={int(value) // 1024}K" if kind == "chunk_size" else f"--layout={value}"]
     words += [f"--backup-file={beside.backup}"] if beside.backup is not None else []
-    return Write(argv=(view.mdadm or "mdadm", "--grow", *words, view.device))
+    return ChangeStep(argv=(view.mdadm or "mdadm", "--grow", *words, view.device))
 
 
-def _anew(view: ArrayView, kind: str, value: str, beside: Beside, companions: Mapping[str, str]) -> tuple[Write, ...]:
+def _anew(
+    view: ArrayView, kind: str, value: str, beside: ReshapeContext, companions: Mapping[str, str]
+) -> tuple[ChangeStep, ...]:
     now = shape_of(view.array, beside.properties.get("MD_NAME"))
     whole = "data_offset" in companions and ("bitmap" in companions or view.array.level_word == "raid0")
     shape = {**({} if isinstance(now, str) else now), **companions, GEOMETRY[kind]: value}
@@ -242,10 +244,10 @@ def _anew(view: ArrayView, kind: str, value: str, beside: Beside, companions: Ma
         steps = recreation(view.array, mdadm=view.mdadm or "mdadm", device=view.device, shape=shape)
     if isinstance(steps, str):
         raise BlockedError(f"{view.device} cannot be created again exactly: {steps}.")
-    return tuple(Write(argv=argv) for argv in steps)
+    return tuple(ChangeStep(argv=argv) for argv in steps)
 
 
-def _risk(wish: Wanted) -> Risk:
+def _risk(wish: RequestedValue) -> Risk:
     """The risk of this value on an array."""
     if wish.setting.key == "safe_mode_delay":
         return wish.setting.risk if wish.value == "0" else Risk.NONE
@@ -254,7 +256,7 @@ def _risk(wish: Wanted) -> Risk:
     return wish.risk
 
 
-def _loss(beside: Beside) -> str:
+def _loss(beside: ReshapeContext) -> str:
     """What is lost, by name."""
     found = [f"{content.kind} {content.label or content.uuid or ''}".strip() for content in beside.contents]
     there = f" ({', '.join(found[:4])})" if found else ""
@@ -264,7 +266,7 @@ def _loss(beside: Beside) -> str:
     )
 
 
-def _slow(view: ArrayView, beside: Beside) -> str:
+def _slow(view: ArrayView, beside: ReshapeContext) -> str:
     """What a reshape means for those who use the array."""
     words = ["The array stays usable but slow until the reshape has ended, and the change cannot be taken back before."]
     words.append(hours_text(view.array, view.speed_kib))

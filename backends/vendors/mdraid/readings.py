@@ -14,8 +14,8 @@ from backends.values import dataclass
 from backends.vendors.mdraid import full_speed
 from backends.vendors.mdraid.facts import IMSM, ArrayFacts, parse_limit
 from backends.vendors.mdraid.layouts import layout_help, layout_label, layout_word
-from backends.vendors.mdraid.reshape import Offer, Way, chunk_offers, layout_offers, why_fixed
-from backends.vendors.mdraid.settings import PARITY, SPEEDS, Outline, member_of, settings_of
+from backends.vendors.mdraid.reshape import ReshapeChoice, ReshapeMethod, chunk_offers, layout_offers, why_fixed
+from backends.vendors.mdraid.settings import PARITY, SPEEDS, ArrayTraits, member_of, settings_of
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -24,7 +24,7 @@ class ArrayView:
 
     array: ArrayFacts
     """What the kernel tells."""
-    outline: Outline
+    outline: ArrayTraits
     """What its list of settings depends on."""
     refusals: Mapping[str, str | None] = field(default_factory=dict)
     """By attribute of its `md` folder: why it cannot be written, None if it may be tried."""
@@ -337,9 +337,9 @@ def _half_way(view: ArrayView) -> str:
     return f"the reshape is under way{done}"
 
 
-def _offered(legal: Offer, label: str, words: str) -> Choice:
+def _offered(legal: ReshapeChoice, label: str, words: str) -> Choice:
     """A value of the geometry; making the array anew destroys what is on it."""
-    again = legal.way is Way.RECREATE
+    again = legal.way is ReshapeMethod.RECREATE
     how = "The array has to be created again: its data are lost." if again else "The data are moved while it is in use."
     return offer(legal.value, f"{words} {how}".strip(), label=label, risk=Risk.DESTROYS_DATA if again else Risk.OUTAGE)
 

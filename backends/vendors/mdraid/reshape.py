@@ -21,7 +21,7 @@ _USUAL = range(1 << 14, (1 << 20) + 1)
 """Chunk sizes that are offered, besides what there is."""
 
 
-class Way(StrEnum):
+class ReshapeMethod(StrEnum):
     """How another geometry comes about."""
 
     RESHAPE = "reshape"
@@ -29,12 +29,12 @@ class Way(StrEnum):
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
-class Offer:
+class ReshapeChoice:
     """One value that chunk or layout may take."""
 
     value: str
     """In the setting's vocabulary."""
-    way: Way
+    way: ReshapeMethod
     """How."""
 
 
@@ -65,47 +65,47 @@ def why_fixed(array: ArrayFacts) -> str | None:
     return None
 
 
-def way_of(array: ArrayFacts, key: str) -> Way:
+def way_of(array: ArrayFacts, key: str) -> ReshapeMethod:
     """How another chunk (`chunk_size`) or layout comes about."""
     if key == "chunk_size":
         return _chunk_way(array)
-    return Way.RESHAPE if array.level_word in PARITY else Way.RECREATE
+    return ReshapeMethod.RESHAPE if array.level_word in PARITY else ReshapeMethod.RECREATE
 
 
-def chunk_offers(array: ArrayFacts) -> tuple[Offer, ...]:
+def chunk_offers(array: ArrayFacts) -> tuple[ReshapeChoice, ...]:
     """Chunk sizes this array can get, the present one among them; it must divide what is used of each member."""
     now = array.chunk.now if array.chunk is not None else 0
     used = _used(array)
     way = way_of(array, "chunk_size")
     sizes = {size for size in CHUNKS if size in _USUAL and used and used % size == 0} | {now}
-    return tuple(Offer(value=str(size), way=way) for size in sorted(sizes) if size)
+    return tuple(ReshapeChoice(value=str(size), way=way) for size in sorted(sizes) if size)
 
 
-def layout_offers(array: ArrayFacts) -> tuple[Offer, ...]:
+def layout_offers(array: ArrayFacts) -> tuple[ReshapeChoice, ...]:
     """Layouts this array can get, the present one among them."""
     now = array.layout_word
     if now is None:
         return ()
     words: list[str] = []
     way = way_of(array, "layout")
-    if way is Way.RESHAPE:
+    if way is ReshapeMethod.RESHAPE:
         words = [*ROTATING.values()]
     else:
         copies = _copies(array)
         words = [f"{kind}{copies}" for kind in "nfo"] if copies and array.disks and copies <= array.disks else []
     if now not in words and now != "unknown":
         words.append(now)
-    return tuple(Offer(value=word, way=way) for word in words)
+    return tuple(ReshapeChoice(value=word, way=way) for word in words)
 
 
-def _chunk_way(array: ArrayFacts) -> Way:
+def _chunk_way(array: ArrayFacts) -> ReshapeMethod:
     """RAID 0 goes by way of RAID 4, which wants members of one size."""
     if array.level_word in PARITY:
-        return Way.RESHAPE
+        return ReshapeMethod.RESHAPE
     if array.level_word == "raid0":
-        return Way.RESHAPE if len({one.size_bytes for one in array.active}) == 1 else Way.RECREATE
+        return ReshapeMethod.RESHAPE if len({one.size_bytes for one in array.active}) == 1 else ReshapeMethod.RECREATE
     near = array.layout is not None and array.layout.now >> 8 == 1
-    return Way.RESHAPE if near else Way.RECREATE
+    return ReshapeMethod.RESHAPE if near else ReshapeMethod.RECREATE
 
 
 def _copies(array: ArrayFacts) -> int | None:

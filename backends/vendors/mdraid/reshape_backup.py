@@ -7,7 +7,7 @@ from backends.host import STALL, Command, Host
 from backends.subject import refused_words
 from backends.tool_output import cut_error, cut_words
 from backends.topology import Topology
-from backends.vendors.mdraid.details import WHOLE_EXAMINE, Unused, misnamed_examine, parse_unused
+from backends.vendors.mdraid.details import WHOLE_EXAMINE, UnusedSpace, misnamed_examine, parse_unused
 from backends.vendors.mdraid.facts import ArrayDevice
 from backends.vendors.mdraid.readings import ArrayView
 
@@ -34,7 +34,7 @@ async def backup_for(host: Host, view: ArrayView, picture: Topology, chunk: int 
     return await _path(host, view, picture)
 
 
-async def _unused(host: Host, mdadm: str, member: ArrayDevice) -> Unused | None:
+async def _unused(host: Host, mdadm: str, member: ArrayDevice) -> UnusedSpace | None:
     device = f"/dev/{member.name.replace('!', '/')}"
     command = Command(argv=(mdadm, "--examine", device), timeout=20, stall=STALL)
     try:

@@ -5,7 +5,7 @@ from __future__ import annotations
 import re
 from collections.abc import Mapping, Sequence
 
-from backends.change import Change, Write
+from backends.change import Change, ChangeStep
 from backends.change_steps import evidence_of, take_steps
 from backends.errors import BlockedError, RefusedError, ToolFailedError
 from backends.guard import require_free
@@ -104,7 +104,7 @@ class MdRaidRunner:
             await require_free(self._host, device, change.found)
         await take_steps(change, self._take, apart="" if made is None else "stopped")
 
-    def _require_ours(self, write: Write, name: str, device: str) -> None:
+    def _require_ours(self, write: ChangeStep, name: str, device: str) -> None:
         """What is in a journal is not trusted to do anything but what a change of this array does."""
         if write.path is not None:
             found = _FILES.fullmatch(write.path)
@@ -121,7 +121,7 @@ class MdRaidRunner:
                     f"A step wants mdadm {clean(write.argv[1], 40)} {clean(word, 80)}, which is not ours."
                 )
 
-    def _require_members(self, made: Write, array: ArrayFacts, change: Change) -> None:
+    def _require_members(self, made: ChangeStep, array: ArrayFacts, change: Change) -> None:
         named = [one for one in devices_in(made.argv) if one != f"/dev/{array.name.replace('!', '/')}"]
         present = [f"/dev/{one.name.replace('!', '/')}" for one in array.active]
         if named != present or not any(word == f"--uuid={array.uuid}" for word in made.argv):
@@ -130,7 +130,7 @@ class MdRaidRunner:
                 hint="Plan it again.",
             )
 
-    async def run_making(self, steps: Sequence[Write]) -> None:
+    async def run_making(self, steps: Sequence[ChangeStep]) -> None:
         """Make an array, or take one apart. Raises RefusedError for what is no step of that, ToolFailedError."""
         tool = self._host.which(("mdadm",))
         for step in steps:
@@ -139,7 +139,7 @@ class MdRaidRunner:
         for step in steps:
             await self._take(step)
 
-    async def _take(self, write: Write) -> None:
+    async def _take(self, write: ChangeStep) -> None:
         if write.path is not None:
             await self._host.write(write.path, write.text or "")
             return

@@ -194,7 +194,7 @@ ON_OFF = {
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
-class Outline:
+class ArrayTraits:
     """As much of an array as its list of settings depends on."""
 
     level: str
@@ -209,14 +209,14 @@ class Outline:
     """Whether a device of it is its journal."""
 
 
-def outline_of(array: ArrayFacts, page_bytes: int) -> Outline:
+def outline_of(array: ArrayFacts, page_bytes: int) -> ArrayTraits:
     """The outline of an array."""
     names = tuple(member.name for member in array.members if member.slot is not None and "faulty" not in member.flags)
     journal = any("journal" in member.flags for member in array.members)
-    return Outline(level=array.level_word, disks=array.disks, members=names, page_bytes=page_bytes, journal=journal)
+    return ArrayTraits(level=array.level_word, disks=array.disks, members=names, page_bytes=page_bytes, journal=journal)
 
 
-def settings_of(outline: Outline | None) -> tuple[Setting, ...]:
+def settings_of(outline: ArrayTraits | None) -> tuple[Setting, ...]:
     """The settings of an array; those that any array may have when it was not looked at yet."""
     if outline is None:
         return GENERAL
@@ -228,7 +228,7 @@ def settings_of(outline: Outline | None) -> tuple[Setting, ...]:
     return (*own, *_member_settings(outline))
 
 
-def _sized(setting: Setting, outline: Outline) -> Setting:
+def _sized(setting: Setting, outline: ArrayTraits) -> Setting:
     """The stripe cache says what it takes on this very array."""
     if setting is not STRIPE_CACHE or not outline.disks:
         return setting
@@ -237,7 +237,7 @@ def _sized(setting: Setting, outline: Outline) -> Setting:
     return replace(setting, help=f"{setting.help} {words}")
 
 
-def _member_settings(outline: Outline) -> Iterable[Setting]:
+def _member_settings(outline: ArrayTraits) -> Iterable[Setting]:
     for setting, levels in _OF_MEMBERS:
         if outline.level in levels:
             for name in outline.members:

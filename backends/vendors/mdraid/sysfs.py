@@ -8,7 +8,7 @@ from collections.abc import Collection
 from dataclasses import replace
 
 from backends.host import Host
-from backends.tool_output import CUT, Whole, unread_words
+from backends.tool_output import CUT, CompletenessCheck, unread_words
 from backends.vendors.mdraid.facts import WHOLE_MDSTAT, ArrayFacts, parse_array, parse_mdstat
 
 # -- times in words, and counts of CPUs -------------------------------------------------------------------------------
@@ -75,7 +75,7 @@ ATTRIBUTES = (
 MEMBER_ATTRIBUTES = ("state", "slot", "size", "offset", "errors")
 """What is read of every member's `md/dev-NAME` folder."""
 
-WHOLE_FOLDER = Whole(
+WHOLE_FOLDER = CompletenessCheck(
     tool="sysfs of md arrays",
     mark="of what is read, every file that the folder lists can be read",
     missing=lambda text: "",

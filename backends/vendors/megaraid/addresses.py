@@ -18,7 +18,7 @@ _ADDRESS = re.compile(
 
 
 @dataclass(frozen=True, slots=True)
-class Place:
+class MegaRaidAddress:
     """What an address says."""
 
     card: str
@@ -29,16 +29,16 @@ class Place:
     """`245:1`, `:3`."""
 
 
-def parse(target: Target) -> Place | None:
+def parse(target: Target) -> MegaRaidAddress | None:
     """What the address of a target says; None if it is none of ours."""
     found = _ADDRESS.fullmatch(target.address)
     if target.backend != NAME or found is None:
         return None
     if found["volume"] is not None:
-        return Place(found["card"], volume=int(found["volume"]))
+        return MegaRaidAddress(found["card"], volume=int(found["volume"]))
     if found["slot"] is not None:
-        return Place(found["card"], drive=f"{found['enclosure'] or ''}:{found['slot']}")
-    return Place(found["card"])
+        return MegaRaidAddress(found["card"], drive=f"{found['enclosure'] or ''}:{found['slot']}")
+    return MegaRaidAddress(found["card"])
 
 
 def card_target(card: str) -> Target:

@@ -13,10 +13,10 @@ from collections.abc import Mapping, Sequence
 from dataclasses import replace
 
 from backends import change_steps
-from backends.array_planning import ArrayFound, ArrayPlan, ArrayWish, Candidate, MadeArray
-from backends.change import NOT_THERE, Change, Write, with_disk
+from backends.array_planning import ArrayMatch, ArrayPlan, ArrayRequest, Candidate, CreatedArray
+from backends.change import NOT_THERE, Change, ChangeStep, with_disk
 from backends.change_steps import (
-    Wanted,
+    RequestedValue,
     denial_of,
     gone,
     not_found,
@@ -41,12 +41,12 @@ from backends.protocol import Told, awaited
 from backends.settings import Reading, Setting
 from backends.text import clean
 from backends.topology import Topology, look
-from backends.vendors.megaraid.addresses import NAME, Place, card_target, parse
+from backends.vendors.megaraid.addresses import NAME, MegaRaidAddress, card_target, parse
 from backends.vendors.megaraid.creation import candidates, find_made, plan_array, there_before
-from backends.vendors.megaraid.dialect import CanReread, Contents
+from backends.vendors.megaraid.dialect import CanReread, CardSnapshot
 from backends.vendors.megaraid.effective import CardView, VolumeView
 from backends.vendors.megaraid.inventory import card_tasks, inventory, of_card, of_volume, require_same, volume_tasks
-from backends.vendors.megaraid.open_card import Memory, OpenCard, OpenCards
+from backends.vendors.megaraid.open_card import CardCache, OpenCard, OpenCards
 from backends.vendors.megaraid.plans import (
     as_it_was,
     card_change,
@@ -71,7 +71,7 @@ class MegaRaid:
     def __init__(self, host: Host) -> None:
         self._host = host
         self._units = OpenCards(host)
-        self._memory = Memory()
+        self._memory = CardCache()
         self._runner = Runner(host)
         self._picture: Topology | None = None
 
@@ -244,7 +244,7 @@ class MegaRaid:
         place, unit = await self._unit(change.target)
         return remake(change, place, await unit.read(), unit.dialect, unit.prefix, unit.lock_name)
 
-    async def _make(self, change: Change, place: Place, unit: OpenCard) -> None:
+    async def _make(self, change: Change, place: MegaRaidAddress, unit: OpenCard) -> None:
         """Make what is not there, if its drives are still free."""
         contents = await unit.read()
         planned = remake(change, place, contents, unit.dialect, unit.prefix, unit.lock_name)
@@ -265,7 +265,7 @@ class MegaRaid:
             found += candidates(unit.prefix, contents, picture)
         return tuple(found)
 
-    async def plan_array(self, wish: ArrayWish, controller: Target | None, *, assume_clean: bool) -> ArrayPlan:
+    async def plan_array(self, wish: ArrayRequest, controller: Target | None, *, assume_clean: bool) -> ArrayPlan:
         """The tool's own line for it. The card is asked anew: a drive may have become a spare meanwhile."""
         if assume_clean:
             raise InvalidValueError("A card is not told that its parity is right.", hint="That is for md alone.")
@@ -275,13 +275,13 @@ class MegaRaid:
         planned = plan_array(wish, contents, unit.dialect)
         return replace(planned, before=there_before(contents), locks=(unit.lock_name,))
 
-    async def find_made(self, array: MadeArray) -> ArrayFound:
+    async def find_made(self, array: CreatedArray) -> ArrayMatch:
         """By the serial numbers of its drives behind its card; another array of its name is never taken for it."""
         unit = await self._making_unit(array.controller)
         contents, picture = await unit.read(), await look(self._host)
         return find_made(array, contents, unit.dialect, picture, prefix=unit.prefix, lock=unit.lock_name)
 
-    async def run_making(self, controller: Target | None, steps: Sequence[Write]) -> None:
+    async def run_making(self, controller: Target | None, steps: Sequence[ChangeStep]) -> None:
         """The card's own tool, step by step, judged by its words."""
         await self._runner.run_making(await self._making_unit(controller), steps)
 
@@ -315,14 +315,14 @@ class MegaRaid:
         contents = self._units.told_apart(unit, contents)
         return inventory(unit.prefix, contents, unit.dialect.tool, unit.dialect.version, picture)
 
-    async def _unit(self, target: Target) -> tuple[Place, OpenCard]:
+    async def _unit(self, target: Target) -> tuple[MegaRaidAddress, OpenCard]:
         place = parse(target)
         if place is None:
             raise not_found(target)
         return place, await self._units.at(place.card, str(target))
 
     async def _view(
-        self, target: Target, place: Place, unit: OpenCard, key: str | None = None, *, others: bool = True
+        self, target: Target, place: MegaRaidAddress, unit: OpenCard, key: str | None = None, *, others: bool = True
     ) -> CardView:
         """The card, or the virtual drive, as it is now; where it cannot be asked, as it was, and not to be changed.
 
@@ -343,9 +343,9 @@ class MegaRaid:
     async def _view_of(
         self,
         target: Target,
-        place: Place,
+        place: MegaRaidAddress,
         unit: OpenCard,
-        contents: Contents,
+        contents: CardSnapshot,
         picture: Topology,
         refusal: str | None = None,
     ) -> CardView:
@@ -371,7 +371,7 @@ class MegaRaid:
         read = volume_readings(view) if isinstance(view, VolumeView) else card_readings(view)
         return {key: self._memory.shown(target, key, reading) for key, reading in read.items()}
 
-    async def _plan_key(self, view: CardView, wish: Wanted, about: Identity, unit: OpenCard) -> Change:
+    async def _plan_key(self, view: CardView, wish: RequestedValue, about: Identity, unit: OpenCard) -> Change:
         """The key goes into memory; a token stands for it in the change."""
         token = self._memory.token(wish.value)
         key = self._memory.key(token) or ""
@@ -379,7 +379,7 @@ class MegaRaid:
         return key_change(view, replace(wish, value=token), key, preview, about, unit.lock_name)
 
 
-def _active(contents: Contents) -> set[str]:
+def _active(contents: CardSnapshot) -> set[str]:
     """Names of the options that are active."""
     return {option.name for option in contents.card.options if option.state.value == "active"}
 

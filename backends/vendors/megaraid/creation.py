@@ -3,18 +3,18 @@
 from __future__ import annotations
 
 from backends.array_planning import (
-    ArrayFound,
+    ArrayMatch,
     ArrayPlan,
-    ArrayWish,
+    ArrayRequest,
     Candidate,
-    MadeArray,
+    CreatedArray,
     at_birth,
     capacity,
     require_alike,
     require_shape,
     spans_of,
 )
-from backends.change import Write
+from backends.change import ChangeStep
 from backends.controller_arrays import PARTS, CardArray, CardArrays, CardDrive, find_on_card, lasting, not_told_apart
 from backends.errors import BlockedError, InvalidValueError
 from backends.health import FOREIGN, reasons_against
@@ -24,7 +24,7 @@ from backends.text import clean
 from backends.topology import Topology
 from backends.vendors.megaraid.addresses import card_target, drive_target, volume_target
 from backends.vendors.megaraid.choices import BIRTH, FASTPATH_PARTS, strips
-from backends.vendors.megaraid.dialect import Contents, Dialect, NewVolume
+from backends.vendors.megaraid.dialect import CardSnapshot, Dialect, NewVolume
 from backends.vendors.megaraid.effective import CardView
 from backends.vendors.megaraid.facts import GOOD, PRESERVED, PhysicalDrive, VirtualDrive
 from backends.vendors.megaraid.plans import creation
@@ -43,7 +43,7 @@ _CREATE_SECONDS = 0.4
 """`add vd` on a 9361."""
 
 
-def candidates(prefix: str, contents: Contents, picture: Topology) -> tuple[Candidate, ...]:
+def candidates(prefix: str, contents: CardSnapshot, picture: Topology) -> tuple[Candidate, ...]:
     """Every drive of the card, the free ones first said to be so by the card alone."""
     nodes = tuple(picture.tree.nodes.values())
     card = against_card(contents)
@@ -65,7 +65,7 @@ def candidates(prefix: str, contents: Contents, picture: Topology) -> tuple[Cand
     )
 
 
-def against(contents: Contents, drive: PhysicalDrive) -> tuple[str, ...]:
+def against(contents: CardSnapshot, drive: PhysicalDrive) -> tuple[str, ...]:
     """Every reason of the card's own against making an array of a drive."""
     used = [volume.number for volume in contents.volumes if drive.place in volume.drives] or list(drive.volumes)
     found: list[str] = []
@@ -87,7 +87,7 @@ def against(contents: Contents, drive: PhysicalDrive) -> tuple[str, ...]:
     return tuple(found)
 
 
-def against_card(contents: Contents) -> tuple[str, ...]:
+def against_card(contents: CardSnapshot) -> tuple[str, ...]:
     """What stands against making anything on this card now."""
     found = [contents.cut.rstrip(".")] if contents.cut else []
     jobs = [job for volume in contents.volumes for job in volume.jobs]
@@ -100,7 +100,7 @@ def against_card(contents: Contents) -> tuple[str, ...]:
     return tuple(found)
 
 
-def plan_array(wish: ArrayWish, contents: Contents, dialect: Dialect) -> ArrayPlan:
+def plan_array(wish: ArrayRequest, contents: CardSnapshot, dialect: Dialect) -> ArrayPlan:
     """What makes the array, in the words of the card's own tool. Raises InvalidValueError, BlockedError."""
     warnings = require_alike(wish.drives)
     data = require_shape(wish)
@@ -134,7 +134,7 @@ def plan_array(wish: ArrayWish, contents: Contents, dialect: Dialect) -> ArrayPl
     )
     number = next(one for one in range(_MOST_ON_CARD + 1) if all(one != known.number for known in contents.volumes))
     steps = creation(CardView(contents=contents, dialect=dialect), number, new)
-    wanted = ArrayWish(
+    wanted = ArrayRequest(
         level=wish.level,
         drives=wish.drives,
         strip_bytes=strip,
@@ -155,7 +155,7 @@ def plan_array(wish: ArrayWish, contents: Contents, dialect: Dialect) -> ArrayPl
     )
 
 
-def born(contents: Contents, dialect: Dialect) -> dict[str, tuple[str, ...]]:
+def born(contents: CardSnapshot, dialect: Dialect) -> dict[str, tuple[str, ...]]:
     """What can be said of a virtual drive when it is made: values by the keys of its settings.
 
     As far as the tool has a word for them, and the card that choice.
@@ -172,13 +172,13 @@ def born(contents: Contents, dialect: Dialect) -> dict[str, tuple[str, ...]]:
     return {key: values for key, values in legal.items() if values and key not in unsaid}
 
 
-def _begins(wish: ArrayWish) -> bool | None:
+def _begins(wish: ArrayRequest) -> bool | None:
     """Whether most cards begin a background initialisation by themselves; None where there is nothing to initialise."""
     least = {Level.RAID5: 5, Level.RAID50: 5, Level.RAID6: 7, Level.RAID60: 7}.get(wish.level)
     return None if least is None else len(wish.drives) // (wish.spans or 1) >= least
 
 
-def _initialising(wish: ArrayWish) -> str:
+def _initialising(wish: ArrayRequest) -> str:
     by_itself = _begins(wish)
     if by_itself is None:
         return "Nothing has to be initialised before it is measured."
@@ -189,14 +189,14 @@ def _initialising(wish: ArrayWish) -> str:
     )
 
 
-def there_before(contents: Contents) -> tuple[str, ...]:
+def there_before(contents: CardSnapshot) -> tuple[str, ...]:
     """What lasts of each virtual drive of a card: its world wide name, else the serial numbers of its drives."""
     return tuple(sorted(_lasting(contents, volume) for volume in contents.volumes))
 
 
 def find_made(
-    array: MadeArray, contents: Contents, dialect: Dialect, picture: Topology, *, prefix: str, lock: str
-) -> ArrayFound:
+    array: CreatedArray, contents: CardSnapshot, dialect: Dialect, picture: Topology, *, prefix: str, lock: str
+) -> ArrayMatch:
     """What is there now of an array; see `BuildsArrays.find_made`.
 
     `contents`: the card, asked anew; `prefix` and `lock`: its address, and its lock between programs.
@@ -221,7 +221,7 @@ def _drive(drive: PhysicalDrive) -> CardDrive:
     return CardDrive(place=drive.place, serial=drive.serial, size_bytes=drive.size_bytes, part_of=part_of)
 
 
-def _array(volume: VirtualDrive, contents: Contents, dialect: Dialect, picture: Topology, prefix: str) -> CardArray:
+def _array(volume: VirtualDrive, contents: CardSnapshot, dialect: Dialect, picture: Topology, prefix: str) -> CardArray:
     beside = [one for one in contents.drives if one.group is not None and one.group == volume.group]
     added = next((one for one in beside if one.place not in volume.drives), None)
     commands = dialect.flatten(dialect.delete(contents.card.number, volume.number))
@@ -237,10 +237,10 @@ def _array(volume: VirtualDrive, contents: Contents, dialect: Dialect, picture: 
         lasting=_lasting(contents, volume),
         added="" if added is None else f"{added.place} was added to them as {added.state.value}",
         node=volume_node(volume, contents.card, picture.tree.nodes.values()),
-        remove=tuple(Write(argv=argv) for argv in commands),
+        remove=tuple(ChangeStep(argv=argv) for argv in commands),
     )
 
 
-def _lasting(contents: Contents, volume: VirtualDrive) -> str:
+def _lasting(contents: CardSnapshot, volume: VirtualDrive) -> str:
     serials = {drive.place: drive.serial or "" for drive in contents.drives}
     return lasting(volume.wwn, [serials.get(place, "") or place for place in volume.drives], f"number {volume.number}")

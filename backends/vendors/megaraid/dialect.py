@@ -11,7 +11,7 @@ from backends.vendors.megaraid.facts import Card, PhysicalDrive, VirtualDrive
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
-class Contents:
+class CardSnapshot:
     """All of one card."""
 
     card: Card
@@ -81,7 +81,7 @@ class Dialect(Protocol):
         """Numbers of the cards it sees; empty if it sees none. Raises ToolFailedError, ToolTimeoutError."""
         ...
 
-    async def read(self, card: int) -> Contents:
+    async def read(self, card: int) -> CardSnapshot:
         """Everything about a card. What cannot be read becomes problems. Raises as `cards`."""
         ...
 
@@ -135,7 +135,7 @@ class Dialect(Protocol):
 class CanReread(Protocol):
     """A dialect that can read a part of a card again; any other is asked for the whole."""
 
-    async def reread(self, before: Contents, volume: int | None, key: str | None = None) -> Contents:
+    async def reread(self, before: CardSnapshot, volume: int | None, key: str | None = None) -> CardSnapshot:
         """What the settings of one virtual drive (of the card itself when None) depend on, read again.
 
         `key`: at least what this setting of it depends on.

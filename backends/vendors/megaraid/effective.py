@@ -4,15 +4,15 @@ from __future__ import annotations
 
 from backends.identity import Use
 from backends.values import dataclass
-from backends.vendors.megaraid.dialect import Contents, Dialect
-from backends.vendors.megaraid.facts import UNKNOWN, Backup, Card, Policies, VirtualDrive, Word
+from backends.vendors.megaraid.dialect import CardSnapshot, Dialect
+from backends.vendors.megaraid.facts import UNKNOWN, CacheProtection, Card, MegaRaidValue, Policies, VirtualDrive
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class CardView:
     """A card as read just now."""
 
-    contents: Contents
+    contents: CardSnapshot
     """All of it."""
     dialect: Dialect
     """The tool that speaks to it."""
@@ -48,7 +48,7 @@ FASTPATH_WORDS = ("fastpath", "fast path")
 
 
 @dataclass(frozen=True, slots=True)
-class Force:
+class EffectiveValue:
     """What is in force where it is not what is set."""
 
     value: str | None = None
@@ -57,7 +57,7 @@ class Force:
     """The reason, in words."""
 
 
-def value(word: Word | None) -> str | None:
+def value(word: MegaRaidValue | None) -> str | None:
     """The common word."""
     return None if word is None else word.value
 
@@ -76,36 +76,36 @@ def protection_words(card: Card) -> str:
     return f"the {named(card.backup)} is {card.backup.state.raw or card.backup.state.value}"
 
 
-def named(backup: Backup) -> str:
+def named(backup: CacheProtection) -> str:
     """`battery` or `CacheVault`."""
     return "CacheVault" if backup.kind == "cachevault" else "battery"
 
 
-def write_cache(card: Card, volume: VirtualDrive) -> Force:
+def write_cache(card: Card, volume: VirtualDrive) -> EffectiveValue:
     """The write policy in force. What the tool itself says counts; else it follows from the battery."""
     wanted = value(volume.configured.write_cache)
     told = volume.in_force.write_cache if volume.in_force is not None else None
     safe = protected(card)
     if told is not None and told.value != wanted:
         reason = protection_words(card) if safe is not True else "the card says so and gives no reason"
-        return Force(told.value, f"{reason} (the card says {told.raw})")
+        return EffectiveValue(told.value, f"{reason} (the card says {told.raw})")
     if wanted == "write-back" and not volume.bad_bbu_write_back and told is None:
         if safe is False:
-            return Force("write-through", f"{protection_words(card)}, so the card writes through")
+            return EffectiveValue("write-through", f"{protection_words(card)}, so the card writes through")
         if safe is None:
-            return Force(UNKNOWN, f"{protection_words(card)}: without a healthy one it writes through")
+            return EffectiveValue(UNKNOWN, f"{protection_words(card)}: without a healthy one it writes through")
     if wanted == "write-through" and value(volume.configured.io_policy) == "cached" and safe is True:
-        return Force("write-back", "the I/O policy is cached, which caches writes too")
-    return Force()
+        return EffectiveValue("write-back", "the I/O policy is cached, which caches writes too")
+    return EffectiveValue()
 
 
-def told_apart(wanted: Word | None, volume: VirtualDrive, name: str) -> Force:
+def told_apart(wanted: MegaRaidValue | None, volume: VirtualDrive, name: str) -> EffectiveValue:
     """For a policy that only the tool can tell: what it says is in force, where that differs."""
     policies: Policies | None = volume.in_force
-    told: Word | None = getattr(policies, name) if policies is not None else None
+    told: MegaRaidValue | None = getattr(policies, name) if policies is not None else None
     if told is None or wanted is None or told.value == wanted.value:
-        return Force()
-    return Force(told.value, f"the card says {told.raw}")
+        return EffectiveValue()
+    return EffectiveValue(told.value, f"the card says {told.raw}")
 
 
 def fastpath_obstacles(card: Card, volume: VirtualDrive) -> tuple[list[str], bool]:

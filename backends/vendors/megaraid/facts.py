@@ -1,6 +1,6 @@
 """What a MegaRAID tool says of a card, whichever tool and version: parsers make these, the backend reads them.
 
-A field is None where the tool did not say. A `Word` keeps the tool's own word beside what it means; a word that
+A field is None where the tool did not say. A `MegaRaidValue` keeps the tool's word beside what it means; a word that
 is not understood means `unknown`, never a default.
 """
 
@@ -19,7 +19,7 @@ UNKNOWN = "unknown"
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
-class Word:
+class MegaRaidValue:
     """A value and the tool's word for it."""
 
     value: str
@@ -47,17 +47,17 @@ class Option:
 
     name: str
     """`MegaRAID FastPath`, `MegaRAID RAID5`, ..."""
-    state: Word
+    state: MegaRaidValue
     """`active` (without limit of time), `trial`, `not-activated`, `unknown`."""
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
-class Backup:
+class CacheProtection:
     """Battery or CacheVault (supercapacitor) of the cache."""
 
     kind: str
     """`bbu` or `cachevault`."""
-    state: Word
+    state: MegaRaidValue
     """`optimal`, `charging`, `learning`, `degraded`, `failed`, `missing`, `unknown`."""
     healthy: bool | None = None
     """Whether write-back is kept over a power cut now; None if it cannot be told."""
@@ -77,11 +77,11 @@ class Backup:
 class Policies:
     """Cache policies of a virtual drive."""
 
-    write_cache: Word | None = None
+    write_cache: MegaRaidValue | None = None
     """`write-through`, `write-back`, `always-write-back`."""
-    read_ahead: Word | None = None
+    read_ahead: MegaRaidValue | None = None
     """`none`, `read-ahead`, `adaptive`."""
-    io_policy: Word | None = None
+    io_policy: MegaRaidValue | None = None
     """`direct`, `cached`."""
 
 
@@ -113,13 +113,13 @@ class VirtualDrive:
     """State."""
     state_raw: str = ""
     """`Optl`, `Partially Degraded`, ..."""
-    access: Word | None = None
+    access: MegaRaidValue | None = None
     """`read-write`, `read-only`, `blocked`, `hidden`."""
     configured: Policies = field(default_factory=Policies)
     """The policies that are set (default)."""
     in_force: Policies | None = None
     """The policies in force, where the tool tells them apart (current); None where it does not."""
-    drive_cache: Word | None = None
+    drive_cache: MegaRaidValue | None = None
     """`on`, `off`, `default`: the drives' own caches."""
     bad_bbu_write_back: bool | None = None
     """Write cache kept on with a bad battery (MegaCli's CachedBadBBU); part of always-write-back."""
@@ -141,9 +141,9 @@ class VirtualDrive:
     """It is no volume but a CacheCade cache of one."""
     lost: bool | None = None
     """Whether it has blocks that no member can supply any more."""
-    cache_bypass: Word | None = None
+    cache_bypass: MegaRaidValue | None = None
     """Which writes go past the cache, in the vocabulary of `cache_bypass_mode`."""
-    cached: Word | None = None
+    cached: MegaRaidValue | None = None
     """Whether a CacheCade cache serves it: `off`, `reads`, `reads and writes`, `on` where the tool says no more."""
     refused: str = ""
     """Why nothing that the answer says of it is believed, as a clause; "" where it is."""
@@ -270,7 +270,7 @@ class Card:
     """RAID-on-chip temperature."""
     memory_errors: int | None = None
     """Number of ECC errors of the controller's memory that could not be corrected; None if not reported."""
-    backup: Backup | None = None
+    backup: CacheProtection | None = None
     """Battery or CacheVault; None if none is fitted or nothing is said: see `backup_known`."""
     backup_known: bool = False
     """Whether the tool said if there is one."""
@@ -287,7 +287,7 @@ class Card:
     """Smallest strip in bytes."""
     strip_maximum: int | None = None
     """Largest strip in bytes."""
-    values: Mapping[str, Word] = field(default_factory=dict)
+    values: Mapping[str, MegaRaidValue] = field(default_factory=dict)
     """Card settings by our keys: `rebuild_rate`, `bgi_rate`, `cc_rate`, `migrate_rate`, `patrol_read_rate`,
     `cache_flush_interval` (digits), `patrol_read` (`off`, `auto`, `manual`), `consistency_check` (`off`,
     `sequential`, `concurrent`), `perf_mode` (digits), `jbod` (`on`, `off`), and those of `MORE_CARD_SETTINGS`."""

@@ -7,8 +7,8 @@ from collections.abc import Sequence
 from backends import raid
 from backends.model import Level, State
 from backends.values import dataclass
-from backends.vendors.megaraid.dialect import Contents, NewVolume
-from backends.vendors.megaraid.facts import PRESERVED, UNKNOWN, VirtualDrive, Word
+from backends.vendors.megaraid.dialect import CardSnapshot, NewVolume
+from backends.vendors.megaraid.facts import PRESERVED, UNKNOWN, MegaRaidValue, VirtualDrive
 
 SPANNED = (Level.RAID10, Level.RAID50, Level.RAID60)
 """Levels made of spans."""
@@ -32,7 +32,7 @@ def _drives(volume: VirtualDrive) -> int | None:
 
 
 @dataclass(frozen=True, slots=True)
-class Shape:
+class VolumeGeometry:
     """What a virtual drive is made of, or why that cannot be told exactly."""
 
     new: NewVolume | None = None
@@ -41,7 +41,7 @@ class Shape:
     """The reason, in words."""
 
 
-def shape(contents: Contents, volume: VirtualDrive) -> Shape:
+def shape(contents: CardSnapshot, volume: VirtualDrive) -> VolumeGeometry:
     """What would make this virtual drive again as it is, or why nothing can."""
     reason = (
         _card(contents)
@@ -53,10 +53,10 @@ def shape(contents: Contents, volume: VirtualDrive) -> Shape:
         or _policies(volume)
     )
     if reason is not None:
-        return Shape(why_not=reason)
+        return VolumeGeometry(why_not=reason)
     policies = volume.configured
     assert volume.strip_bytes is not None
-    return Shape(
+    return VolumeGeometry(
         new=NewVolume(
             level=volume.level.value,
             drives=volume.drives,
@@ -87,7 +87,7 @@ def companions_of(new: NewVolume) -> dict[str, str]:
     return {key: value for key, value in found.items() if value is not None}
 
 
-def members_of(contents: Contents, places: Sequence[str]) -> tuple[str, ...]:
+def members_of(contents: CardSnapshot, places: Sequence[str]) -> tuple[str, ...]:
     """The serial numbers of the drives at these places; none where one has none, or has that of another drive."""
     serials = {drive.place: drive.serial for drive in contents.drives}
     found = [serial for place in places if (serial := serials.get(place))]
@@ -96,11 +96,11 @@ def members_of(contents: Contents, places: Sequence[str]) -> tuple[str, ...]:
     return tuple(found) if known else ()
 
 
-def _said(word: Word | None) -> str:
+def _said(word: MegaRaidValue | None) -> str:
     return word.value if word is not None else ""
 
 
-def _card(contents: Contents) -> str | None:
+def _card(contents: CardSnapshot) -> str | None:
     """Deleted, it could not be made again: the card refuses every new array then (code 84, 0x54)."""
     kept = any(words.startswith(PRESERVED) for words in contents.card.problems)
     return f"{PRESERVED[:1].lower()}{PRESERVED[1:]}, and makes no array meanwhile" if kept else None
@@ -120,7 +120,7 @@ def _kind(volume: VirtualDrive) -> str | None:
     return None
 
 
-def _state(contents: Contents, volume: VirtualDrive) -> str | None:
+def _state(contents: CardSnapshot, volume: VirtualDrive) -> str | None:
     if volume.state is not State.OPTIMAL:
         return f"it is {volume.state_raw or volume.state.value}"
     if volume.jobs:
@@ -145,7 +145,7 @@ def _spans(volume: VirtualDrive) -> str | None:
     return None
 
 
-def _room(contents: Contents, volume: VirtualDrive) -> str | None:
+def _room(contents: CardSnapshot, volume: VirtualDrive) -> str | None:
     """Whether it takes all of its drives: a part of them cannot be given the very same place and size again."""
     beside = [one.number for one in contents.volumes if one.group == volume.group and one.number != volume.number]
     if volume.group is None:
@@ -165,7 +165,7 @@ def _room(contents: Contents, volume: VirtualDrive) -> str | None:
     return None
 
 
-def _spares(contents: Contents, volume: VirtualDrive) -> str | None:
+def _spares(contents: CardSnapshot, volume: VirtualDrive) -> str | None:
     own = [drive for drive in contents.drives if drive.state is State.SPARE and drive.group == volume.group]
     return f"it has a hot spare of its own, {own[0].place}, which would be lost" if own else None
 

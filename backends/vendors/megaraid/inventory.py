@@ -27,14 +27,14 @@ from backends.topology.device_identity import exact_size, identity
 from backends.vendors.megaraid import effective
 from backends.vendors.megaraid.addresses import NAME, card_target, drive_target, volume_target
 from backends.vendors.megaraid.choices import strips
-from backends.vendors.megaraid.dialect import Contents
-from backends.vendors.megaraid.effective import Force, value
+from backends.vendors.megaraid.dialect import CardSnapshot
+from backends.vendors.megaraid.effective import EffectiveValue, value
 from backends.vendors.megaraid.facts import JBOD, BackgroundOperation, Card, PhysicalDrive, VirtualDrive, shown_facts
 from backends.vendors.megaraid.geometry import data_drives, members_of
 from backends.vendors.megaraid.presence import drive_node, pci_address, volume_node
 
 
-def inventory(prefix: str, contents: Contents, tool: str, version: str | None, picture: Topology) -> Inventory:
+def inventory(prefix: str, contents: CardSnapshot, tool: str, version: str | None, picture: Topology) -> Inventory:
     """All of one card, whose address is `prefix`."""
     nodes = tuple(picture.tree.nodes.values())
     arrays = tuple(_array(prefix, contents, volume, picture, nodes) for volume in contents.volumes)
@@ -50,7 +50,7 @@ def inventory(prefix: str, contents: Contents, tool: str, version: str | None, p
     )
 
 
-def _controller(prefix: str, contents: Contents, tool: str, version: str | None) -> Controller:
+def _controller(prefix: str, contents: CardSnapshot, tool: str, version: str | None) -> Controller:
     card = contents.card
     return Controller(
         target=card_target(prefix),
@@ -80,13 +80,13 @@ def _protection(card: Card) -> Protection | None:
     return Protection(kind="none", state="missing") if card.backup_known else None
 
 
-def volume_tasks(contents: Contents, volume: VirtualDrive) -> tuple[Task, ...]:
+def volume_tasks(contents: CardSnapshot, volume: VirtualDrive) -> tuple[Task, ...]:
     """Work on a virtual drive, rebuilds of its drives among it."""
     rebuilds = [job for drive in contents.drives if drive.place in volume.drives for job in drive.jobs]
     return tuple(map(_task, (*volume.jobs, *rebuilds)))
 
 
-def card_tasks(contents: Contents) -> tuple[Task, ...]:
+def card_tasks(contents: CardSnapshot) -> tuple[Task, ...]:
     """Work of a whole card: patrol read, checks, a learn cycle."""
     return tuple(map(_task, contents.card.jobs))
 
@@ -95,7 +95,7 @@ def _task(job: BackgroundOperation) -> Task:
     return Task(kind=job.kind, progress=job.progress, paused=job.state.lower().startswith("paused"))
 
 
-def _card_facts(contents: Contents, tool: str, version: str | None) -> Iterable[Fact]:
+def _card_facts(contents: CardSnapshot, tool: str, version: str | None) -> Iterable[Fact]:
     """What is made of several words only where all of them are known."""
     card = contents.card
     if version or not contents.cut:
@@ -135,7 +135,9 @@ def _backup_words(card: Card) -> str:
     return ", ".join(words)
 
 
-def _array(prefix: str, contents: Contents, volume: VirtualDrive, picture: Topology, nodes: tuple[Node, ...]) -> Array:
+def _array(
+    prefix: str, contents: CardSnapshot, volume: VirtualDrive, picture: Topology, nodes: tuple[Node, ...]
+) -> Array:
     node = volume_node(volume, contents.card, nodes)
     return Array(
         target=volume_target(prefix, volume.number),
@@ -197,7 +199,7 @@ def _cachecade(volume: VirtualDrive) -> str | None:
     return None if word is None or word.value == "off" else f"{word.value} ({word.raw})"
 
 
-def _both(configured: str | None, force: Force) -> str | None:
+def _both(configured: str | None, force: EffectiveValue) -> str | None:
     """What is set and, where it differs, what is in force and why."""
     if force.value is None or configured is None:
         return configured
@@ -269,7 +271,7 @@ def of_volume(prefix: str, card: Card, volume: VirtualDrive, picture: Topology, 
     return identity(node) if node is not None else own
 
 
-def require_same(change: Change, prefix: str, number: int | None, contents: Contents, picture: Topology) -> None:
+def require_same(change: Change, prefix: str, number: int | None, contents: CardSnapshot, picture: Topology) -> None:
     """Raises AnotherDeviceError unless what the change was planned for is what was read last."""
     if number is None:
         present = of_card(prefix, contents.card)

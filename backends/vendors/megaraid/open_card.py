@@ -15,7 +15,7 @@ from backends.settings import Reading
 from backends.subject import NEXT_STEP, REFUSED
 from backends.text import clean
 from backends.values import dataclass
-from backends.vendors.megaraid.dialect import CanReread, Contents, Dialect
+from backends.vendors.megaraid.dialect import CanReread, CardSnapshot, Dialect
 from backends.vendors.megaraid.facts import VirtualDrive
 from backends.vendors.megaraid.tools import Search, Slots, search
 
@@ -25,7 +25,7 @@ _KEY = re.compile(r"[A-Za-z0-9+/=_-]{8,256}", re.ASCII)
 _TOKEN = re.compile(r"key number (\d{1,4})", re.ASCII)
 
 
-class Memory:
+class CardCache:
     """Of one backend. Nothing of it is ever written down."""
 
     def __init__(self) -> None:
@@ -102,7 +102,7 @@ class OpenCard:
     """Its tool."""
     lock: asyncio.Lock = field(default_factory=asyncio.Lock)
     """Held while a command for this card runs."""
-    contents: Contents | None = None
+    contents: CardSnapshot | None = None
     """What was read last."""
     changed: bool = False
     """Something was set since that was read."""
@@ -112,13 +112,13 @@ class OpenCard:
         """Name of the lock between programs: `megaraid-c0`."""
         return "megaraid" + self.prefix.replace("/", "-")
 
-    async def read(self) -> Contents:
+    async def read(self) -> CardSnapshot:
         """All of it, anew. Raises ToolFailedError, ToolTimeoutError, ToolMissingError."""
         async with self.lock:
             self.contents = None
             return self._keep(await self.dialect.read(self.number))
 
-    async def refresh(self, volume: int | None, key: str | None = None) -> Contents:
+    async def refresh(self, volume: int | None, key: str | None = None) -> CardSnapshot:
         """What the settings of a virtual drive (of the card when None) depend on, anew; all where nothing is known.
 
         `key`: only what this one depends on. Raises as `read`; what was known before is kept then.
@@ -128,7 +128,7 @@ class OpenCard:
                 return self._keep(await self.dialect.reread(self.contents, volume, key))
             return self._keep(await self.dialect.read(self.number))
 
-    def _keep(self, contents: Contents) -> Contents:
+    def _keep(self, contents: CardSnapshot) -> CardSnapshot:
         self.contents, self.changed = contents, False
         return contents
 
@@ -174,7 +174,7 @@ class OpenCards:
             self._looked = True
             return tuple(units.values())
 
-    def told_apart(self, unit: OpenCard, contents: Contents) -> Contents:
+    def told_apart(self, unit: OpenCard, contents: CardSnapshot) -> CardSnapshot:
         """Return what was read of a card, without belief in virtual drives whose world wide name another card claims.
 
         One of the two answers has the lines of the other card's virtual drive.

@@ -7,8 +7,8 @@ from collections.abc import Iterable, Mapping
 from dataclasses import fields, replace
 from re import Pattern
 
-from backends.change import Change, Write
-from backends.change_steps import Wanted, require_own, was_value
+from backends.change import Change, ChangeStep
+from backends.change_steps import RequestedValue, require_own, was_value
 from backends.errors import BlockedError, InvalidValueError, RefusedError
 from backends.host import Command
 from backends.identity import Identity
@@ -16,7 +16,7 @@ from backends.settings import Reading, Risk, Setting, is_understood, worst
 from backends.vendors.megaraid.choices import BIRTH, FASTPATH_PARTS, POLICIES, PRESET, policies_in
 from backends.vendors.megaraid.dialect import NewVolume
 from backends.vendors.megaraid.effective import CardView, VolumeView, protection_words
-from backends.vendors.megaraid.facts import UNKNOWN, Policies, VirtualDrive, Word
+from backends.vendors.megaraid.facts import UNKNOWN, MegaRaidValue, Policies, VirtualDrive
 from backends.vendors.megaraid.geometry import SPANNED, companions_of, members_of, shape
 from backends.vendors.megaraid.readings import is_final, program, volume_readings
 from backends.vendors.megaraid.settings import VOLUME_SETTINGS
@@ -44,7 +44,7 @@ _MOVES_DISK = dict.fromkeys(("write_cache", "fastpath"), ("write_cache",))
 
 
 def volume_change(
-    view: VolumeView, wish: Wanted, identity: Identity, lock: str, companions: Mapping[str, str] | None = None
+    view: VolumeView, wish: RequestedValue, identity: Identity, lock: str, companions: Mapping[str, str] | None = None
 ) -> Change:
     """The change of a virtual drive's setting. `companions`: with which its value comes back, where it had it before.
 
@@ -116,7 +116,7 @@ def value_before(setting: Setting, now: Reading, value: str) -> str:
 def as_it_was(view: VolumeView, companions: Mapping[str, str]) -> VolumeView:
     """The virtual drive with the policies and the name that it comes back with."""
     volume = view.volume
-    words = {key: Word(value=value, raw=value) for key, value in companions.items()}
+    words = {key: MegaRaidValue(value=value, raw=value) for key, value in companions.items()}
     policies = {key: word for key, word in words.items() if key in POLICIES}
     return replace(
         view,
@@ -129,7 +129,7 @@ def as_it_was(view: VolumeView, companions: Mapping[str, str]) -> VolumeView:
     )
 
 
-def _steps_to(view: VolumeView, wish: Wanted, companions: Mapping[str, str] | None) -> tuple[Write, ...]:
+def _steps_to(view: VolumeView, wish: RequestedValue, companions: Mapping[str, str] | None) -> tuple[ChangeStep, ...]:
     """The steps that bring the wanted value."""
     key = wish.setting.key
     if key == "fastpath" and companions is not None:
@@ -143,7 +143,7 @@ def _steps_to(view: VolumeView, wish: Wanted, companions: Mapping[str, str] | No
     return _set(view, view.volume.number, key, wish.value)
 
 
-def _steps_back(view: VolumeView, wish: Wanted, now: str) -> tuple[Write, ...]:
+def _steps_back(view: VolumeView, wish: RequestedValue, now: str) -> tuple[ChangeStep, ...]:
     """The steps that bring the present value back once the wanted one is set."""
     key = wish.setting.key
     if key == "fastpath":
@@ -155,7 +155,7 @@ def _steps_back(view: VolumeView, wish: Wanted, now: str) -> tuple[Write, ...]:
     )
 
 
-def _made_again(view: VolumeView, wish: Wanted, strip: str) -> tuple[Write, ...]:
+def _made_again(view: VolumeView, wish: RequestedValue, strip: str) -> tuple[ChangeStep, ...]:
     made = shape(view.contents, view.volume)
     if made.new is None or not strip.isdecimal():
         raise InvalidValueError(f"{wish.target} cannot be made again: {made.why_not}.")
@@ -163,7 +163,7 @@ def _made_again(view: VolumeView, wish: Wanted, strip: str) -> tuple[Write, ...]
     return _steps(view, view.dialect.recreate(view.card.number, view.volume.number, new))
 
 
-def creation(view: CardView, number: int, new: NewVolume) -> tuple[Write, ...]:
+def creation(view: CardView, number: int, new: NewVolume) -> tuple[ChangeStep, ...]:
     """The steps that make a virtual drive which is not there: those of making one again but the first, which deletes.
 
     Raises InvalidValueError.
@@ -183,11 +183,11 @@ def _as_its_worst(view: VolumeView, change: Change) -> Change:
     return replace(change, risk=risk, risk_text=" ".join(texts[:1]))
 
 
-def card_change(view: CardView, wish: Wanted, identity: Identity, lock: str) -> Change:
+def card_change(view: CardView, wish: RequestedValue, identity: Identity, lock: str) -> Change:
     """The change of a card's setting. Raises InvalidValueError where the tool has no word."""
     key, now = wish.setting.key, wish.now.now
 
-    def steps(value: str) -> tuple[Write, ...]:
+    def steps(value: str) -> tuple[ChangeStep, ...]:
         return _steps(view, view.dialect.set_card(view.card.number, key, value))
 
     try:
@@ -200,13 +200,13 @@ def card_change(view: CardView, wish: Wanted, identity: Identity, lock: str) -> 
     return wish.change(forward, steps(now) if now and known else (), identity, lock)
 
 
-def key_change(view: CardView, wish: Wanted, key: str, preview: str, identity: Identity, lock: str) -> Change:
+def key_change(view: CardView, wish: RequestedValue, key: str, preview: str, identity: Identity, lock: str) -> Change:
     """Applying an activation key; the wanted value is the token that stands for it wherever the change is shown."""
     change = wish.change(_steps(view, view.dialect.apply_key(view.card.number, key, preview=False)), (), identity, lock)
     return replace(change, risk_text=f"{wish.setting.risk_text} {preview}".strip(), moves=("fastpath",))
 
 
-def _preset(view: VolumeView, value: str) -> tuple[Write, ...]:
+def _preset(view: VolumeView, value: str) -> tuple[ChangeStep, ...]:
     """The steps of the preset, or of what there is.
 
     A policy that the card has no choice of is left out; one that is right already, too, unless all are.
@@ -218,7 +218,7 @@ def _preset(view: VolumeView, value: str) -> tuple[Write, ...]:
     return _set_each(view, {key: wanted[key] for key in moving})
 
 
-def _policies(view: VolumeView, named: Mapping[str, str]) -> tuple[Write, ...]:
+def _policies(view: VolumeView, named: Mapping[str, str]) -> tuple[ChangeStep, ...]:
     """The steps that bring three policies back, the last that the preset sets first. Raises BlockedError."""
     parts = volume_readings(view)
     movable = {key: value for key, value in named.items() if parts[key].availability.why_not_back is None}
@@ -231,7 +231,7 @@ def _policies(view: VolumeView, named: Mapping[str, str]) -> tuple[Write, ...]:
     return _set_each(view, {key: named[key] for key in reversed(wrong or list(movable))})
 
 
-def _set_each(view: VolumeView, values: Mapping[str, str]) -> tuple[Write, ...]:
+def _set_each(view: VolumeView, values: Mapping[str, str]) -> tuple[ChangeStep, ...]:
     return tuple(step for key, value in values.items() for step in _set(view, view.volume.number, key, value))
 
 
@@ -278,7 +278,7 @@ def _named(words: re.Pattern[str], lines: Iterable[tuple[str, ...]]) -> list[str
     return [found[1] for line in lines for word in line if (found := words.fullmatch(word)) is not None]
 
 
-def _spoken(view: CardView, number: int, key: str, value: str) -> tuple[Write, ...]:
+def _spoken(view: CardView, number: int, key: str, value: str) -> tuple[ChangeStep, ...]:
     """The steps that set a policy; none where the tool has no word, as for what the card has no choice of."""
     try:
         return _set(view, number, key, value)
@@ -286,12 +286,12 @@ def _spoken(view: CardView, number: int, key: str, value: str) -> tuple[Write, .
         return ()
 
 
-def _set(view: CardView, number: int, key: str, value: str) -> tuple[Write, ...]:
+def _set(view: CardView, number: int, key: str, value: str) -> tuple[ChangeStep, ...]:
     return _steps(view, view.dialect.set_volume(view.card.number, number, key, value))
 
 
-def _steps(view: CardView, commands: Iterable[Command]) -> tuple[Write, ...]:
-    return tuple(Write(argv=argv) for argv in view.dialect.flatten(tuple(commands)))
+def _steps(view: CardView, commands: Iterable[Command]) -> tuple[ChangeStep, ...]:
+    return tuple(ChangeStep(argv=argv) for argv in view.dialect.flatten(tuple(commands)))
 
 
 # -- several settings of a virtual drive planned as one ---------------------------------------------------------------
@@ -323,11 +323,11 @@ def with_value(view: CardView, key: str, value: str) -> CardView:
     values = FASTPATH_PARTS if (key, value) == ("fastpath", PRESET) else {key: value}
     volume = view.volume
     for one, wanted in values.items():
-        volume = _set_together(volume, one, Word(value=wanted, raw=wanted))
+        volume = _set_together(volume, one, MegaRaidValue(value=wanted, raw=wanted))
     return replace(view, volume=volume)
 
 
-def _set_together(volume: VirtualDrive, key: str, word: Word) -> VirtualDrive:
+def _set_together(volume: VirtualDrive, key: str, word: MegaRaidValue) -> VirtualDrive:
     match key:
         case "strip_size":
             return replace(volume, strip_bytes=int(word.value))

@@ -10,8 +10,8 @@ from backends.model import GONE, Media, State
 from backends.settings import Availability, Choice, Reading, Span, available_unless, offer
 from backends.sizes import exact_words
 from backends.vendors.megaraid import choices, effective
-from backends.vendors.megaraid.effective import CardView, Force, VolumeView
-from backends.vendors.megaraid.facts import UNKNOWN, Word
+from backends.vendors.megaraid.effective import CardView, EffectiveValue, VolumeView
+from backends.vendors.megaraid.facts import UNKNOWN, MegaRaidValue
 from backends.vendors.megaraid.geometry import shape
 from backends.vendors.megaraid.settings import CARD_CHOICES, CARD_SETTINGS, CARD_SPANS, VOLUME_SETTINGS
 
@@ -47,11 +47,11 @@ def volume_readings(view: VolumeView) -> dict[str, Reading]:
             choices.io_policy(view.card),
             effective.told_apart(configured.io_policy, view.volume, "io_policy"),
         ),
-        "drive_cache": _policy(view, "drive_cache", view.volume.drive_cache, choices.DRIVE_CACHE, Force()),
-        "access_policy": _policy(view, "access_policy", view.volume.access, choices.ACCESS, Force()),
-        "auto_bgi": _policy(view, "auto_bgi", _on_off(view.volume.auto_bgi), choices.AUTO_BGI, Force()),
+        "drive_cache": _policy(view, "drive_cache", view.volume.drive_cache, choices.DRIVE_CACHE, EffectiveValue()),
+        "access_policy": _policy(view, "access_policy", view.volume.access, choices.ACCESS, EffectiveValue()),
+        "auto_bgi": _policy(view, "auto_bgi", _on_off(view.volume.auto_bgi), choices.AUTO_BGI, EffectiveValue()),
         "cache_bypass_mode": _policy(
-            view, "cache_bypass_mode", view.volume.cache_bypass, choices.CACHE_BYPASS_MODES, Force()
+            view, "cache_bypass_mode", view.volume.cache_bypass, choices.CACHE_BYPASS_MODES, EffectiveValue()
         ),
         "strip_size": strip(view),
     }
@@ -59,11 +59,13 @@ def volume_readings(view: VolumeView) -> dict[str, Reading]:
     return {setting.key: read[setting.key] for setting in VOLUME_SETTINGS}
 
 
-def _on_off(value: bool | None) -> Word | None:
-    return None if value is None else Word(value="on" if value else "off", raw="On" if value else "Off")
+def _on_off(value: bool | None) -> MegaRaidValue | None:
+    return None if value is None else MegaRaidValue(value="on" if value else "off", raw="On" if value else "Off")
 
 
-def _policy(view: VolumeView, key: str, word: Word | None, legal: tuple[Choice, ...], force: Force) -> Reading:
+def _policy(
+    view: VolumeView, key: str, word: MegaRaidValue | None, legal: tuple[Choice, ...], force: EffectiveValue
+) -> Reading:
     spoken = _spoken(legal, lambda value: view.dialect.set_volume(view.card.number, view.volume.number, key, value))
     against = _stands_against(view, key) or _no_word(spoken, view)
     return Reading(
@@ -95,7 +97,7 @@ def _no_word(legal: tuple[Choice, ...] | None, view: CardView) -> str | None:
     return f"no command of {program(view)} for it is known"
 
 
-def _unsettled(key: str, word: Word | None, legal: tuple[Choice, ...] | None) -> str | None:
+def _unsettled(key: str, word: MegaRaidValue | None, legal: tuple[Choice, ...] | None) -> str | None:
     """Return what is not known of the present value, so that it could not be put back."""
     if word is None:
         return "the tool does not report it, so it could not be put back"
@@ -201,11 +203,11 @@ def fastpath(view: VolumeView, read: Mapping[str, Reading]) -> Reading:
     now = _combined(words)
     against, certain = effective.fastpath_obstacles(view.card, view.volume)
     if against:
-        force = Force("not in force", "; ".join(against))
+        force = EffectiveValue("not in force", "; ".join(against))
     elif not certain:
-        force = Force(UNKNOWN, "the tool does not say whether its option is activated")
+        force = EffectiveValue(UNKNOWN, "the tool does not say whether its option is activated")
     else:
-        force = Force("in force", "the option is activated and all conditions are met")
+        force = EffectiveValue("in force", "the option is activated and all conditions are met")
     return Reading(
         now=now,
         raw=", ".join(word or "not reported" for word in words),

@@ -6,15 +6,15 @@ from __future__ import annotations
 
 from collections.abc import Sequence
 
-from backends.change import NOT_THERE, Change, Write
+from backends.change import NOT_THERE, Change, ChangeStep
 from backends.change_steps import evidence_of, take_steps
 from backends.errors import BlockedError, DeviceGoneError, InvalidValueError, RefusedError, ToolFailedError
 from backends.host import Command, Completed, Host
 from backends.model import State
 from backends.settings import Effect, Persistence, Risk
 from backends.text import clean
-from backends.vendors.megaraid.addresses import Place
-from backends.vendors.megaraid.dialect import Answer, CanTryAgain, Contents, Dialect, NewVolume
+from backends.vendors.megaraid.addresses import MegaRaidAddress
+from backends.vendors.megaraid.dialect import Answer, CanTryAgain, CardSnapshot, Dialect, NewVolume
 from backends.vendors.megaraid.effective import CardView
 from backends.vendors.megaraid.facts import GOOD, PhysicalDrive
 from backends.vendors.megaraid.geometry import companions_of
@@ -35,7 +35,7 @@ class Runner:
     def __init__(self, host: Host) -> None:
         self._host = host
 
-    async def run(self, change: Change, unit: OpenCard, writes: Sequence[Write], secret: str | None = None) -> str:
+    async def run(self, change: Change, unit: OpenCard, writes: Sequence[ChangeStep], secret: str | None = None) -> str:
         """Run these steps in order, up to the first that fails; what has to happen before it is in force, or "".
 
         Raises ToolFailedError in the tool's own words, RefusedError for a program that is not the card's tool.
@@ -43,7 +43,7 @@ class Runner:
         commands = {write: self._command(unit, write, secret) for write in writes}
         pending = ""
 
-        async def take(step: Write) -> None:
+        async def take(step: ChangeStep) -> None:
             nonlocal pending
             command = commands[step]
             answer, done = await self._one(unit, command)
@@ -57,7 +57,7 @@ class Runner:
             await take_steps(change, take, writes=writes, apart="deleted" if change.key == "strip_size" else "")
         return pending
 
-    async def run_making(self, unit: OpenCard, steps: Sequence[Write]) -> None:
+    async def run_making(self, unit: OpenCard, steps: Sequence[ChangeStep]) -> None:
         """Make a virtual drive, or delete one: these steps in order, up to the first that fails.
 
         Raises RefusedError for a step that does anything else, ToolFailedError in the tool's own words.
@@ -109,7 +109,7 @@ class Runner:
             f"{change.target} was deleted and made again, but {where}.", hint="Look at the devices again."
         )
 
-    def _command(self, unit: OpenCard, write: Write, secret: str | None) -> Command:
+    def _command(self, unit: OpenCard, write: ChangeStep, secret: str | None) -> Command:
         """The step as a command. What is in a journal is not trusted to name any program but the card's own tool."""
         if not write.argv or write.argv[0] != unit.dialect.tool:
             named = clean(write.argv[0]) if write.argv else "a file"
@@ -139,7 +139,9 @@ _RISK = (
 )
 
 
-def remake(change: Change, place: Place, contents: Contents, dialect: Dialect, prefix: str, lock: str) -> Change:
+def remake(
+    change: Change, place: MegaRaidAddress, contents: CardSnapshot, dialect: Dialect, prefix: str, lock: str
+) -> Change:
     """What makes the virtual drive of a change of its strip size, with the new one.
 
     Raises RefusedError where it is there, or a drive is not free, DeviceGoneError for a drive that is not there,
@@ -187,7 +189,7 @@ def remake(change: Change, place: Place, contents: Contents, dialect: Dialect, p
     )
 
 
-def places_of(contents: Contents, serials: Sequence[str]) -> tuple[str, ...]:
+def places_of(contents: CardSnapshot, serials: Sequence[str]) -> tuple[str, ...]:
     """Where the drives of these serial numbers are, each of them free.
 
     Raises RefusedError, DeviceGoneError, BlockedError where no drives are named.
@@ -197,7 +199,7 @@ def places_of(contents: Contents, serials: Sequence[str]) -> tuple[str, ...]:
     return tuple(_free(contents, serial).place for serial in serials)
 
 
-def _free(contents: Contents, serial: str) -> PhysicalDrive:
+def _free(contents: CardSnapshot, serial: str) -> PhysicalDrive:
     found = [one for one in contents.drives if one.serial == serial]
     if not found:
         raise DeviceGoneError(

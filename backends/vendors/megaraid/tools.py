@@ -76,7 +76,7 @@ KINDS = (
 
 
 @dataclass(frozen=True, slots=True)
-class Try:
+class MegaRaidToolProbe:
     """One tool that was tried."""
 
     kind: str
@@ -107,9 +107,9 @@ class Try:
 class Search:
     """What was tried, and what is kept of it."""
 
-    tries: tuple[Try, ...] = ()
+    tries: tuple[MegaRaidToolProbe, ...] = ()
     """Every tool found, in the order asked."""
-    kept: tuple[Try, ...] = ()
+    kept: tuple[MegaRaidToolProbe, ...] = ()
     """Those that see cards and are used."""
 
 
@@ -120,13 +120,13 @@ Slots = dict[tuple[str, int], str]
 async def search(host: Host, slots: Slots | None = None) -> Search:
     """Look for the tools and ask them which cards they see. What is learnt of places is put into `slots`."""
     slots = {} if slots is None else slots
-    tries: list[Try] = []
-    kept: list[Try] = []
+    tries: list[MegaRaidToolProbe] = []
+    kept: list[MegaRaidToolProbe] = []
     asked: set[str] = set()
     for kind in KINDS:
         if kind.name == "MegaCli" and not await _missed(host, kept):
             continue
-        mine: list[Try] = []
+        mine: list[MegaRaidToolProbe] = []
         for path in await _programs(host, kind, tries):
             real = await host.link(path) or path
             if real in asked:
@@ -142,7 +142,7 @@ async def search(host: Host, slots: Slots | None = None) -> Search:
     return Search(tuple(tries), tuple(kept))
 
 
-async def _programs(host: Host, kind: ToolKind, tries: list[Try]) -> Sequence[str]:
+async def _programs(host: Host, kind: ToolKind, tries: list[MegaRaidToolProbe]) -> Sequence[str]:
     """Programs of a kind that may be executed; one that is there and may not is noted among the tries."""
     found: list[str] = []
     for place in kind.places:
@@ -151,7 +151,7 @@ async def _programs(host: Host, kind: ToolKind, tries: list[Try]) -> Sequence[st
             found.append(path)
         elif await host.stat(place) is not None:
             tries.append(
-                Try(
+                MegaRaidToolProbe(
                     kind.name,
                     place,
                     trouble="it may not be executed, or anybody may overwrite it, and then root must not run it",
@@ -165,22 +165,26 @@ async def _programs(host: Host, kind: ToolKind, tries: list[Try]) -> Sequence[st
     return found
 
 
-async def _ask(host: Host, kind: ToolKind, path: str) -> Try:
+async def _ask(host: Host, kind: ToolKind, path: str) -> MegaRaidToolProbe:
     dialect = kind.make(host, path)
     try:
         cards = await dialect.cards()
-        return Try(kind.name, path, dialect, cards, trouble=dialect.short if isinstance(dialect, StorCli7) else "")
+        return MegaRaidToolProbe(
+            kind.name, path, dialect, cards, trouble=dialect.short if isinstance(dialect, StorCli7) else ""
+        )
     except RaidbenchError as error:
-        return Try(kind.name, path, dialect, trouble=error.message.rstrip("."), hint=error.hint)
+        return MegaRaidToolProbe(kind.name, path, dialect, trouble=error.message.rstrip("."), hint=error.hint)
 
 
-async def _missed(host: Host, kept: Sequence[Try]) -> bool:
+async def _missed(host: Host, kept: Sequence[MegaRaidToolProbe]) -> bool:
     """Whether there may be a card that only MegaCli sees."""
     seen = sum(len(one.cards) for one in kept if one.kind == "storcli 7")
     return not seen or await kernel_cards(host, DRIVERS[:1]) > seen
 
 
-async def _only_new(host: Host, megacli: Try, others: Sequence[Try], slots: Slots) -> Try:
+async def _only_new(
+    host: Host, megacli: MegaRaidToolProbe, others: Sequence[MegaRaidToolProbe], slots: Slots
+) -> MegaRaidToolProbe:
     """Without the cards that another tool speaks to already, and without those whose place is not told."""
     taken: set[str | None] = {None}
     for other in others:
@@ -190,7 +194,7 @@ async def _only_new(host: Host, megacli: Try, others: Sequence[Try], slots: Slot
     return replace(megacli, cards=tuple(mine))
 
 
-async def _slot(host: Host, one: Try, card: int, slots: Slots) -> str | None:
+async def _slot(host: Host, one: MegaRaidToolProbe, card: int, slots: Slots) -> str | None:
     """`c1:00.0`; None if it cannot be told."""
     known = slots.get((one.path, card))
     if known is None:
@@ -203,7 +207,7 @@ async def _slot(host: Host, one: Try, card: int, slots: Slots) -> str | None:
     return known
 
 
-async def _place(host: Host, one: Try, card: int) -> str | None:
+async def _place(host: Host, one: MegaRaidToolProbe, card: int) -> str | None:
     dialect: object = one.dialect
     if isinstance(dialect, CanLocate):
         return await dialect.locate(card)

@@ -7,9 +7,9 @@ from collections.abc import Mapping
 from dataclasses import replace
 from re import Pattern
 
-from backends.change import Change, Write
-from backends.change_steps import Wanted, denial_of, gone, lock_of, not_found
-from backends.host import Completed, Denial
+from backends.change import Change, ChangeStep
+from backends.change_steps import RequestedValue, denial_of, gone, lock_of, not_found
+from backends.host import Completed, WriteDenied
 from backends.identity import Identity
 from backends.model import Inventory, Problem, Target
 from backends.settings import Reading, Risk, Setting
@@ -106,7 +106,7 @@ class Nvme(Settable[ControllerView]):
 
     def steps(
         self, seen: ControllerView, key: str, value: str, companions: Mapping[str, str] | None
-    ) -> tuple[Write, ...]:
+    ) -> tuple[ChangeStep, ...]:
         """One command: a feature with its other bits as they are, or a format."""
         if not isinstance(seen, NamespaceView) or key != LBA_FORMAT.key:
             return feature_steps(seen, key, value)
@@ -114,7 +114,7 @@ class Nvme(Settable[ControllerView]):
         present = companions_now(seen)
         return format_steps(seen, value, companions if companions is not None else present if there else {})
 
-    def steps_back(self, seen: ControllerView, key: str, before: str) -> tuple[Write, ...]:
+    def steps_back(self, seen: ControllerView, key: str, before: str) -> tuple[ChangeStep, ...]:
         """All the bits of a feature as they are; a format with the settings that it has."""
         if not isinstance(seen, NamespaceView) or key != LBA_FORMAT.key:
             return feature_steps(seen, key, None)
@@ -133,7 +133,7 @@ class Nvme(Settable[ControllerView]):
         return seen.namespace.device if isinstance(seen, NamespaceView) and key == LBA_FORMAT.key else None
 
     def finished(
-        self, seen: ControllerView, wish: Wanted, companions: Mapping[str, str] | None, change: Change
+        self, seen: ControllerView, wish: RequestedValue, companions: Mapping[str, str] | None, change: Change
     ) -> Change:
         """With the settings in the same feature; of a format with what is lost and the settings that it had."""
         key = wish.setting.key
@@ -175,7 +175,7 @@ class Nvme(Settable[ControllerView]):
         if program is None:
             return "nvme-cli is not installed"
         if not self._host.is_root:
-            return Denial.NEEDS_ROOT
+            return WriteDenied.NEEDS_ROOT
         if one.state not in (LIVE, None):
             return f"the controller is {one.state}"
         return None

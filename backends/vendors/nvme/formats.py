@@ -5,7 +5,7 @@ from __future__ import annotations
 import re
 from collections.abc import Mapping, Sequence
 
-from backends.change import Write
+from backends.change import ChangeStep
 from backends.errors import InvalidValueError
 from backends.settings import Choice, Reading, Risk, available_unless, offer
 from backends.text import clean
@@ -103,7 +103,7 @@ def _use(view: NamespaceView) -> str | None:
     return f"it is in use: {view.uses[0]}" if view.uses else None
 
 
-def format_steps(view: NamespaceView, value: str, companions: Mapping[str, str]) -> tuple[Write, ...]:
+def format_steps(view: NamespaceView, value: str, companions: Mapping[str, str]) -> tuple[ChangeStep, ...]:
     """The command that brings a format, with these settings of it: by default no metadata in line, no protection.
 
     Raises InvalidValueError for a format that the namespace does not have.
@@ -112,7 +112,7 @@ def format_steps(view: NamespaceView, value: str, companions: Mapping[str, str])
     wanted = next((one for one in view.ident.formats if name_of(one, view.ident.formats) == value), None)
     if wanted is None:
         raise InvalidValueError(f"{view.namespace.device} has no format {clean(value, 40)}.")
-    return (Write(argv=(*_front(view), f"--lbaf={wanted.index}", *_settings(companions))),)
+    return (ChangeStep(argv=(*_front(view), f"--lbaf={wanted.index}", *_settings(companions))),)
 
 
 def companions_now(view: NamespaceView) -> dict[str, str]:

@@ -6,7 +6,7 @@ import re
 from collections.abc import Iterable
 from dataclasses import replace
 
-from backends.change import Change, Write
+from backends.change import Change, ChangeStep
 from backends.errors import RefusedError
 from backends.identity import Identity, Signature
 from backends.text import clean
@@ -49,7 +49,7 @@ def controller_lock(controller: KernelController) -> str:
     return f"nvme-{controller.serial or controller.name}"
 
 
-def feature_steps(view: ControllerView, key: str, value: str | None) -> tuple[Write, ...]:
+def feature_steps(view: ControllerView, key: str, value: str | None) -> tuple[ChangeStep, ...]:
     """The command that sets one field of a feature, all other bits as they are; `value` None: all as they are."""
     field = FIELDS[key]
     present = view.features[field.feature].value
@@ -57,7 +57,7 @@ def feature_steps(view: ControllerView, key: str, value: str | None) -> tuple[Wr
         return ()
     number = present if value is None else field.into(present, stored(key, value))
     words = (f"--feature-id={field.feature}", f"--value=0x{number:08x}")
-    return (Write(argv=(view.program or NAMES[0], "set-feature", view.controller.device, *words)),)
+    return (ChangeStep(argv=(view.program or NAMES[0], "set-feature", view.controller.device, *words)),)
 
 
 def sharing(key: str) -> tuple[str, ...]:

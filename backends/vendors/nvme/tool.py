@@ -9,7 +9,7 @@ from backends.host import STALL, Command, Completed, Host
 from backends.model import Problem
 from backends.subject import misnamed_reason, refused_text
 from backends.text import clean
-from backends.tool_output import CUT, Whole, by_hand, judged, line_end
+from backends.tool_output import CUT, CompletenessCheck, by_hand, judged, line_end
 from backends.vendors.nvme.facts import ControllerId, FeatureState, NamespaceId, NvmeHealth
 from backends.vendors.nvme.identify import (
     CURRENT,
@@ -54,7 +54,7 @@ def _lacking(text: str) -> str:
     return line_end(text)
 
 
-WHOLE = Whole(
+WHOLE = CompletenessCheck(
     tool="nvme",
     mark="a closed JSON document; of text, a line end",
     missing=_lacking,

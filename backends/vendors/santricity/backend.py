@@ -7,7 +7,7 @@ import json
 from collections.abc import Mapping
 from dataclasses import replace
 
-from backends.change import Change, Write
+from backends.change import Change, ChangeStep
 from backends.change_steps import denial_of, gone, lock_of, not_found
 from backends.errors import NotFoundError, RaidbenchError, ToolFailedError
 from backends.host import Command, Completed, Host
@@ -127,11 +127,13 @@ class Santricity(Settable[WebView]):
         node = node_of(seen.volume.wwn, await look(self._host)) if key in BY_KEY else None
         return lock_name(seen.system.wwn, seen.system.name) if node is None else await lock_of(self._host, node.name)
 
-    def steps(self, seen: WebView, key: str, value: str, companions: Mapping[str, str] | None) -> tuple[Write, ...]:
+    def steps(
+        self, seen: WebView, key: str, value: str, companions: Mapping[str, str] | None
+    ) -> tuple[ChangeStep, ...]:
         """One request; none for what is shown only."""
         return (step(seen, key, value),) if key in BY_KEY else ()
 
-    async def take(self, seen: WebView, change: Change, step: Write) -> None:
+    async def take(self, seen: WebView, change: Change, step: ChangeStep) -> None:
         """Send the request."""
         done = await self._run(Command(argv=step.argv, timeout=SET_SECONDS, mutates=True))
         if done.returncode != 0:
@@ -200,10 +202,10 @@ class Santricity(Settable[WebView]):
             return await self._host.run(command)
 
 
-def step(view: WebView, key: str, value: str) -> Write:
+def step(view: WebView, key: str, value: str) -> ChangeStep:
     """The one request that sets a value: of one volume, and of one of its fields."""
     body = json.dumps({"cacheSettings": {BY_KEY[key].sent: sent(key, value)}})
-    return Write(argv=(view.system.door, "POST", f"{ROOT}/{view.system.id}/volumes/{view.volume.id}", body))
+    return ChangeStep(argv=(view.system.door, "POST", f"{ROOT}/{view.system.id}/volumes/{view.volume.id}", body))
 
 
 def _shown(door: str) -> str:

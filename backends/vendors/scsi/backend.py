@@ -6,10 +6,10 @@ import asyncio
 from collections.abc import Iterable, Mapping
 from re import Pattern
 
-from backends.change import Change, Write
-from backends.change_steps import Wanted, denial_of, gone, lock_of, not_found, require_same, setting_of
+from backends.change import Change, ChangeStep
+from backends.change_steps import RequestedValue, denial_of, gone, lock_of, not_found, require_same, setting_of
 from backends.errors import BlockedError
-from backends.host import Denial, Host
+from backends.host import Host, WriteDenied
 from backends.identity import Identity
 from backends.model import Drive, Inventory, Problem, Target
 from backends.protocol import PersistRule, Told
@@ -90,11 +90,11 @@ class ScsiBackend(Settable[View]):
         """That of the disk."""
         return await lock_of(self._host, seen.disk.name)
 
-    def steps(self, seen: View, key: str, value: str, companions: Mapping[str, str] | None) -> tuple[Write, ...]:
+    def steps(self, seen: View, key: str, value: str, companions: Mapping[str, str] | None) -> tuple[ChangeStep, ...]:
         """What sets it; of a way back also what the drive had saved besides."""
         return steps(seen, key, value) if companions is None else way_back(seen, key, value, companions)
 
-    def steps_back(self, seen: View, key: str, before: str) -> tuple[Write, ...]:
+    def steps_back(self, seen: View, key: str, before: str) -> tuple[ChangeStep, ...]:
         """Present and saved value as they are."""
         return way_back(seen, key, before, companions_now(seen, key))
 
@@ -106,7 +106,9 @@ class ScsiBackend(Settable[View]):
         """With a bit of a mode page, what was saved of it."""
         return legal_companions(seen, key)
 
-    def finished(self, seen: View, wish: Wanted, companions: Mapping[str, str] | None, change: Change) -> Change:
+    def finished(
+        self, seen: View, wish: RequestedValue, companions: Mapping[str, str] | None, change: Change
+    ) -> Change:
         """With the risk on this very drive, and the value that it keeps without power."""
         return finished(seen, wish, change)
 
@@ -123,7 +125,7 @@ class ScsiBackend(Settable[View]):
         """Raises unless it is this disk."""
         require_same(change, identity(await self._node(change.target)))
 
-    async def take(self, seen: View, change: Change, step: Write) -> None:
+    async def take(self, seen: View, change: Change, step: ChangeStep) -> None:
         """One step; a drive that cannot save the page is remembered, and planned for without."""
         if step.path is not None:
             await super().take(seen, change, step)
@@ -141,7 +143,7 @@ class ScsiBackend(Settable[View]):
         now = readings(await self._view(disk)) if values else {}
         for key in values:
             why_not = now[key].availability.why_not
-            if why_not is not None and not isinstance(why_not, Denial):
+            if why_not is not None and not isinstance(why_not, WriteDenied):
                 raise BlockedError(f"{declared[key].label} of {disk.node.device} cannot be kept: {why_not}.")
         legal = {key: check_value(declared[key], now[key], value) for key, value in values.items()}
         match = match_keys(disk.node)

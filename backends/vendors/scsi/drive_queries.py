@@ -8,12 +8,12 @@ from collections.abc import Callable, Iterable, Mapping
 from dataclasses import field
 
 from backends.errors import RaidbenchError
-from backends.host import STALL, Command, Completed, Denial, Host
+from backends.host import STALL, Command, Completed, Host, WriteDenied
 from backends.model import Problem
 from backends.protocol import DEVICE, RootReads
 from backends.subject import NEXT_STEP, REFUSED, misnamed_reason
 from backends.text import clean
-from backends.tool_output import CUT, Whole
+from backends.tool_output import CUT, CompletenessCheck
 from backends.values import dataclass
 from backends.vendors.scsi import hdparm, sdparm, smartctl
 from backends.vendors.scsi.disks import Disk, Kind
@@ -108,7 +108,7 @@ class SwitchReader:
         if tool is None:
             return Switches(silent="there is no tool for it")
         if not self._host.is_root:
-            return Switches(silent=Denial.NEEDS_ROOT)
+            return Switches(silent=WriteDenied.NEEDS_ROOT)
         if disk.kind is Kind.ATA:
             answer = await self._said((tool, *hdparm.READ, disk.node.device))
             if cut := answer.misnamed(disk.node.device) or answer.lost(hdparm.WHOLE):
@@ -159,7 +159,7 @@ class _Answer:
         """Both streams: complaints come on either."""
         return f"{self.out}\n{self.err}"
 
-    def lost(self, whole: Whole) -> str | None:
+    def lost(self, whole: CompletenessCheck) -> str | None:
         """Why what it printed is not all; None where it is, and where it printed nothing."""
         done = Completed(returncode=self.code, stdout=self.out, stderr=self.err)
         why = whole.lost(done) if self.out.strip() else ""

@@ -10,7 +10,7 @@ import re
 from collections.abc import Mapping
 
 from backends.text import clean
-from backends.tool_output import Whole, line_end
+from backends.tool_output import CompletenessCheck, line_end
 from backends.values import dataclass
 
 READ = ("-W", "-A", "-B", "-M")
@@ -28,7 +28,7 @@ _REFUSED = re.compile(
 )
 
 
-WHOLE = Whole(
+WHOLE = CompletenessCheck(
     tool="hdparm",
     mark="a line end",
     missing=line_end,

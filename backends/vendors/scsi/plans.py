@@ -7,8 +7,8 @@ from collections.abc import Mapping
 from dataclasses import replace
 from re import Pattern
 
-from backends.change import Change, Write
-from backends.change_steps import Wanted, was_value
+from backends.change import Change, ChangeStep
+from backends.change_steps import RequestedValue, was_value
 from backends.settings import Persistence, Reading, Risk, Setting
 from backends.vendors.scsi.disks import Disk, Kind
 from backends.vendors.scsi.readings import View
@@ -32,7 +32,7 @@ _CACHE_TYPES = {
 """The word for sd's cache_type by the present one and the wanted value: it tells of the read cache as well."""
 
 
-def finished(view: View, wish: Wanted, change: Change) -> Change:
+def finished(view: View, wish: RequestedValue, change: Change) -> Change:
     """The change with the risk on this very drive, and with what the drive keeps without power."""
     key = wish.setting.key
     guarded = key == "drive_cache" and wish.value == "on" and view.protection is not None
@@ -64,22 +64,22 @@ def value_before(setting: Setting, now: Reading, value: str) -> str:
     return value if level else was_value(setting, now, value)
 
 
-def steps(view: View, key: str, value: str) -> tuple[Write, ...]:
+def steps(view: View, key: str, value: str) -> tuple[ChangeStep, ...]:
     """What sets it, and lets the kernel know."""
     disk = view.disk
     if key == "queue_depth":
-        return (Write(path=disk.below("queue_depth"), text=value),)
+        return (ChangeStep(path=disk.below("queue_depth"), text=value),)
     if view.tool is None:
         return (_believe(disk, value),)
     if disk.kind is Kind.ATA:
         word = {"on": "1", "off": "0"}.get(value, value)
-        step = Write(argv=(view.tool, f"{OPTIONS[key]}{word}", disk.node.device))
+        step = ChangeStep(argv=(view.tool, f"{OPTIONS[key]}{word}", disk.node.device))
     else:
         step = _set_bit(view, key, value, save=_saveable(view, key))
     return (step, *_look_again(disk, key))
 
 
-def way_back(view: View, key: str, before: str, companions: Mapping[str, str]) -> tuple[Write, ...]:
+def way_back(view: View, key: str, before: str, companions: Mapping[str, str]) -> tuple[ChangeStep, ...]:
     """A drive whose saved value was another one than its present gets both back; it saves where it had saved one."""
     if view.disk.kind is not Kind.SCSI or key not in BITS or view.tool is None:
         return steps(view, key, before)
@@ -89,26 +89,26 @@ def way_back(view: View, key: str, before: str, companions: Mapping[str, str]) -
     return (*first, *then, *_look_again(view.disk, key))
 
 
-def _set_bit(view: View, key: str, value: str, *, save: bool) -> Write:
+def _set_bit(view: View, key: str, value: str, *, save: bool) -> ChangeStep:
     name, inverted = BITS[key]
     bit = int((value == "on") is not inverted)
     kept = ("--save",) if save else ()
-    return Write(argv=(view.tool or "sdparm", f"--set={name}={bit}", *kept, view.disk.node.device))
+    return ChangeStep(argv=(view.tool or "sdparm", f"--set={name}={bit}", *kept, view.disk.node.device))
 
 
-def _look_again(disk: Disk, key: str) -> tuple[Write, ...]:
+def _look_again(disk: Disk, key: str) -> tuple[ChangeStep, ...]:
     """The sd driver learns of a switched cache when it looks again; libata does so by itself."""
     if key != "drive_cache" or disk.libata:
         return ()
-    return (Write(path=disk.below("rescan"), text="1"),)
+    return (ChangeStep(path=disk.below("rescan"), text="1"),)
 
 
-def _believe(disk: Disk, value: str) -> Write:
+def _believe(disk: Disk, value: str) -> ChangeStep:
     """Through sd: it sends the page to the drive and then believes it."""
     now = disk.cache_type or ""
     plain = {"on": "write back", "off": "write through"}
     same = now if disk.believed is (value == "on") else plain[value]
-    return Write(path=disk.cache_path, text=_CACHE_TYPES.get((now, value), same))
+    return ChangeStep(path=disk.cache_path, text=_CACHE_TYPES.get((now, value), same))
 
 
 def _bit(view: View, key: str) -> Field | None:
@@ -123,7 +123,7 @@ def _saveable(view: View, key: str) -> bool:
     return bit is not None and bit.saved is not None and view.saves
 
 
-def _risk(wish: Wanted) -> Risk:
+def _risk(wish: RequestedValue) -> Risk:
     """The worst that this value may do: a level does harm only where it sinks."""
     level = wish.setting.key in ("queue_depth", "apm")
     return Risk.NONE if level and not _lower(wish.now.now, wish.value) else wish.risk

@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Mapping
 from dataclasses import field
 
-from backends.host import Denial
+from backends.host import WriteDenied
 from backends.settings import Availability, Choice, Reading, Span, available_unless, offer
 from backends.values import dataclass
 from backends.vendors.scsi.disks import Disk, Kind
@@ -203,7 +203,7 @@ def _against(view: View, key: str) -> str | None:
     if view.rights is not None:
         return view.rights
     if view.silent is not None:
-        return None if view.silent is Denial.NEEDS_ROOT else view.silent
+        return None if view.silent is WriteDenied.NEEDS_ROOT else view.silent
     if disk.kind is Kind.ATA:
         flag = view.flags.get(OPTIONS[key])
         return None if flag is None or flag.supported else "the drive does not have it"

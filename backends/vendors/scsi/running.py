@@ -5,7 +5,7 @@ from __future__ import annotations
 import re
 from collections.abc import Callable, Mapping
 
-from backends.change import Change, Write
+from backends.change import Change, ChangeStep
 from backends.change_steps import evidence_of
 from backends.errors import BlockedError, RefusedError, ToolFailedError
 from backends.host import Command, Completed, Host
@@ -74,7 +74,7 @@ class NotSaveableError(ToolFailedError):
     """The drive has saved values and yet cannot save this page."""
 
 
-async def run_tool(host: Host, step: Write, kind: Kind) -> None:
+async def run_tool(host: Host, step: ChangeStep, kind: Kind) -> None:
     """Run the program of a step. Raises ToolFailedError in its own words."""
     command = Command(argv=step.argv, timeout=SET_SECONDS, mutates=True)
     done = await host.run(command)
@@ -103,7 +103,7 @@ def _text(done: Completed) -> str:
     return f"{done.stdout}\n{done.stderr}"
 
 
-def require_ours(step: Write, change: Change, disk: Disk, tool: str | None) -> None:
+def require_ours(step: ChangeStep, change: Change, disk: Disk, tool: str | None) -> None:
     """What is in a journal is not trusted to write any file or run any program but those of this very setting."""
     if step.path is not None:
         ours = step.path in {disk.below("queue_depth"), disk.below("rescan"), disk.cache_path}

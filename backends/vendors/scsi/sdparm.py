@@ -11,7 +11,7 @@ from collections.abc import Mapping
 
 from backends.subject import repeated
 from backends.text import clean
-from backends.tool_output import Whole, line_end
+from backends.tool_output import CompletenessCheck, line_end
 from backends.values import dataclass
 
 FIELDS = ("WCE", "RCD", "DRA")
@@ -30,7 +30,7 @@ _LINE = re.compile(
 _MARK = re.compile(r"(cha|def|sav): {0,3}(\w{1,4})")
 
 
-WHOLE = Whole(
+WHOLE = CompletenessCheck(
     tool="sdparm",
     mark="a line end",
     missing=line_end,

@@ -24,7 +24,7 @@ _ADDRESS = re.compile(
 
 
 @dataclass(frozen=True, slots=True)
-class CardSpot:
+class SmartArrayAddress:
     """What an address says."""
 
     card: str
@@ -37,14 +37,16 @@ class CardSpot:
     """Place of the drive."""
 
 
-def parse(target: Target) -> CardSpot | None:
+def parse(target: Target) -> SmartArrayAddress | None:
     """What the address of a target says; None if it is none of ours."""
     found = _ADDRESS.fullmatch(target.address)
     if target.backend != NAME or found is None:
         return None
     family = Family.SERIES if found["kind"] == "aac" else Family.SMART
     number = found["volume"]
-    return CardSpot(found["card"], family, volume=int(number) if number is not None else None, drive=found["drive"])
+    return SmartArrayAddress(
+        found["card"], family, volume=int(number) if number is not None else None, drive=found["drive"]
+    )
 
 
 def card_target(card: str) -> Target:

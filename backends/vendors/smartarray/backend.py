@@ -10,8 +10,8 @@ from __future__ import annotations
 from collections.abc import Mapping, Sequence
 from dataclasses import replace
 
-from backends.array_planning import ArrayFound, ArrayPlan, ArrayStanding, ArrayWish, Candidate, MadeArray
-from backends.change import Change, Write
+from backends.array_planning import ArrayMatch, ArrayMatchState, ArrayPlan, ArrayRequest, Candidate, CreatedArray
+from backends.change import Change, ChangeStep
 from backends.change_steps import (
     denial_of,
     evidence_of,
@@ -35,7 +35,7 @@ from backends.system.caching import asked_anew
 from backends.text import clean
 from backends.tool_output import cut_error
 from backends.topology import Topology, look
-from backends.vendors.smartarray.addresses import CardSpot, card_target, parse
+from backends.vendors.smartarray.addresses import SmartArrayAddress, card_target, parse
 from backends.vendors.smartarray.creation import candidates, find_made, plan_array, there_before
 from backends.vendors.smartarray.dialect import PartView
 from backends.vendors.smartarray.facts import CardText
@@ -178,7 +178,7 @@ class SmartArray:
         require_ours(change, await self._view(change.target, spot, unit, text, ask=False))
         said: list[str] = []
 
-        async def take(step: Write) -> None:
+        async def take(step: ChangeStep) -> None:
             if not step.argv or step.argv[0] != unit.tool.tool:
                 named = clean(step.argv[0]) if step.argv else "a file"
                 raise RefusedError(f"A step wants to run {named}, which is not the tool of this card.")
@@ -210,7 +210,7 @@ class SmartArray:
         units = await self._units.known()
         return tuple(one for unit in units for one in candidates(unit.prefix, unit.text, unit.tool, picture))
 
-    async def plan_array(self, wish: ArrayWish, controller: Target | None, *, assume_clean: bool) -> ArrayPlan:
+    async def plan_array(self, wish: ArrayRequest, controller: Target | None, *, assume_clean: bool) -> ArrayPlan:
         """The tool's own line for it. The card is asked anew: a drive may have become a spare meanwhile."""
         if assume_clean:
             raise InvalidValueError("A card is not told that its parity is right.", hint="That is for md alone.")
@@ -220,21 +220,21 @@ class SmartArray:
         planned_array = plan_array(wish, text, unit.tool, await unit.tool.making())
         return replace(planned_array, before=there_before(text), locks=(unit.tool.lock_name,))
 
-    async def find_made(self, array: MadeArray) -> ArrayFound:
+    async def find_made(self, array: CreatedArray) -> ArrayMatch:
         """By the serial numbers of its drives behind its card; another array of its name is never taken for it.
 
         One that seems not to be there is looked for twice: an old arcconf shows once more what was before a change.
         """
         unit = await self._making_unit(array.controller)
         found = await self._find(array, unit)
-        return found if found.standing is not ArrayStanding.ABSENT else await self._find(array, unit)
+        return found if found.standing is not ArrayMatchState.ABSENT else await self._find(array, unit)
 
-    async def _find(self, array: MadeArray, unit: OpenController) -> ArrayFound:
+    async def _find(self, array: CreatedArray, unit: OpenController) -> ArrayMatch:
         with asked_anew():
             text, picture = await unit.refresh(), await look(self._host)
         return find_made(array, text, unit.tool, picture, prefix=unit.prefix, pci=unit.pci)
 
-    async def run_making(self, controller: Target | None, steps: Sequence[Write]) -> None:
+    async def run_making(self, controller: Target | None, steps: Sequence[ChangeStep]) -> None:
         """The card's own tool, step by step, judged by its words; then what the card has now is waited for."""
         unit = await self._making_unit(controller)
         for step in steps:
@@ -256,7 +256,7 @@ class SmartArray:
             raise InvalidValueError("It is not said which card makes it.")
         return (await self._unit(controller))[1]
 
-    async def _settled(self, change: Change, spot: CardSpot, unit: OpenController) -> str | None:
+    async def _settled(self, change: Change, spot: SmartArrayAddress, unit: OpenController) -> str | None:
         """What it reads after a change, asked again while it is the old value."""
         now = None
         for _ in range(READ_BACK):
@@ -271,18 +271,18 @@ class SmartArray:
                 break
         return now
 
-    async def _now(self, change: Change, spot: CardSpot, unit: OpenController, text: CardText) -> str | None:
+    async def _now(self, change: Change, spot: SmartArrayAddress, unit: OpenController, text: CardText) -> str | None:
         view = await self._view(change.target, spot, unit, text, ask=False)
         return self._readings(change.target, spot, view)[change.key].now
 
-    async def _unit(self, target: Target) -> tuple[CardSpot, OpenController]:
+    async def _unit(self, target: Target) -> tuple[SmartArrayAddress, OpenController]:
         spot = parse(target)
         if spot is None:
             raise not_found(target)
         return spot, await self._units.at(spot.card, target)
 
     async def _view(
-        self, target: Target, spot: CardSpot, unit: OpenController, text: CardText, *, ask: bool = True
+        self, target: Target, spot: SmartArrayAddress, unit: OpenController, text: CardText, *, ask: bool = True
     ) -> PartView:
         volume, drive = text.volume(spot.volume), text.drive(spot.drive)
         if (spot.volume is not None and volume is None) or (spot.drive is not None and drive is None):
@@ -291,7 +291,7 @@ class SmartArray:
         why_not = await denial_of(self._host, unit.tool.tool)
         return PartView(text=text, tool=unit.tool, why_not=why_not, legal=legal, volume=volume, drive=drive)
 
-    def _readings(self, target: Target, spot: CardSpot, view: PartView) -> dict[str, Reading]:
+    def _readings(self, target: Target, spot: SmartArrayAddress, view: PartView) -> dict[str, Reading]:
         found = readings(view, spot.family)
         wish = self._moving.get(target.address)
         strip = found.get("strip_size")
@@ -302,7 +302,7 @@ class SmartArray:
             return found
         return found | {"strip_size": replace(strip, now=MOVING)}
 
-    def _identity(self, spot: CardSpot, unit: OpenController, picture: Topology) -> Identity:
+    def _identity(self, spot: SmartArrayAddress, unit: OpenController, picture: Topology) -> Identity:
         text = unit.text
         if (drive := text.drive(spot.drive)) is not None:
             return drive_identity(unit.prefix, drive)

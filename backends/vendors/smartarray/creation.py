@@ -5,18 +5,18 @@ from __future__ import annotations
 from dataclasses import replace
 
 from backends.array_planning import (
-    ArrayFound,
+    ArrayMatch,
     ArrayPlan,
-    ArrayWish,
+    ArrayRequest,
     Candidate,
-    MadeArray,
+    CreatedArray,
     at_birth,
     capacity,
     require_alike,
     require_shape,
     spans_of,
 )
-from backends.change import Write
+from backends.change import ChangeStep
 from backends.controller_arrays import PARTS, CardArray, CardArrays, CardDrive, find_on_card, lasting, not_told_apart
 from backends.errors import BlockedError, InvalidValueError
 from backends.model import Level, State
@@ -96,7 +96,7 @@ def against_card(text: CardText) -> tuple[str, ...]:
     return tuple(found)
 
 
-def plan_array(wish: ArrayWish, text: CardText, tool: ArrayTool, usage: str) -> ArrayPlan:
+def plan_array(wish: ArrayRequest, text: CardText, tool: ArrayTool, usage: str) -> ArrayPlan:
     """What makes it, in the words of the card's own tool. Raises InvalidValueError, BlockedError.
 
     `usage`: what the tool says of these words.
@@ -125,7 +125,7 @@ def plan_array(wish: ArrayWish, text: CardText, tool: ArrayTool, usage: str) -> 
         policies=policies,
         name=wish.name,
     )
-    steps = tuple(Write(argv=line) for line in tool.create(text, new, usage))
+    steps = tuple(ChangeStep(argv=line) for line in tool.create(text, new, usage))
     if not all(tool.makes(text.card.number, step.argv) for step in steps):
         raise BlockedError("What would make it is none of the lines that raidbench runs.")
     wanted = replace(wish, strip_bytes=strip, spans=grouped, policies=policies)
@@ -141,7 +141,7 @@ def plan_array(wish: ArrayWish, text: CardText, tool: ArrayTool, usage: str) -> 
     )
 
 
-def _initialising(wish: ArrayWish, family: Family) -> str:
+def _initialising(wish: ArrayRequest, family: Family) -> str:
     if wish.level not in PARITY:
         return "Nothing has to be initialised before it is measured."
     if family is Family.SERIES:
@@ -161,8 +161,8 @@ def there_before(text: CardText) -> tuple[str, ...]:
 
 
 def find_made(
-    array: MadeArray, text: CardText, tool: ArrayTool, picture: Topology, *, prefix: str, pci: str | None
-) -> ArrayFound:
+    array: CreatedArray, text: CardText, tool: ArrayTool, picture: Topology, *, prefix: str, pci: str | None
+) -> ArrayMatch:
     """What is there now of an array; see `BuildsArrays.find_made`.
 
     `text`: the card, asked anew; `prefix` and `pci`: its address, and that on the bus.
@@ -185,7 +185,7 @@ def find_made(
             lasting=_lasting(text, volume),
             added="" if added is None else f"{added.place} was added to them as {added.state.value}",
             node=volume_node(volume, text.card.family, pci, nodes),
-            remove=tuple(Write(argv=line) for line in tool.delete(text, volume.number)),
+            remove=tuple(ChangeStep(argv=line) for line in tool.delete(text, volume.number)),
         )
 
     card = CardArrays(

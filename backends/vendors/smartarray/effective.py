@@ -6,7 +6,7 @@ unless the card may do without. Series 2 to 8 say both themselves.
 
 from __future__ import annotations
 
-from backends.vendors.smartarray.facts import UNKNOWN, Family, LogicalDrive, Phrase, RaidCard
+from backends.vendors.smartarray.facts import UNKNOWN, Family, LogicalDrive, RaidCard, SmartArrayValue
 
 InForce = tuple[str | None, str | None]
 """The value in force where it is not what is set, and the reason; (None, None) if it is what is set."""
@@ -15,7 +15,7 @@ _AS_SET: InForce = (None, None)
 _WRITING_BACK = ("write-back", "always-write-back")
 
 
-def value(phrase: Phrase | None) -> str | None:
+def value(phrase: SmartArrayValue | None) -> str | None:
     """The common word."""
     return None if phrase is None else phrase.value
 
@@ -45,7 +45,7 @@ def power_words(card: RaidCard) -> str:
     return f"the {'battery' if card.power.kind == 'bbu' else 'capacitor'} is {card.power.state}"
 
 
-def write_policy(card: RaidCard, volume: LogicalDrive) -> Phrase | None:
+def write_policy(card: RaidCard, volume: LogicalDrive) -> SmartArrayValue | None:
     """The write policy as it is set; of a Smart Array it follows from three settings."""
     if card.family is Family.SERIES:
         return volume.write_cache
@@ -53,13 +53,13 @@ def write_policy(card: RaidCard, volume: LogicalDrive) -> Phrase | None:
         return None
     served, raw = volume.acceleration.value, volume.acceleration.raw
     if served == UNKNOWN:
-        return Phrase(value=UNKNOWN, raw=raw)
+        return SmartArrayValue(value=UNKNOWN, raw=raw)
     share = card.values.get("cache_ratio")
     if served != "controller-cache":
-        return Phrase(value="write-through", raw=raw)
+        return SmartArrayValue(value="write-through", raw=raw)
     if value(share) == "100/0":
-        return Phrase(value="write-through", raw=share.raw if share is not None else "")
-    return Phrase(value=_WRITING_BACK[without_battery(card)], raw=raw)
+        return SmartArrayValue(value="write-through", raw=share.raw if share is not None else "")
+    return SmartArrayValue(value=_WRITING_BACK[without_battery(card)], raw=raw)
 
 
 def write_cache(card: RaidCard, volume: LogicalDrive) -> InForce:

@@ -1,6 +1,6 @@
 """What ssacli or arcconf says of a card: parsers make these, the backend reads them.
 
-A field is None where the tool did not say. A `Phrase` keeps the tool's own words beside what they mean; words that are
+A field is None where the tool did not say. A `SmartArrayValue` keeps the tool's words beside what they mean; words that are
 not understood mean `unknown`, never a default.
 """
 
@@ -27,7 +27,7 @@ class Family(StrEnum):
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
-class Phrase:
+class SmartArrayValue:
     """A value and the tool's words for it."""
 
     value: str
@@ -82,15 +82,15 @@ class LogicalDrive:
     """State."""
     state_raw: str = ""
     """The tool's words for it."""
-    acceleration: Phrase | None = None
+    acceleration: SmartArrayValue | None = None
     """`none`, `controller-cache`, `smart-path`: which one serves it. Family SMART."""
-    read_cache: Phrase | None = None
+    read_cache: SmartArrayValue | None = None
     """`on`, `off`. Family SERIES."""
-    write_cache: Phrase | None = None
+    write_cache: SmartArrayValue | None = None
     """`write-through`, `write-back`, `always-write-back`: as set. Family SERIES."""
-    writing_back: Phrase | None = None
+    writing_back: SmartArrayValue | None = None
     """`on`, `off`: whether writes are cached now, where the tool says so. Family SERIES."""
-    reading_cached: Phrase | None = None
+    reading_cached: SmartArrayValue | None = None
     """`on`, `off`: whether reads are cached now, where the tool says so. Family SERIES."""
     old_words: bool = False
     """The tool calls its caching `Array Accelerator`, and knows it by that name."""
@@ -126,7 +126,7 @@ class DriveGroup:
     """The tool's words for it."""
     media: Media = Media.UNKNOWN
     """What its drives are."""
-    smart_path: Phrase | None = None
+    smart_path: SmartArrayValue | None = None
     """`enable`, `disable`: the short way past the cache. None where it does not apply."""
     free_bytes: int | None = None
     """Room without a logical drive."""
@@ -170,7 +170,7 @@ class BayDrive:
     """Negotiated link speed, `6.0Gbps`."""
     link_limit: str | None = None
     """Highest link speed of the drive; None if not reported."""
-    write_cache: Phrase | None = None
+    write_cache: SmartArrayValue | None = None
     """`on`, `off`: its own cache, where the tool says so."""
     device: str | None = None
     """`/dev/sda` as the tool says, of a drive that the card hands on."""
@@ -216,7 +216,7 @@ class RaidCard:
     """Temperature of the capacitor or battery in degrees Celsius."""
     cache_module_c: int | None = None
     """Temperature of the cache module in degrees Celsius."""
-    values: Mapping[str, Phrase] = field(default_factory=dict)
+    values: Mapping[str, SmartArrayValue] = field(default_factory=dict)
     """Settings of the card by their keys, as far as it reports them."""
     limits: Mapping[str, int] = field(default_factory=dict)
     """Largest values by the keys of settings, where the card says so."""

@@ -14,7 +14,7 @@ from backends.topology.device_identity import exact_size, identity
 from backends.vendors.smartarray import effective
 from backends.vendors.smartarray.addresses import NAME, card_target, drive_target, volume_target
 from backends.vendors.smartarray.effective import InForce, value
-from backends.vendors.smartarray.facts import UNKNOWN, BayDrive, CardText, LogicalDrive, Phrase, RaidCard
+from backends.vendors.smartarray.facts import UNKNOWN, BayDrive, CardText, LogicalDrive, RaidCard, SmartArrayValue
 from backends.vendors.smartarray.matching import drive_node, volume_node
 
 _THREE_COPIES = re.compile(r"adm|triple", re.ASCII | re.IGNORECASE)
@@ -165,7 +165,7 @@ def _volume_facts(text: CardText, volume: LogicalDrive, node: Node | None) -> It
     return Fact.from_rows(rows.items())
 
 
-def _said(phrase: Phrase | None) -> str | None:
+def _said(phrase: SmartArrayValue | None) -> str | None:
     """Return the common word; the tool's own where that is not understood."""
     return None if phrase is None else f"unknown: {phrase.raw}" if phrase.value == UNKNOWN else phrase.value
 

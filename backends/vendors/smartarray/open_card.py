@@ -15,7 +15,7 @@ from backends.vendors.smartarray.addresses import NAME
 from backends.vendors.smartarray.dialect import ArrayTool
 from backends.vendors.smartarray.facts import CardText, Family
 from backends.vendors.smartarray.matching import pci_address
-from backends.vendors.smartarray.tools import PROGRAMS, Attempt, Program, attempts, places_of, troubles
+from backends.vendors.smartarray.tools import PROGRAMS, Program, SmartArrayToolProbe, attempts, places_of, troubles
 
 
 @dataclass(slots=True)
@@ -55,7 +55,7 @@ class OpenControllers:
         self._made: dict[str, ArrayTool] = {}
         self._units: dict[str, OpenController] | None = None
         self._searching = asyncio.Lock()
-        self.tried: tuple[Attempt, ...] = ()
+        self.tried: tuple[SmartArrayToolProbe, ...] = ()
         """The programs that were asked at the last look."""
         self.problems: tuple[Problem, ...] = ()
         """Cards that could not be read."""
@@ -83,7 +83,9 @@ class OpenControllers:
             self._units = units
             return tuple(units.values())
 
-    async def _look(self, program: Program, heard: Heard) -> tuple[tuple[Attempt, ...], list[OpenController | Problem]]:
+    async def _look(
+        self, program: Program, heard: Heard
+    ) -> tuple[tuple[SmartArrayToolProbe, ...], list[OpenController | Problem]]:
         """What one program sees, one card after the other."""
         tried = await attempts(self._host, program, self._made)
         asked = [(one.tool, number) for one in tried for number in one.numbers]

@@ -7,8 +7,8 @@ from collections.abc import Mapping
 from dataclasses import replace
 from re import Pattern
 
-from backends.change import Change, Write, with_disk
-from backends.change_steps import Wanted, require_own, was_value
+from backends.change import Change, ChangeStep, with_disk
+from backends.change_steps import RequestedValue, require_own, was_value
 from backends.errors import InvalidValueError, RefusedError
 from backends.identity import Identity
 from backends.settings import Reading, Risk, Setting, is_understood, worst
@@ -16,7 +16,7 @@ from backends.values import dataclass
 from backends.vendors.smartarray.addresses import SLOT
 from backends.vendors.smartarray.dialect import Lines, PartView
 from backends.vendors.smartarray.effective import power_words
-from backends.vendors.smartarray.facts import CardText, LogicalDrive, Phrase
+from backends.vendors.smartarray.facts import CardText, LogicalDrive, SmartArrayValue
 
 CACHED = "cached"
 """By this key the numbers of the other logical drives of the array that had the cache, `2,3`."""
@@ -28,7 +28,7 @@ _STEP = re.compile(
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
-class Accelerating:
+class AccelerationStep:
     """A command that switches the cache of a logical drive, or Smart Path of an array."""
 
     card: str
@@ -41,12 +41,14 @@ class Accelerating:
     """Whether it is switched on."""
 
 
-def accelerates(step: Write) -> Accelerating | None:
+def accelerates(step: ChangeStep) -> AccelerationStep | None:
     """What a step of ssacli switches; None for any other."""
     told = _STEP.fullmatch(" ".join(step.argv[1:]))
     if told is None or (told["array"] is not None) is not (told["word"] == "ssdsmartpath"):
         return None
-    return Accelerating(card=told["card"], volume=told["volume"], array=told["array"], on=told["switch"] == "enable")
+    return AccelerationStep(
+        card=told["card"], volume=told["volume"], array=told["array"], on=told["switch"] == "enable"
+    )
 
 
 # -- from a reading and a wanted value to the change: the very commands, what takes them back, the risk ---------------
@@ -66,7 +68,9 @@ _MOVES = {
 """Settings of the same thing that move along: scan mode and delay are one number in the firmware."""
 
 
-def planned(view: PartView, wish: Wanted, identity: Identity, companions: Mapping[str, str] | None = None) -> Change:
+def planned(
+    view: PartView, wish: RequestedValue, identity: Identity, companions: Mapping[str, str] | None = None
+) -> Change:
     """The change of any setting. `companions`: with which its value comes back, where it had it before.
 
     Raises InvalidValueError where the tool has no word.
@@ -135,7 +139,7 @@ def require_ours(change: Change, view: PartView) -> None:
         raise RefusedError(error.message) from error
 
 
-def _accelerates_ours(view: PartView, step: Write) -> bool:
+def _accelerates_ours(view: PartView, step: ChangeStep) -> bool:
     """Whether a step switches the cache of a logical drive of this very array, or its Smart Path."""
     told, volume = accelerates(step), view.volume
     if told is None or volume is None or (step.argv[0], told.card) != (view.tool.tool, view.card.number):
@@ -156,9 +160,11 @@ def _accelerated(text: CardText, volume: LogicalDrive, value: str) -> CardText:
 
     def after(one: LogicalDrive) -> LogicalDrive:
         if one.number == volume.number:
-            return replace(one, acceleration=Phrase(value=value, raw=value))
+            return replace(one, acceleration=SmartArrayValue(value=value, raw=value))
         return (
-            replace(one, acceleration=Phrase(value=others, raw=others)) if whole and one.array == volume.array else one
+            replace(one, acceleration=SmartArrayValue(value=others, raw=others))
+            if whole and one.array == volume.array
+            else one
         )
 
     return replace(text, volumes=tuple(map(after, text.volumes)))
@@ -181,5 +187,5 @@ def _together(view: PartView, change: Change) -> str:
     return f"Smart Path is the whole array's: logical drives {numbers} change together."
 
 
-def _steps(lines: Lines) -> tuple[Write, ...]:
-    return tuple(Write(argv=line) for line in lines)
+def _steps(lines: Lines) -> tuple[ChangeStep, ...]:
+    return tuple(ChangeStep(argv=line) for line in lines)

@@ -12,7 +12,7 @@ from backends.sizes import size_words
 from backends.vendors.smartarray import choices, effective
 from backends.vendors.smartarray.dialect import PartView
 from backends.vendors.smartarray.effective import InForce, cache_words, cache_works, power_words, without_battery
-from backends.vendors.smartarray.facts import UNKNOWN, Family, Phrase
+from backends.vendors.smartarray.facts import UNKNOWN, Family, SmartArrayValue
 from backends.vendors.smartarray.settings import CARD_SETTINGS, DRIVE_SETTINGS, VOLUME_SETTINGS
 from backends.vendors.smartarray.vocabulary import PENDING
 
@@ -37,7 +37,7 @@ def readings(view: PartView, family: Family) -> dict[str, Reading]:
 
 def _reading(
     view: PartView,
-    phrase: Phrase | None,
+    phrase: SmartArrayValue | None,
     legal: tuple[Choice, ...],
     against: str | None,
     *,
@@ -55,7 +55,7 @@ def _reading(
     )
 
 
-def _unsettled(phrase: Phrase | None, legal: tuple[Choice, ...], span: Span | None) -> str | None:
+def _unsettled(phrase: SmartArrayValue | None, legal: tuple[Choice, ...], span: Span | None) -> str | None:
     """Return what is not known of the present value, so that it could not be put back."""
     if phrase is None:
         return "the card does not report it"
@@ -176,7 +176,7 @@ def strip(view: PartView) -> Reading:
     volume = view.volume
     assert volume is not None
     size = volume.strip_bytes
-    phrase = None if size is None else Phrase(value=str(size), raw=size_words(size))
+    phrase = None if size is None else SmartArrayValue(value=str(size), raw=size_words(size))
     legal = choices.strips(view)
     against = _stands_against(view)
     if against is None and phrase is not None:

@@ -71,7 +71,7 @@ PROGRAMS = (
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
-class Attempt:
+class SmartArrayToolProbe:
     """One program that was asked which cards it sees."""
 
     kind: Program
@@ -114,12 +114,12 @@ async def cards_of(host: Host, program: Program) -> tuple[str, ...]:
     return tuple(found)
 
 
-async def attempts(host: Host, program: Program, made: dict[str, ArrayTool]) -> tuple[Attempt, ...]:
+async def attempts(host: Host, program: Program, made: dict[str, ArrayTool]) -> tuple[SmartArrayToolProbe, ...]:
     """Every copy of a program that was asked, up to one that sees a card; what speaks to each is kept in `made`.
 
     Where the kernel has cards, a tool that none of them may belong to is not asked.
     """
-    tried: list[Attempt] = []
+    tried: list[SmartArrayToolProbe] = []
     if await kernel_cards(host, DRIVERS) and not await cards_of(host, program):
         return ()
     asked: set[str] = set()
@@ -135,18 +135,20 @@ async def attempts(host: Host, program: Program, made: dict[str, ArrayTool]) -> 
     return tuple(tried)
 
 
-async def _ask(program: Program, path: str, tool: ArrayTool) -> Attempt:
+async def _ask(program: Program, path: str, tool: ArrayTool) -> SmartArrayToolProbe:
     try:
         seen = await tool.cards()
-        return Attempt(kind=program, path=path, tool=tool, numbers=seen.numbers, cut=seen.cut)
+        return SmartArrayToolProbe(kind=program, path=path, tool=tool, numbers=seen.numbers, cut=seen.cut)
     except RaidbenchError as error:
-        return Attempt(kind=program, path=path, tool=tool, trouble=error.message.rstrip("."), hint=error.hint)
+        return SmartArrayToolProbe(
+            kind=program, path=path, tool=tool, trouble=error.message.rstrip("."), hint=error.hint
+        )
 
 
 # -- what to tell of tools and cards that do not find each other. Pure but for a look at sysfs ------------------------
 
 
-def troubles(tried: Sequence[Attempt]) -> tuple[Problem, ...]:
+def troubles(tried: Sequence[SmartArrayToolProbe]) -> tuple[Problem, ...]:
     """Tools that gave no answer, or half of one."""
     silent = [
         Problem(where=NAME, message=clean(f"{one.sentence().rstrip('.')}.", 400), hint=one.hint)
@@ -157,7 +159,7 @@ def troubles(tried: Sequence[Attempt]) -> tuple[Problem, ...]:
     return (*silent, *half)
 
 
-async def unseen(host: Host, tried: Sequence[Attempt], seen: int) -> tuple[Problem, ...]:
+async def unseen(host: Host, tried: Sequence[SmartArrayToolProbe], seen: int) -> tuple[Problem, ...]:
     """What to say where the kernel has more cards than the `seen` that the tools tell of."""
     cards = await kernel_cards(host)
     if len(cards) <= seen:

@@ -7,7 +7,7 @@ from collections.abc import Callable, Mapping
 from backends.model import GONE, Health, State
 from backends.text import clean
 from backends.vendors.smartarray import text as texts
-from backends.vendors.smartarray.facts import UNKNOWN, Phrase
+from backends.vendors.smartarray.facts import UNKNOWN, SmartArrayValue
 from backends.vendors.smartarray.text import count, number, told
 
 _SWITCH = {
@@ -25,9 +25,9 @@ _SWITCH = {
 }
 
 
-def phrase(raw: str, value: str | None) -> Phrase:
+def phrase(raw: str, value: str | None) -> SmartArrayValue:
     """What was said and what it means; `unknown` where that is not understood."""
-    return Phrase(value=UNKNOWN if value is None else value, raw=clean(raw))
+    return SmartArrayValue(value=UNKNOWN if value is None else value, raw=clean(raw))
 
 
 def switch(text: str) -> str | None:
@@ -167,7 +167,9 @@ SERIES: tuple[tuple[str, tuple[str, ...], Meaning], ...] = (
 """Settings of Adaptec's series 2 to 8."""
 
 
-def values(fields: Mapping[str, str], table: tuple[tuple[str, tuple[str, ...], Meaning], ...]) -> dict[str, Phrase]:
+def values(
+    fields: Mapping[str, str], table: tuple[tuple[str, tuple[str, ...], Meaning], ...]
+) -> dict[str, SmartArrayValue]:
     """The settings of a table that the fields (by label in lower case) tell."""
     found = {}
     for key, labels, meaning in table:

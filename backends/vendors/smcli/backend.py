@@ -7,9 +7,9 @@ from collections.abc import Mapping, Sequence
 from dataclasses import replace
 from re import Pattern
 
-from backends.array_planning import ArrayPlan, ArrayWish, Candidate
-from backends.change import Change, Write
-from backends.change_steps import Wanted, denial_of, gone, lock_of, not_found, require_still_free
+from backends.array_planning import ArrayPlan, ArrayRequest, Candidate
+from backends.change import Change, ChangeStep
+from backends.change_steps import RequestedValue, denial_of, gone, lock_of, not_found, require_still_free
 from backends.errors import InvalidValueError, RaidbenchError, ToolFailedError
 from backends.host import Command, Completed, Host
 from backends.identity import Identity
@@ -19,7 +19,7 @@ from backends.settings_backend import Settable
 from backends.subject import refused_text
 from backends.system.caching import unmoved
 from backends.text import clean
-from backends.tool_output import Heard, by_hand, judged, told_once
+from backends.tool_output import ToolOutput, by_hand, judged, told_once
 from backends.topology import look
 from backends.values import dataclass
 from backends.vendors._disk_systems import lock_name
@@ -119,7 +119,9 @@ class Smcli(Settable[SystemView]):
             await lock_of(self._host, node.name) if node is not None else lock_name(seen.profile.wwn, seen.profile.name)
         )
 
-    def steps(self, seen: SystemView, key: str, value: str, companions: Mapping[str, str] | None) -> tuple[Write, ...]:
+    def steps(
+        self, seen: SystemView, key: str, value: str, companions: Mapping[str, str] | None
+    ) -> tuple[ChangeStep, ...]:
         """One statement."""
         return (step(seen, key, value),) if key in readings(seen) else ()
 
@@ -139,7 +141,9 @@ class Smcli(Settable[SystemView]):
         """With a threshold, what the other one was."""
         return legal_companions(key)
 
-    def finished(self, seen: SystemView, wish: Wanted, companions: Mapping[str, str] | None, change: Change) -> Change:
+    def finished(
+        self, seen: SystemView, wish: RequestedValue, companions: Mapping[str, str] | None, change: Change
+    ) -> Change:
         """With the other threshold. Raises BlockedError where that is in the way of one that comes back."""
         if companions is not None:
             require_room(seen, wish, companions)
@@ -147,7 +151,7 @@ class Smcli(Settable[SystemView]):
         text = f"{change.risk_text} {told}".strip() if told else change.risk_text
         return replace(change, risk_text=text, companions=companions_now(seen, wish.setting.key))
 
-    async def take(self, seen: SystemView, change: Change, step: Write) -> None:
+    async def take(self, seen: SystemView, change: Change, step: ChangeStep) -> None:
         """One statement after the other."""
         async with self._one:
             await super().take(seen, change, step)
@@ -165,7 +169,7 @@ class Smcli(Settable[SystemView]):
             for one in candidates(inventory(profile, picture).drives, profile.cut.rstrip("."))
         )
 
-    async def plan_array(self, wish: ArrayWish, controller: Target | None, *, assume_clean: bool) -> ArrayPlan:
+    async def plan_array(self, wish: ArrayRequest, controller: Target | None, *, assume_clean: bool) -> ArrayPlan:
         """The statements for a logical drive, which are shown alone. The disk system is asked anew."""
         if assume_clean:
             raise InvalidValueError("A disk system is not told that its parity is right.", hint="That is for md alone.")
@@ -239,7 +243,7 @@ class Smcli(Settable[SystemView]):
                 raise ToolFailedError(told.problem.message, hint=told.problem.hint)
         raise ToolFailedError(f"SMcli does not tell of {clean(name)}: {refusal(said)}")
 
-    async def _heard(self, argv: tuple[str, ...]) -> Heard:
+    async def _heard(self, argv: tuple[str, ...]) -> ToolOutput:
         """What SMcli prints, refusals on standard error too. Raises ToolFailedError, ToolTimeoutError."""
         command = Command(argv=argv, timeout=READ_SECONDS)
         async with self._one:

@@ -9,7 +9,7 @@ from backends.vendors.smcli.presence import PLACES
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
-class Nouns:
+class DialectTerms:
     """The words of a dialect in its statements."""
 
     system: str
@@ -20,9 +20,9 @@ class Nouns:
     """Whether a part of a second is `.25`; IBM's command line takes milliseconds there."""
 
 
-IBM = Nouns(system="storageSubsystem", volume="logicalDrive", fractions=False)
-NETAPP = Nouns(system="storageArray", volume="volume")
-DELL = Nouns(system="storageArray", volume="virtualDisk")
+IBM = DialectTerms(system="storageSubsystem", volume="logicalDrive", fractions=False)
+NETAPP = DialectTerms(system="storageArray", volume="volume")
+DELL = DialectTerms(system="storageArray", volume="virtualDisk")
 
 DIALECTS = (IBM, NETAPP)
 """Those in which a profile is asked for, one after the other; Dell's asks in the same words as NetApp's."""

@@ -10,7 +10,7 @@ from backends.sizes import read_size
 from backends.subject import misnamed_reason, repeated, twice_reason
 from backends.text import clean
 from backends.values import dataclass
-from backends.vendors.smcli.dialects import DELL, IBM, NETAPP, Nouns
+from backends.vendors.smcli.dialects import DELL, IBM, NETAPP, DialectTerms
 
 _WWN = re.compile(r"[0-9a-z]{2}(?::[0-9a-z]{2}){7,15}|[0-9a-z]{16}(?:[0-9a-z]{16})?", re.ASCII)
 """Any letters: what stands for one in a recording is not hexadecimal."""
@@ -50,7 +50,7 @@ class SystemProfile:
 
     name: str
     """Its name."""
-    nouns: Nouns
+    nouns: DialectTerms
     """What its dialect calls things."""
     summary: SystemPart
     """What holds for all of it."""
@@ -219,7 +219,7 @@ def whole_sections(text: str) -> str:
     return "".join(lines[: heads[-1] if heads else 0])
 
 
-def _nouns(heading: str, nouns: Nouns) -> Nouns:
+def _nouns(heading: str, nouns: DialectTerms) -> DialectTerms:
     return DELL if heading.strip() == "STANDARD VIRTUAL DISKS" else nouns
 
 

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from backends.host import Host
-from backends.tool_output import Whole, last_line
+from backends.tool_output import CompletenessCheck, last_line
 
 PLACES = (
     "/opt/IBM_DS/client/SMcli",
@@ -15,7 +15,7 @@ PLACES = (
 )
 """Where its packages put it, then PATH."""
 
-WHOLE = Whole(
+WHOLE = CompletenessCheck(
     tool="SMcli",
     mark="its last line is `SMcli completed successfully.` or `SMcli failed.`",
     missing=last_line("SMcli completed successfully.", "SMcli failed."),

@@ -17,7 +17,7 @@ _SWITCH = {"on": "TRUE", "off": "FALSE"}
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
-class Knob:
+class SmcliSetting:
     """A setting, where it stands in the profile, and how it is said in a statement."""
 
     setting: Setting
@@ -30,62 +30,62 @@ class Knob:
     """A value's word where that is another one."""
 
 
-CACHE_BLOCK = Knob(
+CACHE_BLOCK = SmcliSetting(
     setting=_disk_systems.CACHE_BLOCK,
     labels=("cache block size",),
     word="cacheBlockSize",
 )
-FLUSH_START = Knob(
+FLUSH_START = SmcliSetting(
     setting=_disk_systems.FLUSH_START,
     labels=("start cache flushing at",),
     word="cacheFlushStart",
 )
-FLUSH_STOP = Knob(
+FLUSH_STOP = SmcliSetting(
     setting=_disk_systems.FLUSH_STOP,
     labels=("stop cache flushing at",),
     word="cacheFlushStop",
 )
-READ_CACHE = Knob(
+READ_CACHE = SmcliSetting(
     setting=_disk_systems.READ_CACHE,
     labels=("read cache",),
     word="readCacheEnabled",
     said=_SWITCH,
 )
-WRITE_CACHE = Knob(
+WRITE_CACHE = SmcliSetting(
     setting=_disk_systems.WRITE_CACHE,
     labels=("write cache",),
     word="writeCacheEnabled",
     said={"write-back": "TRUE", "write-through": "FALSE"},
 )
-WITHOUT_BATTERY = Knob(
+WITHOUT_BATTERY = SmcliSetting(
     setting=_disk_systems.WITHOUT_BATTERY,
     labels=("write cache without batteries",),
     word="cacheWithoutBatteryEnabled",
     said=_SWITCH,
 )
-MIRRORING = Knob(
+MIRRORING = SmcliSetting(
     setting=_disk_systems.MIRRORING,
     labels=("write cache with mirroring",),
     word="mirrorCacheEnabled",
     said=_SWITCH,
 )
-PREFETCH = Knob(
+PREFETCH = SmcliSetting(
     setting=_disk_systems.PREFETCH,
     labels=("dynamic cache read prefetch", "cache read prefetch"),
     word="cacheReadPrefetch",
     said=_SWITCH,
 )
-FLUSH_MODIFIER = Knob(
+FLUSH_MODIFIER = SmcliSetting(
     setting=_disk_systems.FLUSH_MODIFIER,
     labels=("flush write cache after",),
     word="cacheFlushModifier",
 )
-SEGMENT = Knob(
+SEGMENT = SmcliSetting(
     setting=_disk_systems.SEGMENT,
     labels=("segment size",),
     word="segmentSize",
 )
-PRIORITY = Knob(
+PRIORITY = SmcliSetting(
     setting=_disk_systems.PRIORITY,
     labels=("modification priority",),
     word="modificationPriority",
@@ -138,7 +138,7 @@ class SystemView:
         return self.profile.summary if self.volume is None else self.volume
 
     @property
-    def knobs(self) -> tuple[Knob, ...]:
+    def knobs(self) -> tuple[SmcliSetting, ...]:
         """Its settings."""
         return SYSTEM_KNOBS if self.volume is None else VOLUME_KNOBS
 
@@ -148,13 +148,13 @@ def readings(view: SystemView) -> Mapping[str, Reading]:
     return {knob.setting.key: _reading(view, knob) for knob in view.knobs}
 
 
-def value_of(record: SystemPart, knob: Knob) -> str | None:
+def value_of(record: SystemPart, knob: SmcliSetting) -> str | None:
     """A setting's value; None if it is not told, `unknown` if it is not understood."""
     raw = record.said(*knob.labels)
     return None if raw is None else _VALUES.get(knob.setting.key, _switched)(raw) or "unknown"
 
 
-def _reading(view: SystemView, knob: Knob) -> Reading:
+def _reading(view: SystemView, knob: SmcliSetting) -> Reading:
     key, raw = knob.setting.key, view.record.said(*knob.labels)
     now = value_of(view.record, knob)
     choices, span = _choices(view, key, now), _span(key)
@@ -272,7 +272,7 @@ def _unsettled(now: str | None) -> str | None:
     return None if is_understood(now) else "what the profile says of it is not understood"
 
 
-def _why_not(view: SystemView, knob: Knob) -> str | None:
+def _why_not(view: SystemView, knob: SmcliSetting) -> str | None:
     """Return the first reason against any change."""
     if not sayable(view.profile.name):
         return "the name of the disk system cannot be said in a command"

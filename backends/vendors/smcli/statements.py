@@ -12,16 +12,16 @@ from collections.abc import Mapping
 from dataclasses import replace
 from re import Pattern
 
-from backends.array_planning import ArrayPlan, ArrayWish, Candidate, capacity, require_alike, require_shape
-from backends.change import Write
-from backends.change_steps import Wanted, in_order, was_value
+from backends.array_planning import ArrayPlan, ArrayRequest, Candidate, capacity, require_alike, require_shape
+from backends.change import ChangeStep
+from backends.change_steps import RequestedValue, in_order, was_value
 from backends.errors import BlockedError, InvalidValueError
 from backends.identity import Identity
 from backends.model import Drive, Level, State
 from backends.settings import Reading, Setting
 from backends.text import clean
 from backends.vendors._disk_systems import INFINITE
-from backends.vendors.smcli.dialects import DELL, IBM, Nouns
+from backends.vendors.smcli.dialects import DELL, IBM, DialectTerms
 from backends.vendors.smcli.facts import VOLUME_ID, SystemProfile
 from backends.vendors.smcli.readings import (
     CACHE_BLOCK,
@@ -40,12 +40,12 @@ def asked(program: str, name: str, statement: str) -> tuple[str, ...]:
     return (program, "-n", name, "-c", statement)
 
 
-def step(view: SystemView, key: str, value: str) -> Write:
+def step(view: SystemView, key: str, value: str) -> ChangeStep:
     """The one statement that sets a value: never more than one logical drive at a time."""
     nouns, knob = view.profile.nouns, KNOBS[key]
     what = nouns.system if view.volume is None else f'{nouns.volume} ["{view.volume.name}"]'
     word = knob.said.get(value) or (_delay(value, nouns.fractions) if knob is FLUSH_MODIFIER else value)
-    return Write(argv=asked(view.program, view.profile.name, f"set {what} {knob.word}={word};"))
+    return ChangeStep(argv=asked(view.program, view.profile.name, f"set {what} {knob.word}={word};"))
 
 
 def _delay(value: str, fractions: bool) -> str:
@@ -123,7 +123,7 @@ def crossed(view: SystemView, key: str, value: str) -> str:
     return f"Writing out would stop at {stop} %, above the {start} % where it starts: the disk system may refuse that."
 
 
-def require_room(view: SystemView, wish: Wanted, companions: Mapping[str, str]) -> None:
+def require_room(view: SystemView, wish: RequestedValue, companions: Mapping[str, str]) -> None:
     """Raises BlockedError where the other threshold, set since, is in the way of one that comes back."""
     key, partner = wish.setting.key, _PARTNERS.get(wish.setting.key)
     if partner is None or wish.value == wish.now.now or not crossed(view, key, wish.value):
@@ -186,7 +186,7 @@ def _candidate(drive: Drive, twice: bool, cut: str) -> Candidate:
     )
 
 
-def plan_logical_drive(wish: ArrayWish, profile: SystemProfile, program: str) -> ArrayPlan:
+def plan_logical_drive(wish: ArrayRequest, profile: SystemProfile, program: str) -> ArrayPlan:
     """The statements in the dialect that the disk system was asked in. Raises InvalidValueError."""
     warnings = require_alike(wish.drives)
     if wish.level not in LEVELS:
@@ -199,13 +199,13 @@ def plan_logical_drive(wish: ArrayWish, profile: SystemProfile, program: str) ->
         )
     data = require_shape(wish)
     strip = None if wish.level is Level.RAID1 else wish.strip_bytes
-    made = ArrayWish(level=wish.level, drives=wish.drives, strip_bytes=strip, name=wish.name, token=wish.token)
+    made = ArrayRequest(level=wish.level, drives=wish.drives, strip_bytes=strip, name=wish.name, token=wish.token)
     size = min((drive.size_bytes or 0 for drive in wish.drives), default=0)
     return ArrayPlan(
         wish=made,
         maker="SMcli",
         steps=tuple(
-            Write(argv=asked(program, profile.name, statement)) for statement in _statements(made, profile.nouns)
+            ChangeStep(argv=asked(program, profile.name, statement)) for statement in _statements(made, profile.nouns)
         ),
         size_bytes=capacity(made, data),
         data_drives=data,
@@ -216,7 +216,7 @@ def plan_logical_drive(wish: ArrayWish, profile: SystemProfile, program: str) ->
     )
 
 
-def _statements(wish: ArrayWish, nouns: Nouns) -> tuple[str, ...]:
+def _statements(wish: ArrayRequest, nouns: DialectTerms) -> tuple[str, ...]:
     places = " ".join(drive.place for drive in wish.drives)
     segment = "" if wish.strip_bytes is None else f" segmentSize={wish.strip_bytes // 1024}"
     level, name = LEVELS[wish.level], wish.name

@@ -6,8 +6,8 @@ import asyncio
 from collections.abc import Mapping, Sequence
 from dataclasses import replace
 
-from backends.array_planning import ArrayFound, ArrayPlan, ArrayWish, Candidate, MadeArray
-from backends.change import Write
+from backends.array_planning import ArrayMatch, ArrayPlan, ArrayRequest, Candidate, CreatedArray
+from backends.change import ChangeStep
 from backends.change_steps import denial_of, evidence_of, gone, lock_of, not_found, require_still_free
 from backends.errors import InvalidValueError, RefusedError, ToolFailedError
 from backends.host import Command, Completed, Host
@@ -45,7 +45,7 @@ from backends.vendors.threeware.settings import (
     WORDS,
     WRITE_CACHE,
     Row,
-    UnitTold,
+    UnitDetails,
     named_twice,
     policy,
     port_serial,
@@ -117,12 +117,14 @@ class Threeware(Settable[_UnitView]):
         """That of the disk which the unit is; of the card where there is none."""
         return seen.lock
 
-    def steps(self, seen: _UnitView, key: str, value: str, companions: Mapping[str, str] | None) -> tuple[Write, ...]:
+    def steps(
+        self, seen: _UnitView, key: str, value: str, companions: Mapping[str, str] | None
+    ) -> tuple[ChangeStep, ...]:
         """`quiet`, where it knows that: it asks nothing, and answers nothing that it would have asked."""
         if key not in WORDS:
             return ()
         words = (seen.identity.name, "set", f"{WORDS[key]}={SAID.get(value, value)}")
-        return (Write(argv=(seen.program, *words, *(("quiet",) if key in QUIET else ()))),)
+        return (ChangeStep(argv=(seen.program, *words, *(("quiet",) if key in QUIET else ()))),)
 
     def refusal(self, done: Completed) -> str:
         """Why it was not set, in the tool's words; "" if it was, as far as it says."""
@@ -144,7 +146,7 @@ class Threeware(Settable[_UnitView]):
             await self.inventory()
         return tuple(one for card in self._seen or () for one in candidates(card))
 
-    async def plan_array(self, wish: ArrayWish, controller: Target | None, *, assume_clean: bool) -> ArrayPlan:
+    async def plan_array(self, wish: ArrayRequest, controller: Target | None, *, assume_clean: bool) -> ArrayPlan:
         """The line of tw_cli for it. The card is asked anew: a drive may have become a spare meanwhile."""
         if assume_clean:
             raise InvalidValueError("A card is not told that its parity is right.", hint="That is for md alone.")
@@ -153,14 +155,14 @@ class Threeware(Settable[_UnitView]):
         planned = plan_array(wish, card, program)
         return replace(planned, before=there_before(card, units), locks=(card_lock(card),))
 
-    async def find_made(self, array: MadeArray) -> ArrayFound:
+    async def find_made(self, array: CreatedArray) -> ArrayMatch:
         """By the serial numbers of its drives behind its card; another unit of its name is never taken for it."""
         with asked_anew():
             program, card, units, cards = await self._making(array.controller)
             picture = await look(self._host)
         return find_made(array, card, units, picture, program=program, cards=cards)
 
-    async def run_making(self, controller: Target | None, steps: Sequence[Write]) -> None:
+    async def run_making(self, controller: Target | None, steps: Sequence[ChangeStep]) -> None:
         """tw_cli, step by step. It asks before it deletes: that is answered where it asks of this very unit."""
         program, name = self._maker(controller)
         for step in steps:
@@ -190,7 +192,7 @@ class Threeware(Settable[_UnitView]):
             raise not_found(controller)
         return program, place[1]
 
-    async def _making(self, controller: Target | None) -> tuple[str, ThreewareCard, Mapping[str, UnitTold], int]:
+    async def _making(self, controller: Target | None) -> tuple[str, ThreewareCard, Mapping[str, UnitDetails], int]:
         """The program, a card with the serial numbers of its drives, what each unit tells of itself, and how many
         cards there are. Raises InvalidValueError, NotFoundError, DeviceGoneError, ToolFailedError."""
         program, name = self._maker(controller)
@@ -207,7 +209,7 @@ class Threeware(Settable[_UnitView]):
         present = max(len(cards), len(await self._host.list(CARDS)))
         return program, replace(card, cut={**card.cut, **short}), units, present
 
-    async def _unit(self, program: str, card: ThreewareCard, unit: str) -> tuple[UnitTold, Problem | None]:
+    async def _unit(self, program: str, card: ThreewareCard, unit: str) -> tuple[UnitDetails, Problem | None]:
         """What a unit tells of itself, and what is told where that is not all."""
         command = _show(program, f"/{card.name}/{unit}", "all")
         told = await heard(self._host, WHOLE, f"{NAME}:/{card.name}/{unit}", *command.argv)

@@ -7,18 +7,18 @@ from collections.abc import Mapping, Sequence
 from dataclasses import replace
 
 from backends.array_planning import (
-    ArrayFound,
+    ArrayMatch,
     ArrayPlan,
-    ArrayWish,
+    ArrayRequest,
     Candidate,
-    MadeArray,
+    CreatedArray,
     at_birth,
     capacity,
     require_alike,
     require_shape,
     spans_of,
 )
-from backends.change import Write
+from backends.change import ChangeStep
 from backends.controller_arrays import PARTS, CardArray, CardArrays, CardDrive, find_on_card, lasting, not_told_apart
 from backends.errors import BlockedError, InvalidValueError
 from backends.host import PromptReply
@@ -39,7 +39,7 @@ from backends.vendors.threeware.inventory import (
     running_word,
     unit_target,
 )
-from backends.vendors.threeware.settings import CHOICES, STORSAVE, WRITE_CACHE, Row, UnitTold
+from backends.vendors.threeware.settings import CHOICES, STORSAVE, WRITE_CACHE, Row, UnitDetails
 
 _TYPES = {
     Level.RAID0: "raid0",
@@ -131,7 +131,7 @@ def against_card(card: ThreewareCard) -> tuple[str, ...]:
     return tuple(found)
 
 
-def plan_array(wish: ArrayWish, card: ThreewareCard, program: str) -> ArrayPlan:
+def plan_array(wish: ArrayRequest, card: ThreewareCard, program: str) -> ArrayPlan:
     """What makes it, in tw_cli's words. Raises InvalidValueError, BlockedError."""
     warnings = require_alike(wish.drives)
     count = len(wish.drives)
@@ -162,7 +162,7 @@ def plan_array(wish: ArrayWish, card: ThreewareCard, program: str) -> ArrayPlan:
     return ArrayPlan(
         wish=wanted,
         maker=program.rpartition("/")[2],
-        steps=(Write(argv=_add(wanted, card.name, program)),),
+        steps=(ChangeStep(argv=_add(wanted, card.name, program)),),
         size_bytes=capacity(wanted, data),
         data_drives=data,
         seconds=_CREATE_SECONDS,
@@ -171,7 +171,7 @@ def plan_array(wish: ArrayWish, card: ThreewareCard, program: str) -> ArrayPlan:
     )
 
 
-def _policies(wish: ArrayWish, card: ThreewareCard) -> dict[str, str]:
+def _policies(wish: ArrayRequest, card: ThreewareCard) -> dict[str, str]:
     """Those at birth. Raises InvalidValueError, BlockedError for what this card does not take now."""
     legal: dict[str, Sequence[str]] = {"write_cache": tuple(_CACHED)}
     if _STORSAVE.fullmatch(card.row["Model"]):
@@ -191,7 +191,7 @@ def _risks(policies: dict[str, str], card: ThreewareCard) -> list[Setting]:
     return found
 
 
-def _add(wish: ArrayWish, card: str, program: str) -> tuple[str, ...]:
+def _add(wish: ArrayRequest, card: str, program: str) -> tuple[str, ...]:
     """`noscan` never: with it the kernel would not be told of the unit."""
     kind = "single" if len(wish.drives) == 1 else _TYPES[wish.level]
     each = {Level.RAID10: 2, Level.RAID50: len(wish.drives) // (wish.spans or 1)}.get(wish.level)
@@ -209,7 +209,7 @@ def _add(wish: ArrayWish, card: str, program: str) -> tuple[str, ...]:
     )
 
 
-def _initialising(wish: ArrayWish) -> str:
+def _initialising(wish: ArrayRequest) -> str:
     verified = "AutoVerify is on: the card may verify it by its schedule, which a run beside it would measure along."
     each = len(wish.drives) // (wish.spans or 1)
     if wish.level in (Level.RAID5, Level.RAID50) and each >= 5:
@@ -248,20 +248,20 @@ def card_lock(card: ThreewareCard) -> str:
     return f"{NAME}-{card.name}"
 
 
-def there_before(card: ThreewareCard, units: Mapping[str, UnitTold]) -> tuple[str, ...]:
+def there_before(card: ThreewareCard, units: Mapping[str, UnitDetails]) -> tuple[str, ...]:
     """What lasts of each unit of a card: its own serial number, else those of its drives."""
     return tuple(sorted(_lasting(card, row, units[row["Unit"]]) for row in card.units))
 
 
 def find_made(
-    array: MadeArray,
+    array: CreatedArray,
     card: ThreewareCard,
-    units: Mapping[str, UnitTold],
+    units: Mapping[str, UnitDetails],
     picture: Topology,
     *,
     program: str,
     cards: int,
-) -> ArrayFound:
+) -> ArrayMatch:
     """What is there now of an array; see `BuildsArrays.find_made`.
 
     `card`, `units`: the card and each unit of it, asked anew; `cards`: how many the host has.
@@ -283,7 +283,7 @@ def find_made(
             lasting=_lasting(card, row, told),
             added="" if told.volumes == 1 else f"it is divided into {told.volumes or 'an unknown number of'} volumes",
             node=_node(row, told, picture, cards),
-            remove=(Write(argv=(program, f"/{card.name}/{unit}", "del")),),
+            remove=(ChangeStep(argv=(program, f"/{card.name}/{unit}", "del")),),
         )
 
     return find_on_card(
@@ -298,7 +298,7 @@ def find_made(
     )
 
 
-def _node(row: Row, told: UnitTold, picture: Topology, cards: int) -> Node | None:
+def _node(row: Row, told: UnitDetails, picture: Topology, cards: int) -> Node | None:
     """The kernel's disk of it: with the unit's own serial number, where the disk tells one or another card may have it.
 
     The number of a unit is that of one of another card as well, and what lies on the wrong disk says nothing.
@@ -319,6 +319,6 @@ def _drive(card: ThreewareCard, port: Row, drive: Drive) -> CardDrive:
     return CardDrive(place=port["Place"], serial=drive.serial, size_bytes=drive.size_bytes, part_of=part_of)
 
 
-def _lasting(card: ThreewareCard, row: Row, told: UnitTold) -> str:
+def _lasting(card: ThreewareCard, row: Row, told: UnitDetails) -> str:
     serials = [port.get("Serial") or port["Place"] for port, _ in inventory_drives(card) if port["Unit"] == row["Unit"]]
     return f"unit {told.serial}" if told.serial else lasting(None, serials, f"number {row['Unit']}")

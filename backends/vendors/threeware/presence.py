@@ -1,7 +1,7 @@
 """Where tw_cli may be, what it is asked, and how its whole answers are known."""
 
 from backends.protocol import RootReads
-from backends.tool_output import Whole, line_end
+from backends.tool_output import CompletenessCheck, line_end
 
 PLACES = ("/opt/3ware/CLI/tw_cli", "tw_cli", "tw-cli")
 """Where the program is looked for."""
@@ -17,7 +17,7 @@ READS = (
 )
 """What it is asked, as patterns for each word."""
 
-WHOLE = Whole(
+WHOLE = CompletenessCheck(
     tool="tw_cli",
     mark="as many units and drives as `info` counts, a battery where it names one, as many cards as the kernel has",
     missing=line_end,

@@ -179,7 +179,7 @@ _PORT = re.compile(r"\sp\d{1,4}(?=\s|$)", re.ASCII)
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
-class UnitTold:
+class UnitDetails:
     """What `show all` tells of a unit."""
 
     name: str | None = None
@@ -202,7 +202,7 @@ def port_serial(text: str, port: str) -> str | None:
     return values.get("serial", values.get("serial number"))
 
 
-def unit_told(text: str, unit: str, ports: Collection[str]) -> UnitTold:
+def unit_told(text: str, unit: str, ports: Collection[str]) -> UnitDetails:
     """What is told of `/c0/u3`, of which the list of drives names `ports`."""
     values = _values(text, unit)
     number = unit.rpartition("/")[2]
@@ -219,7 +219,7 @@ def unit_told(text: str, unit: str, ports: Collection[str]) -> UnitTold:
     if not lost and (number not in parts or not set(ports) <= set(found)):
         lost = "rows of its drives are missing"
     volumes = values.get("volume(s)", "1")
-    return UnitTold(
+    return UnitDetails(
         name=values.get("name") or None,
         serial=values.get("serial number") or None,
         volumes=int(volumes) if volumes.isascii() and volumes.isdigit() and len(volumes) < 5 else 0,

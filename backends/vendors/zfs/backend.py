@@ -8,9 +8,9 @@ from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import replace
 from functools import partial
 
-from backends.change import Change, Write
+from backends.change import Change, ChangeStep
 from backends.change_steps import (
-    Wanted,
+    RequestedValue,
     denial_of,
     gone,
     lock_of,
@@ -31,7 +31,7 @@ from backends.model import Inventory, Problem, Target
 from backends.settings import Reading, Setting
 from backends.system.caching import unmoved
 from backends.text import clean, clean_lines
-from backends.tool_output import CUT, Whole, line_end
+from backends.tool_output import CUT, CompletenessCheck, line_end
 from backends.topology import kernel_name, look
 from backends.topology.stacking import IMPORTED
 from backends.topology.tree import number
@@ -97,13 +97,13 @@ _READ = ("type", "guid", "volblocksize", *INHERITED)
 
 _ENDS = re.compile(r"\nerrors: [^\n]*\n(?:(?!  pool: )[^\n]*\n)*\Z|^no pools available")
 
-WHOLE = Whole(
+WHOLE = CompletenessCheck(
     tool="zpool list, zpool get, zfs list, zfs get",
     mark="every pool that the kernel has, every value that is asked for, a line end",
     missing=lambda text: line_end(text) if text else "",
     hides="the last filesystems and volumes; which have values of their own; features of a pool",
 )
-WHOLE_STATUS = Whole(
+WHOLE_STATUS = CompletenessCheck(
     tool="zpool status",
     mark="every pool, and `errors:` at the end of the last, or `no pools available`",
     missing=lambda text: "" if _ENDS.search(text) else "`errors:` is missing",
@@ -203,7 +203,7 @@ class Zfs:
         setting = setting_of(view.settings, target, key)
         return await self._planned(view, wanted_back(target, setting, dataset_readings(view)[key], value, value_before))
 
-    async def _planned(self, view: DatasetView, wish: Wanted) -> Change:
+    async def _planned(self, view: DatasetView, wish: RequestedValue) -> Change:
         tool, name, key = self._tool(), wish.target.address, wish.setting.key
         change = wish.change(
             steps(tool, name, key, wish.value),
@@ -239,10 +239,10 @@ class Zfs:
     async def _same_module(self, change: Change) -> None:
         require_same(change, _module_identity(await self._module()))
 
-    async def _write(self, step: Write) -> None:
+    async def _write(self, step: ChangeStep) -> None:
         await self._host.write(step.path or "", step.text or "")
 
-    async def _run(self, step: Write) -> None:
+    async def _run(self, step: ChangeStep) -> None:
         await run_step(self._host, step, SECONDS, _refusal)
 
     async def _module(self) -> ModuleView:
@@ -420,7 +420,7 @@ def _view(
     )
 
 
-def _of_parameter(view: ModuleView, wish: Wanted, companions: Mapping[str, str]) -> Change:
+def _of_parameter(view: ModuleView, wish: RequestedValue, companions: Mapping[str, str]) -> Change:
     """`companions`: with which its value is set, where it is left to ZFS."""
     key, present = wish.setting.key, companions_now(view, wish.setting.key)
     known = wish.now.now not in (None, "unknown")

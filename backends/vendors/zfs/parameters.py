@@ -8,7 +8,7 @@ from dataclasses import replace
 from functools import partial
 from re import Pattern
 
-from backends.change import Write
+from backends.change import ChangeStep
 from backends.change_steps import in_order, was_value
 from backends.errors import InvalidValueError
 from backends.settings import Availability, Reading, Risk, Setting, Span, check_value, offer
@@ -240,13 +240,13 @@ def parameter_before(setting: Setting, now: Reading, value: str) -> str:
     return was_value(setting, now, value)
 
 
-def parameter_steps(key: str, value: str, companions: Mapping[str, str]) -> tuple[Write, ...]:
+def parameter_steps(key: str, value: str, companions: Mapping[str, str]) -> tuple[ChangeStep, ...]:
     """What sets a parameter. A limit that goes back to automatic is first set to what was in force: 0 alone leaves
     the old one standing (arc_tuning_update).
     """
-    last = Write(path=FOLDER + key, text=value)
+    last = ChangeStep(path=FOLDER + key, text=value)
     limit = companions.get(IN_FORCE)
-    return (Write(path=FOLDER + key, text=limit), last) if value == AUTOMATIC and limit is not None else (last,)
+    return (ChangeStep(path=FOLDER + key, text=limit), last) if value == AUTOMATIC and limit is not None else (last,)
 
 
 def limit_in_force(view: ModuleView, key: str) -> dict[str, str]:

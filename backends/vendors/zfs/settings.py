@@ -10,7 +10,7 @@ import re
 from collections.abc import Iterable
 from functools import partial
 
-from backends.change import Change, Write
+from backends.change import Change, ChangeStep
 from backends.settings import Choice, Effect, Persistence, Reading, Risk, Setting, offer
 from backends.sizes import size_words
 from backends.text import clean
@@ -218,25 +218,25 @@ NAMED = 6
 _WORD = re.compile(r"[a-z0-9-]{1,40}")
 
 
-def steps(zfs: str, name: str, key: str, value: str) -> tuple[Write, ...]:
+def steps(zfs: str, name: str, key: str, value: str) -> tuple[ChangeStep, ...]:
     """What gives a dataset or pool this value: a word of its own, or none, so that it is inherited again."""
     if key not in INHERITED:
         zpool = zfs.removesuffix("zfs") + "zpool"
-        return (Write(argv=(zpool, "set", f"{key}={value}", name)),)
+        return (ChangeStep(argv=(zpool, "set", f"{key}={value}", name)),)
     if value == INHERIT:
-        return (Write(argv=(zfs, "inherit", key, name)),)
+        return (ChangeStep(argv=(zfs, "inherit", key, name)),)
     if value == RECEIVED:
-        return (Write(argv=(zfs, "inherit", "-S", key, name)),)
-    return (Write(argv=(zfs, "set", f"{key}={value}", name)),)
+        return (ChangeStep(argv=(zfs, "inherit", "-S", key, name)),)
+    return (ChangeStep(argv=(zfs, "set", f"{key}={value}", name)),)
 
 
-def undo_steps(zfs: str, name: str, key: str, now: Reading) -> tuple[Write, ...]:
+def undo_steps(zfs: str, name: str, key: str, now: Reading) -> tuple[ChangeStep, ...]:
     """What brings the present value back; nothing where it is not known."""
     known = now.now is not None and _WORD.fullmatch(now.now) and now.now != "unknown"
     return steps(zfs, name, key, now.now or "") if known else ()
 
 
-def own_steps(change: Change, zfs: str) -> tuple[Write, ...]:
+def own_steps(change: Change, zfs: str) -> tuple[ChangeStep, ...]:
     """The steps that a change may have, by what it wants; none for a value that no setting has."""
     if not _WORD.fullmatch(change.after):
         return ()

@@ -8,7 +8,7 @@ import pytest
 from hypothesis import example, given
 from hypothesis import strategies as st
 
-from backends.change import Write
+from backends.change import ChangeStep
 from backends.errors import AnotherDeviceError, BlockedError, InvalidValueError, NotFoundError, RefusedError
 from backends.model import Array, Level, State, Target
 from backends.settings import Risk
@@ -155,7 +155,7 @@ async def test_a_share_that_the_module_was_loaded_with_may_stay() -> None:
 
 async def test_a_cutoff_goes_back_in_bytes_for_the_kernel_refuses_its_own_words() -> None:
     change = await Bcache(files()).plan(BCACHE0, "sequential_cutoff", "0")
-    assert (change.before, change.undo) == ("4194304", (Write(path=f"{OWN}/sequential_cutoff", text="4194304"),))
+    assert (change.before, change.undo) == ("4194304", (ChangeStep(path=f"{OWN}/sequential_cutoff", text="4194304"),))
 
 
 async def test_any_number_of_bytes_may_be_cut_off_at_and_is_expected_as_it_will_be_told() -> None:
@@ -200,7 +200,7 @@ def test_what_is_no_size_is_none(text: str) -> None:
     ],
 )
 async def test_each_is_written_where_it_belongs(key: str, value: str, path: str, text: str) -> None:
-    assert (await Bcache(files()).plan(BCACHE0, key, value)).writes == (Write(path=path, text=text),)
+    assert (await Bcache(files()).plan(BCACHE0, key, value)).writes == (ChangeStep(path=path, text=text),)
 
 
 async def test_write_back_is_a_risk_where_the_cache_has_no_copy() -> None:
@@ -265,7 +265,7 @@ async def test_no_other_file_is_written_whatever_a_journal_says() -> None:
     change = await Bcache(host).plan(BCACHE0, "cache_mode", "none")
     for path in ("/sys/block/bcache0/bcache/stop", "/sys/block/sda/queue/nomerges"):
         with pytest.raises(RefusedError):
-            await Bcache(host).apply(replace(change, writes=(Write(path=path, text="1"),)))
+            await Bcache(host).apply(replace(change, writes=(ChangeStep(path=path, text="1"),)))
     assert host.written == []
 
 

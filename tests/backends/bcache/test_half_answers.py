@@ -7,7 +7,7 @@ import pytest
 from backends.errors import BlockedError
 from backends.host import Host
 from backends.model import State
-from backends.testing.truncation import CuttingHost, complaints
+from backends.testing.truncation import TruncatingHost, complaints
 from backends.vendors.bcache.backend import Bcache
 from tests.backends.bcache.machines import BCACHE0, OWN, SET, files
 
@@ -25,7 +25,7 @@ async def test_a_file_that_cannot_be_read_is_told_and_makes_nothing_up() -> None
 
 
 async def test_a_device_whose_state_is_not_told_is_unknown_and_not_changed() -> None:
-    backend = Bcache(CuttingHost(machine(), f"{OWN}/state", None))
+    backend = Bcache(TruncatingHost(machine(), f"{OWN}/state", None))
     found = await backend.inventory()
     assert found.arrays[0].state is State.UNKNOWN
     assert [one.message for one in found.problems] == [f"{OWN}: the answer was cut: state cannot be read."]
@@ -34,5 +34,5 @@ async def test_a_device_whose_state_is_not_told_is_unknown_and_not_changed() -> 
 
 
 async def test_a_way_back_needs_its_own_file_and_no_other() -> None:
-    backend = Bcache(CuttingHost(machine(), f"{OWN}/dirty_data", None))
+    backend = Bcache(TruncatingHost(machine(), f"{OWN}/dirty_data", None))
     assert (await backend.back(BCACHE0, "writeback_percent", "20", {})).after == "20"

@@ -7,13 +7,13 @@ from dataclasses import replace
 
 import pytest
 
-from backends.change import Change, Write
+from backends.change import Change, ChangeStep
 from backends.errors import BlockedError, DeviceGoneError, NotFoundError, RefusedError, ToolFailedError
 from backends.host import Command, Completed
 from backends.model import Controller, Drive, State
 from backends.settings import Risk
 from backends.simulator.fusionio import IoMemory
-from backends.simulator.tool_output import Said
+from backends.simulator.tool_output import SimulatedOutput
 from backends.vendors.fusionio import VENDOR
 from backends.vendors.fusionio.backend import FusionIo
 from backends.vendors.fusionio.inventory import drive as drive_of
@@ -135,8 +135,8 @@ async def test_a_card_that_fio_detach_asks_about_is_left_alone() -> None:
 class _StaysAttached(IoMemory):
     """fio-detach says that it went well and did nothing."""
 
-    def said(self, program: str, words: Sequence[str]) -> Said:
-        return Said(text="") if program == "fio-detach" else super().said(program, words)
+    def said(self, program: str, words: Sequence[str]) -> SimulatedOutput:
+        return SimulatedOutput(text="") if program == "fio-detach" else super().said(program, words)
 
 
 async def test_nothing_is_formatted_that_is_not_detached() -> None:
@@ -166,14 +166,14 @@ async def test_a_card_in_the_place_of_another_is_not_formatted() -> None:
 async def test_a_step_that_is_none_of_its_own_is_not_run(argv: tuple[str, ...]) -> None:
     host = PlayedCard()
     with pytest.raises(RefusedError, match="This is no step of formatting /dev/fioa"):
-        await FusionIo(host).apply(replace(await planned(host), writes=(Write(argv=argv),)))
+        await FusionIo(host).apply(replace(await planned(host), writes=(ChangeStep(argv=argv),)))
     assert host.ran == []
 
 
 class _TwoVolumes(IoMemory):
-    def said(self, program: str, words: Sequence[str]) -> Said:
+    def said(self, program: str, words: Sequence[str]) -> SimulatedOutput:
         more = "fiob\tState: Online, Type: block device\n" if tuple(words) == ("-a",) else ""
-        return Said(text=super().said(program, words).text + more)
+        return SimulatedOutput(text=super().said(program, words).text + more)
 
 
 async def test_a_module_with_two_block_devices_is_not_formatted() -> None:
@@ -227,7 +227,7 @@ async def test_a_card_of_which_nothing_is_told_has_no_sector_size_and_is_left_al
 class _OfAnother(IoMemory):
     """fio-status tells of another card than the kernel has."""
 
-    def said(self, program: str, words: Sequence[str]) -> Said:
+    def said(self, program: str, words: Sequence[str]) -> SimulatedOutput:
         return replace(super().said(program, words), text=super().said(program, words).text.replace("fioa", "fiob"))
 
 
@@ -301,7 +301,7 @@ async def test_without_root_fio_status_is_not_run() -> None:
 class _Exchanged(IoMemory):
     """Another card is in its place once it was detached."""
 
-    def said(self, program: str, words: Sequence[str]) -> Said:
+    def said(self, program: str, words: Sequence[str]) -> SimulatedOutput:
         answer = super().said(program, words)
         self.serial = "another" if program == "fio-detach" else self.serial
         return answer

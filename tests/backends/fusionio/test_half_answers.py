@@ -8,8 +8,8 @@ import pytest
 
 from backends.host import Command, Completed, Host
 from backends.model import Target
-from backends.protocol import Finds
-from backends.testing.truncation import HalfAnswers, every_line
+from backends.protocol import InventoryBackend
+from backends.testing.truncation import TruncatedOutputTests, every_line
 from backends.vendors.fusionio.backend import FusionIo
 from backends.vendors.fusionio.inventory import drive_target
 from backends.vendors.fusionio.text import lacking
@@ -17,7 +17,7 @@ from tests.backends.fusionio.cards import PlayedCard
 from tests.case_loop import loop_over
 
 
-class TestHalfOfFioStatus(HalfAnswers):
+class TestHalfOfFioStatus(TruncatedOutputTests):
     @pytest.fixture
     def machine(self) -> Callable[[], Host]:
         def card() -> Host:
@@ -28,7 +28,7 @@ class TestHalfOfFioStatus(HalfAnswers):
         return card
 
     @pytest.fixture
-    def make(self) -> Callable[[Host], Finds]:
+    def make(self) -> Callable[[Host], InventoryBackend]:
         return FusionIo
 
     @pytest.fixture

@@ -6,7 +6,7 @@ import struct
 from collections.abc import Mapping
 
 from backends.errors import RaidbenchError, ToolFailedError
-from backends.firmware_queries import Question
+from backends.firmware_queries import FirmwareQuery
 
 
 def sparse(size: int, parts: Mapping[int, str]) -> bytes:
@@ -75,17 +75,17 @@ def drive(device_id: int, **at: bytes) -> bytes:
 class AnsweringCard:
     """A host whose one card answers from a table; what is not in it is refused."""
 
-    def __init__(self, answers: Mapping[Question, bytes | RaidbenchError], why_not: str | None = None) -> None:
+    def __init__(self, answers: Mapping[FirmwareQuery, bytes | RaidbenchError], why_not: str | None = None) -> None:
         self.answers = dict(answers)
         self.why_not = why_not
-        self.asked: list[tuple[int, Question, int, int | None]] = []
+        self.asked: list[tuple[int, FirmwareQuery, int, int | None]] = []
         self.firmware_queries = True
 
     async def firmware_reachable(self) -> str | None:
         return self.why_not
 
     async def ask_firmware(
-        self, host_number: int, question: Question, *, subject: int = 0, size: int | None = None
+        self, host_number: int, question: FirmwareQuery, *, subject: int = 0, size: int | None = None
     ) -> bytes:
         self.asked.append((host_number, question, subject, size))
         answer = self.answers.get(question)
@@ -93,18 +93,18 @@ class AnsweringCard:
             raise ToolFailedError(f"The card refused {question.name.lower()}.")
         if isinstance(answer, RaidbenchError):
             raise answer
-        if question is Question.VOLUME:
+        if question is FirmwareQuery.VOLUME:
             answer = bytes([subject]) + answer[1:]
         return answer[: size or question.value.size]
 
 
-ANSWERS: Mapping[Question, bytes | RaidbenchError] = {
-    Question.CONTROLLER: CONTROLLER,
-    Question.PROPERTIES: PROPERTIES,
-    Question.VOLUMES: sparse(1032, {0: "02", 8: "02", 24: "00"}),
-    Question.VOLUME: VOLUME,
-    Question.DRIVES: DRIVES,
-    Question.DRIVE: SILENT_DRIVE,
-    Question.CONFIGURATION_SIZE: CONFIGURATION,
-    Question.CONFIGURATION: CONFIGURATION,
+ANSWERS: Mapping[FirmwareQuery, bytes | RaidbenchError] = {
+    FirmwareQuery.CONTROLLER: CONTROLLER,
+    FirmwareQuery.PROPERTIES: PROPERTIES,
+    FirmwareQuery.VOLUMES: sparse(1032, {0: "02", 8: "02", 24: "00"}),
+    FirmwareQuery.VOLUME: VOLUME,
+    FirmwareQuery.DRIVES: DRIVES,
+    FirmwareQuery.DRIVE: SILENT_DRIVE,
+    FirmwareQuery.CONFIGURATION_SIZE: CONFIGURATION,
+    FirmwareQuery.CONFIGURATION: CONFIGURATION,
 }

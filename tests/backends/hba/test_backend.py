@@ -7,10 +7,10 @@ from collections.abc import Mapping
 import pytest
 
 from backends.errors import NotFoundError, RaidbenchError, ToolFailedError
-from backends.firmware_queries import AsksFirmware, Question
+from backends.firmware_queries import FirmwareQuery, FirmwareQueryHost
 from backends.host import Command, Completed
 from backends.model import Controller, Inventory, Problem, Scope, State, Target
-from backends.registry import Machine
+from backends.registry import MachineBackends
 from backends.vendors.block import VENDOR as BLOCK
 from backends.vendors.hba import VENDOR
 from backends.vendors.hba.backend import HbaBackend
@@ -183,12 +183,12 @@ async def test_a_card_with_a_tool_names_the_program() -> None:
 
 
 async def test_drives_hang_from_the_controller_on_their_path() -> None:
-    found = await Machine(host(), (BLOCK, VENDOR)).probe()
+    found = await MachineBackends(host(), (BLOCK, VENDOR)).probe()
     assert [str(drive.controller) for drive in found.drives] == [f"hba:{SATA}", f"hba:{RAID}"]
 
 
 async def test_there_is_nothing_to_set() -> None:
-    here = Machine(host(), (VENDOR,))
+    here = MachineBackends(host(), (VENDOR,))
     target = Target(backend="hba", address=HBA, scope=Scope.CONTROLLER)
     assert (here.settings(target), await here.read(target)) == ((), {})
     with pytest.raises(NotFoundError, match="has no settings"):
@@ -224,19 +224,19 @@ class Asked(AnsweringCard, FakeHost):
     """The machine, whose RAID card answers."""
 
     def __init__(
-        self, answers: Mapping[Question, bytes | RaidbenchError] = ANSWERS, why_not: str | None = None
+        self, answers: Mapping[FirmwareQuery, bytes | RaidbenchError] = ANSWERS, why_not: str | None = None
     ) -> None:
         plain = host()
         FakeHost.__init__(self, plain.files, links=plain.links, tools=plain.tools)
         AnsweringCard.__init__(self, answers, why_not)
 
     @property
-    def firmware(self) -> AsksFirmware:
+    def firmware(self) -> FirmwareQueryHost:
         return self
 
 
 async def probed(found: FakeHost) -> Inventory:
-    return await Machine(found, (BLOCK, VENDOR)).probe()
+    return await MachineBackends(found, (BLOCK, VENDOR)).probe()
 
 
 async def test_a_card_without_a_tool_is_asked() -> None:
@@ -260,7 +260,7 @@ async def test_their_size_is_the_kernels() -> None:
 async def test_a_card_is_asked_once_in_a_probe() -> None:
     asked = Asked()
     await probed(asked)
-    assert [one[1] for one in asked.asked].count(Question.CONTROLLER) == 1
+    assert [one[1] for one in asked.asked].count(FirmwareQuery.CONTROLLER) == 1
 
 
 async def test_no_card_is_asked_where_that_is_switched_off() -> None:

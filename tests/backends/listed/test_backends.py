@@ -8,11 +8,11 @@ from dataclasses import replace
 
 import pytest
 
-from backends.change import Write
+from backends.change import ChangeStep
 from backends.errors import BlockedError, DeviceGoneError, NotFoundError, RefusedError, ToolFailedError
 from backends.host import Command, Completed, Host
 from backends.model import Inventory, Level, State
-from backends.protocol import Sets
+from backends.protocol import SettingsBackend
 from backends.settings import Reading, Risk
 from backends.simulator import tw_cli
 from backends.simulator.threeware import SimulatedThreeware
@@ -134,7 +134,7 @@ async def test_a_refusal_shows_the_words_of_the_tool() -> None:
 async def test_a_command_that_is_not_of_this_change_is_not_run() -> None:
     host = PlayedUnit()
     change = await Threeware(host).plan(UNIT, "write_cache", "write-through")
-    foreign = Write(argv=("/usr/bin/tw_cli", "/c0/u0", "del", "quiet"))
+    foreign = ChangeStep(argv=("/usr/bin/tw_cli", "/c0/u0", "del", "quiet"))
     with pytest.raises(RefusedError, match="This does not set write cache"):
         await Threeware(host).apply(replace(change, writes=(foreign,)))
     assert host.ran == []
@@ -411,7 +411,7 @@ async def test_a_marvell_card_says_why_nothing_is_set() -> None:
 
 @pytest.mark.parametrize("backend", [Areca(Telling("cli64", ARECA)), Marvell(Telling("mvcli", MARVELL))])
 def test_what_is_only_listed_sets_nothing(backend: object) -> None:
-    assert not isinstance(backend, Sets)
+    assert not isinstance(backend, SettingsBackend)
 
 
 async def test_a_recording_asks_for_what_no_recorded_answer_tells() -> None:

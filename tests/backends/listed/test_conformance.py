@@ -8,9 +8,9 @@ import pytest
 
 from backends.host import Host
 from backends.model import Target
-from backends.protocol import Backend, Finds
+from backends.protocol import Backend, InventoryBackend
 from backends.testing.conformance import Conformance, FindsConformance
-from backends.testing.truncation import HalfAnswers, every_line
+from backends.testing.truncation import TruncatedOutputTests, every_line
 from backends.vendors.areca.backend import Areca
 from backends.vendors.marvell.backend import Marvell
 from backends.vendors.threeware.backend import Threeware
@@ -36,23 +36,23 @@ class TestThreewareWithoutBattery(TestThreeware):
 
 class TestAreca(FindsConformance):
     @pytest.fixture
-    def backend(self) -> Finds:
+    def backend(self) -> InventoryBackend:
         return Areca(Telling("cli64", ARECA))
 
 
 class TestMarvell(FindsConformance):
     @pytest.fixture
-    def backend(self) -> Finds:
+    def backend(self) -> InventoryBackend:
         return Marvell(Telling("mvcli", MARVELL))
 
 
-class TestHalfOfThreeware(HalfAnswers):
+class TestHalfOfThreeware(TruncatedOutputTests):
     @pytest.fixture
     def machine(self) -> Callable[[], Host]:
         return PlayedUnit
 
     @pytest.fixture
-    def make(self) -> Callable[[Host], Finds]:
+    def make(self) -> Callable[[Host], InventoryBackend]:
         return Threeware
 
     @pytest.fixture
@@ -60,23 +60,23 @@ class TestHalfOfThreeware(HalfAnswers):
         return (unit_target("c0", "u0"),)
 
 
-class TestHalfOfAreca(HalfAnswers):
+class TestHalfOfAreca(TruncatedOutputTests):
     @pytest.fixture
     def machine(self) -> Callable[[], Host]:
         return lambda: Telling("cli64", ARECA)
 
     @pytest.fixture
-    def make(self) -> Callable[[Host], Finds]:
+    def make(self) -> Callable[[Host], InventoryBackend]:
         return Areca
 
 
-class TestHalfOfMarvell(HalfAnswers):
+class TestHalfOfMarvell(TruncatedOutputTests):
     @pytest.fixture
     def machine(self) -> Callable[[], Host]:
         return lambda: Telling("mvcli", MARVELL)
 
     @pytest.fixture
-    def make(self) -> Callable[[Host], Finds]:
+    def make(self) -> Callable[[Host], InventoryBackend]:
         return Marvell
 
 

@@ -10,7 +10,7 @@ import pytest
 
 from app.core.session.paths import Paths
 from app.core.workbench import Workbench
-from backends.change import Change, Write
+from backends.change import Change, ChangeStep
 from backends.errors import (
     AnotherDeviceError,
     BlockedError,
@@ -72,7 +72,7 @@ def lvm(machine: Listening) -> Lvm:
     return Lvm(machine)
 
 
-def lines(writes: tuple[Write, ...]) -> list[str]:
+def lines(writes: tuple[ChangeStep, ...]) -> list[str]:
     """Without the folder."""
     return [write.shown().removeprefix("/usr/sbin/") for write in writes]
 
@@ -254,7 +254,7 @@ async def test_a_value_that_is_set_and_not_in_force_is_sent() -> None:
 
 def planted(change: Change, *argv: str) -> Change:
     """The change with another command."""
-    return replace(change, writes=(Write(argv=("/usr/sbin/lvchange", *argv)),))
+    return replace(change, writes=(ChangeStep(argv=("/usr/sbin/lvchange", *argv)),))
 
 
 @pytest.mark.parametrize(
@@ -276,7 +276,7 @@ async def test_a_step_of_a_journal_that_is_none_of_ours_is_refused(
     change = await lvm.plan(DB, "high_watermark", "60")
     with pytest.raises(RefusedError, match="sets nothing of lvm:vg0/db"):
         await lvm.apply(planted(change, *argv))
-    other = replace(change, writes=(Write(argv=("/usr/sbin/lvremove", "--yes", "vg0/db")),))
+    other = replace(change, writes=(ChangeStep(argv=("/usr/sbin/lvremove", "--yes", "vg0/db")),))
     with pytest.raises(RefusedError):
         await lvm.apply(other)
     assert machine.ran == []
@@ -297,7 +297,7 @@ async def test_what_the_kernel_refuses_fails_without_the_word_changed(lvm: Lvm, 
 async def test_a_question_answered_by_no_is_a_failure_whatever_the_status(lvm: Lvm) -> None:
     await lvm.apply(await lvm.plan(DB, "high_watermark", "80"))
     change = await lvm.plan(DB, "high_watermark", "default")
-    unsure = replace(change, writes=(Write(argv=("/usr/sbin/lvchange", "--cachesettings", "", "vg0/db")),))
+    unsure = replace(change, writes=(ChangeStep(argv=("/usr/sbin/lvchange", "--cachesettings", "", "vg0/db")),))
     with pytest.raises(ToolFailedError, match="No settings changed"):
         await lvm.apply(unsure)
 

@@ -6,8 +6,8 @@ from dataclasses import replace
 
 import pytest
 
-from backends.array_planning import ArrayPlan, ArrayWish, Candidate
-from backends.change import Write
+from backends.array_planning import ArrayPlan, ArrayRequest, Candidate
+from backends.change import ChangeStep
 from backends.errors import InvalidValueError, RefusedError
 from backends.model import Level, Media, Target
 from backends.vendors.lvm.creation import GroupRoom, plan_volume, removing, require_steps
@@ -36,7 +36,7 @@ def drive(number: int, free: int = 100, **more: object) -> Candidate:
 
 
 def planned(level: Level, count: int, *, assume_clean: bool = False, **more: object) -> ArrayPlan:
-    wish = ArrayWish(level=level, drives=tuple(map(drive, range(count))), name="rb-1", token="0" * 32)
+    wish = ArrayRequest(level=level, drives=tuple(map(drive, range(count))), name="rb-1", token="0" * 32)
     wish = replace(wish, **more)  # type: ignore[arg-type]
     return plan_volume(wish, ROOM, lvcreate=CREATE, assume_clean=assume_clean)
 
@@ -165,4 +165,4 @@ def test_the_steps_that_are_planned_may_be_taken(level: Level) -> None:
 )
 def test_no_other_step_is_taken(argv: tuple[str, ...]) -> None:
     with pytest.raises(RefusedError, match="neither makes nor removes"):
-        require_steps((Write(argv=argv),), "data", (CREATE, REMOVE))
+        require_steps((ChangeStep(argv=argv),), "data", (CREATE, REMOVE))

@@ -6,7 +6,7 @@ from dataclasses import replace
 
 import pytest
 
-from backends.change import Change, Write
+from backends.change import Change, ChangeStep
 from backends.change_steps import lock_of
 from backends.errors import (
     BlockedError,
@@ -31,7 +31,7 @@ async def plan(host: MdHost, key: str, value: str) -> Change:
     return await MdRaid(host).plan(MD0, key, value)
 
 
-def steps(writes: tuple[Write, ...]) -> list[str]:
+def steps(writes: tuple[ChangeStep, ...]) -> list[str]:
     return [write.shown() for write in writes]
 
 
@@ -183,19 +183,19 @@ async def test_an_array_that_is_gone_is_said_to_be() -> None:
 @pytest.mark.parametrize(
     "step",
     [
-        Write(path=f"{SYSFS}/level", text="raid6"),
-        Write(path=f"{SYSFS}/chunk_size", text="100"),
-        Write(path=f"{SYSFS}/raid_disks", text="5"),
-        Write(path="/sys/block/md1/md/skip_copy", text="1"),
-        Write(path="/etc/passwd", text="x"),
-        Write(argv=("/sbin/mdadm", "--zero-superblock", "/dev/sda", "/dev/md0")),
-        Write(argv=("/sbin/mdadm", "--stop", "/dev/md1")),
-        Write(argv=("/bin/sh", "-c", "reboot", "/dev/md0")),
-        Write(argv=("/sbin/mdadm", "--grow", "--force", "--chunk=64K", "/dev/md0")),
-        Write(argv=("/sbin/mdadm", "--grow", "--level=6", "/dev/md0")),
+        ChangeStep(path=f"{SYSFS}/level", text="raid6"),
+        ChangeStep(path=f"{SYSFS}/chunk_size", text="100"),
+        ChangeStep(path=f"{SYSFS}/raid_disks", text="5"),
+        ChangeStep(path="/sys/block/md1/md/skip_copy", text="1"),
+        ChangeStep(path="/etc/passwd", text="x"),
+        ChangeStep(argv=("/sbin/mdadm", "--zero-superblock", "/dev/sda", "/dev/md0")),
+        ChangeStep(argv=("/sbin/mdadm", "--stop", "/dev/md1")),
+        ChangeStep(argv=("/bin/sh", "-c", "reboot", "/dev/md0")),
+        ChangeStep(argv=("/sbin/mdadm", "--grow", "--force", "--chunk=64K", "/dev/md0")),
+        ChangeStep(argv=("/sbin/mdadm", "--grow", "--level=6", "/dev/md0")),
     ],
 )
-async def test_steps_that_are_no_setting_are_refused_whatever_a_journal_says(step: Write) -> None:
+async def test_steps_that_are_no_setting_are_refused_whatever_a_journal_says(step: ChangeStep) -> None:
     host = MdHost(array())
     change = replace(await plan(host, "skip_copy", "on"), writes=(step,))
     with pytest.raises(RefusedError, match="A step wants"):
@@ -468,9 +468,9 @@ def take_apart(host: MdHost, layout: str, chunk: str, uuid: str = MDADM_UUID) ->
 
 
 def test_signatures_without_a_label_are_named_by_kind() -> None:
-    from backends.vendors.mdraid.plans import Beside, _loss
+    from backends.vendors.mdraid.plans import ReshapeContext, _loss
 
-    assert "(swap)" in _loss(Beside(contents=(Signature(kind="swap"),)))
+    assert "(swap)" in _loss(ReshapeContext(contents=(Signature(kind="swap"),)))
 
 
 async def together(host: MdHost, **values: str) -> tuple[Change, ...]:

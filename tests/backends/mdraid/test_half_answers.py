@@ -9,8 +9,8 @@ import pytest
 from backends.errors import BlockedError
 from backends.host import Completed, FileStat, Host
 from backends.model import State, Target
-from backends.protocol import Finds
-from backends.testing.truncation import CuttingHost, HalfAnswers, complaints, every_line
+from backends.protocol import InventoryBackend
+from backends.testing.truncation import TruncatedOutputTests, TruncatingHost, complaints, every_line
 from backends.vendors.mdraid.backend import MdRaid
 from tests.backends.mdraid.machines import MD0, MdHost, array
 from tests.backends.mdraid.test_changing import room
@@ -71,7 +71,7 @@ FILES = ("/proc/mdstat", "/sys/block/*/md/*")
 
 
 @pytest.mark.parametrize("what", ["raid1", "shown"])
-class TestHalfOfMd(HalfAnswers):
+class TestHalfOfMd(TruncatedOutputTests):
     files = FILES[:1]
 
     @pytest.fixture
@@ -79,7 +79,7 @@ class TestHalfOfMd(HalfAnswers):
         return MACHINES[what][0]
 
     @pytest.fixture
-    def make(self) -> Callable[[Host], Finds]:
+    def make(self) -> Callable[[Host], InventoryBackend]:
         return MdRaid
 
     @pytest.fixture
@@ -89,7 +89,7 @@ class TestHalfOfMd(HalfAnswers):
 
 @pytest.mark.exhaustive
 @pytest.mark.parametrize("what", MACHINES)
-class TestEveryLineOfMd(HalfAnswers):
+class TestEveryLineOfMd(TruncatedOutputTests):
     places = staticmethod(every_line)
     files = FILES
 
@@ -98,7 +98,7 @@ class TestEveryLineOfMd(HalfAnswers):
         return MACHINES[what][0]
 
     @pytest.fixture
-    def make(self) -> Callable[[Host], Finds]:
+    def make(self) -> Callable[[Host], InventoryBackend]:
         return MdRaid
 
     @pytest.fixture
@@ -111,7 +111,7 @@ async def test_a_file_of_an_array_that_cannot_be_read_is_told_and_makes_nothing_
 
 
 def cut(path: str, at: int | None = None) -> MdRaid:
-    return MdRaid(CuttingHost(MdHost(array("raid10")), path, at))
+    return MdRaid(TruncatingHost(MdHost(array("raid10")), path, at))
 
 
 @pytest.mark.parametrize(

@@ -6,7 +6,7 @@ from dataclasses import replace
 
 import pytest
 
-from backends.array_planning import ArrayPlan, ArrayWish, Candidate
+from backends.array_planning import ArrayPlan, ArrayRequest, Candidate
 from backends.errors import InvalidValueError
 from backends.model import Level, Media, Target
 from backends.vendors.mdraid.creation import plan_array, spelled
@@ -14,7 +14,7 @@ from backends.vendors.mdraid.creation import plan_array, spelled
 UUIDS = tuple(spelled(f"{number:032x}") for number in range(9))
 
 
-def wish(level: Level, count: int, **more: object) -> ArrayWish:
+def wish(level: Level, count: int, **more: object) -> ArrayRequest:
     drives = tuple(
         Candidate(
             drive=Target(backend="block", address=f"sd{letter}"),
@@ -27,7 +27,7 @@ def wish(level: Level, count: int, **more: object) -> ArrayWish:
         )
         for letter in "bcdefghijk"[:count]
     )
-    return replace(ArrayWish(level=level, drives=drives, name="rb-1a2b"), **more)  # type: ignore[arg-type]
+    return replace(ArrayRequest(level=level, drives=drives, name="rb-1a2b"), **more)  # type: ignore[arg-type]
 
 
 def planned(level: Level, count: int, *, assume_clean: bool = False, **more: object) -> ArrayPlan:

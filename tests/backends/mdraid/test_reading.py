@@ -6,7 +6,7 @@ import pytest
 
 from backends.errors import BlockedError, InvalidValueError
 from backends.model import Array, Level, State
-from backends.protocol import TellsTasks
+from backends.protocol import TaskReporter
 from backends.vendors.mdraid.backend import MdRaid
 from backends.vendors.mdraid.details import parse_export, parse_unused
 from backends.vendors.mdraid.facts import parse_limit, parse_mdstat, parse_moving, parse_uuid
@@ -257,7 +257,7 @@ async def test_the_doctor_finds_a_raid0_that_was_left_half_way() -> None:
 
 async def test_background_work_of_one_array_is_told_without_looking_at_the_rest() -> None:
     backend = MdRaid(MdHost(array(sync_action="check", sync_completed="1 / 4")))
-    assert isinstance(backend, TellsTasks)
+    assert isinstance(backend, TaskReporter)
     assert [(task.kind, task.progress) for task in await backend.tasks(MD0)] == [("consistency-check", 0.25)]
 
 

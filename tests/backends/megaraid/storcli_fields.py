@@ -8,7 +8,7 @@ from collections.abc import Callable, Iterable, Mapping, Sequence
 from typing import Any
 
 from backends.model import Level, Media, State
-from backends.vendors.megaraid.facts import UNKNOWN, Card, PhysicalDrive, VirtualDrive, Word
+from backends.vendors.megaraid.facts import UNKNOWN, Card, MegaRaidValue, PhysicalDrive, VirtualDrive
 from backends.vendors.megaraid.storcli.cards import card
 from backends.vendors.megaraid.storcli.document import replies
 from backends.vendors.megaraid.storcli.drives import drives
@@ -76,7 +76,7 @@ def drive_rows(text: str) -> list[Row]:
     ]
 
 
-def _told(word: Word | None) -> bool:
+def _told(word: MegaRaidValue | None) -> bool:
     return word is not None and word.value != UNKNOWN
 
 

@@ -325,12 +325,12 @@ async def test_an_array_that_is_gone_is_gone() -> None:
 async def test_a_step_that_names_another_program_is_refused() -> None:
     from dataclasses import replace
 
-    from backends.change import Write
+    from backends.change import ChangeStep
 
     host = PlayedCard()
     change = await backend(host).plan(V1, "read_ahead", "read-ahead")
     with pytest.raises(RefusedError, match=r"^This does not set read-ahead"):
-        await backend(host).apply(replace(change, writes=(Write(argv=("/bin/sh", "-c", "true")),)))
+        await backend(host).apply(replace(change, writes=(ChangeStep(argv=("/bin/sh", "-c", "true")),)))
 
 
 async def test_a_change_for_later_reads_as_pending_until_it_is_there() -> None:

@@ -5,9 +5,9 @@ from __future__ import annotations
 import pytest
 
 from backends.topology import look
-from backends.vendors.megaraid.dialect import Contents
+from backends.vendors.megaraid.dialect import CardSnapshot
 from backends.vendors.megaraid.effective import VolumeView
-from backends.vendors.megaraid.facts import UNKNOWN, Card, VirtualDrive, Word
+from backends.vendors.megaraid.facts import UNKNOWN, Card, MegaRaidValue, VirtualDrive
 from backends.vendors.megaraid.inventory import inventory
 from backends.vendors.megaraid.megacli import MegaCli
 from backends.vendors.megaraid.megacli.volumes import parse_volumes
@@ -52,15 +52,18 @@ def test_storcli_says_it_in_its_column(column: object, meaning: str | None) -> N
 @pytest.mark.parametrize(
     ("volume", "told"),
     [
-        (VirtualDrive(card=0, number=0, cached=Word(value="reads", raw="Yes, Read Only")), "reads (Yes, Read Only)"),
-        (VirtualDrive(card=0, number=0, cached=Word(value="on", raw="RW")), "on (RW)"),
+        (
+            VirtualDrive(card=0, number=0, cached=MegaRaidValue(value="reads", raw="Yes, Read Only")),
+            "reads (Yes, Read Only)",
+        ),
+        (VirtualDrive(card=0, number=0, cached=MegaRaidValue(value="on", raw="RW")), "on (RW)"),
         (VirtualDrive(card=0, number=0, ssd_cache=True), "this is a cache of virtual drives"),
-        (VirtualDrive(card=0, number=0, cached=Word(value="off", raw="-")), None),
+        (VirtualDrive(card=0, number=0, cached=MegaRaidValue(value="off", raw="-")), None),
         (VirtualDrive(card=0, number=0), None),
     ],
 )
 async def test_it_is_among_the_facts(volume: VirtualDrive, told: str | None) -> None:
-    contents = Contents(card=Card(number=0), volumes=(volume,))
+    contents = CardSnapshot(card=Card(number=0), volumes=(volume,))
     (array,) = inventory("/c0", contents, "storcli64", None, await look(FakeHost({}))).arrays
     assert {fact.label: fact.value for fact in array.facts}.get("CacheCade") == told
 
@@ -68,7 +71,7 @@ async def test_it_is_among_the_facts(volume: VirtualDrive, told: str | None) -> 
 def test_policies_of_the_cache_itself_are_not_offered() -> None:
     (cache,) = parse_volumes(CACHE)
     view = VolumeView(
-        contents=Contents(card=Card(number=0), volumes=(cache,)),
+        contents=CardSnapshot(card=Card(number=0), volumes=(cache,)),
         dialect=MegaCli(FakeHost({}), "/MegaCli64"),
         volume=cache,
     )

@@ -8,7 +8,7 @@ import pytest
 
 from backends.errors import ToolFailedError
 from backends.host import Command, Completed
-from backends.vendors.megaraid.dialect import Contents
+from backends.vendors.megaraid.dialect import CardSnapshot
 from backends.vendors.megaraid.storcli import StorCli7
 from backends.vendors.megaraid.storcli.document import replies
 from backends.vendors.megaraid.storcli.reader import UnreadableError
@@ -111,11 +111,11 @@ class Tool(FakeHost):
         return Completed(returncode=ILLEGAL if text is None else 0, stdout=text or "", stderr="")
 
 
-async def read(said: Mapping[str, str | None], card: int = 0) -> Contents:
+async def read(said: Mapping[str, str | None], card: int = 0) -> CardSnapshot:
     return await StorCli7(Tool(said), "storcli64").read(card)
 
 
-def counted(found: Contents) -> tuple[int, int]:
+def counted(found: CardSnapshot) -> tuple[int, int]:
     """Virtual drives and drives."""
     return len(found.volumes), len(found.drives)
 

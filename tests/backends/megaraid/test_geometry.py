@@ -8,15 +8,15 @@ from typing import Any
 import pytest
 
 from backends.model import Level, State
-from backends.vendors.megaraid.dialect import Contents, NewVolume
+from backends.vendors.megaraid.dialect import CardSnapshot, NewVolume
 from backends.vendors.megaraid.facts import (
     UNKNOWN,
     BackgroundOperation,
     Card,
+    MegaRaidValue,
     PhysicalDrive,
     Policies,
     VirtualDrive,
-    Word,
 )
 from backends.vendors.megaraid.geometry import data_drives, shape
 from backends.vendors.megaraid.storcli.volumes import volumes
@@ -77,8 +77,8 @@ def drive(slot: int, **how: Any) -> PhysicalDrive:
     return PhysicalDrive(card=0, enclosure=252, slot=slot, **(known | how))
 
 
-def word(value: str) -> Word:
-    return Word(value=value, raw=value)
+def word(value: str) -> MegaRaidValue:
+    return MegaRaidValue(value=value, raw=value)
 
 
 WHOLE = replace(
@@ -91,10 +91,10 @@ WHOLE = replace(
     drive_cache=word("off"),
     configured=Policies(write_cache=word("write-back"), read_ahead=word("none"), io_policy=word("direct")),
 )
-CONTENTS = Contents(card=Card(number=0), volumes=(WHOLE,), drives=tuple(drive(slot) for slot in range(8)))
+CONTENTS = CardSnapshot(card=Card(number=0), volumes=(WHOLE,), drives=tuple(drive(slot) for slot in range(8)))
 
 
-def why_not(contents: Contents = CONTENTS, **how: Any) -> str | None:
+def why_not(contents: CardSnapshot = CONTENTS, **how: Any) -> str | None:
     return shape(contents, replace(WHOLE, **how)).why_not
 
 
@@ -159,7 +159,7 @@ UNSURE = "it is not known whether it fills its drives"
         ({"level": Level.UNKNOWN}, "its level is not told is not one that can be made again"),
         ({"secured": True}, "it is encrypted: the key would not be made again"),
         ({"strip_bytes": None}, "the tool does not report its strip size"),
-        ({"access": Word(value="read-only", raw="RO")}, "its access policy is RO"),
+        ({"access": MegaRaidValue(value="read-only", raw="RO")}, "its access policy is RO"),
         ({"state": State.DEGRADED, "state_raw": "Dgrd"}, "it is Dgrd"),
         ({"state": State.UNKNOWN}, "it is unknown"),
         ({"jobs": (BackgroundOperation(kind="migration"),)}, "migration is under way"),

@@ -9,8 +9,8 @@ import pytest
 from backends.errors import BlockedError, ToolFailedError
 from backends.host import Command, Completed, Host
 from backends.model import Target
-from backends.protocol import Finds
-from backends.testing.truncation import HalfAnswers, every_line
+from backends.protocol import InventoryBackend
+from backends.testing.truncation import TruncatedOutputTests, every_line
 from backends.vendors.megaraid.addresses import card_target, volume_target
 from backends.vendors.megaraid.backend import MegaRaid
 from backends.vendors.megaraid.megacli import MegaCli
@@ -54,13 +54,13 @@ class Card(FakeHost):
         return Completed(returncode=0, stdout=self.answers[command.argv[1]], stderr=self.errors)
 
 
-class TestHalfOfMegaCli(HalfAnswers):
+class TestHalfOfMegaCli(TruncatedOutputTests):
     @pytest.fixture
     def machine(self) -> Callable[[], Host]:
         return Card
 
     @pytest.fixture
-    def make(self) -> Callable[[Host], Finds]:
+    def make(self) -> Callable[[Host], InventoryBackend]:
         return MegaRaid
 
     @pytest.fixture
@@ -88,13 +88,13 @@ class Played(PlayedCard):
         return await super().run(command)
 
 
-class TestHalfOfStorcli(HalfAnswers):
+class TestHalfOfStorcli(TruncatedOutputTests):
     @pytest.fixture
     def machine(self) -> Callable[[], Host]:
         return Played
 
     @pytest.fixture
-    def make(self) -> Callable[[Host], Finds]:
+    def make(self) -> Callable[[Host], InventoryBackend]:
         return MegaRaid
 
     @pytest.fixture

@@ -7,7 +7,7 @@ from dataclasses import replace
 
 import pytest
 
-from backends.array_planning import ArrayPlan, ArrayWish, Candidate
+from backends.array_planning import ArrayPlan, ArrayRequest, Candidate
 from backends.errors import BlockedError, DeviceGoneError, InvalidValueError, RefusedError
 from backends.model import Level, Media, State
 from backends.simulator import firmware_rules
@@ -18,7 +18,7 @@ from backends.simulator.state_file import RackFile
 from backends.vendors.megaraid.addresses import card_target, volume_target
 from backends.vendors.megaraid.backend import MegaRaid
 from backends.vendors.megaraid.creation import against, against_card
-from backends.vendors.megaraid.dialect import Contents
+from backends.vendors.megaraid.dialect import CardSnapshot
 from backends.vendors.megaraid.facts import PRESERVED, BackgroundOperation, Card, PhysicalDrive, VirtualDrive
 from tests.backends.simulator.asking import FAST, NOW
 from tests.case_loop import loop_over
@@ -28,8 +28,8 @@ GOOD = PhysicalDrive(
 )
 
 
-def alone(drive: PhysicalDrive, **more: object) -> Contents:
-    return replace(Contents(card=Card(number=0), drives=(drive,)), **more)  # type: ignore[arg-type]
+def alone(drive: PhysicalDrive, **more: object) -> CardSnapshot:
+    return replace(CardSnapshot(card=Card(number=0), drives=(drive,)), **more)  # type: ignore[arg-type]
 
 
 @pytest.mark.parametrize("raw", ["UGood", "UConf/Online", "Unconfigured(good), Spun Up", "Unconfigured(good)"])
@@ -98,7 +98,7 @@ class Bed:
 
     async def plan(self, card: str, level: Level, count: int, **more: object) -> ArrayPlan:
         drives = (await self.free(card))[:count]
-        wish = replace(ArrayWish(level=level, drives=drives, name="rb-1a2b"), **more)  # type: ignore[arg-type]
+        wish = replace(ArrayRequest(level=level, drives=drives, name="rb-1a2b"), **more)  # type: ignore[arg-type]
         return await self.backend.plan_array(wish, card_target(card), assume_clean=False)
 
 
@@ -170,7 +170,7 @@ def _swapped(rack: Rack) -> None:
 async def test_a_drive_that_became_something_else_meanwhile_is_refused(
     bed: Bed, meanwhile: Callable[[Rack], None], error: type[Exception], why: str
 ) -> None:
-    wish = ArrayWish(level=Level.RAID0, drives=(await bed.free("/c1"))[:2], name="rb-1a2b")
+    wish = ArrayRequest(level=Level.RAID0, drives=(await bed.free("/c1"))[:2], name="rb-1a2b")
     meanwhile(bed.rack)
     with pytest.raises(error, match=why):
         await bed.backend.plan_array(wish, card_target("/c1"), assume_clean=False)
@@ -192,7 +192,7 @@ async def test_while_a_card_keeps_data_of_a_missing_array_nothing_is_made_and_no
 
 
 async def test_a_card_is_never_told_that_its_parity_is_right(bed: Bed) -> None:
-    wish = ArrayWish(level=Level.RAID5, drives=(await bed.free("/c1"))[:3], name="rb-1a2b")
+    wish = ArrayRequest(level=Level.RAID5, drives=(await bed.free("/c1"))[:3], name="rb-1a2b")
     with pytest.raises(InvalidValueError, match="not told that its parity is right"):
         await bed.backend.plan_array(wish, card_target("/c1"), assume_clean=True)
 
@@ -200,7 +200,7 @@ async def test_a_card_is_never_told_that_its_parity_is_right(bed: Bed) -> None:
 async def test_nothing_is_made_while_the_card_rebuilds(bed: Bed) -> None:
     found = await bed.backend.candidates() if await bed.backend.inventory() else ()
     assert not any(one.free for one in found if str(one.controller) == "megaraid:/c2")
-    wish = ArrayWish(level=Level.RAID0, drives=(await bed.free("/c0"))[:1], name="rb-1a2b")
+    wish = ArrayRequest(level=Level.RAID0, drives=(await bed.free("/c0"))[:1], name="rb-1a2b")
     contents = alone(GOOD, volumes=(VirtualDrive(card=0, number=1, jobs=(BackgroundOperation(kind="rebuild"),)),))
     from backends.vendors.megaraid.creation import plan_array
 

@@ -14,7 +14,7 @@ import pytest
 from hypothesis import HealthCheck, given, settings
 from hypothesis import strategies as st
 
-from backends.vendors.megaraid.facts import UNKNOWN, Card, Word
+from backends.vendors.megaraid.facts import UNKNOWN, Card, MegaRaidValue
 from backends.vendors.megaraid.storcli import battery, cards
 from backends.vendors.megaraid.storcli import properties as besides
 from backends.vendors.megaraid.storcli.document import replies
@@ -175,7 +175,7 @@ def everything(text: str) -> Iterator[object]:
 
 def words_of(found: object) -> Iterator[str]:
     """Every text and every tool's word in a result."""
-    if isinstance(found, Word):
+    if isinstance(found, MegaRaidValue):
         yield found.raw
     elif isinstance(found, str) and not isinstance(found, Enum):
         yield found

@@ -7,7 +7,7 @@ from typing import Any
 
 import pytest
 
-from backends.change import Change, Write
+from backends.change import Change, ChangeStep
 from backends.errors import (
     AnotherDeviceError,
     BlockedError,
@@ -21,7 +21,7 @@ from backends.settings import Risk
 from backends.simulator.host import SimulatedHost
 from backends.vendors.megaraid.addresses import card_target, volume_target
 from backends.vendors.megaraid.backend import MegaRaid
-from backends.vendors.megaraid.dialect import Contents
+from backends.vendors.megaraid.dialect import CardSnapshot
 from backends.vendors.megaraid.facts import BackgroundOperation, Card, PhysicalDrive, VirtualDrive
 from backends.vendors.megaraid.geometry import members_of
 from backends.vendors.megaraid.running import places_of
@@ -193,9 +193,9 @@ async def test_a_step_of_another_volume_is_refused_before_anything_is_deleted(ar
     change = await change_of(host, V1, "262144")
     tool = change.writes[0].argv[0]
     for steps in (
-        (Write(argv=(tool, *argv, "J", "nolog")),),
-        (change.writes[0], Write(argv=(tool, *argv, "J", "nolog"))),
-        (*change.writes, Write(argv=(tool, *argv, "J", "nolog"))),
+        (ChangeStep(argv=(tool, *argv, "J", "nolog")),),
+        (change.writes[0], ChangeStep(argv=(tool, *argv, "J", "nolog"))),
+        (*change.writes, ChangeStep(argv=(tool, *argv, "J", "nolog"))),
     ):
         with pytest.raises(RefusedError):
             await MegaRaid(host).apply(replace(change, writes=steps))
@@ -296,7 +296,10 @@ async def test_what_makes_it_again_may_not_be_exchanged() -> None:
     await delete(host, V1)
     planned = await MegaRaid(host).plan_remake(change)
     tool = planned.writes[0].argv[0]
-    for step in (Write(argv=(tool, "/c0/v0", "del", "force", "J", "nolog")), Write(line=planned.writes[0].shown())):
+    for step in (
+        ChangeStep(argv=(tool, "/c0/v0", "del", "force", "J", "nolog")),
+        ChangeStep(line=planned.writes[0].shown()),
+    ):
         with pytest.raises(RefusedError):
             await MegaRaid(host).apply(replace(planned, writes=(step,)))
 
@@ -331,7 +334,7 @@ async def test_it_is_made_behind_no_other_card() -> None:
 )
 def test_only_a_good_drive_of_nobody_is_free(own: dict[str, Any], free: bool) -> None:
     one = PhysicalDrive(**{"card": 0, "enclosure": 252, "slot": 1, "serial": "A", "state": State.UNASSIGNED, **own})
-    contents = Contents(card=Card(number=0), drives=(one,))
+    contents = CardSnapshot(card=Card(number=0), drives=(one,))
     if free:
         assert places_of(contents, ("A",)) == ("252:1",)
         return
@@ -343,12 +346,12 @@ def test_a_member_of_a_listed_volume_is_not_free_whatever_is_said_of_itself() ->
     one = PhysicalDrive(card=0, enclosure=252, slot=1, serial="A", state=State.UNASSIGNED, state_raw="UGood")
     volume = VirtualDrive(card=0, number=5, drives=("252:1",))
     with pytest.raises(RefusedError, match="is not free"):
-        places_of(Contents(card=Card(number=0), drives=(one,), volumes=(volume,)), ("A",))
+        places_of(CardSnapshot(card=Card(number=0), drives=(one,), volumes=(volume,)), ("A",))
 
 
 def test_two_drives_of_one_serial_number_are_none_for_certain() -> None:
     one = PhysicalDrive(card=0, enclosure=252, slot=1, serial="A", state=State.UNASSIGNED, state_raw="UGood")
-    contents = Contents(card=Card(number=0), drives=(one, replace(one, slot=2)))
+    contents = CardSnapshot(card=Card(number=0), drives=(one, replace(one, slot=2)))
     with pytest.raises(RefusedError, match="Several drives"):
         places_of(contents, ("A",))
     assert members_of(contents, ("252:1",)) == ()

@@ -6,7 +6,7 @@ from dataclasses import replace
 
 import pytest
 
-from backends.change import Write
+from backends.change import ChangeStep
 from backends.change_steps import lock_of
 from backends.errors import DeviceGoneError, NotFoundError, RefusedError, ToolFailedError
 from backends.model import Media, Scope, State, Target
@@ -378,7 +378,7 @@ async def test_only_a_format_of_this_very_namespace_is_run(argv: tuple[str, ...]
     host = PlayedDrive()
     change = await Nvme(host).plan(NAMESPACE, "lba_format", "4096")
     with pytest.raises(RefusedError):
-        await Nvme(host).apply(replace(change, writes=(Write(argv=argv),)))
+        await Nvme(host).apply(replace(change, writes=(ChangeStep(argv=argv),)))
     assert host.sets == []
 
 
@@ -397,7 +397,7 @@ async def test_only_the_feature_of_the_setting_is_written(argv: tuple[str, ...])
     host = PlayedDrive()
     change = await Nvme(host).plan(NAMESPACE, "drive_cache", "off")
     with pytest.raises(RefusedError):
-        await Nvme(host).apply(replace(change, writes=(Write(argv=argv),)))
+        await Nvme(host).apply(replace(change, writes=(ChangeStep(argv=argv),)))
     assert host.sets == []
 
 

@@ -8,8 +8,8 @@ import pytest
 
 from backends.host import Command, Completed, Host
 from backends.model import Target
-from backends.protocol import Finds
-from backends.testing.truncation import HalfAnswers, every_line
+from backends.protocol import InventoryBackend
+from backends.testing.truncation import TruncatedOutputTests, every_line
 from backends.vendors.nvme.backend import Nvme
 from backends.vendors.nvme.sysfs import controller_target
 from tests.backends.nvme.drives import PlayedDrive, refused
@@ -25,13 +25,13 @@ class JsonOnly(PlayedDrive):
         return await super().run(command)
 
 
-class TestHalfOfNvme(HalfAnswers):
+class TestHalfOfNvme(TruncatedOutputTests):
     @pytest.fixture
     def machine(self) -> Callable[[], Host]:
         return lambda: JsonOnly(wctemp=0)  # the limit, told by another answer, stands behind the temperature
 
     @pytest.fixture
-    def make(self) -> Callable[[Host], Finds]:
+    def make(self) -> Callable[[Host], InventoryBackend]:
         return Nvme
 
     @pytest.fixture

@@ -14,8 +14,8 @@ from http.server import BaseHTTPRequestHandler, ThreadingHTTPServer
 from pathlib import Path
 from typing import Any
 
-from backends.host import Command, Completed, Denial
-from backends.system.https.endpoint import Door
+from backends.host import Command, Completed, WriteDenied
+from backends.system.https.endpoint import HttpsEndpoint
 from tests.backends.fakes import FakeHost, disk, machine
 
 ROOT = "/devmgr/v2/storage-systems"
@@ -205,7 +205,7 @@ class PlayedWeb(FakeHost):
         return (DOOR,) if pattern == "/santricity:/*" else await super().list(pattern)
 
     async def writable(self, path: str) -> str | None:
-        return None if path == DOOR else Denial.NEEDS_ROOT
+        return None if path == DOOR else WriteDenied.NEEDS_ROOT
 
     async def run(self, command: Command) -> Completed:
         if command.argv[0] != DOOR:
@@ -239,13 +239,13 @@ class PlayedServer:
         self.heads: list[Mapping[str, str]] = []
         self.port = 0
 
-    def door(self, folder: Path, **more: Any) -> Door:
+    def door(self, folder: Path, **more: Any) -> HttpsEndpoint:
         """The way to it, with the right password."""
         file = folder / "password"
         file.write_text(f"{SECRET}\n")
         file.chmod(0o600)
         known = {"url": f"http://127.0.0.1:{self.port}", "user": self.user, "password_file": str(file)} | more
-        return Door(kind="santricity", name="lab", **known)
+        return HttpsEndpoint(kind="santricity", name="lab", **known)
 
     @contextmanager
     def running(self, certificate: Path | None = None) -> Iterator[PlayedServer]:

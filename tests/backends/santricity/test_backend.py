@@ -10,7 +10,7 @@ from pathlib import Path
 
 import pytest
 
-from backends.change import Change, Write
+from backends.change import Change, ChangeStep
 from backends.errors import (
     BlockedError,
     DeviceGoneError,
@@ -317,7 +317,7 @@ async def test_another_volume_under_the_same_name_is_left_alone() -> None:
 )
 async def test_a_request_that_is_not_of_this_change_is_not_sent(words: tuple[str, ...]) -> None:
     host = PlayedWeb()
-    change = replace(await planned(host, "read_cache", "off"), writes=(Write(argv=words),))
+    change = replace(await planned(host, "read_cache", "off"), writes=(ChangeStep(argv=words),))
     with pytest.raises(RefusedError, match="This does not set read cache"):
         await Santricity(host).apply(change)
     assert changes(host) == []

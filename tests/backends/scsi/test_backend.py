@@ -6,7 +6,7 @@ from dataclasses import replace
 
 import pytest
 
-from backends.change import Write
+from backends.change import ChangeStep
 from backends.errors import BlockedError, DeviceGoneError, NotFoundError, RefusedError, ToolFailedError
 from backends.host import Command, Completed
 from backends.model import Drive, Media, State, Target
@@ -354,18 +354,18 @@ async def test_a_disk_that_changes_between_two_steps_gets_no_second_step() -> No
 @pytest.mark.parametrize(
     "step",
     [
-        Write(argv=("/bin/rm", "-W0", "/dev/sda")),
-        Write(argv=("/sbin/hdparm", "-W0", "/dev/sdb")),
-        Write(argv=("/sbin/hdparm", "--security-erase", "x", "/dev/sda")),
-        Write(argv=("/sbin/hdparm", "-A0", "/dev/sda")),
-        Write(argv=("/sbin/hdparm", "-W0", "-N100", "/dev/sda")),
-        Write(argv=("/sbin/hdparm",)),
-        Write(path="/sys/block/sdb/device/rescan", text="1"),
-        Write(path="/etc/passwd", text="x"),
+        ChangeStep(argv=("/bin/rm", "-W0", "/dev/sda")),
+        ChangeStep(argv=("/sbin/hdparm", "-W0", "/dev/sdb")),
+        ChangeStep(argv=("/sbin/hdparm", "--security-erase", "x", "/dev/sda")),
+        ChangeStep(argv=("/sbin/hdparm", "-A0", "/dev/sda")),
+        ChangeStep(argv=("/sbin/hdparm", "-W0", "-N100", "/dev/sda")),
+        ChangeStep(argv=("/sbin/hdparm",)),
+        ChangeStep(path="/sys/block/sdb/device/rescan", text="1"),
+        ChangeStep(path="/etc/passwd", text="x"),
     ],
     ids=str,
 )
-async def test_a_step_of_a_forged_journal_is_not_taken(step: Write) -> None:
+async def test_a_step_of_a_forged_journal_is_not_taken(step: ChangeStep) -> None:
     host = bench(Ata())
     backend = ScsiBackend(host)
     change = await backend.plan(SDA, "drive_cache", "off")

@@ -8,8 +8,8 @@ import pytest
 
 from backends.host import Host
 from backends.model import Target
-from backends.protocol import Finds
-from backends.testing.truncation import HalfAnswers, every_line
+from backends.protocol import InventoryBackend
+from backends.testing.truncation import TruncatedOutputTests, every_line
 from backends.vendors.scsi.backend import ScsiBackend
 from tests.backends.scsi.drives import Ata, DriveHost, Kind, Scsi
 from tests.backends.scsi.test_conformance import SDA, SDB
@@ -20,13 +20,13 @@ def _machine() -> Host:
     return DriveHost(drives, tools=("hdparm", "sdparm", "smartctl"))
 
 
-class TestHalfOfADrivesTool(HalfAnswers):
+class TestHalfOfADrivesTool(TruncatedOutputTests):
     @pytest.fixture
     def machine(self) -> Callable[[], Host]:
         return _machine
 
     @pytest.fixture
-    def make(self) -> Callable[[Host], Finds]:
+    def make(self) -> Callable[[Host], InventoryBackend]:
         return ScsiBackend
 
     @pytest.fixture

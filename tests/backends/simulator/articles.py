@@ -10,10 +10,10 @@ from backends.simulator.calibration import CARDS, DRIVES, MIB, SOFTWARE
 from backends.simulator.profiles.hpe import hpe_rack
 from backends.simulator.profiles.lsi import demo_rack
 from backends.simulator.profiles.ssds import ssds_rack
-from backends.simulator.queueing_model import IoPattern, Layout
+from backends.simulator.queueing_model import IoPattern, WorkloadTarget
 from backends.simulator.rack import Rack
 
-_A = Layout(
+_A = WorkloadTarget(
     card=CARDS["LSI MegaRAID SAS 9280-24i4e"],
     drive=DRIVES["CTFDDAC256MAG-1G1"],
     level=Level.RAID5,
@@ -31,16 +31,16 @@ class Cell:
     """One measurement."""
 
     name: str
-    layout: Layout
+    layout: WorkloadTarget
     work: IoPattern
     iops: float
     mean_us: float
     """0 where the article has none."""
 
 
-def _e(level: Level, on: bool) -> Layout:
+def _e(level: Level, on: bool) -> WorkloadTarget:
     drive = DRIVES["ST800FM0053"]
-    return Layout(
+    return WorkloadTarget(
         card=CARDS["AVAGO MegaRAID SAS 9361-8i"],
         drive=drive,
         level=level,
@@ -77,9 +77,9 @@ TABLE_A = tuple(
 _SSD = DRIVES["SATA SSD 64GB"]
 
 
-def _b(level: Level, drives: int) -> Layout:
+def _b(level: Level, drives: int) -> WorkloadTarget:
     nested = level is Level.RAID50
-    return Layout(
+    return WorkloadTarget(
         card=None,
         drive=_SSD,
         level=level,
@@ -112,7 +112,7 @@ TABLE_B = tuple(
 SINGLE_B = tuple(
     Cell(
         name=f"one SSD {'read' if share else 'write'} {size}",
-        layout=Layout(card=None, drive=_SSD, size_bytes=_SSD.size_bytes),
+        layout=WorkloadTarget(card=None, drive=_SSD, size_bytes=_SSD.size_bytes),
         work=IoPattern(
             read_share=share, sequential=True, sizes=((size, 1.0),), depth=512 if size == 4096 else 64, tags=32
         ),
@@ -157,7 +157,7 @@ TABLE_E = tuple(
 """9361-8i, six SAS SSDs, 4 KiB."""
 
 
-def of(rack: Rack, device: str) -> Layout:
+def of(rack: Rack, device: str) -> WorkloadTarget:
     """What the model knows of a device that is there."""
     found = rack.layout(device)
     assert found is not None
@@ -207,9 +207,9 @@ _RS2BL080 = CARDS["Intel(R) RAID Controller RS2BL080"]
 _X25E = DRIVES["SSDSA2SH064G1GC INTEL"]
 
 
-def _f(level: Level) -> Layout:
+def _f(level: Level) -> WorkloadTarget:
     mirrored = level is Level.RAID10
-    return Layout(
+    return WorkloadTarget(
         card=_RS2BL080,
         drive=_X25E,
         level=level,

@@ -8,11 +8,11 @@ from contextlib import aclosing
 from dataclasses import dataclass, field
 from pathlib import Path
 
-from app.core.fio.events import Finished, LoadEvent
+from app.core.fio.events import LoadEvent, WorkloadFinished
 from app.core.fio.job import Job, JobTarget, TargetKind
 from app.core.fio.load import FioLoad
 from app.core.session.event_types import PhaseChanged, SampleTaken
-from app.core.session.results import RunFigures, RunStatus, Sample
+from app.core.session.results import RunResult, RunStatus, Sample
 from backends.host import Host
 
 
@@ -20,7 +20,7 @@ from backends.host import Host
 class Ran:
     """What a load told."""
 
-    figures: RunFigures = field(default_factory=lambda: RunFigures(status=RunStatus.FAILED))
+    figures: RunResult = field(default_factory=lambda: RunResult(status=RunStatus.FAILED))
     samples: list[Sample] = field(default_factory=list)
     phases: list[str] = field(default_factory=list)
 
@@ -49,7 +49,7 @@ async def follow(load: AsyncGenerator[LoadEvent, None], stop: asyncio.Event, sto
                         stop.set()
                 case PhaseChanged():
                     ran.phases.append(event.phase.value)
-                case Finished():
+                case WorkloadFinished():
                     ran.figures = event.figures
                 case _:
                     pass

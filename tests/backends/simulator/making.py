@@ -5,11 +5,11 @@ from __future__ import annotations
 from collections.abc import Iterable, Sequence
 
 from app.core.changes.arrays.candidates import candidates_of, chosen, plan_array
-from backends.array_planning import ArrayPlan, ArrayWish, Candidate
-from backends.change import Write
+from backends.array_planning import ArrayPlan, ArrayRequest, Candidate
+from backends.change import ChangeStep
 from backends.host import Command, Completed
 from backends.model import Array, Inventory, Level
-from backends.registry import Machine
+from backends.registry import MachineBackends
 from backends.simulator.host import SimulatedHost
 from backends.simulator.profiles.arrays import arrays_rack
 from backends.simulator.rack import Rack
@@ -46,7 +46,7 @@ def new_host(rack: Rack | None = None) -> SimulatedHost:
 
 
 async def drives_of(host: SimulatedHost, names: Sequence[str]) -> tuple[Candidate, ...]:
-    machine = Machine.of(host)
+    machine = MachineBackends.of(host)
     found, problems = await candidates_of(machine, await machine.probe(), names)
     assert problems == ()
     return chosen(found, names)
@@ -65,19 +65,19 @@ async def planned(
     **policies: str,
 ) -> ArrayPlan:
     drives = await drives_of(host, names)
-    wish = ArrayWish(
+    wish = ArrayRequest(
         level=level, drives=drives, name=name, strip_bytes=strip, spans=spans, layout=layout, policies=policies
     )
-    return await plan_array(Machine.of(host), wish, assume_clean=assume_clean)
+    return await plan_array(MachineBackends.of(host), wish, assume_clean=assume_clean)
 
 
-async def taken(host: SimulatedHost, steps: Iterable[Write]) -> tuple[Completed, ...]:
+async def taken(host: SimulatedHost, steps: Iterable[ChangeStep]) -> tuple[Completed, ...]:
     """What every step printed."""
     return tuple([await host.run(Command(argv=step.argv, mutates=True)) for step in steps])
 
 
 async def seen(host: SimulatedHost) -> Inventory:
-    found = await Machine.of(host).probe()
+    found = await MachineBackends.of(host).probe()
     assert found.problems == ()
     return found
 

@@ -8,7 +8,7 @@ import pytest
 
 from backends.simulator.cache_model import flow_of
 from backends.simulator.caches import CacheCounts, fullness
-from backends.simulator.workload_target import CacheKind, CacheMode, IoPattern, Layout
+from backends.simulator.workload_target import CacheKind, CacheMode, IoPattern, WorkloadTarget
 from tests.backends.simulator.tiers import READS, STREAM, WRITES, G, K, M, cached, pooled
 
 DM, WRITECACHE, BCACHE = CacheKind.DM_CACHE, CacheKind.WRITECACHE, CacheKind.BCACHE
@@ -16,7 +16,7 @@ THROUGH, BACK, AROUND = CacheMode.WRITE_THROUGH, CacheMode.WRITE_BACK, CacheMode
 
 
 def after(
-    layout: Layout, work: IoPattern = READS, *, reads: int = 0, writes: int = 0, seconds: float = 1.0
+    layout: WorkloadTarget, work: IoPattern = READS, *, reads: int = 0, writes: int = 0, seconds: float = 1.0
 ) -> CacheCounts:
     """What a cache is like after so many requests of 4 KiB."""
     cache = layout.cache
@@ -98,7 +98,7 @@ def test_passthrough_throws_out_what_is_written() -> None:
         (cached(BCACHE, THROUGH, held_bytes=40 * G), WRITES, 0),
     ],
 )
-def test_what_is_written_past_bcache_is_thrown_out_of_it(layout: Layout, work: IoPattern, gone: int) -> None:
+def test_what_is_written_past_bcache_is_thrown_out_of_it(layout: WorkloadTarget, work: IoPattern, gone: int) -> None:
     assert layout.cache is not None
     assert after(layout, work, writes=1000).held_bytes == layout.cache.held_bytes - gone * 4096
 
@@ -116,7 +116,9 @@ def test_what_is_written_past_bcache_is_thrown_out_of_it(layout: Layout, work: I
     ],
     ids=lambda value: str(value) if isinstance(value, int) else "",
 )
-def test_while_nothing_is_asked_it_is_written_out_as_far_as_the_driver_does_that(layout: Layout, left: int) -> None:
+def test_while_nothing_is_asked_it_is_written_out_as_far_as_the_driver_does_that(
+    layout: WorkloadTarget, left: int
+) -> None:
     assert layout.cache is not None
     counts = CacheCounts(held_bytes=layout.cache.held_bytes, dirty_bytes=layout.cache.dirty_bytes, at=100.0)
     counts.rest(layout.cache, layout.size_bytes, 100.0 + 7 * 24 * 3600)

@@ -7,8 +7,8 @@ from dataclasses import replace
 import pytest
 
 from backends.simulator.cache_model import drained
-from backends.simulator.queueing_model import Direction, Expected, expect
-from backends.simulator.workload_target import CacheKind, CacheMode, IoPattern, Layout
+from backends.simulator.queueing_model import Direction, PredictedPerformance, expect
+from backends.simulator.workload_target import CacheKind, CacheMode, IoPattern, WorkloadTarget
 from tests.backends.simulator.tiers import FAST, MIX, READS, SLOW, STREAM, WRITES, G, K, M, cached
 
 DM, WRITECACHE, BCACHE = CacheKind.DM_CACHE, CacheKind.WRITECACHE, CacheKind.BCACHE
@@ -18,7 +18,7 @@ NEAR_SLOW, NEAR_FAST = 1.5, 0.4
 """At most so many times as fast as the slow part alone; at least so many times as fast as the fast one."""
 
 
-def as_fast_as(layout: Layout, work: IoPattern) -> str:
+def as_fast_as(layout: WorkloadTarget, work: IoPattern) -> str:
     """Which part's speed a load has on the device."""
     here, slow, fast = (expect(one, work).iops for one in (layout, SLOW, FAST))
     if here < slow * NEAR_SLOW:
@@ -45,7 +45,7 @@ def as_fast_as(layout: Layout, work: IoPattern) -> str:
     ],
     ids=lambda value: value if isinstance(value, str) else "",
 )
-def test_each_mode_has_the_speed_of_the_part_that_serves(layout: Layout, reads: str, writes: str) -> None:
+def test_each_mode_has_the_speed_of_the_part_that_serves(layout: WorkloadTarget, reads: str, writes: str) -> None:
     assert (as_fast_as(layout, READS), as_fast_as(layout, WRITES)) == (reads, writes)
 
 
@@ -93,7 +93,7 @@ def test_what_the_cache_answers_does_not_wait_for_the_disks() -> None:
 
 @pytest.mark.parametrize("work", [READS, WRITES, MIX, STREAM])
 @pytest.mark.parametrize("layout", [cached(DM, THROUGH, held_bytes=3 * G), cached(WRITECACHE), cached(BCACHE)])
-def test_little_s_law_holds(layout: Layout, work: IoPattern) -> None:
+def test_little_s_law_holds(layout: WorkloadTarget, work: IoPattern) -> None:
     found = expect(layout, work)
     both = [one for one in (found.read, found.write) if one is not None]
     in_flight = sum(one.iops * (one.mean_us + found.submit_us) for one in both) / 1e6
@@ -142,7 +142,7 @@ def test_a_writecache_takes_each_block_of_a_large_write_by_itself(size: int) -> 
     layout = cached(WRITECACHE)
     assert layout.cache is not None
     layout = replace(layout, cache=replace(layout.cache, fast=replace(FAST, drive=ram)))
-    found: Expected = expect(layout, replace(WRITES, sizes=((size, 1.0),), jobs=16))
+    found: PredictedPerformance = expect(layout, replace(WRITES, sizes=((size, 1.0),), jobs=16))
     assert found.iops * size / M <= 2800
 
 
@@ -154,7 +154,7 @@ def test_bcache_adds_to_a_request_what_was_published() -> None:
         assert with_it - without == pytest.approx(1e6 / rate - 1, rel=0.15)
 
 
-def alone(layout: Layout, work: IoPattern) -> float:
+def alone(layout: WorkloadTarget, work: IoPattern) -> float:
     found = expect(layout, work)
     return latency(found.read or found.write)
 
@@ -169,7 +169,7 @@ def alone(layout: Layout, work: IoPattern) -> float:
         (cached(BCACHE, AROUND), 8300),
     ],
 )
-def test_a_flush_ends_where_the_writes_do(layout: Layout, us: float) -> None:
+def test_a_flush_ends_where_the_writes_do(layout: WorkloadTarget, us: float) -> None:
     assert expect(layout, WRITES).flush_us == us
 
 

@@ -16,7 +16,7 @@ from app.core.fio.load import FioLoad
 from app.core.fio.preflight import preflight
 from app.core.fio.profiles import PROFILES
 from app.core.fio.stalls import standstills
-from app.core.fio.stream import Document, StreamParser
+from app.core.fio.stream import FioJsonDocument, StreamParser
 from app.core.session.results import RunStatus
 from backends.fio_buckets import value_of
 from backends.simulator.fio.job import parse_jobs
@@ -245,7 +245,7 @@ async def test_the_output_is_fio_s_own_document_by_document(host: SimulatedHost,
     text = (tmp_path / "fio.out").read_text()
     assert all(line in ("{", "}", "") or line.startswith("  ") for line in text.split("\n"))
     parser = StreamParser()
-    documents = [event.data for event in parser.feed(text.encode()) if isinstance(event, Document)]
+    documents = [event.data for event in parser.feed(text.encode()) if isinstance(event, FioJsonDocument)]
     assert len(documents) == 8
     last = documents[-1]["jobs"][0]
     assert documents[-1]["fio version"] == "fio-3.33"

@@ -7,7 +7,7 @@ import pytest
 from backends.errors import NotFoundError, ToolFailedError, ToolMissingError, ToolTimeoutError
 from backends.host import Command
 from backends.model import Array, Inventory, Level, State
-from backends.registry import Machine
+from backends.registry import MachineBackends
 from backends.simulator.host import SimulatedHost
 from backends.simulator.profiles.table import put
 from backends.simulator.programs import PATHS
@@ -21,7 +21,7 @@ def host() -> SimulatedHost:
 
 
 async def inventory(host: SimulatedHost) -> Inventory:
-    return await Machine.of(host).probe()
+    return await MachineBackends.of(host).probe()
 
 
 def array(found: Inventory, address: str) -> Array:

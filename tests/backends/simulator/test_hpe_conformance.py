@@ -7,7 +7,7 @@ from itertools import count
 import pytest
 
 from backends.model import Scope, Target
-from backends.protocol import Backend, Finds
+from backends.protocol import Backend, InventoryBackend
 from backends.simulator.host import SimulatedHost
 from backends.simulator.profiles.hpe import hpe_rack
 from backends.simulator.rack import Clock, Rack
@@ -107,5 +107,5 @@ class TestScsiOnTheRack(Conformance):
 
 class TestHbaOnTheRack(FindsConformance):
     @pytest.fixture
-    def backend(self) -> Finds:
+    def backend(self) -> InventoryBackend:
         return HbaBackend(SimulatedHost(still_hpe(), speed=FAST))

@@ -10,8 +10,8 @@ from click.testing import CliRunner
 from app.cli.main import cli
 from backends.host import Host
 from backends.model import Inventory, Target
-from backends.protocol import Finds
-from backends.registry import Machine
+from backends.protocol import InventoryBackend
+from backends.registry import MachineBackends
 from backends.simulator.host import SimulatedHost
 from backends.simulator.profiles.hpe import hpe_rack
 from backends.system.recorded import ReplayHost
@@ -32,8 +32,8 @@ def recording(tmp_path_factory: pytest.TempPathFactory) -> Path:
 
 class TestEveryBackendOnTheRecording(FindsConformance):
     @pytest.fixture(params=VENDORS)
-    def backend(self, request: pytest.FixtureRequest, recording: Path) -> Finds:
-        return Machine.of(ReplayHost(recording)).backends[request.param]
+    def backend(self, request: pytest.FixtureRequest, recording: Path) -> InventoryBackend:
+        return MachineBackends.of(ReplayHost(recording)).backends[request.param]
 
 
 def everything(found: Inventory) -> list[Target]:
@@ -41,8 +41,8 @@ def everything(found: Inventory) -> list[Target]:
     return targets + [one.target for one in found.drives]
 
 
-async def found_on(host: Host) -> tuple[Machine, Inventory]:
-    machine = Machine.of(host)
+async def found_on(host: Host) -> tuple[MachineBackends, Inventory]:
+    machine = MachineBackends.of(host)
     return machine, await machine.probe()
 
 

@@ -10,10 +10,10 @@ from typing import TypeVar
 import pytest
 
 from backends.simulator.calibration import SOFTWARE, CardType, DriveType, SoftwareType
-from backends.simulator.queueing_model import Layout, expect
+from backends.simulator.queueing_model import WorkloadTarget, expect
 from tests.backends.simulator.articles import PEAKS_F, TABLE_A, TABLE_B, TABLE_C, TABLE_D, TABLE_E, TABLE_F, Cell
 
-Change = Callable[[Layout, Sequence[float]], Layout]
+Change = Callable[[WorkloadTarget, Sequence[float]], WorkloadTarget]
 """A layout with its constants by these factors."""
 
 OFF, SHARE_OFF = 1.3, 1.1
@@ -55,7 +55,7 @@ def of_parts(*known: tuple[str, Sequence[str]]) -> Constants:
         }
         return replace(part, **own)
 
-    def change(layout: Layout, by: Sequence[float]) -> Layout:
+    def change(layout: WorkloadTarget, by: Sequence[float]) -> WorkloadTarget:
         card, halves = layout.card, layout.halves
         return replace(
             layout,
@@ -76,7 +76,7 @@ def of_software(name: str) -> Constants:
     """Those of a host's md; a read and a write of it cost about the same, so one factor stands for both."""
     md = SOFTWARE[name]
 
-    def change(layout: Layout, by: Sequence[float]) -> Layout:
+    def change(layout: WorkloadTarget, by: Sequence[float]) -> WorkloadTarget:
         own = {key: getattr(md, key) * factor for key, factor in zip(_SOFTWARE, by, strict=False)}
         request, one, two, second = by[len(_SOFTWARE) :]
         own |= {"read_us": md.read_us * request, "write_us": md.write_us * request}

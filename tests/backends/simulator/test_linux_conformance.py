@@ -7,8 +7,8 @@ from itertools import count
 import pytest
 
 from backends.model import Scope, Target
-from backends.protocol import Backend, Finds
-from backends.registry import Machine
+from backends.protocol import Backend, InventoryBackend
+from backends.registry import MachineBackends
 from backends.simulator.host import SimulatedHost
 from backends.simulator.profiles.linux import linux_rack
 from backends.testing.conformance import Conformance, FindsConformance
@@ -74,24 +74,24 @@ class TestScsiOnTheRack(Conformance):
 
 class TestDmOnTheRack(FindsConformance):
     @pytest.fixture
-    def backend(self) -> Finds:
+    def backend(self) -> InventoryBackend:
         return Dm(host())
 
 
 class TestHbaOnTheRack(FindsConformance):
     @pytest.fixture
-    def backend(self) -> Finds:
+    def backend(self) -> InventoryBackend:
         return HbaBackend(host())
 
 
 async def test_no_vendors_card_is_on_it() -> None:
-    found = await Machine.of(host()).probe()
+    found = await MachineBackends.of(host()).probe()
     assert {one.target.backend for one in found.controllers} == {"hba", "zfs"}
     assert {one.target.backend for one in found.arrays} == {"bcache", "dm", "lvm", "md", "zfs"}
     assert found.problems == ()
 
 
 async def test_two_paths_are_told_of_one_disk() -> None:
-    found = await Machine.of(host()).probe()
+    found = await MachineBackends.of(host()).probe()
     paths = {one.paths for one in found.drives if one.paths}
     assert paths == {("/dev/sdg", "/dev/sdi"), ("/dev/sdh", "/dev/sdj")}

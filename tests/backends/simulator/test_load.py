@@ -10,7 +10,7 @@ import pytest
 from backends.model import Level
 from backends.simulator.calibration import CARDS, CORES, DRIVES, GB, MIB
 from backends.simulator.profiles.linux import linux_rack
-from backends.simulator.queueing_model import Expected, IoPattern, Layout, expect
+from backends.simulator.queueing_model import IoPattern, PredictedPerformance, WorkloadTarget, expect
 from tests.backends.simulator.articles import (
     PEAKS_F,
     SINGLE_B,
@@ -24,7 +24,7 @@ from tests.backends.simulator.articles import (
 )
 
 A = TABLE_A[0].layout
-X25 = Layout(
+X25 = WorkloadTarget(
     card=CARDS["Intel(R) RAID Controller RS2BL080"],
     drive=DRIVES["SSDSA2SH064G1GC INTEL"],
     level=Level.RAID5,
@@ -40,7 +40,7 @@ DEPTHS = [2**power for power in range(11)]
 SIZES = [512 << power for power in range(14)]
 
 
-def mean_us(found: Expected) -> float:
+def mean_us(found: PredictedPerformance) -> float:
     parts = [part for part in (found.read, found.write) if part is not None]
     return sum(part.iops * part.mean_us for part in parts) / found.iops
 
@@ -65,7 +65,7 @@ def test_small_reads_of_raid_6_are_above_those_of_raid_5_as_measured() -> None:
 
 @pytest.mark.parametrize(("name", "layout", "work", "iops"), PEAKS_F, ids=lambda value: str(value)[:12])
 def test_every_peak_of_article_f_is_within_five_percent(
-    name: str, layout: Layout, work: IoPattern, iops: float
+    name: str, layout: WorkloadTarget, work: IoPattern, iops: float
 ) -> None:
     assert expect(layout, work).iops == pytest.approx(iops, rel=0.05), name
 

@@ -8,12 +8,12 @@ import pytest
 
 from backends.model import Level
 from backends.simulator.profiles.hpe import hpe_rack
-from backends.simulator.queueing_model import Layout
+from backends.simulator.queueing_model import WorkloadTarget
 from backends.simulator.rack import Rack
 from backends.simulator.state_file import dumped, loaded
 
 
-def layout(rack: Rack, name: str) -> Layout:
+def layout(rack: Rack, name: str) -> WorkloadTarget:
     found = rack.layout(name)
     assert found is not None, name
     return found

@@ -8,13 +8,13 @@ from functools import partial
 import pytest
 
 from app.core.changes.arrays.candidates import candidates_of
-from backends.array_planning import ArrayFound, ArrayPlan, ArrayStanding, MadeArray
-from backends.change import Write
+from backends.array_planning import ArrayMatch, ArrayMatchState, ArrayPlan, CreatedArray
+from backends.change import ChangeStep
 from backends.errors import InvalidValueError, RaidbenchError, RefusedError, ToolFailedError
 from backends.host import Command, Completed
 from backends.model import Array, Level, State, Target
-from backends.protocol import BuildsArrays
-from backends.registry import Machine
+from backends.protocol import ArrayCreator
+from backends.registry import MachineBackends
 from backends.simulator.state_file import dumped
 from backends.values import dataclass
 from tests.backends.simulator.making import drives_of, new_host, planned, seen
@@ -109,9 +109,9 @@ class Bench:
         self.maker, self.host = maker, new_host()
 
     @property
-    def builder(self) -> BuildsArrays:
-        backend = Machine.of(self.host).backends[self.maker.backend]
-        assert isinstance(backend, BuildsArrays)
+    def builder(self) -> ArrayCreator:
+        backend = MachineBackends.of(self.host).backends[self.maker.backend]
+        assert isinstance(backend, ArrayCreator)
         return backend
 
     async def plan(
@@ -119,15 +119,15 @@ class Bench:
     ) -> ArrayPlan:
         return await planned(self.host, level, self.maker.names(first, count), name=name, strip=64 << 10, spans=spans)
 
-    async def take(self, steps: tuple[Write, ...]) -> None:
+    async def take(self, steps: tuple[ChangeStep, ...]) -> None:
         await self.builder.run_making(self.maker.controller, steps)
 
-    async def made(self, level: Level = Level.RAID5, count: int = 3, spans: int | None = None) -> MadeArray:
+    async def made(self, level: Level = Level.RAID5, count: int = 3, spans: int | None = None) -> CreatedArray:
         plan = await self.plan(level, count, spans=spans)
         await self.take(plan.steps)
         return plan.made()
 
-    async def find(self, array: MadeArray) -> ArrayFound:
+    async def find(self, array: CreatedArray) -> ArrayMatch:
         return await self.builder.find_made(array)
 
     async def by_hand(self, name: str, first: int, count: int = 3) -> Completed:
@@ -145,7 +145,7 @@ class Bench:
         return {str(one.target): one for one in found if str(one.target).startswith(f"{self.maker.controller}/")}
 
     async def free(self) -> list[str]:
-        machine = Machine.of(self.host)
+        machine = MachineBackends.of(self.host)
         found, _ = await candidates_of(machine, await machine.probe())
         return [one.place for one in found if one.free and one.controller == self.maker.controller]
 
@@ -166,7 +166,7 @@ async def test_what_is_made_is_listed_and_deleted_without_a_trace(maker: Maker, 
     before, free = await bench.arrays(), await bench.free()
     plan = await bench.plan(level, count)
     array = plan.made()
-    assert (await bench.find(array)).standing is ArrayStanding.ABSENT
+    assert (await bench.find(array)).standing is ArrayMatchState.ABSENT
     await bench.take(plan.steps)
     ((address, made),) = [(key, one) for key, one in (await bench.arrays()).items() if key not in before]
     called = level if count > 1 else maker.alone
@@ -174,10 +174,12 @@ async def test_what_is_made_is_listed_and_deleted_without_a_trace(maker: Maker, 
     assert made.strip_bytes in (64 << 10, None)
     assert len(await bench.free()) == len(free) - count
     found = await bench.find(array)
-    assert (found.standing, str(found.target), found.device) == (ArrayStanding.WHOLE, address, made.device), found.words
+    assert (found.standing, str(found.target), found.device) == (ArrayMatchState.WHOLE, address, made.device), (
+        found.words
+    )
     assert found.looked_at == (made.device,)
     await bench.take(found.remove)
-    assert (await bench.find(array)).standing is ArrayStanding.ABSENT
+    assert (await bench.find(array)).standing is ArrayMatchState.ABSENT
     assert (await bench.arrays()).keys() == before.keys()
     assert await bench.free() == free
 
@@ -192,7 +194,7 @@ async def test_a_drive_that_is_used_by_now_makes_no_array(maker: Maker) -> None:
     with pytest.raises(ToolFailedError):
         await bench.take(plan.steps)
     found = await bench.find(plan.made())
-    assert (found.standing, found.remove) == (ArrayStanding.UNKNOWN, ())
+    assert (found.standing, found.remove) == (ArrayMatchState.UNKNOWN, ())
 
 
 @ALL
@@ -211,7 +213,7 @@ async def test_an_array_of_the_same_name_and_level_by_somebody_else_is_never_its
     last = len(maker.places) - 3
     assert (await bench.by_hand("rb-1", last)).returncode == 0
     found = await bench.find(plan.made())
-    assert (found.standing, found.remove) == (ArrayStanding.ABSENT, ())
+    assert (found.standing, found.remove) == (ArrayMatchState.ABSENT, ())
 
 
 @ALL
@@ -220,7 +222,7 @@ async def test_one_over_its_very_drives_that_bears_another_name_is_left_alone(ma
     plan = await bench.plan()
     assert (await bench.by_hand("mine", 0)).returncode == 0
     found = await bench.find(plan.made())
-    assert (found.standing, found.remove, found.target) == (ArrayStanding.UNKNOWN, (), None)
+    assert (found.standing, found.remove, found.target) == (ArrayMatchState.UNKNOWN, (), None)
     assert "is called mine, not rb-1" in found.words
 
 
@@ -231,7 +233,7 @@ async def test_one_of_the_same_name_over_its_drives_that_was_there_before_is_not
     assert (await bench.by_hand("rb-1", 0)).returncode == 0
     before = (await bench.plan(Level.RAID0, 1, first=3)).before
     found = await bench.find(replace(plan.made(), before=before))
-    assert (found.standing, found.remove) == (ArrayStanding.UNKNOWN, ())
+    assert (found.standing, found.remove) == (ArrayMatchState.UNKNOWN, ())
     assert "was there before" in found.words
 
 
@@ -247,7 +249,7 @@ async def test_one_that_is_made_otherwise_is_another(maker: Maker, other: dict[s
     bench = Bench(maker)
     array = await bench.made()
     found = await bench.find(replace(array, **other))  # type: ignore[arg-type]
-    assert (found.standing, found.remove, why in found.words) == (ArrayStanding.UNKNOWN, (), True), found.words
+    assert (found.standing, found.remove, why in found.words) == (ArrayMatchState.UNKNOWN, (), True), found.words
 
 
 @NEW
@@ -257,7 +259,7 @@ async def test_one_over_more_or_fewer_drives_is_another(maker: Maker) -> None:
     more = (await bench.plan(Level.RAID0, 1, first=3)).made().members
     for members in (array.members[:2], (*array.members, *more)):
         found = await bench.find(replace(array, members=members))
-        assert (found.standing, found.remove) == (ArrayStanding.UNKNOWN, ())
+        assert (found.standing, found.remove) == (ArrayMatchState.UNKNOWN, ())
 
 
 @NEW
@@ -286,7 +288,7 @@ async def test_a_step_that_does_anything_else_is_not_taken(maker: Maker) -> None
     before = await bench.arrays()
     for argv in strange:
         with pytest.raises(RefusedError):
-            await bench.take((*plan.steps, Write(argv=argv)))
+            await bench.take((*plan.steps, ChangeStep(argv=argv)))
     assert (await bench.arrays()).keys() == before.keys()
 
 
@@ -333,11 +335,11 @@ async def test_groups_with_a_parity_of_their_own_are_made_found_and_deleted(
     assert (made.level, made.spans, made.data_drives) == (level, *listed)
     assert made.size_bytes == pytest.approx(plan.size_bytes, rel=0.01)
     found = await bench.find(array)
-    assert found.standing is ArrayStanding.WHOLE, found.words
+    assert found.standing is ArrayMatchState.WHOLE, found.words
     other = await bench.find(replace(array, spans=3))
-    assert (other.standing, other.remove, "2 spans, not 3" in other.words) == (ArrayStanding.UNKNOWN, (), True)
+    assert (other.standing, other.remove, "2 spans, not 3" in other.words) == (ArrayMatchState.UNKNOWN, (), True)
     await bench.take(found.remove)
-    assert (await bench.find(array)).standing is ArrayStanding.ABSENT
+    assert (await bench.find(array)).standing is ArrayMatchState.ABSENT
 
 
 @pytest.mark.parametrize(
@@ -383,7 +385,7 @@ async def test_arcconf_without_legs_divides_them_in_two_as_its_usage_says() -> N
     told = " ".join(plan.steps[0].argv)
     assert " legs 2 " in told
     await bench.host.run(Command(argv=tuple(told.replace(" legs 2 ", " ").split()), mutates=True))
-    assert (await bench.find(plan.made())).standing is ArrayStanding.WHOLE
+    assert (await bench.find(plan.made())).standing is ArrayMatchState.WHOLE
 
 
 async def test_its_letter_and_number_are_not_what_it_is_known_by() -> None:
@@ -396,7 +398,7 @@ async def test_its_letter_and_number_are_not_what_it_is_known_by() -> None:
     (card,) = bench.host.rack.smart["ssacli"]
     assert [volume.group for volume in card.volumes] == ["A"]
     found = await bench.find(array)
-    assert (found.standing, str(found.target)) == (ArrayStanding.WHOLE, "smartarray:/slot0/ld2")
+    assert (found.standing, str(found.target)) == (ArrayMatchState.WHOLE, "smartarray:/slot0/ld2")
 
 
 async def test_with_a_spare_of_its_own_it_is_not_deleted() -> None:
@@ -406,7 +408,7 @@ async def test_with_a_spare_of_its_own_it_is_not_deleted() -> None:
     bays = tuple(replace(bay, group="B", spare=True) if bay.place == "2I:1:6" else bay for bay in card.bays)
     bench.host.rack.smart["ssacli"] = (replace(card, bays=bays),)
     found = await bench.find(array)
-    assert (found.standing, found.remove) == (ArrayStanding.UNKNOWN, ())
+    assert (found.standing, found.remove) == (ArrayMatchState.UNKNOWN, ())
     assert "2I:1:6 was added to them as spare" in found.words
 
 
@@ -417,7 +419,7 @@ async def test_with_a_second_logical_drive_in_its_array_it_is_not_deleted() -> N
     second = replace(card.volumes[-1], number=9, name="mine", device="/dev/sdy", wwn="600508b1001c00000000000000000009")
     bench.host.rack.smart["ssacli"] = (replace(card, volumes=(*card.volumes, second)),)
     found = await bench.find(array)
-    assert (found.standing, found.remove) == (ArrayStanding.UNKNOWN, ())
+    assert (found.standing, found.remove) == (ArrayMatchState.UNKNOWN, ())
     assert "The logical drives 2 and 9 have its drives." in found.words
 
 
@@ -428,7 +430,7 @@ async def test_a_drive_of_it_of_which_the_words_are_not_known_leaves_it_open() -
     bays = tuple(replace(bay, state="Strange") if bay.place == "2I:1:1" else bay for bay in card.bays)
     bench.host.rack.smart["ssacli"] = (replace(card, bays=bays),)
     found = await bench.find(array)
-    assert found.standing is ArrayStanding.UNKNOWN
+    assert found.standing is ArrayMatchState.UNKNOWN
     assert "which is Strange" in found.words
 
 
@@ -490,7 +492,7 @@ async def test_policies_at_birth_are_the_settings_that_are_read_afterwards(name:
         await bench.take(plan.steps)
         found = await bench.find(plan.made())
         assert found.target is not None
-        readings = await Machine.of(bench.host).read(found.target)
+        readings = await MachineBackends.of(bench.host).read(found.target)
         assert {key: readings[key].now for key in plan.wish.policies} == plan.wish.policies
 
 
@@ -525,4 +527,4 @@ async def test_an_old_answer_after_a_kill_is_not_taken_for_nothing_there() -> No
     await builder.find_made(plan.made())
     await bench.host.run(Command(argv=plan.steps[0].argv, mutates=True))
     assert "1" in bench.host.rack.late  # the next answer is that of before
-    assert (await builder.find_made(plan.made())).standing is ArrayStanding.WHOLE
+    assert (await builder.find_made(plan.made())).standing is ArrayMatchState.WHOLE

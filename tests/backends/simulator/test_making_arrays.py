@@ -9,7 +9,7 @@ from backends.array_planning import ArrayPlan
 from backends.errors import InvalidValueError
 from backends.host import FileStat
 from backends.model import Array, Level, State
-from backends.registry import Machine
+from backends.registry import MachineBackends
 from backends.simulator.diskstats import shares
 from backends.simulator.host import SimulatedHost
 from backends.simulator.md_array import MdArray, MdMember
@@ -17,7 +17,7 @@ from backends.simulator.performance import of_striped
 from backends.simulator.queueing_model import IoPattern, expect
 from backends.simulator.state_file import dumped
 from backends.simulator.volume import Content
-from backends.simulator.workload_target import Layout
+from backends.simulator.workload_target import WorkloadTarget
 from tests.backends.simulator.asking import ask, megacli, storcli
 from tests.backends.simulator.making import (
     BY_MEGACLI_AND_MD,
@@ -116,7 +116,7 @@ async def test_other_levels_of_md_are_resynchronised(level: Level) -> None:
 
 async def _free(host: SimulatedHost) -> dict[str, tuple[str, ...]]:
     """What lies on each free drive, by address."""
-    machine = Machine.of(host)
+    machine = MachineBackends.of(host)
     found, _ = await candidates_of(machine, await machine.probe())
     return {str(one.drive): one.lies for one in found if one.free}
 
@@ -256,7 +256,7 @@ async def test_two_drives_with_far_copies_are_read_as_two_and_with_near_ones_as_
     assert near < 0.65 * far
 
 
-def hdds(arrangement: str, chunk: int = 512 << 10) -> Layout:
+def hdds(arrangement: str, chunk: int = 512 << 10) -> WorkloadTarget:
     """Return md's RAID 10 of four HDDs."""
     array = MdArray(
         name="md9",
@@ -301,7 +301,7 @@ async def test_the_layout_of_a_raid_10_is_told_by_kernel_and_mdadm(
     assert array.size_bytes == pytest.approx(plan.size_bytes, rel=0.01)
     assert f"{layout[1]} {words}-copies" in (await host.read("/proc/mdstat") or "")
     assert f"Layout : {printed}" in (await ask(host, "mdadm", f"--detail {array.device}")).stdout
-    assert next(fact.value for fact in array.facts if fact.label == "Layout") == printed
+    assert next(fact.value for fact in array.facts if fact.label == "WorkloadTarget") == printed
 
 
 async def test_a_card_makes_no_layout() -> None:

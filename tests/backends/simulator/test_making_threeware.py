@@ -8,7 +8,7 @@ from dataclasses import replace
 import pytest
 
 from app.core.changes.arrays.candidates import candidates_of, chosen, plan_array
-from backends.array_planning import ArrayFound, ArrayPlan, ArrayStanding, ArrayWish, MadeArray
+from backends.array_planning import ArrayMatch, ArrayMatchState, ArrayPlan, ArrayRequest, CreatedArray
 from backends.errors import (
     BlockedError,
     DeviceGoneError,
@@ -19,8 +19,8 @@ from backends.errors import (
 )
 from backends.host import Command, Completed, Host
 from backends.model import Array, Level
-from backends.protocol import BuildsArrays
-from backends.registry import Machine
+from backends.protocol import ArrayCreator
+from backends.registry import MachineBackends
 from backends.simulator import programs
 from backends.simulator.host import SimulatedHost
 from backends.simulator.threeware import INITIALISING_SECONDS, SimulatedThreeware
@@ -39,19 +39,19 @@ def card_of(host: SimulatedHost) -> SimulatedThreeware:
     return card
 
 
-def builder(host: Host) -> BuildsArrays:
-    backend = Machine.of(host).backends["threeware"]
-    assert isinstance(backend, BuildsArrays)
+def builder(host: Host) -> ArrayCreator:
+    backend = MachineBackends.of(host).backends["threeware"]
+    assert isinstance(backend, ArrayCreator)
     return backend
 
 
-async def made(host: SimulatedHost, level: Level = Level.RAID5, count: int = 3) -> tuple[ArrayPlan, MadeArray]:
+async def made(host: SimulatedHost, level: Level = Level.RAID5, count: int = 3) -> tuple[ArrayPlan, CreatedArray]:
     plan = await planned(host, level, PORTS[:count], name="rb-1")
     await builder(host).run_making(plan.wish.drives[0].controller, plan.steps)
     return plan, plan.made()
 
 
-async def standing(host: Host, array: MadeArray) -> ArrayFound:
+async def standing(host: Host, array: CreatedArray) -> ArrayMatch:
     return await builder(host).find_made(array)
 
 
@@ -104,7 +104,7 @@ async def test_one_line_makes_it_and_its_capacity_is_told(
     assert (plan.data_drives, plan.cost) == (size, count - size)
     await builder(host).run_making(plan.wish.drives[0].controller, plan.steps)
     found = await standing(host, plan.made())
-    assert (found.standing, found.device) == (ArrayStanding.WHOLE, "/dev/" + str(card_of(host).units[1].device))
+    assert (found.standing, found.device) == (ArrayMatchState.WHOLE, "/dev/" + str(card_of(host).units[1].device))
     assert abs((await unit(host)).size_bytes or 0) == pytest.approx(plan.size_bytes, rel=0.01)
     before, named = await unit(host), card_of(host).units[1]
     assert (named.name, named.write) == ("rb-1", "nocache" not in line)
@@ -136,7 +136,7 @@ async def test_groups_of_a_raid50_have_three_to_six_drives() -> None:
     host = new_host()
     drives = await drives_of(host, PORTS[:8])
     more = [replace(drives[0], drive=replace(drives[0].drive, address=f"/c2/p{at}")) for at in range(20, 34)]
-    wish = ArrayWish(level=Level.RAID50, drives=tuple(more), name="rb-1", spans=2)
+    wish = ArrayRequest(level=Level.RAID50, drives=tuple(more), name="rb-1", spans=2)
     card = ThreewareCard(row={"Ctl": "c2", "Model": "9690SA-8I"}, units=(), ports=())
     with pytest.raises(InvalidValueError, match="are 7 in each"):
         planned_alone(wish, card, TOOL)
@@ -165,7 +165,7 @@ async def test_drives_that_are_not_free_say_why() -> None:
     broken = replace(card.ports[1], status="DEVICE-ERROR")
     busy = replace(card.ports[4], status="VERIFYING")
     card.ports = [card.ports[0], broken, twin, card.ports[3], busy, *card.ports[5:]]
-    machine = Machine.of(host)
+    machine = MachineBackends.of(host)
     found, _ = await candidates_of(machine, await machine.probe())
     told = {one.place: " ".join(one.why_not) for one in found if one.drive.backend == "threeware"}
     assert told["p0"] == ""
@@ -180,7 +180,7 @@ async def test_a_drive_that_was_swapped_since_it_was_shown_makes_no_array() -> N
     card = card_of(host)
     card.ports = [replace(card.ports[0], serial="9QMOTHER"), *card.ports[1:]]
     with pytest.raises(DeviceGoneError):
-        await plan_array(Machine.of(host), plan.wish)
+        await plan_array(MachineBackends.of(host), plan.wish)
 
 
 async def test_a_battery_that_is_not_ready_stands_against_write_back_alone() -> None:
@@ -202,14 +202,14 @@ async def test_what_loses_writes_at_a_power_cut_is_a_warning() -> None:
 
 async def test_a_card_without_storsave_is_not_given_one() -> None:
     plan = await planned(host := new_host(), Level.RAID5, PORTS[:3])
-    older = Machine.of(Changed(host, "info", lambda text: text.replace("9690SA-8I", "9500S-8  ")))
+    older = MachineBackends.of(Changed(host, "info", lambda text: text.replace("9690SA-8I", "9500S-8  ")))
     with pytest.raises(InvalidValueError, match="storsave is no policy at birth of this card"):
         await plan_array(older, replace(plan.wish, policies={"storsave": "balance"}))
 
 
 async def test_a_card_that_keeps_no_names_makes_nothing() -> None:
     plan = await planned(host := new_host(), Level.RAID5, PORTS[:3])
-    oldest = Machine.of(Changed(host, "info", lambda text: text.replace("9690SA-8I", "8006-2LP ")))
+    oldest = MachineBackends.of(Changed(host, "info", lambda text: text.replace("9690SA-8I", "8006-2LP ")))
     with pytest.raises(RefusedError, match="a 3ware 8006-2LP keeps no name of a unit"):
         await plan_array(oldest, plan.wish)
 
@@ -251,12 +251,12 @@ async def test_nothing_is_deleted_or_made_on_half_an_answer(words: str, cut: int
             await standing(half, array)
     else:
         found = await standing(half, array)
-        assert (found.standing, found.remove) == (ArrayStanding.UNKNOWN, ())
+        assert (found.standing, found.remove) == (ArrayMatchState.UNKNOWN, ())
         assert "the answer was cut" in found.words
     await builder(host).run_making(plan.wish.drives[0].controller, (await standing(host, array)).remove)
     if "u1" not in words:
         with pytest.raises(RaidbenchError):
-            await plan_array(Machine.of(half), plan.wish)
+            await plan_array(MachineBackends.of(half), plan.wish)
 
 
 @pytest.mark.parametrize(
@@ -276,7 +276,7 @@ async def test_one_that_is_not_what_was_made_is_left_alone(words: str, old: str,
     host = new_host()
     _, array = await made(host)
     found = await standing(Changed(host, words, lambda text: text.replace(old, new)), array)
-    assert (found.standing, found.remove, why in found.words) == (ArrayStanding.UNKNOWN, (), True), found.words
+    assert (found.standing, found.remove, why in found.words) == (ArrayMatchState.UNKNOWN, (), True), found.words
 
 
 async def test_the_disk_of_another_unit_is_not_looked_at_for_it() -> None:
@@ -284,7 +284,7 @@ async def test_the_disk_of_another_unit_is_not_looked_at_for_it() -> None:
     _, array = await made(host)
     host.rack.threeware[0].units[1].serial = "ANOTHERUNIT"
     found = await standing(Changed(host, "/c2/u1 show all", lambda text: text.replace("ANOTHERUNIT", "ITSOWN")), array)
-    assert (found.standing, found.device, found.remove) == (ArrayStanding.WHOLE, None, ())
+    assert (found.standing, found.device, found.remove) == (ArrayMatchState.WHOLE, None, ())
     assert "The kernel has no disk for it" in found.words
 
 
@@ -318,7 +318,7 @@ async def test_a_question_in_other_words_is_not_answered_and_nothing_is_deleted(
     with pytest.raises(ToolFailedError, match=r"does not say that it is done, but: (Deleting|Unit)") as caught:
         await builder(host).run_making(plan.wish.drives[0].controller, found.remove)
     assert f"By hand: {TOOL} /c2/u1 del" in (caught.value.hint or "")
-    assert (await standing(host, array)).standing is ArrayStanding.WHOLE
+    assert (await standing(host, array)).standing is ArrayMatchState.WHOLE
 
 
 async def test_nothing_is_asked_that_only_making_needs_when_devices_are_listed() -> None:
@@ -331,7 +331,7 @@ async def test_nothing_is_asked_that_only_making_needs_when_devices_are_listed()
             return await super().run(command)
 
     host = new_host()
-    machine = Machine.of(Heard(host))
+    machine = MachineBackends.of(Heard(host))
     found, _ = await candidates_of(machine, await machine.probe())
     assert len(chosen(found, PORTS)) == 8
     cells = ("info", *(f"info c2 {word}" for word in ("unitstatus", "drivestatus", "bbustatus")))

@@ -9,10 +9,10 @@ from pathlib import Path
 import pytest
 
 from app.core.benchmark.device_stats.diskstats import DiskCounters, parse
-from app.core.benchmark.runner import Request
+from app.core.benchmark.runner import BenchmarkRequest
 from app.core.fio.job import Job, Pattern
 from app.core.session.paths import Paths
-from app.core.session.results import MemberFigures
+from app.core.session.results import MemberStats
 from app.core.workbench import Workbench
 from app.features.advice.rules import advise
 from backends.model import Scope, Target
@@ -51,7 +51,7 @@ def test_every_cell_of_article_c_is_met(device: str, marked: bool, mix_reads: in
     assert found == pytest.approx((mix_reads, mix_writes, reads), rel=0.05)
 
 
-async def members(tmp_path: Path, array: str, marked: str = "", mix: bool = False) -> tuple[MemberFigures, ...]:
+async def members(tmp_path: Path, array: str, marked: str = "", mix: bool = False) -> tuple[MemberStats, ...]:
     """What the drives of an array did in a run, as raidbench counted it."""
     host = still_host()
     paths = Paths(sessions=tmp_path / "s", journal=tmp_path / "j", locks=tmp_path / "l", config=tmp_path / "c")
@@ -60,7 +60,7 @@ async def members(tmp_path: Path, array: str, marked: str = "", mix: bool = Fals
     if marked:
         await host.write(f"/sys/block/{array}/md/dev-{marked}/state", "writemostly")
     job = Job(rw=Pattern.RANDRW if mix else Pattern.RANDREAD, rwmixread=75, bs=32768, iodepth=32, runtime=5, ramp=1)
-    ready = await bench.jobs.prepare(Request(where=f"/dev/{array}", name=array, job=job))
+    ready = await bench.jobs.prepare(BenchmarkRequest(where=f"/dev/{array}", name=array, job=job))
     record = await bench.jobs.measure(ready, confirm=array)
     bench.close()
     return record.figures.members
@@ -96,7 +96,9 @@ async def test_the_kernel_counts_on_in_the_next_command(tmp_path: Path) -> None:
     paths = Paths(sessions=tmp_path / "s", journal=tmp_path / "j", locks=tmp_path / "l", config=tmp_path / "c")
     bench = Workbench(first, paths=paths, advisor=advise)
     await bench.open()
-    await bench.jobs.measure(await bench.jobs.prepare(Request(where="/dev/md0", name="x", job=Job(runtime=2, ramp=0))))
+    await bench.jobs.measure(
+        await bench.jobs.prepare(BenchmarkRequest(where="/dev/md0", name="x", job=Job(runtime=2, ramp=0)))
+    )
     bench.close()
     assert (await counters(first, "md0")).reads > 10_000
     assert await counters(SimulatedHost(RackFile(file), speed=FAST), "md0") == await counters(first, "md0")

@@ -7,12 +7,12 @@ from dataclasses import replace
 import pytest
 
 from backends.simulator.queueing_model import expect
-from backends.simulator.workload_target import IoPattern, Layout
+from backends.simulator.workload_target import IoPattern, WorkloadTarget
 from backends.simulator.zfs_model import pool_flow, pool_threads
 from tests.backends.simulator.tiers import FAST, MIX, READS, SLOW, STREAM, WRITES, G, K, M, pooled
 
 
-def flow(layout: Layout, work: IoPattern) -> tuple[float, float, float]:
+def flow(layout: WorkloadTarget, work: IoPattern) -> tuple[float, float, float]:
     """Hits, blocks read for a read, blocks written for a write."""
     assert layout.pool is not None
     found = pool_flow(layout, layout.pool, work)

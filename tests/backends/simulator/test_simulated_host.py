@@ -7,9 +7,9 @@ from pathlib import Path
 
 import pytest
 
-from app.core.benchmark.device_access import Gate
-from app.core.benchmark.runner import Request
-from app.core.benchmark.scratch_manager import ImaginedScratching, LocalScratching, scratching_on
+from app.core.benchmark.device_access import DeviceAccess
+from app.core.benchmark.runner import BenchmarkRequest
+from app.core.benchmark.scratch_manager import LocalScratchManager, SimulatedScratchManager, scratching_on
 from app.core.fio.job import Job
 from app.core.session.events import RunStarted
 from app.core.session.paths import Paths
@@ -31,11 +31,11 @@ def host() -> SimulatedHost:
 
 
 @pytest.fixture
-def gate(host: SimulatedHost) -> Gate:
-    return Gate(host, BlockBackend(host).inventory)
+def gate(host: SimulatedHost) -> DeviceAccess:
+    return DeviceAccess(host, BlockBackend(host).inventory)
 
 
-async def test_a_blank_simulated_disk_may_be_written_to(gate: Gate) -> None:
+async def test_a_blank_simulated_disk_may_be_written_to(gate: DeviceAccess) -> None:
     judgement = await gate.judge("/dev/sdb", writes=True)
     assert judgement.intent is Intent.WRITE
     assert judgement.refused == ()
@@ -43,7 +43,7 @@ async def test_a_blank_simulated_disk_may_be_written_to(gate: Gate) -> None:
         assert held.path == "/dev/sdb"
 
 
-async def test_what_lies_on_it_must_be_confirmed(gate: Gate) -> None:
+async def test_what_lies_on_it_must_be_confirmed(gate: DeviceAccess) -> None:
     judgement = await gate.judge("/dev/sdc", writes=True)
     assert judgement.verdict.confirm_text == "a66d13"  # the end of its WWN
     with pytest.raises(RefusedError):
@@ -54,27 +54,27 @@ async def test_what_lies_on_it_must_be_confirmed(gate: Gate) -> None:
 
 
 @pytest.mark.parametrize("device", ["/dev/sda", "/dev/sdd"])
-async def test_what_is_in_use_is_never_written_to(gate: Gate, device: str) -> None:
+async def test_what_is_in_use_is_never_written_to(gate: DeviceAccess, device: str) -> None:
     assert (await gate.judge(device, writes=True)).refused
     assert not (await gate.judge(device, writes=False)).refused
 
 
-async def test_a_partition_cannot_be_made_sure_of(gate: Gate) -> None:
+async def test_a_partition_cannot_be_made_sure_of(gate: DeviceAccess) -> None:
     assert (await gate.judge("/dev/sdd1", writes=True)).refused
 
 
-async def test_no_such_device(gate: Gate) -> None:
+async def test_no_such_device(gate: DeviceAccess) -> None:
     with pytest.raises(NotFoundError):
         await gate.judge("/dev/sdz", writes=False)
 
 
 def test_files_are_imagined_where_the_machine_is(host: SimulatedHost) -> None:
     assert not scratching_on(host).real
-    assert isinstance(scratching_on(LocalHost()), LocalScratching)
+    assert isinstance(scratching_on(LocalHost()), LocalScratchManager)
 
 
 async def test_an_imagined_file_lies_on_what_is_mounted_there(host: SimulatedHost) -> None:
-    scratching = ImaginedScratching(host)
+    scratching = SimulatedScratchManager(host)
     plan = await scratching.plan("/srv/vm", None, writes=True)
     assert (str(plan.path), plan.size, plan.own, plan.fill) == ("/srv/vm/raidbench-scratch.dat", 1 << 30, True, True)
     assert await scratching.beneath(plan) == await host.read("/sys/block/sdd/sdd1/dev")
@@ -85,14 +85,16 @@ async def test_an_imagined_file_lies_on_what_is_mounted_there(host: SimulatedHos
 @pytest.mark.parametrize("where", ["/no/such/folder/file", "/dev/sdq", "/proc/x", "/sys/y"])
 async def test_there_is_no_file_where_there_is_no_folder(host: SimulatedHost, where: str) -> None:
     with pytest.raises(InvalidValueError):
-        await ImaginedScratching(host).plan(where, None, writes=False)
+        await SimulatedScratchManager(host).plan(where, None, writes=False)
 
 
 async def test_a_run_on_a_scratch_file_leaves_nothing_anywhere(host: SimulatedHost, tmp_path: Path) -> None:
     paths = Paths(sessions=tmp_path / "s", journal=tmp_path / "j", locks=tmp_path / "l", config=tmp_path / "c")
     bench = Workbench(host, paths=paths, advisor=advise)
     await bench.open()
-    ready = await bench.jobs.prepare(Request(where="/srv/vm", name="file", job=Job(runtime=2, ramp=0, size=1 << 28)))
+    ready = await bench.jobs.prepare(
+        BenchmarkRequest(where="/srv/vm", name="file", job=Job(runtime=2, ramp=0, size=1 << 28))
+    )
     record = await bench.jobs.measure(ready)
     bench.close()
     assert record.start.simulated
@@ -105,7 +107,7 @@ async def test_a_run_on_an_array_knows_the_cards_settings_and_the_kernels(host: 
     paths = Paths(sessions=tmp_path / "s", journal=tmp_path / "j", locks=tmp_path / "l", config=tmp_path / "c")
     bench = Workbench(host, paths=paths, advisor=advise)
     await bench.open()
-    ready = await bench.jobs.prepare(Request(where="/dev/sdb", name="array", job=Job(runtime=2, ramp=0)))
+    ready = await bench.jobs.prepare(BenchmarkRequest(where="/dev/sdb", name="array", job=Job(runtime=2, ramp=0)))
     settings = (await bench.jobs.measure(ready)).start.settings
     bench.close()
     assert (settings["write_cache"], settings["read_ahead"]) == ("write-through", "none")

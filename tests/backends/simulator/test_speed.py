@@ -8,7 +8,7 @@ from dataclasses import replace
 import pytest
 
 from backends.simulator.profiles.hpe import hpe_rack
-from backends.simulator.queueing_model import Expected, IoPattern, expect
+from backends.simulator.queueing_model import IoPattern, PredictedPerformance, expect
 from backends.simulator.rack import Rack
 from tests.backends.simulator.articles import of
 
@@ -83,7 +83,7 @@ def system(**fields: object) -> Change:
     return change
 
 
-def found(device: str, work: IoPattern, *changes: Change) -> Expected:
+def found(device: str, work: IoPattern, *changes: Change) -> PredictedPerformance:
     rack = hpe_rack()
     for change in changes:
         change(rack)

@@ -9,7 +9,7 @@ from backends.simulator.host import SimulatedHost
 from backends.simulator.programs import PATHS
 from backends.vendors.megaraid.addresses import volume_target
 from backends.vendors.megaraid.backend import MegaRaid
-from backends.vendors.megaraid.dialect import Contents
+from backends.vendors.megaraid.dialect import CardSnapshot
 from backends.vendors.megaraid.facts import VirtualDrive
 from backends.vendors.megaraid.megacli import MegaCli
 from backends.vendors.megaraid.storcli import StorCli7
@@ -40,7 +40,7 @@ def essence(volume: VirtualDrive) -> tuple[object, ...]:
     )
 
 
-async def by_storcli(host: SimulatedHost, card: int) -> Contents:
+async def by_storcli(host: SimulatedHost, card: int) -> CardSnapshot:
     return await StorCli7(host, PATHS["storcli64"]).read(card)
 
 

@@ -8,12 +8,12 @@ from dataclasses import replace
 import pytest
 
 from app.core.changes.arrays.candidates import candidates_of, chosen, plan_array
-from backends.array_planning import ArrayFound, ArrayPlan, ArrayStanding, ArrayWish, MadeArray
+from backends.array_planning import ArrayMatch, ArrayMatchState, ArrayPlan, ArrayRequest, CreatedArray
 from backends.errors import InvalidValueError, NotFoundError, RefusedError, ToolFailedError
 from backends.host import Command, Completed
 from backends.model import Level, Scope, Target
-from backends.protocol import BuildsArrays
-from backends.registry import Machine
+from backends.protocol import ArrayCreator
+from backends.registry import MachineBackends
 from backends.simulator.lvm.volumes import LvmGroup, LvmVolume
 from backends.simulator.volume import Content
 from backends.topology import look
@@ -41,22 +41,22 @@ class Bench:
         return next(one for one in self.group.volumes if one.name == name)
 
     @property
-    def builder(self) -> BuildsArrays:
-        backend = Machine.of(self.host).backends["lvm"]
-        assert isinstance(backend, BuildsArrays)
+    def builder(self) -> ArrayCreator:
+        backend = MachineBackends.of(self.host).backends["lvm"]
+        assert isinstance(backend, ArrayCreator)
         return backend
 
     async def plan(self, level: Level = Level.RAID0, count: int = 3, name: str = "rb-1") -> ArrayPlan:
         names = ("data", *(f"nvme{number}n1" for number in range(2, 2 + count)))
-        wish = ArrayWish(level=level, drives=await drives_of(self.host, names), name=name, size_bytes=SIZE)
-        return await plan_array(Machine.of(self.host), wish)
+        wish = ArrayRequest(level=level, drives=await drives_of(self.host, names), name=name, size_bytes=SIZE)
+        return await plan_array(MachineBackends.of(self.host), wish)
 
-    async def made(self, level: Level = Level.RAID0, count: int = 3) -> MadeArray:
+    async def made(self, level: Level = Level.RAID0, count: int = 3) -> CreatedArray:
         plan = await self.plan(level, count)
         await self.builder.run_making(GROUP, plan.steps)
         return plan.made()
 
-    async def find(self, array: MadeArray) -> ArrayFound:
+    async def find(self, array: CreatedArray) -> ArrayMatch:
         return await self.builder.find_made(array)
 
     async def by_hand(self, *words: str) -> Completed:
@@ -67,21 +67,21 @@ class Bench:
 async def test_what_is_made_is_listed_found_and_removed_without_a_trace(level: Level, count: int) -> None:
     bench = Bench()
     plan = await bench.plan(level, count)
-    assert (await bench.find(plan.made())).standing is ArrayStanding.ABSENT
+    assert (await bench.find(plan.made())).standing is ArrayMatchState.ABSENT
     await bench.builder.run_making(GROUP, plan.steps)
     (listed,) = [one for one in (await seen(bench.host)).arrays if one.name == "data/rb-1"]
     assert (listed.level, len(listed.members), listed.size_bytes) == (level, count, plan.size_bytes)
     assert listed.strip_bytes == (None if level is Level.RAID1 else 64 << 10)
     found = await bench.find(plan.made())
     assert (found.standing, found.device, found.looked_at) == (
-        ArrayStanding.WHOLE,
+        ArrayMatchState.WHOLE,
         listed.device,
         (listed.device,),
     ), found.words
     assert found.uuids == (*plan.uuids, bench.volume().uuid)
     known = replace(plan.made(), uuids=found.uuids)
     await bench.builder.run_making(GROUP, (await bench.find(known)).remove)
-    assert (await bench.find(known)).standing is ArrayStanding.ABSENT
+    assert (await bench.find(known)).standing is ArrayMatchState.ABSENT
     assert [one.name for one in bench.group.volumes] == ["mail"]
 
 
@@ -97,9 +97,9 @@ async def test_all_physical_volumes_with_free_extents_are_meant_by_the_group_alo
 
 async def test_only_a_group_has_a_size_to_choose() -> None:
     host = new_host()
-    wish = ArrayWish(level=Level.RAID0, drives=await drives_of(host, ("sdb",)), name="rb-1", size_bytes=SIZE)
+    wish = ArrayRequest(level=Level.RAID0, drives=await drives_of(host, ("sdb",)), name="rb-1", size_bytes=SIZE)
     with pytest.raises(InvalidValueError, match="no size of its own"):
-        await plan_array(Machine.of(host), wish)
+        await plan_array(MachineBackends.of(host), wish)
 
 
 @pytest.mark.parametrize(
@@ -123,7 +123,7 @@ async def test_a_group_that_takes_no_volume_says_why_and_lvcreate_is_not_asked(
     with pytest.raises(RefusedError, match=why):
         await drives_of(bench.host, ("data",))
     with pytest.raises(RefusedError, match=why):
-        await plan_array(Machine.of(bench.host), plan.wish)
+        await plan_array(MachineBackends.of(bench.host), plan.wish)
 
 
 async def test_a_group_that_another_command_holds_is_refused_in_its_words() -> None:
@@ -132,7 +132,7 @@ async def test_a_group_that_another_command_holds_is_refused_in_its_words() -> N
     bench.group.busy = True
     with pytest.raises(ToolFailedError, match="Can't get lock for data"):
         await bench.builder.run_making(GROUP, plan.steps)
-    assert (await bench.find(plan.made())).standing is ArrayStanding.ABSENT
+    assert (await bench.find(plan.made())).standing is ArrayMatchState.ABSENT
 
 
 async def test_a_signature_of_a_former_volume_is_wiped_and_nothing_waits_for_an_answer() -> None:
@@ -144,7 +144,7 @@ async def test_a_signature_of_a_former_volume_is_wiped_and_nothing_waits_for_an_
     )
     assert (asked.returncode, "Wipe it? [y/n]" in asked.stdout) == (5, True)
     array = await bench.made()
-    assert (await bench.find(array)).standing is ArrayStanding.WHOLE
+    assert (await bench.find(array)).standing is ArrayMatchState.WHOLE
     assert bench.group.former == {}
 
 
@@ -216,7 +216,7 @@ async def test_what_is_not_as_it_was_made_is_left_alone(change: Callable[[Bench]
     found = await bench.find(array)
     change(bench)
     again = await bench.find(replace(array, uuids=found.uuids))
-    assert (again.standing, again.remove) == (ArrayStanding.UNKNOWN, ())
+    assert (again.standing, again.remove) == (ArrayMatchState.UNKNOWN, ())
     assert why in again.words
 
 
@@ -224,7 +224,7 @@ async def test_one_that_was_there_before_is_not_it() -> None:
     bench = Bench()
     array = await bench.made()
     found = await bench.find(replace(array, before=(bench.volume().uuid,)))
-    assert (found.standing, "was there before" in found.words) == (ArrayStanding.UNKNOWN, True)
+    assert (found.standing, "was there before" in found.words) == (ArrayMatchState.UNKNOWN, True)
 
 
 async def test_one_of_its_name_by_somebody_else_is_never_removed() -> None:
@@ -233,7 +233,7 @@ async def test_one_of_its_name_by_somebody_else_is_never_removed() -> None:
     words = [word for word in plan.steps[0].argv[1:] if word not in ("--addtag", plan.uuids[1])]
     assert (await bench.by_hand("lvcreate", *words)).returncode == 0
     found = await bench.find(plan.made())
-    assert (found.standing, found.remove) == (ArrayStanding.UNKNOWN, ())
+    assert (found.standing, found.remove) == (ArrayMatchState.UNKNOWN, ())
 
 
 @pytest.mark.parametrize("change", [_again, _no_tag, _snapshot])
@@ -252,7 +252,7 @@ async def test_one_that_is_not_active_is_its_own_and_nothing_is_said_to_remove_i
     array = await bench.made()
     told = [replace(one, told={**one.told, "lv_active": ""}) for one in (await ask_lvs(bench.host)).volumes]
     found = find_volume(array, told, await ask_pvs(bench.host), await look(bench.host), "/usr/sbin/lvremove")
-    assert (found.standing, found.device, found.remove) == (ArrayStanding.WHOLE, None, ())
+    assert (found.standing, found.device, found.remove) == (ArrayMatchState.WHOLE, None, ())
     assert "It is not active (`lvchange --activate y data/rb-1`)." in found.words
 
 
@@ -273,7 +273,7 @@ async def test_a_group_that_was_renamed_or_whose_name_another_has_is_left_alone(
     array = await bench.made()
     volumes, disks = (await ask_lvs(bench.host)).volumes, await ask_pvs(bench.host)
     found = find_volume(array, volumes, change(disks), await look(bench.host), "/usr/sbin/lvremove")
-    assert (found.standing, found.remove, why in found.words) == (ArrayStanding.UNKNOWN, (), True), found.words
+    assert (found.standing, found.remove, why in found.words) == (ArrayMatchState.UNKNOWN, (), True), found.words
 
 
 @pytest.mark.parametrize("other", [{"controller": None}, {"uuids": ("G",)}, {"uuids": ()}])
@@ -281,7 +281,7 @@ async def test_a_journal_that_does_not_say_its_group_and_tag_means_no_volume(oth
     bench = Bench()
     array = await bench.made()
     found = await bench.find(replace(array, **other))  # type: ignore[arg-type]
-    assert (found.standing, found.remove) == (ArrayStanding.UNKNOWN, ())
+    assert (found.standing, found.remove) == (ArrayMatchState.UNKNOWN, ())
 
 
 async def test_where_lvm_does_not_tell_all_nothing_is_found_or_planned() -> None:
@@ -301,7 +301,7 @@ async def test_a_volume_that_lvm_uses_is_not_removed() -> None:
 
 
 async def test_candidates_beside_drives_are_told_by_group_and_free_extents() -> None:
-    machine = Machine.of(new_host())
+    machine = MachineBackends.of(new_host())
     found, problems = await candidates_of(machine, await machine.probe())
     own = [one for one in found if one.shared]
     assert problems == ()

@@ -6,16 +6,18 @@ from typing import Any
 
 from backends.model import Level
 from backends.simulator.calibration import DRIVES
-from backends.simulator.workload_target import CachedBy, CacheKind, CacheMode, IoPattern, Layout, Pooled
+from backends.simulator.workload_target import CachedBy, CacheKind, CacheMode, IoPattern, Pooled, WorkloadTarget
 
 K, M, G = 1 << 10, 1 << 20, 1 << 30
 
 _HDD, _PM983 = DRIVES["ST3500630NS"], DRIVES["MZ1LB960HAJQ"]
 
-SLOW = Layout(card=None, drive=_HDD, level=Level.RAID1, drives=2, halves=(_HDD, _HDD), size_bytes=_HDD.size_bytes)
+SLOW = WorkloadTarget(
+    card=None, drive=_HDD, level=Level.RAID1, drives=2, halves=(_HDD, _HDD), size_bytes=_HDD.size_bytes
+)
 """A mirror of two disks."""
 
-FAST = Layout(card=None, drive=_PM983, size_bytes=_PM983.size_bytes)
+FAST = WorkloadTarget(card=None, drive=_PM983, size_bytes=_PM983.size_bytes)
 """An NVMe drive."""
 
 READS = IoPattern(depth=32, region_bytes=8 * G)
@@ -25,7 +27,7 @@ STREAM = IoPattern(depth=8, region_bytes=8 * G, sequential=True, sizes=((M, 1.0)
 """What is asked for, in the first 8 GiB."""
 
 
-def cached(kind: CacheKind, mode: CacheMode = CacheMode.WRITE_BACK, **changes: Any) -> Layout:
+def cached(kind: CacheKind, mode: CacheMode = CacheMode.WRITE_BACK, **changes: Any) -> WorkloadTarget:
     """200 GiB of the mirror with 40 GiB of the NVMe drive before them, which hold the first 40 GiB."""
     values: dict[str, Any] = {"cache_bytes": 40 * G, "held_bytes": 40 * G, **changes}
     if kind is CacheKind.DM_CACHE:
@@ -33,12 +35,12 @@ def cached(kind: CacheKind, mode: CacheMode = CacheMode.WRITE_BACK, **changes: A
     if kind is CacheKind.WRITECACHE:  # it holds what is not written out
         values = {"high": 0.5, "low": 0.45, **values, "held_bytes": changes.get("dirty_bytes", 0)}
     cache = CachedBy(kind=kind, mode=mode, slow=SLOW, fast=FAST, **values)
-    return Layout(card=None, drive=_HDD, size_bytes=200 * G, cache=cache)
+    return WorkloadTarget(card=None, drive=_HDD, size_bytes=200 * G, cache=cache)
 
 
-def pooled(record: int = 128 * K, **changes: Any) -> Layout:
+def pooled(record: int = 128 * K, **changes: Any) -> WorkloadTarget:
     """100 GiB in a pool on the mirror, none of it in the ARC of 47 GiB."""
-    return Layout(
+    return WorkloadTarget(
         card=None,
         drive=_HDD,
         size_bytes=100 * G,

@@ -8,7 +8,7 @@ from typing import Any
 from backends.host import Command, Completed
 from backends.simulator.smartarray import arcconf, ssacli
 from backends.simulator.smartarray.cards import SmartBay, SmartCard, SmartVolume
-from backends.simulator.tool_output import Said
+from backends.simulator.tool_output import SimulatedOutput
 from tests.backends.fakes import FakeHost, disk, machine
 
 SSACLI = "/usr/sbin/ssacli"
@@ -46,9 +46,9 @@ class PlayedCards(FakeHost):
         self.made_up = True
         self.hpe, self.adaptec = hpe, adaptec
         self.ran: list[str] = []
-        self.instead: dict[str, Said] = {}
+        self.instead: dict[str, SimulatedOutput] = {}
         """What is said, and nothing done, where a line begins so."""
-        self.lies: dict[str, Said] = {}
+        self.lies: dict[str, SimulatedOutput] = {}
         """What is said, where a line holds it, whatever was done."""
         self.becomes: dict[str, tuple[SmartCard, ...]] = {}
         """The cards after a line that holds it, which says nothing."""

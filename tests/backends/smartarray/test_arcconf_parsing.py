@@ -138,13 +138,13 @@ def test_a_refusal_is_told_in_its_words() -> None:
 
 
 def test_the_usage_names_the_words_for_caching() -> None:
-    assert commands.CacheWords("... <lon|loff> ...").caching == ("lon", "loff")
-    assert commands.CacheWords("CON: on, COFF: off").caching == ("con", "coff")
-    assert commands.CacheWords("ron roff wb wt").caching is None
+    assert commands.SetcacheOptions("... <lon|loff> ...").caching == ("lon", "loff")
+    assert commands.SetcacheOptions("CON: on, COFF: off").caching == ("con", "coff")
+    assert commands.SetcacheOptions("ron roff wb wt").caching is None
 
 
 def test_the_usage_tells_which_form_takes_noprompt_and_which_there_are() -> None:
-    words = commands.CacheWords(USAGE)
+    words = commands.SetcacheOptions(USAGE)
     assert words.end("logicaldrive") == words.end("drivewritecachepolicy") == ("noprompt",)
     assert words.end("cacheratio") == words.end("writecachebypassthreshold") == ()
     assert words.end("recovercachemodule") is None

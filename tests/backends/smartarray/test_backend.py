@@ -23,7 +23,7 @@ from backends.protocol import BEING_READ
 from backends.settings import Effect, Risk
 from backends.simulator.smartarray.cards import DEFAULTS, SmartCard
 from backends.simulator.smartarray.ssacli import answer
-from backends.simulator.tool_output import Said
+from backends.simulator.tool_output import SimulatedOutput
 from backends.vendors.smartarray import tools
 from backends.vendors.smartarray.addresses import card_target, drive_target, volume_target
 from backends.vendors.smartarray.backend import MOVING, SmartArray
@@ -125,7 +125,7 @@ async def test_a_card_that_no_tool_sees_is_told_with_what_to_install() -> None:
 
 async def test_another_ssacli_at_work_is_told_in_its_words() -> None:
     host = PlayedCards((HPE,))
-    host.instead["ctrl slot=0"] = Said(text="Error: Another instance of ACU is already running.\n\n", code=1)
+    host.instead["ctrl slot=0"] = SimulatedOutput(text="Error: Another instance of ACU is already running.\n\n", code=1)
     (problem,) = (await found_on(host)).problems
     assert "Another instance of ACU is already running" in problem.message
     assert problem.hint == "Try again when the other program has ended."
@@ -245,7 +245,7 @@ async def test_arcconf_sets_no_bypass_and_says_so() -> None:
 async def test_an_arcconf_that_names_no_words_for_caching_is_not_told_any() -> None:
     host = PlayedCards(adaptec=(SMARTRAID,))
     backend = SmartArray(host)
-    host.instead["setcache"] = Said(text=" Usage: SETCACHE ...\n")
+    host.instead["setcache"] = SimulatedOutput(text=" Usage: SETCACHE ...\n")
     reading = (await backend.read(volume_target("/arc1", 1)))["acceleration"]
     assert reading.availability.why_not == "how arcconf is told to set it is not known"
 
@@ -258,7 +258,9 @@ async def test_a_value_that_is_set_already_is_never_sent() -> None:
 
 async def test_a_refusal_is_told_in_the_tools_words() -> None:
     host = PlayedCards((HPE,))
-    host.instead["ctrl slot=0 modify elevatorsort=disable"] = Said(text="\nError: Not on a Tuesday.\n\n", code=1)
+    host.instead["ctrl slot=0 modify elevatorsort=disable"] = SimulatedOutput(
+        text="\nError: Not on a Tuesday.\n\n", code=1
+    )
     with pytest.raises(ToolFailedError, match="Not on a Tuesday") as raised:
         await made(host, "elevator_sort", "disable", CARD)
     assert "exit status 1" in raised.value.evidence
@@ -266,7 +268,7 @@ async def test_a_refusal_is_told_in_the_tools_words() -> None:
 
 async def test_a_change_that_says_nothing_and_does_nothing_has_failed() -> None:
     host = PlayedCards((HPE,))
-    host.instead["ctrl slot=0 modify elevatorsort=disable"] = Said(text="\n")
+    host.instead["ctrl slot=0 modify elevatorsort=disable"] = SimulatedOutput(text="\n")
     with pytest.raises(ToolFailedError, match="is as it was, though the tool said nothing against"):
         await made(host, "elevator_sort", "disable", CARD)
 
@@ -275,7 +277,7 @@ async def test_a_lie_about_a_refusal_does_not_outweigh_what_is_read_back() -> No
     host = PlayedCards((HPE,))
     backend = SmartArray(host)
     change = await backend.plan(LD, "acceleration", "none")
-    host.lies["caching="] = Said(text="Error: Invalid drive specified: 1\n", code=1)
+    host.lies["caching="] = SimulatedOutput(text="Error: Invalid drive specified: 1\n", code=1)
     await backend.apply(change)
     assert [one.acceleration for one in host.hpe[0].volumes] == ["none"]
 
@@ -293,7 +295,7 @@ async def test_an_arcconf_that_shows_the_old_value_once_more_is_asked_again() ->
 
 async def test_a_question_is_never_answered() -> None:
     host = PlayedCards((HPE,))
-    host.instead["ctrl slot=0 modify drivewritecache=enable"] = Said(
+    host.instead["ctrl slot=0 modify drivewritecache=enable"] = SimulatedOutput(
         text="Warning: data loss.\n Continue? (y/n) ", code=1
     )
     with pytest.raises(ToolFailedError, match="asks a question, which is not answered"):
@@ -447,7 +449,7 @@ async def test_a_card_is_told_while_another_tools_answer_is_held_back() -> None:
 
 async def test_a_card_that_cannot_be_read_is_not_waited_for_any_longer() -> None:
     host = PlayedCards((HPE,))
-    host.instead["ctrl slot=0"] = Said(text="Error: no.\n\n", code=1)
+    host.instead["ctrl slot=0"] = SimulatedOutput(text="Error: no.\n\n", code=1)
     parts: dict[str, Inventory] = {}
     await SmartArray(host).inventory_in_parts(parts.__setitem__)
     assert [problem.where for problem in parts["smartarray:/slot0"].problems] == ["smartarray:/slot0"]
@@ -501,7 +503,7 @@ def latency_card(line: str) -> PlayedCards:
     """A card whose description has one more line."""
     host = PlayedCards((HPE,))
     whole = answer((HPE,), ("ctrl", "slot=0", "show", "config", "detail"))[0].text
-    host.instead["ctrl slot=0 show config detail"] = Said(
+    host.instead["ctrl slot=0 show config detail"] = SimulatedOutput(
         text=whole.replace("   Survival Mode:", f"   {line}\n   Survival Mode:")
     )
     return host

@@ -8,7 +8,7 @@ from pathlib import Path
 import pytest
 
 from backends.model import Target
-from backends.protocol import Backend, Finds
+from backends.protocol import Backend, InventoryBackend
 from backends.system.recorded import RecordingHost, ReplayHost
 from backends.testing.conformance import Conformance, FindsConformance
 from backends.vendors.smartarray.addresses import card_target, drive_target, volume_target
@@ -75,7 +75,7 @@ class TestSeries5(Conformance):
 
 class TestRecorded(FindsConformance):
     @pytest.fixture
-    async def backend(self, tmp_path: Path) -> Finds:
+    async def backend(self, tmp_path: Path) -> InventoryBackend:
         recording = RecordingHost(PlayedCards((HPE,), (SMARTRAID,)))
         live = SmartArray(recording)
         for controller in (await live.inventory()).controllers:

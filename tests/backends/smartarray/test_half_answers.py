@@ -10,11 +10,11 @@ import pytest
 from backends.errors import BlockedError, ToolFailedError
 from backends.host import Command, Completed, Host
 from backends.model import State, Target
-from backends.protocol import Finds
+from backends.protocol import InventoryBackend
 from backends.simulator.smartarray import arcconf, ssacli
 from backends.simulator.smartarray.cards import SmartCard
-from backends.simulator.tool_output import Said
-from backends.testing.truncation import HalfAnswers, every_line, seeded
+from backends.simulator.tool_output import SimulatedOutput
+from backends.testing.truncation import TruncatedOutputTests, every_line, seeded
 from backends.tool_output import CUT
 from backends.vendors.smartarray.addresses import card_target, drive_target, volume_target
 from backends.vendors.smartarray.arcconf.commands import STATUS, WHOLE
@@ -45,7 +45,7 @@ LOW = replace(HPE, battery="Failed (Replace Batteries)")
 def saying(text: str, words: str = CONFIG, **cards: tuple[SmartCard, ...]) -> PlayedCards:
     """A machine whose tool says this text."""
     host = PlayedCards(**(cards or {"hpe": (HPE,)}))  # type: ignore[arg-type]
-    host.instead[words] = Said(text=text)
+    host.instead[words] = SimulatedOutput(text=text)
     return host
 
 
@@ -66,7 +66,7 @@ MACHINES: dict[str, tuple[Callable[[], PlayedCards], tuple[Target, ...]]] = {
 }
 
 
-class TestHalfAnswers(HalfAnswers):
+class TestHalfAnswers(TruncatedOutputTests):
     @pytest.fixture(params=sorted(MACHINES))
     def played(self, request: pytest.FixtureRequest) -> tuple[Callable[[], PlayedCards], tuple[Target, ...]]:
         return MACHINES[request.param]
@@ -80,7 +80,7 @@ class TestHalfAnswers(HalfAnswers):
         return played[1]
 
     @pytest.fixture
-    def make(self) -> Callable[[Host], Finds]:
+    def make(self) -> Callable[[Host], InventoryBackend]:
         return SmartArray
 
 
@@ -116,7 +116,7 @@ async def test_an_exit_status_says_that_an_answer_is_half_of_one_however_it_look
     cards: dict[str, tuple[SmartCard, ...]], words: str, text: str
 ) -> None:
     host = saying(text, words, **cards)
-    host.instead[words] = Said(text=text, code=1)
+    host.instead[words] = SimulatedOutput(text=text, code=1)
     backend = SmartArray(host)
     found = await backend.inventory()
     assert [problem.message.partition(": ")[2] for problem in found.problems] == [f"{CUT}: exit status 1."]
@@ -140,7 +140,7 @@ async def test_an_answer_cut_between_plan_and_change_changes_nothing() -> None:
     host = PlayedCards((HPE,))
     backend = SmartArray(host)
     change = await backend.plan(volume_target("/slot0", 1), "acceleration", "none")
-    host.instead[CONFIG] = Said(text=behind(HPE_TEXT, "Unassigned\n"))
+    host.instead[CONFIG] = SimulatedOutput(text=behind(HPE_TEXT, "Unassigned\n"))
     with pytest.raises(BlockedError, match=CUT):
         await backend.apply(change)
     assert host.sets == []
@@ -193,7 +193,9 @@ async def test_a_missing_member_counts_as_one_of_the_array() -> None:
 
 async def test_work_that_half_an_answer_may_hide_blocks_every_change() -> None:
     host = PlayedCards(adaptec=(SMARTRAID,))
-    host.instead["getstatus"] = Said(text="Controllers found: 1\nLogical device Task:\n   Logical device : 1\n")
+    host.instead["getstatus"] = SimulatedOutput(
+        text="Controllers found: 1\nLogical device Task:\n   Logical device : 1\n"
+    )
     found = await SmartArray(host).inventory()
     assert [problem.message for problem in found.problems] == [
         f"/usr/Arcconf/arcconf getstatus 1: {CUT}: its last line is missing."
@@ -205,7 +207,7 @@ async def test_work_that_half_an_answer_may_hide_blocks_every_change() -> None:
 async def test_a_card_that_refuses_getstatus_is_whole() -> None:
     host = PlayedCards(adaptec=(SMARTRAID,))
     refusal = "Controllers found: 1\nThe requested feature is not supported on this controller.\n\nCommand aborted.\n"
-    host.instead["getstatus"] = Said(text=refusal, code=1)
+    host.instead["getstatus"] = SimulatedOutput(text=refusal, code=1)
     assert (await SmartArray(host).inventory()).problems == ()
 
 
@@ -213,14 +215,14 @@ async def test_a_list_that_lost_a_card_is_noticed_by_what_the_kernel_has() -> No
     host = PlayedCards((HPE, replace(HPE, number="1")))
     for address in ("0000:5c:00.0", "0000:5d:00.0"):
         host.links[f"/sys/bus/pci/drivers/hpsa/{address}"] = f"/sys/devices/pci0000:00/{address}"
-    host.instead["ctrl all show"] = Said(text=f"\n{HPE.model} in Slot 0\n")
+    host.instead["ctrl all show"] = SimulatedOutput(text=f"\n{HPE.model} in Slot 0\n")
     (problem,) = (await SmartArray(host).inventory()).problems
     assert problem.message == "The kernel has 2 Smart Array or Adaptec cards, /usr/sbin/ssacli sees 1 card."
 
 
 async def test_a_slot_whose_number_was_cut_is_asked_for_nothing() -> None:
     host = PlayedCards((replace(HPE, number="1"),))
-    host.instead["ctrl all show"] = Said(text=f"\n{HPE.model} in Slot 0\n\n{HPE.model} in Slot 1")
+    host.instead["ctrl all show"] = SimulatedOutput(text=f"\n{HPE.model} in Slot 0\n\n{HPE.model} in Slot 1")
     found = await SmartArray(host).inventory()
     assert "ctrl slot=1 show config detail" not in host.ran
     assert any(CUT in problem.message for problem in found.problems)
@@ -336,14 +338,14 @@ async def test_a_share_of_work_that_was_cut_in_its_figure_is_not_told() -> None:
     host = PlayedCards(adaptec=(SMARTRAID,))
     lines = "Logical device : 1\nCurrent operation : Rebuild\nPercentage complete : 3"
     for more, told in (("5\nCommand completed successfully.\n", [0.35]), ("", [])):
-        host.instead["getstatus"] = Said(text=lines + more)
+        host.instead["getstatus"] = SimulatedOutput(text=lines + more)
         (array,) = (await SmartArray(host).inventory()).arrays
         assert [task.progress for task in array.tasks] == told
 
 
 async def test_a_count_of_controllers_that_was_cut_in_its_figure_is_none() -> None:
     host = PlayedCards(adaptec=(SMARTRAID,))
-    host.instead["list"] = Said(text="Controllers found: 1")
+    host.instead["list"] = SimulatedOutput(text="Controllers found: 1")
     (problem,) = (await SmartArray(host).inventory()).problems
     assert problem.message == f"/usr/Arcconf/arcconf list: {CUT}: its last line is missing."
     assert not [line for line in host.ran if line.startswith("getconfig")]
@@ -351,7 +353,7 @@ async def test_a_count_of_controllers_that_was_cut_in_its_figure_is_none() -> No
 
 async def test_a_form_of_the_usage_that_was_cut_is_not_used() -> None:
     host = PlayedCards(adaptec=(SMARTRAID,))
-    host.instead["setcache"] = Said(text=behind(arcconf.USAGE, "CACHERATIO <read#> <wri"))
+    host.instead["setcache"] = SimulatedOutput(text=behind(arcconf.USAGE, "CACHERATIO <read#> <wri"))
     readings = await SmartArray(host).read(card_target("/arc1"))
     assert readings["drive_write_cache"].availability.available
     assert readings["cache_ratio"].availability.why_not == "how arcconf is told to set it is not known"
@@ -359,7 +361,9 @@ async def test_a_form_of_the_usage_that_was_cut_is_not_used() -> None:
 
 async def test_a_value_on_offer_that_was_cut_in_its_figure_is_not_offered() -> None:
     host = PlayedCards((HPE,))
-    host.instead["ctrl slot=0 ld 1 modify ss=?"] = Said(text="\nAvailable options are:\n       256\n       10")
+    host.instead["ctrl slot=0 ld 1 modify ss=?"] = SimulatedOutput(
+        text="\nAvailable options are:\n       256\n       10"
+    )
     choices = (await SmartArray(host).read(volume_target("/slot0", 1)))["strip_size"].choices
     assert [one.value for one in choices] == [str(256 << 10)]
 

@@ -145,7 +145,7 @@ def _arcconf(text: str) -> tuple[CardText, ...]:
     numbers(text)
     refusal(text)
     tasks(text)
-    words = arcconf_commands.CacheWords(text)
+    words = arcconf_commands.SetcacheOptions(text)
     assert words.end("cacheratio") in (None, (), ("noprompt",))
     assert words.caching is None or len(words.caching) == 2
     found = card_text(text, 1, status=text)

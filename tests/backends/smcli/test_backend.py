@@ -6,7 +6,7 @@ from dataclasses import replace
 
 import pytest
 
-from backends.change import Change, Write
+from backends.change import Change, ChangeStep
 from backends.errors import BlockedError, DeviceGoneError, NotFoundError, RefusedError, ToolFailedError
 from backends.host import Command, Completed
 from backends.model import Array, Level, Media, State, Target
@@ -253,7 +253,7 @@ async def test_another_disk_system_under_the_same_name_is_left_alone() -> None:
 async def test_a_statement_that_is_not_of_this_change_is_not_run(words: tuple[str, ...]) -> None:
     host = PlayedSystem()
     change = await planned(host, "read_cache", "off")
-    foreign = replace(change, writes=(Write(argv=(change.writes[0].argv[0], *words)),))
+    foreign = replace(change, writes=(ChangeStep(argv=(change.writes[0].argv[0], *words)),))
     with pytest.raises(RefusedError, match="This does not set read cache"):
         await Smcli(host).apply(foreign)
     assert host.ran == []

@@ -9,21 +9,21 @@ import pytest
 from backends.errors import ToolFailedError
 from backends.host import Command, Completed, Host
 from backends.model import Target
-from backends.protocol import Finds
-from backends.testing.truncation import HalfAnswers, every_line
+from backends.protocol import InventoryBackend
+from backends.testing.truncation import TruncatedOutputTests, every_line
 from backends.vendors.smcli.backend import Smcli
 from backends.vendors.smcli.facts import whole_sections
 from backends.vendors.smcli.inventory import system_target, volume_target
 from tests.backends.smcli.systems import PlayedSystem
 
 
-class TestHalfOfSmcli(HalfAnswers):
+class TestHalfOfSmcli(TruncatedOutputTests):
     @pytest.fixture
     def machine(self) -> Callable[[], Host]:
         return PlayedSystem
 
     @pytest.fixture
-    def make(self) -> Callable[[Host], Finds]:
+    def make(self) -> Callable[[Host], InventoryBackend]:
         return Smcli
 
     @pytest.fixture

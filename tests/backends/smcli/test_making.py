@@ -7,28 +7,28 @@ from dataclasses import replace
 import pytest
 
 from app.core.changes.arrays.candidates import candidates_of, chosen, plan_array
-from backends.array_planning import ArrayPlan, ArrayWish, Candidate
+from backends.array_planning import ArrayPlan, ArrayRequest, Candidate
 from backends.errors import InvalidValueError, RefusedError
 from backends.model import Level
-from backends.protocol import BuildsArrays
-from backends.registry import Machine
+from backends.protocol import ArrayCreator
+from backends.registry import MachineBackends
 from backends.simulator.smcli import DiskSystem
 from backends.vendors.smcli.backend import Smcli
-from backends.vendors.smcli.dialects import DELL, IBM, NETAPP, Nouns
+from backends.vendors.smcli.dialects import DELL, IBM, NETAPP, DialectTerms
 from backends.vendors.smcli.facts import SystemPart, SystemProfile
 from backends.vendors.smcli.statements import plan_logical_drive
 from tests.backends.smcli.systems import TOOL, PlayedSystem
 
 
-async def free_drives(host: PlayedSystem, count: int) -> tuple[Machine, tuple[Candidate, ...]]:
-    machine = Machine.of(host)
+async def free_drives(host: PlayedSystem, count: int) -> tuple[MachineBackends, tuple[Candidate, ...]]:
+    machine = MachineBackends.of(host)
     found, _ = await candidates_of(machine, await machine.probe())
     return machine, chosen(found, [f"0,{6 + at}" for at in range(count)])
 
 
 async def planned(level: Level, count: int, **more: object) -> ArrayPlan:
     machine, drives = await free_drives(PlayedSystem(DiskSystem(unassigned=4)), count)
-    wish = ArrayWish(level=level, drives=drives, name="rb-1")
+    wish = ArrayRequest(level=level, drives=drives, name="rb-1")
     return await plan_array(machine, replace(wish, **more))  # type: ignore[arg-type]
 
 
@@ -63,23 +63,23 @@ async def test_ibms_statement_makes_array_and_logical_drive_at_once(
         ),
     ],
 )
-async def test_each_dialect_has_its_own_words(nouns: Nouns, statements: tuple[str, ...]) -> None:
+async def test_each_dialect_has_its_own_words(nouns: DialectTerms, statements: tuple[str, ...]) -> None:
     _, drives = await free_drives(PlayedSystem(DiskSystem(unassigned=4)), 2)
     profile = SystemProfile(name="S", nouns=nouns, summary=SystemPart(name="S"))
-    wish = ArrayWish(level=Level.RAID0, drives=drives, name="rb-1", strip_bytes=64 << 10)
+    wish = ArrayRequest(level=Level.RAID0, drives=drives, name="rb-1", strip_bytes=64 << 10)
     assert tuple(step.argv[-1] for step in plan_logical_drive(wish, profile, TOOL).steps) == statements
 
 
 async def test_nothing_is_run_and_nothing_of_it_can_be() -> None:
     host = PlayedSystem(DiskSystem(unassigned=4))
     machine, drives = await free_drives(host, 3)
-    await plan_array(machine, ArrayWish(level=Level.RAID5, drives=drives, name="rb-1"))
+    await plan_array(machine, ArrayRequest(level=Level.RAID5, drives=drives, name="rb-1"))
     assert host.ran == []
-    assert not isinstance(Smcli(host), BuildsArrays)
+    assert not isinstance(Smcli(host), ArrayCreator)
 
 
 async def test_a_drive_of_an_array_is_not_free() -> None:
-    machine = Machine.of(PlayedSystem(DiskSystem(unassigned=4)))
+    machine = MachineBackends.of(PlayedSystem(DiskSystem(unassigned=4)))
     found, _ = await candidates_of(machine, await machine.probe())
     own = {one.place: one.why_not for one in found if one.controller is not None}
     assert own["0,5"] == ("it is in smcli:DS4700_A/fast",)
@@ -93,7 +93,7 @@ async def test_one_that_was_taken_since_is_refused() -> None:
     machine, drives = await free_drives(host, 2)
     host.system.drives, host.system.unassigned = 9, 0
     with pytest.raises(RefusedError, match="it is in"):
-        await plan_array(machine, ArrayWish(level=Level.RAID0, drives=drives, name="rb-1"))
+        await plan_array(machine, ArrayRequest(level=Level.RAID0, drives=drives, name="rb-1"))
 
 
 @pytest.mark.parametrize(

@@ -10,7 +10,7 @@ import pytest
 
 from backends.errors import RefusedError
 from backends.host import Command, Completed
-from backends.system.caching import AskedHost, asked_anew, asked_since, unmoved
+from backends.system.caching import CachingHost, asked_anew, asked_since, unmoved
 from backends.system.wrapped import HostWrapper
 from tests.backends.fakes import FakeHost
 
@@ -40,12 +40,12 @@ class Answering(HostWrapper):
             raise RefusedError("No.")
 
 
-def hosts() -> tuple[AskedHost, Answering]:
+def hosts() -> tuple[CachingHost, Answering]:
     inner = Answering()
-    return AskedHost(inner), inner
+    return CachingHost(inner), inner
 
 
-async def told(host: AskedHost, command: Command = ASK) -> str:
+async def told(host: CachingHost, command: Command = ASK) -> str:
     return (await host.run(command)).stdout
 
 
@@ -74,25 +74,25 @@ async def test_other_words_and_another_environment_are_another_question() -> Non
         assert await told(host, Command(argv=ASK.argv, env={"LANG": "x"})) == "3"
 
 
-async def _run(host: AskedHost) -> None:
+async def _run(host: CachingHost) -> None:
     await host.run(SET)
 
 
-async def _write(host: AskedHost) -> None:
+async def _write(host: CachingHost) -> None:
     await host.write("/file", "1")
 
 
-async def _refused(host: AskedHost) -> None:
+async def _refused(host: CachingHost) -> None:
     with pytest.raises(RefusedError):
         await host.write("/refused", "1")
 
 
-async def _there(host: AskedHost) -> None:
+async def _there(host: CachingHost) -> None:
     host.forget()
 
 
 @pytest.mark.parametrize("change", [_run, _write, _refused, _there])
-async def test_nothing_told_before_a_change_counts_after_it(change: Callable[[AskedHost], Awaitable[None]]) -> None:
+async def test_nothing_told_before_a_change_counts_after_it(change: Callable[[CachingHost], Awaitable[None]]) -> None:
     host, _ = hosts()
     with asked_since(0.0):
         await told(host)

@@ -8,7 +8,7 @@ from pathlib import Path
 
 import pytest
 
-from app.core.benchmark.scratch_manager import LocalScratching, scratching_on
+from app.core.benchmark.scratch_manager import LocalScratchManager, scratching_on
 from backends.errors import RefusedError
 from backends.exclusive_open import claim, claim_on
 from backends.host import THIS_MACHINE, Capabilities
@@ -84,4 +84,4 @@ def test_a_wrapped_host_can_what_it_can_unwrapped(wrapper: type[ReadOnlyHost]) -
     host = wrapper(LocalHost())
     assert host.capabilities == THIS_MACHINE
     assert claim_on(host) is claim
-    assert isinstance(scratching_on(host), LocalScratching)
+    assert isinstance(scratching_on(host), LocalScratchManager)

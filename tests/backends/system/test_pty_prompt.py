@@ -9,7 +9,7 @@ from pathlib import Path
 import pytest
 
 from backends.errors import RaidbenchError
-from backends.host import Command, Completed, Custody, PromptReply
+from backends.host import Command, Completed, ProcessTracking, PromptReply
 from backends.system.local import pty_prompt
 from backends.system.local.command import run_change
 
@@ -23,7 +23,7 @@ print("Deleting unit ...Done." if answer == "Y" else "Nothing was done.")
 
 
 def asked(
-    question: str, script: str = ASKS, custody: Custody | None = None, known: str = QUESTION, wait: str = ""
+    question: str, script: str = ASKS, custody: ProcessTracking | None = None, known: str = QUESTION, wait: str = ""
 ) -> Completed:
     source = wait + script.replace("{question}", question.replace("\n", "\\n"))
     command = Command(argv=(sys.executable, "-c", source), mutates=True, reply=PromptReply(question=known, answer="Y"))
@@ -96,7 +96,7 @@ def test_it_is_not_started_where_that_cannot_be_written_down(tmp_path: Path) -> 
 
     made = tmp_path / "made"
     with open(tmp_path / "lock", "w") as lock, pytest.raises(RaidbenchError, match="no journal"):
-        asked(QUESTION, f"open({str(made)!r}, 'w')", Custody(lock=lock.fileno(), begins=begins))
+        asked(QUESTION, f"open({str(made)!r}, 'w')", ProcessTracking(lock=lock.fileno(), begins=begins))
     assert not made.exists()
 
 

@@ -8,7 +8,7 @@ from pathlib import Path
 
 import pytest
 
-from app.core.benchmark.runner import Request
+from app.core.benchmark.runner import BenchmarkRequest
 from app.core.fio.profiles import profile
 from app.core.session.event_types import SampleTaken
 from app.core.session.events import AnyEvent, LiveEvent
@@ -109,7 +109,9 @@ async def test_a_recorded_run_goes_through_the_whole_pipeline(tmp_path: Path) ->
     bench.listen(_keep(samples))
     await bench.open(tmp_path / "session")
     await bench.hardware.probe()
-    request = Request(where="/dev/sdb", name="block:sdb", job=profile("randread-4k").job, profile="randread-4k")
+    request = BenchmarkRequest(
+        where="/dev/sdb", name="block:sdb", job=profile("randread-4k").job, profile="randread-4k"
+    )
     record = await bench.jobs.measure(await bench.jobs.prepare(request))
     bench.close()
     assert record.figures.status is RunStatus.OK, record.figures.reason

@@ -11,7 +11,7 @@ from pathlib import Path
 import pytest
 
 from backends.errors import RefusedError, ToolTimeoutError
-from backends.exclusive_open import Hold, claim
+from backends.exclusive_open import DeviceClaim, claim
 from backends.guard import Intent, judge
 from backends.helper_interface import raised, told
 from backends.host import Command
@@ -230,5 +230,5 @@ async def test_a_disk_that_cannot_be_opened_is_tried_once_and_never_written_to()
 async def test_to_hold_what_cannot_be_opened_is_refused(unopenable: str) -> None:
     identity = Identity(name=unopenable.removeprefix("/dev/"))
     with pytest.raises(RefusedError, match="could not be opened: it gives no answer"):
-        async with Hold(unopenable, identity, write=False):
+        async with DeviceClaim(unopenable, identity, write=False):
             pass

@@ -13,12 +13,12 @@ from backends.errors import RaidbenchError, ToolTimeoutError
 from backends.guard import Intent, look_at
 from backends.host import STALL, Command, Completed
 from backends.model import Array, Inventory, State
-from backends.registry import Machine
+from backends.registry import MachineBackends
 from backends.simulator.host import SimulatedHost
 from backends.simulator.profiles.linux import linux_rack
 from backends.system.local.command import REAP
 from backends.system.local.stalls import PACE
-from backends.system.timeout_memory import AGAIN, SilenceHost
+from backends.system.timeout_memory import AGAIN, UnresponsiveDeviceCache
 from backends.system.wrapped import HostWrapper
 from backends.vendors.lvm.lvs import SOON
 from tests.backends.fakes import FakeHost
@@ -48,7 +48,7 @@ class Noting(HostWrapper):
 
 def looked(disk: str | None) -> tuple[Inventory, float, Noting]:
     host = Noting(disk)
-    found, seconds = counted(lambda: Machine.of(host).probe())
+    found, seconds = counted(lambda: MachineBackends.of(host).probe())
     return found, seconds, host
 
 
@@ -89,7 +89,7 @@ def test_every_part_of_a_look_together_waits_once() -> None:
     host = Noting("sde")
 
     async def everything() -> tuple[bool, str | None]:
-        here = Machine.of(host)
+        here = MachineBackends.of(host)
         found = await here.probe()
         again = await here.probe()
         values = await here.read(volume("vg0/spare"))
@@ -105,7 +105,7 @@ def test_every_part_of_a_look_together_waits_once() -> None:
 
 def test_nothing_is_changed_that_would_wait_for_the_disk() -> None:
     async def plan() -> str:
-        here = Machine.of(Noting("sde"))
+        here = MachineBackends.of(Noting("sde"))
         await here.probe()
         with pytest.raises(RaidbenchError) as refused:
             await here.setter(volume("vg0/spare")).plan(volume("vg0/spare"), "lv_read_ahead", "none")
@@ -142,7 +142,7 @@ def test_volumes_on_the_silent_disk_keep_name_size_and_node_and_say_why_the_rest
 
 def test_a_volume_of_which_nothing_is_known_is_not_said_to_be_gone() -> None:
     async def read() -> ToolTimeoutError:
-        here = Machine.of(Noting("nvme3n1"))
+        here = MachineBackends.of(Noting("nvme3n1"))
         with pytest.raises(ToolTimeoutError) as error:
             await here.read(volume("vg0/mail"))
         return error.value
@@ -165,7 +165,7 @@ def test_what_lies_on_a_silent_disk_counts_as_unknown_and_the_disk_is_asked_once
     host = Noting("sdf")
 
     async def judge() -> tuple[str, ...]:
-        facts, _ = await look_at(SilenceHost(host), "/dev/sdf", Intent.WRITE)
+        facts, _ = await look_at(UnresponsiveDeviceCache(host), "/dev/sdf", Intent.WRITE)
         return tuple(one.kind for one in facts.signatures)
 
     kinds, seconds = counted(judge)
@@ -207,27 +207,29 @@ def machine() -> Silent:
 
 
 @pytest.fixture
-def host(machine: Silent, clock: list[float]) -> SilenceHost:
-    return SilenceHost(machine, clock=lambda: clock[0])
+def host(machine: Silent, clock: list[float]) -> UnresponsiveDeviceCache:
+    return UnresponsiveDeviceCache(machine, clock=lambda: clock[0])
 
 
 Asks = Callable[[Command], None]
 
 
-async def refused(host: SilenceHost, command: Command) -> ToolTimeoutError:
+async def refused(host: UnresponsiveDeviceCache, command: Command) -> ToolTimeoutError:
     with pytest.raises(ToolTimeoutError) as error:
         await host.run(command)
     return error.value
 
 
-async def test_what_gave_no_answer_is_not_asked_again_and_says_the_same(machine: Silent, host: SilenceHost) -> None:
+async def test_what_gave_no_answer_is_not_asked_again_and_says_the_same(
+    machine: Silent, host: UnresponsiveDeviceCache
+) -> None:
     first, second = [await refused(host, asking("/sbin/lvs", "-a")) for _ in range(2)]
     assert len(machine.asked) == 1
     assert (second.message, second.hint, second.devices) == (first.message, first.hint, first.devices)
 
 
 async def test_another_program_is_not_asked_of_the_disk_that_kept_the_first_waiting(
-    machine: Silent, host: SilenceHost
+    machine: Silent, host: UnresponsiveDeviceCache
 ) -> None:
     await refused(host, asking("/sbin/lvs"))
     error = await refused(host, asking("/sbin/smartctl", "-a", "/dev/sdb"))
@@ -235,20 +237,22 @@ async def test_another_program_is_not_asked_of_the_disk_that_kept_the_first_wait
     assert len(machine.asked) == 1
 
 
-async def test_other_disks_are_asked(machine: Silent, host: SilenceHost) -> None:
+async def test_other_disks_are_asked(machine: Silent, host: UnresponsiveDeviceCache) -> None:
     await refused(host, asking("/sbin/lvs"))
     await refused(host, asking("/sbin/smartctl", "-a", "/dev/sdc"))
     assert len(machine.asked) == 2
 
 
-async def test_after_a_while_it_is_asked_again(machine: Silent, host: SilenceHost, clock: list[float]) -> None:
+async def test_after_a_while_it_is_asked_again(
+    machine: Silent, host: UnresponsiveDeviceCache, clock: list[float]
+) -> None:
     await refused(host, asking("/sbin/lvs"))
     clock[0] = AGAIN
     await refused(host, asking("/sbin/lvs"))
     assert len(machine.asked) == 2
 
 
-async def test_after_a_change_everything_is_asked_anew(machine: Silent, host: SilenceHost) -> None:
+async def test_after_a_change_everything_is_asked_anew(machine: Silent, host: UnresponsiveDeviceCache) -> None:
     await refused(host, asking("/sbin/lvs"))
     await host.run(asking("/sbin/lvchange", stall=None, mutates=True))
     await refused(host, asking("/sbin/lvs"))
@@ -257,12 +261,12 @@ async def test_after_a_change_everything_is_asked_anew(machine: Silent, host: Si
     assert [argv[0] for argv in machine.asked] == ["/sbin/lvs", "/sbin/lvchange", "/sbin/lvs", "/sbin/lvs"]
 
 
-async def test_the_tool_of_a_card_is_always_asked(machine: Silent, host: SilenceHost) -> None:
+async def test_the_tool_of_a_card_is_always_asked(machine: Silent, host: UnresponsiveDeviceCache) -> None:
     for _ in range(2):
         await refused(host, asking("/opt/storcli64", "/c0", "show", stall=None))
     assert len(machine.asked) == 2
 
 
-async def test_a_change_is_made_although_its_disk_is_silent(machine: Silent, host: SilenceHost) -> None:
+async def test_a_change_is_made_although_its_disk_is_silent(machine: Silent, host: UnresponsiveDeviceCache) -> None:
     await refused(host, asking("/sbin/lvs"))
     assert (await host.run(asking("/sbin/sdparm", "/dev/sdb", stall=None, mutates=True))).returncode == 0

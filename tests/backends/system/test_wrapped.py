@@ -14,7 +14,7 @@ from backends.errors import RaidbenchError, RefusedError, ToolFailedError
 from backends.host import Command, Completed, Host
 from backends.system.local import LocalHost
 from backends.system.recorded import ReplayHost
-from backends.system.wrapped import HostWrapper, LoggingHost, Ran, ReadOnlyHost
+from backends.system.wrapped import ExecutedCommand, HostWrapper, LoggingHost, ReadOnlyHost
 
 SET = Command(argv=("/opt/storcli", "set", "wrcache=wb"), mutates=True)
 SHOW = Command(argv=("/opt/storcli", "show"))
@@ -117,8 +117,8 @@ async def test_on_a_read_only_host_nothing_is_writable(inner: Host) -> None:
 # -- logging ---------------------------------------------------------------------------------------------------------
 
 
-async def told(inner: Host, act: Callable[[Host], Awaitable[object]]) -> list[Ran]:
-    heard: list[Ran] = []
+async def told(inner: Host, act: Callable[[Host], Awaitable[object]]) -> list[ExecutedCommand]:
+    heard: list[ExecutedCommand] = []
     with contextlib.suppress(RaidbenchError, asyncio.CancelledError):
         await act(LoggingHost(inner, heard.append))
     return heard
@@ -176,6 +176,6 @@ async def test_a_secret_is_not_told(inner: Host) -> None:
 
 async def test_a_secret_that_the_tool_repeats_is_not_told(inner: Host) -> None:
     command = Command(argv=("/bin/echo", "key=ABC-123", "is good"), mutates=True, secret=("key=ABC-123", "ABC-123"))
-    ran: list[Ran] = []
+    ran: list[ExecutedCommand] = []
     await LoggingHost(LocalHost(), ran.append).run(command)
     assert "ABC" not in ran[0].stdout + ran[0].line

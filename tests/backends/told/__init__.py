@@ -13,7 +13,7 @@ from pathlib import Path
 from typing import Any
 
 from backends.model import Inventory, Target
-from backends.protocol import Finds
+from backends.protocol import InventoryBackend
 from backends.simulator.host import SimulatedHost
 from backends.simulator.profiles.linux import linux_rack
 from backends.vendors.areca.backend import Areca
@@ -59,7 +59,7 @@ SMART = {
 }
 
 
-def _md() -> Finds:
+def _md() -> InventoryBackend:
     """A mirror with a bitmap, and a RAID 5 that is reshaped and lacks a disk."""
     host = MdHost(
         array("raid1", ("sda", "sdb"), more={"bitmap/location": "+8", "bitmap/chunksize": "67108864"}),
@@ -69,7 +69,7 @@ def _md() -> Finds:
     return MdRaid(host)
 
 
-MACHINES: Mapping[str, Callable[[], Finds]] = {
+MACHINES: Mapping[str, Callable[[], InventoryBackend]] = {
     "adaptec": lambda: SmartArray(smartarray.PlayedCards(adaptec=(smartarray.SERIES,))),
     "areca": lambda: Areca(Telling("cli64", ARECA)),
     "bcache": lambda: Bcache(bcache.files()),

@@ -11,7 +11,7 @@ import pytest
 from backends.host import Command, Completed
 from backends.identity import Identity
 from backends.model import Array, Controller, Drive, Level, Protection, State, Target
-from backends.protocol import Finds
+from backends.protocol import InventoryBackend
 from backends.vendors.bcache.backend import Bcache
 from backends.vendors.fusionio.facts import Adapter, Cards, IoVolume, Module
 from backends.vendors.fusionio.inventory import controller as card_of
@@ -44,7 +44,7 @@ def told(thing: Array | Controller | Drive) -> dict[str, str]:
     return {fact.label: fact.value for fact in thing.facts}
 
 
-def first_array(backend: Finds) -> Array:
+def first_array(backend: InventoryBackend) -> Array:
     return asyncio.run(backend.inventory()).arrays[0]
 
 

@@ -9,8 +9,8 @@ import pytest
 
 from backends import guard
 from backends.errors import RefusedError
-from backends.guard import GuardAnswer, Intent, look_at
-from backends.host import THIS_MACHINE, Command, Completed, FileStat, Space
+from backends.guard import GuardResult, Intent, look_at
+from backends.host import THIS_MACHINE, Command, Completed, FileStat, FilesystemSpace
 from tests.backends.fakes import MOUNTS, FakeHost, disk, machine
 
 UUID = "31a552dc-646f-4b73-98be-e2b3acc8e2f0"
@@ -127,7 +127,7 @@ def pair(
     )
 
 
-async def verdict(host: FakeHost, device: str = "/dev/sdl") -> GuardAnswer:
+async def verdict(host: FakeHost, device: str = "/dev/sdl") -> GuardResult:
     return (await look_at(host, device, Intent.WRITE))[1]
 
 
@@ -330,7 +330,7 @@ def images(
     )
     for name, file, place in (("loop0", first, places[0]), ("loop1", second, places[1])):
         host.stats[file] = FileStat(kind="file", size=1 << 30, place=place, allocated=1 << 30)
-        host.spaces[file] = host.spaces[file.rpartition("/")[0]] = Space(size=1 << 40, free=1 << 39)
+        host.spaces[file] = host.spaces[file.rpartition("/")[0]] = FilesystemSpace(size=1 << 40, free=1 << 39)
         numbers, inode = place.rsplit(":", 1)
         told = host.tools.get("losetup", Completed(returncode=0, stdout="", stderr="")).stdout
         host.tools["losetup"] = Completed(returncode=0, stdout=f"{told}/dev/{name} {numbers} {inode}\n", stderr="")

@@ -10,7 +10,7 @@ from backends import guard
 from backends.guard import Intent, look_at
 from backends.host import Completed, FileStat
 from backends.topology import look
-from backends.topology.device_mapper import Stretch, parse_mapped
+from backends.topology.device_mapper import DeviceRange, parse_mapped
 from backends.topology.ranges import Extent, any_overlap
 from backends.topology.tree import Node, tree_of
 from tests.backends.fakes import MOUNTS, FakeHost, disk, machine
@@ -165,14 +165,14 @@ async def test_what_only_reads_a_part_writes_to_nobody_there_and_is_written_unde
     assert any("same part" in relation.words for relation in picture.related("dm-1"))
 
 
-def on(words: str, name: str = "a") -> tuple[Stretch, ...]:
+def on(words: str, name: str = "a") -> tuple[DeviceRange, ...]:
     own = Node(name="dm-0", devno="253:0", size_bytes=512_000, attributes={"dm/name": name})
     return parse_mapped(f"{name}: 0 1000 {words}\n", tree_of([own]))["dm-0"]
 
 
-def part(device: str, start: int, sectors: int = 1000) -> Stretch:
+def part(device: str, start: int, sectors: int = 1000) -> DeviceRange:
     """Return a stretch of a device of 1000 sectors, sector for sector where it is as long."""
-    return Stretch(on=device, start=start, sectors=sectors, at=0 if sectors == 1000 else None)
+    return DeviceRange(on=device, start=start, sectors=sectors, at=0 if sectors == 1000 else None)
 
 
 @loop_over(
@@ -187,17 +187,17 @@ def part(device: str, start: int, sectors: int = 1000) -> Stretch:
         ("delay 8:0 64 5 8:16 7 5", [part("8:0", 64), part("8:16", 7)]),
         ("delay 8:0 64 5 8:16 7 5 8:32 9 5", [part("8:0", 64), part("8:16", 7), part("8:32", 9)]),
         ("striped 3 128 8:0 64 8:16 7 8:32 9", [part("8:0", 64, 334), part("8:16", 7, 334), part("8:32", 9, 334)]),
-        ("mirror disk 2 8:48 1024 2 8:0 64 8:16 7", [Stretch(on="8:48"), part("8:0", 64), part("8:16", 7)]),
+        ("mirror disk 2 8:48 1024 2 8:0 64 8:16 7", [DeviceRange(on="8:48"), part("8:0", 64), part("8:16", 7)]),
         ("error", []),
         ("zero", []),
-        ("a-new-kind 1 8:0 64 8:16", [Stretch(on="8:0"), Stretch(on="8:16")]),
+        ("a-new-kind 1 8:0 64 8:16", [DeviceRange(on="8:0"), DeviceRange(on="8:16")]),
     ],
 )
-def test_each_kind_of_target_lies_where_its_table_says(words: str, lies_on: list[Stretch]) -> None:
+def test_each_kind_of_target_lies_where_its_table_says(words: str, lies_on: list[DeviceRange]) -> None:
     assert list(on(words)) == lies_on
 
 
-def extent(stretch: Stretch) -> Extent:
+def extent(stretch: DeviceRange) -> Extent:
     """Return a stretch as the range that is compared."""
     end = None if stretch.sectors is None else stretch.start + stretch.sectors
     return Extent(on=stretch.on, start=stretch.start, end=end, slot=stretch.thin)
@@ -205,8 +205,8 @@ def extent(stretch: Stretch) -> Extent:
 
 def test_a_snapshot_only_reads_its_origin() -> None:
     assert on("snapshot 253:1 253:2 P 8") == (
-        Stretch(on="253:1", sectors=1000, read=True),
-        Stretch(on="253:2"),
+        DeviceRange(on="253:1", sectors=1000, read=True),
+        DeviceRange(on="253:2"),
     )
     assert not on("linear 253:1 0")[0].read
 

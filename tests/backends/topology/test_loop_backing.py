@@ -12,7 +12,7 @@ import pytest
 from backends import guard
 from backends.errors import RefusedError
 from backends.guard import Intent, look_at, secure
-from backends.host import Completed, FileStat, Space
+from backends.host import Completed, FileStat, FilesystemSpace
 from backends.system.local import LocalHost
 from backends.topology.loop_backing import parse_losetup
 from backends.topology.mounts import parse_mountinfo
@@ -163,7 +163,7 @@ def host(monkeypatch: pytest.MonkeyPatch) -> FakeHost:
             "/srv/image": FileStat(kind="file", size=4096, allocated=4096, place="254:0:77"),
         },
     )
-    one.spaces["/srv/image"] = Space(size=1 << 40, free=1 << 40)
+    one.spaces["/srv/image"] = FilesystemSpace(size=1 << 40, free=1 << 40)
     one.files["/proc/1/task/1/fd/0"] = ""
     tell(one, ON_IMAGE)
     return one

@@ -7,10 +7,10 @@ from dataclasses import replace
 import pytest
 
 from backends.guard import Intent, judge
-from backends.host import Space
+from backends.host import FilesystemSpace
 from backends.identity import Use
 from backends.topology.facts import inspect
-from backends.topology.thin_capacity import WHOLE, Area, Lying, Room, low
+from backends.topology.thin_capacity import WHOLE, AllocatedRange, ThinCapacity, WriteRange, low
 from backends.topology.thin_capacity_scan import asked_again, rooms_at
 from tests.backends.topology.test_stacking import said
 from tests.backends.topology.thin_machines import (
@@ -31,7 +31,7 @@ REFUSED = "is the origin of the active snapshot vgA/snap."
 async def judged(host: ThinMachine, name: str, mib: int | None = None) -> str:
     """Why so many MiB of it must not be written, all of it where none are named."""
     facts = await inspect(host, f"/dev/{name}", claim=lambda device, devno: None)
-    return " ".join(judge(facts, Intent.WRITE, Area(size=None if mib is None else mib * MIB)).refused)
+    return " ".join(judge(facts, Intent.WRITE, WriteRange(size=None if mib is None else mib * MIB)).refused)
 
 
 @pytest.mark.parametrize("told", [True, False], ids=["by its table", "by LVM's marks"])
@@ -254,7 +254,7 @@ async def test_a_loop_device_on_a_file_of_a_thin_volume_takes_room_of_both() -> 
     image = other.stats["/srv/image"]
     host.stats["/srv/image"] = replace(image, place=f"{devno}:12")
     host.files["/proc/self/mountinfo"] += f"\n40 25 {devno} / /srv rw - ext4 /dev/dm-3 rw"
-    host.spaces = {"/srv/image": Space(size=500 * MIB, free=500 * MIB)}
+    host.spaces = {"/srv/image": FilesystemSpace(size=500 * MIB, free=500 * MIB)}
     assert "of the thin pool vgA/pool" in await judged(host, "loop0", 81)
 
 
@@ -284,7 +284,7 @@ async def test_what_is_left_is_asked_again() -> None:
 async def test_what_is_left_of_a_file_system_and_of_a_zfs_pool_is_asked_again() -> None:
     files = on_a_file()
     before = await rooms_at(files, files.number("loop0"))
-    files.spaces["/srv"] = Space(size=100 * MIB, free=10 * MIB)
+    files.spaces["/srv"] = FilesystemSpace(size=100 * MIB, free=10 * MIB)
     told = low(await asked_again(files, before))
     assert told == ("the file system on /srv that /srv/image lies on has 10 MiB of 100 MiB left",)
     files.spaces.clear()
@@ -312,14 +312,16 @@ async def test_no_room_is_looked_for_where_nothing_is_thin() -> None:
 # -- what earlier runs left there -----------------------------------------------------------------------------------
 
 
-def store(held: int) -> Room:
+def store(held: int) -> ThinCapacity:
     """Of a layer of 100 MiB, of which so many MiB have their room already."""
-    return Room(kind="thin", place="the pool", key="pool", layer="dm-3", capacity=100 * MIB, held=held * MIB)
+    return ThinCapacity(kind="thin", place="the pool", key="pool", layer="dm-3", capacity=100 * MIB, held=held * MIB)
 
 
-def left(within: int, held: int) -> Lying:
+def left(within: int, held: int) -> AllocatedRange:
     """20 MiB that a run wrote within the first so many MiB, when the layer had `held` MiB in all."""
-    return Lying(layer="dm-3", place="the pool", part="", within=within * MIB, written=20 * MIB, held=held * MIB)
+    return AllocatedRange(
+        layer="dm-3", place="the pool", part="", within=within * MIB, written=20 * MIB, held=held * MIB
+    )
 
 
 @pytest.mark.parametrize(
@@ -335,18 +337,18 @@ def left(within: int, held: int) -> Lying:
 def test_what_a_run_left_takes_no_room_again_while_the_layer_has_all_it_had(
     within: int, then: int, now: int, need: int
 ) -> None:
-    area = Area(size=30 * MIB, lying=(left(within, then),))
+    area = WriteRange(size=30 * MIB, lying=(left(within, then),))
     assert store(now).need(area) == need * MIB
 
 
 def test_a_byte_that_the_layer_had_suffices_for_what_a_run_left() -> None:
     one = replace(left(30, 0), held=1)
-    assert replace(store(0), held=1).need(Area(size=30 * MIB, lying=(one,))) == 10 * MIB
+    assert replace(store(0), held=1).need(WriteRange(size=30 * MIB, lying=(one,))) == 10 * MIB
 
 
 @pytest.mark.parametrize("other", [{"layer": "dm-4"}, {"place": "another pool"}, {"part": "metadata"}], ids=str)
 def test_what_a_run_left_elsewhere_takes_room_here(other: dict[str, str]) -> None:
-    area = Area(size=30 * MIB, lying=(replace(left(30, 25), **other),))  # type: ignore[arg-type]
+    area = WriteRange(size=30 * MIB, lying=(replace(left(30, 25), **other),))  # type: ignore[arg-type]
     assert store(25).need(area) == 30 * MIB
 
 
@@ -364,15 +366,15 @@ def test_what_a_run_left_elsewhere_takes_room_here(other: dict[str, str]) -> Non
 def test_what_a_run_leaves_is_what_the_layer_has_more_and_no_more_than_it_wrote_to(
     size: int | None, before: int, now: int, known: int, written: int
 ) -> None:
-    area = Area(size=None if size is None else size * MIB, lying=(left(30, 25),) if known else ())
+    area = WriteRange(size=None if size is None else size * MIB, lying=(left(30, 25),) if known else ())
     after = store(now).after(store(before), area)
     assert (after.written, after.within, after.held) == (written * MIB, (size or 100) * MIB, now * MIB)
     assert (after.layer, after.place, after.part) == ("dm-3", "the pool", "")
 
 
 def test_a_layer_that_has_more_than_lies_in_it_needs_nothing_and_one_that_tells_nothing_needs_all() -> None:
-    assert store(101).need(Area(size=30 * MIB)) == 0
-    assert Room(kind="vdo", place="the pool", key="pool", capacity=100).need(WHOLE) == 100
+    assert store(101).need(WriteRange(size=30 * MIB)) == 0
+    assert ThinCapacity(kind="vdo", place="the pool", key="pool", capacity=100).need(WHOLE) == 100
 
 
 async def test_a_file_that_another_one_was_put_in_the_place_of_has_no_room() -> None:

@@ -10,7 +10,7 @@ from backends.errors import ToolTimeoutError
 from backends.host import Command, Completed, FileStat
 from backends.identity import Use
 from backends.topology import Topology, look
-from backends.topology.open_files import Opener, openers
+from backends.topology.open_files import OpenFileHolder, openers
 from backends.topology.tree import page_bytes
 from tests.backends.fakes import FakeHost, disk, machine
 
@@ -179,7 +179,7 @@ async def test_openers_are_found_by_number_and_our_own_do_not_count() -> None:
             "/proc/8/task/8/fd/5": FileStat(kind="char", size=0, devno="8:16"),
         },
     )
-    assert await openers(host, ("8:16",), ignore=(7,)) == ({"8:16": (Opener("qemu", "8"),)}, None)
+    assert await openers(host, ("8:16",), ignore=(7,)) == ({"8:16": (OpenFileHolder("qemu", "8"),)}, None)
 
 
 async def test_what_cannot_be_read_is_told() -> None:

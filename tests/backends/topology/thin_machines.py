@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Mapping
 
 from backends.errors import ToolTimeoutError
-from backends.host import Command, Completed, FileStat, Space
+from backends.host import Command, Completed, FileStat, FilesystemSpace
 from tests.backends.fakes import MOUNTS
 from tests.backends.topology.test_stacking import STATUS, Machine, lvm
 
@@ -157,5 +157,5 @@ def on_a_file(*, size: int = 500, allocated: int = 0, free: int = 90, fstype: st
     host.add("loop0", size=str(size * 2048), loop__backing_file="/srv/image", loop__offset="0")
     host.stats["/srv/image"] = FileStat(kind="file", size=size * MIB, place=f"{devno}:12", allocated=allocated * MIB)
     host.tools["losetup"] = Completed(returncode=0, stdout=f"/dev/loop0 {devno} 12\n", stderr="")
-    host.spaces["/srv/image"] = host.spaces["/srv"] = Space(size=100 * MIB, free=free * MIB)
+    host.spaces["/srv/image"] = host.spaces["/srv"] = FilesystemSpace(size=100 * MIB, free=free * MIB)
     return host

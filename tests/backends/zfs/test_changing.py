@@ -6,7 +6,7 @@ from dataclasses import replace
 
 import pytest
 
-from backends.change import Change, Write
+from backends.change import Change, ChangeStep
 from backends.errors import (
     AnotherDeviceError,
     BlockedError,
@@ -48,7 +48,7 @@ def source(rack: Rack, key: str, name: str = "tank/files") -> str:
     return " ".join(rack.pools["tank"].value(name, key))
 
 
-def shown(writes: tuple[Write, ...]) -> list[str]:
+def shown(writes: tuple[ChangeStep, ...]) -> list[str]:
     return [one.shown() for one in writes]
 
 
@@ -144,15 +144,15 @@ async def test_what_no_dataset_can_be_called_is_never_asked_for(zfs: Zfs, name: 
 @pytest.mark.parametrize(
     "step",
     [
-        Write(argv=(ZFS, "set", "sync=disabled", "tank")),
-        Write(argv=(ZFS, "set", "mountpoint=/etc", "tank/files")),
-        Write(argv=(ZFS, "destroy", "-r", "tank/files")),
-        Write(argv=(ZFS, "inherit", "-r", "sync", "tank/files")),
-        Write(argv=("/usr/sbin/zpool", "set", "sync=disabled", "tank/files")),
-        Write(path="/etc/passwd", text="disabled"),
+        ChangeStep(argv=(ZFS, "set", "sync=disabled", "tank")),
+        ChangeStep(argv=(ZFS, "set", "mountpoint=/etc", "tank/files")),
+        ChangeStep(argv=(ZFS, "destroy", "-r", "tank/files")),
+        ChangeStep(argv=(ZFS, "inherit", "-r", "sync", "tank/files")),
+        ChangeStep(argv=("/usr/sbin/zpool", "set", "sync=disabled", "tank/files")),
+        ChangeStep(path="/etc/passwd", text="disabled"),
     ],
 )
-async def test_steps_that_are_none_of_ours_are_refused(zfs: Zfs, rack: Rack, step: Write) -> None:
+async def test_steps_that_are_none_of_ours_are_refused(zfs: Zfs, rack: Rack, step: ChangeStep) -> None:
     change = replace(await zfs.plan(FILES, "sync", "disabled"), writes=(step,))
     with pytest.raises(RefusedError):
         await zfs.apply(change)
@@ -163,7 +163,7 @@ async def test_steps_that_are_none_of_ours_are_refused(zfs: Zfs, rack: Rack, ste
 async def test_a_value_that_no_setting_has_is_refused_though_its_step_says_the_same(
     zfs: Zfs, rack: Rack, after: str
 ) -> None:
-    step = Write(argv=(ZFS, "set", f"sync={after}", "tank/files"))
+    step = ChangeStep(argv=(ZFS, "set", f"sync={after}", "tank/files"))
     change = replace(await zfs.plan(FILES, "sync", "disabled"), after=after, writes=(step,))
     with pytest.raises(RefusedError):
         await zfs.apply(change)
@@ -219,15 +219,18 @@ async def test_a_value_of_a_source_that_is_not_known_has_no_way_back(rack: Rack)
     "writes",
     [
         (),
-        (Write(path=f"{FOLDER}zfs_txg_timeout", text=str(8 << 30)),),
-        (Write(path=f"{FOLDER}zfs_arc_max", text="all"), Write(path=f"{FOLDER}zfs_arc_max", text=str(8 << 30))),
-        (Write(path="/sys/module/zfs/parameters/../../../../etc/passwd", text="7"),),
-        (Write(path=f"{FOLDER}zfs_arc_max", text="8"),),
-        (Write(argv=(ZFS, "set", "sync=disabled", "tank")),),
+        (ChangeStep(path=f"{FOLDER}zfs_txg_timeout", text=str(8 << 30)),),
+        (
+            ChangeStep(path=f"{FOLDER}zfs_arc_max", text="all"),
+            ChangeStep(path=f"{FOLDER}zfs_arc_max", text=str(8 << 30)),
+        ),
+        (ChangeStep(path="/sys/module/zfs/parameters/../../../../etc/passwd", text="7"),),
+        (ChangeStep(path=f"{FOLDER}zfs_arc_max", text="8"),),
+        (ChangeStep(argv=(ZFS, "set", "sync=disabled", "tank")),),
     ],
 )
 async def test_steps_of_the_module_only_write_its_own_parameter(
-    zfs: Zfs, rack: Rack, writes: tuple[Write, ...]
+    zfs: Zfs, rack: Rack, writes: tuple[ChangeStep, ...]
 ) -> None:
     change = replace(await zfs.plan(MODULE, "zfs_arc_max", str(8 << 30)), writes=writes)
     with pytest.raises(RefusedError):

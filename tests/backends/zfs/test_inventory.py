@@ -6,7 +6,7 @@ import pytest
 
 from backends.host import Command, Completed
 from backends.model import Array, Level, State
-from backends.registry import Machine
+from backends.registry import MachineBackends
 from backends.simulator.host import SimulatedHost
 from backends.simulator.profiles.linux import linux_rack
 from backends.simulator.rack import Rack
@@ -59,7 +59,7 @@ async def test_a_volume_is_its_block_device_and_a_filesystem_its_folder(rack: Ra
 
 
 async def test_each_thing_is_shown_once_beside_what_the_kernel_has() -> None:
-    found = await Machine.of(SimulatedHost(linux_rack(), speed=FAST)).probe()
+    found = await MachineBackends.of(SimulatedHost(linux_rack(), speed=FAST)).probe()
     assert [one.target.address for one in found.at("/dev/zd0")] == ["tank/vm", "zd0"]
     assert {str(one.array) for one in found.drives if one.device in ("/dev/sdn", "/dev/sdo")} == {"zfs:tank"}
 
@@ -150,7 +150,7 @@ async def test_a_machine_without_the_module_is_left_alone() -> None:
     rack = linux_rack()
     rack.zfs = None
     rack.pools.clear()
-    found = await Machine.of(SimulatedHost(rack, speed=FAST)).probe()
+    found = await MachineBackends.of(SimulatedHost(rack, speed=FAST)).probe()
     targets = [*(one.target for one in found.controllers), *(one.target for one in found.arrays)]
     assert not [one for one in targets if one.backend == "zfs"]
 

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import pytest
 
-from backends.change import Change, Write
+from backends.change import Change, ChangeStep
 from backends.errors import InvalidValueError, RefusedError
 from backends.simulator.host import SimulatedHost
 from backends.simulator.profiles.linux import linux_rack
@@ -35,8 +35,8 @@ async def limited(zfs: Zfs) -> Change:
     return change
 
 
-def writes(*texts: str, path: str = ARC) -> tuple[Write, ...]:
-    return tuple(Write(path=path, text=text) for text in texts)
+def writes(*texts: str, path: str = ARC) -> tuple[ChangeStep, ...]:
+    return tuple(ChangeStep(path=path, text=text) for text in texts)
 
 
 async def test_what_zfs_had_chosen_by_itself_comes_back_before_the_choice(zfs: Zfs, rack: Rack) -> None:

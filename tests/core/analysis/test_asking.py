@@ -11,9 +11,9 @@ import pytest
 from app.core.analysis.comparison import Comparison, compare, compare_experiment
 from app.core.analysis.pair_design import STANDARD, asked_again
 from app.core.analysis.reasons import Reason
-from app.core.analysis.sample_groups import Order
-from app.core.analysis.verdict import Judgement, Verdict, judge
-from app.core.session.event_types import Look
+from app.core.analysis.sample_groups import RunOrder
+from app.core.analysis.verdict import Verdict, VerdictResult, judge
+from app.core.session.event_types import InterimAnalysis
 from app.core.session.events import ExperimentMark, LoggedEvent
 from app.core.session.state import Session, replay
 from tests.core import sessions
@@ -36,7 +36,7 @@ def runs(letters: str, effect: float = 0.8, first: int = 1, **more: object) -> l
     ]
 
 
-def headline(comparison: Comparison | None) -> Judgement:
+def headline(comparison: Comparison | None) -> VerdictResult:
     assert comparison is not None
     assert comparison.headline is not None
     assert comparison.headline.judgement is not None
@@ -52,7 +52,7 @@ def by_hand(letters: str) -> Comparison:
 def test_runs_alternated_by_hand_have_an_interval_and_no_verdict(pairs: int) -> None:
     compared = by_hand(BY_HAND[: 2 * pairs])
     judgement = headline(compared)
-    assert compared.sides.order is Order.IN_TURN
+    assert compared.sides.order is RunOrder.IN_TURN
     assert (judgement.verdict, judgement.reason) == (Verdict.NOT_DECIDED, Reason.NOT_DRAWN)
     assert judgement.interval is not None
     assert judgement.interval.excludes_zero
@@ -140,7 +140,7 @@ def test_asking_until_it_shows_is_seldom_wrong() -> None:
         b: list[float] = []
         told = False
         for time in range(5):
-            (look,) = asked_again((Look(pairs=6, level=0.05),), time, len(a))
+            (look,) = asked_again((InterimAnalysis(pairs=6, level=0.05),), time, len(a))
             a, b = (side + [exp(random.gauss(0, 0.03)) for _ in range(6)] for side in (a, b))
             told = told or judge(a, b, interleaved=True, level=look.level, threshold=0.01).differs
         false += told

@@ -6,12 +6,12 @@ import pytest
 
 from app.core.analysis.caveats import FORBIDS, LOST_WRITE_BACK, WEAKENS, forbidden
 from app.core.analysis.comparison import Comparison, compare
-from app.core.analysis.reasons import Doubt
+from app.core.analysis.reasons import Caveat
 from app.core.analysis.verdict import Verdict
 from app.core.presentation import json_schema_compare
 from app.core.presentation.comparison_text import sentence
 from app.core.presentation.verdict_text import state_words, weakened_words
-from app.core.session.results import Advice, SteadyFigures
+from app.core.session.results import Advice, SteadyStateResult
 from app.core.session.state import replay
 from app.features.advice.rules import KEYS
 from tests.case_loop import loop_over
@@ -19,10 +19,10 @@ from tests.core import sessions
 
 REBUILD = Advice(key="background-task", message="Background work goes on.", about=("rebuild",))
 GOVERNOR = Advice(key="governor", message="The frequency governor is powersave on 4 of 4 CPUs.")
-UNSTEADY = SteadyFigures(attained=False, range_share=0.4, slope_share=0.2, rounds=5, window=5, round_s=10.0)
+UNSTEADY = SteadyStateResult(attained=False, range_share=0.4, slope_share=0.2, rounds=5, window=5, round_s=10.0)
 
 
-def compared(advice: dict[str, Advice], *, steady: SteadyFigures | None = None) -> Comparison:
+def compared(advice: dict[str, Advice], *, steady: SteadyStateResult | None = None) -> Comparison:
     """Three runs of 1000 IOPS and three of 800, measured in turn, with what was said of some."""
     sides = (
         ("r1", 1000, "1"),
@@ -103,7 +103,7 @@ def test_two_kinds_of_work_are_both_named() -> None:
 
 
 def test_everything_that_weakens_has_words_of_its_own() -> None:
-    doubts = [Doubt(key=key, about=(), runs=("r2",), all_runs=False) for key in sorted(WEAKENS)]
+    doubts = [Caveat(key=key, about=(), runs=("r2",), all_runs=False) for key in sorted(WEAKENS)]
     told = [weakened_words((one,)) for one in doubts]
     assert len({*told}) == len(told)
     assert all(words.endswith(" in r2") and len(words) > len("xx in r2") for words in told)

@@ -9,7 +9,7 @@ import pytest
 
 from app.core.analysis.comparison import Comparison, compare, compare_experiment, tail_of, varying
 from app.core.analysis.pair_design import STANDARD
-from app.core.analysis.verdict import Judgement, Verdict, chance_of_silence
+from app.core.analysis.verdict import Verdict, VerdictResult, chance_of_silence
 from app.core.presentation.comparison_text import (
     NOT_INTERLEAVED,
     SINGLE_RUNS,
@@ -22,9 +22,9 @@ from app.core.presentation.comparison_text import (
     so_far,
 )
 from app.core.presentation.percent import covers_text
-from app.core.session.event_types import Look
+from app.core.session.event_types import InterimAnalysis
 from app.core.session.events import LoggedEvent, RunEnded, RunStarted
-from app.core.session.results import DirectionFigures, LatencyFigures, RunFigures, RunStatus
+from app.core.session.results import DirectionStats, LatencyStats, RunResult, RunStatus
 from app.core.session.state import RunRecord, Session, replay
 from tests.case_loop import loop_over
 from tests.core import sessions
@@ -80,7 +80,7 @@ def test_what_one_run_does_not_have_varies() -> None:
 
 
 def test_runs_without_figures_are_compared_without_rows_and_the_interval_that_would_be_covered() -> None:
-    nothing = RunFigures(status=RunStatus.FAILED)
+    nothing = RunResult(status=RunStatus.FAILED)
     ended = [
         replace(event, figures=nothing) if isinstance(event, RunEnded) else event
         for name in ("r1", "r2")
@@ -160,7 +160,7 @@ def test_a_pair_far_from_the_others_is_named_behind_the_verdict() -> None:
     assert "; pair 12 (-30.0 %) lies far from the others." in sentence(both)
 
 
-def headline_of(session: Session) -> Judgement:
+def headline_of(session: Session) -> VerdictResult:
     both = compare_experiment(session, "e1")
     assert both is not None
     assert both.headline is not None
@@ -184,7 +184,7 @@ def test_a_verdict_without_one_ends_with_its_own_words() -> None:
     assert sentence(both).split(" in 3 pairs")[1].startswith(".")
 
 
-def judged_by(figures: RunFigures, job: dict[str, str] | None = None) -> tuple[str, ...]:
+def judged_by(figures: RunResult, job: dict[str, str] | None = None) -> tuple[str, ...]:
     """What a comparison of two runs with these figures is about."""
     events = [sessions.run(name, job=job, settings={"a": name}) for name in ("r1", "r2")]
     ended = [
@@ -194,30 +194,30 @@ def judged_by(figures: RunFigures, job: dict[str, str] | None = None) -> tuple[s
     return () if headline is None else (headline.direction, headline.figure.key)
 
 
-def figured(*, ios: int = 100_000, **times: int) -> DirectionFigures:
-    latency = LatencyFigures(mean=1000.0, **times)
-    return DirectionFigures(
+def figured(*, ios: int = 100_000, **times: int) -> DirectionStats:
+    latency = LatencyStats(mean=1000.0, **times)
+    return DirectionStats(
         iops=ios / 10, bytes_per_second=ios * 409.6, total_ios=ios, total_bytes=0, runtime_s=10, latency_ns=latency
     )
 
 
 def test_a_job_that_flushes_is_about_its_flushes() -> None:
-    figures = RunFigures(status=RunStatus.OK, write=figured(), sync=figured(ios=100))
+    figures = RunResult(status=RunStatus.OK, write=figured(), sync=figured(ios=100))
     assert judged_by(figures) == ("sync", "latency_mean_ns")
 
 
 def test_a_job_at_a_fixed_rate_is_about_its_tail() -> None:
-    figures = RunFigures(status=RunStatus.OK, read=figured(p50=1, p95=2, p99=3))
+    figures = RunResult(status=RunStatus.OK, read=figured(p50=1, p95=2, p99=3))
     assert judged_by(figures, {"rw": "randread", "rate_iops": "100"}) == ("read", "latency_p99_ns")
 
 
 def test_a_tail_that_too_few_i_os_carry_gives_way_to_the_next() -> None:
-    figures = RunFigures(status=RunStatus.OK, read=figured(p50=1, p95=2))
+    figures = RunResult(status=RunStatus.OK, read=figured(p50=1, p95=2))
     assert judged_by(figures, {"rw": "randread", "rate": "1M"}) == ("read", "latency_p95_ns")
 
 
 def test_flushes_have_no_throughput() -> None:
-    figures = RunFigures(status=RunStatus.OK, write=figured(), sync=figured(ios=100))
+    figures = RunResult(status=RunStatus.OK, write=figured(), sync=figured(ios=100))
     events = [
         replace(event, figures=figures) if isinstance(event, RunEnded) else event
         for name in ("r1", "r2")
@@ -229,7 +229,7 @@ def test_flushes_have_no_throughput() -> None:
 
 
 def test_latencies_with_and_without_submission_are_not_compared() -> None:
-    old, new = RunFigures(status=RunStatus.OK, read=figured(p99=3)), figured(p99=3)
+    old, new = RunResult(status=RunStatus.OK, read=figured(p99=3)), figured(p99=3)
     later = replace(old, read=replace(new, completion_ns=new.latency_ns))
     events = [
         replace(event, figures=figures) if isinstance(event, RunEnded) else event
@@ -250,7 +250,7 @@ def latencies(*p99s: tuple[int, int | None], reads: int = 100_000, writes: int =
     for at, run in enumerate(session.runs):
         assert run.end is not None
         read, write = p99s[at // 2] if at % 2 else (1_000_000, 1_000_000)
-        figures = RunFigures(
+        figures = RunResult(
             status=RunStatus.OK,
             read=figured(ios=reads, p99=read + at),
             write=None if write is None else figured(ios=writes, p99=write + 2_000_000 + at),
@@ -272,7 +272,7 @@ def test_the_tail_of_the_slower_direction_stands_beside_the_headline() -> None:
 def test_beside_flushes_the_tail_is_theirs() -> None:
     """Of a job that flushes, however slow its writes are."""
     session = measured((1000, 1000), (1000, 1000), (1000, 1000))
-    figures = RunFigures(status=RunStatus.OK, write=figured(p99=9_000_000), sync=figured(p99=1000))
+    figures = RunResult(status=RunStatus.OK, write=figured(p99=9_000_000), sync=figured(p99=1000))
     runs = tuple(replace(run, end=replace(run.end, figures=figures)) for run in session.runs if run.end is not None)
     both = compare_experiment(replace(session, runs=runs), "e1")
     assert both is not None
@@ -287,7 +287,7 @@ def test_a_headline_that_is_the_tail_is_not_told_twice() -> None:
         replace(
             run,
             start=replace(run.start, job={"rw": "randread", "rate_iops": "100"}),
-            end=replace(run.end, figures=RunFigures(status=RunStatus.OK, read=figured(p50=1, p95=2, p99=3))),
+            end=replace(run.end, figures=RunResult(status=RunStatus.OK, read=figured(p50=1, p95=2, p99=3))),
         )
         for run in session.runs
         if run.end is not None
@@ -332,7 +332,7 @@ def test_how_many_were_measured_is_counted(order: str, words: str) -> None:
 
 def test_a_figure_that_one_side_does_not_have_cannot_be_compared() -> None:
     """The sentence begins with a capital, whatever the figure is called."""
-    without = RunFigures(status=RunStatus.OK, write=figured())
+    without = RunResult(status=RunStatus.OK, write=figured())
     ended = [
         replace(event, figures=without) if isinstance(event, RunEnded) and event.id == "r2" else event
         for name in ("r1", "r2")
@@ -358,7 +358,7 @@ def test_a_figure_below_one_is_judged_as_well() -> None:
 
 def test_a_running_experiment_without_figures_tells_nothing() -> None:
     session = measured((1000, 800), (1000, 800))
-    nothing = RunFigures(status=RunStatus.OK)
+    nothing = RunResult(status=RunStatus.OK)
     runs = tuple(replace(run, end=replace(run.end, figures=nothing)) for run in session.runs if run.end is not None)
     assert so_far(replace(session, runs=runs), "e1") == ""
 
@@ -378,7 +378,7 @@ def still() -> Comparison:
     session = measured((1000, 0))
     a, b = session.runs
     assert b.end is not None
-    failed = RunFigures(status=RunStatus.FAILED, still_s=60.0)
+    failed = RunResult(status=RunStatus.FAILED, still_s=60.0)
     both = compare_experiment(replace(session, runs=(a, replace(b, end=replace(b.end, figures=failed)))), "e1")
     assert both is not None
     return both
@@ -391,7 +391,7 @@ def test_a_device_that_stopped_answering_once_is_told_and_is_no_verdict() -> Non
     )
 
 
-def silent_runs(a: int, b: int, pairs: int = 6, looks: tuple[Look, ...] = STANDARD) -> Judgement:
+def silent_runs(a: int, b: int, pairs: int = 6, looks: tuple[InterimAnalysis, ...] = STANDARD) -> VerdictResult:
     """The verdict of so many pairs, where so many runs of each side, the last ones, completed no I/O."""
     values = [(1000.0 + at % 3, 1000.0 + at % 2) for at in range(pairs)]
     made = [(0.0 if at >= pairs - a else one, 0.0 if at >= pairs - b else two) for at, (one, two) in enumerate(values)]
@@ -442,12 +442,12 @@ def test_a_forecast_beside_silent_runs_counts_the_pairs_that_are_missing() -> No
     assert both.headline.judgement.further_pairs == 12 - 8
 
 
-LATER = (Look(pairs=8, level=0.0005), Look(pairs=12, level=0.03))
+LATER = (InterimAnalysis(pairs=8, level=0.0005), InterimAnalysis(pairs=12, level=0.03))
 
 
 def test_a_run_that_failed_by_itself_is_no_side() -> None:
     session = measured((1000, 0))
     a, b = session.runs
     assert b.end is not None
-    failed = replace(b, end=replace(b.end, figures=RunFigures(status=RunStatus.FAILED)))
+    failed = replace(b, end=replace(b.end, figures=RunResult(status=RunStatus.FAILED)))
     assert compare_experiment(replace(session, runs=(a, failed)), "e1") is None

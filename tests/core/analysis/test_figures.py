@@ -7,17 +7,17 @@ from math import expm1, inf, log, log1p, sqrt
 import pytest
 
 from app.core.analysis import stats
-from app.core.analysis.stats import Interval
+from app.core.analysis.stats import ConfidenceInterval
 from app.core.analysis.verdict import Verdict, judge, judge_between
 from app.core.presentation.percent import covers_text, interval_text, threshold_of
 from tests.case_loop import loop_over
 
 A = (100.0, 104.0, 98.0, 101.0, 103.0, 99.0)
 B = (110.0, 109.0, 112.0, 108.0, 115.0, 107.0, 111.0)
-MANY = Interval(mean=0.01, low=0.005, high=0.015, sd=0.02, n=12, p=0.01)
+MANY = ConfidenceInterval(mean=0.01, low=0.005, high=0.015, sd=0.02, n=12, p=0.01)
 
 
-def ends(interval: Interval) -> tuple[float, float, float]:
+def ends(interval: ConfidenceInterval) -> tuple[float, float, float]:
     return interval.low, interval.high, interval.p
 
 
@@ -55,16 +55,18 @@ def test_the_spread_of_repeats() -> None:
 
 
 def test_one_run_has_no_spread() -> None:
-    assert stats.spread([100.0]) == stats.Spread(mean=100.0, half=None, sd=None, n=1)
+    assert stats.spread([100.0]) == stats.MeanInterval(mean=100.0, half=None, sd=None, n=1)
 
 
 def test_one_latency_has_no_spread() -> None:
-    assert stats.log_spread([100.0]) == stats.LogSpread(mean=stats.geometric_mean([100.0]), low=None, high=None, n=1)
+    assert stats.log_spread([100.0]) == stats.LogMeanInterval(
+        mean=stats.geometric_mean([100.0]), low=None, high=None, n=1
+    )
 
 
 def test_the_smallest_effect_that_would_have_shown() -> None:
     half = stats.quantile(0.975, 5) * 0.02 / 6**0.5
-    seen = Interval(mean=0.01, low=0.01 - half, high=0.01 + half, sd=0.02, n=6, p=0.1)
+    seen = ConfidenceInterval(mean=0.01, low=0.01 - half, high=0.01 + half, sd=0.02, n=6, p=0.1)
     assert seen.smallest_percent == pytest.approx(2.890667338894)
     assert covers_text(seen.level) == "95 %"
 
@@ -117,12 +119,12 @@ def test_nothing_stands_out_of_equal_values_or_of_three(values: list[float]) -> 
     ],
 )
 def test_an_interval_touching_a_limit_does_not_keep_it(low: float, high: float, excludes: bool, within: bool) -> None:
-    interval = Interval(mean=0.0, low=low, high=high, sd=0.01, n=6, p=0.5)
+    interval = ConfidenceInterval(mean=0.0, low=low, high=high, sd=0.01, n=6, p=0.5)
     assert (interval.excludes_zero, interval.within(expm1(log1p(0.02)) * 100)) == (excludes, within)
 
 
 def test_the_ends_of_an_interval_in_percent_of_the_first_side() -> None:
-    interval = Interval(mean=log(1.05), low=log(0.9), high=log(1.2), sd=0.01, n=6, p=0.5)
+    interval = ConfidenceInterval(mean=log(1.05), low=log(0.9), high=log(1.2), sd=0.01, n=6, p=0.5)
     assert (interval.percent_low, interval.percent_high) == pytest.approx((-10, 20))
     assert interval_text(interval) == "+5.0 % [-10.0, +20.0]"
 

@@ -7,56 +7,58 @@ from random import Random
 
 import pytest
 
-from app.core.analysis.regression import LaterVerdict, apart, judge_later
-from app.core.analysis.stats import Spread
+from app.core.analysis.regression import RegressionVerdict, apart, judge_later
+from app.core.analysis.stats import MeanInterval
 
 SAVED = (100.0, 101.0, 99.0)
 
 
-def standing(now: tuple[float, ...], **more: object) -> LaterVerdict:
+def standing(now: tuple[float, ...], **more: object) -> RegressionVerdict:
     return judge_later(SAVED, now, between=None, **more).standing  # type: ignore[arg-type]
 
 
-def scattered(sd: float, sessions: int = 10) -> Spread:
-    return Spread(mean=0.0, half=None, sd=sd, n=sessions)
+def scattered(sd: float, sessions: int = 10) -> MeanInterval:
+    return MeanInterval(mean=0.0, half=None, sd=sd, n=sessions)
 
 
 def test_half_as_fast_is_worse() -> None:
-    assert standing((50.0, 50.5, 49.5)) is LaterVerdict.WORSE
+    assert standing((50.0, 50.5, 49.5)) is RegressionVerdict.WORSE
 
 
 def test_the_same_is_not() -> None:
-    assert standing((100.5, 99.5, 100.0)) is LaterVerdict.NOT_WORSE
+    assert standing((100.5, 99.5, 100.0)) is RegressionVerdict.NOT_WORSE
 
 
 def test_faster_is_not() -> None:
-    assert standing((200.0, 201.0, 199.0)) is LaterVerdict.NOT_WORSE
+    assert standing((200.0, 201.0, 199.0)) is RegressionVerdict.NOT_WORSE
 
 
 def test_of_a_latency_more_is_worse() -> None:
-    assert standing((200.0, 201.0, 199.0), higher_is_better=False) is LaterVerdict.WORSE
+    assert standing((200.0, 201.0, 199.0), higher_is_better=False) is RegressionVerdict.WORSE
 
 
 def test_of_a_latency_less_is_not() -> None:
-    assert standing((50.0, 50.5, 49.5), higher_is_better=False) is LaterVerdict.NOT_WORSE
+    assert standing((50.0, 50.5, 49.5), higher_is_better=False) is RegressionVerdict.NOT_WORSE
 
 
 def test_an_interval_over_the_threshold_decides_nothing() -> None:
-    assert standing((95.0, 96.0, 94.0)) is LaterVerdict.NOT_DECIDED
+    assert standing((95.0, 96.0, 94.0)) is RegressionVerdict.NOT_DECIDED
 
 
-@pytest.mark.parametrize(("threshold", "expected"), [(2.0, LaterVerdict.WORSE), (12.0, LaterVerdict.NOT_WORSE)])
-def test_the_threshold_decides(threshold: float, expected: LaterVerdict) -> None:
+@pytest.mark.parametrize(
+    ("threshold", "expected"), [(2.0, RegressionVerdict.WORSE), (12.0, RegressionVerdict.NOT_WORSE)]
+)
+def test_the_threshold_decides(threshold: float, expected: RegressionVerdict) -> None:
     assert standing((95.0, 96.0, 94.0), threshold=threshold) is expected
 
 
 def test_two_runs_decide_nothing() -> None:
-    assert standing((50.0, 50.5)) is LaterVerdict.NOT_DECIDED
+    assert standing((50.0, 50.5)) is RegressionVerdict.NOT_DECIDED
 
 
 def test_what_sessions_lie_apart_by_is_allowed_for() -> None:
     judged = judge_later(SAVED, (85.0, 85.5, 84.5), between=scattered(0.08))
-    assert judged.standing is LaterVerdict.NOT_DECIDED
+    assert judged.standing is RegressionVerdict.NOT_DECIDED
 
 
 def test_sessions_that_agree_make_the_interval_no_narrower() -> None:

@@ -6,11 +6,11 @@ import pytest
 
 from app.core.analysis.comparison import Comparison, compare_experiment, headline_beside
 from app.core.analysis.pair_design import STANDARD
-from app.core.analysis.verdict import Judgement, Verdict
+from app.core.analysis.verdict import Verdict, VerdictResult
 from app.core.presentation.comparison_text import so_far
 from app.core.presentation.percent import covers_text
 from app.core.presentation.verdict_text import reason_words
-from app.core.session.event_types import Look
+from app.core.session.event_types import InterimAnalysis
 from tests.case_loop import loop_over
 from tests.core.presentation.test_comparison import measured
 
@@ -20,13 +20,13 @@ def pairs(count: int) -> list[tuple[float, float]]:
     return [(1000 + at % 3, 800 + at % 2) for at in range(count)]
 
 
-def compared(count: int, looks: tuple[Look, ...] = STANDARD) -> Comparison:
+def compared(count: int, looks: tuple[InterimAnalysis, ...] = STANDARD) -> Comparison:
     both = compare_experiment(measured(*pairs(count), looks=looks), "e1")
     assert both is not None
     return both
 
 
-def judged(count: int, looks: tuple[Look, ...] = STANDARD) -> Judgement:
+def judged(count: int, looks: tuple[InterimAnalysis, ...] = STANDARD) -> VerdictResult:
     headline = compared(count, looks).headline
     assert headline is not None
     assert headline.judgement is not None
@@ -88,7 +88,7 @@ def test_no_difference_has_a_level_of_its_own() -> None:
 
 
 def test_an_earlier_plan_is_judged_by_the_levels_it_was_made_with() -> None:
-    looks = (Look(pairs=6, level=0.0044), Look(pairs=12, level=0.017))
+    looks = (InterimAnalysis(pairs=6, level=0.0044), InterimAnalysis(pairs=12, level=0.017))
     found = compare_experiment(measured(*NEARLY_ALIKE, looks=looks), "e1")
     assert found is not None
     assert found.headline is not None

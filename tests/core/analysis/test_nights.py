@@ -9,8 +9,8 @@ from statistics import median
 
 import pytest
 
-from app.core.analysis.control_chart import LEARNING, SHORT, SIGHT, NightChart, night_chart
-from app.core.analysis.regression import LaterVerdict
+from app.core.analysis.control_chart import LEARNING, SHORT, SIGHT, ControlChart, night_chart
+from app.core.analysis.regression import RegressionVerdict
 
 
 def nights(random: Random, count: int, scatter: float, loss: float = 0.0) -> list[list[float]]:
@@ -31,7 +31,7 @@ RECOVERY = 2
 """Nights after an episode of 10 % that belong to it: those until the sum is 0 again."""
 
 
-def standings(all_of_them: Sequence[Sequence[float]], since: int) -> list[LaterVerdict]:
+def standings(all_of_them: Sequence[Sequence[float]], since: int) -> list[RegressionVerdict]:
     return [night_chart(all_of_them[: at + 1]).standing for at in range(since, len(all_of_them))]
 
 
@@ -72,12 +72,12 @@ def test_a_loss_of_the_size_that_is_named_is_told_in_time_more_often_than_not() 
 
 def test_an_episode_is_told_once() -> None:
     said = standings([*USUAL, *flat(*(90.0,) * 12)], len(USUAL))
-    assert (said.count(LaterVerdict.WORSE), said[-1]) == (1, LaterVerdict.STILL_WORSE)
+    assert (said.count(RegressionVerdict.WORSE), said[-1]) == (1, RegressionVerdict.STILL_WORSE)
 
 
 def test_it_ends_when_the_nights_are_as_before() -> None:
     said = standings([*USUAL, *flat(*(90.0,) * 5, *(100.0,) * 12)], len(USUAL))
-    assert (said.count(LaterVerdict.WORSE), said[-1]) == (1, LaterVerdict.NOT_WORSE)
+    assert (said.count(RegressionVerdict.WORSE), said[-1]) == (1, RegressionVerdict.NOT_WORSE)
 
 
 def test_the_next_one_is_told_again() -> None:
@@ -157,11 +157,11 @@ def test_a_weekly_rhythm_is_no_correlation() -> None:
 
 
 def test_one_night_below_decides_nothing() -> None:
-    assert night_chart([*USUAL, *flat(92.0)]).standing is LaterVerdict.NOT_DECIDED
+    assert night_chart([*USUAL, *flat(92.0)]).standing is RegressionVerdict.NOT_DECIDED
 
 
 def test_one_at_half_is_told_at_once() -> None:
-    assert night_chart([*USUAL, *flat(50.0)]).standing is LaterVerdict.WORSE
+    assert night_chart([*USUAL, *flat(50.0)]).standing is RegressionVerdict.WORSE
 
 
 def test_what_is_less_than_half_of_the_threshold_never_adds_up() -> None:
@@ -183,11 +183,11 @@ def test_it_learns_before_the_tenth() -> None:
 
 
 def test_while_it_learns_half_is_told_against_the_baseline() -> None:
-    assert night_chart(flat(100.0, 101.0, 99.0, 50.0)).standing is LaterVerdict.WORSE
+    assert night_chart(flat(100.0, 101.0, 99.0, 50.0)).standing is RegressionVerdict.WORSE
 
 
 def test_and_told_once() -> None:
-    assert night_chart(flat(100.0, 101.0, 99.0, 50.0, 50.0)).standing is LaterVerdict.STILL_WORSE
+    assert night_chart(flat(100.0, 101.0, 99.0, 50.0, 50.0)).standing is RegressionVerdict.STILL_WORSE
 
 
 def test_a_series_without_a_baseline_is_not_judged_while_it_learns() -> None:
@@ -197,11 +197,11 @@ def test_a_series_without_a_baseline_is_not_judged_while_it_learns() -> None:
 def test_nights_that_lie_apart_while_it_learns_are_allowed_for() -> None:
     """By three runs alone 85 is worse; by nights that lay 10 % apart it is not."""
     apart = night_chart(flat(100.0, 110.0, 95.0, 105.0, 85.0))
-    assert (apart.standing, apart.judgement.of_sessions) == (LaterVerdict.NOT_DECIDED, True)
+    assert (apart.standing, apart.judgement.of_sessions) == (RegressionVerdict.NOT_DECIDED, True)
 
 
 def test_equal_nights_have_no_alarm() -> None:
-    assert night_chart([[100.0] * 3] * 30).standing is LaterVerdict.NOT_WORSE
+    assert night_chart([[100.0] * 3] * 30).standing is RegressionVerdict.NOT_WORSE
 
 
 def test_without_a_night_there_is_no_chart() -> None:
@@ -210,7 +210,7 @@ def test_without_a_night_there_is_no_chart() -> None:
 
 
 def test_the_interval_is_that_of_all_nights_that_lie_below() -> None:
-    chart: NightChart = night_chart([*USUAL, *flat(*(90.0,) * 4)])
+    chart: ControlChart = night_chart([*USUAL, *flat(*(90.0,) * 4)])
     interval = chart.judgement.interval
     assert interval is not None
     assert (interval.n, round(interval.percent)) == (4, -10)

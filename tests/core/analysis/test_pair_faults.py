@@ -10,19 +10,19 @@ import pytest
 
 from app.core.analysis import pair_design
 from app.core.analysis.comparison import Comparison, compare, compare_experiment, headline_beside
-from app.core.analysis.drift import Disturbance, RunPattern, carry_over
+from app.core.analysis.drift import DriftPattern, RunPattern, carry_over
 from app.core.analysis.forecast import deciding
 from app.core.analysis.metric_kinds import BOTH, FIGURES, half_step
 from app.core.analysis.reasons import Reason, SlowRuns
-from app.core.analysis.sample_groups import Order, answering
+from app.core.analysis.sample_groups import RunOrder, answering
 from app.core.analysis.stats import of_ratios
 from app.core.analysis.stored_verdicts import shown_experiment, verdicts_of
 from app.core.analysis.verdict import Verdict, judge, slow_runs
 from app.core.presentation.comparison_text import disturbance_words, sentence
 from app.core.presentation.verdict_text import reason_words, slow_words
-from app.core.session.event_types import Look
+from app.core.session.event_types import InterimAnalysis
 from app.core.session.events import ExperimentEnded, ExperimentMark
-from app.core.session.results import DirectionFigures, LatencyFigures, RunFigures, RunStatus
+from app.core.session.results import DirectionStats, LatencyStats, RunResult, RunStatus
 from app.core.session.state import RunRecord, replay
 from tests.core import sessions
 from tests.core.presentation.test_comparison import measured
@@ -40,7 +40,7 @@ def made(what: str) -> Break:
 # -- a setting that acts late -----------------------------------------------------------------------------------------
 
 
-def seen(letters: str, values: Sequence[float]) -> list[Disturbance]:
+def seen(letters: str, values: Sequence[float]) -> list[DriftPattern]:
     """The carry-over in these runs."""
     with pytest.MonkeyPatch.context() as patch:
         patch.setattr(pair_design, "order", lambda _looks, _random: tuple(letters))
@@ -98,17 +98,17 @@ def test_too_few_pairs_of_a_kind_tell_nothing(letters: str) -> None:
 KNOWN = {figure.key: figure for figure in FIGURES}
 
 
-def figures(total: int, p99: int) -> RunFigures:
+def figures(total: int, p99: int) -> RunResult:
     """Reads and as many writes."""
-    one = DirectionFigures(
+    one = DirectionStats(
         iops=total / 10,
         bytes_per_second=total * 409.6,
         total_ios=total,
         total_bytes=total * 4096,
         runtime_s=10.0,
-        latency_ns=LatencyFigures(mean=1e6, p99=p99),
+        latency_ns=LatencyStats(mean=1e6, p99=p99),
     )
-    return RunFigures(status=RunStatus.OK, read=one, write=one)
+    return RunResult(status=RunStatus.OK, read=one, write=one)
 
 
 @pytest.mark.parametrize(
@@ -281,7 +281,7 @@ def by_hand(*values: float, letters: str) -> Comparison:
     ]
     found = replay(events).runs
     made = tuple(
-        replace(one, end=replace(one.end, figures=RunFigures(status=RunStatus.OK))) if one.end and not value else one
+        replace(one, end=replace(one.end, figures=RunResult(status=RunStatus.OK))) if one.end and not value else one
         for one, value in zip(found, values, strict=True)
     )
     return compare(made[0], made[letters.index("B")], made, made)
@@ -316,7 +316,7 @@ def test_silent_runs_of_the_first_side_leave_their_place_before_and_after() -> N
 
 def test_a_first_side_without_answers_afterwards_is_one_group_against_another() -> None:
     found = by_hand(1000, 1001, 1002, 800, 801, 799, 0, 0, letters="AAABBBAA")
-    assert (answering(found.sides).after, answering(found.sides).order) == (0, Order.GROUPS)
+    assert (answering(found.sides).after, answering(found.sides).order) == (0, RunOrder.GROUPS)
     assert verdict_of(found) is Verdict.NOT_DECIDED
 
 
@@ -370,5 +370,5 @@ def test_the_same_against_itself_changes_no_setting_and_carries_nothing_over() -
 
 def test_a_forecast_of_no_difference_is_made_at_its_own_level() -> None:
     seen = of_ratios([0.012, -0.012, 0.011, -0.011, 0.013, -0.013])
-    strict, loose = (Look(pairs=20, level=0.0001, no_difference=level) for level in (None, 0.06))
+    strict, loose = (InterimAnalysis(pairs=20, level=0.0001, no_difference=level) for level in (None, 0.06))
     assert (deciding(seen, [strict]), deciding(seen, [loose])) == (None, loose)

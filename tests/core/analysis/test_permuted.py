@@ -8,7 +8,7 @@ from random import Random
 
 import pytest
 
-from app.core.analysis.permutation_test import REACH, Rounds, permuted, reaches, rounds_needed
+from app.core.analysis.permutation_test import REACH, RoundResults, permuted, reaches, rounds_needed
 
 
 def drawn(
@@ -19,11 +19,11 @@ def drawn(
     scatter: float = 0.02,
     effects: dict[int, float] | None = None,
     rise: float = 0.0,
-) -> Rounds:
+) -> RoundResults:
     """One workload: effects by label, as shares; `rise` from the first to the last of a round."""
     random = Random(seed)
     labels = [random.sample(range(setups), setups) for _ in range(rounds)]
-    return Rounds(
+    return RoundResults(
         values=tuple(
             tuple(
                 random.gauss(0, scatter) + log(1 + (effects or {}).get(label, 0.0)) + rise * place / setups
@@ -35,7 +35,7 @@ def drawn(
     )
 
 
-def shown(found: Rounds, seed: str = "s", level: float = 0.05) -> list[int]:
+def shown(found: RoundResults, seed: str = "s", level: float = 0.05) -> list[int]:
     """Labels of which a difference is shown."""
     (intervals,) = permuted((found,), seed=seed, level=level, draws=99)
     return [label for label, one in enumerate(intervals, 1) if one.excludes_zero]
@@ -80,7 +80,7 @@ def test_a_few_wild_runs_do_not_hide_a_difference() -> None:
     rows = [list(row) for row in spoilt.values]
     for turn, label in ((0, 3), (2, 9)):
         rows[turn][spoilt.labels[turn].index(label)] -= log(10)
-    assert shown(Rounds(values=tuple(map(tuple, rows)), labels=spoilt.labels)) == [5]
+    assert shown(RoundResults(values=tuple(map(tuple, rows)), labels=spoilt.labels)) == [5]
 
 
 def test_a_rise_along_the_rounds_does_not_hide_a_difference() -> None:
@@ -92,7 +92,7 @@ def test_of_all_orders_that_could_have_been_drawn_few_are_told_to_differ() -> No
     values = tuple(tuple(Random(9).gauss(0, 1) ** 3 for _ in range(4)) for _ in range(3))
     labels = list(permutations(range(4)))
     orders = Random(1).sample(list(product(labels, repeat=3)), 200)
-    wrong = sum(bool(shown(Rounds(values=values, labels=order), seed=str(order))) for order in orders)
+    wrong = sum(bool(shown(RoundResults(values=values, labels=order), seed=str(order))) for order in orders)
     assert wrong <= 0.05 * 200
 
 

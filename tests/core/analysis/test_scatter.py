@@ -6,20 +6,20 @@ from random import Random
 
 import pytest
 
-from app.core.analysis.permutation_test import Rounds, permuted, row_scatter
+from app.core.analysis.permutation_test import RoundResults, permuted, row_scatter
 from app.core.analysis.scatter import WIDER, f_tail, variance_ratios
 
 NAMES = tuple(map(str, range(12)))
 
 
-def rounds(seed: int, *, wide: int | None = None, baseline: tuple[float, ...] = ()) -> Rounds:
+def rounds(seed: int, *, wide: int | None = None, baseline: tuple[float, ...] = ()) -> RoundResults:
     """Three rounds of twelve set-ups that scatter by 2 %, one of them by 10 %; `baseline`: values of the first."""
     random = Random(seed)
     labels = [random.sample(range(12), 12) for _ in range(3)]
     values = [[random.gauss(0, 0.1 if label == wide else 0.02) for label in row] for row in labels]
     for row, names, value in zip(values, labels, baseline, strict=False):
         row[names.index(0)] = value
-    return Rounds(values=tuple(map(tuple, values)), labels=tuple(map(tuple, labels)), names=NAMES)
+    return RoundResults(values=tuple(map(tuple, values)), labels=tuple(map(tuple, labels)), names=NAMES)
 
 
 @pytest.mark.parametrize(
@@ -49,7 +49,7 @@ def test_a_scatter_under_one_workload_has_fewer_degrees_of_freedom() -> None:
 
 def test_where_nothing_scatters_nothing_scatters_more() -> None:
     assert variance_ratios([[0.0, 0.0], [0.0, 0.0]]) == [1.0, 1.0]
-    still = Rounds(values=((0.0,) * 12,) * 3, labels=(tuple(range(12)),) * 3, names=NAMES)
+    still = RoundResults(values=((0.0,) * 12,) * 3, labels=(tuple(range(12)),) * 3, names=NAMES)
     assert all(one.p > WIDER for one in row_scatter([still]).values())
 
 
@@ -57,7 +57,7 @@ FAR = (0.02, 0.12, 0.10)
 """A baseline that is 8 % above the others, and whose own runs lie 10 % apart."""
 
 
-def shown(one: Rounds, *, by_contrast: bool = False) -> list[int]:
+def shown(one: RoundResults, *, by_contrast: bool = False) -> list[int]:
     (intervals,) = permuted((one,), seed="s", level=0.035, draws=199, by_contrast=by_contrast)
     return [label for label, interval in enumerate(intervals, 1) if interval.excludes_zero]
 

@@ -7,7 +7,7 @@ from math import exp
 
 import pytest
 
-from app.core.analysis.slow_member import MOST_ROUNDS, SiblingFigures, against_siblings, detectable, rounds_to_show
+from app.core.analysis.slow_member import MOST_ROUNDS, MemberComparison, against_siblings, detectable, rounds_to_show
 
 PROMISED = 0.05
 """False alarms at most, of arrays."""
@@ -22,7 +22,7 @@ def measured(
     rounds: int = 5,
     scatter: float = 0.04,
     hiccups: float = 0.0,
-) -> tuple[SiblingFigures, ...]:
+) -> tuple[MemberComparison, ...]:
     """Members that differ by 2 % and scatter from round to round, which itself drifts by 10 %; d0 is delayed.
 
     `hiccups`: the share of readings that take three times as long.
@@ -43,7 +43,7 @@ def measured(
     return against_siblings(rows)
 
 
-def slow(found: tuple[SiblingFigures, ...]) -> set[str]:
+def slow(found: tuple[MemberComparison, ...]) -> set[str]:
     return {one.name for one in found if one.is_slow}
 
 

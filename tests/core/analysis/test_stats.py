@@ -123,7 +123,7 @@ def test_equal_runs_leave_no_doubt() -> None:
 
 
 def test_one_run_has_no_spread() -> None:
-    assert stats.spread([3.0]) == stats.Spread(mean=3.0, half=None, sd=None, n=1)
+    assert stats.spread([3.0]) == stats.MeanInterval(mean=3.0, half=None, sd=None, n=1)
 
 
 def test_five_rounds_within_the_limits_are_steady() -> None:

@@ -9,7 +9,7 @@ import pytest
 
 from app.core.analysis.multiplicity import corrected
 from app.core.analysis.pair_design import QUICK, STANDARD, one_look, order, switches
-from app.core.analysis.verdict import BETTER, WORSE, Judgement, Verdict, judge, judge_between
+from app.core.analysis.verdict import BETTER, WORSE, Verdict, VerdictResult, judge, judge_between
 from app.core.presentation.verdict_text import far_words, reason_words, verdict_word
 from tests.method.disturbances import DISTURBANCES, drift
 from tests.method.line import slack
@@ -204,7 +204,7 @@ def test_what_is_no_figure_never_reaches_an_interval(value: float) -> None:
         judge([value, 1.0], [1.0, 1.0], interleaved=True)
 
 
-def barely(p_like: float) -> Judgement:
+def barely(p_like: float) -> VerdictResult:
     return judge([1.0] * 6, [p_like + step for step in (0.03, -0.03, 0.02, -0.02, 0.01, -0.01)], interleaved=True)
 
 

@@ -9,7 +9,7 @@ import subprocess
 from pathlib import Path
 
 from app.core.benchmark.scratch import plan_scratch
-from app.core.benchmark.scratch_descriptor import HeldScratch
+from app.core.benchmark.scratch_descriptor import ScratchFile
 from backends.errors import RaidbenchError
 from tests.tally import Tally
 
@@ -34,7 +34,7 @@ def run(folder: Path, tries: int, seed: int) -> Tally:
 
 
 def _written(place: Path, name: str) -> None:
-    file = HeldScratch(plan_scratch(str(place / name), SIZE, writes=True))
+    file = ScratchFile(plan_scratch(str(place / name), SIZE, writes=True))
     try:
         asyncio.run(file.open())
     except RaidbenchError:

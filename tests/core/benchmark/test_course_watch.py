@@ -4,8 +4,8 @@ from __future__ import annotations
 
 import pytest
 
-from app.core.benchmark.background_events import CourseWatch, event_words, told_of
-from app.core.session.results import Phase, RunEvent, RunFigures, RunStatus, Sample
+from app.core.benchmark.background_events import BackgroundEventWatch, event_words, told_of
+from app.core.session.results import Phase, RunEvent, RunResult, RunStatus, Sample
 from tests.backends.fakes import FakeHost
 
 ACTION, CACHE = "/sys/block/md0/md/sync_action", "/sys/block/md0/queue/write_cache"
@@ -17,7 +17,7 @@ class Course:
     def __init__(self, action: str = "idle", cache: str = "write back") -> None:
         self.host = FakeHost({ACTION: action, CACHE: cache})
         self.seconds = 0.0
-        self.watch = CourseWatch(self.host, ("md0",), ramp=10.0, clock=lambda: self.seconds)
+        self.watch = BackgroundEventWatch(self.host, ("md0",), ramp=10.0, clock=lambda: self.seconds)
 
     async def see(self, at: float, phase: Phase = Phase.MEASURING, **texts: str) -> list[str]:
         """What is told of an interval that ends at this second of its phase, the files reading so by then."""
@@ -113,5 +113,5 @@ async def test_a_device_that_has_neither_file_is_not_asked_again() -> None:
 
 def test_the_figures_have_it_in_the_same_words() -> None:
     event = RunEvent(at=15.0, device="md0", kind="check", after="going on")
-    figures = told_of(RunFigures(status=RunStatus.OK, warnings=("before",)), (event,))
+    figures = told_of(RunResult(status=RunStatus.OK, warnings=("before",)), (event,))
     assert (figures.happened, figures.warnings) == ((event,), ("before", "A check of md0 began at 0:15"))

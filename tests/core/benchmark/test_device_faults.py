@@ -6,25 +6,32 @@ from dataclasses import replace
 
 import pytest
 
-from app.core.benchmark.device_faults import Standing, Witness, explained, standing, stood_still, with_standstill
+from app.core.benchmark.device_faults import (
+    DeviceHealth,
+    FaultDetector,
+    explained,
+    standing,
+    stood_still,
+    with_standstill,
+)
 from app.core.benchmark.device_stats import Member
 from app.core.session.results import (
-    DirectionFigures,
     DirectionSample,
-    LatencyFigures,
-    MemberFigures,
+    DirectionStats,
+    LatencyStats,
+    MemberStats,
     Phase,
-    RunFigures,
+    RunResult,
     RunStatus,
     Sample,
 )
 from tests.backends.fakes import FakeHost, disk
 
-OK = RunFigures(status=RunStatus.OK)
-FULL = RunFigures(status=RunStatus.FAILED, reason="There is no space left (ENOSPC)", hint="Free some space.")
-NVME = Standing(name="nvme3n1", sequence="9", state="live")
-RAID5 = Standing(name="md0", sequence="7", level="raid5", members=3, missing=0)
-FAULTY = (MemberFigures(device="sda"), MemberFigures(device="sdb", role="faulty"))
+OK = RunResult(status=RunStatus.OK)
+FULL = RunResult(status=RunStatus.FAILED, reason="There is no space left (ENOSPC)", hint="Free some space.")
+NVME = DeviceHealth(name="nvme3n1", sequence="9", state="live")
+RAID5 = DeviceHealth(name="md0", sequence="7", level="raid5", members=3, missing=0)
+FAULTY = (MemberStats(device="sda"), MemberStats(device="sdb", role="faulty"))
 
 
 def interval(at: float, seconds: float = 0.25, *, ios: int = 100, phase: Phase = Phase.MEASURING) -> Sample:
@@ -42,7 +49,7 @@ def interval(at: float, seconds: float = 0.25, *, ios: int = 100, phase: Phase =
         (replace(NVME, state="blocked"), "The device is blocked"),
     ],
 )
-def test_a_failed_run_says_what_befell_its_device(after: Standing, words: str) -> None:
+def test_a_failed_run_says_what_befell_its_device(after: DeviceHealth, words: str) -> None:
     assert words in (explained(FULL, NVME, after).reason or "")
 
 
@@ -82,7 +89,7 @@ def test_a_member_that_was_faulty_before_the_run_is_not_news() -> None:
 
 
 async def test_a_disk_that_is_not_there_has_no_number() -> None:
-    assert await standing(FakeHost(disk("sda")), "/dev/sdb") == Standing(name="sdb", sequence=None)
+    assert await standing(FakeHost(disk("sda")), "/dev/sdb") == DeviceHealth(name="sdb", sequence=None)
 
 
 async def test_a_witness_waits_for_a_disk_that_fails_first_and_goes_then() -> None:
@@ -95,13 +102,13 @@ async def test_a_witness_waits_for_a_disk_that_fails_first_and_goes_then() -> No
             return there if self.looks < 3 else {}
 
     host = Leaving({})
-    told = await Witness(host, [await standing(host, "/dev/sda")], tuple).tell(FULL, ())
+    told = await FaultDetector(host, [await standing(host, "/dev/sda")], tuple).tell(FULL, ())
     assert "sda left the machine" in (told.reason or "")
 
 
 async def test_a_witness_compares_with_the_roles_at_the_beginning() -> None:
     host = FakeHost(disk("md0", md__level="raid5", md__raid_disks="3", md__degraded="1"))
-    witness = Witness(host, [await standing(host, "/dev/md0")], tuple)
+    witness = FaultDetector(host, [await standing(host, "/dev/md0")], tuple)
     told = await witness.tell(replace(OK, members=FAULTY), (Member(device="sda"), Member(device="sdb", role="faulty")))
     assert told.warnings == ()
 
@@ -148,13 +155,13 @@ def test_a_pause_that_the_job_asks_for_is_no_standstill() -> None:
 
 
 def test_a_flush_that_takes_seconds_is_what_was_measured() -> None:
-    sync = DirectionFigures(
+    sync = DirectionStats(
         iops=1.0,
         bytes_per_second=0.0,
         total_ios=10,
         total_bytes=0,
         runtime_s=10.0,
-        latency_ns=LatencyFigures(max=2_900_000_000),
+        latency_ns=LatencyStats(max=2_900_000_000),
     )
     samples = [*steady(3), interval(6.0, 3.0, ios=0), *steady(3, at=6.0)]
     assert with_standstill(replace(OK, sync=sync), samples).status is RunStatus.OK

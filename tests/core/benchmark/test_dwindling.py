@@ -10,12 +10,12 @@ from pathlib import Path
 
 import pytest
 
-from app.core.benchmark.abort_conditions import ROOM, EndingWatch, RoomLook
+from app.core.benchmark.abort_conditions import ROOM, AbortMonitor, ThinCapacityMonitor
 from app.core.benchmark.preconditioning import precondition_request
-from app.core.benchmark.run_plan import NamedTarget, Request
+from app.core.benchmark.run_plan import BenchmarkRequest, NamedTarget
 from app.core.fio.job import Job
 from app.core.session.event_types import SteadyPlan
-from app.core.session.results import RunFigures, RunStatus
+from app.core.session.results import RunResult, RunStatus
 from app.core.session.state import RunRecord
 from backends.errors import RefusedError
 from backends.topology.thin_capacity_scan import rooms_at
@@ -35,13 +35,13 @@ def thin(tmp_path: Path) -> Iterator[Loop]:
         yield made
 
 
-def wanted(*targets: Path | str, fills: int = 0, **fields: str) -> Request:
+def wanted(*targets: Path | str, fills: int = 0, **fields: str) -> BenchmarkRequest:
     job = Job.from_fields({"rw": "randwrite", "runtime": "1", "ramp": "0", "rate_iops": "1000", **fields})
     first, *others = [NamedTarget(where=str(target), name=str(target)) for target in targets]
-    return Request(where=first.where, name=first.name, job=job, beside=tuple(others), fills=fills)
+    return BenchmarkRequest(where=first.where, name=first.name, job=job, beside=tuple(others), fills=fills)
 
 
-async def refusal(folder: Path, request: Request) -> str:
+async def refusal(folder: Path, request: BenchmarkRequest) -> str:
     bench = await bench_at(folder / "state")
     with pytest.raises(RefusedError) as caught:
         await bench.jobs.measure(await bench.jobs.prepare(request))
@@ -130,7 +130,7 @@ def fill_up(device: Loop, *, but: int) -> None:
         os.posix_fallocate(file.fileno(), 0, space.f_bavail * space.f_frsize - but)
 
 
-async def taken_from(folder: Path, request: Request, take: Callable[[], None]) -> RunRecord:
+async def taken_from(folder: Path, request: BenchmarkRequest, take: Callable[[], None]) -> RunRecord:
     """A run during which somebody else takes room, once it has begun to measure."""
     bench = await bench_at(folder / "state")
     task = asyncio.create_task(bench.jobs.measure(await bench.jobs.prepare(request)))
@@ -143,18 +143,18 @@ async def taken_from(folder: Path, request: Request, take: Callable[[], None]) -
 
 async def test_a_run_is_ended_at_the_margin_of_its_pool() -> None:
     host = pooled(used=10)
-    look = RoomLook(host, await rooms_at(host, host.number("dm-3")))
+    look = ThinCapacityMonitor(host, await rooms_at(host, host.number("dm-3")))
     stop = asyncio.Event()
-    async with EndingWatch(replace(ROOM, every=0.0), look, stop) as watch:
+    async with AbortMonitor(replace(ROOM, every=0.0), look, stop) as watch:
         host.states["vgA-pool-tpool"] = host.states["vgA-pool-tpool"].replace("160/1600", "1441/1600")
         await stop.wait()
-    told = watch.tell(RunFigures(status=RunStatus.STOPPED))
+    told = watch.tell(RunResult(status=RunStatus.STOPPED))
     assert told.reason == "Stopped for room: the thin pool vgA/pool has 9.94 MiB of 100 MiB left."
 
 
 async def test_one_look_that_tells_nothing_ends_no_run_and_three_do() -> None:
     host = pooled(used=10)
-    look = RoomLook(host, await rooms_at(host, host.number("dm-3")))
+    look = ThinCapacityMonitor(host, await rooms_at(host, host.number("dm-3")))
     host.silent.add("dmsetup")
     assert [await look(), await look()] == [(), ()]
     host.silent.clear()

@@ -10,7 +10,7 @@ import pytest
 
 from app.core.benchmark import stack_watch
 from app.core.benchmark.stack_watch import FootingWatch, WatchedDevice
-from app.core.session.results import RunFigures, RunStatus
+from app.core.session.results import RunResult, RunStatus
 from backends.guard import Intent, look_at
 from backends.host import Command, Completed, FileStat
 from tests.backends.fakes import FakeHost, disk
@@ -67,14 +67,14 @@ def watch(host: Host, *devices: WatchedDevice, blind_after: float = LONG) -> Foo
     return FootingWatch(host, devices, asyncio.Event(), blind_after=blind_after)
 
 
-async def ended(host: Host, *devices: WatchedDevice, by: Callable[[], None], blind_after: float = LONG) -> RunFigures:
+async def ended(host: Host, *devices: WatchedDevice, by: Callable[[], None], blind_after: float = LONG) -> RunResult:
     """The figures of a run in the middle of which something happens."""
     watching = watch(host, *devices, blind_after=blind_after)
     async with watching:
         assert not watching._stop.is_set(), watching._found
         by()
         await asyncio.wait_for(watching._stop.wait(), LONG)
-    return watching.tell(RunFigures(status=RunStatus.STOPPED, reason="Stopped by the user"))
+    return watching.tell(RunResult(status=RunStatus.STOPPED, reason="Stopped by the user"))
 
 
 async def until(condition: Callable[[], bool]) -> None:
@@ -95,7 +95,7 @@ async def test_the_same_table_at_every_look_is_no_reason_to_end(host: Host) -> N
     async with watching:
         before = host.asked
         await until(lambda: host.asked >= before + 4)
-    figures = RunFigures(status=RunStatus.OK)
+    figures = RunResult(status=RunStatus.OK)
     assert watching.tell(figures) is figures
 
 
@@ -106,7 +106,7 @@ async def test_a_table_that_only_fails_at_times_is_no_reason_to_end(host: Host) 
         tell(host, f"a: {line}\nb: {AFTER}\n")
         before = host.asked
         await until(lambda: host.asked >= before + 4)
-    figures = RunFigures(status=RunStatus.FAILED)
+    figures = RunResult(status=RunStatus.FAILED)
     assert watching.tell(figures) is figures
 
 
@@ -129,7 +129,7 @@ async def test_a_table_that_changed_since_it_was_judged_ends_the_run_before_it_b
     watching = watch(host, device)
     async with watching:
         assert watching._stop.is_set(), "before anything is written"
-    assert ELSEWHERE in (watching.tell(RunFigures(status=RunStatus.STOPPED)).reason or "")
+    assert ELSEWHERE in (watching.tell(RunResult(status=RunStatus.STOPPED)).reason or "")
 
 
 async def test_a_table_that_changed_at_the_very_end_spoils_a_run_that_ended_well(host: Host) -> None:
@@ -137,7 +137,7 @@ async def test_a_table_that_changed_at_the_very_end_spoils_a_run_that_ended_well
     watching._watch_sysfs = watching._watch_tables = _never  # type: ignore[method-assign]
     async with watching:
         other(host)
-    figures = watching.tell(RunFigures(status=RunStatus.OK))
+    figures = watching.tell(RunResult(status=RunStatus.OK))
     assert (figures.status, figures.reason) == (RunStatus.STOPPED, f"Stopped: {ELSEWHERE}.")
 
 
@@ -150,7 +150,7 @@ async def test_a_run_that_failed_for_it_names_both(host: Host) -> None:
     async with watching:
         other(host)
         await asyncio.wait_for(watching._stop.wait(), LONG)
-    figures = watching.tell(RunFigures(status=RunStatus.FAILED, reason="I/O error."))
+    figures = watching.tell(RunResult(status=RunStatus.FAILED, reason="I/O error."))
     assert (figures.status, figures.reason) == (RunStatus.FAILED, f"Stopped: {ELSEWHERE}. I/O error.")
 
 
@@ -226,7 +226,7 @@ async def test_a_run_that_ended_while_nobody_could_tell_is_not_called_good(host:
     watching = watch(host, await judged(host), blind_after=1)
     async with watching:
         NO_ANSWERS[how](host)
-    figures = watching.tell(RunFigures(status=RunStatus.OK))
+    figures = watching.tell(RunResult(status=RunStatus.OK))
     assert (figures.status, BLIND in (figures.reason or "")) == (RunStatus.STOPPED, True)
 
 
@@ -269,7 +269,7 @@ async def test_a_reading_run_goes_on_without_answers(host: Host) -> None:
     watching = watch(host, device, blind_after=0.05)
     async with watching:
         await asyncio.sleep(0.2)
-    figures = RunFigures(status=RunStatus.OK)
+    figures = RunResult(status=RunStatus.OK)
     assert watching.tell(figures) is figures
 
 

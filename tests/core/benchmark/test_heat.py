@@ -8,13 +8,13 @@ from dataclasses import replace
 
 import pytest
 
-from app.core.benchmark.abort_conditions import HEAT, EndingWatch, Look
-from app.core.session.results import RunFigures, RunStatus
+from app.core.benchmark.abort_conditions import HEAT, AbortMonitor, Look
+from app.core.session.results import RunResult, RunStatus
 from backends.errors import StorageError
 
 WATCHED = replace(HEAT, every=0.0)
 HOT = ("nvme0n1 has 84 °C (warns at 80 °C)",)
-STOPPED = RunFigures(status=RunStatus.STOPPED)
+STOPPED = RunResult(status=RunStatus.STOPPED)
 
 
 def looks(*answers: tuple[str, ...] | Exception) -> Look:
@@ -30,10 +30,10 @@ def looks(*answers: tuple[str, ...] | Exception) -> Look:
     return look
 
 
-async def ended(look: Look | None, figures: RunFigures = STOPPED) -> RunFigures:
+async def ended(look: Look | None, figures: RunResult = STOPPED) -> RunResult:
     """The figures of a run that goes on until it is told to stop."""
     stop = asyncio.Event()
-    async with EndingWatch(WATCHED, look, stop) as heat:
+    async with AbortMonitor(WATCHED, look, stop) as heat:
         async with asyncio.timeout(120):
             await stop.wait()
     return heat.tell(figures)
@@ -60,18 +60,18 @@ async def test_a_cool_drive_stops_nothing() -> None:
         return ()
 
     seen = asyncio.Event()
-    async with EndingWatch(WATCHED, cool, stop) as heat:
+    async with AbortMonitor(WATCHED, cool, stop) as heat:
         await seen.wait()
     assert (stop.is_set(), heat.tell(STOPPED)) == (False, STOPPED)
 
 
 @pytest.mark.parametrize("status", [RunStatus.OK, RunStatus.FAILED])
 async def test_a_run_that_was_over_by_itself_keeps_its_own_words(status: RunStatus) -> None:
-    figures = RunFigures(status=status, reason="its own")
+    figures = RunResult(status=status, reason="its own")
     assert await ended(looks(HOT), figures) == figures
 
 
 async def test_nothing_goes_on_looking_after_the_run() -> None:
-    async with EndingWatch(HEAT, looks(HOT), asyncio.Event()):
+    async with AbortMonitor(HEAT, looks(HOT), asyncio.Event()):
         pass
     assert [task for task in asyncio.all_tasks() if task.get_name() == "heat"] == []

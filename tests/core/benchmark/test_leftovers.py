@@ -8,7 +8,7 @@ from pathlib import Path
 import pytest
 
 from app.core.benchmark.scratch import plan_scratch
-from app.core.benchmark.scratch_descriptor import HeldScratch
+from app.core.benchmark.scratch_descriptor import ScratchFile
 from app.core.benchmark.stale_scratch import leftover_scratch
 from app.core.session import store
 from app.core.session.paths import Paths
@@ -19,7 +19,7 @@ from tests.core import sessions
 @pytest.fixture
 async def scratch(tmp_path: Path) -> Path:
     plan = plan_scratch(str(tmp_path / "scratch.dat"), 8192, writes=True)
-    file = HeldScratch(plan)
+    file = ScratchFile(plan)
     await file.open()
     Path(file.path).write_bytes(b"x" * 8192)
     await file.close(keep=True)

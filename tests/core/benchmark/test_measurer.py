@@ -7,7 +7,7 @@ from pathlib import Path
 
 import pytest
 
-from app.core.benchmark.runner import Request
+from app.core.benchmark.runner import BenchmarkRequest
 from app.core.fio.job import Job
 from app.core.session.locks import hold_lock
 from app.core.session.paths import Paths
@@ -40,12 +40,12 @@ async def bench_at(folder: Path) -> Workbench:
     return bench
 
 
-def request(where: Path | str, *, again: bool = False, keep: bool = False, **fields: str) -> Request:
+def request(where: Path | str, *, again: bool = False, keep: bool = False, **fields: str) -> BenchmarkRequest:
     job = Job.from_fields({**SHORT, **fields})
-    return Request(where=str(where), name=str(where), job=job, again=again, keep=keep)
+    return BenchmarkRequest(where=str(where), name=str(where), job=job, again=again, keep=keep)
 
 
-async def measured(bench: Workbench, wanted: Request, confirm: str | None = None) -> RunRecord:
+async def measured(bench: Workbench, wanted: BenchmarkRequest, confirm: str | None = None) -> RunRecord:
     return await bench.jobs.measure(await bench.jobs.prepare(wanted), confirm=confirm)
 
 

@@ -9,9 +9,9 @@ from pathlib import Path
 
 import pytest
 
-from app.core.benchmark.preconditioning import DeviceMemory, precondition_request
+from app.core.benchmark.preconditioning import PreconditionHistory, precondition_request
 from app.core.fio.job import Engine, Job, Pattern
-from app.core.session.event_types import SteadyPlan, Written, written_ago
+from app.core.session.event_types import PreconditionWritten, SteadyPlan, written_ago
 from app.core.session.events import PreconditionEnded
 from app.core.session.results import Phase, RunStatus
 from app.core.session.state import RunRecord
@@ -26,7 +26,7 @@ from tests.packages import needs
 from tests.tui.stage import Table, paths_in, set_table
 
 DISK = Identity(name="sda", wwn="naa.5000", serial="S1", size_bytes=100)
-WRITTEN = Written(at=1000.0, device="/dev/sda", size_bytes=100, filled_bytes=200)
+WRITTEN = PreconditionWritten(at=1000.0, device="/dev/sda", size_bytes=100, filled_bytes=200)
 WORKLOAD = Job(rw=Pattern.RANDWRITE)
 PLAN = SteadyPlan(cap_s=600)
 
@@ -34,34 +34,34 @@ needs_fio = needs("fio")
 
 
 def test_what_was_written_is_known_to_the_next_program(tmp_path: Path) -> None:
-    assert DeviceMemory(tmp_path).remember(DISK, WRITTEN)
-    assert DeviceMemory(tmp_path).last_written(DISK) == WRITTEN
+    assert PreconditionHistory(tmp_path).remember(DISK, WRITTEN)
+    assert PreconditionHistory(tmp_path).last_written(DISK) == WRITTEN
 
 
 def test_a_device_is_known_under_another_name_and_after_a_reboot(tmp_path: Path) -> None:
-    DeviceMemory(tmp_path).remember(DISK, WRITTEN)
+    PreconditionHistory(tmp_path).remember(DISK, WRITTEN)
     later = replace(DISK, name="sdb", devno="8:16", diskseq="99")
-    assert DeviceMemory(tmp_path).last_written(later) == WRITTEN
+    assert PreconditionHistory(tmp_path).last_written(later) == WRITTEN
 
 
 def test_another_device_of_its_kind_is_not_taken_for_it(tmp_path: Path) -> None:
-    DeviceMemory(tmp_path).remember(DISK, WRITTEN)
-    assert DeviceMemory(tmp_path).last_written(replace(DISK, serial="S2", wwn="naa.5001")) is None
+    PreconditionHistory(tmp_path).remember(DISK, WRITTEN)
+    assert PreconditionHistory(tmp_path).last_written(replace(DISK, serial="S2", wwn="naa.5001")) is None
 
 
 def test_a_partition_is_not_its_disk(tmp_path: Path) -> None:
-    DeviceMemory(tmp_path).remember(replace(DISK, size_bytes=50), WRITTEN)
-    assert DeviceMemory(tmp_path).last_written(DISK) is None
+    PreconditionHistory(tmp_path).remember(replace(DISK, size_bytes=50), WRITTEN)
+    assert PreconditionHistory(tmp_path).last_written(DISK) is None
 
 
 def test_a_device_without_a_name_of_its_own_is_not_remembered(tmp_path: Path) -> None:
     nameless = Identity(name="vda", size_bytes=100, devno="254:0", diskseq="1")
-    assert not DeviceMemory(tmp_path).remember(nameless, WRITTEN)
-    assert DeviceMemory(tmp_path).last_written(nameless) is None
+    assert not PreconditionHistory(tmp_path).remember(nameless, WRITTEN)
+    assert PreconditionHistory(tmp_path).last_written(nameless) is None
 
 
 def test_the_last_time_counts_and_a_torn_line_does_not(tmp_path: Path) -> None:
-    memory = DeviceMemory(tmp_path)
+    memory = PreconditionHistory(tmp_path)
     memory.remember(DISK, replace(WRITTEN, at=1.0))
     memory.remember(DISK, WRITTEN)
     (file,) = tmp_path.iterdir()
@@ -72,7 +72,7 @@ def test_the_last_time_counts_and_a_torn_line_does_not(tmp_path: Path) -> None:
 def test_what_cannot_be_kept_is_said(tmp_path: Path) -> None:
     (tmp_path / "file").write_text("")
     with pytest.raises(StorageError, match="cannot be remembered"):
-        DeviceMemory(tmp_path / "file").remember(DISK, WRITTEN)
+        PreconditionHistory(tmp_path / "file").remember(DISK, WRITTEN)
 
 
 def test_it_is_told_how_often_and_how_long_ago() -> None:
@@ -98,7 +98,7 @@ async def begun(table: Table) -> asyncio.Task[RunRecord]:
     return asyncio.create_task(table.bench.jobs.measure(await table.bench.jobs.prepare(request)))
 
 
-async def told(table: Table) -> Written:
+async def told(table: Table) -> PreconditionWritten:
     """What the session has of it at the end."""
     (event,) = [event for event in table.bench.session.events if isinstance(event, PreconditionEnded)]
     return event.written
@@ -150,7 +150,7 @@ async def test_a_device_shows_among_its_facts_since_when_it_is_written(table: Ta
     assert table.bench.jobs.remembered(drive) == drive
     table.bench.jobs.memory.remember(DISK, replace(WRITTEN, at=time.time() - 7200, steady=True))
     shown = table.bench.jobs.remembered(drive)
-    assert [(fact.label, fact.value) for fact in shown.facts] == [("Written", "2.0x, steady, 2 h ago")]
+    assert [(fact.label, fact.value) for fact in shown.facts] == [("PreconditionWritten", "2.0x, steady, 2 h ago")]
 
 
 async def test_nothing_is_filled_before_the_name_was_typed(table: Table) -> None:

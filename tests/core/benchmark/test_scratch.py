@@ -12,7 +12,7 @@ import pytest
 
 from app.core.benchmark import scratch_xattr
 from app.core.benchmark.scratch import DEFAULT_SIZE, NAME, ScratchPlan, device_number, plan_scratch
-from app.core.benchmark.scratch_descriptor import HeldScratch, remove_scratch
+from app.core.benchmark.scratch_descriptor import ScratchFile, remove_scratch
 from backends.errors import InvalidValueError, RefusedError, StorageError
 
 MIB = 1 << 20
@@ -44,7 +44,7 @@ def marks(tmp_path: Path) -> None:
 
 async def made(plan: ScratchPlan, data: bytes = b"", *, keep: bool = True) -> Path:
     """The file of a run that is over."""
-    file = HeldScratch(plan)
+    file = ScratchFile(plan)
     await file.open()
     Path(file.path).write_bytes(data)
     await file.close(keep=keep)
@@ -58,7 +58,7 @@ async def own(path: Path, data: bytes = b"") -> Path:
 
 async def left_by_a_crash(path: Path) -> Path:
     """A file that raidbench was writing when it was killed."""
-    file = HeldScratch(plan_scratch(str(path), MIB, writes=True))
+    file = ScratchFile(plan_scratch(str(path), MIB, writes=True))
     await file.open()
     file._let_go()
     return path
@@ -190,14 +190,14 @@ async def test_a_file_made_by_somebody_since_the_plan_is_refused(tmp_path: Path)
     plan = plan_scratch(str(tmp_path / "x"), MIB, writes=True)
     foreign(tmp_path / "x")
     with pytest.raises(RefusedError):
-        await HeldScratch(plan).open()
+        await ScratchFile(plan).open()
 
 
 async def test_a_link_made_by_somebody_since_the_plan_is_not_followed(tmp_path: Path) -> None:
     plan = plan_scratch(str(tmp_path / "x"), MIB, writes=True)
     (tmp_path / "x").symlink_to(tmp_path / "elsewhere")
     with pytest.raises(RefusedError):
-        await HeldScratch(plan).open()
+        await ScratchFile(plan).open()
     assert not (tmp_path / "elsewhere").exists()
 
 
@@ -207,7 +207,7 @@ async def test_our_file_replaced_by_somebody_since_the_plan_is_refused(tmp_path:
     (tmp_path / "x").unlink()
     foreign(tmp_path / "x")
     with pytest.raises(RefusedError, match="replaced"):
-        await HeldScratch(plan).open()
+        await ScratchFile(plan).open()
 
 
 @pytest.mark.usefixtures("marks")
@@ -217,7 +217,7 @@ async def test_a_foreign_file_is_not_removed(tmp_path: Path) -> None:
 
 
 async def test_a_file_that_took_our_name_during_the_run_is_not_removed(tmp_path: Path) -> None:
-    file = HeldScratch(plan_scratch(str(tmp_path / "x"), MIB, writes=True))
+    file = ScratchFile(plan_scratch(str(tmp_path / "x"), MIB, writes=True))
     await file.open()
     (tmp_path / "x").rename(tmp_path / "y")
     foreign(tmp_path / "x")
@@ -226,7 +226,7 @@ async def test_a_file_that_took_our_name_during_the_run_is_not_removed(tmp_path:
 
 
 async def test_a_link_that_took_our_name_during_the_run_is_neither_followed_nor_removed(tmp_path: Path) -> None:
-    file = HeldScratch(plan_scratch(str(tmp_path / "x"), MIB, writes=True))
+    file = ScratchFile(plan_scratch(str(tmp_path / "x"), MIB, writes=True))
     await file.open()
     (tmp_path / "x").unlink()
     (tmp_path / "x").symlink_to(foreign(tmp_path / "db"))
@@ -237,7 +237,7 @@ async def test_a_link_that_took_our_name_during_the_run_is_neither_followed_nor_
 
 
 async def test_what_took_our_name_during_the_run_is_told(tmp_path: Path) -> None:
-    file = HeldScratch(plan_scratch(str(tmp_path / "x"), MIB, writes=True))
+    file = ScratchFile(plan_scratch(str(tmp_path / "x"), MIB, writes=True))
     await file.open()
     before = file.moved()
     (tmp_path / "x").unlink()
@@ -253,7 +253,7 @@ async def test_a_folder_exchanged_for_a_link_since_the_plan_is_not_entered(tmp_p
     (tmp_path / "theirs").mkdir()
     (tmp_path / "mine").symlink_to(tmp_path / "theirs")
     with pytest.raises(StorageError):
-        await HeldScratch(plan).open()
+        await ScratchFile(plan).open()
     assert list((tmp_path / "theirs").iterdir()) == []
 
 
@@ -302,10 +302,10 @@ async def test_two_of_us_do_not_measure_one_file(tmp_path: Path) -> None:
     plan = plan_scratch(str(tmp_path / "x"), MIB, writes=True)
     if not plan.own:
         pytest.skip("files cannot be marked here")
-    first = HeldScratch(plan)
+    first = ScratchFile(plan)
     await first.open()
     with pytest.raises(RefusedError, match="another raidbench"):
-        await HeldScratch(plan).open()
+        await ScratchFile(plan).open()
     await remove_scratch(tmp_path / "x")
     assert (tmp_path / "x").exists()
     await first.close(keep=False)
@@ -408,7 +408,7 @@ async def test_an_interrupted_file_that_somebody_copied_another_into_is_his(tmp_
 async def test_a_file_can_be_used_again_with_more_and_with_less(tmp_path: Path) -> None:
     path = await own(tmp_path / "x", os.urandom(MIB))
     for wanted, kept in ((2 * MIB, 2 * MIB), (4096, 2 * MIB)):
-        file = HeldScratch(plan_scratch(str(path), wanted, writes=True))
+        file = ScratchFile(plan_scratch(str(path), wanted, writes=True))
         await file.open()
         assert path.stat().st_size == kept
         await file.close(keep=True)
@@ -445,7 +445,7 @@ async def test_a_device_may_have_another_number_after_a_reboot(tmp_path: Path) -
 async def test_a_folder_that_vanished_is_a_sentence(tmp_path: Path) -> None:
     plan = plan_scratch(str(tmp_path / "x"), MIB, writes=True)
     with pytest.raises(StorageError, match="cannot be made"):
-        await HeldScratch(replace(plan, path=tmp_path / "gone" / "x")).open()
+        await ScratchFile(replace(plan, path=tmp_path / "gone" / "x")).open()
 
 
 # -- room ------------------------------------------------------------------------------------------------------------
@@ -487,7 +487,7 @@ async def test_a_file_below_a_folder_that_may_only_be_searched_is_made_and_remov
     folder.mkdir(parents=True)
     folder.parent.chmod(0o311)
     try:
-        file = HeldScratch(plan_scratch(str(folder / "x"), MIB, writes=True))
+        file = ScratchFile(plan_scratch(str(folder / "x"), MIB, writes=True))
         await file.open()
         assert (folder / "x").exists()
         await file.close(keep=False)

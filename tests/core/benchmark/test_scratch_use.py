@@ -14,8 +14,8 @@ import pytest
 
 from app.core.benchmark import scratch_use
 from app.core.benchmark.scratch import ScratchPlan, plan_scratch
-from app.core.benchmark.scratch_descriptor import HeldScratch, leftover_in_use, remove_scratch
-from app.core.benchmark.scratch_manager import LocalScratching
+from app.core.benchmark.scratch_descriptor import ScratchFile, leftover_in_use, remove_scratch
+from app.core.benchmark.scratch_manager import LocalScratchManager
 from app.core.benchmark.scratch_use import Lease, end_lease, require_unused, take_lease
 from app.core.benchmark.scratch_xattr import is_own
 from backends.errors import RefusedError
@@ -36,7 +36,7 @@ def impatient(monkeypatch: pytest.MonkeyPatch) -> None:
 @pytest.fixture(params=["after a kill", "kept for the next run"])
 async def leftover(tmp_path: Path, request: pytest.FixtureRequest) -> Path:
     """A file that raidbench made, in each state of its mark."""
-    file = HeldScratch(plan_scratch(str(tmp_path / "left.dat"), SIZE, writes=True))
+    file = ScratchFile(plan_scratch(str(tmp_path / "left.dat"), SIZE, writes=True))
     await file.open()
     os.pwrite(file._file, os.urandom(SIZE), 0)
     if request.param == "after a kill":
@@ -58,7 +58,7 @@ async def refusal_of(path: Path) -> str:
     before = path.read_bytes()
     said = await leftover_in_use(path), await remove_scratch(path)
     words = {str(refusal) for refusal in said}
-    for work in (LocalScratching().require_free(planned(path)), HeldScratch(planned(path)).open()):
+    for work in (LocalScratchManager().require_free(planned(path)), ScratchFile(planned(path)).open()):
         with pytest.raises(RefusedError) as refusal:
             await work
         words.add(str(refusal.value))
@@ -73,7 +73,7 @@ async def refusal_of(path: Path) -> str:
 
 async def is_free(path: Path) -> bool:
     """Whether it can be written and then removed."""
-    file = HeldScratch(planned(path))
+    file = ScratchFile(planned(path))
     await file.open()
     await file.close(keep=True)
     return await remove_scratch(path) is None and not path.exists()
@@ -149,7 +149,7 @@ async def test_nobody_can_open_it_while_it_is_judged_and_removed(leftover: Path)
 
 async def test_a_file_that_came_into_use_during_the_run_stays(tmp_path: Path) -> None:
     path = tmp_path / "x"
-    file = HeldScratch(planned(path))
+    file = ScratchFile(planned(path))
     await file.open()
     with program(path):
         assert "has it open" in await file.close(keep=False)

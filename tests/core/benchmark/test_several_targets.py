@@ -11,7 +11,7 @@ from typing import Any
 
 import pytest
 
-from app.core.benchmark.run_plan import NamedTarget, Request
+from app.core.benchmark.run_plan import BenchmarkRequest, NamedTarget
 from app.core.benchmark.stale_scratch import leftover_scratch
 from app.core.fio.job import Job
 from app.core.session.locks import hold_lock
@@ -34,22 +34,22 @@ def pair(tmp_path: Path) -> Iterator[Pair]:
         yield one, two
 
 
-def request(*targets: Path | str, fills: int = 0, **fields: str) -> Request:
+def request(*targets: Path | str, fills: int = 0, **fields: str) -> BenchmarkRequest:
     job = Job.from_fields({"runtime": "1", "ramp": "0", "rate_iops": "1000", **fields})
     first, *others = [NamedTarget(where=str(target), name=str(target)) for target in targets]
-    return Request(where=first.where, name=first.name, job=job, beside=tuple(others), fills=fills)
+    return BenchmarkRequest(where=first.where, name=first.name, job=job, beside=tuple(others), fills=fills)
 
 
 def nodes(pair: Pair) -> list[str]:
     return [one.sure() for one in pair]
 
 
-async def measured(folder: Path, wanted: Request, confirm: str | None = None) -> RunRecord:
+async def measured(folder: Path, wanted: BenchmarkRequest, confirm: str | None = None) -> RunRecord:
     bench = await bench_at(folder / "state")
     return await bench.jobs.measure(await bench.jobs.prepare(wanted), confirm=confirm)
 
 
-async def refused(folder: Path, wanted: Request, confirm: str | None = None) -> str:
+async def refused(folder: Path, wanted: BenchmarkRequest, confirm: str | None = None) -> str:
     with pytest.raises(RefusedError) as caught:
         await measured(folder, wanted, confirm)
     return caught.value.message

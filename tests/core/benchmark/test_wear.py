@@ -7,26 +7,26 @@ from dataclasses import replace
 
 import pytest
 
-from app.core.benchmark.abort_conditions import WriteCap, caps_of
-from app.core.benchmark.device_access import DeviceJudgement
+from app.core.benchmark.abort_conditions import WriteLimit, caps_of
+from app.core.benchmark.device_access import DeviceGuardResult
 from app.core.benchmark.endurance import wear_words
-from app.core.benchmark.run_plan import Preparation, Request, Site
+from app.core.benchmark.run_plan import BenchmarkRequest, ResolvedTarget, RunPlan
 from app.core.fio.job import Job, JobTarget, TargetKind
 from app.core.fio.profiles import PROFILES, Profile
 from app.core.session.event_types import SteadyPlan, with_ratings
 from app.core.session.events import RunEnded, RunStarted, RunTarget
-from app.core.session.results import DirectionSample, Phase, RunFigures, RunStatus, Sample, TargetFigures
+from app.core.session.results import DirectionSample, Phase, RunResult, RunStatus, Sample, TargetStats
 from app.core.session.state import Session, replay
 from backends.device_label import nameplate
-from backends.guard import GuardAnswer, Intent
+from backends.guard import GuardResult, Intent
 from backends.identity import Identity
 from backends.model import Array, Drive, Fact, Inventory, Media, Target
 from tests.case_loop import loop_over
 from tests.core import sessions
 
 DISK = Identity(name="sda", serial="AB12345678")
-VERDICT = GuardAnswer(device="/dev/sda", ok=True, plate=nameplate(DISK))
-JUDGED = DeviceJudgement(
+VERDICT = GuardResult(device="/dev/sda", ok=True, plate=nameplate(DISK))
+JUDGED = DeviceGuardResult(
     device="/dev/sda",
     disk="/dev/sda",
     size=100 << 30,
@@ -38,11 +38,11 @@ JUDGED = DeviceJudgement(
 WRITING = Job.from_fields({"rw": "randwrite", "runtime": "50", "ramp": "10"})
 
 
-def ready(job: Job = WRITING, fills: int = 0) -> Preparation:
-    request = Request(where="/dev/sda", name="block:sda", job=job, fills=fills)
+def ready(job: Job = WRITING, fills: int = 0) -> RunPlan:
+    request = BenchmarkRequest(where="/dev/sda", name="block:sda", job=job, fills=fills)
     target = JobTarget(path="/dev/sda", name="block:sda", kind=TargetKind.BLOCK, size=JUDGED.size)
-    site = Site(asked=request.targets[0], target=target, judgement=JUDGED, device="/dev/sda")
-    return Preparation(request=request, job=job, fio_version="3.33", sites=(site,))
+    site = ResolvedTarget(asked=request.targets[0], target=target, judgement=JUDGED, device="/dev/sda")
+    return RunPlan(request=request, job=job, fio_version="3.33", sites=(site,))
 
 
 def wrote(device: str, mib_s: float) -> Session:
@@ -56,7 +56,7 @@ def wrote(device: str, mib_s: float) -> Session:
     return replay([sessions.started(), replace(begun, device=device), replace(ended, figures=figures)])
 
 
-def told(session: Session, wanted: Preparation | None = None, times: int = 1) -> tuple[str, ...]:
+def told(session: Session, wanted: RunPlan | None = None, times: int = 1) -> tuple[str, ...]:
     return wear_words(wanted or ready(), session.runs, session.inventory, times=times)
 
 
@@ -101,7 +101,7 @@ def test_a_device_that_was_written_beside_others_tells_its_own_speed() -> None:
     begun, ended = wrote("/dev/sda", 512).events[1:]
     assert isinstance(begun, RunStarted)
     assert isinstance(ended, RunEnded)
-    each = TargetFigures(target="block:sda", write=ended.figures.write)
+    each = TargetStats(target="block:sda", write=ended.figures.write)
     both = replace(begun, device=None, targets=(RunTarget(target="block:sda", device="/dev/sda"),))
     figures = replace(ended.figures, write=None, targets=(each,))
     session = replay([sessions.started(), both, replace(ended, figures=figures)])
@@ -238,24 +238,24 @@ def interval(mib: int) -> Sample:
 @pytest.mark.parametrize(("mib", "ended"), [((5, 4), False), ((5, 5), True)])
 def test_a_run_is_ended_when_it_has_written_its_share(mib: tuple[int, ...], ended: bool) -> None:
     stop = asyncio.Event()
-    cap = WriteCap([10 << 20], stop)
+    cap = WriteLimit([10 << 20], stop)
     for one in mib:
         cap.hear(interval(one))
     assert stop.is_set() is ended
 
 
 def test_a_run_that_was_ended_for_it_says_so() -> None:
-    cap = WriteCap([1], asyncio.Event())
+    cap = WriteLimit([1], asyncio.Event())
     cap.hear(interval(5))
-    assert cap.tell(RunFigures(status=RunStatus.STOPPED)).reason == "Stopped: 5 MiB are written, a tenth of the drive."
+    assert cap.tell(RunResult(status=RunStatus.STOPPED)).reason == "Stopped: 5 MiB are written, a tenth of the drive."
 
 
 @pytest.mark.parametrize("status", [RunStatus.OK, RunStatus.FAILED])
 def test_a_run_that_ended_otherwise_keeps_its_own_words(status: RunStatus) -> None:
-    cap = WriteCap([1], asyncio.Event())
+    cap = WriteLimit([1], asyncio.Event())
     cap.hear(interval(5))
-    assert cap.tell(RunFigures(status=status, reason="its own")).reason == "its own"
+    assert cap.tell(RunResult(status=status, reason="its own")).reason == "its own"
 
 
 def test_a_run_that_somebody_stopped_before_is_not_said_to_be_ended_for_it() -> None:
-    assert WriteCap([1 << 40], asyncio.Event()).tell(RunFigures(status=RunStatus.STOPPED)).reason is None
+    assert WriteLimit([1 << 40], asyncio.Event()).tell(RunResult(status=RunStatus.STOPPED)).reason is None

@@ -24,10 +24,10 @@ from hypothesis.stateful import RuleBasedStateMachine, initialize, invariant, ru
 
 from app.core.changes import executor as changer_module
 from app.core.changes import watchdog
-from app.core.changes.executor import Changer
+from app.core.changes.executor import ChangeExecutor
 from app.core.session import journal as journal_module
 from app.core.session.events import AnyEvent, ChangeEnded
-from app.core.session.journal import OVERDUE, Journal, OpenChange
+from app.core.session.journal import OVERDUE, Journal, UnresolvedChange
 from app.core.session.paths import Paths
 from app.core.session.state import Session, fold
 from backends.errors import RaidbenchError
@@ -160,7 +160,7 @@ class Settings(RuleBasedStateMachine):
         """A new session of a new process."""
         self.session = Session()
         self.folder = self.world.folder / f"session-{self.world.process}"
-        self.changer = Changer(
+        self.changer = ChangeExecutor(
             backends={"block": self.backend},
             journal=self.journal,
             locks=self.world.folder / "locks",
@@ -274,7 +274,7 @@ class Settings(RuleBasedStateMachine):
         for left in self.journal.unresolved():
             self._put_back(left)
 
-    def _put_back(self, left: OpenChange) -> None:
+    def _put_back(self, left: UnresolvedChange) -> None:
         value = self.value
         mine = next(each for each in self.hanging if self._is(each, left.change))
         said = self._run(self.changer.recover(left))

@@ -7,12 +7,12 @@ from dataclasses import replace
 import pytest
 
 from app.core.changes.revert import plan_back
-from backends.change import NOT_THERE, Write
+from backends.change import NOT_THERE, ChangeStep
 from backends.errors import BlockedError
 from tests.core.doubles import FakeBackend, planned
 
 CHANGE = planned("128", "256")
-OTHER = Write(path="/fake/scheduler", text="none")
+OTHER = ChangeStep(path="/fake/scheduler", text="none")
 
 
 @pytest.mark.parametrize("before", [None, "unknown", NOT_THERE])

@@ -14,7 +14,7 @@ from app.core.session import journal as journal_module
 from app.core.session.events import AnyEvent, ChangeEnded, ChangeIntended
 from app.core.session.journal import Journal, read_records
 from app.core.session.locks import hold_lock
-from backends.change import Change, Write
+from backends.change import Change, ChangeStep
 from backends.errors import BlockedError, DeviceGoneError, NotFoundError, RaidbenchError, RefusedError, StorageError
 from backends.errors import ToolFailedError as Failed
 from backends.identity import Identity
@@ -317,7 +317,7 @@ class OneRegister(FakeBackend):
     shares: tuple[str, ...] = ()
 
     async def plan(self, target: Target, key: str, value: str) -> Change:
-        steps = (Write(path="/fake/register", text=f"{self.value} {value}"),)
+        steps = (ChangeStep(path="/fake/register", text=f"{self.value} {value}"),)
         return replace(planned(self.value, value), writes=steps, shares=self.shares)
 
 

@@ -7,7 +7,7 @@ from pathlib import Path
 
 import pytest
 
-from app.core.session.journal import OpenChange
+from app.core.session.journal import UnresolvedChange
 from backends.change import Change
 from backends.device_label import nameplate
 from backends.errors import RefusedError
@@ -80,5 +80,5 @@ async def test_after_a_crash_that_came_before_it_there_is_nothing_to_put_back(tm
     assert await bench.changer.recover(_left(bench)) == "restored"
 
 
-def _left(bench: Bench) -> OpenChange:
+def _left(bench: Bench) -> UnresolvedChange:
     return bench.journal.trials()[0]

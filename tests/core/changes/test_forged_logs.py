@@ -9,12 +9,12 @@ from typing import Any
 
 import pytest
 
-from app.core.changes.executor import Changer
+from app.core.changes.executor import ChangeExecutor
 from app.core.session import event_codec
 from app.core.session.events import AnyEvent, ChangeEnded, ChangeIntended
 from app.core.session.journal import Journal
 from app.core.session.state import ChangeRecord, Session, fold
-from backends.change import Write
+from backends.change import ChangeStep
 from backends.errors import RefusedError, UnknownSettingError
 from backends.model import Target
 from backends.vendors.block.backend import BlockBackend
@@ -39,7 +39,7 @@ class Stage:
         self.backend = BlockBackend(self.host)
         self.lines: list[str] = []
         self.session = Session()
-        self.changer = Changer(
+        self.changer = ChangeExecutor(
             backends={"block": self.backend},
             journal=Journal(folder / "journal"),
             locks=folder / "locks",
@@ -194,12 +194,12 @@ async def test_a_tunable_that_the_kernel_does_not_list_is_not_written(scheduled:
 def test_spelling_is_no_difference_and_everything_else_is(
     one: tuple[str, ...], other: tuple[str, ...], same: bool
 ) -> None:
-    assert (Write(argv=one).meaning == Write(argv=other).meaning) is same
+    assert (ChangeStep(argv=one).meaning == ChangeStep(argv=other).meaning) is same
 
 
 def test_a_step_that_is_only_told_of_is_not_the_step() -> None:
-    step = Write(path=f"{QUEUE}/read_ahead_kb", text="128")
-    assert step.told() == replace(Write(), line=f"echo 128 > {QUEUE}/read_ahead_kb")
+    step = ChangeStep(path=f"{QUEUE}/read_ahead_kb", text="128")
+    assert step.told() == replace(ChangeStep(), line=f"echo 128 > {QUEUE}/read_ahead_kb")
 
 
 async def test_a_setting_that_this_version_does_not_know_is_no_device_that_is_gone(stage: Stage) -> None:

@@ -6,7 +6,7 @@ from pathlib import Path
 
 import pytest
 
-from app.core.changes.executor import Changer
+from app.core.changes.executor import ChangeExecutor
 from backends.vendors.megaraid.addresses import volume_target
 from backends.vendors.megaraid.backend import MegaRaid
 from tests.backends.megaraid import answers
@@ -19,7 +19,7 @@ V1 = volume_target("/c0", 1)
 def bench_of(folder: Path, card: PlayedCard) -> Bench:
     """A bench whose changer sets this card."""
     bench = Bench(folder)
-    bench.changer = Changer(
+    bench.changer = ChangeExecutor(
         backends={"megaraid": MegaRaid(card)},
         journal=bench.journal,
         locks=bench.locks,

@@ -8,13 +8,13 @@ from pathlib import Path
 import pytest
 
 from app.core.session import journal as journal_module
-from app.core.session.journal import OpenChange
+from app.core.session.journal import UnresolvedChange
 from backends.change import Change
-from backends.device_label import Nameplate
+from backends.device_label import DeviceLabel
 from backends.errors import BlockedError, RefusedError
 from tests.core.doubles import Bench, FakeBackend, planned
 
-PLATE = Nameplate(name="volume 1", words="3 drives, 1.8 TiB", word="123456")
+PLATE = DeviceLabel(name="volume 1", words="3 drives, 1.8 TiB", word="123456")
 
 
 @dataclass
@@ -25,7 +25,9 @@ class Remaking(FakeBackend):
         return planned(self.value, change.after)
 
 
-def left_open(bench: Bench, monkeypatch: pytest.MonkeyPatch, members: tuple[str, ...] = ("S1", "S2")) -> OpenChange:
+def left_open(
+    bench: Bench, monkeypatch: pytest.MonkeyPatch, members: tuple[str, ...] = ("S1", "S2")
+) -> UnresolvedChange:
     """A change that somebody died in the middle of."""
     with monkeypatch.context() as patch:
         patch.setattr(journal_module, "process_start", lambda pid: "1")

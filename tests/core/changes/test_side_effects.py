@@ -10,7 +10,7 @@ from pathlib import Path
 
 import pytest
 
-from app.core.changes.executor import Changer
+from app.core.changes.executor import ChangeExecutor
 from app.core.session import journal as journal_module
 from app.core.session.events import AnyEvent, ChangeEnded
 from app.core.session.journal import Journal, boot_clock
@@ -80,7 +80,7 @@ class Scene:
         self.process += 1
         self.session = Session()
         self.journal = Journal(self.folder / "journal")
-        self.changer = Changer(
+        self.changer = ChangeExecutor(
             backends={"block": BlockBackend(self.host)},
             journal=self.journal,
             locks=self.folder / "locks",

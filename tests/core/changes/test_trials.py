@@ -19,7 +19,7 @@ import pytest
 
 from app.core.changes import trial as trial_module
 from app.core.changes import watchdog
-from app.core.changes.executor import Changer
+from app.core.changes.executor import ChangeExecutor
 from app.core.changes.trial import arm, check_seconds
 from app.core.session.journal import OVERDUE, Journal, boot_clock
 from app.core.session.locks import hold_lock
@@ -61,7 +61,7 @@ class Trial(Bench):
                 raise self.refusal
             self.armed.append(until)
 
-        self.changer = Changer(
+        self.changer = ChangeExecutor(
             backends={"fake": self.backend},
             journal=self.journal,
             locks=self.locks,

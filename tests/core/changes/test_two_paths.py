@@ -8,12 +8,12 @@ from pathlib import Path
 
 import pytest
 
-from app.core.benchmark.device_access import Gate
+from app.core.benchmark.device_access import DeviceAccess
 from app.core.session.locks import hold_lock
 from app.core.workbench import Workbench
 from backends.errors import HeldError
 from backends.model import Target
-from backends.registry import Machine
+from backends.registry import MachineBackends
 from backends.vendors.block import VENDOR as BLOCK
 from tests.backends.fakes import WWN, FakeHost, half_told, one_disk
 from tests.tui.stage import paths_in
@@ -48,7 +48,7 @@ def host() -> FakeHost:
 
 async def on(host: FakeHost, folder: Path) -> Workbench:
     one = Workbench(host, paths=paths_in(folder))
-    one.hardware.machine = Machine(one.host, (BLOCK,))
+    one.hardware.machine = MachineBackends(one.host, (BLOCK,))
     await one.open(fresh=True)
     await one.hardware.probe()
     return one
@@ -105,7 +105,7 @@ async def test_who_sees_one_path_alone_finds_the_disk_measured(tmp_path: Path, p
     bench = await on(half(without=other), tmp_path)
     change = await bench.hardware.plan(Target(backend="block", address=path), "read_ahead_kb", "256")
     with ExitStack() as held:
-        for lock in await Gate(half()).locks("/dev/sdk"):
+        for lock in await DeviceAccess(half()).locks("/dev/sdk"):
             held.enter_context(hold_lock(bench.locks, lock, "a run"))
         with pytest.raises(HeldError, match="a run"):
             await bench.changes.apply(change)
@@ -119,6 +119,6 @@ async def test_a_disk_that_was_locked_by_one_path_alone_is_held_when_the_other_c
     (other,) = set(EITHER) - {path}
     bench = await on(half(), tmp_path)
     change = await bench.hardware.plan(Target(backend="block", address=later), "read_ahead_kb", "256")
-    (lock,) = await Gate(half(without=other)).locks(f"/dev/{path}")
+    (lock,) = await DeviceAccess(half(without=other)).locks(f"/dev/{path}")
     with hold_lock(bench.locks, lock, "a run"), pytest.raises(HeldError, match="a run"):
         await bench.changes.apply(change)

@@ -20,8 +20,8 @@ from app.core.changes import watchdog
 from app.core.changes.trial import rehearse
 from app.core.session.journal import boot_clock
 from backends.errors import BlockedError, NotFoundError, RefusedError, StorageError
-from backends.protocol import Finds, Vendor
-from backends.registry import Machine
+from backends.protocol import InventoryBackend, Vendor
+from backends.registry import MachineBackends
 from backends.system.local.detached import STAY
 from tests.core.changes.test_trials import Trial, paths
 from tests.core.doubles import FakeBackend, planned
@@ -32,8 +32,8 @@ ARMED = '{"armed": true}'
 
 def with_backend(monkeypatch: pytest.MonkeyPatch, backend: object) -> None:
     """Let the watchdog find a machine with this backend, or with none."""
-    vendors = () if backend is None else (Vendor(name="fake", backend=lambda _host: cast("Finds", backend)),)
-    monkeypatch.setattr(watchdog, "Machine", SimpleNamespace(of=lambda host: Machine(host, vendors)))
+    vendors = () if backend is None else (Vendor(name="fake", backend=lambda _host: cast("InventoryBackend", backend)),)
+    monkeypatch.setattr(watchdog, "MachineBackends", SimpleNamespace(of=lambda host: MachineBackends(host, vendors)))
 
 
 @pytest.mark.parametrize("why_not", [None, "the disk is rebuilding"], ids=["planned", "refused"])

@@ -7,11 +7,11 @@ import pytest
 from app.core.fio.document import FioDocument
 from app.core.fio.histogram import Histogram
 from app.core.fio.job import Job
-from app.core.fio.run_phases import Course
-from app.core.fio.summary import Outcome, Window, summarize
+from app.core.fio.run_phases import RunPhases
+from app.core.fio.summary import FioResult, Window, summarize
 from app.core.presentation.run import steady_words
 from app.core.session.event_types import SteadyPlan
-from app.core.session.results import Phase, RunFigures, RunStatus, Sample
+from app.core.session.results import Phase, RunResult, RunStatus, Sample
 from backends.errors import InvalidValueError
 from tests.core.fio.documents import direction, document
 
@@ -38,19 +38,19 @@ def documents(*rates: int, ramp: int = 0) -> list[FioDocument]:
     return found
 
 
-def course(plan: SteadyPlan | None, *, planned_s: float = 3, ramp: bool = False) -> Course:
-    return Course(ramp=ramp, planned_s=planned_s, plan=plan, period_s=1.0)
+def course(plan: SteadyPlan | None, *, planned_s: float = 3, ramp: bool = False) -> RunPhases:
+    return RunPhases(ramp=ramp, planned_s=planned_s, plan=plan, period_s=1.0)
 
 
-def taken(run: Course, found: list[FioDocument]) -> list[Sample]:
+def taken(run: RunPhases, found: list[FioDocument]) -> list[Sample]:
     return [sample for each in found if (sample := run.take(each)[0]) is not None]
 
 
-def summed(run: Course, found: list[FioDocument], *, stopped: bool = False) -> RunFigures:
+def summed(run: RunPhases, found: list[FioDocument], *, stopped: bool = False) -> RunResult:
     """The verdict with fio's last document being the last of `found`, interrupted."""
     taken(run, found)
     window = Window(since=run.since, until=run.until, settling=run.settling, ended_early=run.ended_early)
-    outcome = Outcome(document=found[-1], returncode=128, stopped=stopped, window=window)
+    outcome = FioResult(document=found[-1], returncode=128, stopped=stopped, window=window)
     return summarize(outcome, Job(runtime=3, ramp=0))
 
 

@@ -8,19 +8,19 @@ from pathlib import Path
 
 import pytest
 
-from app.core.fio.events import Finished, LoadEvent
+from app.core.fio.events import LoadEvent, WorkloadFinished
 from app.core.fio.job import Job, JobTarget, Pattern, TargetKind
 from app.core.fio.load import FioLoad
-from app.core.fio.timeouts import Patience
+from app.core.fio.timeouts import Timeouts
 from app.core.session.event_types import CpuSampled, PhaseChanged, SampleTaken, SteadyPlan
-from app.core.session.results import Phase, RunFigures, RunStatus
+from app.core.session.results import Phase, RunResult, RunStatus
 from backends.errors import InvalidValueError, StorageError, ToolMissingError
 from tests.core.fio.documents import direction, document, printed
 from tests.core.fio.hosts import ScriptedHost, ScriptedProcess
 
 TARGET = JobTarget(path="/srv/x", name="/srv/x", kind=TargetKind.FILE, size=1 << 30)
 JOB = Job(runtime=1, ramp=0)
-QUICK = Patience(
+QUICK = Timeouts(
     before_signal=0.01, remark=0.01, terminate=0.02, kill=0.03, look=0.01, silence=0.02, overdue=-0.99, give_up=-0.9
 )
 DOCUMENTS = [printed(document(250 * n, read=direction({99840: 500 * n}, runtime_ms=250 * n))) for n in range(1, 5)]
@@ -31,9 +31,9 @@ async def all_of(load: FioLoad, workdir: Path, job: Job = JOB, stop: asyncio.Eve
         return [event async for event in events]
 
 
-def verdict(events: list[LoadEvent]) -> RunFigures:
+def verdict(events: list[LoadEvent]) -> RunResult:
     last = events[-1]
-    assert isinstance(last, Finished)
+    assert isinstance(last, WorkloadFinished)
     return last.figures
 
 

@@ -10,7 +10,7 @@ from app.core.fio.job_values import Engine, Pattern, SyncMode
 from app.core.fio.jobfile import import_jobfile
 from app.core.fio.render import render
 from app.core.fio.sampler import Sampler
-from app.core.fio.summary import Outcome, summarize
+from app.core.fio.summary import FioResult, summarize
 from app.core.session.results import RunStatus
 from backends.errors import InvalidValueError
 from tests.case_loop import loop_over
@@ -100,7 +100,7 @@ def direction(ios: int, *, bins: dict[str, int] | None = None) -> dict[str, obje
 
 def test_trims_have_figures_of_their_own() -> None:
     job = Job(rw=Pattern.RANDTRIM, runtime=10, ramp=0)
-    figures = summarize(Outcome(document=document(trim=direction(5000)), returncode=0), job)
+    figures = summarize(FioResult(document=document(trim=direction(5000)), returncode=0), job)
     assert figures.status is RunStatus.OK
     assert (figures.read, figures.write, figures.sync) == (None, None, None)
     assert figures.trim is not None
@@ -113,7 +113,7 @@ def test_failed_trims_are_not_passed_over() -> None:
     broken = direction(5000)
     broken["total_ios"] = 6000
     job = Job(rw=Pattern.RANDTRIM, runtime=10, ramp=0)
-    figures = summarize(Outcome(document=document(trim=broken), returncode=0), job)
+    figures = summarize(FioResult(document=document(trim=broken), returncode=0), job)
     assert figures.status is RunStatus.FAILED
     assert "1000 of 6000" in (figures.reason or "")
 
@@ -306,7 +306,7 @@ def test_fio_s_own_defaults_of_these_pass_without_a_word(line: str) -> None:
 def test_rare_percentiles_need_ten_ios_beyond(ios: int, known: tuple[bool, bool]) -> None:
     beyond = ios // 100_000
     part = direction(ios, bins={"1000": ios - beyond, "9024": beyond}) if beyond else direction(ios)
-    figures = summarize(Outcome(document=document(read=part), returncode=0), Job(runtime=10, ramp=0))
+    figures = summarize(FioResult(document=document(read=part), returncode=0), Job(runtime=10, ramp=0))
     assert figures.read is not None
     times = figures.read.latency_ns
     assert (times.p99_999 is not None, times.p99_9999 is not None) == known

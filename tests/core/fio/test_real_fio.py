@@ -16,15 +16,15 @@ import psutil  # type: ignore[import-untyped]
 import pytest
 
 from app.core.fio.document import FioDocument
-from app.core.fio.events import Finished, LoadEvent
+from app.core.fio.events import LoadEvent, WorkloadFinished
 from app.core.fio.histogram import bucket_of
 from app.core.fio.job import Arrival, Engine, Job, JobTarget, Pattern, TargetKind
 from app.core.fio.load import FioLoad
 from app.core.fio.preflight import preflight
 from app.core.fio.render import FILL_BLOCK, render
-from app.core.fio.summary import Outcome, summarize
+from app.core.fio.summary import FioResult, summarize
 from app.core.session.event_types import CpuSampled, PhaseChanged, SampleTaken, SteadyPlan
-from app.core.session.results import DirectionFigures, Phase, RunFigures, RunStatus, Sample
+from app.core.session.results import DirectionStats, Phase, RunResult, RunStatus, Sample
 from backends.system.local import LocalHost
 from tests.backends import loops
 from tests.core.fio import cut_runs
@@ -64,9 +64,9 @@ async def run(job: Job, target: JobTarget, folder: Path, stop: asyncio.Event | N
     return await collect(FioLoad(LocalHost()).run(job, [target], folder, stop or asyncio.Event()), stop)
 
 
-def verdict(events: list[LoadEvent]) -> RunFigures:
+def verdict(events: list[LoadEvent]) -> RunResult:
     last = events[-1]
-    assert isinstance(last, Finished)
+    assert isinstance(last, WorkloadFinished)
     return last.figures
 
 
@@ -140,8 +140,8 @@ async def test_a_mixed_run_has_both_directions(scratch: JobTarget, tmp_path: Pat
     events = await run(replace(HELD, rw=Pattern.RANDRW, rwmixread=75), scratch, tmp_path)
     figures = verdict(events)
     assert figures.status is RunStatus.OK, figures
-    assert isinstance(figures.read, DirectionFigures)
-    assert isinstance(figures.write, DirectionFigures)
+    assert isinstance(figures.read, DirectionStats)
+    assert isinstance(figures.write, DirectionStats)
     assert figures.read.total_ios / figures.write.total_ios == pytest.approx(3, rel=0.2)
     assert measured(events)[-1].write is not None
 
@@ -402,6 +402,6 @@ async def test_a_run_that_fio_ends_at_once_with_status_0_is_a_failed_run(scratch
     words = ("fio", "--output-format=json+", "--allow_file_create=0", str(tmp_path / "job.fio"))
     done = subprocess.run(words, capture_output=True, text=True, check=True)
     figures = summarize(
-        Outcome(document=FioDocument(json.loads(done.stdout)), returncode=done.returncode), job, [scratch]
+        FioResult(document=FioDocument(json.loads(done.stdout)), returncode=done.returncode), job, [scratch]
     )
     assert figures.status is RunStatus.FAILED

@@ -11,13 +11,13 @@ from pathlib import Path
 
 import pytest
 
-from app.core.fio.events import Finished
+from app.core.fio.events import WorkloadFinished
 from app.core.fio.job import Engine, Job, JobTarget, Pattern, TargetKind
 from app.core.fio.job_values import DedupeMode, SyncMode
 from app.core.fio.load import FioLoad
 from app.core.fio.preflight import preflight
 from app.core.session.event_types import SampleTaken
-from app.core.session.results import RunFigures, RunStatus, Sample
+from app.core.session.results import RunResult, RunStatus, Sample
 from backends.system.local import LocalHost
 from tests.backends import loops
 from tests.packages import needs
@@ -46,14 +46,14 @@ def scratch(tmp_path: Path) -> JobTarget:
     return JobTarget(path=str(path), name="scratch", kind=TargetKind.FILE, size=SIZE)
 
 
-async def run(job: Job, target: JobTarget, folder: Path) -> tuple[RunFigures, list[Sample]]:
+async def run(job: Job, target: JobTarget, folder: Path) -> tuple[RunResult, list[Sample]]:
     samples: list[Sample] = []
     async with aclosing(FioLoad(LocalHost()).run(job, [target], folder, asyncio.Event())) as events:
         async for event in events:
             match event:
                 case SampleTaken(sample=sample):
                     samples.append(sample)
-                case Finished(figures=figures):
+                case WorkloadFinished(figures=figures):
                     return figures, samples
                 case _:
                     pass

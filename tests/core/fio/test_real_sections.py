@@ -15,7 +15,7 @@ from app.core.fio.jobfile import import_jobfile
 from app.core.fio.load import FioLoad
 from app.core.fio.sections import groups
 from app.core.session.event_types import SampleTaken
-from app.core.session.results import DirectionFigures, RunStatus, Sample
+from app.core.session.results import DirectionStats, RunStatus, Sample
 from backends.system.local import LocalHost
 from tests.core.fio.test_real_fio import collect, last_document, verdict
 from tests.packages import needs
@@ -45,7 +45,7 @@ async def run(job: Job, target: JobTarget, folder: Path) -> tuple[Any, list[Samp
     return verdict(events), [event.sample for event in events if isinstance(event, SampleTaken)]
 
 
-def same(ours: DirectionFigures | None, fios: dict[str, Any]) -> None:
+def same(ours: DirectionStats | None, fios: dict[str, Any]) -> None:
     """The figures are those of fio: counts exactly, its rate as far as it is printed."""
     if not fios["total_ios"]:
         assert ours is None

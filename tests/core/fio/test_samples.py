@@ -10,9 +10,9 @@ import pytest
 from app.core.fio.document import FioDocument
 from app.core.fio.histogram import bucket_of, value_of
 from app.core.fio.sampler import Sampler
-from app.core.fio.stream import Broken, Document, Event, Noise, StreamParser
-from app.core.fio.summary import Outcome, summarize
-from app.core.session.results import Phase, RunFigures, RunStatus
+from app.core.fio.stream import Event, FioJsonDocument, MalformedDocument, NonJsonLine, StreamParser
+from app.core.fio.summary import FioResult, summarize
+from app.core.session.results import Phase, RunResult, RunStatus
 from tests.case_loop import loop_over
 from tests.core.fio.record import CASES, STREAMS
 
@@ -35,19 +35,19 @@ def whole(stream: Path) -> list[Event]:
 
 
 def documents(events: list[Event]) -> list[FioDocument]:
-    return [FioDocument(event.data) for event in events if isinstance(event, Document)]
+    return [FioDocument(event.data) for event in events if isinstance(event, FioJsonDocument)]
 
 
-def verdict(stream: Path) -> RunFigures:
+def verdict(stream: Path) -> RunResult:
     events = whole(stream)
     found = documents(events)
     return summarize(
-        Outcome(
+        FioResult(
             document=found[-1] if found else None,
             returncode=int(stream.with_suffix(".rc").read_text()),
-            noise=[event.line for event in events if isinstance(event, Noise)],
+            noise=[event.line for event in events if isinstance(event, NonJsonLine)],
             stderr=stream.with_suffix(".stderr").read_text(errors="replace"),
-            broken=sum(isinstance(event, Broken) for event in events),
+            broken=sum(isinstance(event, MalformedDocument) for event in events),
         )
     )
 

@@ -12,9 +12,9 @@ from app.core.fio.job import Job, JobTarget, Pattern, TargetKind
 from app.core.fio.render import render
 from app.core.fio.section_sampler import SectionSampler
 from app.core.fio.sections import JobSection, join_sections
-from app.core.fio.summary import Outcome, summarize
+from app.core.fio.summary import FioResult, summarize
 from app.core.session.event_types import SteadyPlan
-from app.core.session.results import Phase, RunFigures, RunStatus, Sample
+from app.core.session.results import Phase, RunResult, RunStatus, Sample
 from backends.errors import InvalidValueError
 from tests.core.fio.documents import direction, document
 
@@ -51,8 +51,8 @@ def writing(ios: int, seconds: float) -> dict[str, Any]:
     return {"write": direction({SLOW: ios} if ios else {}, runtime_ms=round(seconds * 1000), bs=65536)}
 
 
-def summed(job: Job, *entries: dict[str, Any], stopped: bool = False, rc: int = 0) -> RunFigures:
-    return summarize(Outcome(document=told(99_000, *entries), returncode=rc, stopped=stopped), job, [TARGET])
+def summed(job: Job, *entries: dict[str, Any], stopped: bool = False, rc: int = 0) -> RunResult:
+    return summarize(FioResult(document=told(99_000, *entries), returncode=rc, stopped=stopped), job, [TARGET])
 
 
 # -- what fio is asked ------------------------------------------------------------------------------------------------

@@ -9,11 +9,11 @@ import pytest
 from app.core.fio.document import FioDocument
 from app.core.fio.job import Job, JobTarget, TargetKind
 from app.core.fio.render import render
-from app.core.fio.run_phases import Course
+from app.core.fio.run_phases import RunPhases
 from app.core.fio.sampler import Sampler
-from app.core.fio.summary import Outcome, summarize
+from app.core.fio.summary import FioResult, summarize
 from app.core.session.event_types import SteadyPlan
-from app.core.session.results import RunFigures, RunStatus
+from app.core.session.results import RunResult, RunStatus
 from tests.core.fio.documents import direction, document
 
 NAMES = ("/dev/sdb", "/dev/sdc")
@@ -32,8 +32,8 @@ def both(at_ms: int, reads: list[dict[str, Any]], *, errors: tuple[int, int] = (
     return FioDocument(whole | {"jobs": jobs})
 
 
-def verdict(found: FioDocument, *, stopped: bool = False, rc: int = 0) -> RunFigures:
-    return summarize(Outcome(document=found, returncode=rc, stopped=stopped), JOB, TARGETS)
+def verdict(found: FioDocument, *, stopped: bool = False, rc: int = 0) -> RunResult:
+    return summarize(FioResult(document=found, returncode=rc, stopped=stopped), JOB, TARGETS)
 
 
 def sections(targets: list[JobTarget]) -> list[str]:
@@ -71,7 +71,7 @@ def test_a_row_has_the_name_of_its_target() -> None:
 
 def test_a_run_on_one_target_has_no_rows() -> None:
     found = FioDocument(document(10_000, read=LAST[0]))
-    assert summarize(Outcome(document=found, returncode=0), JOB, TARGETS[:1]).targets == ()
+    assert summarize(FioResult(document=found, returncode=0), JOB, TARGETS[:1]).targets == ()
 
 
 def test_a_failure_names_its_target() -> None:
@@ -129,7 +129,7 @@ def test_a_row_has_the_percentiles_of_its_own_target() -> None:
 
 def test_after_settling_only_what_was_measured_is_in_the_rows() -> None:
     plan = SteadyPlan(until=True, cap_s=3, round_s=1, window=3)
-    course = Course(ramp=False, planned_s=2, plan=plan, period_s=1.0, targets=NAMES)
+    course = RunPhases(ramp=False, planned_s=2, plan=plan, period_s=1.0, targets=NAMES)
     documents = [grown(1000 * second, 1000 * second, 100 * second) for second in range(1, 8)]
     for each in documents:
         course.take(each)
@@ -137,5 +137,5 @@ def test_after_settling_only_what_was_measured_is_in_the_rows() -> None:
 
     window = Window(since=course.since, until=course.until)
     job = Job(runtime=2, ramp=0, iodepth=4)
-    rows = summarize(Outcome(document=documents[-1], returncode=0, window=window), job, TARGETS).targets
+    rows = summarize(FioResult(document=documents[-1], returncode=0, window=window), job, TARGETS).targets
     assert [row.read.total_ios for row in rows if row.read] == [2000, 200]

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from dataclasses import replace
 
-from app.core.fio.stalls import Standstill, Standstills, standstills, unexplained
+from app.core.fio.stalls import IoStall, IoStallDetector, standstills, unexplained
 from app.core.session.results import DirectionSample, Phase, Sample, SectionSample
 
 
@@ -13,8 +13,8 @@ def interval(at: float, seconds: float = 0.25, *, ios: int = 100, phase: Phase =
     return Sample(at=at, seconds=seconds, phase=phase, read=part)
 
 
-def taken(*samples: Sample) -> Standstills:
-    course = Standstills()
+def taken(*samples: Sample) -> IoStallDetector:
+    course = IoStallDetector()
     for sample in samples:
         course.take(sample)
     return course
@@ -22,7 +22,7 @@ def taken(*samples: Sample) -> Standstills:
 
 def test_intervals_in_which_nothing_came_back_are_one_standstill() -> None:
     samples = (interval(1.0), *(interval(1.0 + n, 1.0, ios=0) for n in (1, 2, 3)), interval(4.25))
-    assert standstills(samples) == (Standstill(at=1.0, seconds=3.0),)
+    assert standstills(samples) == (IoStall(at=1.0, seconds=3.0),)
 
 
 def test_a_short_pause_is_none() -> None:
@@ -30,7 +30,7 @@ def test_a_short_pause_is_none() -> None:
 
 
 def test_a_second_is_one() -> None:
-    assert standstills((interval(0.25), interval(1.25, 1.0, ios=0))) == (Standstill(at=0.25, seconds=1.0),)
+    assert standstills((interval(0.25), interval(1.25, 1.0, ios=0))) == (IoStall(at=0.25, seconds=1.0),)
 
 
 def test_two_short_pauses_are_not_one_long_one() -> None:
@@ -43,12 +43,12 @@ def test_the_ramp_does_not_count() -> None:
 
 
 def test_a_standstill_up_to_the_end_counts() -> None:
-    assert standstills((interval(1.0), interval(6.0, 5.0, ios=0))) == (Standstill(at=1.0, seconds=5.0),)
+    assert standstills((interval(1.0), interval(6.0, 5.0, ios=0))) == (IoStall(at=1.0, seconds=5.0),)
 
 
 def test_silence_of_fio_itself_is_one_although_something_was_counted() -> None:
     silent = Sample(at=3.0, seconds=2.0, phase=Phase.MEASURING, read=interval(3.0, 2.0).read, stalled=True)
-    assert standstills((interval(1.0), silent)) == (Standstill(at=1.0, seconds=2.0),)
+    assert standstills((interval(1.0), silent)) == (IoStall(at=1.0, seconds=2.0),)
 
 
 def test_a_job_of_writes_alone_does_not_stand_still() -> None:
@@ -58,9 +58,9 @@ def test_a_job_of_writes_alone_does_not_stand_still() -> None:
 
 def test_one_that_lasts_is_told_and_grows() -> None:
     first = taken(interval(1.0), interval(2.5, 1.5, ios=0))
-    assert first.going_on == Standstill(at=1.0, seconds=1.5)
+    assert first.going_on == IoStall(at=1.0, seconds=1.5)
     first.take(interval(3.0, 0.5, ios=0))
-    assert (first.going_on, len(first.found)) == (Standstill(at=1.0, seconds=2.0), 1)
+    assert (first.going_on, len(first.found)) == (IoStall(at=1.0, seconds=2.0), 1)
 
 
 def test_one_that_is_over_does_not_go_on() -> None:
@@ -70,7 +70,7 @@ def test_one_that_is_over_does_not_go_on() -> None:
 
 def test_a_second_one_is_another() -> None:
     course = taken(interval(2.0, 2.0, ios=0), interval(2.25), interval(4.25, 2.0, ios=0))
-    assert course.found == [Standstill(at=0.0, seconds=2.0), Standstill(at=2.25, seconds=2.0)]
+    assert course.found == [IoStall(at=0.0, seconds=2.0), IoStall(at=2.25, seconds=2.0)]
 
 
 def of_section(name: str, sample: Sample) -> Sample:

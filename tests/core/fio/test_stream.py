@@ -8,7 +8,7 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from app.core.fio.stream import Broken, Document, Event, Noise, StreamParser
+from app.core.fio.stream import Event, FioJsonDocument, MalformedDocument, NonJsonLine, StreamParser
 from tests.core.fio.documents import direction, document, printed
 
 DOCUMENTS = [
@@ -27,15 +27,15 @@ def parse(data: bytes, cuts: list[int] | None = None, limit: int | None = None) 
 
 
 def documents(events: list[Event]) -> list[object]:
-    return [event.data for event in events if isinstance(event, Document)]
+    return [event.data for event in events if isinstance(event, FioJsonDocument)]
 
 
 def noise(events: list[Event]) -> list[str]:
-    return [event.line for event in events if isinstance(event, Noise)]
+    return [event.line for event in events if isinstance(event, NonJsonLine)]
 
 
 def test_every_document_is_found() -> None:
-    assert parse(STREAM) == [Document(data) for data in DOCUMENTS]
+    assert parse(STREAM) == [FioJsonDocument(data) for data in DOCUMENTS]
 
 
 noisy = st.lists(
@@ -102,32 +102,32 @@ def test_messages_around_documents_are_noise() -> None:
 def test_foreign_lines_inside_a_document_are_taken_out_and_told() -> None:
     lines = printed(DOCUMENTS[0]).splitlines(keepends=True)
     data = b"".join([*lines[:5], b"prerun says }\n", *lines[5:]])
-    assert parse(data) == [Noise("prerun says }"), Document(DOCUMENTS[0])]
+    assert parse(data) == [NonJsonLine("prerun says }"), FioJsonDocument(DOCUMENTS[0])]
 
 
 def test_numbers_as_c_prints_them_are_null() -> None:
     data = b'{\n  "fio version" : "fio-3.33",\n  "a" : -nan,\n  "b" : [inf, nan],\n  "c" : "x: nan,"\n}\n'
     event = parse(data)[0]
-    assert isinstance(event, Document)
+    assert isinstance(event, FioJsonDocument)
     assert (event.data["a"], event.data["b"]) == (None, [None, None])
 
 
 def test_control_characters_in_names_are_let_through() -> None:
     event = parse(b'{\n  "fio version" : "fio-3.33",\n  "name" : "a\tb\x07\xff"\n}\n')[0]
-    assert isinstance(event, Document)
+    assert isinstance(event, FioJsonDocument)
     assert event.data["name"] == "a\tb\x07�"
 
 
 def test_a_brace_at_the_start_of_a_line_inside_a_name_does_not_end_the_document() -> None:
     data = b'{\n  "fio version" : "fio-3.33",\n  "name" : "lines\n}\n{ and }"\n}\n'
     event = parse(data)[-1]
-    assert isinstance(event, Document)
+    assert isinstance(event, FioJsonDocument)
     assert event.data["name"] == "lines\n}\n{ and }"
 
 
 def test_a_document_cut_off_by_the_next_is_broken_and_the_next_is_kept() -> None:
     half = b"".join(printed(DOCUMENTS[0]).splitlines(keepends=True)[:9])
-    assert parse(half + printed(DOCUMENTS[1])) == [Broken(9), Document(DOCUMENTS[1])]
+    assert parse(half + printed(DOCUMENTS[1])) == [MalformedDocument(9), FioJsonDocument(DOCUMENTS[1])]
 
 
 def test_json_that_is_not_fios_is_no_document() -> None:
@@ -141,4 +141,4 @@ def test_a_document_without_an_end_is_given_up_and_what_follows_is_found() -> No
 
 def test_nesting_too_deep_for_the_reader_is_broken() -> None:
     data = b'{\n  "fio version": ' + b"[" * 200_000 + b"]" * 200_000 + b"\n}\n"
-    assert parse(data) == [Broken(3)]
+    assert parse(data) == [MalformedDocument(3)]

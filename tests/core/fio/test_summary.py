@@ -6,8 +6,8 @@ import pytest
 
 from app.core.fio.document import FioDocument
 from app.core.fio.job import Job, JobTarget, Pattern, TargetKind
-from app.core.fio.summary import Outcome, summarize
-from app.core.session.results import RunFigures, RunStatus
+from app.core.fio.summary import FioResult, summarize
+from app.core.session.results import RunResult, RunStatus
 from tests.case_loop import loop_over
 from tests.core.fio.documents import direction, document, reads
 
@@ -19,8 +19,8 @@ NOTHING = FioDocument(document(10))
 
 def verdict(
     found: FioDocument | None = GOOD, *, rc: int = 0, noise: str = "", stderr: str = "", stopped: bool = False
-) -> RunFigures:
-    outcome = Outcome(document=found, returncode=rc, noise=noise.splitlines(), stderr=stderr, stopped=stopped)
+) -> RunResult:
+    outcome = FioResult(document=found, returncode=rc, noise=noise.splitlines(), stderr=stderr, stopped=stopped)
     return summarize(outcome, JOB, [TARGET])
 
 
@@ -133,7 +133,7 @@ def test_a_run_stopped_from_outside_says_so() -> None:
 
 
 def test_a_run_stopped_in_the_ramp_has_no_figures() -> None:
-    outcome = Outcome(document=reads(4_000, {}, issued=900), returncode=128, stopped=True)
+    outcome = FioResult(document=reads(4_000, {}, issued=900), returncode=128, stopped=True)
     figures = summarize(outcome, Job(runtime=10, ramp=5), [TARGET])
     assert (figures.status, figures.reason, figures.read) == (RunStatus.STOPPED, "Stopped during the ramp", None)
 
@@ -167,7 +167,7 @@ def test_a_run_that_ended_early_without_a_word_is_a_failure() -> None:
     ],
 )
 def test_a_run_that_ends_by_amount_is_whole_when_all_of_it_was_done(job: Job, status: RunStatus) -> None:
-    outcome = Outcome(document=reads(300, {99840: 1000}), returncode=0)
+    outcome = FioResult(document=reads(300, {99840: 1000}), returncode=0)
     assert summarize(outcome, job, [TARGET]).status is status
 
 
@@ -181,12 +181,12 @@ def test_a_run_that_ends_by_amount_is_whole_when_all_of_it_was_done(job: Job, st
 )
 @pytest.mark.parametrize("returncode", [0, 128])
 def test_a_run_that_ends_by_amount_and_was_stopped_is_not_whole(job: Job, returncode: int) -> None:
-    outcome = Outcome(document=reads(300, {99840: 1000}), returncode=returncode, stopped=True)
+    outcome = FioResult(document=reads(300, {99840: 1000}), returncode=returncode, stopped=True)
     assert summarize(outcome, job, [TARGET]).status is RunStatus.STOPPED
 
 
 def test_a_job_that_is_done_in_its_ramp_says_so() -> None:
-    outcome = Outcome(document=reads(0, {}, issued=1000), returncode=0)
+    outcome = FioResult(document=reads(0, {}, issued=1000), returncode=0)
     figures = summarize(outcome, Job(passes=1, size=1000 * 4096, ramp=3), [TARGET])
     assert figures.status is RunStatus.FAILED
     assert "during the ramp" in (figures.reason or "")
@@ -198,7 +198,7 @@ def test_blocks_of_reads_and_writes_are_counted_by_themselves() -> None:
     )
     job = Job(rw=Pattern.RANDRW, bs=4096, bs_write=1 << 20, rwmixread=10, runtime=10, ramp=0)
     data["jobs"][0]["write"]["io_bytes"] = 10 << 20
-    assert summarize(Outcome(document=FioDocument(data), returncode=0), job, [TARGET]).status is RunStatus.OK
+    assert summarize(FioResult(document=FioDocument(data), returncode=0), job, [TARGET]).status is RunStatus.OK
 
 
 def test_errors_passed_over_are_counted() -> None:
@@ -220,13 +220,13 @@ def test_latency_switched_off_is_no_error() -> None:
 
 def test_a_region_larger_than_the_target_is_a_warning() -> None:
     job = Job(runtime=10, ramp=0, size=4 << 30)
-    figures = summarize(Outcome(document=GOOD, returncode=0), job, [TARGET])
+    figures = summarize(FioResult(document=GOOD, returncode=0), job, [TARGET])
     assert figures.status is RunStatus.OK
     assert figures.warnings == ("4 GiB were asked for, but /dev/sdb has 1 GiB: all of it was used",)
 
 
 def test_an_overdue_run_is_a_failure() -> None:
-    outcome = Outcome(document=reads(4_000, {99840: 40_000}), returncode=128, overdue=True)
+    outcome = FioResult(document=reads(4_000, {99840: 40_000}), returncode=128, overdue=True)
     assert summarize(outcome, JOB, [TARGET]).status is RunStatus.FAILED
 
 

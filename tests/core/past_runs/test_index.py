@@ -10,7 +10,7 @@ from pathlib import Path
 import pytest
 
 from app.core.analysis.past_runs import index
-from app.core.analysis.past_runs.index import DAMAGED, NEWER, KnownRuns, index_file, known_runs
+from app.core.analysis.past_runs.index import DAMAGED, NEWER, RunIndex, index_file, known_runs
 from app.core.session import store
 from app.core.session.paths import Paths
 from app.core.session.store import SessionLog
@@ -27,7 +27,7 @@ def paths(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Paths:
     return Paths.of("")
 
 
-def names(known: KnownRuns) -> list[str]:
+def names(known: RunIndex) -> list[str]:
     return [run.name for run in known.runs]
 
 
@@ -209,7 +209,7 @@ def test_while_another_process_writes_it_the_answer_is_whole(paths: Paths, monke
 
 
 def test_many_at_once_all_know_everything(paths: Paths) -> None:
-    found: list[KnownRuns] = []
+    found: list[RunIndex] = []
     workers = [threading.Thread(target=lambda: found.append(known_runs(paths))) for _ in range(6)]
     for worker in workers:
         worker.start()

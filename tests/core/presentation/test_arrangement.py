@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from dataclasses import replace
 
-from app.core.presentation.device_tree import Branch, arranged, place_of, reason
+from app.core.presentation.device_tree import DeviceTreeNode, arranged, place_of, reason
 from backends.merge_inventory import joined
 from backends.model import Array, Controller, Drive, Fact, Inventory, Scope, State, Target, Task
 from tests.case_loop import loop_over
@@ -36,7 +36,7 @@ def card(text: str) -> Controller:
     return Controller(target=target(text, Scope.CONTROLLER), vendor=text.partition(":")[0])
 
 
-def shape(branches: tuple[Branch, ...]) -> list[object]:
+def shape(branches: tuple[DeviceTreeNode, ...]) -> list[object]:
     """Addresses, nested as the branches are."""
     return [[str(one.thing.target), shape(one.below)] if one.below else str(one.thing.target) for one in branches]
 

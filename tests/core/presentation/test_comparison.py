@@ -15,9 +15,9 @@ from app.core.presentation.comparison_text import caveats, sentence
 from app.core.presentation.json_schema_compare import figure
 from app.core.presentation.table import Cell, Tone, text_of
 from app.core.session import event_codec
-from app.core.session.event_types import Look
+from app.core.session.event_types import InterimAnalysis
 from app.core.session.events import ExperimentEnded, ExperimentMark, ExperimentStarted, LoggedEvent, RunEnded
-from app.core.session.results import RunFigures, RunStatus
+from app.core.session.results import RunResult, RunStatus
 from app.core.session.state import Session, replay
 from app.features.report.blocks import grid
 from tests.core import sessions
@@ -25,7 +25,9 @@ from tests.core import sessions
 OLD_WORDS = "Too few repeats to tell read_ahead_kb=4096 from read_ahead_kb=128."
 
 
-def measured(*iops: tuple[float, float], ended: ExperimentEnded | None = None, looks: tuple[Look, ...] = ()) -> Session:
+def measured(
+    *iops: tuple[float, float], ended: ExperimentEnded | None = None, looks: tuple[InterimAnalysis, ...] = ()
+) -> Session:
     """A session with an A/B of these pairs."""
     order = ("A", "B") * len(iops)
     start = ExperimentStarted(
@@ -91,7 +93,7 @@ def test_less_latency_is_lower_and_welcome() -> None:
     assert p99.cells[-1] == Cell("lower", Tone.GOOD)
 
 
-def _latency(end: RunEnded, p99: int) -> RunFigures:
+def _latency(end: RunEnded, p99: int) -> RunResult:
     read = end.figures.read
     assert read is not None
     return replace(end.figures, read=replace(read, latency_ns=replace(read.latency_ns, p99=p99)))

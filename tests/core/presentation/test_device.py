@@ -8,8 +8,8 @@ import pytest
 
 from app.core.presentation.device import counts, facts, in_force, kind_words, state_cell
 from app.core.presentation.device_table import devices_table
-from app.core.presentation.device_tree import Branch
-from app.core.presentation.table import Cell, Mark, Tone, text_of
+from app.core.presentation.device_tree import DeviceTreeNode
+from app.core.presentation.table import Cell, StatusSymbol, Tone, text_of
 from backends.identity import Signature, Use
 from backends.model import (
     Array,
@@ -102,17 +102,17 @@ def test_a_kind_is_not_said_twice(interface: str | None, media: Media, words: st
 
 def test_a_card_without_battery_says_so() -> None:
     bare = Controller(target=CARD.target, vendor="mega", protection=Protection(kind="none", state="missing"))
-    assert state_cell(Branch(thing=bare)).text == "no battery"
+    assert state_cell(DeviceTreeNode(thing=bare)).text == "no battery"
 
 
 def test_what_a_member_does_says_more_than_that_it_is_there() -> None:
     online = Drive(target=DISK.target, state=State.ONLINE)
-    assert state_cell(Branch(thing=online, role="faulty")) == Cell("faulty", Tone.BAD, Mark.FAILED)
+    assert state_cell(DeviceTreeNode(thing=online, role="faulty")) == Cell("faulty", Tone.BAD, StatusSymbol.FAILED)
 
 
 @loop_over("state", list(State))
 def test_every_state_has_a_sign(state: State) -> None:
-    assert state_cell(Branch(thing=Drive(target=DISK.target, state=state))).mark is not None
+    assert state_cell(DeviceTreeNode(thing=Drive(target=DISK.target, state=state))).mark is not None
 
 
 def test_each_kind_is_counted_and_none_is_not_told() -> None:
@@ -153,8 +153,8 @@ def test_a_drive_tells_its_size() -> None:
 
 
 def test_an_array_that_is_rebuilt_is_marked_busy_and_one_that_only_lacks_a_drive_is_not() -> None:
-    marks = [state_cell(Branch(thing=array)).mark for array in (VOLUME, replace(VOLUME, tasks=()))]
-    assert (marks[0], marks[1] is Mark.BUSY) == (Mark.BUSY, False)
+    marks = [state_cell(DeviceTreeNode(thing=array)).mark for array in (VOLUME, replace(VOLUME, tasks=()))]
+    assert (marks[0], marks[1] is StatusSymbol.BUSY) == (StatusSymbol.BUSY, False)
 
 
 def test_of_what_is_set_and_not_in_force_the_latter_counts() -> None:

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import pytest
 
-from app.core.presentation.risk_text import Tier, effect_words, kept_words, risk_cell, tier
+from app.core.presentation.risk_text import ConfirmationLevel, effect_words, kept_words, risk_cell, tier
 from backends.model import Scope
 from backends.settings import Effect, Persistence, Risk, worst
 
@@ -32,11 +32,11 @@ def test_no_change_has_no_risk() -> None:
 
 
 def test_what_may_lose_data_or_stand_still_is_not_agreed_to_by_habit() -> None:
-    assert {risk for risk in Risk if tier(risk) is Tier.RISKY} == {Risk.OUTAGE, Risk.POWER_LOSS}
+    assert {risk for risk in Risk if tier(risk) is ConfirmationLevel.RISKY} == {Risk.OUTAGE, Risk.POWER_LOSS}
 
 
 def test_what_destroys_data_is_agreed_to_by_name() -> None:
-    assert tier(Risk.DESTROYS_DATA) is Tier.DESTRUCTIVE
+    assert tier(Risk.DESTROYS_DATA) is ConfirmationLevel.DESTRUCTIVE
 
 
 def test_every_risk_is_told_in_words_of_its_own() -> None:

@@ -7,9 +7,9 @@ from typing import Any
 import pytest
 
 from app.core.presentation.device import facts, state_cell
-from app.core.presentation.device_table import Listing, devices_table, matching, searchable
-from app.core.presentation.device_tree import Branch
-from app.core.presentation.table import Cell, Mark, Tone, text_of
+from app.core.presentation.device_table import DeviceListOptions, devices_table, matching, searchable
+from app.core.presentation.device_tree import DeviceTreeNode
+from app.core.presentation.table import Cell, StatusSymbol, Tone, text_of
 from backends.health import HealthFault
 from backends.model import Array, Drive, Fact, Health, Inventory, Level, Media, Scope, State, Target
 from tests.case_loop import loop_over
@@ -51,8 +51,8 @@ def lines(shown: Drive) -> dict[str, tuple[str, Tone]]:
     ],
 )
 def test_the_gravest_fault_marks_a_drive(health: dict[str, Any], words: str) -> None:
-    cell = state_cell(Branch(thing=drive(**health)))
-    assert (cell.text, cell.mark) == (words, Mark.ATTENTION)
+    cell = state_cell(DeviceTreeNode(thing=drive(**health)))
+    assert (cell.text, cell.mark) == (words, StatusSymbol.ATTENTION)
     assert cell.tone is (Tone.BAD if HealthFault(words).is_grave else Tone.ATTENTION)
     assert len(words) < len("unassigned, rebuilding")
 
@@ -67,23 +67,23 @@ def test_the_gravest_fault_marks_a_drive(health: dict[str, Any], words: str) -> 
     ],
 )
 def test_a_drive_in_good_health_has_no_mark(health: dict[str, Any]) -> None:
-    assert state_cell(Branch(thing=drive(**health))) == Cell("online", Tone.GOOD, Mark.WELL)
+    assert state_cell(DeviceTreeNode(thing=drive(**health))) == Cell("online", Tone.GOOD, StatusSymbol.WELL)
 
 
 def test_a_state_that_says_more_follows_the_fault() -> None:
     spare = drive(state=State.SPARE, predicts_failure=True)
-    assert state_cell(Branch(thing=spare)).text == "predicts failure, spare"
+    assert state_cell(DeviceTreeNode(thing=spare)).text == "predicts failure, spare"
     rebuilding = drive(state=State.REBUILDING, media_errors=1)
-    assert state_cell(Branch(thing=rebuilding)).text == "media errors, rebuilding"
+    assert state_cell(DeviceTreeNode(thing=rebuilding)).text == "media errors, rebuilding"
     foreign = drive(state=State.FOREIGN, foreign=True)
-    assert state_cell(Branch(thing=foreign)).text == "foreign"
+    assert state_cell(DeviceTreeNode(thing=foreign)).text == "foreign"
 
 
 def test_a_drive_that_is_gone_keeps_its_state() -> None:
-    gone = state_cell(Branch(thing=drive(state=State.FAILED, predicts_failure=True)))
-    assert (gone.text, gone.mark) == ("failed", Mark.FAILED)
-    out = state_cell(Branch(thing=drive(predicts_failure=True), role="failed"))
-    assert (out.text, out.mark) == ("failed", Mark.FAILED)
+    gone = state_cell(DeviceTreeNode(thing=drive(state=State.FAILED, predicts_failure=True)))
+    assert (gone.text, gone.mark) == ("failed", StatusSymbol.FAILED)
+    out = state_cell(DeviceTreeNode(thing=drive(predicts_failure=True), role="failed"))
+    assert (out.text, out.mark) == ("failed", StatusSymbol.FAILED)
 
 
 def test_a_sick_member_is_shown_under_its_array_and_counted_there() -> None:
@@ -95,7 +95,7 @@ def test_a_sick_member_is_shown_under_its_array_and_counted_there() -> None:
         device="/dev/md0",
         members=tuple(one.target for one in drives),
     )
-    table = devices_table(Inventory(arrays=(array,), drives=drives), Listing())
+    table = devices_table(Inventory(arrays=(array,), drives=drives), DeviceListOptions())
     states = [text_of(row.cells[2]) for row in table.rows]
     assert states == ["optimal", "predicts failure", "online"]
     assert any("1 predicts failure, 1 online" in text_of(cell) for cell in table.rows[0].cells)
@@ -104,7 +104,7 @@ def test_a_sick_member_is_shown_under_its_array_and_counted_there() -> None:
 def test_the_worst_first_has_sick_drives_before_others() -> None:
     drives = (drive("sda"), drive("sdb", media_errors=1))
     loose = Inventory(drives=drives)
-    table = devices_table(loose, Listing(order="state"))
+    table = devices_table(loose, DeviceListOptions(order="state"))
     assert [row.key for row in table.rows] == ["scsi:sdb", "scsi:sda"]
 
 

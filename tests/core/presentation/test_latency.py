@@ -9,31 +9,31 @@ from dataclasses import replace
 from app.core.presentation import json_schema
 from app.core.presentation.run import direction_line, figure_facts, figures_table
 from app.core.session.events import RunEnded
-from app.core.session.results import DirectionFigures, LatencyFigures, RunFigures, RunStatus
+from app.core.session.results import DirectionStats, LatencyStats, RunResult, RunStatus
 from app.core.session.state import Session, replay
 from app.features.report.csv import runs_csv
 from app.features.report.runs import results
 from tests.core import sessions
 
-FLUSHES = DirectionFigures(
+FLUSHES = DirectionStats(
     iops=30.0,
     bytes_per_second=0.0,
     total_ios=1800,
     total_bytes=0,
     runtime_s=60.0,
-    latency_ns=LatencyFigures(mean=878_000.0, p50=800_000, p95=2_000_000, p99=8_000_000),
+    latency_ns=LatencyStats(mean=878_000.0, p50=800_000, p95=2_000_000, p99=8_000_000),
     bins=((800_000, 1000), (2_000_000, 760), (8_000_000, 40)),
 )
 WRITES = replace(
     FLUSHES,
     bytes_per_second=120_000.0,
-    completion_ns=LatencyFigures(mean=40_000.0, p99=70_000),
-    submission_ns=LatencyFigures(mean=5_000.0),
+    completion_ns=LatencyStats(mean=40_000.0, p99=70_000),
+    submission_ns=LatencyStats(mean=5_000.0),
 )
-FIGURES = RunFigures(status=RunStatus.OK, seconds=60.0, write=WRITES, sync=FLUSHES)
+FIGURES = RunResult(status=RunStatus.OK, seconds=60.0, write=WRITES, sync=FLUSHES)
 
 
-def flushed(figures: RunFigures = FIGURES) -> Session:
+def flushed(figures: RunResult = FIGURES) -> Session:
     """A session with one run that wrote and flushed."""
     events = [replace(one, figures=figures) if isinstance(one, RunEnded) else one for one in sessions.run()]
     return replay([sessions.started(), *events])
@@ -81,8 +81,8 @@ def test_a_report_with_flushes_has_columns_for_them_and_one_without_has_none() -
     assert "Sync mean" not in results(replay([sessions.started(), *sessions.run()]).runs).columns
 
 
-TRIMS = replace(WRITES, latency_ns=LatencyFigures(mean=1e6, p50=900_000, p99=2_000_000, p99_999=7_000_000))
-TRIMMED = RunFigures(status=RunStatus.OK, seconds=60.0, trim=TRIMS)
+TRIMS = replace(WRITES, latency_ns=LatencyStats(mean=1e6, p50=900_000, p99=2_000_000, p99_999=7_000_000))
+TRIMMED = RunResult(status=RunStatus.OK, seconds=60.0, trim=TRIMS)
 
 
 def test_trims_are_shown_wherever_writes_are() -> None:
@@ -101,7 +101,7 @@ def test_no_trims_add_no_columns() -> None:
 
 
 def test_rare_percentiles_are_shown_only_where_they_are_known() -> None:
-    def titles(figures: RunFigures) -> set[str]:
+    def titles(figures: RunResult) -> set[str]:
         return {column.title for column in figures_table(flushed(figures).runs).columns}
 
     assert {"p99.999", "p99.9999"} & titles(FIGURES) == set()

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import pytest
 
-from app.core.analysis.stats import Interval
+from app.core.analysis.stats import ConfidenceInterval
 from app.core.presentation.percent import (
     between_text,
     covers_text,
@@ -15,8 +15,8 @@ from app.core.presentation.percent import (
 )
 
 
-def interval(low: float, high: float, level: float = 0.05) -> Interval:
-    return Interval(mean=(low + high) / 2, low=low, high=high, sd=0.1, n=3, p=0.5, level=level)
+def interval(low: float, high: float, level: float = 0.05) -> ConfidenceInterval:
+    return ConfidenceInterval(mean=(low + high) / 2, low=low, high=high, sd=0.1, n=3, p=0.5, level=level)
 
 
 @pytest.mark.parametrize(

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import pytest
 
-from app.core.analysis.replicates import Repeats
+from app.core.analysis.replicates import Replicates
 from app.core.presentation.run_list import ListedRun, against_cell, runs_table, runs_title
 from app.core.presentation.table import Cell, Tone
 from app.core.session.results import RunStatus
@@ -20,18 +20,18 @@ def made(*, target: str = "block:sda", job: dict[str, str] | None = None, iops: 
 
 
 def headings(*runs: RunRecord, whole: bool = False) -> set[str]:
-    listed = [ListedRun(record=run, name=run.id, repeats=Repeats(runs)) for run in runs]
+    listed = [ListedRun(record=run, name=run.id, repeats=Replicates(runs)) for run in runs]
     return {column.title for column in runs_table(listed, whole=whole).columns}
 
 
 def title(*runs: RunRecord) -> str:
-    return runs_title([ListedRun(record=run, name=run.id, repeats=Repeats(runs)) for run in runs])
+    return runs_title([ListedRun(record=run, name=run.id, repeats=Replicates(runs)) for run in runs])
 
 
 def against(pairs: tuple[tuple[float, float], ...], run: int) -> Cell | None:
     """What a run of an A/B shows against its first one."""
     session = measured(*pairs)
-    return against_cell(session.runs[0], session.runs[run], Repeats(session.runs), session.experiments)
+    return against_cell(session.runs[0], session.runs[run], Replicates(session.runs), session.experiments)
 
 
 def test_what_is_the_same_in_all_runs_has_no_column() -> None:
@@ -68,15 +68,15 @@ def test_no_difference_is_not_in_colour() -> None:
 
 def test_another_run_of_the_same_is_a_repeat() -> None:
     runs = replay([*sessions.run("r1", iops=1000.0), *sessions.run("r2", iops=1010.0)]).runs
-    assert against_cell(runs[0], runs[1], Repeats(runs)) == Cell("repeat +1.0 %", Tone.DIM)
+    assert against_cell(runs[0], runs[1], Replicates(runs)) == Cell("repeat +1.0 %", Tone.DIM)
 
 
 @pytest.mark.parametrize("other", [made(target="block:sdb"), made(job=WRITES)])
 def test_another_target_or_job_is_not_compared(other: RunRecord) -> None:
-    assert against_cell(made(), other, Repeats((made(), other))) is None
+    assert against_cell(made(), other, Replicates((made(), other))) is None
 
 
 def test_a_run_that_was_stopped_is_compared_as_far_as_it_went() -> None:
     stopped = sessions.run("r2", iops=500.0, settings={"x": "1"}, status=RunStatus.STOPPED)
     runs = replay([*sessions.run("r1", iops=1000.0), *stopped]).runs
-    assert against_cell(runs[0], runs[1], Repeats(runs)) == Cell("not decided -50.0 %", Tone.DIM)
+    assert against_cell(runs[0], runs[1], Replicates(runs)) == Cell("not decided -50.0 %", Tone.DIM)

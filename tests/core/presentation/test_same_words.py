@@ -7,13 +7,13 @@ import pytest
 from app.cli.confirm import review
 from app.cli.devices_text import devices_table, target_page
 from app.core.presentation import device
-from app.core.presentation.device_table import Listing
+from app.core.presentation.device_table import DeviceListOptions
 from app.core.presentation.device_table import devices_table as devices_list
-from app.core.presentation.setting import Tuning, settings_table
+from app.core.presentation.setting import TuningCells, settings_table
 from app.core.presentation.table import Cell
 from app.core.session.events import ChangeEnded, ChangeIntended, InventorySeen
 from app.core.session.state import replay
-from app.features.report.blocks import DefinitionList, Grid
+from app.features.report.blocks import DefinitionList, ReportTable
 from app.features.report.model import report_of
 from app.tui import render
 from app.tui.devices.device_list import SHOWN, list_rows
@@ -61,7 +61,7 @@ RACK = Inventory(
         for number, target in enumerate(MEMBERS)
     ),
 )
-TUNED = {VOLUME: Tuning(write_cache=Cell("back"))}
+TUNED = {VOLUME: TuningCells(write_cache=Cell("back"))}
 
 
 def screen_table() -> str:
@@ -121,7 +121,7 @@ def test_how_long_it_stays_is_said_alike() -> None:
 def test_an_arrays_trouble_is_said_alike(capsys: pytest.CaptureFixture[str]) -> None:
     devices_table(DEGRADED, "here", {})
     in_report = report_of(replay([sessions.started(), InventorySeen(at=1.0, inventory=DEGRADED)]))
-    grids = [block for part in in_report.sections for block in part.blocks if isinstance(block, Grid)]
+    grids = [block for part in in_report.sections for block in part.blocks if isinstance(block, ReportTable)]
     told = (
         "  ".join(map(plain, list_rows(devices_list(DEGRADED))[0].cells)),
         capsys.readouterr().out,
@@ -137,7 +137,7 @@ def test_the_list_has_the_same_rows_in_the_same_words_on_screen_and_command_line
 ) -> None:
     devices_table(RACK, "here", TUNED, ("name", "state", "write-cache", "model"))
     printed = [line.split() for line in capsys.readouterr().out.splitlines()[1:]]
-    drawn = list_rows(devices_list(RACK, Listing(), TUNED).only("name", "state", "write-cache", "model"))
+    drawn = list_rows(devices_list(RACK, DeviceListOptions(), TUNED).only("name", "state", "write-cache", "model"))
     signs = str.maketrans(dict.fromkeys("▸▾", " ") | dict.fromkeys(MARKS, MARK))
     assert [" ".join(map(plain, row.cells)).translate(signs).split() for row in drawn] == [
         " ".join(words).translate(signs).split() for words in printed

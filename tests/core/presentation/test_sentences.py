@@ -17,15 +17,15 @@ from syrupy.extensions.single_file import SingleFileSnapshotExtension, WriteMode
 
 from app.cli.render import table_lines
 from app.core.analysis.comparison import Comparison, compare, compare_experiment
-from app.core.analysis.drift import Disturbance, RunPattern
+from app.core.analysis.drift import DriftPattern, RunPattern
 from app.core.analysis.pair_design import STANDARD, one_look
 from app.core.analysis.stored_verdicts import verdicts_of
 from app.core.presentation.comparison import ab_headings, comparison_table
 from app.core.presentation.comparison_text import caveats, disturbance_words, ended_words, sentence, so_far
 from app.core.presentation.table import Cell
-from app.core.session.event_types import Look
+from app.core.session.event_types import InterimAnalysis
 from app.core.session.events import ExperimentEnded, RunEnded
-from app.core.session.results import Advice, DirectionFigures, LatencyFigures, RunFigures, RunStatus
+from app.core.session.results import Advice, DirectionStats, LatencyStats, RunResult, RunStatus
 from app.core.session.state import RunRecord, Session, replay
 from tests.case_loop import loop_over
 from tests.core import sessions
@@ -61,11 +61,11 @@ def experiment(session: Session) -> Comparison:
 def ab(
     pairs: Pairs,
     *,
-    looks: tuple[Look, ...] = (),
+    looks: tuple[InterimAnalysis, ...] = (),
     threshold: float | None = None,
     setting: tuple[str, str, str, str] | None = None,
     job: dict[str, str] | None = None,
-    figures: Callable[[float], RunFigures] | None = None,
+    figures: Callable[[float], RunResult] | None = None,
     advice: dict[str, Advice] | None = None,
 ) -> Session:
     """An A/B of these figures; `setting`: key, label and both values; `figures`: what a run measured."""
@@ -88,9 +88,9 @@ def ab(
     return replace(session, experiments=(replace(session.experiments[0], start=start),), runs=tuple(runs))
 
 
-def direction(iops: float, *, bs: int = 4096, **latency: float) -> DirectionFigures:
-    times = LatencyFigures(**{"mean": 1e6, "p50": 900_000, "p99": 2_000_000, **latency})  # type: ignore[arg-type]
-    return DirectionFigures(
+def direction(iops: float, *, bs: int = 4096, **latency: float) -> DirectionStats:
+    times = LatencyStats(**{"mean": 1e6, "p50": 900_000, "p99": 2_000_000, **latency})  # type: ignore[arg-type]
+    return DirectionStats(
         iops=iops,
         bytes_per_second=iops * bs,
         total_ios=int(iops * 60),
@@ -100,27 +100,27 @@ def direction(iops: float, *, bs: int = 4096, **latency: float) -> DirectionFigu
     )
 
 
-def flushed(latency: float) -> RunFigures:
-    return RunFigures(
+def flushed(latency: float) -> RunResult:
+    return RunResult(
         status=RunStatus.OK, write=direction(5000.0), sync=direction(5000.0, mean=latency, p50=900, p99=2000)
     )
 
 
-def held(latency: float) -> RunFigures:
-    return RunFigures(status=RunStatus.OK, read=direction(2000.0, p99=latency))
+def held(latency: float) -> RunResult:
+    return RunResult(status=RunStatus.OK, read=direction(2000.0, p99=latency))
 
 
-def large(iops: float) -> RunFigures:
-    return RunFigures(status=RunStatus.OK, read=direction(iops, bs=1 << 20))
+def large(iops: float) -> RunResult:
+    return RunResult(status=RunStatus.OK, read=direction(iops, bs=1 << 20))
 
 
-def mixed(iops: float) -> RunFigures:
+def mixed(iops: float) -> RunResult:
     read, write = direction(iops * 0.7), direction(iops * 0.3)
-    return RunFigures(status=RunStatus.OK, read=read, write=write)
+    return RunResult(status=RunStatus.OK, read=read, write=write)
 
 
-def written(iops: float) -> RunFigures:
-    return RunFigures(status=RunStatus.OK, write=direction(iops)) if iops else RunFigures(status=RunStatus.OK)
+def written(iops: float) -> RunResult:
+    return RunResult(status=RunStatus.OK, write=direction(iops)) if iops else RunResult(status=RunStatus.OK)
 
 
 def runs(*made: tuple[float, dict[str, str]], first: int = 1, **more: object) -> tuple[RunRecord, ...]:
@@ -169,7 +169,7 @@ CACHE = ("read_ahead", "Read-ahead", "none", "read-ahead")
 LARGEST = ("max_sectors_kb", "Largest request", "1280", "16")
 REBUILD = Advice(key="background-task", message="Background work.", about=("rebuild",))
 GOVERNOR = Advice(key="governor", message="powersave")
-NINETY_NINE = (Look(pairs=3, level=0.01),)
+NINETY_NINE = (InterimAnalysis(pairs=3, level=0.01),)
 SIX = tuple((1000.0 + at % 3, 800.0 + at % 2) for at in range(6))
 EVEN = tuple((1000.0 + at * 5 % 7, 1000.0 + (at * 3 + 2) % 7) for at in range(20))
 TEN = tuple((1000.0 + 13 * (at % 2), 1000.0 + 13 * (at // 2 % 2)) for at in range(10))
@@ -291,7 +291,7 @@ def everything() -> Iterator[str]:
     yield from (f"{title}: {ended(session) or 'nothing'}" for title, session in EXPERIMENTS.items())
     yield ""
     yield "WHAT THE RUNS DID BY THEMSELVES"
-    yield from (disturbance_words(Disturbance(pattern=pattern, size=4.2)) for pattern in RunPattern)
+    yield from (disturbance_words(DriftPattern(pattern=pattern, size=4.2)) for pattern in RunPattern)
     yield ""
     yield "TABLES"
     yield from table_of("one size of blocks", ab(SLOWER))

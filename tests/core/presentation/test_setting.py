@@ -5,7 +5,7 @@ from __future__ import annotations
 import pytest
 
 from app.core.presentation.setting import legal_words, now_cell, risk_of, settings_table, value_words, why_not
-from app.core.presentation.table import Cell, Mark, Table, Tone, text_of
+from app.core.presentation.table import Cell, StatusSymbol, Table, Tone, text_of
 from backends.model import Scope
 from backends.settings import Availability, Choice, Effect, Reading, Risk, Setting, Span
 
@@ -35,7 +35,7 @@ def words(table: Table, key: str) -> str:
 
 def test_a_column_that_may_be_cut_begins_with_what_is_in_force() -> None:
     cell = now_cell(CACHE, Reading(now="on", effective="not in force"), brief=True)
-    assert cell == Cell("not in force, set: on", Tone.ATTENTION, Mark.ATTENTION)
+    assert cell == Cell("not in force, set: on", Tone.ATTENTION, StatusSymbol.ATTENTION)
     table = settings_table((CACHE,), {CACHE.key: Reading(now="on", effective="not in force")}, Scope.ARRAY, brief=True)
     assert text_of(table.rows[0].cells[2]).startswith("not in force")
 
@@ -54,7 +54,7 @@ def test_what_nobody_reports_is_called_that() -> None:
 
 def test_a_policy_that_is_not_in_force_says_what_is() -> None:
     cell = now_cell(CACHE, Reading(now="wb", effective="wt", choices=CHOICES))
-    assert cell == Cell("write-back, in force write-through", Tone.ATTENTION, Mark.ATTENTION)
+    assert cell == Cell("write-back, in force write-through", Tone.ATTENTION, StatusSymbol.ATTENTION)
 
 
 def test_what_is_set_and_not_in_force_reads_as_a_sentence() -> None:

@@ -15,7 +15,7 @@ from backends.errors import BlockedError, NotFoundError
 from backends.host import Host
 from backends.model import Drive, Inventory, Problem, Target
 from backends.protocol import Vendor
-from backends.registry import Machine
+from backends.registry import MachineBackends
 from backends.settings import Reading, Setting
 from backends.vendors.block import VENDOR as BLOCK
 from tests.backends.fakes import FakeHost, disk, machine
@@ -64,7 +64,7 @@ async def bench(tmp_path: Path) -> Workbench:
         paths=Paths(sessions=folder / "s", journal=folder / "j", locks=folder / "l", config=folder / "c"),
         advisor=advise,
     )
-    made.hardware.machine = Machine(host, (BLOCK, Vendor(name="nvme", backend=Namespaces)))
+    made.hardware.machine = MachineBackends(host, (BLOCK, Vendor(name="nvme", backend=Namespaces)))
     await made.hardware.probe()
     return made
 

@@ -11,7 +11,7 @@ from app.core.workbench import Workbench
 from backends.errors import NotFoundError
 from backends.model import Array, Drive, Inventory, Problem, Scope, Target
 from backends.protocol import Vendor
-from backends.registry import Machine
+from backends.registry import MachineBackends
 from tests.backends.fakes import FakeHost
 
 
@@ -45,7 +45,7 @@ class Bench(Workbench):
             Vendor(name="quick", backend=lambda _host: self.quick),
             Vendor(name="slow", backend=lambda _host: self.slow),
         )
-        self.hardware.machine = Machine(self.host, both)
+        self.hardware.machine = MachineBackends(self.host, both)
 
     async def shows(self, count: int) -> None:
         """Until so many drives are known."""

@@ -14,7 +14,7 @@ from pathlib import Path
 import pytest
 
 from app.core.session import journal as module
-from app.core.session.journal import Journal, OpenChange, boot_id, read_records
+from app.core.session.journal import Journal, UnresolvedChange, boot_id, read_records
 from backends.errors import StorageError
 from backends.processes import process_start
 from backends.settings import Persistence
@@ -64,7 +64,7 @@ def test_an_intent_comes_back_as_it_was_written(tmp_path: Path, monkeypatch: pyt
     Journal(tmp_path).intent("c1", SESSION, change)
     alive(monkeypatch)
     (intent,) = Journal(tmp_path).unresolved()
-    assert intent == OpenChange(
+    assert intent == UnresolvedChange(
         id="c1",
         session=str(SESSION),
         at=intent.at,

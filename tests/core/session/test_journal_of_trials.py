@@ -11,7 +11,7 @@ import pytest
 from app.core.session import journal as module
 from app.core.session.journal import Journal
 from backends.errors import NewerError, StorageError
-from backends.formats import FORMATS, Kept
+from backends.formats import FORMATS, FileFormat
 from tests.core.doubles import planned
 from tests.core.session.journal_faults import SESSION
 from tests.core.session.test_journal import alive, of_dead_process
@@ -126,7 +126,7 @@ def test_why_a_journal_is_not_read_is_told_in_the_systems_words(tmp_path: Path) 
 def test_a_change_of_a_newer_program_stands_in_the_way_until_it_ends(tmp_path: Path) -> None:
     journal = Journal(tmp_path)
     with pytest.MonkeyPatch.context() as patch:
-        patch.setitem(FORMATS, Kept.JOURNAL, FORMATS[Kept.JOURNAL] + 1)
+        patch.setitem(FORMATS, FileFormat.JOURNAL, FORMATS[FileFormat.JOURNAL] + 1)
         patch.setattr(module, "program_version", lambda: "9.9.0")
         journal._append({"kind": "intent", "id": "c9", "session": str(SESSION)}, "")
     with pytest.raises(NewerError, match=f"A change of {SESSION.name} that is not at its end"):
@@ -146,7 +146,7 @@ def test_a_change_that_a_newer_program_went_on_with_is_not_taken_for_what_it_was
     alive(monkeypatch)
     assert [left.id for left in journal.unresolved()] == ["c1"]
     with monkeypatch.context() as patch:
-        patch.setitem(FORMATS, Kept.JOURNAL, FORMATS[Kept.JOURNAL] + 1)
+        patch.setitem(FORMATS, FileFormat.JOURNAL, FORMATS[FileFormat.JOURNAL] + 1)
         journal._append({"kind": "intent", "id": "c1", "session": str(SESSION)}, "")
     assert journal.unresolved() == ()
     assert journal.newer() is not None

@@ -13,7 +13,7 @@ from app.core.session.folders import LOG
 from app.core.session.journal import FILE, Journal
 from app.core.session.locks import hold_lock
 from app.core.session.store import SessionLog, beginning, load
-from app.core.session.trusted_file import NotOursError, open_own, read_own, read_regular
+from app.core.session.trusted_file import UntrustedFileError, open_own, read_own, read_regular
 from backends.errors import StorageError
 from tests.core.doubles import planned
 
@@ -141,7 +141,7 @@ def test_an_own_file_is_read_as_ever(tmp_path: Path) -> None:
 
 def test_whose_a_file_is_stands_in_the_sentence(tmp_path: Path) -> None:
     second_name(tmp_path / "file")
-    with pytest.raises(NotOursError, match="has a second name"):
+    with pytest.raises(UntrustedFileError, match="has a second name"):
         open_own(tmp_path / "file", os.O_RDONLY)
 
 
@@ -149,7 +149,7 @@ def test_whose_a_file_is_stands_in_the_sentence(tmp_path: Path) -> None:
 def test_what_is_refused_is_not_left_open(tmp_path: Path, reader: Callable[[Path], object]) -> None:
     fifo(tmp_path / "file")
     before = os.listdir("/proc/self/fd")
-    with pytest.raises(NotOursError, match="is not a regular file"):
+    with pytest.raises(UntrustedFileError, match="is not a regular file"):
         reader(tmp_path / "file")
     assert os.listdir("/proc/self/fd") == before
 
@@ -174,5 +174,5 @@ def test_a_users_own_group_may_write_what_it_keeps(tmp_path: Path, monkeypatch: 
 
 @needs_root
 def test_a_group_that_may_write_what_root_keeps_is_somebody_else(tmp_path: Path) -> None:
-    with pytest.raises(NotOursError, match="may be written by other users"):
+    with pytest.raises(UntrustedFileError, match="may be written by other users"):
         read_own(own_groups(tmp_path / "file"))

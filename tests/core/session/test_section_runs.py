@@ -8,23 +8,23 @@ from app.core.presentation.events import describe_event
 from app.core.session import event_codec
 from app.core.session.events import RunEnded, RunSection, RunStarted
 from app.core.session.results import (
-    DirectionFigures,
+    DirectionStats,
     GroupFigures,
-    LatencyFigures,
-    RunFigures,
+    LatencyStats,
+    RunResult,
     RunStatus,
     SectionFigures,
 )
 from app.core.session.section_runs import of_section, same_sections, section_runs
 from app.core.session.state import RunRecord
 
-READ = DirectionFigures(
+READ = DirectionStats(
     iops=100.0,
     bytes_per_second=409600.0,
     total_ios=1000,
     total_bytes=4096000,
     runtime_s=10.0,
-    latency_ns=LatencyFigures(),
+    latency_ns=LatencyStats(),
 )
 SECTIONS = (
     RunSection(name="reader", job={"rw": "randread", "bs": "4k"}, title="4k random read", planned_seconds=10.0),
@@ -34,7 +34,7 @@ START = RunStarted(
     at=1.0, id="r1", target="/dev/sdb", device="/dev/sdb", profile=None, job={"rw": "randread"}, title="2 sections",
     planned_seconds=20.0, sections=SECTIONS,
 )  # fmt: skip
-FIGURES = RunFigures(
+FIGURES = RunResult(
     status=RunStatus.OK,
     seconds=20.0,
     read=READ,

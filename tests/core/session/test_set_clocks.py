@@ -13,7 +13,7 @@ import pytest
 
 from app.core.analysis.drift import RunPattern, disturbances
 from app.core.analysis.pair_design import RULE
-from app.core.analysis.sample_groups import Order, Sides, sides_of
+from app.core.analysis.sample_groups import ComparisonSides, RunOrder, sides_of
 from app.core.changes import watchdog
 from app.core.changes.side_effects import without_earlier
 from app.core.changes.trial import check_seconds
@@ -24,7 +24,7 @@ from app.core.session import folders as pool
 from app.core.session import journal, store
 from app.core.session.event_types import MovedSetting
 from app.core.session.events import ExperimentStarted, LoggedEvent, NoteAdded
-from app.core.session.flag_files import EXPERIMENT, SWEEP, SessionMark
+from app.core.session.flag_files import EXPERIMENT, SWEEP, SessionFlag
 from app.core.session.folders import LOG
 from app.core.session.journal import boot_clock
 from app.core.session.paths import Paths
@@ -161,7 +161,7 @@ def test_the_tenth_session_of_one_second_is_newer_than_the_ninth(
 
 
 @pytest.mark.parametrize("mark", [EXPERIMENT, SWEEP])
-def test_marked_sessions_come_in_the_order_of_their_use(tmp_path: Path, mark: SessionMark) -> None:
+def test_marked_sessions_come_in_the_order_of_their_use(tmp_path: Path, mark: SessionFlag) -> None:
     paths = paths_at(tmp_path)
     first, second = used(paths, "2040-01-01-000000", ahead=HOUR), used(paths, "2026-01-01-000000")
     for folder in (first, second):
@@ -278,9 +278,9 @@ def runs_at(*at: float, letters: str) -> Session:
     return replay(events)
 
 
-@loop_over(("letters", "order"), [("ABBA", Order.IN_TURN), ("ABBBA", Order.BETWEEN), ("AABB", Order.GROUPS)])
+@loop_over(("letters", "order"), [("ABBA", RunOrder.IN_TURN), ("ABBBA", RunOrder.BETWEEN), ("AABB", RunOrder.GROUPS)])
 @loop_over("set_after", [1, 2, 3, 4])
-def test_runs_are_in_the_order_of_the_log(letters: str, order: Order, set_after: int) -> None:
+def test_runs_are_in_the_order_of_the_log(letters: str, order: RunOrder, set_after: int) -> None:
     at = [1000.0 + 100 * number - (HOUR if number >= set_after else 0) for number in range(len(letters))]
     session = runs_at(*at, letters=letters)
     found = sides_of(session.runs[0], session.runs[letters.index("B")], session.runs, session.runs)
@@ -295,7 +295,7 @@ def test_a_drift_is_seen_through_a_clock_that_was_set_back() -> None:
     def value(run: RunRecord) -> float:
         return 100.0 * 1.01**run.number
 
-    found = disturbances(Sides(a=a, b=b, interleaved=True), value)
+    found = disturbances(ComparisonSides(a=a, b=b, interleaved=True), value)
     (trend,) = [one for one in found if one.pattern is RunPattern.TREND]
     assert trend.size > 0  # it grows, while the times run backwards
 

@@ -24,10 +24,10 @@ from app.core.session.events import (
     SessionEnded,
     SessionStarted,
 )
-from app.core.session.results import DirectionSample, Phase, RunFigures, RunStatus, Sample
+from app.core.session.results import DirectionSample, Phase, RunResult, RunStatus, Sample
 from app.core.session.state import Session, fold, replay
 from backends.change import Change
-from backends.formats import FORMATS, Kept
+from backends.formats import FORMATS, FileFormat
 from backends.model import Drive, Inventory, Target
 from tests.core import sessions
 from tests.core.doubles import TARGET
@@ -36,7 +36,9 @@ from tests.core.generated import related_events
 MACHINE = MachineFacts(
     host="apricot", cpu="CPU", cores=2, memory_bytes=1 << 30, kernel="6.1", system="Debian", root=True
 )
-STARTED = SessionStarted(at=1.0, id="s", version="1", simulated=False, machine=MACHINE, format=FORMATS[Kept.SESSION])
+STARTED = SessionStarted(
+    at=1.0, id="s", version="1", simulated=False, machine=MACHINE, format=FORMATS[FileFormat.SESSION]
+)
 SEEN = Inventory(drives=(Drive(target=Target(backend="block", address="sda")),))
 
 
@@ -179,7 +181,7 @@ def test_the_end_of_an_unknown_change_changes_nothing() -> None:
 
 
 def test_a_run_is_active_from_its_start_to_its_end() -> None:
-    figures = RunFigures(status=RunStatus.OK)
+    figures = RunResult(status=RunStatus.OK)
     running = folded(run())
     done = fold(running, RunEnded(at=9.0, id="r1", figures=figures, folder="runs/r1"))
     assert (running.active is not None, done.active, done.runs[0].figures) == (True, None, figures)

@@ -17,11 +17,11 @@ from app.core.analysis.pair_design import STANDARD, letters_of, one_look
 from app.core.analysis.stored_verdicts import shown_experiment
 from app.core.analysis.verdict import Verdict
 from app.core.benchmark.idle_wait import rest
-from app.core.benchmark.runner import Preparation, Request
-from app.core.fio.events import Finished, LoadEvent
+from app.core.benchmark.runner import BenchmarkRequest, RunPlan
+from app.core.fio.events import LoadEvent, WorkloadFinished
 from app.core.fio.job import Engine, Job, JobTarget
 from app.core.presentation.comparison_text import sentence, so_far
-from app.core.session.event_types import Look, PhaseChanged, SteadyPlan
+from app.core.session.event_types import InterimAnalysis, PhaseChanged, SteadyPlan
 from app.core.session.results import Phase, RunStatus
 from app.core.session.state import replay
 from app.core.session.store import load
@@ -65,7 +65,7 @@ class ScriptedLoad:
         if stop.is_set():
             status = RunStatus.STOPPED
         ended = figures(status, None if status is RunStatus.OK else "it went wrong", self.iops(self.host, number))
-        yield Finished(figures=ended, raw=workdir / "fio.out")
+        yield WorkloadFinished(figures=ended, raw=workdir / "fio.out")
 
     def layout(self, target: JobTarget, workdir: Path, stop: asyncio.Event) -> AsyncGenerator[LoadEvent, None]:
         raise NotImplementedError
@@ -105,7 +105,7 @@ def script(table: Table) -> ScriptedLoad:
 
 async def planned(table: Table, *, pairs: int = 3, key: str = "read_ahead_kb", value: str = "4096") -> AbPlan:
     change = await table.bench.hardware.plan(SDA, key, value)
-    ready = await table.bench.jobs.prepare(Request(where="/dev/sda", name="block:sda", job=Job()))
+    ready = await table.bench.jobs.prepare(BenchmarkRequest(where="/dev/sda", name="block:sda", job=Job()))
     return plan_ab(change, ready, looks=one_look(pairs), rest_seconds=None, seed=1)
 
 
@@ -389,66 +389,64 @@ async def test_nothing_else_is_measured_meanwhile(table: Table) -> None:
 
 
 @pytest.fixture
-async def both(table: Table) -> tuple[Change, Preparation]:
+async def both(table: Table) -> tuple[Change, RunPlan]:
     plan = await planned(table)
     return plan.change, plan.ready
 
 
 @pytest.mark.parametrize("effect", [Effect.REBOOT, Effect.RESET, Effect.RESHAPE, Effect.RECREATED])
 async def test_what_cannot_be_set_in_turn_is_refused_with_what_to_do(
-    both: tuple[Change, Preparation], effect: Effect
+    both: tuple[Change, RunPlan], effect: Effect
 ) -> None:
     with pytest.raises(RefusedError) as caught:
         plan_ab(replace(both[0], effect=effect), both[1])
     assert "raidbench compare" in caught.value.hint
 
 
-async def test_what_destroys_data_is_refused(both: tuple[Change, Preparation]) -> None:
+async def test_what_destroys_data_is_refused(both: tuple[Change, RunPlan]) -> None:
     with pytest.raises(RefusedError, match="destroys data"):
         plan_ab(replace(both[0], risk=Risk.DESTROYS_DATA), both[1])
 
 
-async def test_a_value_that_is_not_known_cannot_be_gone_back_to(both: tuple[Change, Preparation]) -> None:
+async def test_a_value_that_is_not_known_cannot_be_gone_back_to(both: tuple[Change, RunPlan]) -> None:
     with pytest.raises(RefusedError, match="not known"):
         plan_ab(replace(both[0], before=None, undo=()), both[1])
 
 
-async def test_the_value_in_force_is_nothing_to_compare_with(both: tuple[Change, Preparation]) -> None:
+async def test_the_value_in_force_is_nothing_to_compare_with(both: tuple[Change, RunPlan]) -> None:
     with pytest.raises(InvalidValueError, match="already"):
         plan_ab(replace(both[0], after="128"), both[1])
 
 
-async def test_a_job_without_a_run_time_is_refused(both: tuple[Change, Preparation]) -> None:
+async def test_a_job_without_a_run_time_is_refused(both: tuple[Change, RunPlan]) -> None:
     job = Job(passes=1, runtime=0, ramp=0)
     with pytest.raises(InvalidValueError, match="no run time"):
         plan_ab(both[0], replace(both[1], job=job))
 
 
-async def test_the_time_of_a_plan_is_that_of_all_runs_and_pauses(both: tuple[Change, Preparation]) -> None:
+async def test_the_time_of_a_plan_is_that_of_all_runs_and_pauses(both: tuple[Change, RunPlan]) -> None:
     plan = plan_ab(both[0], both[1], looks=one_look(6), rest_seconds=5.0)
     assert plan.seconds == 12 * (10 + 60) + sum(plan.rests)
 
 
-async def test_no_two_pauses_are_of_one_length_and_none_is_shorter_than_asked(both: tuple[Change, Preparation]) -> None:
+async def test_no_two_pauses_are_of_one_length_and_none_is_shorter_than_asked(both: tuple[Change, RunPlan]) -> None:
     plan = plan_ab(both[0], both[1], rest_seconds=5.0)
     assert len(set(plan.rests)) == len(plan.order)
     assert all(5.0 <= pause <= 5.0 + 70 / 3 for pause in plan.rests)
 
 
-async def test_pauses_are_drawn_also_where_none_was_asked_for(both: tuple[Change, Preparation]) -> None:
+async def test_pauses_are_drawn_also_where_none_was_asked_for(both: tuple[Change, RunPlan]) -> None:
     plan = plan_ab(both[0], both[1], rest_seconds=0.0)
     assert len(set(plan.rests)) == len(plan.order)
     assert max(plan.rests) > 70 / 6
 
 
-async def test_what_is_simulated_has_no_pauses(both: tuple[Change, Preparation]) -> None:
+async def test_what_is_simulated_has_no_pauses(both: tuple[Change, RunPlan]) -> None:
     assert set(plan_ab(both[0], both[1], rest_seconds=None).rests) == {0.0}
 
 
 @pytest.mark.parametrize("pairs", [1, 2])
-async def test_fewer_than_three_pairs_are_said_to_carry_no_verdict(
-    both: tuple[Change, Preparation], pairs: int
-) -> None:
+async def test_fewer_than_three_pairs_are_said_to_carry_no_verdict(both: tuple[Change, RunPlan], pairs: int) -> None:
     plan = plan_ab(both[0], both[1], looks=one_look(pairs), noise=RunNoise(sd=0.02, dof=7, runs=8))
     assert plan.sights == ()
     assert plan_noise_words(plan) == "Fewer than 3 pairs carry no verdict, whatever they measure."
@@ -456,7 +454,7 @@ async def test_fewer_than_three_pairs_are_said_to_carry_no_verdict(
 
 async def test_a_difference_that_shows_early_ends_it_at_the_first_look(table: Table) -> None:
     change = await table.bench.hardware.plan(SDA, "read_ahead_kb", "4096")
-    ready = await table.bench.jobs.prepare(Request(where="/dev/sda", name="block:sda", job=Job()))
+    ready = await table.bench.jobs.prepare(BenchmarkRequest(where="/dev/sda", name="block:sda", job=Job()))
     record = await run_experiment(table.bench, plan_ab(change, ready, rest_seconds=None, seed=1))
     assert record.end is not None
     assert (record.end.status, len(script(table).values), record.start.pairs) == (RunStatus.OK, 12, 20)
@@ -469,7 +467,7 @@ async def test_a_stopped_experiment_is_not_decided_and_goes_on_by_its_plan(table
         return RunStatus.OK
 
     change = await table.bench.hardware.plan(SDA, "read_ahead_kb", "4096")
-    ready = await table.bench.jobs.prepare(Request(where="/dev/sda", name="block:sda", job=Job()))
+    ready = await table.bench.jobs.prepare(BenchmarkRequest(where="/dev/sda", name="block:sda", job=Job()))
     script(table).at_run[6] = stop
     stopped = await run_experiment(table.bench, plan_ab(change, ready, rest_seconds=None, seed=1))
     assert stopped.end is not None
@@ -555,7 +553,7 @@ async def test_a_restless_device_is_in_the_warnings_of_the_run(table: Table, mon
 
 @pytest.mark.parametrize(("pairs", "few"), [(3, "27 %"), (5, "13 %"), (7, "13 %")])
 async def test_a_plan_of_few_pairs_says_what_it_does_not_protect_from(
-    both: tuple[Change, Preparation], pairs: int, few: str
+    both: tuple[Change, RunPlan], pairs: int, few: str
 ) -> None:
     plan = plan_ab(both[0], both[1], looks=one_look(pairs))
     assert plan_noise_words(plan).endswith(
@@ -563,7 +561,7 @@ async def test_a_plan_of_few_pairs_says_what_it_does_not_protect_from(
     )
 
 
-async def test_a_plan_of_many_pairs_has_nothing_to_warn_of(both: tuple[Change, Preparation]) -> None:
+async def test_a_plan_of_many_pairs_has_nothing_to_warn_of(both: tuple[Change, RunPlan]) -> None:
     for looks in (STANDARD, one_look(8)):
         assert "protect" not in plan_noise_words(plan_ab(both[0], both[1], looks=looks))
     assert "protect" not in plan_noise_words(plan_null(SDA, both[1], pairs=6))
@@ -572,8 +570,8 @@ async def test_a_plan_of_many_pairs_has_nothing_to_warn_of(both: tuple[Change, P
 async def test_an_experiment_goes_on_in_its_order_by_its_levels(table: Table) -> None:
     """It was planned with other looks, and drew another order from its seed."""
     change = await table.bench.hardware.plan(SDA, "read_ahead_kb", "4096")
-    ready = await table.bench.jobs.prepare(Request(where="/dev/sda", name="block:sda", job=Job()))
-    old = (Look(pairs=3, level=0.008), Look(pairs=5, level=0.017))
+    ready = await table.bench.jobs.prepare(BenchmarkRequest(where="/dev/sda", name="block:sda", job=Job()))
+    old = (InterimAnalysis(pairs=3, level=0.008), InterimAnalysis(pairs=5, level=0.017))
     planned = plan_ab(change, ready, looks=old, rest_seconds=None, seed=1)
     reversed_order = tuple("B" if letter == "A" else "A" for letter in planned.order)
 

@@ -5,7 +5,7 @@ from __future__ import annotations
 from dataclasses import replace
 from typing import Any
 
-from app.core.benchmark.conditions.facts import Condition, Geometry, Measured, Policy, RunFacts
+from app.core.benchmark.conditions.facts import Condition, Geometry, MeasuredSoFar, Policy, RunFacts
 from app.core.fio.job import Job
 from app.core.session.results import Advice
 from app.features.advice.rules import advise
@@ -37,13 +37,13 @@ def run(*, job: dict[str, str] | None = None, **changes: Any) -> RunFacts:
     return replace(facts, job=Job.from_fields(job or {}, facts.job))
 
 
-def over(**changes: Any) -> Measured:
+def over(**changes: Any) -> MeasuredSoFar:
     """A minute, measured and over."""
-    base = Measured(ended=True, seconds=60.0, reads=5_000_000, read_bytes=5_000_000 * 4096, rounds=(85e3,) * 6)
+    base = MeasuredSoFar(ended=True, seconds=60.0, reads=5_000_000, read_bytes=5_000_000 * 4096, rounds=(85e3,) * 6)
     return replace(base, **changes)
 
 
-def going(**changes: Any) -> Measured:
+def going(**changes: Any) -> MeasuredSoFar:
     """A run that goes on."""
     return replace(over(), ended=False, left=10.0, **changes)
 

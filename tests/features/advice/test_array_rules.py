@@ -5,7 +5,7 @@ from __future__ import annotations
 from dataclasses import replace
 
 from app.core.benchmark.conditions.facts import Condition, Geometry
-from app.core.session.results import MemberFigures
+from app.core.session.results import MemberStats
 from backends.model import Level, Media
 from tests.features.advice.facts import BLAMELESS, RAID5, G, K, M, going, keys, over, run, said, set_to
 
@@ -13,8 +13,8 @@ WRITES = {"rw": "write", "bs": "4M"}
 """Article B: 4M sequential."""
 
 
-def member(device: str, *, reads: float, share: float, queue: float = 8.0, role: str = "") -> MemberFigures:
-    return MemberFigures(
+def member(device: str, *, reads: float, share: float, queue: float = 8.0, role: str = "") -> MemberStats:
+    return MemberStats(
         device=device,
         role=role,
         read_iops=reads,

@@ -4,12 +4,12 @@ from __future__ import annotations
 
 import pytest
 
-from app.core.session.results import CpuFigures
+from app.core.session.results import CpuStats
 from app.features.advice.measured_rules import in_rounds, steady_after
 from tests.case_loop import loop_over
 from tests.features.advice.facts import going, keys, over, run, said
 
-FULL = CpuFigures(fio_percent_of_core=98.0, host_percent=9.0)
+FULL = CpuStats(fio_percent_of_core=98.0, host_percent=9.0)
 
 
 def test_article_b_one_job_at_depth_512_is_bound_by_its_core() -> None:
@@ -24,12 +24,12 @@ def test_four_jobs_have_four_cores() -> None:
 
 
 def test_more_jobs_than_cores_are_bound_by_the_cores() -> None:
-    cpu = CpuFigures(fio_percent_of_core=196.0, host_percent=90.0)
+    cpu = CpuStats(fio_percent_of_core=196.0, host_percent=90.0)
     assert keys(run(job={"numjobs": "4"}, cores=2, measured=going(cpu=cpu))) == ["fio-cpu-bound"]
 
 
 def test_a_host_without_idle_time_is_told() -> None:
-    assert keys(run(measured=going(cpu=CpuFigures(fio_percent_of_core=30.0, host_percent=99.0)))) == ["host-cpu-bound"]
+    assert keys(run(measured=going(cpu=CpuStats(fio_percent_of_core=30.0, host_percent=99.0)))) == ["host-cpu-bound"]
 
 
 @pytest.mark.parametrize(

@@ -8,7 +8,7 @@ from pathlib import Path
 
 import pytest
 
-from app.core.benchmark.runner import Request
+from app.core.benchmark.runner import BenchmarkRequest
 from app.core.fio.job import Job
 from app.core.session.paths import Paths
 from app.core.session.results import Advice
@@ -16,7 +16,7 @@ from app.core.workbench import Workbench
 from app.features.advice.rules import advise
 from backends.errors import NotFoundError
 from backends.model import Scope, Target
-from backends.protocol import TellsTasks
+from backends.protocol import TaskReporter
 from backends.simulator.host import SimulatedHost
 from backends.simulator.profiles.linux import linux_rack
 from tests.backends.simulator.asking import FAST, still_host
@@ -33,9 +33,9 @@ async def bench(tmp_path: Path) -> AsyncIterator[Workbench]:
     bench.close()
 
 
-def wanted(device: str, **fields: str) -> Request:
+def wanted(device: str, **fields: str) -> BenchmarkRequest:
     job = Job.from_fields({"rw": "randread", "runtime": "2", "ramp": "0", **fields})
-    return Request(where=device, name=device, job=job)
+    return BenchmarkRequest(where=device, name=device, job=job)
 
 
 def keys(advice: tuple[Advice, ...]) -> list[str]:
@@ -89,7 +89,7 @@ async def test_what_cannot_be_measured_is_not_judged(bench: Workbench) -> None:
 
 async def test_work_on_a_volume_is_told_without_asking_the_card_again(bench: Workbench) -> None:
     backend = bench.hardware.machine.backends["megaraid"]
-    assert isinstance(backend, TellsTasks)
+    assert isinstance(backend, TaskReporter)
     array = next(one for one in bench.session.inventory.arrays if one.device == "/dev/sdd")
     lines = len(bench.session.events)
     tasks = await backend.tasks(array.target)
@@ -98,7 +98,7 @@ async def test_work_on_a_volume_is_told_without_asking_the_card_again(bench: Wor
 
 async def test_a_card_that_is_not_there_has_no_work(bench: Workbench) -> None:
     backend = bench.hardware.machine.backends["megaraid"]
-    assert isinstance(backend, TellsTasks)
+    assert isinstance(backend, TaskReporter)
     with pytest.raises(NotFoundError):
         await backend.tasks(Target(backend="megaraid", address="/c9/v9", scope=Scope.ARRAY))
 

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from dataclasses import replace
 
-from app.core.benchmark.conditions.facts import Measured, RunFacts
+from app.core.benchmark.conditions.facts import MeasuredSoFar, RunFacts
 from app.core.fio.job import Engine, Job
 from app.core.fio.sections import JobSection, join_sections
 from app.features.advice.rules import ABOUT_A_SECTION, KEYS, NOT_OF_SECTIONS, advise
@@ -14,7 +14,7 @@ SOUND = BLAMELESS.job
 DEEP = replace(SOUND, ioengine=Engine.PSYNC, iodepth=32)
 
 
-def facts_of(*jobs: Job, measured: Measured | None = None) -> RunFacts:
+def facts_of(*jobs: Job, measured: MeasuredSoFar | None = None) -> RunFacts:
     job = join_sections([JobSection(name=f"s{number}", job=one) for number, one in enumerate(jobs)])
     return replace(BLAMELESS, job=job, measured=measured)
 

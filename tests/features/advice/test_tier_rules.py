@@ -6,8 +6,8 @@ from typing import Any
 
 import pytest
 
-from app.core.benchmark.conditions.facts import ARC, Condition, FrontCache, Policy, RunFacts
-from app.core.session.results import CacheFigures
+from app.core.benchmark.conditions.facts import ARC, Condition, Policy, RunFacts, UpstreamCache
+from app.core.session.results import CacheStats
 from app.features.advice.cache_rules import amplification
 from backends.caches import BCACHE, DM_CACHE, WRITECACHE
 from tests.case_loop import loop_over
@@ -16,8 +16,8 @@ from tests.features.advice.facts import G, K, going, keys, over, run, said
 READS, WRITES = {"rw": "randread"}, {"rw": "randwrite"}
 
 
-def before(kind: str, size: int | None = 40 * G, **changes: Any) -> FrontCache:
-    return FrontCache(kind=kind, size_bytes=size, **changes)
+def before(kind: str, size: int | None = 40 * G, **changes: Any) -> UpstreamCache:
+    return UpstreamCache(kind=kind, size_bytes=size, **changes)
 
 
 def are(**settings: str) -> Condition:
@@ -106,13 +106,13 @@ def test_what_is_no_bcache_has_no_cutoff() -> None:
     ("share", "area", "told"), [(0.89, 8 * G, True), (0.9, 8 * G, False), (0.44, 80 * G, True), (0.45, 80 * G, False)]
 )
 def test_a_cache_that_served_less_than_it_could_hold_was_cold(share: float, area: int, told: bool) -> None:
-    done = over(caches=(CacheFigures(device="vg0/mail", share_of_reads=share),))
+    done = over(caches=(CacheStats(device="vg0/mail", share_of_reads=share),))
     facts = run(area_bytes=area, front=before(DM_CACHE), measured=done)
     assert ("cache-cold" in keys(facts)) is told
 
 
 def test_it_tells_both_shares_and_is_silent_while_it_runs_and_where_nothing_was_counted() -> None:
-    figures = (CacheFigures(device="bcache0", share_of_reads=0.12),)
+    figures = (CacheStats(device="bcache0", share_of_reads=0.12),)
     facts = run(area_bytes=80 * G, front=before(BCACHE), measured=over(caches=figures))
     assert "served 12 % of the reads and could hold 50 % of the area" in said(facts, "cache-cold").message
     assert "cache-cold" not in keys(run(area_bytes=8 * G, front=before(BCACHE), measured=going(caches=figures)))
@@ -120,7 +120,7 @@ def test_it_tells_both_shares_and_is_silent_while_it_runs_and_where_nothing_was_
 
 
 def test_a_writecache_serves_no_reads_and_so_is_never_cold() -> None:
-    figures = (CacheFigures(device="vg0/db", share_of_reads=0.0),)
+    figures = (CacheStats(device="vg0/db", share_of_reads=0.0),)
     job = {"rw": "randrw"}
     assert "cache-cold" not in keys(run(job=job, area_bytes=G, front=before(WRITECACHE), measured=over(caches=figures)))
 
@@ -234,6 +234,6 @@ def test_compression_that_saves_nothing_of_random_data_is_said(job: dict[str, st
 
 
 @pytest.mark.parametrize(("front", "told"), [(None, True), (before(ARC), True), (before(BCACHE), False)])
-def test_a_cache_of_flash_before_disks_is_not_unwritten_flash(front: FrontCache | None, told: bool) -> None:
+def test_a_cache_of_flash_before_disks_is_not_unwritten_flash(front: UpstreamCache | None, told: bool) -> None:
     facts: RunFacts = run(content=False, area_bytes=400 * G, front=front)
     assert ("unwritten-flash" in keys(facts)) is told

@@ -10,9 +10,9 @@ from app.core.presentation import json_schema
 from app.core.presentation.events import describe_event
 from app.core.presentation.run import caveat_mark
 from app.core.session.event_codec import decode, encode
-from app.core.session.event_types import Advised
+from app.core.session.event_types import AdviceGiven
 from app.core.session.events import LiveEvent, LoggedEvent, RunEnded
-from app.core.session.results import Advice, RunFigures, RunStatus
+from app.core.session.results import Advice, RunResult, RunStatus
 from app.core.session.state import fold, replay
 from tests.core import sessions
 
@@ -46,7 +46,7 @@ def test_the_log_tells_it() -> None:
 def test_what_is_said_while_a_job_runs_takes_the_place_of_what_was() -> None:
     session = replay([sessions.started(), sessions.run("r1")[0]])
     for advice in ((ADVICE,), ()):
-        session = fold(session, LiveEvent(at=1.0, id="r1", progress=Advised(advice=advice)))
+        session = fold(session, LiveEvent(at=1.0, id="r1", progress=AdviceGiven(advice=advice)))
     assert session.active is not None
     assert session.active.advice == ()
 
@@ -59,4 +59,4 @@ def test_lists_of_runs_count_it(count: int, mark: str) -> None:
 
 
 def test_a_run_of_which_nothing_is_said_bears_no_mark() -> None:
-    assert caveat_mark(RunFigures(status=RunStatus.OK)) == ""
+    assert caveat_mark(RunResult(status=RunStatus.OK)) == ""

@@ -9,8 +9,8 @@ from pathlib import Path
 
 from app.core.session.paths import Paths
 from app.core.workbench import Workbench
-from app.features.apply.applying import DesiredPlan, Place, SetOutcome, apply_set, plan_rest, plan_set
-from app.features.apply.drift import DesiredState, DriftLook
+from app.features.apply.applying import ApplyResult, DesiredPlan, Place, apply_set, plan_rest, plan_set
+from app.features.apply.drift import DesiredState, DriftScan
 from app.features.apply.exporting import all_of, document_of, exported
 from app.features.apply.settings_file import DesiredFile, parse
 from backends.errors import RaidbenchError
@@ -59,10 +59,10 @@ def file(text: str) -> DesiredFile:
 
 
 async def state_of(bench: Workbench, text: str) -> DesiredState:
-    return await DriftLook(bench, file(text)).look()
+    return await DriftScan(bench, file(text)).look()
 
 
-async def applied(bench: Workbench, text: str, *, keep_going: bool = False, trial: float | None = None) -> SetOutcome:
+async def applied(bench: Workbench, text: str, *, keep_going: bool = False, trial: float | None = None) -> ApplyResult:
     plan = await plan_set(bench, await state_of(bench, text), persist=file(text).persist, trial=trial)
 
     async def plan_more(made: Collection[Place]) -> DesiredPlan | None:

@@ -10,7 +10,7 @@ import pytest
 
 from app.core.workbench import Workbench
 from app.features.apply.applying import apply_set, plan_set
-from app.features.apply.drift import ANEW, DriftKind, DriftLook
+from app.features.apply.drift import ANEW, DriftKind, DriftScan
 from app.features.apply.exporting import document_of, exported
 from app.features.apply.selectors import everything
 from app.features.apply.settings_file import DesiredError, parse
@@ -301,7 +301,7 @@ async def test_what_cannot_be_read_hides_no_difference_of_the_others(bench: Work
             raise ToolFailedError("It gave no answer.")
         return await bench.hardware.read(target)
 
-    state = await DriftLook(bench, wanted, read).look()
+    state = await DriftScan(bench, wanted, read).look()
     kinds = {str(one.target): one.kind for one in state.drifts}
     assert (kinds["megaraid:/c0/v0"], kinds["megaraid:/c0/v1"]) == (DriftKind.UNREAD, DriftKind.SETTABLE)
 
@@ -377,7 +377,7 @@ async def test_the_workbench_plans_nothing_to_compare(bench: Workbench) -> None:
         return await bench.hardware.read(target)
 
     text = SDF + "nr_requests = 2000\nread_ahead_kb = 256\n"
-    state = await DriftLook(bench, file(text), read).look()
+    state = await DriftScan(bench, file(text), read).look()
     assert [(one.key, one.kind, one.why) for one in state.drifts] == [
         ("nr_requests", DriftKind.BLOCKED, "from 4 to 32 requests here and now"),
         ("read_ahead_kb", DriftKind.SETTABLE, ""),

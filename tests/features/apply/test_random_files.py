@@ -10,7 +10,7 @@ import pytest
 
 from app.core.workbench import Workbench
 from app.features.apply.applying import DesiredPlan, apply_set, plan_set
-from app.features.apply.drift import DriftLook
+from app.features.apply.drift import DriftScan
 from app.features.apply.settings_file import DesiredError
 from backends.errors import BlockedError, InvalidValueError, NotFoundError, RefusedError
 from backends.model import Array, Controller, Drive, Target
@@ -68,7 +68,7 @@ def _value(rng: random.Random, reading: Reading) -> str:
 async def planned(bench: Workbench, text: str) -> DesiredPlan | None:
     """What would be done; None where the file is refused with a sentence."""
     try:
-        state = await DriftLook(bench, file(text)).look()
+        state = await DriftScan(bench, file(text)).look()
         return await plan_set(bench, state, persist=False, trial=None)
     except (BlockedError, DesiredError, InvalidValueError, NotFoundError, RefusedError):
         return None

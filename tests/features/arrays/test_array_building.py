@@ -8,10 +8,10 @@ from typing import Any
 
 import pytest
 
-from app.core.changes.arrays.array_journal import ArrayEntry, ArrayStage
-from app.core.changes.arrays.builder import ArrayBuilding
-from backends.array_planning import ArrayFound
-from backends.change import Write
+from app.core.changes.arrays.array_journal import ArrayJournalEntry, ArrayStage
+from app.core.changes.arrays.builder import ArrayBuilder
+from backends.array_planning import ArrayMatch
+from backends.change import ChangeStep
 from backends.errors import ToolFailedError
 from backends.identity import Signature
 from backends.model import Target
@@ -51,7 +51,7 @@ def run_only(monkeypatch: pytest.MonkeyPatch, count: int, error: BaseException) 
     """mdadm takes so many steps of what is made, and then that happens."""
     take = MdRaid.run_making
 
-    async def some(self: MdRaid, controller: Target | None, steps: Sequence[Write]) -> None:
+    async def some(self: MdRaid, controller: Target | None, steps: Sequence[ChangeStep]) -> None:
         if steps[0].argv[1] != "--create":
             return await take(self, controller, steps)
         await take(self, controller, steps[:count])
@@ -123,7 +123,7 @@ def test_an_array_at_which_nobody_can_look_is_named_and_recovered_once_its_drive
 ) -> None:
     """By the process that made it, too: it is not at it any more."""
 
-    async def fails(_self: ArrayBuilding, _entry: ArrayEntry) -> ArrayFound:
+    async def fails(_self: ArrayBuilder, _entry: ArrayJournalEntry) -> ArrayMatch:
         raise ToolFailedError("mdadm: cannot open /dev/sdc: No such device or address")
 
     with monkeypatch.context() as patch:
@@ -135,15 +135,15 @@ def test_an_array_at_which_nobody_can_look_is_named_and_recovered_once_its_drive
     assert "rb-lost" in cli(*RACK, "devices").err
     assert cli(*RACK, "recover", "--restore").status == 0
     assert here(cli) == [("raid1", "made")]
-    finds = ArrayBuilding.find
+    finds = ArrayBuilder.find
 
-    async def fails_later(self: ArrayBuilding, entry: ArrayEntry) -> ArrayFound:
+    async def fails_later(self: ArrayBuilder, entry: ArrayJournalEntry) -> ArrayMatch:
         return await (fails if entry.stage is ArrayStage.REMOVING or removing else finds)(self, entry)
 
     removing = []
     take = MdRaid.run_making
 
-    async def remove(self: MdRaid, controller: Target | None, steps: Sequence[Write]) -> None:
+    async def remove(self: MdRaid, controller: Target | None, steps: Sequence[ChangeStep]) -> None:
         removing.append(steps)
         await take(self, controller, steps)
 
@@ -198,7 +198,7 @@ def test_after_a_kill_in_a_deletion_recover_tells_what_there_is_and_finishes_it(
     name = made(cli, NESTED, "1700,1701,1702,1703,1704,1705")["name"]
     take = MdRaid.run_making
 
-    async def some(self: MdRaid, controller: Target | None, steps: Sequence[Write]) -> None:
+    async def some(self: MdRaid, controller: Target | None, steps: Sequence[ChangeStep]) -> None:
         assert len(steps) == 5
         await take(self, controller, steps[:count])
         raise KilledError

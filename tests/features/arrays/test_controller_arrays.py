@@ -6,9 +6,9 @@ from collections.abc import Awaitable, Callable, Sequence
 
 import pytest
 
-from backends.change import Write
+from backends.change import ChangeStep
 from backends.model import Level, Target
-from backends.protocol import BuildsArrays
+from backends.protocol import ArrayCreator
 from backends.simulator.firmware_rules import PINNED, RefusalError
 from backends.vendors.megaraid.backend import MegaRaid
 from backends.vendors.smartarray.backend import SmartArray
@@ -97,7 +97,7 @@ def killed(cli: Cli, monkeypatch: pytest.MonkeyPatch, count: int, words: Sequenc
 
 
 def _some(take: Take, count: int) -> Take:
-    async def some(self: BuildsArrays, controller: Target | None, steps: Sequence[Write]) -> None:
+    async def some(self: ArrayCreator, controller: Target | None, steps: Sequence[ChangeStep]) -> None:
         await take(self, controller, steps[:count])
         raise KilledError
 

@@ -9,7 +9,7 @@ from pathlib import Path
 import pytest
 from textual.pilot import Pilot
 
-from app.core.changes.arrays.builder import ArrayBuilding
+from app.core.changes.arrays.builder import ArrayBuilder
 from app.core.workbench import Workbench
 from app.features.arrays.screen import NewArrayScreen
 from app.tui.app import WorkbenchApp
@@ -106,7 +106,7 @@ async def test_the_array_is_made_after_the_ends_of_the_serial_numbers_and_delete
         assert "1700,1701" in asked
         await answer(pilot, "tab", *TYPED, "enter", "enter")
         await until(pilot, lambda: "Made here: rb-" in text_of(pilot))
-        made: ArrayBuilding = pilot.app.workbench.arrays  # type: ignore[attr-defined]
+        made: ArrayBuilder = pilot.app.workbench.arrays  # type: ignore[attr-defined]
         (entry,) = made.made_here.entries()
         await until(pilot, lambda: "drives of 69" in words(pilot))
         assert "51 drives of 69" in words(pilot)
@@ -142,7 +142,7 @@ async def test_what_the_tool_refuses_is_told_and_the_drives_stay_ticked(
     async def refused(*_words: object, **_more: object) -> None:
         raise ToolFailedError("rb-1 was not made: no luck.", hint="Nothing of it is left.")
 
-    monkeypatch.setattr(ArrayBuilding, "create", refused)
+    monkeypatch.setattr(ArrayBuilder, "create", refused)
     async with sheet(tmp_path) as pilot:
         await ask(pilot)
         await answer(pilot, "tab", *TYPED, "enter", "enter")
@@ -175,7 +175,7 @@ async def test_ticked_physical_volumes_become_a_volume_after_the_name_of_their_g
         assert "/usr/sbin/lvcreate --yes" in text_of(pilot)
         await answer(pilot, "tab", *"data", "enter", "enter")
         await until(pilot, lambda: "Made here: rb-" in text_of(pilot))
-        made: ArrayBuilding = pilot.app.workbench.arrays  # type: ignore[attr-defined]
+        made: ArrayBuilder = pilot.app.workbench.arrays  # type: ignore[attr-defined]
         (entry,) = made.made_here.entries()
         assert (str(entry.array.controller), entry.stage.value) == ("lvm:data", "made")
 

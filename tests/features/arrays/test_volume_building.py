@@ -9,8 +9,8 @@ from typing import Any
 
 import pytest
 
-from backends.array_planning import ArrayFound, MadeArray
-from backends.change import Write
+from backends.array_planning import ArrayMatch, CreatedArray
+from backends.change import ChangeStep
 from backends.model import Target
 from backends.vendors.lvm.backend import Lvm
 from tests.cli.conftest import Cli
@@ -45,7 +45,7 @@ def killed(cli: Cli, monkeypatch: pytest.MonkeyPatch, *, before: bool) -> None:
     """raidbench is gone before or after lvcreate; others see that it is."""
     take = Lvm.run_making
 
-    async def some(self: Lvm, controller: Target | None, steps: Sequence[Write]) -> None:
+    async def some(self: Lvm, controller: Target | None, steps: Sequence[ChangeStep]) -> None:
         if not before:
             await take(self, controller, steps)
         raise KilledError
@@ -109,7 +109,7 @@ def test_what_cannot_be_looked_at_is_not_deleted(cli: Cli, monkeypatch: pytest.M
     made(cli)
     find = Lvm.find_made
 
-    async def inactive(self: Lvm, array: MadeArray) -> ArrayFound:
+    async def inactive(self: Lvm, array: CreatedArray) -> ArrayMatch:
         found = await find(self, array)
         return replace(found, device=None, looked_at=(), remove=(), words="It is not active.")
 

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from typing import Any
 
-from app.features.check.snapshot import Block, Partition, Sight, Slot
+from app.features.check.snapshot import BlockDevice, Partition, PciSlot, SystemSnapshot
 from backends.identity import Identity
 from backends.model import (
     UNRECOVERABLE,
@@ -68,10 +68,10 @@ def on(target: Target, **values: str | Reading) -> dict[Target, dict[str, Readin
     return {target: {key: one if isinstance(one, Reading) else Reading(now=one) for key, one in values.items()}}
 
 
-def two_disks(first: str, second: str) -> Sight:
+def two_disks(first: str, second: str) -> SystemSnapshot:
     """Two disks of one WWN with these serial numbers."""
     names = zip(("sda", "sdb"), (first, second), strict=True)
-    return Sight(
+    return SystemSnapshot(
         inventory=Inventory(
             drives=tuple(
                 disk(
@@ -93,47 +93,52 @@ def array_of(
     array: Array | None = None,
     drives: tuple[Drive, ...] | None = None,
     **more: Any,
-) -> Sight:
+) -> SystemSnapshot:
     """A card with one volume, which the kernel has as sda."""
     inventory = Inventory(
         controllers=(controller or card(),),
         arrays=(array or volume(),),
         drives=(*(members() if drives is None else drives), disk(interface="raid volume")),
     )
-    return Sight(**{"inventory": inventory, "blocks": {"sda": Block(name="sda")}, "cores": 8, **more})
+    return SystemSnapshot(**{"inventory": inventory, "blocks": {"sda": BlockDevice(name="sda")}, "cores": 8, **more})
 
 
-def disk_of(drive: Drive | None = None, /, **more: Any) -> Sight:
+def disk_of(drive: Drive | None = None, /, **more: Any) -> SystemSnapshot:
     """One disk at the kernel."""
-    return Sight(
-        **{"inventory": Inventory(drives=(drive or disk(),)), "blocks": {"sda": Block(name="sda")}, "cores": 8, **more}
+    return SystemSnapshot(
+        **{
+            "inventory": Inventory(drives=(drive or disk(),)),
+            "blocks": {"sda": BlockDevice(name="sda")},
+            "cores": 8,
+            **more,
+        }
     )
 
 
-def ill(**health: Any) -> Sight:
+def ill(**health: Any) -> SystemSnapshot:
     """One disk at the kernel that reports this of its health."""
     return disk_of(disk(health=Health(**health)))
 
 
-def slot(now: str = "8.0 GT/s", lanes: int = 8, port_lanes: int | None = 8, **more: Any) -> dict[str, Slot]:
+def slot(now: str = "8.0 GT/s", lanes: int = 8, port_lanes: int | None = 8, **more: Any) -> dict[str, PciSlot]:
     link = Link(speed=now, width=lanes, max_speed="8.0 GT/s", max_width=8)
     port = Link(max_speed="8.0 GT/s", max_width=port_lanes) if port_lanes else Link()
-    return {"0000:03:00.0": Slot(link=link, port=port, **more)}
+    return {"0000:03:00.0": PciSlot(link=link, port=port, **more)}
 
 
 def irqs(*cpus: int) -> dict[str, frozenset[int]]:
     return {str(30 + at): frozenset({cpu}) for at, cpu in enumerate(cpus)}
 
 
-def begins(at: int) -> Sight:
-    return array_of(blocks={"sda": Block(name="sda", parts=(Partition(name="sda1", start=at),))})
+def begins(at: int) -> SystemSnapshot:
+    return array_of(blocks={"sda": BlockDevice(name="sda", parts=(Partition(name="sda1", start=at),))})
 
 
 def mounted(*options: str, fstype: str = "xfs", source: str = "/dev/sda") -> tuple[Mount, ...]:
     return (Mount(devno="8:0", point="/srv", fstype=fstype, source=source, options=options),)
 
 
-def pool(**values: str) -> Sight:
+def pool(**values: str) -> SystemSnapshot:
     """A RAID-Z of three disks with a volume."""
     own = Target(backend="zfs", address="tank", scope=Scope.ARRAY)
     zvol = Target(backend="zfs", address="tank/vm", scope=Scope.ARRAY)
@@ -145,66 +150,68 @@ def pool(**values: str) -> Sight:
         ),
         drives=tuple(Drive(target=one, physical_block=4096) for one in targets),
     )
-    return Sight(
+    return SystemSnapshot(
         inventory=inventory, readings=on(own, ashift=values["ashift"]) | on(zvol, volblocksize=values["block"])
     )
 
 
-def stacked(own: str, **lower: str) -> Sight:
+def stacked(own: str, **lower: str) -> SystemSnapshot:
     """md0 of some disks, with what each says of TRIM."""
     path = "queue/discard_max_bytes"
-    below = {name: Block(name=name, attributes={path: text} if text else {}) for name, text in lower.items()}
-    return Sight(blocks={"md0": Block(name="md0", attributes={path: own}, below=tuple(lower)), **below})
+    below = {name: BlockDevice(name=name, attributes={path: text} if text else {}) for name, text in lower.items()}
+    return SystemSnapshot(blocks={"md0": BlockDevice(name="md0", attributes={path: own}, below=tuple(lower)), **below})
 
 
-def paths(*states: str) -> Sight:
-    below = {f"sd{at}": Block(name=f"sd{at}", attributes={"device/state": one}) for at, one in enumerate(states)}
+def paths(*states: str) -> SystemSnapshot:
+    below = {f"sd{at}": BlockDevice(name=f"sd{at}", attributes={"device/state": one}) for at, one in enumerate(states)}
     names = {"dm/uuid": "mpath-3600", "dm/name": "mpatha"}
-    return Sight(blocks={"dm-0": Block(name="dm-0", attributes=names, below=tuple(below)), **below})
+    return SystemSnapshot(blocks={"dm-0": BlockDevice(name="dm-0", attributes=names, below=tuple(below)), **below})
 
 
-def virtual(queues: int) -> Sight:
-    return Sight(blocks={"vda": Block(name="vda", driver="virtio_blk", queues=queues)}, cores=4)
+def virtual(queues: int) -> SystemSnapshot:
+    return SystemSnapshot(blocks={"vda": BlockDevice(name="vda", driver="virtio_blk", queues=queues)}, cores=4)
 
 
-def formats(now: str) -> Sight:
+def formats(now: str) -> SystemSnapshot:
     choices = (Choice(value="512", label="512 bytes, good"), Choice(value="4096", label="4096 bytes, best"))
     return disk_of(readings=on(DISK, lba_format=Reading(now=now, choices=choices)))
 
 
-def queue(**values: str) -> Sight:
+def queue(**values: str) -> SystemSnapshot:
     return array_of(readings=on(DISK, **values))
 
 
-def attributes(name: str, **values: str) -> Sight:
+def attributes(name: str, **values: str) -> SystemSnapshot:
     """Return a machine whose kernel has one disk with these files; `__` in a key is a `/` of the path."""
     files = {key.replace("__", "/"): text for key, text in values.items()}
-    return Sight(blocks={name: Block(name=name, attributes=files)})
+    return SystemSnapshot(blocks={name: BlockDevice(name=name, attributes=files)})
 
 
-def md(*facts: Fact, **more: Any) -> Sight:
+def md(*facts: Fact, **more: Any) -> SystemSnapshot:
     """Return a machine with an md mirror of two disks of 1 TiB."""
     target = Target(backend="md", address="md0", scope=Scope.ARRAY)
     good = {"level": Level.RAID1, "state": State.OPTIMAL, "size_bytes": 1 << 40, "data_drives": 1, "device": "/dev/md0"}
     readings = more.pop("readings", {})
-    blocks = {"md0": Block(name="md0")}
+    blocks = {"md0": BlockDevice(name="md0")}
     array = Array(target=target, facts=facts, **{**good, **more})
-    return Sight(inventory=Inventory(arrays=(array,)), readings={target: readings}, blocks=blocks)
+    return SystemSnapshot(inventory=Inventory(arrays=(array,)), readings={target: readings}, blocks=blocks)
 
 
-def tank(*facts: Fact, sync: str = "inherit") -> Sight:
+def tank(*facts: Fact, sync: str = "inherit") -> SystemSnapshot:
     """Return a machine with one ZFS pool."""
     target = Target(backend="zfs", address="tank", scope=Scope.ARRAY)
-    return Sight(inventory=Inventory(arrays=(Array(target=target, facts=facts),)), readings=on(target, sync=sync))
+    return SystemSnapshot(
+        inventory=Inventory(arrays=(Array(target=target, facts=facts),)), readings=on(target, sync=sync)
+    )
 
 
-def group(*facts: Fact) -> Sight:
+def group(*facts: Fact) -> SystemSnapshot:
     """Return a machine with a logical volume."""
     target = Target(backend="lvm", address="vg0/db", scope=Scope.ARRAY)
-    return Sight(inventory=Inventory(arrays=(Array(target=target, facts=facts),)))
+    return SystemSnapshot(inventory=Inventory(arrays=(Array(target=target, facts=facts),)))
 
 
-def linked(*links: tuple[str, str], **more: Any) -> Sight:
+def linked(*links: tuple[str, str], **more: Any) -> SystemSnapshot:
     """Return a card with drives of one model, by the speed of their links and what the drives can do."""
     return array_of(
         drives=tuple(
@@ -220,7 +227,7 @@ def linked(*links: tuple[str, str], **more: Any) -> Sight:
     )
 
 
-def firmwares(*pairs: tuple[str, str]) -> Sight:
+def firmwares(*pairs: tuple[str, str]) -> SystemSnapshot:
     """Return an array whose members have these models and firmware."""
     found = zip(MEMBERS, pairs, strict=False)
     return array_of(
@@ -228,7 +235,7 @@ def firmwares(*pairs: tuple[str, str]) -> Sight:
     )
 
 
-def rebuild(**more: Any) -> Sight:
+def rebuild(**more: Any) -> SystemSnapshot:
     return array_of(array=volume(tasks=(Task(**{"kind": "rebuild", "progress": 0.3, **more}),)))
 
 
@@ -237,7 +244,7 @@ FLASH = members(media=Media.SSD)
 SPARE_LEFT = fact("Spare", "11 % (warns at 10 %)")
 KIB = Span(minimum=0, maximum=1 << 20)
 
-CASES: dict[str, tuple[Sight, Sight]] = {
+CASES: dict[str, tuple[SystemSnapshot, SystemSnapshot]] = {
     "array-degraded": (array_of(array=volume(state=State.DEGRADED)), array_of(array=volume(state=State.OPTIMAL))),
     "drive-failed": (disk_of(disk(state=State.FAILED)), disk_of(disk(state=State.SPARE))),
     "drive-failing": (ill(predicts_failure=True), ill(predicts_failure=False, predictive_errors=0)),
@@ -302,8 +309,8 @@ CASES: dict[str, tuple[Sight, Sight]] = {
     ),
     "misaligned": (begins(63 * 512), begins(M)),
     "stack-misaligned": (
-        disk_of(blocks={"sda": Block(name="sda", attributes={"alignment_offset": "-1"})}),
-        disk_of(blocks={"sda": Block(name="sda", attributes={"alignment_offset": "0"})}),
+        disk_of(blocks={"sda": BlockDevice(name="sda", attributes={"alignment_offset": "-1"})}),
+        disk_of(blocks={"sda": BlockDevice(name="sda", attributes={"alignment_offset": "0"})}),
     ),
     "fs-stripe-other": (
         array_of(mounts=mounted("sunit=128", "swidth=256")),
@@ -317,11 +324,11 @@ CASES: dict[str, tuple[Sight, Sight]] = {
     ),
     "queue-smaller": (
         disk_of(
-            blocks={"sda": Block(name="sda", attributes={"device/queue_depth": "32"})},
+            blocks={"sda": BlockDevice(name="sda", attributes={"device/queue_depth": "32"})},
             readings=on(DISK, nr_requests="31"),
         ),
         disk_of(
-            blocks={"sda": Block(name="sda", attributes={"device/queue_depth": "32"})},
+            blocks={"sda": BlockDevice(name="sda", attributes={"device/queue_depth": "32"})},
             readings=on(DISK, nr_requests="32"),
         ),
     ),
@@ -343,8 +350,8 @@ CASES: dict[str, tuple[Sight, Sight]] = {
         tank(*fact("Errors", "No known data errors")),
     ),
     "group-incomplete": (group(*fact("Missing physical volumes", "1 of the group vg0")), group()),
-    "filesystem-errors": (Sight(filesystem_errors={"sda1": 1}), Sight(filesystem_errors={})),
-    "nvme-down": (Sight(nvme_states={"nvme0": "dead"}), Sight(nvme_states={"nvme0": "live"})),
+    "filesystem-errors": (SystemSnapshot(filesystem_errors={"sda1": 1}), SystemSnapshot(filesystem_errors={})),
+    "nvme-down": (SystemSnapshot(nvme_states={"nvme0": "dead"}), SystemSnapshot(nvme_states={"nvme0": "live"})),
     "card-memory-errors": (
         array_of(controller=card(facts=fact("Memory errors", "2 uncorrectable"))),
         array_of(controller=card(facts=fact("Memory errors", "0 uncorrectable"))),
@@ -437,20 +444,26 @@ CASES: dict[str, tuple[Sight, Sight]] = {
     ),
     "one-queue": (virtual(1), virtual(2)),
     "power-state": (disk_of(readings=on(DISK, power_state="1")), disk_of(readings=on(DISK, power_state="0"))),
-    "governor": (Sight(governors={"performance": 7, "powersave": 1}), Sight(governors={"performance": 8})),
+    "governor": (
+        SystemSnapshot(governors={"performance": 7, "powersave": 1}),
+        SystemSnapshot(governors={"performance": 8}),
+    ),
     "io-capped": (
-        Sight(caps={"/sys/fs/cgroup/vm/io.max": "8:0 rbps=max wbps=max riops=500 wiops=max"}),
-        Sight(caps={"/sys/fs/cgroup/vm/io.max": "8:0 rbps=max wbps=max riops=max wiops=max"}),
+        SystemSnapshot(caps={"/sys/fs/cgroup/vm/io.max": "8:0 rbps=max wbps=max riops=500 wiops=max"}),
+        SystemSnapshot(caps={"/sys/fs/cgroup/vm/io.max": "8:0 rbps=max wbps=max riops=max wiops=max"}),
     ),
     "discard-twice": (
         disk_of(mounts=mounted("discard"), trim_timer=True),
         disk_of(mounts=mounted("discard")),
     ),
-    "path-policy": (Sight(policies={"nvme-subsys0": ("numa", 2)}), Sight(policies={"nvme-subsys0": ("numa", 1)})),
+    "path-policy": (
+        SystemSnapshot(policies={"nvme-subsys0": ("numa", 2)}),
+        SystemSnapshot(policies={"nvme-subsys0": ("numa", 1)}),
+    ),
 }
 """By the id of a rule: the fault, and the near miss."""
 
-UNTOLD: dict[str, Sight] = {
+UNTOLD: dict[str, SystemSnapshot] = {
     "pcie-link-slow": array_of(slots=slot(lanes=4, port_lanes=None)),
     "irq-far": array_of(slots=slot(node=1), nodes={0: frozenset({0}), 1: frozenset({1})}),
     "battery-failed": array_of(controller=card(protection=Protection(kind="bbu", state="unknown"))),
@@ -458,9 +471,10 @@ UNTOLD: dict[str, Sight] = {
         controller=card(protection=None), readings=on(VOLUME, drive_cache="on", write_cache="write-back")
     ),
     "stripe-misaligned": array_of(
-        array=volume(strip_bytes=None), blocks={"sda": Block(name="sda", parts=(Partition(name="sda1", start=M),))}
+        array=volume(strip_bytes=None),
+        blocks={"sda": BlockDevice(name="sda", parts=(Partition(name="sda1", start=M),))},
     ),
-    "ashift-small": Sight(
+    "ashift-small": SystemSnapshot(
         inventory=Inventory(arrays=(Array(target=VOLUME, level=Level.RAIDZ1),)), readings=on(VOLUME, ashift="9")
     ),
     "trim-lost": stacked("0", sda="4096", sdb=""),

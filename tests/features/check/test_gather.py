@@ -6,7 +6,7 @@ import pytest
 
 from app.features.check.collector import cpu_list, gather
 from app.features.check.runner import judged
-from app.features.check.snapshot import Sight
+from app.features.check.snapshot import SystemSnapshot
 from backends.model import Controller, Inventory, Scope, Target
 from tests.backends.fakes import FakeHost
 
@@ -42,14 +42,14 @@ LINKS = {PCI: REAL, "/sys/block/md0/slaves/sda1": f"{REAL}/block/sda/sda1"}
 
 
 @pytest.fixture
-async def sight() -> Sight:
+async def sight() -> SystemSnapshot:
     card = Controller(
         target=Target(backend="hba", address="0000:03:00.0", scope=Scope.CONTROLLER), vendor="hba", pci="0000:03:00.0"
     )
     return await gather(FakeHost(FILES, links=LINKS), Inventory(controllers=(card,)), {})
 
 
-async def test_the_faults_of_a_kernel_are_found_in_its_files(sight: Sight) -> None:
+async def test_the_faults_of_a_kernel_are_found_in_its_files(sight: SystemSnapshot) -> None:
     found = {(one.rule.id, one.said.where) for one in judged(sight).findings}
     assert found >= {
         ("pcie-link-slow", "hba:0000:03:00.0"),
@@ -62,7 +62,7 @@ async def test_the_faults_of_a_kernel_are_found_in_its_files(sight: Sight) -> No
     }
 
 
-async def test_a_member_of_md_begins_where_its_partition_and_its_offset_say(sight: Sight) -> None:
+async def test_a_member_of_md_begins_where_its_partition_and_its_offset_say(sight: SystemSnapshot) -> None:
     from dataclasses import replace
 
     from backends.model import Drive

@@ -7,7 +7,7 @@ from typing import Any
 import pytest
 
 from app.features.check.runner import judged
-from app.features.check.snapshot import Sight
+from app.features.check.snapshot import SystemSnapshot
 from backends.model import UNRECOVERABLE, Array, Drive, Health, Inventory, Level, Media, Scope, State, Target, Task
 from tests.case_loop import loop_over
 from tests.features.check.sights import CARD, VOLUME, array_of, card, disk, disk_of, fact, ill, members, volume
@@ -35,11 +35,11 @@ FAULTS = (
 )
 
 
-def ids(sight: Sight) -> list[str]:
+def ids(sight: SystemSnapshot) -> list[str]:
     return [ruling.rule.id for ruling in judged(sight).findings]
 
 
-def messages(sight: Sight, id: str) -> list[str]:
+def messages(sight: SystemSnapshot, id: str) -> list[str]:
     found = judged(sight).findings
     return [ruling.said.message for ruling in found if ruling.rule.id == id and hasattr(ruling.said, "message")]
 
@@ -56,12 +56,12 @@ def test_two_views_of_a_drive_are_reported_once() -> None:
     behind = Target(backend="megaraid", address="/c0/e1/s7")
     through = Target(backend="scsi", address="sda")
     views = (disk(target=behind, health=SICK), disk(target=through, health=SICK), disk(health=SICK))
-    assert sorted(ids(Sight(inventory=Inventory(drives=views)))) == sorted(FAULTS)
+    assert sorted(ids(SystemSnapshot(inventory=Inventory(drives=views)))) == sorted(FAULTS)
 
 
 def test_a_fault_that_only_the_hidden_view_reports_is_found() -> None:
     behind = disk(target=Target(backend="megaraid", address="/c0/e1/s7"), health=Health(predicts_failure=False))
-    sight = Sight(inventory=Inventory(drives=(behind, disk(health=Health(predicts_failure=True)))))
+    sight = SystemSnapshot(inventory=Inventory(drives=(behind, disk(health=Health(predicts_failure=True)))))
     assert [(ruling.rule.id, ruling.said.where) for ruling in judged(sight).findings] == [
         ("drive-failing", "megaraid:/c0/e1/s7")
     ]
@@ -72,7 +72,7 @@ def test_a_temperature_is_judged_by_the_limit_of_the_same_view(inner: float | No
     behind = Target(backend="megaraid", address="/c0/e1/s7")
     warm = disk(target=behind, media=Media.SSD, health=Health(temperature=75.0, temperature_limit=inner))
     other = disk(media=Media.SSD, health=Health(temperature=20.0, temperature_limit=99.0))
-    found = messages(Sight(inventory=Inventory(drives=(warm, other))), "drive-hot")
+    found = messages(SystemSnapshot(inventory=Inventory(drives=(warm, other))), "drive-hot")
     assert (
         found == ["The drive has 75 °C and reports no limit: drives of its kind are made for less than 70 °C."] * told
     )
@@ -169,7 +169,7 @@ def _broken(level: Level, **more: Any) -> tuple[str, str]:
     array = Array(
         target=Target(backend="x", address="a", scope=Scope.ARRAY), **{"level": level, "state": State.DEGRADED, **more}
     )
-    (found,) = judged(Sight(inventory=Inventory(arrays=(array,)))).findings
+    (found,) = judged(SystemSnapshot(inventory=Inventory(arrays=(array,)))).findings
     assert found.rule.id == "array-degraded"
     message, mends = getattr(found.said, "message", ""), getattr(found.said, "mends", "")
     return message, mends

@@ -4,10 +4,10 @@ from __future__ import annotations
 
 from dataclasses import replace
 
-from app.features.check.finding import Flaw, Severity
+from app.features.check.finding import Finding, Severity
 from app.features.check.presentation import checked_troubles, finding_facts
-from app.features.check.runner import Checked, device_at, judged
-from app.features.check.snapshot import Block, Partition
+from app.features.check.runner import CheckResult, device_at, judged
+from app.features.check.snapshot import BlockDevice, Partition
 from backends.model import Array, Drive, Inventory, Protection, State
 from tests.case_loop import loop_over
 from tests.features.check.sights import CARD, DISK, MEMBERS, VOLUME, array_of, card, members, mounted, on, volume
@@ -32,13 +32,16 @@ from tests.features.check.sights import CARD, DISK, MEMBERS, VOLUME, array_of, c
 def test_a_place_is_told_at_its_device(where: str, at: str) -> None:
     sight = replace(
         array_of(),
-        blocks={"sda": Block(name="sda", parts=(Partition(name="sda1", start=1 << 20),)), "dm-0": Block(name="dm-0")},
+        blocks={
+            "sda": BlockDevice(name="sda", parts=(Partition(name="sda1", start=1 << 20),)),
+            "dm-0": BlockDevice(name="dm-0"),
+        },
         mounts=mounted(source="/dev/sda1"),
     )
     assert device_at(sight, where) == at
 
 
-def found() -> Checked:
+def found() -> CheckResult:
     """A battery that failed, a foreign drive and one with errors, a note."""
     broken = card(protection=Protection(kind="bbu", state="failed"))
     return judged(
@@ -47,7 +50,7 @@ def found() -> Checked:
             array=volume(state=State.DEGRADED),
             drives=(*members()[:3], replace(members()[3], state=State.FOREIGN, array=None)),
             readings=on(VOLUME, read_ahead="read-ahead"),
-            blocks={"sda": Block(name="sda", parts=(Partition(name="sda1", start=1 << 20),))},
+            blocks={"sda": BlockDevice(name="sda", parts=(Partition(name="sda1", start=1 << 20),))},
         )
     )
 
@@ -64,7 +67,7 @@ def test_faults_come_first_and_each_is_told_once() -> None:
 
 def test_what_no_rule_has_a_word_for_is_told_too() -> None:
     rebuilding = Inventory(arrays=(Array(target=VOLUME, state=State.REBUILDING),))
-    assert [one.key for one in checked_troubles(rebuilding, Checked())] == [str(VOLUME)]
+    assert [one.key for one in checked_troubles(rebuilding, CheckResult())] == [str(VOLUME)]
 
 
 def test_notes_are_told_at_their_device_alone() -> None:
@@ -72,11 +75,11 @@ def test_notes_are_told_at_their_device_alone() -> None:
     notes = [one for one in checked.findings if one.rule.severity is Severity.NOTE]
     told = checked_troubles(checked.inventory, checked)
     assert notes
-    said = {note.said.message.rstrip(".") for note in notes if isinstance(note.said, Flaw)}
+    said = {note.said.message.rstrip(".") for note in notes if isinstance(note.said, Finding)}
     assert not said & {one.words for one in told}
     [facts] = finding_facts(checked.at(checked.devices[notes[0].said.where]))
     assert "note" in {line.label for line in facts.facts}
 
 
 def test_where_nothing_was_found_nothing_is_shown() -> None:
-    assert finding_facts(Checked().at(str(Drive(target=DISK).target))) == ()
+    assert finding_facts(CheckResult().at(str(Drive(target=DISK).target))) == ()

@@ -10,7 +10,7 @@ import pytest
 from app.features.check.rule_table import RULES
 from app.features.check.runner import check
 from backends.host import Host
-from backends.registry import Machine
+from backends.registry import MachineBackends
 from tests.case_loop import loop_over
 from tests.features.check.planted import MACHINES, PLANTED, Plant, PlantedFault, PlantedHost
 
@@ -37,7 +37,7 @@ class Count:
 
 async def told_of(host: Host) -> Told:
     """All findings of a machine, by the way that `raidbench check` goes."""
-    machine = Machine.of(host)
+    machine = MachineBackends.of(host)
     checked = await check(machine, await machine.probe())
     return frozenset((one.rule.id, one.said.where) for one in checked.findings)
 

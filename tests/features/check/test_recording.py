@@ -5,11 +5,11 @@ from __future__ import annotations
 from pathlib import Path
 
 from app.core.presentation.raw_data import to_json
-from app.core.session.events import FoundFlaw, MachineChecked, last_check
+from app.core.session.events import MachineChecked, RecordedFinding, last_check
 from app.core.session.recorder import Recorder
 from app.core.session.state import replay
 from app.core.session.store import load
-from app.features.check.runner import Checked, judged, record
+from app.features.check.runner import CheckResult, judged, record
 from app.features.report.markdown import to_markdown
 from app.features.report.model import report_of
 from backends.model import State
@@ -26,7 +26,7 @@ async def test_it_is_kept_once_until_it_is_another(tmp_path: Path) -> None:
     record(recorder, DEGRADED)  # no session yet: nothing to put it into
     assert last_check(recorder.session.events) is None
     await recorder.open(tmp_path / "session")
-    for checked in (Checked(), DEGRADED, DEGRADED, Checked(), DEGRADED):
+    for checked in (CheckResult(), DEGRADED, DEGRADED, CheckResult(), DEGRADED):
         record(recorder, checked)
     recorder.close()
     kept = [event for event in load(tmp_path / "session").session.events if isinstance(event, MachineChecked)]
@@ -37,7 +37,7 @@ async def test_it_is_kept_once_until_it_is_another(tmp_path: Path) -> None:
     ]
 
 
-FLAW = FoundFlaw(
+FLAW = RecordedFinding(
     rule="array-degraded",
     severity="fault",
     where="md:md0",
@@ -47,7 +47,7 @@ FLAW = FoundFlaw(
 )
 
 
-def checked(*found: FoundFlaw) -> MachineChecked:
+def checked(*found: RecordedFinding) -> MachineChecked:
     return MachineChecked(at=1001.0, findings=found, rules=48)
 
 

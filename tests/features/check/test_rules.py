@@ -6,10 +6,10 @@ from dataclasses import replace
 
 import pytest
 
-from app.features.check.finding import Flaw, Severity, Unknown
+from app.features.check.finding import Finding, Severity, UnknownResult
 from app.features.check.rule_table import RULES
 from app.features.check.runner import judged, known_ids
-from app.features.check.snapshot import Block, Partition, Sight
+from app.features.check.snapshot import BlockDevice, Partition, SystemSnapshot
 from backends.errors import InvalidValueError
 from backends.model import Array, Controller, Drive, Inventory, Level, Problem, Protection, Scope, Target
 from backends.settings import Availability, Reading, Span
@@ -17,11 +17,11 @@ from tests.case_loop import loop_over
 from tests.features.check.sights import CASES, DISK, UNTOLD, VOLUME, M, array_of, fact, md, mounted, on, volume
 
 
-def said(sight: Sight, id: str) -> tuple[list[Flaw], list[Unknown]]:
+def said(sight: SystemSnapshot, id: str) -> tuple[list[Finding], list[UnknownResult]]:
     look = RULES[id].look
     assert look is not None
     found = list(look(sight))
-    return [one for one in found if isinstance(one, Flaw)], [one for one in found if isinstance(one, Unknown)]
+    return [one for one in found if isinstance(one, Finding)], [one for one in found if isinstance(one, UnknownResult)]
 
 
 @loop_over("id", CASES)
@@ -47,7 +47,7 @@ def test_what_nothing_tells_is_neither_a_fault_nor_fine(id: str) -> None:
 
 @loop_over("id", CASES)
 def test_of_an_empty_machine_nothing_is_said(id: str) -> None:
-    assert said(Sight(), id) == ([], [])
+    assert said(SystemSnapshot(), id) == ([], [])
 
 
 @pytest.mark.parametrize(("used", "told"), [("94.1%", True), ("80.0%", True), ("79.9%", False)])
@@ -95,9 +95,9 @@ def test_firmware_is_compared_as_the_kernel_has_it_of_every_disk() -> None:
         for target, firmware in zip(targets, ("HXM7404Q", "404Q"), strict=True)
     )
     inventory = Inventory(arrays=(Array(target=md0, members=targets),), drives=drives)
-    blocks = {name: Block(name=name, attributes={"device/rev": "404Q"}) for name in names}
-    assert said(Sight(inventory=inventory, blocks=blocks), "firmware-mixed") == ([], [])
-    assert len(said(Sight(inventory=inventory), "firmware-mixed")[0]) == 1
+    blocks = {name: BlockDevice(name=name, attributes={"device/rev": "404Q"}) for name in names}
+    assert said(SystemSnapshot(inventory=inventory, blocks=blocks), "firmware-mixed") == ([], [])
+    assert len(said(SystemSnapshot(inventory=inventory), "firmware-mixed")[0]) == 1
 
 
 @pytest.mark.parametrize(
@@ -114,12 +114,12 @@ def test_a_resync_follows_the_limit_of_the_machine_unless_the_array_has_its_own(
 def test_a_multipath_device_queues_what_a_path_takes(paths: tuple[int, ...], count: int, told: bool) -> None:
     names = [f"sd{at}" for at in range(len(paths))]
     below = {
-        name: Block(name=name, attributes={"device/queue_depth": str(depth)})
+        name: BlockDevice(name=name, attributes={"device/queue_depth": str(depth)})
         for name, depth in zip(names, paths, strict=True)
     }
     files = {"dm/uuid": "mpath-1", "queue/nr_requests": str(count)}
-    multipath = Block(name="dm-0", attributes=files, below=tuple(names))
-    assert len(said(Sight(blocks={"dm-0": multipath, **below}), "queue-tiny")[0]) == told
+    multipath = BlockDevice(name="dm-0", attributes=files, below=tuple(names))
+    assert len(said(SystemSnapshot(blocks={"dm-0": multipath, **below}), "queue-tiny")[0]) == told
 
 
 def test_findings_and_problems_of_other_targets_are_left_out() -> None:
@@ -176,10 +176,10 @@ def test_a_filesystem_on_a_volume_of_one_array_has_the_stripe_of_that(
     source: str, below: tuple[str, ...], told: bool
 ) -> None:
     blocks = {
-        "sda": Block(name="sda", parts=(Partition(name="sda1", start=M),)),
-        "sdb": Block(name="sdb"),
-        "dm-0": Block(name="dm-0", attributes={"dm/name": "vg0-data"}, below=below),
-        "dm-1": Block(name="dm-1", attributes={"dm/name": "crypt"}, below=("sda",)),
+        "sda": BlockDevice(name="sda", parts=(Partition(name="sda1", start=M),)),
+        "sdb": BlockDevice(name="sdb"),
+        "dm-0": BlockDevice(name="dm-0", attributes={"dm/name": "vg0-data"}, below=below),
+        "dm-1": BlockDevice(name="dm-1", attributes={"dm/name": "crypt"}, below=("sda",)),
     }
     sight = array_of(blocks=blocks, mounts=mounted("sunit=128", "swidth=256", source=source))
     assert [flaw.where for flaw in said(sight, "fs-stripe-other")[0]] == (["/srv"] if told else [])

@@ -5,7 +5,7 @@ from __future__ import annotations
 from dataclasses import replace
 from pathlib import Path
 
-from app.features.doctor.engine import Finding, examine
+from app.features.doctor.engine import DoctorItem, examine
 from backends.host import MADE_UP
 from backends.model import Controller, Inventory, Problem, Scope, Target
 from tests.backends.fakes import FakeHost
@@ -34,7 +34,7 @@ class Cards:
         return ()
 
 
-async def told(folder: Path, cards: Cards) -> list[Finding]:
+async def told(folder: Path, cards: Cards) -> list[DoctorItem]:
     """Return what is said of vendors on a machine with two MegaRAID controllers."""
     files: dict[str, str] = {}
     links: dict[str, str] = {}

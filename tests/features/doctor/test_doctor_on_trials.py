@@ -12,7 +12,7 @@ import pytest
 from app.core.changes import trial
 from app.core.session.paths import Paths
 from app.features.doctor import engine
-from app.features.doctor.engine import Finding, Grade
+from app.features.doctor.engine import DoctorItem, DoctorStatus
 from backends.errors import RaidbenchError, RefusedError, StorageError
 from backends.host import MADE_UP, THIS_MACHINE, Capabilities, Host
 from backends.system.local import LocalHost
@@ -53,14 +53,14 @@ def rehearsals(monkeypatch: pytest.MonkeyPatch) -> Rehearsals:
     return made
 
 
-async def finding(folder: Path, side: Side | None = None, capabilities: Capabilities = THIS_MACHINE) -> Finding:
+async def finding(folder: Path, side: Side | None = None, capabilities: Capabilities = THIS_MACHINE) -> DoctorItem:
     host = SimpleNamespace(capabilities=capabilities, root_side=side)
     return await engine._trials(cast("Host", host), paths(folder))
 
 
 async def test_trials_work_where_a_watchdog_can_be_armed(tmp_path: Path, rehearsals: Rehearsals) -> None:
     found = await finding(tmp_path)
-    assert (found.grade, found.what, found.detail[:5], found.advice) == (Grade.OK, "trials", "work:", "")
+    assert (found.grade, found.what, found.detail[:5], found.advice) == (DoctorStatus.OK, "trials", "work:", "")
     assert rehearsals.of == [paths(tmp_path)]
 
 
@@ -77,23 +77,23 @@ async def test_why_no_watchdog_can_be_armed_is_told_with_what_to_do(
 ) -> None:
     rehearsals.error = error
     found = await finding(tmp_path, Side(error) if through_a_helper else None)
-    assert (found.grade, found.advice) == (Grade.MISSING, advice)
+    assert (found.grade, found.advice) == (DoctorStatus.MISSING, advice)
     assert found.detail == "do not work, the watchdog cannot be armed: The disk is gone."
 
 
 async def test_the_helper_rehearses_its_own_watchdog(tmp_path: Path, rehearsals: Rehearsals) -> None:
     side = Side()
     found = await finding(tmp_path, side)
-    assert (found.grade, side.asked, rehearsals.of) == (Grade.OK, [("rehearse", {})], [])
+    assert (found.grade, side.asked, rehearsals.of) == (DoctorStatus.OK, [("rehearse", {})], [])
 
 
 async def test_where_nothing_is_watched_nothing_is_started(tmp_path: Path, rehearsals: Rehearsals) -> None:
     found = await finding(tmp_path, capabilities=MADE_UP)
-    assert (found.grade, "no watchdog" in found.detail, rehearsals.of) == (Grade.OK, True, [])
+    assert (found.grade, "no watchdog" in found.detail, rehearsals.of) == (DoctorStatus.OK, True, [])
 
 
 async def test_the_examination_has_it(tmp_path: Path) -> None:
     (tmp_path / "journal").touch()
     found = {one.what: one for one in await engine.examine(LocalHost(), paths(tmp_path), {})}
-    assert found["trials"].grade is Grade.MISSING
+    assert found["trials"].grade is DoctorStatus.MISSING
     assert "The journal cannot be written: Not a directory" in found["trials"].detail

@@ -10,8 +10,8 @@ from dataclasses import field
 
 from app.features.fleet.hosts.fleet import Fleet
 from app.features.fleet.hosts.overview import WORDS as FACTS
-from app.features.fleet.hosts.wire_format import RawAnswer
-from app.features.fleet.multihost.transport import Reach
+from app.features.fleet.hosts.wire_format import RawResponse
+from app.features.fleet.multihost.transport import Transport
 from backends.values import dataclass
 from tests.features.fleet.multihost.test_conductor import Table as Doubles
 
@@ -73,7 +73,7 @@ DEVICES: dict[str, object] = {
 class ToldFleet:
     """Hosts that tell what a test says, in the order of its words, once it says so."""
 
-    told: dict[str, dict[str, object] | RawAnswer]
+    told: dict[str, dict[str, object] | RawResponse]
     """What each tells of itself."""
     devices: dict[str, object] = field(default_factory=lambda: DEVICES)
     """What each tells of its devices."""
@@ -89,20 +89,20 @@ class ToldFleet:
         return Fleet(named="n", hosts=tuple(hosts or self.told), ask=self.ask, reach=self.reach)
 
     @asynccontextmanager
-    async def reach(self, hosts: tuple[str, ...], words: tuple[str, ...]) -> AsyncIterator[Reach]:
+    async def reach(self, hosts: tuple[str, ...], words: tuple[str, ...]) -> AsyncIterator[Transport]:
         """See `Fleet`."""
         self.asked.append((hosts, words))
         yield self.doubles
 
-    async def ask(self, hosts: tuple[str, ...], words: tuple[str, ...]) -> AsyncIterator[RawAnswer]:
+    async def ask(self, hosts: tuple[str, ...], words: tuple[str, ...]) -> AsyncIterator[RawResponse]:
         """See `Fleet`."""
         self.asked.append((hosts, words))
         for host in hosts:
             if host in self.gates:
                 await self.gates[host].wait()
             told = self.told[host]
-            if not isinstance(told, RawAnswer):
-                told = RawAnswer(host=host, status=0, out=json.dumps(told if words == FACTS else self.devices))
+            if not isinstance(told, RawResponse):
+                told = RawResponse(host=host, status=0, out=json.dumps(told if words == FACTS else self.devices))
             yield told
 
 
@@ -112,7 +112,7 @@ def a_fleet() -> ToldFleet:
         told={
             "n1": facts(),
             "n2": facts(("array-degraded", "md:md0"), ("no-such-rule", "block:sda")),
-            "n3": RawAnswer(host="n3", status=255, err=REFUSED),
+            "n3": RawResponse(host="n3", status=255, err=REFUSED),
             "n4": facts(read_ahead="0"),
             "n5": facts(),
         }

@@ -16,12 +16,12 @@ from zipfile import ZipFile
 
 import pytest
 
-from app.features.fleet.cli.bench import DyingProgram
-from app.features.fleet.multihost.coordinator import Conductor, JointPatience
+from app.features.fleet.cli.bench import CrashingProgram
+from app.features.fleet.multihost.coordinator import Coordinator, MultiHostTimeouts
 from app.features.fleet.multihost.record import IN_WINDOW, LOST, NEVER, JointFolder, JointRecord
 from app.features.fleet.multihost.result import joint_record
 from backends.errors import ToolMissingError
-from backends.system.local.interactive import TalkingProgram
+from backends.system.local.interactive import InteractiveProcess
 from tests.cli.conftest import ROOT, Cli, Outcome, argv, program
 from tests.cli.kills import _fios as fios
 from tests.packages import needs
@@ -149,7 +149,7 @@ def test_names_of_hosts_are_hidden(
 
 # -- hosts that really measure -----------------------------------------------------------------------------------------
 
-PATIENCE = JointPatience(silence=10.0, farewell=30.0)
+PATIENCE = MultiHostTimeouts(silence=10.0, farewell=30.0)
 
 LEASE = 10
 """Seconds. A machine that is busy with other tests may keep a process from its turn for some of them."""
@@ -166,11 +166,13 @@ ALONE = (
 class Farm:
     """Hosts that are processes with fio, each in a folder of its own; what befalls one of them is chosen."""
 
-    def __init__(self, folder: Path, *words: str, odd: dict[str, Callable[..., TalkingProgram]] | None = None) -> None:
+    def __init__(
+        self, folder: Path, *words: str, odd: dict[str, Callable[..., InteractiveProcess]] | None = None
+    ) -> None:
         self.folder, self._odd = folder, odd or {}
         self._command = ("./scratch", "--size", "8M", "--ramp", "0", "--rate-iops", "400", *words)
 
-    def line(self, host: str) -> TalkingProgram:
+    def line(self, host: str) -> InteractiveProcess:
         place = self.folder / host
         (place / "tmp").mkdir(parents=True)
         own = {
@@ -179,14 +181,14 @@ class Farm:
             "PYTHONPATH": str(ROOT),
         }
         words = argv("bench", "--stream", "--go-on-stdin", "--lease", str(LEASE), *self._command)
-        return self._odd.get(host, TalkingProgram)([*ALONE, *words], environment=own, cwd=place)
+        return self._odd.get(host, InteractiveProcess)([*ALONE, *words], environment=own, cwd=place)
 
     async def run(
-        self, *hosts: str, then: Callable[[Conductor], object] | None = None, after: float = 1.0
+        self, *hosts: str, then: Callable[[Coordinator], object] | None = None, after: float = 1.0
     ) -> JointRecord:
         """`then`: done so long after the start."""
         made = JointFolder(self.folder / "session", hosts)
-        conductor = Conductor(self, made, hosts, patience=PATIENCE)
+        conductor = Coordinator(self, made, hosts, patience=PATIENCE)
         waiting = asyncio.create_task(self._later(conductor, then, after))
         async with asyncio.timeout(300):
             await conductor.conduct()
@@ -197,14 +199,14 @@ class Farm:
         return record
 
     @staticmethod
-    async def _later(conductor: Conductor, then: Callable[[Conductor], object] | None, after: float) -> None:
+    async def _later(conductor: Coordinator, then: Callable[[Coordinator], object] | None, after: float) -> None:
         while conductor.first_start is None or time.monotonic() < conductor.first_start + after:
             await asyncio.sleep(0.05)
         if then is not None:
             then(conductor)
 
 
-class CutProgram(TalkingProgram):
+class CutProgram(InteractiveProcess):
     """A host behind a link that is cut: nothing comes through it any more, either way, and nothing ends."""
 
     cut = False
@@ -259,7 +261,7 @@ async def test_hosts_are_measured_and_the_sum_is_theirs(tmp_path: Path) -> None:
 async def test_a_host_that_is_killed_is_named_and_its_fio_is_gone(tmp_path: Path) -> None:
     found: list[int] = []
 
-    class Noting(DyingProgram):
+    class Noting(CrashingProgram):
         def kill(self) -> None:
             found.extend(fios(tmp_path / "b"))
             super().kill()
@@ -286,7 +288,7 @@ async def test_a_host_whose_link_is_cut_is_named_and_stops_by_its_lease(tmp_path
             await asyncio.sleep(0.05)
         times.append(time.monotonic())
 
-    def begin(conductor: Conductor) -> None:
+    def begin(conductor: Coordinator) -> None:
         times.append(time.monotonic())
         tasks.append(asyncio.create_task(watch()))
 
@@ -307,7 +309,7 @@ async def test_all_are_stopped_within_two_seconds(tmp_path: Path) -> None:
     stopped: list[float] = []
     pids: list[int] = []
 
-    def stop(conductor: Conductor) -> None:
+    def stop(conductor: Coordinator) -> None:
         pids.extend([*fios(tmp_path / "a"), *fios(tmp_path / "b")])
         stopped.append(time.monotonic())
         conductor.stop()
@@ -327,8 +329,8 @@ async def test_a_host_that_says_a_million_lines_is_cut(tmp_path: Path) -> None:
     assert "is no run" in record.hosts[0].reason
 
 
-def _liar(source: str, words: Sequence[str], **more: Any) -> TalkingProgram:
-    return TalkingProgram([sys.executable, "-c", source], **more)
+def _liar(source: str, words: Sequence[str], **more: Any) -> InteractiveProcess:
+    return InteractiveProcess([sys.executable, "-c", source], **more)
 
 
 async def test_a_host_without_the_program_is_told(tmp_path: Path) -> None:
@@ -339,7 +341,7 @@ async def test_a_host_without_the_program_is_told(tmp_path: Path) -> None:
 # -- programs that are talked with -------------------------------------------------------------------------------------
 
 
-async def line_of(talk: TalkingProgram) -> bytes:
+async def line_of(talk: InteractiveProcess) -> bytes:
     """Its output up to the end of a line."""
     said = b""
     while not said.endswith(b"\n"):
@@ -351,7 +353,7 @@ async def test_a_program_that_heeds_nothing_is_ended() -> None:
     source = (
         "import signal, time; signal.signal(signal.SIGTERM, signal.SIG_IGN); print('x', flush=True); time.sleep(600)"
     )
-    async with TalkingProgram([sys.executable, "-c", source]) as talk:
+    async with InteractiveProcess([sys.executable, "-c", source]) as talk:
         assert await line_of(talk) == b"x\n"
         pid = talk.pid
     assert talk.returncode == -signal.SIGKILL
@@ -360,7 +362,7 @@ async def test_a_program_that_heeds_nothing_is_ended() -> None:
 
 async def test_what_a_program_complains_of_is_kept_in_part() -> None:
     source = "import sys; sys.stderr.write('y' * 10**6 + '\\n' + 'x\\n' * 10**5 + 'last')"
-    async with TalkingProgram([sys.executable, "-c", source]) as talk:
+    async with InteractiveProcess([sys.executable, "-c", source]) as talk:
         assert await talk.read() == b""
         said = await talk.complaints()
     assert said[-1] == "last"
@@ -370,7 +372,7 @@ async def test_what_a_program_complains_of_is_kept_in_part() -> None:
 
 async def test_a_program_gets_the_words_that_are_said() -> None:
     source = "import os, sys; print(sys.stdin.readline().strip(), os.environ['MARK'], flush=True)"
-    async with TalkingProgram([sys.executable, "-c", source], environment={"MARK": "m"}) as talk:
+    async with InteractiveProcess([sys.executable, "-c", source], environment={"MARK": "m"}) as talk:
         talk.say("ping 1")
         assert await line_of(talk) == b"ping 1 m\n"
         assert await talk.status() == 0
@@ -378,5 +380,5 @@ async def test_a_program_gets_the_words_that_are_said() -> None:
 
 async def test_a_program_that_is_not_there_is_said() -> None:
     with pytest.raises(ToolMissingError, match="is not there"):
-        async with TalkingProgram(["/nonexistent/ssh"]):
+        async with InteractiveProcess(["/nonexistent/ssh"]):
             pass

@@ -11,8 +11,8 @@ from typing import Any, cast
 
 import pytest
 
-from app.features.fleet.cli.bench_progress import JointLive, seat_line
-from app.features.fleet.multihost.coordinator import Conductor, Seat
+from app.features.fleet.cli.bench_progress import MultiHostProgress, seat_line
+from app.features.fleet.multihost.coordinator import Coordinator, HostSession
 from tests.backends.passing import counted
 
 NOW = 5000.0
@@ -24,26 +24,26 @@ class Terminal(io.StringIO):
         return True
 
 
-def seats() -> tuple[Seat, ...]:
+def seats() -> tuple[HostSession, ...]:
     return (
-        Seat(host="a", doing="measuring", rate=(NOW, 1000.0, 4096000.0)),
-        Seat(host="b", doing="measuring", rate=(NOW, 500.0, 2048000.0)),
-        Seat(host="c", doing="lost", lost="its line ended", over=True),
-        Seat(host="d", doing="checking"),
+        HostSession(host="a", doing="measuring", rate=(NOW, 1000.0, 4096000.0)),
+        HostSession(host="b", doing="measuring", rate=(NOW, 500.0, 2048000.0)),
+        HostSession(host="c", doing="lost", lost="its line ended", over=True),
+        HostSession(host="d", doing="checking"),
     )
 
 
-def live(monkeypatch: pytest.MonkeyPatch, stream: io.StringIO, lines: int = 24) -> JointLive:
+def live(monkeypatch: pytest.MonkeyPatch, stream: io.StringIO, lines: int = 24) -> MultiHostProgress:
     monkeypatch.setattr(sys, "stderr", stream)
     monkeypatch.setenv("TERM", "xterm")
     monkeypatch.setenv("COLUMNS", "80")
     monkeypatch.setenv("LINES", str(lines))
     monkeypatch.setattr("app.features.fleet.cli.bench_progress.time", SimpleNamespace(monotonic=lambda: NOW))
     known: Any = SimpleNamespace(seats=seats(), waited_for=lambda: ("d",))
-    return JointLive(cast(Conductor, known))
+    return MultiHostProgress(cast(Coordinator, known))
 
 
-def told(shown: JointLive) -> None:
+def told(shown: MultiHostProgress) -> None:
     """It tells at least once."""
 
     async def tells() -> None:
@@ -93,8 +93,8 @@ def test_without_a_terminal_there_is_a_line_now_and_then(monkeypatch: pytest.Mon
 
 
 def test_what_a_host_says_is_cleaned() -> None:
-    assert "\x1b" not in seat_line(Seat(host="a", lost="x\x1b[2J"), 0.0)
+    assert "\x1b" not in seat_line(HostSession(host="a", lost="x\x1b[2J"), 0.0)
 
 
 def test_figures_that_are_old_are_not_shown() -> None:
-    assert seat_line(Seat(host="a", doing="measuring", rate=(NOW - 10, 1.0, 1.0)), NOW) == "a: measuring"
+    assert seat_line(HostSession(host="a", doing="measuring", rate=(NOW - 10, 1.0, 1.0)), NOW) == "a: measuring"

@@ -16,7 +16,7 @@ from typing import Any
 
 import pytest
 
-from app.features.fleet.cli.bench_remote import Leash, LineWriter
+from app.features.fleet.cli.bench_remote import LineWriter, RemoteRunControl
 from app.features.fleet.multihost.protocol import LineKind
 from tests.backends.passing import counted
 from tests.cli.conftest import ROOT, Cli, argv
@@ -119,7 +119,7 @@ class Rope:
         words, self.say = os.pipe()
         self.hear, lines = os.pipe()
         self.stopped = asyncio.Event()
-        self.leash = Leash(lease, self.stopped.set, host="pear", boot="b", ends=(words, lines))
+        self.leash = RemoteRunControl(lease, self.stopped.set, host="pear", boot="b", ends=(words, lines))
 
     def lines(self) -> list[dict[str, Any]]:
         """All that it said."""

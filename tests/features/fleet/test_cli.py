@@ -13,7 +13,7 @@ import pytest
 from app.cli.main import cli as group
 from app.cli.options import Options
 from app.features.fleet.cli import query
-from app.features.fleet.hosts.wire_format import HostsOrder, RawAnswer
+from app.features.fleet.hosts.wire_format import HostsRequest, RawResponse
 from backends.simulator.profiles.host_fleet import PLANTS, planted
 from backends.version import program_version
 from tests.cli.conftest import Cli
@@ -22,13 +22,13 @@ FLEET = "node[1-200]"
 
 
 @pytest.fixture
-def words(monkeypatch: pytest.MonkeyPatch, cli: Cli) -> Sequence[HostsOrder]:
+def words(monkeypatch: pytest.MonkeyPatch, cli: Cli) -> Sequence[HostsRequest]:
     """What hosts would be asked; they give nothing."""
-    orders: list[HostsOrder] = []
+    orders: list[HostsRequest] = []
 
-    async def nobody(order: HostsOrder) -> AsyncIterator[RawAnswer]:
+    async def nobody(order: HostsRequest) -> AsyncIterator[RawResponse]:
         orders.append(order)
-        nothing: tuple[RawAnswer, ...] = ()
+        nothing: tuple[RawResponse, ...] = ()
         for raw in nothing:
             yield raw
 
@@ -36,14 +36,14 @@ def words(monkeypatch: pytest.MonkeyPatch, cli: Cli) -> Sequence[HostsOrder]:
     return orders
 
 
-def test_a_host_is_asked_what_was_typed(cli: Cli, words: Sequence[HostsOrder]) -> None:
+def test_a_host_is_asked_what_was_typed(cli: Cli, words: Sequence[HostsRequest]) -> None:
     cli("--read-only", "check", "sdb", "--ignore", "a", "--ignore", "b", "--hosts", "n[1-2]", "--host-timeout", "9")
     (order,) = words
     expected = ("raidbench", "--read-only", "check", "--json", "--with-text=0", "--ignore=a", "--ignore=b", "--", "sdb")
     assert (order.words, order.hosts, order.seconds) == (expected, ("n1", "n2"), 9.0)
 
 
-def test_a_program_elsewhere_is_called_there(cli: Cli, words: Sequence[HostsOrder]) -> None:
+def test_a_program_elsewhere_is_called_there(cli: Cli, words: Sequence[HostsRequest]) -> None:
     cli("runs", "--all", "--json", "--hosts", "n1", "--host-program", "./raidbench")
     assert words[0].words == ("./raidbench", "runs", "--json", "--all")
 
@@ -55,8 +55,8 @@ Give = Callable[..., None]
 def give(monkeypatch: pytest.MonkeyPatch) -> Give:
     """Lets hosts give what the test says, in that order."""
 
-    def given(*raws: RawAnswer) -> None:
-        async def source(order: HostsOrder) -> AsyncIterator[RawAnswer]:
+    def given(*raws: RawResponse) -> None:
+        async def source(order: HostsRequest) -> AsyncIterator[RawResponse]:
             for raw in raws:
                 yield raw
 
@@ -65,12 +65,12 @@ def give(monkeypatch: pytest.MonkeyPatch) -> Give:
     return given
 
 
-def fine(host: str, status: int = 0, text: str = "all is well") -> RawAnswer:
-    return RawAnswer(host=host, status=status, out=json.dumps({"schema": 1, "findings": [], "text": text}))
+def fine(host: str, status: int = 0, text: str = "all is well") -> RawResponse:
+    return RawResponse(host=host, status=status, out=json.dumps({"schema": 1, "findings": [], "text": text}))
 
 
-def lost(host: str) -> RawAnswer:
-    return RawAnswer(host=host, status=255, err=f"ssh: connect to host {host} port 22: Connection refused\x1b[2J")
+def lost(host: str) -> RawResponse:
+    return RawResponse(host=host, status=255, err=f"ssh: connect to host {host} port 22: Connection refused\x1b[2J")
 
 
 @pytest.mark.parametrize(
@@ -84,7 +84,7 @@ def lost(host: str) -> RawAnswer:
 )
 @pytest.mark.parametrize("more", [(), ("--json",), ("--stream",)])
 def test_a_missing_host_makes_the_status_else_the_worst_does(
-    cli: Cli, give: Give, raws: Sequence[RawAnswer], status: int, more: Sequence[str]
+    cli: Cli, give: Give, raws: Sequence[RawResponse], status: int, more: Sequence[str]
 ) -> None:
     give(*raws)
     assert cli("check", "--hosts", "n[1-2]", *more).status == status
@@ -98,8 +98,8 @@ def test_equal_answers_are_printed_once_and_harmless(cli: Cli, give: Give) -> No
     assert "\x1b" not in told.err
 
 
-def facts(host: str, kernel: str) -> RawAnswer:
-    return RawAnswer(host=host, status=0, out=json.dumps({"schema": 1, "kernel": kernel, "program": "1"}))
+def facts(host: str, kernel: str) -> RawResponse:
+    return RawResponse(host=host, status=0, out=json.dumps({"schema": 1, "kernel": kernel, "program": "1"}))
 
 
 def test_what_hosts_tell_for_comparing_is_compared(cli: Cli, give: Give) -> None:
@@ -121,9 +121,9 @@ def test_against_a_host_that_is_missing_nothing_is_compared(cli: Cli, give: Give
 
 
 def test_what_a_host_needs_makes_the_status(cli: Cli, give: Give) -> None:
-    def doctor(grade: str) -> RawAnswer:
+    def doctor(grade: str) -> RawResponse:
         found = {"grade": grade, "what": "fio", "detail": "not found", "advice": "apt-get install fio"}
-        return RawAnswer(host="n1", status=5, out=json.dumps({"schema": 1, "findings": [found], "program": "9.9"}))
+        return RawResponse(host="n1", status=5, out=json.dumps({"schema": 1, "findings": [found], "program": "9.9"}))
 
     give(doctor("missing"))
     told = cli("hosts", "prepare", "n1", "--host-program", "./raidbench")
@@ -280,9 +280,9 @@ def test_what_the_most_are_set_to_is_a_file_that_apply_takes(cli: Cli, tmp_path:
 
 
 def test_hosts_of_several_roles_make_no_file(cli: Cli, give: Give, tmp_path: Path) -> None:
-    def host(name: str, model: str) -> RawAnswer:
+    def host(name: str, model: str) -> RawResponse:
         things = [{"address": "x", "kind": "drive", "of": model}] * 3
-        return RawAnswer(host=name, status=0, out=json.dumps({"schema": 1, "things": things}))
+        return RawResponse(host=name, status=0, out=json.dumps({"schema": 1, "things": things}))
 
     give(host("n1", "A"), host("n2", "B"))
     told = cli("hosts", "diff", "n[1-2]", "--export", str(tmp_path / "file"))

@@ -14,7 +14,7 @@ from app.features.fleet.cli import query
 from app.features.fleet.hosts import standalone_binary
 from app.features.fleet.hosts.deployment import LOOK
 from app.features.fleet.hosts.standalone_binary import one_file
-from app.features.fleet.hosts.wire_format import HostsOrder, RawAnswer
+from app.features.fleet.hosts.wire_format import HostsRequest, RawResponse
 from backends.self_exec import LAUNCHER
 from tests.cli.conftest import Cli, Outcome
 
@@ -38,7 +38,7 @@ class Hosts:
         self.sent: list[str] = []
         self.examined: list[str] = []
 
-    async def source(self, order: HostsOrder) -> AsyncIterator[RawAnswer]:
+    async def source(self, order: HostsRequest) -> AsyncIterator[RawResponse]:
         for host in order.hosts:
             if order.words == LOOK:
                 yield self._look(host)
@@ -47,22 +47,22 @@ class Hosts:
                 yield self._take(host, Path(order.send), order.words[-1])
             else:
                 self.examined.append(host)
-                yield RawAnswer(host=host, status=0, out=DOCTOR)
+                yield RawResponse(host=host, status=0, out=DOCTOR)
 
-    def _look(self, host: str) -> RawAnswer:
+    def _look(self, host: str) -> RawResponse:
         kind = self.hosts[host]
         machine = "aarch64" if kind == ARM else "x86_64"
         copy = "" if kind in (INSTALLED, BARE, ARM, "full", "liar") else kind
         seen = {"schema": 1, "machine": machine, "installed": kind == INSTALLED, "sha256": copy}
-        return RawAnswer(host=host, status=0, out=json.dumps(seen))
+        return RawResponse(host=host, status=0, out=json.dumps(seen))
 
-    def _take(self, host: str, file: Path, digest: str) -> RawAnswer:
+    def _take(self, host: str, file: Path, digest: str) -> RawResponse:
         assert hashlib.sha256(file.read_bytes()).hexdigest() == digest
         if self.hosts[host] == "full":
             error = {"status": 1, "message": "It cannot be written there."}
-            return RawAnswer(host=host, status=1, out=json.dumps({"schema": 1, "error": error}))
+            return RawResponse(host=host, status=1, out=json.dumps({"schema": 1, "error": error}))
         told = "0" * 64 if self.hosts[host] == "liar" else digest
-        return RawAnswer(host=host, status=0, out=json.dumps({"schema": 1, "sha256": told}))
+        return RawResponse(host=host, status=0, out=json.dumps({"schema": 1, "sha256": told}))
 
 
 Fleet = Callable[..., Hosts]

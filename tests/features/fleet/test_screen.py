@@ -12,9 +12,9 @@ from textual.pilot import Pilot
 
 from app.core.session.multihost_names import joint_folders
 from app.features.fleet.hosts.overview import WORDS
-from app.features.fleet.hosts.wire_format import RawAnswer
+from app.features.fleet.hosts.wire_format import RawResponse
 from app.features.fleet.screen.host import HostScreen
-from app.features.fleet.screen.multihost_run import JointMeasuring, JointScreen
+from app.features.fleet.screen.multihost_run import JointScreen, MultiHostRunController
 from app.features.fleet.screen.screen import NOBODY, HostsScreen
 from app.tui.devices.screen import DevicesScreen
 from backends.errors import ToolMissingError
@@ -32,10 +32,10 @@ def hosts_of(pilot: Pilot[int]) -> list[str]:
     return [row.key for row in pilot.app.screen.query_one("#hosts", KeyedTable).rows]
 
 
-def joint_of(pilot: Pilot[int]) -> JointMeasuring | None:
+def joint_of(pilot: Pilot[int]) -> MultiHostRunController | None:
     """The run on many hosts, if there is one."""
     work = app_of(pilot).background.get("joint")
-    assert work is None or isinstance(work, JointMeasuring)
+    assert work is None or isinstance(work, MultiHostRunController)
     return work
 
 
@@ -138,10 +138,10 @@ async def test_without_hosts_there_is_a_sentence(tmp_path: Path) -> None:
 
 
 async def test_without_ssh_nobody_is_waited_for(tmp_path: Path) -> None:
-    async def ask(hosts: tuple[str, ...], words: tuple[str, ...]) -> AsyncIterator[RawAnswer]:
+    async def ask(hosts: tuple[str, ...], words: tuple[str, ...]) -> AsyncIterator[RawResponse]:
         if hosts:
             raise ToolMissingError("OpenSSH's ssh cannot be found.", hint="It comes in openssh-client.")
-        yield RawAnswer(host="", status=0)
+        yield RawResponse(host="", status=0)
 
     fleet = replace(a_fleet().fleet(("n1",)), ask=ask)
     async with opened(set_table(tmp_path, fleet=fleet)) as pilot:

@@ -10,13 +10,13 @@ from typing import Any
 import pytest
 
 from app.core.analysis.past_runs.earlier_runs import PastRun, job_words
-from app.core.analysis.regression import LaterVerdict
+from app.core.analysis.regression import RegressionVerdict
 from app.core.session.events import LoggedEvent
 from app.core.session.paths import Paths
 from app.core.session.results import Advice
 from app.core.session.state import RunRecord
-from app.core.session.store import Loaded, load
-from app.features.history.baseline_check import Check, check
+from app.core.session.store import LoadedSession, load
+from app.features.history.baseline_check import BaselineCheck, check
 from app.features.history.baseline_presentation import check_sentence
 from app.features.history.baselines import Baseline, Baselines, baseline_of
 from backends.errors import InvalidValueError, NotFoundError, StorageError
@@ -33,7 +33,7 @@ def runs(*iops: float, first: int = 1, **more: object) -> list[LoggedEvent]:
     return found
 
 
-def session(folder: Path, *events: LoggedEvent) -> Loaded:
+def session(folder: Path, *events: LoggedEvent) -> LoadedSession:
     return load(sessions.written(folder, sessions.started(), sessions.seen(wwn=WWN), *events))
 
 
@@ -130,16 +130,16 @@ def now(folder: Path, *iops: float, **more: object) -> tuple[RunRecord, ...]:
     return session(folder / "now", *runs(*iops, first=11, **more)).session.runs
 
 
-def checked(saved: Baseline, records: tuple[RunRecord, ...], known: tuple[PastRun, ...] = ()) -> Check:
+def checked(saved: Baseline, records: tuple[RunRecord, ...], known: tuple[PastRun, ...] = ()) -> BaselineCheck:
     return check(saved, records, known, threshold=5.0)
 
 
 def test_half_as_fast_is_worse(saved: Baseline, tmp_path: Path) -> None:
-    assert checked(saved, now(tmp_path, 500.0, 505.0, 495.0)).judgement.standing is LaterVerdict.WORSE
+    assert checked(saved, now(tmp_path, 500.0, 505.0, 495.0)).judgement.standing is RegressionVerdict.WORSE
 
 
 def test_as_fast_is_not(saved: Baseline, tmp_path: Path) -> None:
-    assert checked(saved, now(tmp_path, 1000.0, 1010.0, 990.0)).judgement.standing is LaterVerdict.NOT_WORSE
+    assert checked(saved, now(tmp_path, 1000.0, 1010.0, 990.0)).judgement.standing is RegressionVerdict.NOT_WORSE
 
 
 def test_what_differs_is_named(saved: Baseline, tmp_path: Path) -> None:
@@ -150,7 +150,7 @@ def test_what_differs_is_named(saved: Baseline, tmp_path: Path) -> None:
 def test_a_rebuild_forbids_the_verdict(saved: Baseline, tmp_path: Path) -> None:
     rebuilding = (Advice(key="background-task", message="A rebuild.", about=("rebuild",)),)
     records = now(tmp_path, 500.0, 505.0, 495.0, advice=rebuilding)
-    assert checked(saved, records).judgement.standing is LaterVerdict.REFUSED
+    assert checked(saved, records).judgement.standing is RegressionVerdict.REFUSED
 
 
 def nights(saved: Baseline, values: tuple[float, ...], **more: Any) -> tuple[PastRun, ...]:
@@ -185,7 +185,7 @@ def test_sessions_in_which_something_else_was_measured_tell_nothing(
 def test_runs_with_another_engine_are_never_held_against_it(saved: Baseline, tmp_path: Path) -> None:
     """As those that flush are measured by later versions."""
     found = checked(saved, now(tmp_path / "later", 1000, 1001, 999, job={"rw": "randread", "ioengine": "psync"}))
-    assert found.judgement.standing is LaterVerdict.REFUSED
+    assert found.judgement.standing is RegressionVerdict.REFUSED
     assert "its engine was libaio and is psync now" in check_sentence(found)
 
 

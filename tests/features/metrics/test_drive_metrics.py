@@ -6,7 +6,7 @@ from dataclasses import replace
 
 import pytest
 
-from app.features.metrics.definitions import METRICS, Looked
+from app.features.metrics.definitions import METRICS, MetricsSnapshot
 from backends.model import Array, Controller, Drive, Fact, Health, Inventory, Protection, Scope, State, Target
 from backends.pci import Link
 from backends.text import volts
@@ -29,16 +29,16 @@ HEALTH = Health(
 )
 
 
-def values(looked: Looked, name: str) -> dict[tuple[str, ...], float]:
+def values(looked: MetricsSnapshot, name: str) -> dict[tuple[str, ...], float]:
     (metric,) = (metric for metric in METRICS if metric.name == f"raidbench_{name}")
     return dict(metric.samples(looked))
 
 
-def looked(health: Health = HEALTH, link: str = "12.0Gb/s") -> Looked:
+def looked(health: Health = HEALTH, link: str = "12.0Gb/s") -> MetricsSnapshot:
     facts = (Fact(label="Link", value=link), Fact(label="Temperature", value="30 °C"))
     pcie = (Fact(label="PCIe link", value="8.0 GT/s x4, the card can do 8.0 GT/s x8"),)
     protection = Protection(kind="bbu", state="optimal", temperature=29.0, voltage=4.059)
-    return Looked(
+    return MetricsSnapshot(
         inventory=Inventory(
             controllers=(Controller(target=CONTROLLER, vendor="x", protection=protection, facts=pcie),),
             arrays=(Array(target=ARRAY, controller=CONTROLLER, state=State.OPTIMAL, members=(DRIVE,)),),

@@ -15,7 +15,7 @@ from app.core.session.events import (
     RunEnded,
     RunStarted,
 )
-from app.core.session.results import DirectionFigures, RunStatus
+from app.core.session.results import DirectionStats, RunStatus
 from app.core.session.state import Session, replay
 from app.features.plots.selection import PlacedRun
 from tests.core import sessions
@@ -52,7 +52,7 @@ def run(
     return [replace(begun, title=title, mark=mark), replace(ended, at=at + 60, figures=figures)]
 
 
-def slower(side: DirectionFigures, times: float) -> DirectionFigures:
+def slower(side: DirectionStats, times: float) -> DirectionStats:
     latency = side.latency_ns
     assert latency.p99 is not None
     bins = tuple((int(value * times), count) for value, count in side.bins)

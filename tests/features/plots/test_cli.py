@@ -12,7 +12,7 @@ from tests.cli.terminal import on_terminal
 from tests.core import sessions
 from tests.features.history.test_cli import day
 from tests.features.plots.making import experiment, run
-from widgets.plot_render.plot_data import PictureKind
+from widgets.plot_render.plot_data import StaticPlotKind
 
 
 @pytest.fixture
@@ -130,4 +130,4 @@ def test_no_color_is_heeded() -> None:
 
 def test_every_kind_can_be_asked_for(cli: Cli) -> None:
     told = cli("plot", "--help").out
-    assert all(kind.value in told for kind in PictureKind)
+    assert all(kind.value in told for kind in StaticPlotKind)

@@ -15,15 +15,15 @@ from textual.pilot import Pilot
 from app.core.session.store import load
 from app.features.plots.screen.plot_choices import ExploreOrigin, offers
 from app.features.plots.screen.screen import KEYS, ExploreScreen
-from app.features.plots.selection import PlacedRun, Subject
+from app.features.plots.selection import PlacedRun, PlotSelection
 from app.tui.runs.screen import RunsScreen
 from tests.core import sessions
 from tests.features.plots.making import experiment, run
 from tests.tui.conftest import stillness
 from tests.tui.stage import Table, heard, opened, set_table, text_of, until
 from widgets.choice_list import ChoiceDialog
-from widgets.plot_render.plot_data import PictureKind
-from widgets.plot_view import PictureView
+from widgets.plot_render.plot_data import StaticPlotKind
+from widgets.plot_view import StaticPlotView
 
 Found = TypeVar("Found")
 
@@ -41,7 +41,7 @@ def shown(pilot: Pilot[int], *words: str) -> Callable[[], bool]:
     return lambda: all(word in text_of(pilot) for word in words)
 
 
-def fills(view: PictureView, size: tuple[int, int]) -> bool:
+def fills(view: StaticPlotView, size: tuple[int, int]) -> bool:
     """Whether a picture was painted for the size that its place has in a terminal of this one."""
     return view.app.size == size and len(str(view.content).splitlines()) == view.size.height
 
@@ -126,7 +126,7 @@ def test_it_is_drawn_anew_when_the_terminal_has_another_size(tmp_path: Path) -> 
         found = []
         for size in ((80, 24), (120, 40), (200, 60)):
             await pilot.resize_terminal(*size)
-            view = screen.query_one("#explore-main", PictureView)
+            view = screen.query_one("#explore-main", StaticPlotView)
             await until(pilot, partial(fills, view, size))
             found.append((view.size.width, screen.query_one("#explore-second").display and screen.has_class("-beside")))
         return found
@@ -207,11 +207,11 @@ def test_the_baseline_is_put_beneath_the_run_that_is_looked_at(tmp_path: Path) -
     assert cursor is not None
     origin = ExploreOrigin(session=held, folder=tmp_path, cursor=PlacedRun(run=cursor, folder=tmp_path))
     made = [offers(origin, table.bench)[0].make(beneath) for beneath in (True, False)]
-    assert [[part.baseline for part in one.parts] for one in made if isinstance(one, Subject)] == [
+    assert [[part.baseline for part in one.parts] for one in made if isinstance(one, PlotSelection)] == [
         [False, True],
         [False],
     ]
 
 
 def test_every_picture_has_a_key() -> None:
-    assert set(KEYS) == set(PictureKind)
+    assert set(KEYS) == set(StaticPlotKind)

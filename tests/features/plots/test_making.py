@@ -8,8 +8,8 @@ from dataclasses import replace
 from app.core.session.results import DirectionSample, Phase, RunStatus, Sample
 from app.core.session.state import Session
 from app.features.plots.builder import picture, usual
-from app.features.plots.request import Wish
-from app.features.plots.selection import PlacedRun, Subject, of_experiment, of_runs, of_sweep
+from app.features.plots.request import PlotOptions
+from app.features.plots.selection import PlacedRun, PlotSelection, of_experiment, of_runs, of_sweep
 from tests.case_loop import loop_over
 from tests.features.plots import making
 from tests.features.plots.making import NOWHERE, placed, run, session
@@ -20,9 +20,9 @@ from widgets.plot_render.plot_data import (
     CurveData,
     HistogramData,
     PercentileData,
-    Picture,
-    PictureKind,
     ScatterData,
+    StaticPlot,
+    StaticPlotKind,
     TimelineData,
     Unit,
 )
@@ -44,11 +44,11 @@ def none(_: PlacedRun) -> Sequence[Sample]:
     return ()
 
 
-def made(subject: Subject, kind: PictureKind, wish: Wish | None = None) -> Picture:
-    return picture(subject, kind, wish or Wish(), samples)
+def made(subject: PlotSelection, kind: StaticPlotKind, wish: PlotOptions | None = None) -> StaticPlot:
+    return picture(subject, kind, wish or PlotOptions(), samples)
 
 
-def of(held: Session) -> Subject:
+def of(held: Session) -> PlotSelection:
     return of_runs(placed(held))
 
 
@@ -71,20 +71,20 @@ def test_where_only_the_job_differs_it_names_that() -> None:
 
 
 def test_all_ios_of_a_group_are_added_up() -> None:
-    data = made(of(session(run(1), run(2), run(3, ahead="4096"))), PictureKind.PERCENTILES).data
+    data = made(of(session(run(1), run(2), run(3, ahead="4096"))), StaticPlotKind.PERCENTILES).data
     assert isinstance(data, PercentileData)
     assert [sum(count for _, count in one.bins) for one in data.series] == [100_000, 50_000]
 
 
 def test_of_reads_and_writes_the_slower_ones_are_compared_and_named() -> None:
     mixed = of(session(run(1, writes=3.0), run(2, writes=3.0, ahead="4096")))
-    shown = made(mixed, PictureKind.HISTOGRAM)
+    shown = made(mixed, StaticPlotKind.HISTOGRAM)
     assert isinstance(shown.data, HistogramData)
     assert ("latency of the writes" in shown.title, shown.data.series[0].bins[0][0]) == (True, 1_500_000)
 
 
 def test_of_one_group_both_directions_are_shown() -> None:
-    data = made(of(session(run(1, writes=3.0))), PictureKind.PERCENTILES).data
+    data = made(of(session(run(1, writes=3.0))), StaticPlotKind.PERCENTILES).data
     assert isinstance(data, PercentileData)
     assert [one.name for one in data.series] == ["reads", "writes"]
 
@@ -94,7 +94,11 @@ def test_an_ab_has_both_arms_by_their_values_and_its_verdict() -> None:
     subject = of_experiment(held, NOWHERE, held.experiments[0])
     assert subject is not None
     assert [part.name for part in subject.parts] == ["read-ahead 128 KiB", "read-ahead 4096 KiB"]
-    assert (subject.counted, usual(subject), "Slower" in subject.verdict) == ("3 pairs", PictureKind.PERCENTILES, True)
+    assert (subject.counted, usual(subject), "Slower" in subject.verdict) == (
+        "3 pairs",
+        StaticPlotKind.PERCENTILES,
+        True,
+    )
 
 
 def test_an_ab_without_a_whole_pair_is_no_subject() -> None:
@@ -109,25 +113,25 @@ def test_the_baseline_stands_beneath_unless_it_is_one_of_the_kind() -> None:
 
 
 def test_a_box_holds_a_figure_of_every_run_in_its_unit() -> None:
-    data = [made(of(TWO), PictureKind.BOX, Wish(unit=unit)).data for unit in (Unit.IOPS, Unit.RATE)]
+    data = [made(of(TWO), StaticPlotKind.BOX, PlotOptions(unit=unit)).data for unit in (Unit.IOPS, Unit.RATE)]
     assert [one.lots[0].values for one in data if isinstance(one, BoxData)] == [(1000.0,), (1000 * 4096 / 2**20,)]
 
 
 def test_a_scatter_has_a_point_for_every_run() -> None:
-    data = made(of(TWO), PictureKind.SCATTER).data
+    data = made(of(TWO), StaticPlotKind.SCATTER).data
     assert isinstance(data, ScatterData)
     assert [cloud.points for cloud in data.clouds] == [((1000.0, 2e6),), ((800.0, 2e6),)]
 
 
 def test_a_timeline_counts_from_the_end_of_the_ramp_and_marks_a_standstill() -> None:
-    data = made(of(session(run(1))), PictureKind.TIMELINE).data
+    data = made(of(session(run(1))), StaticPlotKind.TIMELINE).data
     assert isinstance(data, TimelineData)
     (course,) = data.courses
     assert [one.at for one in course.intervals] == [-1.0, 0.0, 1.0, 2.0, 3.0, 4.0]
     assert [one.at for one in course.intervals if one.stalled] == [3.0]
 
 
-def swept(count: int | None = None) -> Subject | None:
+def swept(count: int | None = None) -> PlotSelection | None:
     """Three queue depths, twice each; of `count` steps."""
     plan = design('[[axis]]\njob = "iodepth"\nvalues = [1, 8, 64]\n')
     record, runs = started(plan), []
@@ -143,9 +147,9 @@ def swept(count: int | None = None) -> Subject | None:
 def test_a_curve_has_rate_and_latency_of_each_value() -> None:
     subject = swept()
     assert subject is not None
-    data = made(subject, PictureKind.CURVE).data
+    data = made(subject, StaticPlotKind.CURVE).data
     assert isinstance(data, CurveData)
-    assert (data.across, data.steps, usual(subject)) == ("queue depth", (1.0, 8.0, 64.0), PictureKind.CURVE)
+    assert (data.across, data.steps, usual(subject)) == ("queue depth", (1.0, 8.0, 64.0), StaticPlotKind.CURVE)
     assert [round(point.mean) for point in data.lines[0].rates] == [1000, 8000, 64_000]
     assert [round(point.mean) for point in data.lines[0].latencies] == [100_000, 800_000, 6_400_000]
 
@@ -165,7 +169,7 @@ def test_a_sweep_over_no_number_has_boxes_instead_and_says_so() -> None:
         record = after(record, step, one.id)
     subject = of_sweep(Session(sweep=record, runs=tuple(runs)), NOWHERE)
     assert subject is not None
-    shown = made(subject, PictureKind.CURVE)
+    shown = made(subject, StaticPlotKind.CURVE)
     assert (isinstance(shown.data, BoxData), "no curve: a box for each set-up" in shown.why) == (True, True)
 
 
@@ -175,38 +179,40 @@ FAILED = session(run(1, status=RunStatus.FAILED))
 @loop_over(
     ("subject", "kind", "words"),
     [
-        (of(FAILED), PictureKind.PERCENTILES, "r1 has nothing to show: it failed after 60 s: fio was killed."),
-        (of(FAILED), PictureKind.BOX, "r1 has nothing to show: it failed after 60 s: fio was killed."),
+        (of(FAILED), StaticPlotKind.PERCENTILES, "r1 has nothing to show: it failed after 60 s: fio was killed."),
+        (of(FAILED), StaticPlotKind.BOX, "r1 has nothing to show: it failed after 60 s: fio was killed."),
         (
             of(session(run(1, bins=((1000, 20),)), run(2, bins=((2000, 3),), ahead="4096"))),
-            PictureKind.PERCENTILES,
+            StaticPlotKind.PERCENTILES,
             "Too few I/Os",
         ),
-        (of(session(run(1, bins=()))), PictureKind.HISTOGRAM, "r1 kept no histogram"),
-        (of(session(run(1, bins=((1000, 900),)))), PictureKind.HISTOGRAM, "All I/Os took 1.00 µs"),
-        (of(session(run(1))), PictureKind.BOX, "One run has no spread."),
-        (of(session(run(1), run(2))), PictureKind.BOX, "All 2 runs have 1.00k IOPS"),
-        (of(session(run(1), run(2))), PictureKind.SCATTER, "All there is is one point."),
-        (of(TWO), PictureKind.CURVE, "A curve is of a sweep"),
-        (of(TWO), PictureKind.HISTORY, "Only one session was looked at."),
+        (of(session(run(1, bins=()))), StaticPlotKind.HISTOGRAM, "r1 kept no histogram"),
+        (of(session(run(1, bins=((1000, 900),)))), StaticPlotKind.HISTOGRAM, "All I/Os took 1.00 µs"),
+        (of(session(run(1))), StaticPlotKind.BOX, "One run has no spread."),
+        (of(session(run(1), run(2))), StaticPlotKind.BOX, "All 2 runs have 1.00k IOPS"),
+        (of(session(run(1), run(2))), StaticPlotKind.SCATTER, "All there is is one point."),
+        (of(TWO), StaticPlotKind.CURVE, "A curve is of a sweep"),
+        (of(TWO), StaticPlotKind.HISTORY, "Only one session was looked at."),
     ],
 )
-def test_where_there_is_nothing_to_show_a_sentence_says_why(subject: Subject, kind: PictureKind, words: str) -> None:
+def test_where_there_is_nothing_to_show_a_sentence_says_why(
+    subject: PlotSelection, kind: StaticPlotKind, words: str
+) -> None:
     shown = made(subject, kind)
     assert (shown.data, words in shown.why) == (None, True), shown.why
 
 
 def test_without_intervals_on_disk_there_is_nothing_over_time() -> None:
-    shown = picture(of(session(run(1))), PictureKind.TIMELINE, Wish(), none)
+    shown = picture(of(session(run(1))), StaticPlotKind.TIMELINE, PlotOptions(), none)
     assert (shown.data, shown.why) == (None, "No intervals of r1 are on disk, so there is nothing to draw over time.")
 
 
 def test_a_run_that_failed_beside_others_is_told() -> None:
-    shown = made(of(session(run(1), run(2, ahead="4096", status=RunStatus.FAILED))), PictureKind.PERCENTILES)
+    shown = made(of(session(run(1), run(2, ahead="4096", status=RunStatus.FAILED))), StaticPlotKind.PERCENTILES)
     assert (shown.data is not None, "r2 is not drawn: it failed" in shown.why) == (True, True)
 
 
 def test_one_value_makes_no_curve() -> None:
     subject = swept(1)
     assert subject is not None
-    assert "Only one value was measured so far" in made(subject, PictureKind.CURVE).why
+    assert "Only one value was measured so far" in made(subject, StaticPlotKind.CURVE).why

@@ -14,7 +14,17 @@ from markdown_it.token import Token
 
 from app.core.session.state import Session, replay
 from app.core.session.sweep_record import SweepEvent
-from app.features.report.blocks import Block, Code, DefinitionList, Graphs, Grid, Paragraph, Report, Section, Sentences
+from app.features.report.blocks import (
+    Block,
+    Code,
+    DefinitionList,
+    Graphs,
+    Paragraph,
+    Report,
+    ReportTable,
+    Section,
+    Sentences,
+)
 from app.features.report.csv import cell, runs_csv
 from app.features.report.graph import Axis, AxisUnit, Graph, GraphLine, HeatMap, IntervalGraph, LineGraph, Whisker
 from app.features.report.html import to_html
@@ -51,7 +61,7 @@ def report(*blocks: Block) -> Report:
 def everything(strings: tuple[str, ...] = STRINGS) -> Report:
     pairs = tuple(zip(strings, reversed(strings), strict=True))
     return report(
-        Grid(columns=FIRST[:2], rows=pairs),
+        ReportTable(columns=FIRST[:2], rows=pairs),
         DefinitionList(pairs=pairs),
         Sentences(items=strings),
         *(Paragraph(text=text) for text in FIRST),
@@ -67,7 +77,7 @@ def test_a_page_has_no_element_but_its_own() -> None:
 
 
 def test_a_page_shows_every_string_as_it_is() -> None:
-    page = Reader(to_html(report(Grid(columns=("a",), rows=tuple((text,) for text in STRINGS)))))
+    page = Reader(to_html(report(ReportTable(columns=("a",), rows=tuple((text,) for text in STRINGS)))))
     assert page.cells == [clean(text, 2000) for text in STRINGS]
 
 
@@ -93,7 +103,7 @@ def test_markdown_makes_nothing_of_them() -> None:
 
 @pytest.mark.long
 def test_markdown_tables_keep_their_cells() -> None:
-    grid = Grid(columns=("a", "b"), rows=tuple((text or "x", "end") for text in STRINGS))
+    grid = ReportTable(columns=("a", "b"), rows=tuple((text or "x", "end") for text in STRINGS))
     cells = [token for token in tokens(to_markdown(report(grid))) if token.type == "td_open"]
     assert len(cells) == 2 * len(STRINGS)
 

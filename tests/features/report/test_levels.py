@@ -5,7 +5,7 @@ from __future__ import annotations
 from dataclasses import replace
 
 from app.core.analysis.pair_design import RULE, one_look
-from app.core.session.event_types import Look
+from app.core.session.event_types import InterimAnalysis
 from app.core.session.events import ExperimentEnded, ExperimentMark, ExperimentStarted, LoggedEvent, RunStarted
 from app.core.session.results import RunStatus
 from app.core.session.state import Session, replay
@@ -15,7 +15,7 @@ from app.features.report.markdown import to_markdown
 from app.features.report.model import report_of
 from tests.core import sessions
 
-LOOKS = {"e1": (Look(pairs=3, level=0.01),), "e2": one_look(3)}
+LOOKS = {"e1": (InterimAnalysis(pairs=3, level=0.01),), "e2": one_look(3)}
 COVERS = {"e1": "99 %", "e2": "95 %"}
 
 

@@ -6,7 +6,7 @@ from dataclasses import replace
 
 from app.core.analysis.pair_design import RULE
 from app.core.session.events import ExperimentMark, ExperimentStarted, LoggedEvent, RunEnded, RunStarted
-from app.core.session.results import MemberFigures
+from app.core.session.results import MemberStats
 from app.core.session.state import replay
 from app.features.report.blocks import Code
 from app.features.report.markdown import _code, text, to_markdown
@@ -130,9 +130,9 @@ def test_a_command_full_of_backticks_does_not_end_its_block() -> None:
     assert next(iter(_code(Code(lines=("echo ```",))))) == "````"
 
 
-def members() -> tuple[MemberFigures, ...]:
-    whole = MemberFigures(device="md1", label="raid1", read_iops=100.0, share_of_reads=1.0)
-    return (whole, MemberFigures(device="sda", label="a|b", depth=1, role="write-mostly", read_iops=55.0))
+def members() -> tuple[MemberStats, ...]:
+    whole = MemberStats(device="md1", label="raid1", read_iops=100.0, share_of_reads=1.0)
+    return (whole, MemberStats(device="sda", label="a|b", depth=1, role="write-mostly", read_iops=55.0))
 
 
 def test_members_are_a_table_that_says_what_lies_below_what() -> None:

@@ -13,11 +13,11 @@ from app.core.session.events import (
     RunEnded,
     RunStarted,
 )
-from app.core.session.results import Advice, RunStatus, SteadyFigures
+from app.core.session.results import Advice, RunStatus, SteadyStateResult
 from app.core.session.state import Session, replay
 from app.core.session.sweep_record import SweepEnded
 from app.core.session.sweep_steps import SweepResult
-from app.features.report.blocks import Grid, Report, Section, Sentences
+from app.features.report.blocks import Report, ReportTable, Section, Sentences
 from app.features.report.experiments import experiment_graphs
 from app.features.report.graph import HeatMap, IntervalGraph, LineGraph, Spacing
 from app.features.report.model import report_of
@@ -68,8 +68,8 @@ def told(section: Section) -> str:
     return " ".join(item for block in section.blocks if isinstance(block, Sentences) for item in block.items)
 
 
-def table(section: Section) -> Grid:
-    return next(block for block in section.blocks if isinstance(block, Grid))
+def table(section: Section) -> ReportTable:
+    return next(block for block in section.blocks if isinstance(block, ReportTable))
 
 
 def test_the_verdict_comes_first() -> None:
@@ -177,7 +177,7 @@ def test_many_changes_are_a_table() -> None:
 
 
 def test_a_run_that_waited_for_the_steady_state_says_how_long_and_how_it_stood() -> None:
-    seen = SteadyFigures(
+    seen = SteadyStateResult(
         attained=True,
         range_share=0.12,
         slope_share=0.03,
@@ -193,7 +193,7 @@ def test_a_run_that_waited_for_the_steady_state_says_how_long_and_how_it_stood()
 
 
 def test_a_run_that_did_not_wait_says_nothing_of_it() -> None:
-    seen = SteadyFigures(attained=True, range_share=0.1, slope_share=0.0, rounds=5, window=5, round_s=10.0)
+    seen = SteadyStateResult(attained=True, range_share=0.1, slope_share=0.0, rounds=5, window=5, round_s=10.0)
     report = report_of(replay([sessions.started(), *sessions.run("r1", steady=seen)]))
     assert "Steady state" not in [section.heading for section in report.sections]
 

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from pathlib import Path
 
-from app.features.report.output import Form, report_text
+from app.features.report.output import ReportFormat, report_text
 from tests.features.plots.making import experiment, run, session
 
 
@@ -14,16 +14,16 @@ def fences(text: str) -> list[list[str]]:
 
 
 def test_an_ab_has_its_percentiles_in_a_fenced_block_of_80_columns_without_escapes() -> None:
-    text = report_text(session(experiment(), run(7)), Path("/nowhere"), Form.MARKDOWN)
+    text = report_text(session(experiment(), run(7)), Path("/nowhere"), ReportFormat.MARKDOWN)
     (picture,) = (block for block in fences(text) if any("by percentile" in row for row in block))
     assert (len(picture), max(map(len, picture)) <= 80, "\x1b" in text) == (20, True, False)
 
 
 def test_without_anything_to_draw_there_is_no_such_section() -> None:
-    text = report_text(session(run(1)), Path("/nowhere"), Form.MARKDOWN)
+    text = report_text(session(run(1)), Path("/nowhere"), ReportFormat.MARKDOWN)
     assert "## Pictures" not in text
 
 
 def test_html_has_its_own_pictures() -> None:
-    text = report_text(session(experiment()), Path("/nowhere"), Form.HTML)
+    text = report_text(session(experiment()), Path("/nowhere"), ReportFormat.HTML)
     assert "by percentile, 3 runs each" not in text

@@ -7,7 +7,7 @@ from dataclasses import replace
 import pytest
 
 from app.core.presentation.raw_data import Raw
-from app.core.session.results import DirectionFigures, DirectionSample, LatencyFigures, Phase, Sample
+from app.core.session.results import DirectionSample, DirectionStats, LatencyStats, Phase, Sample
 from app.core.session.state import replay
 from app.features.report.graph import Axis, AxisUnit, GraphLine, HeatMap, IntervalGraph, LineGraph, Spacing, Whisker
 from app.features.report.series import percentile_series, run_graphs, thinned
@@ -144,14 +144,14 @@ def test_thinning_keeps_the_highest_and_the_lowest() -> None:
     assert (len(kept) <= 800, (4321.0, 999.0) in kept, (8765.0, 1.0) in kept) == (True, True, True)
 
 
-def figures(*bins: tuple[int, int]) -> DirectionFigures:
-    return DirectionFigures(
+def figures(*bins: tuple[int, int]) -> DirectionStats:
+    return DirectionStats(
         iops=1.0,
         bytes_per_second=1.0,
         total_ios=1,
         total_bytes=1,
         runtime_s=1.0,
-        latency_ns=LatencyFigures(),
+        latency_ns=LatencyStats(),
         bins=bins,
     )
 

@@ -4,9 +4,9 @@ from __future__ import annotations
 
 import pytest
 
-from app.core.benchmark.run_plan import Preparation
-from app.core.benchmark.runner import Request
-from app.core.benchmark.session_runner import Measuring
+from app.core.benchmark.run_plan import RunPlan
+from app.core.benchmark.runner import BenchmarkRequest
+from app.core.benchmark.session_runner import SessionBenchmarks
 from app.features.slowest import engine
 from backends.errors import ToolTimeoutError
 from tests.cli.conftest import Cli
@@ -59,7 +59,7 @@ def test_a_read_that_does_not_come_back_is_not_waited_for(cli: Cli, monkeypatch:
 def test_a_fio_that_does_not_end_is_left_and_the_others_are_read(cli: Cli, monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setattr(engine, "ANSWER_S", 0.5)
     monkeypatch.setattr(engine, "END_S", 0.1)
-    monkeypatch.setattr(Measuring, "stop", lambda _: None)
+    monkeypatch.setattr(SessionBenchmarks, "stop", lambda _: None)
     done = cli("--demo", "linux", "--demo-speed", "10", "--demo-state", "hung", "slowest", "md1", "--json")
     hung = {one["device"]: one["hung"] for one in done.json["drives"]}
     assert (done.status, hung) == (5, {"/dev/sde": True, "/dev/sdc": False, "/dev/sdd": False, "/dev/sdf": False})
@@ -71,14 +71,14 @@ def test_a_fio_that_does_not_end_is_left_and_the_others_are_read(cli: Cli, monke
 def test_a_member_that_a_tool_waited_for_in_vain_is_hung_and_another_disk_is_an_error(
     cli: Cli, monkeypatch: pytest.MonkeyPatch, named: str, status: int
 ) -> None:
-    prepare = Measuring.prepare
+    prepare = SessionBenchmarks.prepare
 
-    async def waits(jobs: Measuring, request: Request) -> Preparation:
+    async def waits(jobs: SessionBenchmarks, request: BenchmarkRequest) -> RunPlan:
         if request.where == "/dev/sdd":
             raise ToolTimeoutError("blkid: no answer", devices=(named,))
         return await prepare(jobs, request)
 
-    monkeypatch.setattr(Measuring, "prepare", waits)
+    monkeypatch.setattr(SessionBenchmarks, "prepare", waits)
     done = cli(*LINUX, "slowest", "md1")
     assert (done.status, "Hung, no answer to a read within 10 s: /dev/sdd." in done.err) == (status, status == 5)
 

@@ -6,7 +6,7 @@ from math import exp
 from random import Random
 
 from app.core.session.events import LoggedEvent, RunEnded, RunStarted
-from app.core.session.results import DirectionFigures, LatencyFigures, RunFigures, RunStatus
+from app.core.session.results import DirectionStats, LatencyStats, RunResult, RunStatus
 from app.core.session.state import RunRecord
 from app.core.session.sweep_record import SweepRecord, SweepStarted, SweepStepEnded, SweepStepStarted, begun, fold_sweep
 from app.core.session.sweep_steps import Design, StepResult, SweepCell
@@ -70,14 +70,14 @@ class LoadedSweep:
 def _finished(name: str, iops: float, seconds: float) -> RunRecord:
     latency = seconds * 1e9
     percentiles = {key: round(latency * share) for key, share in (("p50", 0.9), ("p99", 3), ("p99_9", 5))}
-    read = DirectionFigures(
+    read = DirectionStats(
         iops=iops,
         bytes_per_second=iops * 4096,
         total_ios=round(iops * SECONDS),
         total_bytes=round(iops * SECONDS) * 4096,
         runtime_s=SECONDS,
-        latency_ns=LatencyFigures(mean=latency, **percentiles),
+        latency_ns=LatencyStats(mean=latency, **percentiles),
     )
     start = RunStarted(at=0.0, id=name, target="t", device=None, profile=None, job={}, title="", planned_seconds=6.0)
-    figures = RunFigures(status=RunStatus.OK, read=read)
+    figures = RunResult(status=RunStatus.OK, read=read)
     return RunRecord(start=start, end=RunEnded(at=1.0, id=name, figures=figures, folder=""))

@@ -5,14 +5,14 @@ from __future__ import annotations
 from collections.abc import Mapping
 
 from app.core.session.events import RunEnded, RunStarted
-from app.core.session.results import DirectionFigures, LatencyFigures, RunFigures, RunStatus
+from app.core.session.results import DirectionStats, LatencyStats, RunResult, RunStatus
 from app.core.session.state import RunRecord
 from app.core.session.sweep_record import SweepRecord, SweepStarted, SweepStepEnded, SweepStepStarted, begun, fold_sweep
 from app.core.session.sweep_steps import Design, NeededFeature, Step, StepResult, SweepCell
 from app.features.sweep.engine.plan import SweepPlan
 from app.features.sweep.engine.plan_expansion import expand
 from app.features.sweep.engine.plan_file import parse_plan
-from app.features.sweep.engine.targets import Holder, Known
+from app.features.sweep.engine.targets import SettingOwner, TargetFacts
 from backends.model import Scope, Target
 from backends.settings import Availability, Choice, Effect, Reading, Risk, Setting
 
@@ -66,13 +66,13 @@ def plan(text: str, *, head: str = HEAD) -> SweepPlan:
     return parse_plan((head + text).encode(), "plan.toml")
 
 
-def known(*, active: bool = False, addresses: Mapping[str, str] | None = None) -> Known:
+def known(*, active: bool = False, addresses: Mapping[str, str] | None = None) -> TargetFacts:
     """A machine with one array, /dev/sdx, and a controller with a feature called Turbo."""
     found = {"array": str(VOLUME), "card": str(CARD)} if addresses is None else addresses
-    return Known(
+    return TargetFacts(
         addresses=found,
         devices={role: "/dev/sdx" for role in found if role != "card"},
-        holders={role: (Holder(target=VOLUME, settings=SETTINGS, readings=READINGS),) for role in found},
+        holders={role: (SettingOwner(target=VOLUME, settings=SETTINGS, readings=READINGS),) for role in found},
         features={"Turbo": NeededFeature(name="Turbo", target=CARD, active=active, key="KEY")},
     )
 
@@ -90,16 +90,16 @@ def values(cell: SweepCell) -> dict[str, str]:
 
 def run(run_id: str, iops: float, *, p99: int = 1_000_000, status: RunStatus = RunStatus.OK) -> RunRecord:
     """A finished run that reads."""
-    read = DirectionFigures(
+    read = DirectionStats(
         iops=iops,
         bytes_per_second=iops * 4096,
         total_ios=100_000,
         total_bytes=100_000 * 4096,
         runtime_s=5.0,
-        latency_ns=LatencyFigures(mean=p99 / 2, p99=p99),
+        latency_ns=LatencyStats(mean=p99 / 2, p99=p99),
     )
     start = RunStarted(at=0.0, id=run_id, target="t", device=None, profile=None, job={}, title="", planned_seconds=6.0)
-    figures = RunFigures(status=status, read=read if status is RunStatus.OK else None)
+    figures = RunResult(status=status, read=read if status is RunStatus.OK else None)
     return RunRecord(start=start, end=RunEnded(at=1.0, id=run_id, figures=figures, folder=""))
 
 

@@ -22,7 +22,7 @@ from app.features.sweep.engine.plan import PlanError
 from app.features.sweep.engine.plan_expansion import expand
 from app.features.sweep.engine.plan_file import parse_plan
 from app.features.sweep.engine.results import results
-from app.features.sweep.engine.risk_assessment import Survey, survey
+from app.features.sweep.engine.risk_assessment import RiskAssessment, survey
 from app.features.sweep.engine.runner import SweepRunner
 from app.features.sweep.engine.targets import look
 from app.features.sweep.presentation.json_schema import design_json
@@ -82,7 +82,7 @@ class Bed:
     def bench(self) -> Workbench:
         return Workbench(SimulatedHost(self.file, speed=FAST), paths=self.paths, advisor=advise)
 
-    async def surveyed(self, bench: Workbench, text: str) -> Survey:
+    async def surveyed(self, bench: Workbench, text: str) -> RiskAssessment:
         await bench.hardware.probe()
         wanted = parse_plan(text.encode(), "plan.toml")
         known = await look(bench, wanted, {})

@@ -9,28 +9,28 @@ import pytest
 
 from app.core.analysis.stats import spread
 from app.core.fio.job import Job
-from app.core.session.sweep_steps import RateLadder, Saturation
-from app.features.sweep.engine.cells import LatencyFigure, Score
+from app.core.session.sweep_steps import RateSeries, Saturation
+from app.features.sweep.engine.cells import LatencyFigure, RunScore
 from app.features.sweep.engine.load_curve import RatePoint, next_percents, rate_cell
 from app.features.sweep.engine.plan import PlanError
-from app.features.sweep.engine.saturation import DepthPoint, Saturated
+from app.features.sweep.engine.saturation import DepthPoint, SaturationResult
 from tests.features.sweep.making import design
 from tests.method.loads import CELL, DEVICES, FLAT, bend, rates
 
-LADDER = RateLadder(percents=(50, 100, 110))
+LADDER = RateSeries(percents=(50, 100, 110))
 
 
 def point(percent: int, *, asked: float = 1000.0, reached: float = 1000.0, ios: int = 10**6, **more: int) -> RatePoint:
-    one = Score(iops=reached, bytes_per_second=0.0, p99_ns=more.get("p99"), mean_ns=1e6, ios=ios)
+    one = RunScore(iops=reached, bytes_per_second=0.0, p99_ns=more.get("p99"), mean_ns=1e6, ios=ios)
     return RatePoint(percent=percent, asked=asked, cell=CELL, tried=1, scores=(one,))
 
 
-def saturated(depth: int, **job: str) -> Saturated:
+def saturated(depth: int, **job: str) -> SaturationResult:
     [cell] = design("").cells
     cell = type(cell)(id="k1", row="", column="", where="t", job={**cell.job, **job})
-    one = Score(iops=40_000.0, bytes_per_second=0.0, p99_ns=None, mean_ns=None)
+    one = RunScore(iops=40_000.0, bytes_per_second=0.0, p99_ns=None, mean_ns=None)
     best = DepthPoint(depth=depth, cell=cell, tried=1, scores=(one,))
-    return Saturated(cell=cell, points=(best,), plateau=spread([40_000.0]), best=best)
+    return SaturationResult(cell=cell, points=(best,), plateau=spread([40_000.0]), best=best)
 
 
 def test_all_rates_are_asked_for_in_rounds_and_every_second_goes_backwards() -> None:

@@ -8,7 +8,7 @@ import pytest
 
 from app.core.presentation.labels import worded
 from app.core.presentation.table import FactLine, Tone, text_of
-from app.core.session.results import Advice, MemberFigures
+from app.core.session.results import Advice, MemberStats
 from app.core.session.state import RunRecord, replay
 from app.core.session.sweep_record import SweepEnded, SweepRecord
 from app.core.session.sweep_steps import Rank, SweepResult
@@ -152,7 +152,7 @@ def test_nothing_is_called_better_where_nothing_is_shown() -> None:
 def test_a_sweep_tells_which_member_served_the_reads() -> None:
     record, runs = measured(design(AHEAD), {})
     shares = (("nvme0n1", 0.52), ("sda", 0.48))
-    members = tuple(MemberFigures(device=name, share_of_reads=share) for name, share in shares)
+    members = tuple(MemberStats(device=name, share_of_reads=share) for name, share in shares)
     counted = [
         replace(run, end=replace(run.end, figures=replace(run.end.figures, members=members)))
         for run in runs

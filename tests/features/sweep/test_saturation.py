@@ -14,7 +14,7 @@ from app.core.session.state import RunRecord
 from app.core.session.sweep_record import SweepExtended, SweepRecord
 from app.core.session.sweep_steps import Purpose, Saturation, StepResult
 from app.features.sweep.engine.adaptive_steps import further
-from app.features.sweep.engine.cells import Score
+from app.features.sweep.engine.cells import RunScore
 from app.features.sweep.engine.saturation import DepthPoint, best, next_runs, plateau, search
 from tests.features.sweep.making import after, design, run, started
 from tests.method.loads import CELL, DEVICES, depths
@@ -23,7 +23,7 @@ PLATEAU = Saturation()
 
 
 def point(depth: int, iops: float, *, p99: int | None = 1, runs: int = 3) -> DepthPoint:
-    scores = (Score(iops=iops, bytes_per_second=0.0, p99_ns=p99, mean_ns=None),) * runs
+    scores = (RunScore(iops=iops, bytes_per_second=0.0, p99_ns=p99, mean_ns=None),) * runs
     return DepthPoint(depth=depth, cell=CELL, tried=runs, scores=scores)
 
 

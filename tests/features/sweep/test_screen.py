@@ -10,16 +10,16 @@ from app.core.changes.arrays.candidates import WantedArrays
 from app.core.fio.profiles import PROFILES, profile
 from app.core.presentation.table import Tone, text_of
 from app.core.session.sweep_record import CurrentStep
-from app.core.session.sweep_steps import Design, Destroyed
+from app.core.session.sweep_steps import Design, OverwrittenDevice
 from app.features.sweep.engine.plan_expansion import expand
 from app.features.sweep.engine.plan_file import parse_plan
 from app.features.sweep.engine.results import results
-from app.features.sweep.engine.risk_assessment import Survey
+from app.features.sweep.engine.risk_assessment import RiskAssessment
 from app.features.sweep.presentation.sweep import cell_words, matrix, names_at, ranking, turned, why_left_out
 from app.features.sweep.screen.draft import LEVEL_AXIS, Draft, DraftAxis, axes_of, plan_text
 from app.features.sweep.screen.plan_view import axis_rows, fold_words, plan_groups, question
 from app.features.sweep.screen.results_view import grid, short, state_words
-from backends.device_label import Nameplate
+from backends.device_label import DeviceLabel
 from backends.model import Level
 from backends.settings import Risk
 from tests.case_loop import loop_over
@@ -184,7 +184,7 @@ def test_an_opened_axis_shows_its_values_and_which_is_set() -> None:
     assert shown["setting:ahead|all"] == ["  [x] all", ""]
 
 
-def words(surveyed: Survey) -> str:
+def words(surveyed: RiskAssessment) -> str:
     return "\n".join(
         f"{group.heading}: " + "; ".join(f"{fact.label} {fact.value}" for fact in group.facts)
         for group in plan_groups(surveyed)
@@ -208,7 +208,7 @@ def test_without_a_choice_nothing_is_to_be_folded() -> None:
 
 
 def test_the_plan_tells_steps_changes_and_order() -> None:
-    told = words(Survey(design=TWO_BY_THREE, risk=Risk.NONE))
+    told = words(RiskAssessment(design=TWO_BY_THREE, risk=Risk.NONE))
     assert "12 steps" in told
     assert "Changes, all put back: ahead" in told
     assert "at the end none again" in told
@@ -216,10 +216,10 @@ def test_the_plan_tells_steps_changes_and_order() -> None:
 
 
 STRIPS = design('[[axis]]\ntarget="array"\nsetting="strip"\nvalues=["64k", "8k"]\n')
-LOSING = Survey(
-    design=replace(STRIPS, destroys=(Destroyed(device="/dev/sdx", name="sdx", found=("ext4 'data'",)),)),
+LOSING = RiskAssessment(
+    design=replace(STRIPS, destroys=(OverwrittenDevice(device="/dev/sdx", name="sdx", found=("ext4 'data'",)),)),
     risk=Risk.DESTROYS_DATA,
-    plates=(Nameplate(name="/dev/sdx", words="ACME X1, serial number AB12345678, 1 TiB", word="345678"),),
+    plates=(DeviceLabel(name="/dev/sdx", words="ACME X1, serial number AB12345678, 1 TiB", word="345678"),),
 )
 
 
@@ -245,11 +245,13 @@ def test_what_destroys_wants_the_word_of_the_device_typed() -> None:
     ("risk", "tier"), [(Risk.NONE, "harmless"), (Risk.PERFORMANCE, "harmless"), (Risk.POWER_LOSS, "risky")]
 )
 def test_the_question_is_as_strict_as_its_worst_step(risk: Risk, tier: str) -> None:
-    assert question(Survey(design=TWO_BY_THREE, risk=risk), ()).tier == tier
+    assert question(RiskAssessment(design=TWO_BY_THREE, risk=risk), ()).tier == tier
 
 
 def test_what_is_refused_cannot_be_begun() -> None:
-    asked = question(Survey(design=TWO_BY_THREE, risk=Risk.NONE, refused=("It is mounted.",), hint="Unmount it."), ())
+    asked = question(
+        RiskAssessment(design=TWO_BY_THREE, risk=Risk.NONE, refused=("It is mounted.",), hint="Unmount it."), ()
+    )
     assert (asked.tier, asked.reasons) == ("refused", ("It is mounted.", "Unmount it."))
 
 

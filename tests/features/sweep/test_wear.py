@@ -12,7 +12,7 @@ from app.features.advice.rules import advise
 from app.features.sweep.engine.estimate import writing_seconds
 from app.features.sweep.engine.plan_expansion import expand
 from app.features.sweep.engine.plan_file import parse_plan
-from app.features.sweep.engine.risk_assessment import Survey, survey
+from app.features.sweep.engine.risk_assessment import RiskAssessment, survey
 from app.features.sweep.engine.targets import look
 from app.features.sweep.presentation.plan import plan_facts
 from backends.settings import Risk
@@ -52,7 +52,7 @@ def test_another_target_is_not_written_to() -> None:
     assert writing_seconds(design(BOTH), "fake:v2") == 0
 
 
-async def surveyed(folder: Path, text: str) -> Survey:
+async def surveyed(folder: Path, text: str) -> RiskAssessment:
     bench = Workbench(still_host(), paths=paths_in(folder), advisor=advise)
     await bench.hardware.probe()
     plan = parse_plan((ON_A_VOLUME + text).encode(), "plan.toml")

@@ -7,9 +7,9 @@ from pathlib import Path
 
 import pytest
 
-from app.features.watch.last_watch import Remembered, changes_since, keep, load
+from app.features.watch.last_watch import WatchState, changes_since, keep, load
 
-BEFORE = Remembered(
+BEFORE = WatchState(
     kernel="6.12.0",
     settings={"block:sda": {"read_ahead_kb": "128", "scheduler": "none"}},
     firmware={"megaraid:/c0": "1"},

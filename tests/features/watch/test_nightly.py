@@ -16,7 +16,7 @@ import pytest
 from app.cli.exit_status import DONE, FOUND, UNDECIDED
 from app.core.analysis.past_runs.earlier_runs import PastRun, job_words
 from app.core.analysis.past_runs.series import series_of
-from app.core.analysis.regression import LaterVerdict
+from app.core.analysis.regression import RegressionVerdict
 from app.core.session.state import RunRecord
 from app.core.session.store import load
 from app.features.history.baseline_check import check
@@ -135,7 +135,7 @@ def test_the_first_nights_say_that_it_learns(machine: Machine, statuses: tuple[i
 def test_the_history_tells_it_on_the_same_nights(machine: Machine, statuses: tuple[int, ...]) -> None:
     told = statuses.index(FOUND)
 
-    def standing(nights: int) -> Iterator[LaterVerdict]:
+    def standing(nights: int) -> Iterator[RegressionVerdict]:
         known = [run for run in machine.known if run.at < nights * DAY]
         return (one.chart.standing for one in series_of(known).values())
 

@@ -6,21 +6,21 @@ import math
 
 from widgets.plot_render.plot_data import (
     BoxData,
-    Cloud,
+    BoxSample,
     CourseInterval,
     CurveData,
     CurveLine,
     Data,
     HistogramData,
     HistoryData,
+    HistoryEpoch,
     Latencies,
-    Lot,
     MeasuredPoint,
     PercentileData,
-    PictureKind,
     RunCourse,
     ScatterData,
-    Stage,
+    ScatterSample,
+    StaticPlotKind,
     TimelineData,
     Unit,
 )
@@ -61,27 +61,31 @@ def course(name: str, worst: float = 9e6) -> RunCourse:
 
 DEPTHS = tuple((2.0**power, 1e4 * 2**power) for power in range(6))
 
-PICTURES: dict[PictureKind, Data] = {
-    PictureKind.PERCENTILES: PercentileData(series=TWO),
-    PictureKind.HISTOGRAM: HistogramData(series=TWO),
-    PictureKind.BOX: BoxData(
-        lots=(Lot(name="none", values=(83e3, 84e3, 83.5e3)), Lot(name="on", values=(68e3, 69e3, 66e3))), unit=Unit.IOPS
-    ),
-    PictureKind.SCATTER: ScatterData(
-        clouds=(Cloud(name="none", points=((8e4, 1e6), (6e4, 2e6))), Cloud(name="on", points=((7e4, 1.5e6),))),
+PICTURES: dict[StaticPlotKind, Data] = {
+    StaticPlotKind.PERCENTILES: PercentileData(series=TWO),
+    StaticPlotKind.HISTOGRAM: HistogramData(series=TWO),
+    StaticPlotKind.BOX: BoxData(
+        lots=(BoxSample(name="none", values=(83e3, 84e3, 83.5e3)), BoxSample(name="on", values=(68e3, 69e3, 66e3))),
         unit=Unit.IOPS,
     ),
-    PictureKind.TIMELINE: TimelineData(courses=(course("one"),), unit=Unit.IOPS),
-    PictureKind.CURVE: CurveData(
+    StaticPlotKind.SCATTER: ScatterData(
+        clouds=(
+            ScatterSample(name="none", points=((8e4, 1e6), (6e4, 2e6))),
+            ScatterSample(name="on", points=((7e4, 1.5e6),)),
+        ),
+        unit=Unit.IOPS,
+    ),
+    StaticPlotKind.TIMELINE: TimelineData(courses=(course("one"),), unit=Unit.IOPS),
+    StaticPlotKind.CURVE: CurveData(
         lines=(CurveLine(name="", rates=measured(*DEPTHS), latencies=measured(*DEPTHS)),),
         across="queue depth",
         unit=Unit.IOPS,
         steps=tuple(x for x, _ in DEPTHS),
     ),
-    PictureKind.HISTORY: HistoryData(
+    StaticPlotKind.HISTORY: HistoryData(
         stages=(
-            Stage(name="none", points=measured((NOON, 8e4), (NOON + 3 * DAY, 8.1e4))),
-            Stage(name="on", points=measured((NOON + 6 * DAY, 6.8e4))),
+            HistoryEpoch(name="none", points=measured((NOON, 8e4), (NOON + 3 * DAY, 8.1e4))),
+            HistoryEpoch(name="on", points=measured((NOON + 6 * DAY, 6.8e4))),
         ),
         unit=Unit.IOPS,
         band=(7.9e4, 8.1e4),

@@ -17,79 +17,81 @@ from tests.widgets.plot_render.making import DAY, NOON, PICTURES, TWO, course, l
 from widgets.plot_render.painter import painted
 from widgets.plot_render.plot_data import (
     BoxData,
+    BoxSample,
     Data,
     HistogramData,
     HistoryData,
-    Lot,
+    HistoryEpoch,
     PercentileData,
-    Picture,
-    PictureKind,
-    Stage,
+    StaticPlot,
+    StaticPlotKind,
     TimelineData,
     Unit,
 )
-from widgets.plot_render.style import PALETTE, PictureLook, too_small
+from widgets.plot_render.style import PALETTE, PlotStyle, too_small
 from widgets.text_utils.text import width_of
 
-PLAIN = PictureLook(width=80, height=20, palette=())
+PLAIN = PlotStyle(width=80, height=20, palette=())
 ESCAPE = re.compile(r"\x1b\[[0-9;]*m")
 
 
 def rows(
-    data: Data, look: PictureLook = PLAIN, title: str = "4k random read, ssd", *, simulated: bool = False
+    data: Data, look: PlotStyle = PLAIN, title: str = "4k random read, ssd", *, simulated: bool = False
 ) -> list[str]:
-    return painted(Picture(title=title, data=data, simulated=simulated), look)
+    return painted(StaticPlot(title=title, data=data, simulated=simulated), look)
 
 
-def text(data: Data, look: PictureLook = PLAIN) -> str:
+def text(data: Data, look: PlotStyle = PLAIN) -> str:
     return "\n".join(rows(data, look))
 
 
-@loop_over("kind", list(PictureKind))
+@loop_over("kind", list(StaticPlotKind))
 @loop_over("size", [(60, 15), (80, 20), (100, 30), (200, 60)])
 @loop_over("ascii_only", [False, True])
-def test_a_picture_is_never_larger_than_its_place(kind: PictureKind, size: tuple[int, int], ascii_only: bool) -> None:
-    drawn = rows(PICTURES[kind], PictureLook(width=size[0], height=size[1], ascii=ascii_only))
+def test_a_picture_is_never_larger_than_its_place(
+    kind: StaticPlotKind, size: tuple[int, int], ascii_only: bool
+) -> None:
+    drawn = rows(PICTURES[kind], PlotStyle(width=size[0], height=size[1], ascii=ascii_only))
     widths = [width_of(ESCAPE.sub("", row)) for row in drawn]
     assert (max(widths) <= size[0], len(drawn) <= size[1]) == (True, True)
 
 
-@pytest.mark.parametrize("kind", [kind for kind in PictureKind if kind is not PictureKind.BOX])
-def test_a_picture_takes_the_height_that_it_is_given(kind: PictureKind) -> None:
+@pytest.mark.parametrize("kind", [kind for kind in StaticPlotKind if kind is not StaticPlotKind.BOX])
+def test_a_picture_takes_the_height_that_it_is_given(kind: StaticPlotKind) -> None:
     assert len(rows(PICTURES[kind])) == 20
 
 
-@pytest.mark.parametrize("kind", list(PictureKind))
-def test_with_ascii_it_is_ascii(kind: PictureKind) -> None:
+@pytest.mark.parametrize("kind", list(StaticPlotKind))
+def test_with_ascii_it_is_ascii(kind: StaticPlotKind) -> None:
     assert text(PICTURES[kind], replace(PLAIN, ascii=True)).isascii()
 
 
-@pytest.mark.parametrize("kind", list(PictureKind))
-def test_without_colours_there_is_no_escape(kind: PictureKind) -> None:
+@pytest.mark.parametrize("kind", list(StaticPlotKind))
+def test_without_colours_there_is_no_escape(kind: StaticPlotKind) -> None:
     assert "\x1b" not in text(PICTURES[kind])
 
 
-@pytest.mark.parametrize("kind", list(PictureKind))
-def test_colours_change_nothing_but_the_colour(kind: PictureKind) -> None:
+@pytest.mark.parametrize("kind", list(StaticPlotKind))
+def test_colours_change_nothing_but_the_colour(kind: StaticPlotKind) -> None:
     coloured = [ESCAPE.sub("", row).rstrip() for row in rows(PICTURES[kind], replace(PLAIN, palette=PALETTE))]
     assert coloured == rows(PICTURES[kind])
 
 
 def test_no_reset_resets_nothing() -> None:
-    written = "\n".join(rows(PICTURES[PictureKind.PERCENTILES], replace(PLAIN, palette=PALETTE)))
+    written = "\n".join(rows(PICTURES[StaticPlotKind.PERCENTILES], replace(PLAIN, palette=PALETTE)))
     assert len(re.findall(r"\x1b\[0m", written)) == len(re.findall(r"\x1b\[38;", written))
 
 
 @pytest.mark.parametrize("ascii_only", [False, True])
 def test_signs_tell_series_apart_where_colours_do_not(ascii_only: bool) -> None:
     look = replace(PLAIN, ascii=ascii_only)
-    drawn = text(PICTURES[PictureKind.SCATTER], look)
+    drawn = text(PICTURES[StaticPlotKind.SCATTER], look)
     assert [look.sign(at) in drawn for at in range(2)] == [True, True]
     assert len({look.sign(at) for at in range(6)}) == 6
 
 
 def test_the_legend_names_settings_and_has_the_figures() -> None:
-    told = rows(PICTURES[PictureKind.PERCENTILES])[1:3]
+    told = rows(PICTURES[StaticPlotKind.PERCENTILES])[1:3]
     assert [("read-ahead none" in told[0], "p99" in told[0]), ("read-ahead on" in told[1], "µs" in told[1])] == [
         (True, True),
         (True, True),
@@ -97,12 +99,12 @@ def test_the_legend_names_settings_and_has_the_figures() -> None:
 
 
 def test_simulated_stands_in_the_title() -> None:
-    assert rows(PICTURES[PictureKind.BOX], simulated=True)[0].startswith("SIMULATED  ")
+    assert rows(PICTURES[StaticPlotKind.BOX], simulated=True)[0].startswith("SIMULATED  ")
 
 
 def test_a_line_feed_or_an_escape_in_a_name_breaks_no_row() -> None:
     hostile = BoxData(
-        lots=(Lot(name="a\nb\x1b[2J", values=(1.0, 2.0)), Lot(name="好好", values=(3.0,))), unit=Unit.IOPS
+        lots=(BoxSample(name="a\nb\x1b[2J", values=(1.0, 2.0)), BoxSample(name="好好", values=(3.0,))), unit=Unit.IOPS
     )
     drawn = rows(hostile, title="x\ny\x1b[31mz")
     assert ("\x1b" in "".join(drawn), max(map(width_of, drawn)) <= 80) == (False, True)
@@ -114,7 +116,7 @@ def test_percentiles_end_where_ten_ios_lie_beyond() -> None:
 
 
 def test_ticks_of_latency_are_round_and_have_units() -> None:
-    ticks = [row.split("┤")[0].strip() for row in rows(PICTURES[PictureKind.PERCENTILES]) if "┤" in row]
+    ticks = [row.split("┤")[0].strip() for row in rows(PICTURES[StaticPlotKind.PERCENTILES]) if "┤" in row]
     assert all(re.fullmatch(r"(1|1\.2|1\.5|2|2\.5|3|4|5|6|7|8)0* (µs|ms)", tick) for tick in ticks), ticks
 
 
@@ -125,18 +127,18 @@ def test_the_rarest_ios_show_only_as_ratios() -> None:
 
 
 def test_an_axis_that_does_not_begin_at_0_says_so() -> None:
-    own = PICTURES[PictureKind.BOX]
+    own = PICTURES[StaticPlotKind.BOX]
     assert isinstance(own, BoxData)
     assert ("the axis begins at" in text(own), "the axis begins at" in text(replace(own, zero=True))) == (True, False)
 
 
 def test_a_box_has_a_sign_for_each_run() -> None:
-    box = BoxData(lots=(Lot(name="a", values=(1e3, 2e3, 3e3, 4e3)),), unit=Unit.IOPS)
+    box = BoxData(lots=(BoxSample(name="a", values=(1e3, 2e3, 3e3, 4e3)),), unit=Unit.IOPS)
     assert text(box).count("●") == 4
 
 
 def test_a_stall_is_marked_and_what_was_not_measured_is_shaded() -> None:
-    drawn = text(PICTURES[PictureKind.TIMELINE])
+    drawn = text(PICTURES[StaticPlotKind.TIMELINE])
     assert ("!" in drawn, "░" in drawn, "not measured" in drawn) == (True, True, True)
 
 
@@ -146,12 +148,14 @@ def test_of_two_runs_over_time_only_the_p99_is_drawn() -> None:
 
 
 def test_a_curve_has_a_tick_for_each_value_that_was_tried() -> None:
-    assert rows(PICTURES[PictureKind.CURVE])[-2].split() == ["1", "2", "4", "8", "16", "32"]
+    assert rows(PICTURES[StaticPlotKind.CURVE])[-2].split() == ["1", "2", "4", "8", "16", "32"]
 
 
 def test_no_line_leads_over_a_change_of_settings() -> None:
-    before, after = (Stage(name=name, points=measured((at, 8e4))) for name, at in (("a", NOON), ("b", NOON + 9 * DAY)))
-    one = Stage(name="a", points=(*before.points, *after.points))
+    before, after = (
+        HistoryEpoch(name=name, points=measured((at, 8e4))) for name, at in (("a", NOON), ("b", NOON + 9 * DAY))
+    )
+    one = HistoryEpoch(name="a", points=(*before.points, *after.points))
     apart, joined = (text(HistoryData(stages=stages, unit=Unit.IOPS)) for stages in ((before, after), (one,)))
     braille = re.compile(r"[\u2801-\u28ff]")
     assert (bool(braille.search(apart)), bool(braille.search(joined))) == (False, True)
@@ -171,14 +175,14 @@ def berlin(monkeypatch: pytest.MonkeyPatch) -> Iterator[None]:
 def test_dates_have_no_tick_twice(days: float) -> None:
     autumn = time.mktime((2026, 10, 24, 12, 0, 0, 0, 0, -1))  # summer time ends in the night
     points = measured((autumn, 8e4), (autumn + days * DAY, 8.1e4))
-    ticks = rows(HistoryData(stages=(Stage(name="", points=points),), unit=Unit.IOPS))[-2]
+    ticks = rows(HistoryData(stages=(HistoryEpoch(name="", points=points),), unit=Unit.IOPS))[-2]
     words = re.split(r"\s{2,}", ticks.strip())
     assert (len(set(words)), len(words) >= 2) == (len(words), True), ticks
 
 
 @pytest.mark.long
 def test_threads_draw_what_one_thread_draws() -> None:
-    kinds = list(PictureKind) * 6
+    kinds = list(StaticPlotKind) * 6
     with ThreadPoolExecutor(4) as pool:
         together = list(pool.map(lambda kind: text(PICTURES[kind]), kinds))
     assert together == [text(PICTURES[kind]) for kind in kinds]
@@ -186,7 +190,7 @@ def test_threads_draw_what_one_thread_draws() -> None:
 
 def test_a_place_that_shows_nothing_is_told_in_a_sentence() -> None:
     small = replace(PLAIN, width=59)
-    assert (rows(PICTURES[PictureKind.BOX], small)[0], too_small(PLAIN)) == (too_small(small), "")
+    assert (rows(PICTURES[StaticPlotKind.BOX], small)[0], too_small(PLAIN)) == (too_small(small), "")
 
 
 FIGURES = st.floats(1e-3, 1e15)
@@ -197,7 +201,7 @@ FIGURES = st.floats(1e-3, 1e15)
 def test_no_figures_are_too_odd_for_boxes(lots: list[list[float]], zero: bool, log: bool) -> None:
     drawn = rows(
         BoxData(
-            lots=tuple(Lot(name=str(at), values=tuple(lot)) for at, lot in enumerate(lots)),
+            lots=tuple(BoxSample(name=str(at), values=tuple(lot)) for at, lot in enumerate(lots)),
             unit=Unit.LATENCY,
             zero=zero,
             log=log,

@@ -7,7 +7,7 @@ from collections import Counter
 import pytest
 
 from tests.case_loop import loop_over
-from widgets.text_utils.symbols import SIGNS, Sign
+from widgets.text_utils.symbols import SIGNS, Symbol
 from widgets.text_utils.text import width_of
 
 
@@ -19,10 +19,10 @@ def test_no_sign_stands_for_two_things(chars: list[str]) -> None:
 
 
 @loop_over("sign", SIGNS, ids=lambda sign: sign.ascii)
-def test_a_sign_and_its_twin_take_one_cell(sign: Sign) -> None:
+def test_a_sign_and_its_twin_take_one_cell(sign: Symbol) -> None:
     assert (width_of(sign.char), width_of(sign.ascii), sign.ascii.isascii()) == (1, 1, True)
 
 
 @loop_over("sign", SIGNS, ids=lambda sign: sign.ascii)
-def test_where_only_ascii_can_be_shown_it_is_the_twin(sign: Sign) -> None:
+def test_where_only_ascii_can_be_shown_it_is_the_twin(sign: Symbol) -> None:
     assert (sign.shown(ascii=True), sign.shown(ascii=False)) == (sign.ascii, sign.char)

@@ -5,12 +5,12 @@ from __future__ import annotations
 from collections.abc import Iterator, Mapping
 
 from app.core.analysis.caveats import forbidden
-from app.core.analysis.metric_kinds import FIGURES, Figure, headline, value_of
+from app.core.analysis.metric_kinds import FIGURES, MetricKind, headline, value_of
 from app.core.fio.job import Job
 from app.core.session.events import InventorySeen, RunStarted, SessionStarted
-from app.core.session.results import RunFigures
+from app.core.session.results import RunResult
 from app.core.session.state import RunRecord
-from app.core.session.store import Loaded
+from app.core.session.store import LoadedSession
 from app.core.session.sweep_record import SweepEnded, SweepResumed, SweepStarted
 from backends.identity import Identity
 from backends.model import Array, Controller, Drive, Inventory
@@ -91,12 +91,12 @@ class PastRun:
         return whole and self.value is not None and self.value > 0
 
     @property
-    def about(self) -> Figure:
+    def about(self) -> MetricKind:
         """The kind of its headline."""
         return _FIGURE[self.figure]
 
 
-def past_runs(loaded: Loaded) -> Iterator[PastRun]:
+def past_runs(loaded: LoadedSession) -> Iterator[PastRun]:
     """The runs of a session, in their order."""
     inventory, host, sweeping = Inventory(), "", False
     for event in loaded.session.events:
@@ -202,5 +202,5 @@ def job_words(job: Mapping[str, str]) -> str:
     return " ".join(f"{key}={value}" for key, value in sorted(job.items()) if value and value != _NO_JOB.get(key))
 
 
-def _p99(figures: RunFigures) -> float | None:
+def _p99(figures: RunResult) -> float | None:
     return max((one.latency_ns.p99 for one in figures.transfers if one.latency_ns.p99 is not None), default=None)

@@ -24,12 +24,12 @@ from zlib import crc32
 from app.core.analysis.past_runs.earlier_runs import PastRun, past_runs
 from app.core.session import folders, store
 from app.core.session.paths import Paths, private_folder
-from app.core.session.store import Loaded
+from app.core.session.store import LoadedSession
 from backends.errors import RaidbenchError
-from backends.formats import FORMATS, Kept
+from backends.formats import FORMATS, FileFormat
 from backends.values import dataclass
 
-FORMAT = FORMATS[Kept.INDEX]
+FORMAT = FORMATS[FileFormat.INDEX]
 """Number of this layout and of what PastRun means; another one is made anew."""
 
 _OURS = 0x72624878
@@ -64,7 +64,7 @@ NOT_WRITTEN = "The index of runs cannot be written ({}); the sessions are read i
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
-class KnownRuns:
+class RunIndex:
     """What is known of earlier runs."""
 
     runs: tuple[PastRun, ...]
@@ -86,7 +86,7 @@ def index_file(paths: Paths) -> Path:
     return paths.state / "runs.sqlite3"
 
 
-def known_runs(paths: Paths, also: Iterable[Loaded] = ()) -> KnownRuns:
+def known_runs(paths: Paths, also: Iterable[LoadedSession] = ()) -> RunIndex:
     """Every run of every session, and of those that lie elsewhere. Never raises: a session not read is told."""
     notes: list[str] = []
     file = index_file(paths)
@@ -114,7 +114,7 @@ def known_runs(paths: Paths, also: Iterable[Loaded] = ()) -> KnownRuns:
     outside = [each for each in also if each.folder.parent.resolve() != paths.sessions.resolve()]
     found += [run for loaded in outside for run in past_runs(loaded)]
     found.sort(key=lambda run: (run.at, run.session, run.id))
-    return KnownRuns(runs=tuple(found), notes=tuple(dict.fromkeys(notes)))
+    return RunIndex(runs=tuple(found), notes=tuple(dict.fromkeys(notes)))
 
 
 def _cannot(error: Exception) -> bool:

@@ -6,7 +6,7 @@ from collections.abc import Iterable, Mapping, Sequence
 from functools import cached_property
 
 from app.core.analysis.comparison import differing
-from app.core.analysis.control_chart import NightChart, night_chart
+from app.core.analysis.control_chart import ControlChart, night_chart
 from app.core.analysis.drift import Shift, shifts
 from app.core.analysis.noise import RunNoise, noise_of
 from app.core.analysis.past_runs.earlier_runs import Condition, PastRun
@@ -67,7 +67,7 @@ class RunSeries:
         return tuple(self._change(shift) for shift in found)
 
     @cached_property
-    def chart(self) -> NightChart:
+    def chart(self) -> ControlChart:
         """Whether a loss began or goes on at its last point, held against all before it that were not alarmed."""
         return night_chart(
             [[run.value for run in point.runs if run.value is not None] for point in self.points],

@@ -8,7 +8,7 @@ from __future__ import annotations
 from collections import Counter
 from collections.abc import Sequence
 
-from app.core.benchmark.conditions.facts import ARC, Condition, FrontCache, Geometry, JobPlace, RunFacts
+from app.core.benchmark.conditions.facts import ARC, Condition, Geometry, JobLocation, RunFacts, UpstreamCache
 from app.core.benchmark.device_stats.caches import ARCSTATS
 from app.core.fio.job import Job
 from app.core.fio.sizes import parse_size
@@ -47,7 +47,7 @@ _TRIMS = ("trim", "randtrim")
 """Patterns that leave blocks unwritten; those of trimwrite write each block again."""
 
 
-async def gather(host: Host, place: JobPlace, session: Session) -> RunFacts:
+async def gather(host: Host, place: JobLocation, session: Session) -> RunFacts:
     """All that can be known beforehand; of the condition what the last look at the devices has told."""
     inventory = session.inventory
     things = inventory.at(place.device) if place.device is not None else ()
@@ -189,24 +189,24 @@ def _number(text: str | None) -> int | None:
     return int(text) if text.lstrip("-").isdigit() and text.isascii() else None
 
 
-async def front_of(host: Host, disk: str | None, *, on_zfs: bool) -> FrontCache | None:
+async def front_of(host: Host, disk: str | None, *, on_zfs: bool) -> UpstreamCache | None:
     """The cache before a disk, by its kernel name; `on_zfs`: for a file on a dataset. None where there is none."""
     if on_zfs or (disk or "").startswith("zd"):
         return await _arc(host)
     cache = None if disk is None else await read_cache(host, disk)
-    return None if cache is None else FrontCache(kind=cache.kind, size_bytes=cache.size_bytes)
+    return None if cache is None else UpstreamCache(kind=cache.kind, size_bytes=cache.size_bytes)
 
 
-async def _arc(host: Host) -> FrontCache:
+async def _arc(host: Host) -> UpstreamCache:
     texts = await host.read_many((ARCSTATS, _ZFS_VERSION))
     rows = [line.split() for line in texts.get(ARCSTATS, "").splitlines()]
     most = next((int(row[2]) for row in rows if len(row) == 3 and row[0] == "c_max" and row[2].isdigit()), None)
     version = clean(texts.get(_ZFS_VERSION, ""), 40).split("-")[0].split(".")
     known = tuple(int(part) for part in version[:2] if part.isdigit())
-    return FrontCache(kind=ARC, size_bytes=most, passed_by=known >= _DIRECT_SINCE)
+    return UpstreamCache(kind=ARC, size_bytes=most, passed_by=known >= _DIRECT_SINCE)
 
 
-def _written(session: Session, place: JobPlace, things: Sequence[Array | Drive]) -> bool | None:
+def _written(session: Session, place: JobLocation, things: Sequence[Array | Drive]) -> bool | None:
     """Return whether the area holds data, None if the session does not know: others may have written.
 
     True after a sequential write over the whole area, False after a trim, a format or the creation of the array.

@@ -8,7 +8,7 @@ from typing import TypeVar
 
 from app.core.benchmark.device_stats.diskstats import DiskCounters
 from app.core.fio.job import Job
-from app.core.session.results import Advice, CacheFigures, CpuFigures, MemberFigures
+from app.core.session.results import Advice, CacheStats, CpuStats, MemberStats
 from backends.caches import BCACHE, DM_CACHE, WRITECACHE
 from backends.model import Level, Media, Protection, State, Task
 from backends.raid import PARITY, full_stripe
@@ -103,7 +103,7 @@ class Condition:
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
-class Measured:
+class MeasuredSoFar:
     """What was measured so far, or in all."""
 
     ended: bool = False
@@ -132,11 +132,11 @@ class Measured:
     """I/Os, flushes included, that were under way on average: IOPS by mean latency; None while it goes on."""
     rounds: tuple[float, ...] = ()
     """Mean IOPS of rounds of ten seconds, oldest first."""
-    cpu: CpuFigures = field(default_factory=CpuFigures)
+    cpu: CpuStats = field(default_factory=CpuStats)
     """Processor shares."""
-    members: tuple[MemberFigures, ...] = ()
+    members: tuple[MemberStats, ...] = ()
     """What the members of the array did."""
-    caches: tuple[CacheFigures, ...] = ()
+    caches: tuple[CacheStats, ...] = ()
     """What the caches in the way counted; only of a run that is over."""
     device: DiskCounters | None = None
     """What the kernel counted on the whole disk in the measured time; of a run that goes on, of nearly all of it."""
@@ -144,12 +144,12 @@ class Measured:
     """Times a processor core slowed down for its temperature."""
     drives_throttled: tuple[str, ...] = ()
     """Drives that slowed down for their temperature, a clause each."""
-    sections: tuple[Measured, ...] = ()
+    sections: tuple[MeasuredSoFar, ...] = ()
     """The same of each section of a job that has several; only of a run that is over."""
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
-class FrontCache:
+class UpstreamCache:
     """A cache before a device."""
 
     kind: str
@@ -191,7 +191,7 @@ class RunFacts:
     """Cache of the controller."""
     protection: Protection | None = None
     """What keeps that cache alive."""
-    front: FrontCache | None = None
+    front: UpstreamCache | None = None
     """A cache of the kernel's before the device, or the memory of ZFS."""
     memory_bytes: int | None = None
     """The host's memory."""
@@ -207,7 +207,7 @@ class RunFacts:
     """As it was when the run began."""
     after: Condition | None = None
     """As it was at its end."""
-    measured: Measured | None = None
+    measured: MeasuredSoFar | None = None
     """None before the run."""
 
 
@@ -216,7 +216,7 @@ Advisor = Callable[[RunFacts], tuple[Advice, ...]]
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
-class JobPlace:
+class JobLocation:
     """Where a job is, or would be, done."""
 
     job: Job

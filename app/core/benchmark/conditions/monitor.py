@@ -8,17 +8,17 @@ from dataclasses import replace
 from math import fsum
 
 from app.core.benchmark.conditions.collector import throttles, too_warm
-from app.core.benchmark.conditions.facts import Advisor, Condition, Measured, RunFacts
+from app.core.benchmark.conditions.facts import Advisor, Condition, MeasuredSoFar, RunFacts
 from app.core.benchmark.device_stats.diskstats import DiskCounters, parse, since
 from app.core.benchmark.device_stats.sampler import PATH
 from app.core.session.event_types import ROUND_S
 from app.core.session.results import (
     Advice,
-    CpuFigures,
-    DirectionFigures,
-    MemberFigures,
+    CpuStats,
+    DirectionStats,
+    MemberStats,
     Phase,
-    RunFigures,
+    RunResult,
     RunStatus,
     Sample,
     SectionFigures,
@@ -39,7 +39,7 @@ _MEMBER_LOOKS = 20
 _MEMBER_LEAST = 8
 
 
-class Watch:
+class LiveAdvisor:
     """Hears what a run tells. Nothing of it is asked of a vendor's tool while the job is measured."""
 
     def __init__(
@@ -57,11 +57,11 @@ class Watch:
         self._advisor = advisor
         self._devices = tuple(devices)
         self._condition = condition
-        self._measured = Measured()
+        self._measured = MeasuredSoFar()
         self._sums: list[list[float]] = []
         self._cpu: deque[float] = deque(maxlen=_CPU_LOOKS)
         self._host_cpu: deque[float] = deque(maxlen=_CPU_LOOKS)
-        self._members: deque[tuple[MemberFigures, ...]] = deque(maxlen=_MEMBER_LOOKS)
+        self._members: deque[tuple[MemberStats, ...]] = deque(maxlen=_MEMBER_LOOKS)
         self._began: DiskCounters | None = None
         self._throttles: int | None = None
         self._next = EVERY_S
@@ -84,7 +84,7 @@ class Watch:
         if host is not None:
             self._host_cpu.append(host)
 
-    def members(self, members: tuple[MemberFigures, ...]) -> None:
+    def members(self, members: tuple[MemberStats, ...]) -> None:
         """What the members did in the last interval."""
         self._members.append(members)
 
@@ -100,7 +100,7 @@ class Watch:
             seconds=sample.at,
             left=left,
             rounds=self._rounds(),
-            cpu=CpuFigures(fio_percent_of_core=_mean(self._cpu), host_percent=_mean(self._host_cpu)),
+            cpu=CpuStats(fio_percent_of_core=_mean(self._cpu), host_percent=_mean(self._host_cpu)),
             members=mean_members(self._members) if len(self._members) >= _MEMBER_LEAST else (),
             device=await self._since(),
         )
@@ -110,7 +110,7 @@ class Watch:
         self._said = said
         return said
 
-    async def end(self, figures: RunFigures) -> tuple[Advice, ...]:
+    async def end(self, figures: RunResult) -> tuple[Advice, ...]:
         """What is to be said of the whole run. Asks for the condition once more, so it may take a second."""
         if figures.status is RunStatus.FAILED or not figures.seconds:
             return self._advisor(self._facts)
@@ -167,7 +167,7 @@ class Watch:
             + round(sample.trim.bytes_per_second * sample.seconds if sample.trim else 0),
         )
 
-    def _moved(self, side: DirectionFigures | None, seen: int) -> int:
+    def _moved(self, side: DirectionStats | None, seen: int) -> int:
         """Bytes of a direction. The ramp of a later section is in no figures, but the device counts it."""
         told = 0 if side is None else side.total_bytes
         return max(told, seen) if self._facts.job.sections else told
@@ -193,10 +193,10 @@ def _mean(values: Sequence[float]) -> float | None:
     return fsum(values) / len(values) if len(values) >= _CPU_LEAST else None
 
 
-def _of_section(figures: SectionFigures) -> Measured:
+def _of_section(figures: SectionFigures) -> MeasuredSoFar:
     """What a section measured by itself."""
     reads, writes = figures.read, figures.write
-    return Measured(
+    return MeasuredSoFar(
         ended=True,
         seconds=figures.seconds,
         left=0.0,
@@ -208,7 +208,7 @@ def _of_section(figures: SectionFigures) -> Measured:
     )
 
 
-def in_flight(figures: RunFigures | SectionFigures) -> float | None:
+def in_flight(figures: RunResult | SectionFigures) -> float | None:
     """I/Os and flushes under way on average, by Little's law; None where a latency is not known whole. Pure."""
     done = figures.transfers
     if any(one.completion_ns is None for one in done):
@@ -220,16 +220,16 @@ def in_flight(figures: RunFigures | SectionFigures) -> float | None:
     return fsum(one.iops * (mean or 0.0) for one, mean in zip(sides, means, strict=True)) / 1e9
 
 
-def mean_members(readings: Sequence[tuple[MemberFigures, ...]]) -> tuple[MemberFigures, ...]:
+def mean_members(readings: Sequence[tuple[MemberStats, ...]]) -> tuple[MemberStats, ...]:
     """Means of several intervals by device, in the order of the last. Pure."""
-    known: dict[str, list[MemberFigures]] = {}
+    known: dict[str, list[MemberStats]] = {}
     for reading in readings:
         for member in reading:
             known.setdefault(member.device, []).append(member)
     return tuple(_average(member, known[member.device]) for member in readings[-1]) if readings else ()
 
 
-def _average(last: MemberFigures, all_of_it: Sequence[MemberFigures]) -> MemberFigures:
+def _average(last: MemberStats, all_of_it: Sequence[MemberStats]) -> MemberStats:
     def mean(values: list[float | None]) -> float | None:
         there = [value for value in values if value is not None]
         return fsum(there) / len(there) if there else None

@@ -11,7 +11,7 @@ _COUNT = re.compile(r"[0-9]{1,20}", re.ASCII)
 
 
 @dataclass(frozen=True, slots=True)
-class HitCounts:
+class CacheHitCounters:
     """Totals of one cache since it came, or the difference of two such; None for what it does not count."""
 
     reads: int | None = None
@@ -26,10 +26,10 @@ class HitCounts:
     """Share of it, now, that is still to be written back, 0..1."""
 
 
-def since(before: HitCounts, now: HitCounts) -> HitCounts:
+def since(before: CacheHitCounters, now: CacheHitCounters) -> CacheHitCounters:
     """What was counted between two readings; nothing is known of a count that began anew."""
     reads, writes = _step(before.reads, now.reads), _step(before.writes, now.writes)
-    return HitCounts(
+    return CacheHitCounters(
         reads=reads,
         read_hits=None if reads is None else _step(before.read_hits, now.read_hits),
         writes=writes,
@@ -42,13 +42,13 @@ def _step(before: int | None, now: int | None) -> int | None:
     return None if before is None or now is None or now < before else now - before
 
 
-def parse_status(text: str) -> Mapping[str, HitCounts]:
+def parse_status(text: str) -> Mapping[str, CacheHitCounters]:
     """Every dm-cache and writecache target in `dmsetup status`, by its device-mapper name.
 
     One line a target, `NAME: START LENGTH KIND ...` (dmsetup(8)); the fields behind the kind are those of the kernel's
     Documentation/admin-guide/device-mapper/{cache,writecache}.rst.
     """
-    found: dict[str, HitCounts] = {}
+    found: dict[str, CacheHitCounters] = {}
     for line in text.split("\n"):
         name, colon, rest = line.partition(": ")
         words = rest.split()
@@ -59,7 +59,7 @@ def parse_status(text: str) -> Mapping[str, HitCounts]:
     return found
 
 
-def _of_cache(words: list[str]) -> HitCounts | None:
+def _of_cache(words: list[str]) -> CacheHitCounters | None:
     """`8 27/4096 128 2/2048 RHITS RMISSES WHITS WMISSES DEMOTIONS PROMOTIONS DIRTY ...`."""
     if len(words) < 11 or "/" not in words[3]:
         return None
@@ -67,7 +67,7 @@ def _of_cache(words: list[str]) -> HitCounts | None:
     if any(count is None for count in counts):
         return None
     read_hits, read_misses, write_hits, write_misses, _, _, dirty = (count or 0 for count in counts)
-    return HitCounts(
+    return CacheHitCounters(
         reads=read_hits + read_misses,
         read_hits=read_hits,
         writes=write_hits + write_misses,
@@ -76,7 +76,7 @@ def _of_cache(words: list[str]) -> HitCounts | None:
     )
 
 
-def _of_writecache(words: list[str]) -> HitCounts | None:
+def _of_writecache(words: list[str]) -> CacheHitCounters | None:
     """`ERROR BLOCKS FREE WRITEBACK READS READHITS WRITES UNCOMMITTED COMMITTED AROUND ...`.
 
     Before Linux 5.15 the first four only. What went around was not taken.
@@ -86,9 +86,11 @@ def _of_writecache(words: list[str]) -> HitCounts | None:
         return None
     dirty = _share(max(0, counts[1] - counts[2]), counts[1])
     if len(counts) < 10 or any(count is None for count in counts[4:10]):
-        return HitCounts(dirty=dirty)
+        return CacheHitCounters(dirty=dirty)
     reads, read_hits, writes, _, _, around = (count or 0 for count in counts[4:10])
-    return HitCounts(reads=reads, read_hits=read_hits, writes=writes, write_hits=max(0, writes - around), dirty=dirty)
+    return CacheHitCounters(
+        reads=reads, read_hits=read_hits, writes=writes, write_hits=max(0, writes - around), dirty=dirty
+    )
 
 
 _TARGETS = {"cache": _of_cache, "writecache": _of_writecache}
@@ -97,16 +99,16 @@ BCACHE = ("cache_hits", "cache_misses", "cache_bypass_hits", "cache_bypass_misse
 """Below `bcache/stats_total`: reads only, in whole requests; those that bypass it are counted apart (bcache.rst)."""
 
 
-def of_bcache(texts: Mapping[str, str]) -> HitCounts | None:
+def of_bcache(texts: Mapping[str, str]) -> CacheHitCounters | None:
     """Of the files BCACHE; what was in the cache was served from it also where it was to be bypassed."""
     counts = [_number(texts.get(name, "")) for name in BCACHE]
     if any(count is None for count in counts):
         return None
     hits, misses, by_hits, by_misses = (count or 0 for count in counts)
-    return HitCounts(reads=hits + misses + by_hits + by_misses, read_hits=hits + by_hits)
+    return CacheHitCounters(reads=hits + misses + by_hits + by_misses, read_hits=hits + by_hits)
 
 
-def of_arc(text: str) -> tuple[HitCounts | None, HitCounts | None]:
+def of_arc(text: str) -> tuple[CacheHitCounters | None, CacheHitCounters | None]:
     """ARC and L2ARC in /proc/spl/kstat/zfs/arcstats (`NAME TYPE DATA` lines); None where it is not told or not there.
 
     Of the ARC only reads of data that somebody waited for: metadata are nearly always there, prefetches not asked for.
@@ -117,8 +119,8 @@ def of_arc(text: str) -> tuple[HitCounts | None, HitCounts | None]:
     return arc, second
 
 
-def _hits(hits: int | None, misses: int | None) -> HitCounts | None:
-    return None if hits is None or misses is None else HitCounts(reads=hits + misses, read_hits=hits)
+def _hits(hits: int | None, misses: int | None) -> CacheHitCounters | None:
+    return None if hits is None or misses is None else CacheHitCounters(reads=hits + misses, read_hits=hits)
 
 
 def _number(word: str) -> int | None:

@@ -5,8 +5,8 @@ from __future__ import annotations
 from collections.abc import Iterable, Mapping, Sequence
 
 from app.core.benchmark.device_stats.cache_counters import BCACHE as BCACHE_COUNTS
-from app.core.benchmark.device_stats.cache_counters import HitCounts, of_arc, of_bcache, parse_status, since
-from app.core.session.results import CacheFigures
+from app.core.benchmark.device_stats.cache_counters import CacheHitCounters, of_arc, of_bcache, parse_status, since
+from app.core.session.results import CacheStats
 from backends.caches import BCACHE, Cache, cache_of
 from backends.errors import RaidbenchError
 from backends.host import STALL, Command, Host
@@ -74,9 +74,9 @@ class CacheMeter:
     def __init__(self, host: Host, caches: Sequence[CacheDevice]) -> None:
         self._host = host
         self._caches = tuple(caches)
-        self._before: dict[CacheDevice, HitCounts] = {}
-        self._now: dict[CacheDevice, HitCounts] = {}
-        self._moved: dict[CacheDevice, HitCounts] = {}
+        self._before: dict[CacheDevice, CacheHitCounters] = {}
+        self._now: dict[CacheDevice, CacheHitCounters] = {}
+        self._moved: dict[CacheDevice, CacheHitCounters] = {}
         self._why: dict[CacheDevice, str] = {}
         self._taken = 0
 
@@ -84,7 +84,7 @@ class CacheMeter:
         """From here on counts."""
         self._before, self._now, self._moved, self._taken = await self._read(self._caches), {}, {}, 0
 
-    async def take(self) -> tuple[CacheFigures, ...]:
+    async def take(self) -> tuple[CacheStats, ...]:
         """Figures since `begin`. Those of a program's answer, and of all of ZFS, are read now and then only."""
         self._taken += 1
         self._note(
@@ -92,31 +92,31 @@ class CacheMeter:
         )
         return self._figures() if self._now else ()
 
-    async def whole(self) -> tuple[CacheFigures, ...]:
+    async def whole(self) -> tuple[CacheStats, ...]:
         """Figures from `begin` to now."""
         self._note(await self._read(self._caches))
         return self._figures()
 
-    def _note(self, read: Mapping[CacheDevice, HitCounts]) -> None:
+    def _note(self, read: Mapping[CacheDevice, CacheHitCounters]) -> None:
         for cache, counts in read.items():
             if cache.kind == "bcache" and counts != self._now.get(cache, self._before.get(cache)):
                 self._moved.setdefault(cache, counts)
             self._now[cache] = counts
 
-    def _figures(self) -> tuple[CacheFigures, ...]:
+    def _figures(self) -> tuple[CacheStats, ...]:
         found = [(cache, self._figure(cache)) for cache in self._caches]
         return tuple(one for cache, one in found if cache.kind != "l2arc" or one.share_of_reads is not None)
 
-    def _figure(self, cache: CacheDevice) -> CacheFigures:
+    def _figure(self, cache: CacheDevice) -> CacheStats:
         before, now = self._before.get(cache), self._now.get(cache)
         if cache.kind == "bcache":  # whole steps of the kernel's only: what was added first lies in part before the run
             before = self._moved.get(cache)
-        done = HitCounts() if before is None or now is None else since(before, now)
+        done = CacheHitCounters() if before is None or now is None else since(before, now)
         reads, writes = _share(done.read_hits, done.reads), _share(done.write_hits, done.writes)
         why = self._why.get(cache, "") or (LAGS if cache.kind == "bcache" else "")
         if not why and None not in (before, now) and done.reads is None:
             why = "this kernel does not count its hits"
-        return CacheFigures(
+        return CacheStats(
             device=cache.shown,
             share_of_reads=reads,
             share_of_writes=writes,
@@ -124,9 +124,9 @@ class CacheMeter:
             why_not=why if reads is None and writes is None else "",
         )
 
-    async def _read(self, caches: Sequence[CacheDevice]) -> dict[CacheDevice, HitCounts]:
+    async def _read(self, caches: Sequence[CacheDevice]) -> dict[CacheDevice, CacheHitCounters]:
         """What each counts now; of one that does not tell there is none, and `_why` says why."""
-        found: dict[CacheDevice, HitCounts] = {}
+        found: dict[CacheDevice, CacheHitCounters] = {}
         kinds = {cache.kind for cache in caches}
         told, why = await self._status() if "dm" in kinds else ({}, "")
         arc = of_arc(await self._host.read(ARCSTATS) or "") if "arc" in kinds else (None, None)
@@ -144,12 +144,12 @@ class CacheMeter:
                 found[cache] = counts
         return found
 
-    async def _bcache(self, name: str) -> HitCounts | None:
+    async def _bcache(self, name: str) -> CacheHitCounters | None:
         folder = f"/sys/block/{name}/bcache/stats_total"
         texts = await self._host.read_many([f"{folder}/{count}" for count in BCACHE_COUNTS])
         return of_bcache({path.rsplit("/", 1)[1]: text for path, text in texts.items()})
 
-    async def _status(self) -> tuple[Mapping[str, HitCounts], str]:
+    async def _status(self) -> tuple[Mapping[str, CacheHitCounters], str]:
         tool = self._host.which(STATUS[:1])
         if tool is None:
             return {}, "dmsetup is not there"

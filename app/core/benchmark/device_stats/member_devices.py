@@ -45,7 +45,7 @@ class Member:
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
-class Below:
+class LowerDevices:
     """What lies below a device."""
 
     members: tuple[Member, ...] = ()
@@ -54,27 +54,27 @@ class Below:
     """Caches among them, that device included."""
 
 
-async def find_below(host: Host, disk: str) -> Below:
+async def find_below(host: Host, disk: str) -> LowerDevices:
     """All devices below a disk; nothing for a plain one.
 
     `disk`: kernel name of an md array, a device-mapper volume, a bcache device, a ZFS volume ...
     """
     volume = disk.startswith("zd")
     if not volume and not await host.list(f"/sys/block/{disk}/slaves/*"):
-        return Below()
+        return LowerDevices()
     tree = await read_tree(host)
     pools = await read_pools(host, tree) if volume else Pools()
     tree = pools.under(tree)
     return await _below(host, tree, tuple(below(tree, disk)), (disk,), pools)
 
 
-async def find_below_file(host: Host, path: str) -> Below:
+async def find_below_file(host: Host, path: str) -> LowerDevices:
     """The same for a file on a ZFS filesystem, which the kernel knows of no device for; nothing for any other."""
     own = await host.read("/proc/self/mountinfo")
     mount = file_mount(path, parse_mountinfo(own or ""))
     pool = pool_of(mount) if mount is not None else None
     if pool is None:
-        return Below()
+        return LowerDevices()
     tree = await read_tree(host)
     pools = await read_pools(host, tree)
     tops = [tree.nodes[name] for name in pools.devices((pool,))]
@@ -83,7 +83,9 @@ async def find_below_file(host: Host, path: str) -> Below:
     return await _below(host, tree, tuple(placed), (), pools)
 
 
-async def _below(host: Host, tree: Tree, placed: Sequence[LocatedDevice], top: tuple[str, ...], pools: Pools) -> Below:
+async def _below(
+    host: Host, tree: Tree, placed: Sequence[LocatedDevice], top: tuple[str, ...], pools: Pools
+) -> LowerDevices:
     in_bcache = await read_bcache(host)
     disks = [tree.disk_of(place.node.name) for place in placed]
     wanted = [f"/sys/block/{disk}/{name}" for disk in disks for name in ("queue/iostats", "stat")]
@@ -99,7 +101,7 @@ async def _below(host: Host, tree: Tree, placed: Sequence[LocatedDevice], top: t
     for place in placed:
         roles[place.node.name] = _role(place, texts, in_bcache, pools) or _handed_down(tree, place, roles)
     names = (*top, *(place.node.name for place in placed))
-    return Below(
+    return LowerDevices(
         members=tuple(_member(tree, place, texts, roles[place.node.name]) for place in placed),
         caches=caches_of(tree, names, in_bcache, zfs=bool(pools.names)),
     )

@@ -8,7 +8,7 @@ from collections.abc import Callable, Mapping, Sequence
 from app.core.benchmark.device_stats.caches import CacheDevice, CacheMeter
 from app.core.benchmark.device_stats.diskstats import SECTOR, DiskCounters, parse, since
 from app.core.benchmark.device_stats.member_devices import Member, find_below, find_below_file, read_roles
-from app.core.session.results import MemberFigures
+from app.core.session.results import MemberStats
 from backends.host import Host
 from backends.topology import kernel_name
 from backends.values import dataclass
@@ -32,7 +32,7 @@ _GONE = "gone"
 
 
 @dataclass(frozen=True, slots=True)
-class MeterReading:
+class CounterSample:
     """The totals at one moment."""
 
     at: float
@@ -41,7 +41,7 @@ class MeterReading:
     """By kernel name; a device that is not there has none."""
 
 
-class MemberMeter:
+class MemberSampler:
     """Reads the counters of some devices of one host; with no members it does nothing at all."""
 
     def __init__(
@@ -61,9 +61,9 @@ class MemberMeter:
         self._clock = clock
         self._names = tuple(member.device for member in members if member.counted)
         self._roles = {member.device: member.role for member in members}
-        self._last: MeterReading | None = None
-        self._opened: MeterReading | None = None
-        self._begun: MeterReading | None = None
+        self._last: CounterSample | None = None
+        self._opened: CounterSample | None = None
+        self._begun: CounterSample | None = None
         self._sum: dict[str, DiskCounters] = {}
         self._taken = 0
 
@@ -78,7 +78,7 @@ class MemberMeter:
             self._begun = self._last = await self._read()
             self._sum = {}
 
-    async def take(self) -> tuple[MemberFigures, ...]:
+    async def take(self) -> tuple[MemberStats, ...]:
         """Figures since the last reading; empty for a first one, or when nothing can be read any more."""
         if not self.members:
             return ()
@@ -97,7 +97,7 @@ class MemberMeter:
             self._sum[name] = _added(self._sum.get(name, DiskCounters()), part)
         return self._figures(done, now.at - before.at)
 
-    async def whole(self, seconds: float = 0.0) -> tuple[MemberFigures, ...]:
+    async def whole(self, seconds: float = 0.0) -> tuple[MemberStats, ...]:
         """Figures from `begin` to the last reading; a member that went away meanwhile has what it did until then.
 
         `seconds`: how long the phase was. On a machine so busy that most of it was over when `begin` came, the figures
@@ -112,18 +112,18 @@ class MemberMeter:
             return await self._since(self._opened)
         return self._figures(self._sum, self._last.at - self._begun.at)
 
-    async def _since(self, opened: MeterReading) -> tuple[MemberFigures, ...]:
+    async def _since(self, opened: CounterSample) -> tuple[MemberStats, ...]:
         now = await self._read() or self._last
         if now is None:
             return ()
         both = [name for name in now.totals if name in opened.totals]
         return self._figures({name: since(opened.totals[name], now.totals[name]) for name in both}, now.at - opened.at)
 
-    async def _read(self) -> MeterReading | None:
+    async def _read(self) -> CounterSample | None:
         text = await self._host.read(PATH)
-        return None if text is None else MeterReading(self._clock(), parse(text, self._names))
+        return None if text is None else CounterSample(self._clock(), parse(text, self._names))
 
-    def _figures(self, done: Mapping[str, DiskCounters], seconds: float) -> tuple[MemberFigures, ...]:
+    def _figures(self, done: Mapping[str, DiskCounters], seconds: float) -> tuple[MemberStats, ...]:
         if seconds <= 0:
             return ()
         sums = {depth: self._sum_of(depth, done) for depth in {member.depth for member in self.members}}
@@ -149,11 +149,11 @@ class MemberMeter:
 
 def figures_of(
     member: Member, role: str, done: DiskCounters | None, together: DiskCounters | None, seconds: float
-) -> MemberFigures:
+) -> MemberStats:
     """The figures of what a member did in `seconds`; None for what is not known of it. Pure."""
     if done is None:
-        return MemberFigures(device=member.device, label=member.label, role=role, depth=member.depth)
-    return MemberFigures(
+        return MemberStats(device=member.device, label=member.label, role=role, depth=member.depth)
+    return MemberStats(
         device=member.device,
         label=member.label,
         role=role,
@@ -184,17 +184,19 @@ def _added(one: DiskCounters, other: DiskCounters) -> DiskCounters:
     )
 
 
-async def member_meter(host: Host, devices: Sequence[str], files: Sequence[str] = ()) -> MemberMeter:
+async def member_meter(host: Host, devices: Sequence[str], files: Sequence[str] = ()) -> MemberSampler:
     """The meter of all that lies below `devices`, nodes of disks, and below `files` where these lie in a ZFS pool.
 
     Of nothing for plain disks or a recording.
     """
     clock = time.monotonic if host.capabilities.live else host.capabilities.counted
     if clock is None:
-        return MemberMeter(host, ())
+        return MemberSampler(host, ())
     found = [await find_below(host, kernel_name(device)) for device in devices]
     found += [await find_below_file(host, file) for file in files]
     members = [member for one in found for member in one.members]
     if members and await host.read(PATH) is None:
         members = []
-    return MemberMeter(host, members, tuple(dict.fromkeys(cache for one in found for cache in one.caches)), clock=clock)
+    return MemberSampler(
+        host, members, tuple(dict.fromkeys(cache for one in found for cache in one.caches)), clock=clock
+    )

@@ -13,9 +13,9 @@ from typing import Any
 from app.core.session.journal import append_record, boot_id, read_records, runs
 from app.core.session.json_codec import structure, unstructure
 from app.core.session.paths import ARRAYS
-from backends.array_planning import MadeArray
+from backends.array_planning import CreatedArray
 from backends.errors import NewerError
-from backends.formats import Kept, is_newer, newer
+from backends.formats import FileFormat, is_newer, newer
 from backends.processes import process_start
 from backends.values import dataclass
 
@@ -36,10 +36,10 @@ class ArrayStage(StrEnum):
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
-class ArrayEntry:
+class ArrayJournalEntry:
     """An array of the journal."""
 
-    array: MadeArray
+    array: CreatedArray
     """What it was to be."""
     stage: ArrayStage
     """How far it is."""
@@ -72,14 +72,14 @@ class ArrayEntry:
         return f"{program} (pid {pid})" if runs(pid, start) else None
 
 
-class ArraysMadeHere:
+class ArrayJournal:
     """The journal of arrays. It outlives sessions, and is root's: nothing else says what may be taken apart again."""
 
     def __init__(self, folder: Path) -> None:
         """`folder`: where the journal of changes lies as well."""
         self.file = folder / ARRAYS
 
-    def begin(self, array: MadeArray, session: Path) -> None:
+    def begin(self, array: CreatedArray, session: Path) -> None:
         """Put on disk that it is about to be made. Raises StorageError: then it must not; NewerError."""
         if (unknown := self.newer()) is not None:
             raise unknown
@@ -105,14 +105,14 @@ class ArraysMadeHere:
     def setter(self, name: str, pid: int, program: str) -> None:
         """Put on disk which process is about to take a step. Raises StorageError: then it must not begin."""
         record = {"kind": "setter", "name": name, "pid": pid, "start": process_start(pid), "program": program}
-        append_record(self.file, Kept.ARRAYS, record, f"{program} was not started.")
+        append_record(self.file, FileFormat.ARRAYS, record, f"{program} was not started.")
 
-    def entries(self) -> tuple[ArrayEntry, ...]:
+    def entries(self) -> tuple[ArrayJournalEntry, ...]:
         """Every array that is not gone, in the order in which they were made. Never raises."""
-        found: dict[str, ArrayEntry] = {}
+        found: dict[str, ArrayJournalEntry] = {}
         for record in read_records(self.file):
             name = str(record.get("name"))
-            if is_newer(Kept.ARRAYS, record.get("format")):
+            if is_newer(FileFormat.ARRAYS, record.get("format")):
                 found.pop(name, None)  # see `newer`
             elif record.get("kind") == "setter" and name in found:
                 found[name] = replace(found[name], setter=_setter(record))
@@ -120,15 +120,15 @@ class ArraysMadeHere:
                 found[name] = entry
         return tuple(entry for entry in found.values() if entry.stage not in (ArrayStage.GONE, ArrayStage.LEFT))
 
-    def entry(self, name: str) -> ArrayEntry | None:
+    def entry(self, name: str) -> ArrayJournalEntry | None:
         """The one of that name that is not gone. Never raises."""
         return next((entry for entry in self.entries() if entry.array.name == name), None)
 
     def newer(self) -> NewerError | None:
         """Why this program does not know all of them, None where it does. Never raises."""
         for record in read_records(self.file):
-            if is_newer(Kept.ARRAYS, record.get("format")):
-                return newer(Kept.ARRAYS, record.get("format"), record.get("by"), "An array of the journal")
+            if is_newer(FileFormat.ARRAYS, record.get("format")):
+                return newer(FileFormat.ARRAYS, record.get("format"), record.get("by"), "An array of the journal")
         return None
 
     def _append(self, name: str, stage: ArrayStage, otherwise: str, **more: Any) -> None:
@@ -142,17 +142,17 @@ class ArraysMadeHere:
             "boot": boot_id(),
             **more,
         }
-        append_record(self.file, Kept.ARRAYS, record, otherwise)
+        append_record(self.file, FileFormat.ARRAYS, record, otherwise)
 
 
-def _entry(record: Mapping[str, Any], known: ArrayEntry | None) -> ArrayEntry | None:
+def _entry(record: Mapping[str, Any], known: ArrayJournalEntry | None) -> ArrayJournalEntry | None:
     """What a record says; of a later stage the array is that of the first. None for a damaged one."""
     try:
         if record.get("stage") != ArrayStage.MAKING:
             if known is None:
                 return None
             record = {"array": unstructure(known.array), "session": known.session, **record}
-        return structure({**record, "setter": None}, ArrayEntry)
+        return structure({**record, "setter": None}, ArrayJournalEntry)
     except Exception:  # whatever is wrong with it: a damaged record must not hide the others
         return None
 

@@ -9,13 +9,13 @@ from collections.abc import Coroutine, Iterator, Mapping, Sequence
 from dataclasses import replace
 from typing import TYPE_CHECKING
 
-from app.core.changes.arrays.array_journal import ArrayEntry, ArraysMadeHere, ArrayStage
+from app.core.changes.arrays.array_journal import ArrayJournal, ArrayJournalEntry, ArrayStage
 from app.core.changes.arrays.candidates import SOFTWARE, plan_array
 from app.core.session.events import NoteAdded
 from app.core.session.locks import HeldLock, hold_lock
-from backends.array_planning import ArrayFound, ArrayPlan, ArrayStanding, Candidate, require_free_drive, words_to_type
-from backends.change import Write
-from backends.device_label import Nameplate
+from backends.array_planning import ArrayMatch, ArrayMatchState, ArrayPlan, Candidate, require_free_drive, words_to_type
+from backends.change import ChangeStep
+from backends.device_label import DeviceLabel
 from backends.errors import (
     BlockedError,
     DeviceGoneError,
@@ -28,10 +28,10 @@ from backends.errors import (
 )
 from backends.free_drives import kernel_candidate
 from backends.guard import require_free
-from backends.host import Custody, Denial, custody, to_the_end
+from backends.host import ProcessTracking, WriteDenied, custody, to_the_end
 from backends.identity import newly_found
 from backends.model import Target
-from backends.protocol import BuildsArrays
+from backends.protocol import ArrayCreator
 from backends.sizes import size_words
 from backends.system.caching import asked_anew
 from backends.text import clean
@@ -39,7 +39,7 @@ from backends.text import clean
 if TYPE_CHECKING:
     from pathlib import Path
 
-    from app.core.session.inventory import Hardware
+    from app.core.session.inventory import SessionInventory
     from app.core.session.recorder import Recorder
 
 NODE_SECONDS = 30.0
@@ -48,15 +48,15 @@ NODE_SECONDS = 30.0
 _LOOK_AGAIN = 0.5
 
 
-class ArrayBuilding:
+class ArrayBuilder:
     """Makes arrays and takes apart what was made here. What is promised is on disk before the first command."""
 
-    def __init__(self, record: Recorder, hardware: Hardware, folder: Path) -> None:
+    def __init__(self, record: Recorder, hardware: SessionInventory, folder: Path) -> None:
         """`folder`: of the journal."""
         self._record, self._hardware = record, hardware
-        self.made_here = ArraysMadeHere(folder)
+        self.made_here = ArrayJournal(folder)
 
-    async def create(self, plan: ArrayPlan, *, assume_clean: bool, typed: str | None) -> ArrayFound:
+    async def create(self, plan: ArrayPlan, *, assume_clean: bool, typed: str | None) -> ArrayMatch:
         """Make what was planned and shown.
 
         `typed`: the ends of the serial numbers, which mean its drives. What is made stays when a policy of it is not as
@@ -66,7 +66,7 @@ class ArrayBuilding:
         """
         return await _whole(self._create(plan, assume_clean, typed))
 
-    async def _create(self, plan: ArrayPlan, assume_clean: bool, typed: str | None) -> ArrayFound:
+    async def _create(self, plan: ArrayPlan, assume_clean: bool, typed: str | None) -> ArrayMatch:
         session = self._record.need_recording()
         await self.require_able(plan.wish.drives[0].controller)
         self.require_new_name(plan.wish.name)
@@ -83,7 +83,7 @@ class ArrayBuilding:
                     made = await self._appeared(builder, self._entry(array.name))
             except RaidbenchError as error:
                 raise _not_told(array.name, "was made", trouble, error) from error
-            if made.standing is ArrayStanding.WHOLE:
+            if made.standing is ArrayMatchState.WHOLE:
                 self.made_here.reached(array.name, ArrayStage.MADE, made.uuids)
                 made = replace(made, differs=await self._differs(plan, made))
                 told = " ".join((f"{_told(plan)}. `raidbench array delete {array.name}`.", *made.differs.values()))
@@ -93,16 +93,16 @@ class ArrayBuilding:
 
     async def _half_made(
         self,
-        builder: BuildsArrays,
-        entry: ArrayEntry,
-        made: ArrayFound,
+        builder: ArrayCreator,
+        entry: ArrayJournalEntry,
+        made: ArrayMatch,
         lock: HeldLock,
         trouble: RaidbenchError | None,
     ) -> RaidbenchError:
         """Take apart what is its own of an array that did not come to be; the error that says so."""
         array = entry.array
         why = "its tool said that it did" if trouble is None else trouble.message
-        if made.standing is ArrayStanding.PARTLY:
+        if made.standing is ArrayMatchState.PARTLY:
             try:
                 await self._require_empty(made)
                 made = await self._removed(builder, entry, made, lock)
@@ -113,7 +113,7 @@ class ArrayBuilding:
                     evidence=error.evidence,
                 )
         evidence = "" if trouble is None else trouble.evidence
-        if made.standing is ArrayStanding.ABSENT:
+        if made.standing is ArrayMatchState.ABSENT:
             self.made_here.reached(array.name, ArrayStage.GONE)
             return ToolFailedError(
                 f"{array.name} was not made: {why}",
@@ -126,7 +126,7 @@ class ArrayBuilding:
             evidence=evidence,
         )
 
-    async def delete(self, name: str, *, typed: str | None) -> ArrayFound:
+    async def delete(self, name: str, *, typed: str | None) -> ArrayMatch:
         """Take apart an array that was made here, whole and empty as it is; what it was before.
 
         Raises NotFoundError for a name that is not in the journal, RefusedError where what is there is not what was
@@ -134,7 +134,7 @@ class ArrayBuilding:
         """
         return await _whole(self._delete(name, typed))
 
-    async def _delete(self, name: str, typed: str | None) -> ArrayFound:
+    async def _delete(self, name: str, typed: str | None) -> ArrayMatch:
         self._record.need_recording()
         if typed != name:
             raise RefusedError("The array was not confirmed.", hint=f"Its word is its name: {clean(name, 40)}.")
@@ -145,14 +145,14 @@ class ArrayBuilding:
             if again.remove != found.remove:
                 raise RefusedError(f"{name} is another array now than the one that was shown.", hint="Look again.")
             left = await self._removed(builder, entry, again, lock)
-        if left.standing is not ArrayStanding.ABSENT:
+        if left.standing is not ArrayMatchState.ABSENT:
             raise ToolFailedError(
                 f"{name} is not gone: {left.words}", hint="`raidbench recover` shows it, and goes on."
             )
         self._note(f"Deleted the array {name}.")
         return found
 
-    async def deletable(self, name: str, *, note: bool) -> tuple[ArrayEntry, ArrayFound]:
+    async def deletable(self, name: str, *, note: bool) -> tuple[ArrayJournalEntry, ArrayMatch]:
         """An array that was made here, as it is found now. Raises as `delete`; nothing is changed.
 
         `note`: whether it is written down if it is gone.
@@ -166,11 +166,11 @@ class ArrayBuilding:
         await self.require_able(entry.array.controller)
         _require_at_rest(entry)
         found = await self.find(entry)
-        if found.standing is ArrayStanding.ABSENT:
+        if found.standing is ArrayMatchState.ABSENT:
             if note:
                 self.made_here.reached(name, ArrayStage.GONE)
             raise NotFoundError(f"{name} is gone already. {found.words}")
-        if found.standing is not ArrayStanding.WHOLE:
+        if found.standing is not ArrayMatchState.WHOLE:
             hint = "`raidbench recover` takes apart what is left of one that was cut short."
             raise RefusedError(f"{name} is not deleted: {found.words}", hint=_with_steps(hint, found))
         if not found.remove:
@@ -178,16 +178,16 @@ class ArrayBuilding:
         await self._require_empty(found)
         return entry, found
 
-    async def find(self, entry: ArrayEntry) -> ArrayFound:
+    async def find(self, entry: ArrayJournalEntry) -> ArrayMatch:
         """What is there of an array of the journal. Raises ToolFailedError, BlockedError."""
         with asked_anew():
             return await self._builder(entry.array.controller).find_made(entry.array)
 
-    def unfinished(self) -> tuple[ArrayEntry, ...]:
+    def unfinished(self) -> tuple[ArrayJournalEntry, ...]:
         """Arrays of which nobody knows what became, and nobody is at them. Never raises."""
         return tuple(entry for entry in self.made_here.entries() if entry.unfinished)
 
-    async def settle(self, entry: ArrayEntry, *, remove: bool) -> ArrayFound:
+    async def settle(self, entry: ArrayJournalEntry, *, remove: bool) -> ArrayMatch:
         """Bring an unfinished array to an end: what is whole or gone is written down as that.
 
         `remove`: of one in parts take apart what is its own, if nothing lies or stands on it. What is nobody knows
@@ -195,17 +195,17 @@ class ArrayBuilding:
         """
         return await _whole(self._settle(entry, remove=remove))
 
-    async def _settle(self, entry: ArrayEntry, *, remove: bool) -> ArrayFound:
+    async def _settle(self, entry: ArrayJournalEntry, *, remove: bool) -> ArrayMatch:
         self._record.need_recording()
         await self.require_able(entry.array.controller)
         _require_at_rest(entry)
         found = await self.find(entry)
         name = entry.array.name
-        if found.standing is ArrayStanding.ABSENT:
+        if found.standing is ArrayMatchState.ABSENT:
             self.made_here.reached(name, ArrayStage.GONE)
-        elif found.standing is ArrayStanding.WHOLE:
+        elif found.standing is ArrayMatchState.WHOLE:
             self.made_here.reached(name, ArrayStage.MADE, found.uuids)
-        elif found.standing is ArrayStanding.PARTLY and remove:
+        elif found.standing is ArrayMatchState.PARTLY and remove:
             builder = self._builder(entry.array.controller)
             with self._locked(found.locks, "taking apart", name) as lock:
                 again = await self.find(entry)
@@ -215,7 +215,7 @@ class ArrayBuilding:
                 return await self._removed(builder, entry, again, lock)
         return found
 
-    def leave(self, entry: ArrayEntry) -> None:
+    def leave(self, entry: ArrayJournalEntry) -> None:
         """Leave it as it is, and do not ask again. Raises StorageError, HeldError while its program runs."""
         _require_at_rest(entry)
         self.made_here.reached(entry.array.name, ArrayStage.LEFT)
@@ -226,7 +226,7 @@ class ArrayBuilding:
         """Raises RefusedError, BlockedError where no array can be made or deleted, whatever is typed."""
         self._builder(card)
         host = self._record.host
-        if await host.writable("/sys") is Denial.READ_ONLY:
+        if await host.writable("/sys") is WriteDenied.READ_ONLY:
             raise RefusedError("Read-only mode: no array is made or deleted.", hint="Start without --read-only.")
         if host.root_side is not None or not host.is_root:
             raise RefusedError(
@@ -241,13 +241,13 @@ class ArrayBuilding:
         if name in known or self.made_here.entry(name) is not None:
             raise RefusedError(f"There is an array called {clean(name, 40)}.", hint="Give it another name.")
 
-    def _builder(self, card: Target | None) -> BuildsArrays:
+    def _builder(self, card: Target | None) -> ArrayCreator:
         backend = self._hardware.machine.backends[SOFTWARE if card is None else card.backend]
-        if not isinstance(backend, BuildsArrays):
+        if not isinstance(backend, ArrayCreator):
             raise BlockedError(f"raidbench makes no arrays on {card or 'this machine'}; it shows the commands.")
         return backend
 
-    def _entry(self, name: str) -> ArrayEntry:
+    def _entry(self, name: str) -> ArrayJournalEntry:
         entry = self.made_here.entry(name)
         if entry is None:
             raise StorageError(f"The journal does not have {name} any more.", hint=f"Check {self.made_here.file}.")
@@ -297,10 +297,10 @@ class ArrayBuilding:
 
     async def _run(
         self,
-        builder: BuildsArrays,
+        builder: ArrayCreator,
         name: str,
         card: Target | None,
-        steps: Sequence[Write],
+        steps: Sequence[ChangeStep],
         lock: HeldLock,
     ) -> RaidbenchError | None:
         """Take steps in order; what the maker said where one failed."""
@@ -310,7 +310,9 @@ class ArrayBuilding:
             lock.hand_on(pid, program)
 
         async def work() -> None:
-            custody.set(Custody(lock=lock.descriptor, begins=begins))  # in this task and what it starts, nowhere else
+            custody.set(
+                ProcessTracking(lock=lock.descriptor, begins=begins)
+            )  # in this task and what it starts, nowhere else
             await builder.run_making(card, steps)
 
         try:
@@ -319,7 +321,9 @@ class ArrayBuilding:
             return error
         return None
 
-    async def _removed(self, builder: BuildsArrays, entry: ArrayEntry, found: ArrayFound, lock: HeldLock) -> ArrayFound:
+    async def _removed(
+        self, builder: ArrayCreator, entry: ArrayJournalEntry, found: ArrayMatch, lock: HeldLock
+    ) -> ArrayMatch:
         """Take apart what is its own, and look. Raises ToolFailedError when a step fails."""
         name = entry.array.name
         self.made_here.reached(name, ArrayStage.REMOVING)
@@ -328,13 +332,13 @@ class ArrayBuilding:
             left = await self.find(entry)
         except RaidbenchError as error:
             raise _not_told(name, "is gone", trouble, error) from error
-        if left.standing is ArrayStanding.ABSENT:
+        if left.standing is ArrayMatchState.ABSENT:
             self.made_here.reached(name, ArrayStage.GONE)
         elif trouble is not None:
             raise trouble
         return left
 
-    async def _require_empty(self, found: ArrayFound) -> None:
+    async def _require_empty(self, found: ArrayMatch) -> None:
         """Raises RefusedError where something lies on a node of it or uses it."""
         for node in found.looked_at:
             try:
@@ -349,16 +353,16 @@ class ArrayBuilding:
                     hint=_with_steps("What lies on it may be somebody's.", found),
                 )
 
-    async def _appeared(self, builder: BuildsArrays, entry: ArrayEntry) -> ArrayFound:
+    async def _appeared(self, builder: ArrayCreator, entry: ArrayJournalEntry) -> ArrayMatch:
         """The array once the kernel has a node for it, as far as that is waited for."""
         end = time.monotonic() + NODE_SECONDS
         while True:
             found = await self.find(entry)
-            if found.standing is not ArrayStanding.WHOLE or found.device is not None or time.monotonic() > end:
+            if found.standing is not ArrayMatchState.WHOLE or found.device is not None or time.monotonic() > end:
                 return found
             await asyncio.sleep(_LOOK_AGAIN)
 
-    async def _differs(self, plan: ArrayPlan, made: ArrayFound) -> Mapping[str, str]:
+    async def _differs(self, plan: ArrayPlan, made: ArrayMatch) -> Mapping[str, str]:
         """Sentences about policies that the new array does not read as it was made with, by their keys."""
         policies, read = plan.wish.policies, f"of {plan.wish.name}"
         if made.target is None or not policies:
@@ -380,29 +384,29 @@ class ArrayBuilding:
             self._record.emit(NoteAdded(at=time.time(), text=text))
 
 
-async def _whole(work: Coroutine[object, object, ArrayFound]) -> ArrayFound:
+async def _whole(work: Coroutine[object, object, ArrayMatch]) -> ArrayMatch:
     """Not cut short by whoever cancels: what was begun is brought to its end, and written down."""
     return await to_the_end(asyncio.create_task(work))
 
 
-def plate_of(plan: ArrayPlan) -> Nameplate:
+def plate_of(plan: ArrayPlan) -> DeviceLabel:
     """How a question names the drives of an array that is to be made, and the word that means them."""
     drives = ", ".join(f"{drive.place} ({drive.serial or 'no serial number'})" for drive in plan.wish.drives)
     lost = "what lies on them is lost"
     if plan.wish.drives[0].shared:
         lost = "of these only extents are taken that no volume has, and what lay there is lost"
-    return Nameplate(
+    return DeviceLabel(
         name=plan.wish.name,
         words=f"to be made of {clean(drives, 2000)}: {lost}",
         word=words_to_type(plan.wish.drives),
     )
 
 
-def plate_of_made(entry: ArrayEntry) -> Nameplate:
+def plate_of_made(entry: ArrayJournalEntry) -> DeviceLabel:
     """How a question names an array that is to be deleted: the word that means it is its name."""
     drives = ", ".join(drive.serial or drive.place for drive in entry.array.members)
     name = entry.array.name
-    return Nameplate(name=name, words=f"an array of the drives {clean(drives, 2000)}", word=name)
+    return DeviceLabel(name=name, words=f"an array of the drives {clean(drives, 2000)}", word=name)
 
 
 def _not_told(name: str, what: str, trouble: RaidbenchError | None, error: RaidbenchError) -> ToolFailedError:
@@ -424,7 +428,7 @@ def _told(plan: ArrayPlan) -> str:
     return f"{wish.level.value} of {len(wish.drives)} drives ({clean(serials, 1000)}){spans}{layout}{strip}"
 
 
-def _with_steps(hint: str, found: ArrayFound) -> str:
+def _with_steps(hint: str, found: ArrayMatch) -> str:
     """A hint with the tool's commands, which raidbench does not run."""
     if not found.remove:
         return hint
@@ -432,7 +436,7 @@ def _with_steps(hint: str, found: ArrayFound) -> str:
     return f"{hint} By hand: {clean(lines, 1500)}".strip()
 
 
-def _require_at_rest(entry: ArrayEntry) -> None:
+def _require_at_rest(entry: ArrayJournalEntry) -> None:
     """Raises HeldError while a program of it still runs, or a raidbench is at it."""
     if (program := entry.left_running) is not None:
         raise HeldError(

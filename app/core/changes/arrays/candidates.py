@@ -7,18 +7,18 @@ from collections.abc import Sequence
 from dataclasses import replace
 from typing import TYPE_CHECKING
 
-from backends.array_planning import ArrayPlan, ArrayWish, Candidate, require_free_drive
+from backends.array_planning import ArrayPlan, ArrayRequest, Candidate, require_free_drive
 from backends.did_you_mean import suggested
 from backends.errors import BlockedError, InvalidValueError, NotFoundError, RaidbenchError
 from backends.free_drives import kernel_candidates, kernel_disks
 from backends.health import FOREIGN, cautions, health_at, reasons_against
 from backends.model import Drive, Inventory, Level, Problem, State, Target
-from backends.protocol import MakesArrays
+from backends.protocol import ArrayPlanner
 from backends.text import clean
 from backends.values import dataclass
 
 if TYPE_CHECKING:
-    from backends.registry import Machine
+    from backends.registry import MachineBackends
 
 SOFTWARE = "md"
 """What makes arrays of the drives that the kernel sees."""
@@ -46,7 +46,7 @@ class WantedArrays:
 
 
 async def candidates_of(
-    machine: Machine, inventory: Inventory, names: Sequence[str] | None = None
+    machine: MachineBackends, inventory: Inventory, names: Sequence[str] | None = None
 ) -> tuple[tuple[Candidate, ...], tuple[Problem, ...]]:
     """Every drive of an inventory, free or not; and what could not be asked.
 
@@ -58,7 +58,7 @@ async def candidates_of(
     found: list[Candidate] = list(await kernel_candidates(machine.host, disks))
     problems: list[Problem] = []
     for name, backend in (await machine.backends.present()).items():
-        if isinstance(backend, MakesArrays):
+        if isinstance(backend, ArrayPlanner):
             try:
                 found += await backend.candidates()
             except RaidbenchError as error:
@@ -158,7 +158,7 @@ def new_name() -> str:
     return f"rb-{secrets.token_hex(4)}"
 
 
-async def plan_array(machine: Machine, wish: ArrayWish, *, assume_clean: bool = False) -> ArrayPlan:
+async def plan_array(machine: MachineBackends, wish: ArrayRequest, *, assume_clean: bool = False) -> ArrayPlan:
     """What making an array would do. Raises InvalidValueError, BlockedError, RefusedError, NotFoundError."""
     card = maker_of(wish.drives)
     if wish.size_bytes is not None and not wish.drives[0].shared:
@@ -172,7 +172,7 @@ async def plan_array(machine: Machine, wish: ArrayWish, *, assume_clean: bool = 
             hint="md does, of drives that no card has: leave out the layout.",
         )
     backend = machine.backends[SOFTWARE if card is None else card.backend]
-    if not isinstance(backend, MakesArrays):
+    if not isinstance(backend, ArrayPlanner):
         raise BlockedError(f"raidbench makes no arrays on {card}.")
     plan = await backend.plan_array(wish, card, assume_clean=assume_clean)
     told = tuple(f"{drive.place}: {caution}." for drive in wish.drives for caution in drive.cautions)

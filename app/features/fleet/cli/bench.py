@@ -23,19 +23,19 @@ from app.cli.render import fitted_lines
 from app.cli.session_context import on_workbench
 from app.core.session.multihost_names import LEASE_S
 from app.core.workbench import Workbench
-from app.features.fleet.cli.bench_progress import JointLive
-from app.features.fleet.multihost.coordinator import Conductor
+from app.features.fleet.cli.bench_progress import MultiHostProgress
+from app.features.fleet.multihost.coordinator import Coordinator
 from app.features.fleet.multihost.presentation import joint_json, joint_sentences, joint_table
 from app.features.fleet.multihost.protocol import AHEAD_S
 from app.features.fleet.multihost.record import JointFolder, JointRecord
 from app.features.fleet.multihost.result import kept
-from app.features.fleet.multihost.transport import Reach
+from app.features.fleet.multihost.transport import Transport
 from app.features.fleet.ssh.command import PROGRAM, ssh_argv, ssh_options
 from app.features.fleet.ssh.nodesets import hosts_named
 from backends.errors import InvalidValueError
 from backends.self_exec import again
 from backends.system.local import LocalHost
-from backends.system.local.interactive import TalkingProgram
+from backends.system.local.interactive import InteractiveProcess
 from backends.text import clean
 from widgets.text_utils.units import plural
 
@@ -46,19 +46,19 @@ MOST_HOSTS = 256
 """Hosts that are measured together; beyond them one controller's own pace shows in the figures."""
 
 
-class SshReach:
+class SshTransport:
     """Hosts through the user's own ssh."""
 
     def __init__(self, command: Sequence[str], ssh: Sequence[str], program: str = PROGRAM) -> None:
         """`ssh`: its options."""
         self._command, self._ssh = (program, *command), tuple(ssh)
 
-    def line(self, host: str) -> TalkingProgram:
-        """See `Reach`."""
-        return TalkingProgram(ssh_argv(host, self._command, self._ssh))
+    def line(self, host: str) -> InteractiveProcess:
+        """See `Transport`."""
+        return InteractiveProcess(ssh_argv(host, self._command, self._ssh))
 
 
-class ChildReach:
+class SimulatedTransport:
     """Simulated hosts: processes of this program, each on a rack of its own. The last of several dies on the way."""
 
     def __init__(self, command: Sequence[str], options: Options, hosts: Sequence[str], folder: Path) -> None:
@@ -67,14 +67,14 @@ class ChildReach:
         self._dies = hosts[-1] if len(hosts) > 1 else ""
         self._places = {host: _rack_of(options, host, folder / str(number)) for number, host in enumerate(hosts)}
 
-    def line(self, host: str) -> TalkingProgram:
-        """See `Reach`."""
-        kind = DyingProgram if host == self._dies else TalkingProgram
+    def line(self, host: str) -> InteractiveProcess:
+        """See `Transport`."""
+        kind = CrashingProgram if host == self._dies else InteractiveProcess
         place = {"RAIDBENCH_STATE_DIR": str(self._places[host])}
         return kind((*again("app", as_told=True), *self._command), environment=place)
 
 
-class DyingProgram(TalkingProgram):
+class CrashingProgram(InteractiveProcess):
     """A simulated host that is gone after some intervals, without a word."""
 
     _LIVES = 8
@@ -135,10 +135,10 @@ def measure_on_hosts(asked: BenchOptions, words: Sequence[str]) -> int:
         async with _reach(options, command, hosts) as reach:
             at = time.time()
             with contextlib.closing(JointFolder(bench.folder, hosts)) as folder:
-                conductor = Conductor(
+                conductor = Coordinator(
                     reach, folder, hosts, stagger_s=stagger_s, say=lambda sentence: live.say(sentence), lease_s=lease_s
                 )
-                live = JointLive(conductor)
+                live = MultiHostProgress(conductor)
                 await _conduct(conductor, live, interruption)
                 target = ", ".join(asked.targets)
                 record = kept(bench, conductor, folder, target=target, at=at, stagger_s=stagger_s)
@@ -153,7 +153,7 @@ def _command(options: Options, words: Sequence[str], lease_s: int) -> tuple[str,
     return (*before, "bench", "--stream", "--go-on-stdin", f"--lease={lease_s}", *words)
 
 
-def reaching(hosts: Sequence[str], words: Sequence[str], program: str | None) -> AbstractAsyncContextManager[Reach]:
+def reaching(hosts: Sequence[str], words: Sequence[str], program: str | None) -> AbstractAsyncContextManager[Transport]:
     """The way to these hosts for the workbench; `words`: what stands behind `bench` on each. Raises RaidbenchError."""
     if len(hosts) > MOST_HOSTS:
         raise InvalidValueError(f"{len(hosts)} hosts are too many: {MOST_HOSTS} are measured together at most.")
@@ -164,15 +164,15 @@ def reaching(hosts: Sequence[str], words: Sequence[str], program: str | None) ->
 @contextlib.asynccontextmanager
 async def _reach(
     options: Options, command: Sequence[str], hosts: Sequence[str], program: str = PROGRAM
-) -> AsyncIterator[Reach]:
+) -> AsyncIterator[Transport]:
     if not options.demo:
-        yield SshReach(command, await ssh_options(LocalHost()), program)
+        yield SshTransport(command, await ssh_options(LocalHost()), program)
         return
     with TemporaryDirectory(prefix="raidbench-hosts-", ignore_cleanup_errors=True) as folder:
-        yield ChildReach(command, options, hosts, Path(folder))
+        yield SimulatedTransport(command, options, hosts, Path(folder))
 
 
-async def _conduct(conductor: Conductor, live: JointLive, interruption: Interruption) -> None:
+async def _conduct(conductor: Coordinator, live: MultiHostProgress, interruption: Interruption) -> None:
     """The run on all hosts, told while it goes."""
     telling = asyncio.create_task(live.tell())
     say(f"Measuring on {plural(len(conductor.seats), 'host')} ...")

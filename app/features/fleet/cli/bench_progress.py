@@ -8,7 +8,7 @@ import sys
 import time
 
 from app.cli.output import can_redraw, say
-from app.features.fleet.multihost.coordinator import Conductor, Seat
+from app.features.fleet.multihost.coordinator import Coordinator, HostSession
 from app.features.fleet.multihost.presentation import is_fresh, together_now
 from backends.text import clean
 from widgets.text_utils import units
@@ -19,10 +19,10 @@ _PLAIN_S = 5.0
 _SPARE_LINES = 3
 
 
-class JointLive:
+class MultiHostProgress:
     """Tells how the hosts of a conductor go."""
 
-    def __init__(self, conductor: Conductor) -> None:
+    def __init__(self, conductor: Coordinator) -> None:
         self._conductor = conductor
         self._redraws = can_redraw()
         self._drawn = 0
@@ -66,7 +66,7 @@ class JointLive:
             self._redraws = False
 
 
-def seat_line(seat: Seat, now: float) -> str:
+def seat_line(seat: HostSession, now: float) -> str:
     """One host: what it does, and what it did in its last interval."""
     words = [f"{seat.host}: {seat.doing}"]
     if seat.lost:

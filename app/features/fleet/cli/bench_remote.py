@@ -16,7 +16,7 @@ from typing import Any
 
 from app.cli.exit_status import DONE, INTERRUPTED
 from app.cli.output import say
-from app.core.benchmark.run_plan import Preparation
+from app.core.benchmark.run_plan import RunPlan
 from app.core.session.event_types import PhaseChanged, SampleTaken
 from app.core.session.events import AnyEvent, LiveEvent, RunStarted
 from app.core.session.state import Session
@@ -24,10 +24,10 @@ from app.core.workbench import Workbench
 from app.features.fleet.multihost.protocol import (
     PROTOCOL,
     WORD_BYTES,
-    Bye,
-    Go,
     LineKind,
     Ping,
+    StartCommand,
+    StopCommand,
     refused_start,
     tick,
     word_of,
@@ -88,7 +88,7 @@ class LineWriter:
                 return
 
 
-class Leash:
+class RemoteRunControl:
     """Whoever holds it asks, starts and stops; silence, or the end of the input, stops too."""
 
     def __init__(
@@ -162,7 +162,7 @@ class Leash:
         self.tell(LineKind.END, why=self.why or why, message=self.sentence or sentence, hint="" if self.why else hint)
         self._writer.close(self._lease)
 
-    def require_harmless(self, ready: Preparation) -> None:
+    def require_harmless(self, ready: RunPlan) -> None:
         """Raises RefusedError for a run that would write over a device."""
         if ready.destructive:
             raise RefusedError(
@@ -171,7 +171,7 @@ class Leash:
                 hint="Measure reads, or a scratch file in a folder.",
             )
 
-    async def until_go(self, ready: Preparation) -> None:
+    async def until_go(self, ready: RunPlan) -> None:
         """Say that all is ready; returns at the moment of the start, or when the run is to end."""
         self._ready = True
         files = [site.scratch.path for site in ready.sites if site.scratch is not None]
@@ -224,7 +224,7 @@ class Leash:
             case Ping(id=name):
                 self._heard = time.monotonic()
                 self.tell(LineKind.PONG, id=name, **_clocks())
-            case Go(at=at):
+            case StartCommand(at=at):
                 self._heard = time.monotonic()
                 if not self._ready or self._at is not None:
                     raise InvalidValueError("`go` comes once, after `ready`.")
@@ -232,7 +232,7 @@ class Leash:
                     raise InvalidValueError(reason)
                 self._at = at
                 self._moved.set()
-            case Bye():
+            case StopCommand():
                 self._end("bye", "Stopped by whoever started it.")
 
     async def _watch(self) -> None:
@@ -265,7 +265,7 @@ def _clocks() -> dict[str, float]:
     return {"mono": round(time.monotonic(), 6), "wall": round(time.time(), 6)}
 
 
-async def on_leash(bench: Workbench, lease_s: float, work: Callable[[Leash], Awaitable[int]]) -> int:
+async def on_leash(bench: Workbench, lease_s: float, work: Callable[[RemoteRunControl], Awaitable[int]]) -> int:
     """Do that on a leash, and say at its end why it is over; the exit status. Raises what it raises."""
     task = asyncio.current_task()
     assert task is not None
@@ -278,7 +278,7 @@ async def on_leash(bench: Workbench, lease_s: float, work: Callable[[Leash], Awa
 
     boot = await _boot(bench.host)
     ends = (sys.stdin.fileno(), sys.stdout.fileno())
-    leash = Leash(lease_s, stop, host=bench.host.name, boot=boot, ends=ends, machine=bench.host)
+    leash = RemoteRunControl(lease_s, stop, host=bench.host.name, boot=boot, ends=ends, machine=bench.host)
     forget = bench.listen(leash.hear)
     try:
         with leash.held():

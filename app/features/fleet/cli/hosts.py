@@ -58,11 +58,11 @@ def diff_command(
     from app.features.fleet.hosts.difference_rows import comparison_json, difference_rows, role_heading
     from app.features.fleet.hosts.differences import compared
     from app.features.fleet.hosts.facts import HostFacts, host_facts
-    from app.features.fleet.hosts.grouping import Gathered, counts_json, losses_json
+    from app.features.fleet.hosts.grouping import HostResponses, counts_json, losses_json
     from app.features.fleet.ssh.nodesets import hosts_named
 
     (first,) = (None,) if against is None else hosts_named(against)
-    gathered = Gathered(asked=hosts_named(hosts if first is None else f"{hosts},{first}"))
+    gathered = HostResponses(asked=hosts_named(hosts if first is None else f"{hosts},{first}"))
     told: dict[str, tuple[HostFacts, Mapping[str, Any]]] = {}
     take = taking(
         gathered,

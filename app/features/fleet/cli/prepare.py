@@ -18,11 +18,11 @@ from backends.text import clean
 from widgets.text_utils.units import plural
 
 if TYPE_CHECKING:
-    from app.features.fleet.hosts.deployment import CopyState, ThereIs
-    from app.features.fleet.hosts.failure_causes import Missing
-    from app.features.fleet.hosts.grouping import Gathered
+    from app.features.fleet.hosts.deployment import CopyState, InstalledCopy
+    from app.features.fleet.hosts.failure_causes import MissingHost
+    from app.features.fleet.hosts.grouping import HostResponses
     from app.features.fleet.hosts.readiness import Readiness
-    from app.features.fleet.hosts.standalone_binary import OneFile
+    from app.features.fleet.hosts.standalone_binary import StandaloneBinary
 
 _NAMED, _TIMEOUT, _PROGRAM = host_options(required=True)
 
@@ -57,7 +57,7 @@ def prepare_command(
     """
     from app.features.fleet.cli.query import gather, taking, tell_losses, worst
     from app.features.fleet.hosts.deployment import CopyState
-    from app.features.fleet.hosts.grouping import Gathered
+    from app.features.fleet.hosts.grouping import HostResponses
     from app.features.fleet.hosts.readiness import readiness
     from app.features.fleet.hosts.standalone_binary import one_file
     from app.features.fleet.ssh.nodesets import hosts_named
@@ -67,18 +67,18 @@ def prepare_command(
     if file is not None and (simulated or host_program is not None):
         raise click.UsageError("--file is copied to real hosts, where nothing else is called: no --host-program.")
     states: dict[str, CopyState] = {}
-    losses: list[Missing] = []
+    losses: list[MissingHost] = []
     sent = one_file(file) if host_program is None and not simulated else None
     if host_program is None and not simulated:
         states, losses = _copied(named, sent, dry_run=dry_run, yes=yes, seconds=host_timeout)
     gone = {loss.host for loss in losses}
     ready = [host for host in named if host not in gone and states.get(host) is not CopyState.WANTED]
     needs: dict[str, Readiness] = {}
-    told = Gathered(asked=tuple(ready))
+    told = HostResponses(asked=tuple(ready))
     if ready:
         take = taking(told, needs, lambda answer: readiness(answer.document))
         gather(told, ("doctor", "--json"), seconds=host_timeout, program=host_program, take=take)
-    whole = Gathered(asked=named, missing=[*losses, *told.missing])
+    whole = HostResponses(asked=named, missing=[*losses, *told.missing])
     whole.answered = len(named) - len(whole.missing)
     _tell(whole, needs, states, sent, as_json=as_json)
     tell_losses(whole)
@@ -88,10 +88,10 @@ def prepare_command(
 
 
 def _tell(
-    whole: Gathered,
+    whole: HostResponses,
     needs: Mapping[str, Readiness],
     states: Mapping[str, CopyState],
-    file: OneFile | None,
+    file: StandaloneBinary | None,
     *,
     as_json: bool,
 ) -> None:
@@ -125,8 +125,8 @@ def _tell(
 
 
 def _copied(
-    named: tuple[str, ...], file: OneFile | None, *, dry_run: bool, yes: bool, seconds: float | None
-) -> tuple[dict[str, CopyState], list[Missing]]:
+    named: tuple[str, ...], file: StandaloneBinary | None, *, dry_run: bool, yes: bool, seconds: float | None
+) -> tuple[dict[str, CopyState], list[MissingHost]]:
     """What became of the copy on each host, and those that nothing came of."""
     from app.cli.confirm import confirm_harmless
     from app.cli.session_context import refuse_read_only
@@ -143,13 +143,13 @@ def _copied(
         why_not_copied,
     )
     from app.features.fleet.hosts.failure_causes import Cause, missing
-    from app.features.fleet.hosts.grouping import Gathered
-    from app.features.fleet.hosts.wire_format import HostsOrder, RawAnswer
+    from app.features.fleet.hosts.grouping import HostResponses
+    from app.features.fleet.hosts.wire_format import HostsRequest, RawResponse
     from app.features.fleet.ssh.nodesets import folded
 
-    found: dict[str, ThereIs] = {}
-    looked = Gathered(asked=named)
-    order = HostsOrder(hosts=named, words=LOOK, seconds=seconds or SECONDS)
+    found: dict[str, InstalledCopy] = {}
+    looked = HostResponses(asked=named)
+    order = HostsRequest(hosts=named, words=LOOK, seconds=seconds or SECONDS)
     ask_all(looked, order, taking(looked, found, lambda answer: there_is(answer.document)))
     losses = list(looked.missing)
     states: dict[str, CopyState] = {}
@@ -161,7 +161,7 @@ def _copied(
             states[host] = state
         else:
             message, hint = why_not_copied(found[host], file)
-            losses.append(missing(RawAnswer(host=host, status=0), Cause.ABSENT, message=message, hint=hint))
+            losses.append(missing(RawResponse(host=host, status=0), Cause.ABSENT, message=message, hint=hint))
     wanting = tuple(host for host, state in states.items() if state is CopyState.WANTED)
     if not wanting or file is None:
         return states, losses
@@ -172,8 +172,8 @@ def _copied(
     refuse_read_only()
     confirm_harmless(f"Copy it to {plural(len(wanting), 'host')}", yes=yes)
     whole: dict[str, bool] = {}
-    sending = Gathered(asked=wanting)
-    order = HostsOrder(
+    sending = HostResponses(asked=wanting)
+    order = HostsRequest(
         hosts=wanting, words=put_words(file), seconds=max(seconds or 0.0, SEND_S), send=str(file.path.absolute())
     )
     ask_all(sending, order, taking(sending, whole, lambda answer: copied(answer.document, file)))
@@ -182,7 +182,7 @@ def _copied(
         if is_whole:
             states[host] = CopyState.COPIED
         else:
-            losses.append(missing(RawAnswer(host=host, status=0), Cause.NOT_JSON))
+            losses.append(missing(RawResponse(host=host, status=0), Cause.NOT_JSON))
     for loss in losses:
         states.pop(loss.host, None)
     return states, losses

@@ -13,15 +13,15 @@ from typing import TypeVar
 import click
 
 from app.cli.async_runner import run
-from app.cli.devices_progress import WAITING_S, WaitingLine
+from app.cli.devices_progress import WAITING_S, WaitingStatusLine
 from app.cli.exit_status import DONE, MISSING
 from app.cli.options import current, is_terminal
 from app.cli.output import document, lines, paint, print_json, say, say_all
 from app.core.presentation import json_schema as forms
-from app.features.fleet.hosts.failure_causes import HostAnswer, Missing, judged
+from app.features.fleet.hosts.failure_causes import HostResponse, MissingHost, judged
 from app.features.fleet.hosts.fleet import Fleet
 from app.features.fleet.hosts.grouping import (
-    Gathered,
+    HostResponses,
     answers_json,
     counted,
     counts_json,
@@ -30,8 +30,8 @@ from app.features.fleet.hosts.grouping import (
     told_json,
 )
 from app.features.fleet.hosts.query import asked
-from app.features.fleet.hosts.wire_format import HostsOrder, RawAnswer
-from app.features.fleet.multihost.transport import Reach
+from app.features.fleet.hosts.wire_format import HostsRequest, RawResponse
+from app.features.fleet.multihost.transport import Transport
 from app.features.fleet.ssh.command import PROGRAM, SECONDS
 from app.features.fleet.ssh.nodesets import folded, hosts_named
 from backends.text import clean
@@ -59,11 +59,11 @@ def over(
     """
     text = () if as_json or stream else (f"--with-text={_columns()}",)
     name, *rest = words
-    gathered = Gathered(asked=hosts_named(nodes), schema=schema, by_text=not as_json)
+    gathered = HostResponses(asked=hosts_named(nodes), schema=schema, by_text=not as_json)
     statuses: list[int] = []
 
-    def take(outcome: HostAnswer | Missing) -> None:
-        statuses.append(DONE if isinstance(outcome, Missing) else outcome.status)
+    def take(outcome: HostResponse | MissingHost) -> None:
+        statuses.append(DONE if isinstance(outcome, MissingHost) else outcome.status)
         if stream:
             document(told_json(outcome), compact=True)
             gathered.count(outcome)
@@ -88,37 +88,37 @@ def _columns() -> int:
     return shutil.get_terminal_size().columns if is_terminal(sys.stdout) else 0
 
 
-def worst(gathered: Gathered, status: int) -> int:
+def worst(gathered: HostResponses, status: int) -> int:
     """That of a host that is missing, else the one of those that answered."""
     return MISSING if gathered.missing else status
 
 
-def tell_losses(gathered: Gathered) -> None:
+def tell_losses(gathered: HostResponses) -> None:
     """How many answered, and why the others did not, on standard error."""
     say(counted(gathered))
     say_all(loss_rows(gathered))
 
 
 def taking(
-    gathered: Gathered, found: dict[str, T], read: Callable[[HostAnswer], T]
-) -> Callable[[HostAnswer | Missing], None]:
+    gathered: HostResponses, found: dict[str, T], read: Callable[[HostResponse], T]
+) -> Callable[[HostResponse | MissingHost], None]:
     """Return a function that counts an outcome, and puts what is read from an answer into `found`, by host."""
 
-    def take(outcome: HostAnswer | Missing) -> None:
+    def take(outcome: HostResponse | MissingHost) -> None:
         gathered.count(outcome)
-        if not isinstance(outcome, Missing):
+        if not isinstance(outcome, MissingHost):
             found[outcome.host] = read(outcome)
 
     return take
 
 
 def gather(
-    gathered: Gathered,
+    gathered: HostResponses,
     words: tuple[str, ...],
     *,
     seconds: float | None,
     program: str | None,
-    take: Callable[[HostAnswer | Missing], None],
+    take: Callable[[HostResponse | MissingHost], None],
 ) -> None:
     """Ask all of `gathered`; `take` is told of each once, as it comes.
 
@@ -131,7 +131,7 @@ def gather(
     ask_all(gathered, order, take)
 
 
-def ask_all(gathered: Gathered, order: HostsOrder, take: Callable[[HostAnswer | Missing], None]) -> None:
+def ask_all(gathered: HostResponses, order: HostsRequest, take: Callable[[HostResponse | MissingHost], None]) -> None:
     """Ask the hosts of `gathered` that an order has; raises as `gather` does."""
     run(lambda _: _gather(gathered, _source(order), take))
 
@@ -140,10 +140,10 @@ def fleet_named(nodes: str, *, seconds: float | None, program: str | None) -> Fl
     """The hosts that `nodes` means, for the workbench to ask. Raises ToolMissingError, InvalidValueError."""
     hosts = hosts_named(nodes)
 
-    def ask(some: tuple[str, ...], words: tuple[str, ...]) -> AsyncIterator[RawAnswer]:
+    def ask(some: tuple[str, ...], words: tuple[str, ...]) -> AsyncIterator[RawResponse]:
         return _source(_order(some, words, seconds=seconds, program=program), hosts)
 
-    def reach(some: tuple[str, ...], words: tuple[str, ...]) -> AbstractAsyncContextManager[Reach]:
+    def reach(some: tuple[str, ...], words: tuple[str, ...]) -> AbstractAsyncContextManager[Transport]:
         from app.features.fleet.cli.bench import reaching
 
         return reaching(some, words, program)
@@ -151,12 +151,14 @@ def fleet_named(nodes: str, *, seconds: float | None, program: str | None) -> Fl
     return Fleet(named=nodes, hosts=hosts, ask=ask, reach=reach)
 
 
-def _order(hosts: tuple[str, ...], words: tuple[str, ...], *, seconds: float | None, program: str | None) -> HostsOrder:
+def _order(
+    hosts: tuple[str, ...], words: tuple[str, ...], *, seconds: float | None, program: str | None
+) -> HostsRequest:
     before = current().again("read_only", "no_helper")
-    return HostsOrder(hosts=hosts, words=(program or PROGRAM, *before, *words), seconds=seconds or SECONDS)
+    return HostsRequest(hosts=hosts, words=(program or PROGRAM, *before, *words), seconds=seconds or SECONDS)
 
 
-def _source(order: HostsOrder, fleet: tuple[str, ...] = ()) -> AsyncIterator[RawAnswer]:
+def _source(order: HostsRequest, fleet: tuple[str, ...] = ()) -> AsyncIterator[RawResponse]:
     """`fleet`: all hosts where some of them are asked: which of the simulated ones has what is by their place."""
     if current().demo:
         from app.features.fleet.cli.simulated_hosts import simulated
@@ -168,9 +170,9 @@ def _source(order: HostsOrder, fleet: tuple[str, ...] = ()) -> AsyncIterator[Raw
 
 
 async def _gather(
-    gathered: Gathered, source: AsyncIterator[RawAnswer], take: Callable[[HostAnswer | Missing], None]
+    gathered: HostResponses, source: AsyncIterator[RawResponse], take: Callable[[HostResponse | MissingHost], None]
 ) -> None:
-    waiting = WaitingLine()
+    waiting = WaitingStatusLine()
     loop = asyncio.get_running_loop()
     due = [loop.time() + WAITING_S]
 

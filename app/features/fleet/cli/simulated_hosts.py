@@ -11,18 +11,18 @@ from dataclasses import replace
 from pathlib import Path
 
 from app.core.session.paths import Paths
-from app.features.fleet.hosts.wire_format import HostsOrder, RawAnswer
+from app.features.fleet.hosts.wire_format import HostsRequest, RawResponse
 from backends.errors import ToolTimeoutError
 from backends.host import Command, Host
 from backends.self_exec import again
 from backends.simulator.profiles import STATE_FILE
-from backends.simulator.profiles.host_fleet import Plant, planted
+from backends.simulator.profiles.host_fleet import InjectedFault, planted
 from backends.simulator.profiles.table import MACHINES
 from backends.simulator.state_file import RackFile
 from backends.system.local import LocalHost
 
 
-async def simulated(order: HostsOrder, rack: str, fleet: Sequence[str]) -> AsyncIterator[RawAnswer]:
+async def simulated(order: HostsRequest, rack: str, fleet: Sequence[str]) -> AsyncIterator[RawResponse]:
     """What each host of an order gives, all of them simulated: those that are alike share one reading.
 
     `fleet`: all hosts that there are, by whose number and order some have what others have not.
@@ -53,13 +53,13 @@ async def simulated(order: HostsOrder, rack: str, fleet: Sequence[str]) -> Async
 
 
 async def _read(
-    local: Host, order: HostsOrder, rack: str, folder: Path, plant: Plant | None, hosts: list[str]
-) -> tuple[RawAnswer, list[str]]:
+    local: Host, order: HostsRequest, rack: str, folder: Path, plant: InjectedFault | None, hosts: list[str]
+) -> tuple[RawResponse, list[str]]:
     """One reading, for all hosts that have the same."""
     first = hosts[0]
     if plant is not None and plant.change is None:
         words = f"ssh: connect to host {first} port 22: No route to host"
-        return RawAnswer(host=first, status=255, err=words), hosts
+        return RawResponse(host=first, status=255, err=words), hosts
     _make(RackFile(Paths.below(folder, rack).state / STATE_FILE, make=MACHINES[rack]), plant)
     argv = (*again("app", as_told=True), "--demo", rack, *order.words[1:])
     environment = {name: value for name, value in os.environ.items() if name in ("PYTHONPATH", "HOME")}
@@ -69,14 +69,14 @@ async def _read(
     try:
         done = await local.run(command)
     except ToolTimeoutError:
-        return RawAnswer(host=first, status=None, late=True), hosts
+        return RawResponse(host=first, status=None, late=True), hosts
     return (
-        RawAnswer(host=first, status=done.returncode, out=done.stdout, err=done.stderr, endless=done.truncated),
+        RawResponse(host=first, status=done.returncode, out=done.stdout, err=done.stderr, endless=done.truncated),
         hosts,
     )
 
 
-def _make(file: RackFile, plant: Plant | None) -> None:
+def _make(file: RackFile, plant: InjectedFault | None) -> None:
     """The rack as new, with what is planted."""
     with file.changing() as made:
         if plant is not None and plant.change is not None:

@@ -9,7 +9,7 @@ from collections.abc import Mapping
 from enum import StrEnum
 from typing import Any
 
-from app.features.fleet.hosts.standalone_binary import HOW_TO_GET, OneFile, why_none
+from app.features.fleet.hosts.standalone_binary import HOW_TO_GET, StandaloneBinary, why_none
 from app.features.fleet.ssh.command import COPIED, COPIED_IN, PROGRAM
 from backends import json_text
 from backends.values import dataclass
@@ -51,13 +51,13 @@ LOOK = ("/bin/sh", "-c", _LOOK, PROGRAM)
 """The words that tell what a host has."""
 
 
-def put_words(file: OneFile) -> tuple[str, ...]:
+def put_words(file: StandaloneBinary) -> tuple[str, ...]:
     """The words that take a copy from standard input."""
     return ("/bin/sh", "-c", _PUT, PROGRAM, file.sha256)
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
-class ThereIs:
+class InstalledCopy:
     """What a host has."""
 
     machine: str
@@ -68,9 +68,9 @@ class ThereIs:
     """Of the copy that is there, "" for none."""
 
 
-def there_is(document: Mapping[str, Any]) -> ThereIs:
+def there_is(document: Mapping[str, Any]) -> InstalledCopy:
     """What a host told by `LOOK`."""
-    return ThereIs(
+    return InstalledCopy(
         machine=json_text.word(document.get("machine")) or "of an unknown kind",
         installed=document.get("installed") is True,
         sha256=json_text.word(document.get("sha256")) or "",
@@ -97,7 +97,7 @@ COPY_WORDS: Mapping[CopyState, str] = {
 """As a person reads it."""
 
 
-def before_copying(there: ThereIs, file: OneFile | None) -> CopyState | None:
+def before_copying(there: InstalledCopy, file: StandaloneBinary | None) -> CopyState | None:
     """How that is before anything is copied; None where there is none and nothing to copy."""
     if there.installed:
         return CopyState.INSTALLED
@@ -106,7 +106,7 @@ def before_copying(there: ThereIs, file: OneFile | None) -> CopyState | None:
     return CopyState.OTHER if there.sha256 else None
 
 
-def why_not_copied(there: ThereIs, file: OneFile | None) -> tuple[str, str]:
+def why_not_copied(there: InstalledCopy, file: StandaloneBinary | None) -> tuple[str, str]:
     """Why a host without any gets none: the sentence, and what to do."""
     if file is None:
         return why_none(), HOW_TO_GET
@@ -116,6 +116,6 @@ def why_not_copied(there: ThereIs, file: OneFile | None) -> tuple[str, str]:
     )
 
 
-def copied(document: Mapping[str, Any], file: OneFile) -> bool:
+def copied(document: Mapping[str, Any], file: StandaloneBinary) -> bool:
     """Whether a host told that the copy is in its place."""
     return document.get("sha256") == file.sha256

@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Iterable, Iterator, Mapping
 from typing import Any
 
-from app.features.fleet.hosts.differences import Difference, HostsComparison, Role, Side
+from app.features.fleet.hosts.differences import Difference, HostGroup, HostsComparison, Role
 from app.features.fleet.ssh.nodesets import folded
 from backends.text import clean
 from widgets.text_utils.units import plural
@@ -49,7 +49,7 @@ def _rows(difference: Difference) -> Iterator[tuple[str, str]]:
         yield folded(side.hosts), f"{part:<8}  {odd_words(difference, side)}"
 
 
-def odd_words(difference: Difference, side: Side) -> str:
+def odd_words(difference: Difference, side: HostGroup) -> str:
     """What some hosts have, where, and what the most have: `SSD: firmware 5.32; 5.29 on 38 of 39`. There is a most."""
     assert difference.most is not None
     most = f"{_value(difference.most)} on {_most(difference.most, len(difference.role.hosts))}"
@@ -61,11 +61,11 @@ def _about(difference: Difference) -> str:
     return f"{point.of}: {point.key}" if point.of else point.key
 
 
-def _most(side: Side, whole: int) -> str:
+def _most(side: HostGroup, whole: int) -> str:
     return folded(side.hosts) if len(side.hosts) == 1 else f"{len(side.hosts)} of {whole}"
 
 
-def _value(side: Side) -> str:
+def _value(side: HostGroup) -> str:
     where = f" ({', '.join(side.value.addresses)})" if side.value.addresses else ""
     return f"{side.value.text}{where}"
 
@@ -95,7 +95,7 @@ def comparison_json(comparison: HostsComparison) -> dict[str, Any]:
     }
 
 
-def _side_json(side: Side) -> dict[str, Any]:
+def _side_json(side: HostGroup) -> dict[str, Any]:
     return {**_named(side.hosts), "value": side.value.text, "addresses": list(side.value.addresses)}
 
 

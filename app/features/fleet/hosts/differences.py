@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections import Counter
 from collections.abc import Iterable, Mapping, Sequence
 
-from app.features.fleet.hosts.facts import NOWHERE, FactPart, HostFacts, Point, PointValue
+from app.features.fleet.hosts.facts import NOWHERE, FactKey, FactPart, FactValue, HostFacts
 from backends.values import dataclass
 
 NEAR = 0.5
@@ -23,12 +23,12 @@ class Role:
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
-class Side:
+class HostGroup:
     """Hosts that have the same at one point."""
 
     hosts: tuple[str, ...]
     """Their names."""
-    value: PointValue
+    value: FactValue
     """What they have."""
 
 
@@ -38,11 +38,11 @@ class Difference:
 
     role: Role
     """Whose."""
-    point: Point
+    point: FactKey
     """What differs."""
-    most: Side | None
+    most: HostGroup | None
     """Those that are more than any others, or the one to compare with; None for a tie."""
-    others: tuple[Side, ...]
+    others: tuple[HostGroup, ...]
     """Those that have something else."""
 
 
@@ -73,11 +73,11 @@ def compared(hosts: Sequence[HostFacts], against: str | None = None) -> HostsCom
     return HostsComparison(roles=tuple(roles), differences=tuple(differences))
 
 
-def _order(point: Point) -> tuple[int, str, str]:
+def _order(point: FactKey) -> tuple[int, str, str]:
     return list(FactPart).index(point.part), point.of, point.key
 
 
-def _difference(role: Role, point: Point, group: Iterable[HostFacts], against: str | None) -> Difference | None:
+def _difference(role: Role, point: FactKey, group: Iterable[HostFacts], against: str | None) -> Difference | None:
     by_text: dict[str, list[HostFacts]] = {}
     for host in group:
         by_text.setdefault(host.values.get(point, NOWHERE).text, []).append(host)
@@ -93,10 +93,10 @@ def _difference(role: Role, point: Point, group: Iterable[HostFacts], against: s
     return Difference(role=role, point=point, most=most, others=tuple(side for side in sides if side is not most))
 
 
-def _side(point: Point, same: Sequence[HostFacts]) -> Side:
+def _side(point: FactKey, same: Sequence[HostFacts]) -> HostGroup:
     values = [host.values.get(point, NOWHERE) for host in same]
     addresses = values[0].addresses if len({value.addresses for value in values}) == 1 else ()
-    return Side(hosts=tuple(host.host for host in same), value=PointValue(text=values[0].text, addresses=addresses))
+    return HostGroup(hosts=tuple(host.host for host in same), value=FactValue(text=values[0].text, addresses=addresses))
 
 
 def _roles(hosts: Sequence[HostFacts]) -> list[list[HostFacts]]:

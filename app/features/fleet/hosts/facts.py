@@ -11,7 +11,7 @@ from dataclasses import field
 from enum import StrEnum
 from typing import Any
 
-from app.features.check.runner import Checked
+from app.features.check.runner import CheckResult
 from backends import json_text
 from backends.model import Array, Controller, Drive, Inventory, Target, kind_of
 from backends.settings import Reading
@@ -39,7 +39,7 @@ class FactPart(StrEnum):
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
-class Point:
+class FactKey:
     """One thing that can be compared."""
 
     part: FactPart
@@ -51,7 +51,7 @@ class Point:
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
-class PointValue:
+class FactValue:
     """What a host has there."""
 
     text: str
@@ -60,7 +60,7 @@ class PointValue:
     """Where the rarer values are."""
 
 
-NOWHERE = PointValue(text="none")
+NOWHERE = FactValue(text="none")
 """What a host has that tells nothing of a point that others have."""
 
 
@@ -72,14 +72,14 @@ class HostFacts:
     """Its name, as it was asked."""
     made_of: Mapping[str, int]
     """Its role: how many controllers and drives of each model it has, and arrays of each level."""
-    values: Mapping[Point, PointValue] = field(default_factory=dict)
+    values: Mapping[FactKey, FactValue] = field(default_factory=dict)
     """What it has, by what can be compared."""
 
 
 # -- of this machine ---------------------------------------------------------------------------------------------------
 
 
-def facts_json(inventory: Inventory, readings: Readings, checked: Checked, kernel: str) -> dict[str, Any]:
+def facts_json(inventory: Inventory, readings: Readings, checked: CheckResult, kernel: str) -> dict[str, Any]:
     """The body of `hosts facts`."""
     shown = [drive for drive in inventory.drives if drive.target not in inventory.twins]
     things: tuple[Controller | Array | Drive, ...] = (*inventory.controllers, *inventory.arrays, *shown)
@@ -141,46 +141,46 @@ def host_facts(host: str, document: Mapping[str, Any]) -> HostFacts:
     things = list(json_text.rows(document.get("things")))
     made_of = Counter(_made_of(thing) for thing in things)
     values = {
-        Point(part=FactPart.HARDWARE, of=of, key="number"): PointValue(text=str(number))
+        FactKey(part=FactPart.HARDWARE, of=of, key="number"): FactValue(text=str(number))
         for of, number in made_of.items()
     }
     values |= _counted(_pieces(things))
     for key in ("kernel", "program"):
         version = json_text.word(document.get(key))
-        values[Point(part=FactPart.SYSTEM, of="", key=key)] = PointValue(text=version or "unknown")
+        values[FactKey(part=FactPart.SYSTEM, of="", key=key)] = FactValue(text=version or "unknown")
     places: dict[str, list[str]] = {}
     for finding in json_text.rows(document.get("findings")):
         places.setdefault(json_text.word(finding.get("id")) or "unknown", []).append(
             json_text.word(finding.get("where")) or "unknown"
         )
     for rule, where in places.items():
-        values[Point(part=FactPart.CHECK, of="", key=rule)] = PointValue(
+        values[FactKey(part=FactPart.CHECK, of="", key=rule)] = FactValue(
             text=str(len(where)), addresses=tuple(sorted(where)[:_SHOWN])
         )
     return HostFacts(host=host, made_of=dict(made_of), values=values)
 
 
-def _number_of(of: str) -> Point:
-    return Point(part=FactPart.HARDWARE, of=of, key="number")
+def _number_of(of: str) -> FactKey:
+    return FactKey(part=FactPart.HARDWARE, of=of, key="number")
 
 
 def _made_of(thing: Mapping[str, object]) -> str:
     return json_text.word(thing.get("of")) or "unknown"
 
 
-def _pieces(things: Iterable[Mapping[str, object]]) -> Iterator[tuple[Point, str, str]]:
+def _pieces(things: Iterable[Mapping[str, object]]) -> Iterator[tuple[FactKey, str, str]]:
     """Each fact of each thing: what it is, its value, the address."""
     for thing in things:
         of, address = _made_of(thing), json_text.word(thing.get("address")) or "unknown"
         for part in (FactPart.HARDWARE, FactPart.FIRMWARE, FactPart.SETTING):
             for key, value in json_text.table(thing.get(part.value)).items():
                 if isinstance(value, str | int) and not isinstance(value, bool):
-                    yield Point(part=part, of=of, key=clean(key, 60)), clean(str(value), 200), address
+                    yield FactKey(part=part, of=of, key=clean(key, 60)), clean(str(value), 200), address
 
 
-def _counted(pieces: Iterable[tuple[Point, str, str]]) -> dict[Point, PointValue]:
+def _counted(pieces: Iterable[tuple[FactKey, str, str]]) -> dict[FactKey, FactValue]:
     """Values of all things that are the same, together."""
-    by_point: dict[Point, dict[str, list[str]]] = {}
+    by_point: dict[FactKey, dict[str, list[str]]] = {}
     for point, value, address in pieces:
         if point not in by_point and len(by_point) >= _MOST:
             continue
@@ -188,12 +188,12 @@ def _counted(pieces: Iterable[tuple[Point, str, str]]) -> dict[Point, PointValue
     return {point: _value(by_value) for point, by_value in by_point.items()}
 
 
-def _value(by_value: Mapping[str, list[str]]) -> PointValue:
+def _value(by_value: Mapping[str, list[str]]) -> FactValue:
     ordered = sorted(by_value.items(), key=lambda item: (-len(item[1]), item[0]))
     if len(ordered) == 1:
-        return PointValue(text=ordered[0][0])
+        return FactValue(text=ordered[0][0])
     rarer = [address for _, addresses in ordered[1:] for address in addresses]
-    return PointValue(
+    return FactValue(
         text=", ".join(f"{len(addresses)} × {value}" for value, addresses in ordered),
         addresses=tuple(rarer[:_SHOWN]),
     )

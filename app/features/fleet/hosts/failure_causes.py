@@ -8,7 +8,7 @@ from collections.abc import Mapping
 from enum import StrEnum
 from typing import Any, NoReturn
 
-from app.features.fleet.hosts.wire_format import BYTES, LINES, RawAnswer
+from app.features.fleet.hosts.wire_format import BYTES, LINES, RawResponse
 from app.features.fleet.ssh.faults import ssh_fault
 from backends.text import clean, clean_lines
 from backends.values import dataclass
@@ -67,7 +67,7 @@ _SENTENCES: Mapping[Cause, tuple[str, str]] = {
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
-class Missing:
+class MissingHost:
     """A host that is told of only by why it is missing."""
 
     host: str
@@ -83,7 +83,7 @@ class Missing:
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
-class HostAnswer:
+class HostResponse:
     """A host that answered."""
 
     host: str
@@ -98,7 +98,7 @@ _USAGE = 2
 _NOT_KNOWN_THERE = re.compile(r"No such (?:option|command)")
 
 
-def judged(raw: RawAnswer, schema: int = 1) -> HostAnswer | Missing:
+def judged(raw: RawResponse, schema: int = 1) -> HostResponse | MissingHost:
     """What a host told, or why it is missing. `schema`: number of the form that is understood."""
     if raw.endless:
         return missing(raw, Cause.TOO_LONG if _begun(raw.out) else Cause.NOT_JSON, words=raw.out)
@@ -118,13 +118,13 @@ def judged(raw: RawAnswer, schema: int = 1) -> HostAnswer | Missing:
         return missing(raw, Cause.NEWER if number > schema else Cause.OLDER, words=forms)
     if raw.status is None:
         return missing(raw, Cause.FAILED)
-    return HostAnswer(host=raw.host, status=raw.status, document=document)
+    return HostResponse(host=raw.host, status=raw.status, document=document)
 
 
-def missing(raw: RawAnswer, cause: Cause, *, message: str = "", hint: str = "", words: str = "") -> Missing:
+def missing(raw: RawResponse, cause: Cause, *, message: str = "", hint: str = "", words: str = "") -> MissingHost:
     """Why a host is missing, with its own last words; `message`, `hint`: in the place of the cause's own."""
     sentence, advice = _SENTENCES[cause]
-    return Missing(
+    return MissingHost(
         host=raw.host,
         cause=cause,
         message=message or sentence,
@@ -133,7 +133,7 @@ def missing(raw: RawAnswer, cause: Cause, *, message: str = "", hint: str = "", 
     )
 
 
-def _without_document(raw: RawAnswer) -> Missing:
+def _without_document(raw: RawResponse) -> MissingHost:
     if (fault := ssh_fault(raw.status, raw.err)) is not None:
         return missing(raw, Cause(fault.value))
     if raw.status == 0 or raw.out.strip():
@@ -141,7 +141,7 @@ def _without_document(raw: RawAnswer) -> Missing:
     return missing(raw, Cause.FAILED, message=_ended(raw.status))
 
 
-def _refused(raw: RawAnswer, error: Mapping[str, Any]) -> Missing:
+def _refused(raw: RawResponse, error: Mapping[str, Any]) -> MissingHost:
     """What the raidbench there said when it failed: that it does not know what it was asked makes it an older one."""
     sentence = clean(str(error.get("message") or ""), 300)
     if error.get("status") == _USAGE and _NOT_KNOWN_THERE.search(sentence):

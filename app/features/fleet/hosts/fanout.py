@@ -24,8 +24,8 @@ from app.features.fleet.hosts.wire_format import (
     LAST_WORDS,
     LINES,
     NOISE,
-    HostsOrder,
-    RawAnswer,
+    HostsRequest,
+    RawResponse,
 )
 from app.features.fleet.ssh.command import remote_line
 from backends.input_file import read_input
@@ -37,7 +37,7 @@ _PARENT_S = 1.0
 """Seconds between two looks whether somebody still reads."""
 
 
-class Talk(EventHandler):  # type: ignore[misc]  # ClusterShell tells no types
+class HostTask(EventHandler):  # type: ignore[misc]  # ClusterShell tells no types
     """One host: what it gives, as far as it is kept."""
 
     def __init__(self, host: str, content: bytes = b"") -> None:
@@ -73,7 +73,7 @@ class Talk(EventHandler):  # type: ignore[misc]  # ClusterShell tells no types
 
     def ev_close(self, worker: Any, timedout: bool) -> None:
         """It is over, in whatever way."""
-        answer = RawAnswer(
+        answer = RawResponse(
             host=self._host,
             status=None if timedout or self._endless else self._status,
             out=self._out.decode("utf-8", "replace"),
@@ -141,14 +141,14 @@ def main() -> None:
     """Do what the first word says."""
     for number in (signal.SIGINT, signal.SIGTERM, signal.SIGHUP):
         signal.signal(number, end_all)
-    order = HostsOrder.of(sys.argv[1])
+    order = HostsRequest.of(sys.argv[1])
     task = task_self()
     settle(task, order.options)
     content = read_input(order.send, LARGEST) if order.send else b""
     task.timer(_PARENT_S, _Parent(), interval=_PARENT_S, autoclose=True)
     command = remote_line(order.words)
     for host in order.hosts:
-        worker = _Worker(host, handler=Talk(host, content), timeout=order.seconds, command=command, stderr=True)
+        worker = _Worker(host, handler=HostTask(host, content), timeout=order.seconds, command=command, stderr=True)
         task.schedule(worker)
     task.resume()
 

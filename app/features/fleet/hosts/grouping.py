@@ -7,7 +7,7 @@ from collections.abc import Callable, Hashable, Iterable, Mapping
 from dataclasses import field
 from typing import Any, TypeVar
 
-from app.features.fleet.hosts.failure_causes import HostAnswer, Missing
+from app.features.fleet.hosts.failure_causes import HostResponse, MissingHost
 from app.features.fleet.ssh.nodesets import folded
 from backends.text import clean
 from backends.values import dataclass
@@ -26,7 +26,7 @@ _ROW = 1000
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
-class SameAnswer:
+class HostGroupResponse:
     """Hosts that told the same."""
 
     hosts: tuple[str, ...]
@@ -38,7 +38,7 @@ class SameAnswer:
 
 
 @dataclass(slots=True)
-class Gathered:
+class HostResponses:
     """What has come of the hosts that were asked. It grows."""
 
     asked: tuple[str, ...]
@@ -47,9 +47,9 @@ class Gathered:
     """Form of the documents."""
     by_text: bool = False
     """Whether what is equal for a person is equal: documents are not kept then."""
-    missing: list[Missing] = field(default_factory=list)
+    missing: list[MissingHost] = field(default_factory=list)
     """Those of which nothing is told."""
-    groups: dict[Hashable, SameAnswer] = field(default_factory=dict)
+    groups: dict[Hashable, HostGroupResponse] = field(default_factory=dict)
     """Those that answered, by what they told."""
     waiting: dict[str, None] = field(default_factory=dict)
     """Those that are waited for."""
@@ -59,44 +59,44 @@ class Gathered:
     def __post_init__(self) -> None:
         self.waiting = dict.fromkeys(self.asked)
 
-    def count(self, outcome: HostAnswer | Missing) -> None:
+    def count(self, outcome: HostResponse | MissingHost) -> None:
         """One more is outcome of, by somebody else."""
         self.waiting.pop(outcome.host, None)
-        if isinstance(outcome, Missing):
+        if isinstance(outcome, MissingHost):
             self.missing.append(outcome)
         else:
             self.answered += 1
 
-    def take(self, outcome: HostAnswer | Missing) -> None:
+    def take(self, outcome: HostResponse | MissingHost) -> None:
         """One more is outcome of, and kept."""
         self.count(outcome)
-        if isinstance(outcome, Missing):
+        if isinstance(outcome, MissingHost):
             return
         document = {TEXT: outcome.document.get(TEXT)} if self.by_text else outcome.document
         key = (outcome.status, _key(document, self.by_text))
         before = self.groups.get(key)
         if before is None:
-            self.groups[key] = SameAnswer(hosts=(outcome.host,), status=outcome.status, document=document)
+            self.groups[key] = HostGroupResponse(hosts=(outcome.host,), status=outcome.status, document=document)
             return
         same = before.document.get("host") == document.get("host")
-        self.groups[key] = SameAnswer(
+        self.groups[key] = HostGroupResponse(
             hosts=(*before.hosts, outcome.host),
             status=outcome.status,
             document=before.document if same else {**before.document, "host": None},
         )
 
-    def in_order(self) -> list[SameAnswer]:
+    def in_order(self) -> list[HostGroupResponse]:
         """The groups, by the first host of each, as they were asked."""
         place = {host: at for at, host in enumerate(self.asked)}
         ordered = (
-            SameAnswer(
+            HostGroupResponse(
                 hosts=tuple(sorted(group.hosts, key=place.__getitem__)), status=group.status, document=group.document
             )
             for group in self.groups.values()
         )
         return sorted(ordered, key=lambda group: place[group.hosts[0]])
 
-    def losses(self) -> list[Missing]:
+    def losses(self) -> list[MissingHost]:
         """Those that are missing, as they were asked."""
         place = {host: at for at, host in enumerate(self.asked)}
         return sorted(self.missing, key=lambda loss: place[loss.host])
@@ -115,7 +115,7 @@ def text_rows(document: Mapping[str, Any]) -> list[str]:
     return [" ".join(clean(word) for word in row[:_ROW].split(" ")).rstrip() for row in rows]
 
 
-def counted(gathered: Gathered) -> str:
+def counted(gathered: HostResponses) -> str:
     """`38 of 40 hosts`, and which are missing; always told, so that a total never shrinks in silence."""
     answered = f"{gathered.answered} of {plural(len(gathered.asked), 'host')} answered"
     return (
@@ -133,7 +133,7 @@ def together(things: Iterable[T], key: Callable[[T], Hashable]) -> list[list[T]]
     return list(by_key.values())
 
 
-def loss_rows(gathered: Gathered) -> list[str]:
+def loss_rows(gathered: HostResponses) -> list[str]:
     """Why hosts are missing, those with the same reason together."""
     rows = []
     for same in together(gathered.losses(), lambda loss: (loss.cause, loss.message, _unnamed(loss))):
@@ -145,14 +145,14 @@ def loss_rows(gathered: Gathered) -> list[str]:
     return rows
 
 
-def _unnamed(loss: Missing) -> str:
+def _unnamed(loss: MissingHost) -> str:
     """Its last words without its name, by which alone those of many hosts differ."""
     return loss.evidence.replace(loss.host, "")
 
 
-def told_json(outcome: HostAnswer | Missing) -> dict[str, Any]:
+def told_json(outcome: HostResponse | MissingHost) -> dict[str, Any]:
     """One host: what it outcome, or why it is missing."""
-    if isinstance(outcome, HostAnswer):
+    if isinstance(outcome, HostResponse):
         return {"host": outcome.host, "status": outcome.status, "document": outcome.document}
     return {
         "host": outcome.host,
@@ -163,17 +163,17 @@ def told_json(outcome: HostAnswer | Missing) -> dict[str, Any]:
     }
 
 
-def losses_json(gathered: Gathered) -> list[dict[str, Any]]:
+def losses_json(gathered: HostResponses) -> list[dict[str, Any]]:
     """Why hosts are missing, each for itself."""
     return list(map(told_json, gathered.losses()))
 
 
-def counts_json(gathered: Gathered) -> dict[str, int]:
+def counts_json(gathered: HostResponses) -> dict[str, int]:
     """How many hosts were asked, answered and are missing."""
     return {"asked": len(gathered.asked), "answered": gathered.answered, "missing": len(gathered.missing)}
 
 
-def answers_json(gathered: Gathered) -> dict[str, Any]:
+def answers_json(gathered: HostResponses) -> dict[str, Any]:
     """The body of a command over many hosts: what they told, and who is missing."""
     answers = [
         {

@@ -6,15 +6,15 @@ from collections import Counter
 from collections.abc import Collection, Iterable, Iterator, Mapping, Sequence
 from functools import cached_property
 
-from app.core.presentation.table import Align, Cell, Column, FactLine, Facts, Mark, Row, Table, Tone
+from app.core.presentation.table import Align, Cell, Column, FactLine, Facts, Row, StatusSymbol, Table, Tone
 from app.features.check.finding import Severity
 from app.features.check.presentation import GRAVEST, TONES, severity_words
 from app.features.check.rule_table import RULES
 from app.features.fleet.hosts.difference_rows import made_of_words, odd_words
-from app.features.fleet.hosts.differences import Difference, HostsComparison, Side, compared
-from app.features.fleet.hosts.facts import FactPart, HostFacts, Point, host_facts
-from app.features.fleet.hosts.failure_causes import HostAnswer, Missing
-from app.features.fleet.hosts.grouping import Gathered
+from app.features.fleet.hosts.differences import Difference, HostGroup, HostsComparison, compared
+from app.features.fleet.hosts.facts import FactKey, FactPart, HostFacts, host_facts
+from app.features.fleet.hosts.failure_causes import HostResponse, MissingHost
+from app.features.fleet.hosts.grouping import HostResponses
 from backends import json_text
 from backends.model import THING_KINDS
 from backends.values import dataclass
@@ -40,13 +40,13 @@ WAITING = "asked, no answer yet"
 _PLACES = 4
 """Places of a finding that are named."""
 
-_WELL = Cell("no findings", Tone.GOOD, Mark.WELL)
+_WELL = Cell("no findings", Tone.GOOD, StatusSymbol.WELL)
 
-_MARKS = {Severity.FAULT: Mark.FAILED, Severity.WARN: Mark.ATTENTION, Severity.NOTE: None}
+_MARKS = {Severity.FAULT: StatusSymbol.FAILED, Severity.WARN: StatusSymbol.ATTENTION, Severity.NOTE: None}
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
-class HostTold:
+class HostReport:
     """What a host that answered told, as far as a row and what is below it show it."""
 
     facts: HostFacts
@@ -57,19 +57,19 @@ class HostTold:
     """What the check found there: rule and place."""
 
 
-class Outlook:
+class HostOverview:
     """What is known of hosts. It grows until all are answered or missing."""
 
     def __init__(self, hosts: Sequence[str]) -> None:
-        self.gathered = Gathered(asked=tuple(hosts))
+        self.gathered = HostResponses(asked=tuple(hosts))
         """Who answered, who is missing, who is waited for."""
-        self._missing: dict[str, Missing] = {}
-        self._told: dict[str, HostTold] = {}
+        self._missing: dict[str, MissingHost] = {}
+        self._told: dict[str, HostReport] = {}
 
-    def take(self, outcome: HostAnswer | Missing) -> None:
+    def take(self, outcome: HostResponse | MissingHost) -> None:
         """What one host told, or why it is missing."""
         self.gathered.count(outcome)
-        if isinstance(outcome, Missing):
+        if isinstance(outcome, MissingHost):
             self._missing[outcome.host] = outcome
         else:
             self._told[outcome.host] = host_told(outcome)
@@ -89,16 +89,16 @@ class Outlook:
         return compared([self._told[host].facts for host in self.gathered.asked if host in self._told])
 
     @cached_property
-    def _odd(self) -> Mapping[str, Sequence[tuple[Difference, Side]]]:
+    def _odd(self) -> Mapping[str, Sequence[tuple[Difference, HostGroup]]]:
         """What each host has otherwise than the most of its role; a tie is nobody's."""
-        odd: dict[str, list[tuple[Difference, Side]]] = {}
+        odd: dict[str, list[tuple[Difference, HostGroup]]] = {}
         for difference in self._compared.differences:
             for side in difference.others if difference.most is not None else ():
                 for host in side.hosts:
                     odd.setdefault(host, []).append((difference, side))
         return odd
 
-    def _odd_of(self, host: str) -> Sequence[tuple[Difference, Side]]:
+    def _odd_of(self, host: str) -> Sequence[tuple[Difference, HostGroup]]:
         return self._odd.get(host, ()) if self.over else ()
 
     def table(self) -> Table:
@@ -122,12 +122,12 @@ class Outlook:
     def _row(self, host: str) -> Row:
         loss, told = self._missing.get(host), self._told.get(host)
         if told is None:
-            state = Cell(WAITING, Tone.DIM) if loss is None else Cell(loss.message, Tone.BAD, Mark.FAILED)
+            state = Cell(WAITING, Tone.DIM) if loss is None else Cell(loss.message, Tone.BAD, StatusSymbol.FAILED)
             return Row(key=host, cells=(host, state, *[""] * (len(COLUMNS) - 2)), dim=loss is None)
         count = _severities(told)
         worst = next((each for each in GRAVEST if count[each]), None)
         values = told.facts.values
-        versions = (values[Point(part=FactPart.SYSTEM, of="", key=key)].text for key in ("kernel", "program"))
+        versions = (values[FactKey(part=FactPart.SYSTEM, of="", key=key)].text for key in ("kernel", "program"))
         differs = len(self._odd_of(host))
         return Row(
             key=host,
@@ -179,12 +179,12 @@ class Outlook:
             )
 
 
-def host_told(answer: HostAnswer) -> HostTold:
+def host_told(answer: HostResponse) -> HostReport:
     """A document of `hosts facts`; what is not as it should be is left out."""
     numbers = Counter(
         json_text.word(thing.get("kind")) or "" for thing in json_text.rows(answer.document.get("things"))
     )
-    return HostTold(
+    return HostReport(
         facts=host_facts(answer.host, answer.document),
         numbers=numbers,
         findings=tuple(
@@ -199,7 +199,7 @@ def _severity(rule: str) -> Severity:
     return RULES[rule].severity if rule in RULES else Severity.WARN
 
 
-def _severities(told: HostTold) -> Counter[Severity]:
+def _severities(told: HostReport) -> Counter[Severity]:
     return Counter(_severity(rule) for rule, _ in told.findings)
 
 

@@ -8,7 +8,7 @@ import time
 from collections.abc import AsyncIterator
 from dataclasses import replace
 
-from app.features.fleet.hosts.wire_format import CONNECT_S, FANOUT, HostsOrder, RawAnswer, raw_answer
+from app.features.fleet.hosts.wire_format import CONNECT_S, FANOUT, HostsRequest, RawResponse, raw_answer
 from app.features.fleet.ssh.command import ssh_options
 from backends.errors import InvalidValueError, ToolMissingError
 from backends.host import Command, Host, Process
@@ -21,7 +21,7 @@ _SLACK_S = 30.0
 """Seconds that the process itself may take besides."""
 
 
-async def asked(host: Host, order: HostsOrder) -> AsyncIterator[RawAnswer]:
+async def asked(host: Host, order: HostsRequest) -> AsyncIterator[RawResponse]:
     """What each host of an order gave, as it comes; `host` is this machine.
 
     Each is told once, those that nothing came of as well. Closing this ends every ssh.
@@ -47,7 +47,7 @@ async def asked(host: Host, order: HostsOrder) -> AsyncIterator[RawAnswer]:
                 yield answer
         words = process.stderr()
     for name in left:
-        yield RawAnswer(host=name, status=None, err=words, late=time.monotonic() >= end)
+        yield RawResponse(host=name, status=None, err=words, late=time.monotonic() >= end)
 
 
 async def _lines(process: Process, end: float) -> AsyncIterator[bytes]:

@@ -53,7 +53,7 @@ Told = Mapping[Target, tuple[tuple[Setting, ...], Mapping[str, Reading]]]
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
-class ToldDevices:
+class RemoteDevices:
     """The devices of a host."""
 
     inventory: Inventory
@@ -62,7 +62,7 @@ class ToldDevices:
     """What each has, of those whose settings could be read."""
 
 
-def told_devices(document: Json) -> ToldDevices:
+def told_devices(document: Json) -> RemoteDevices:
     """Out of a document of form 2 of `devices --json`."""
     settings: dict[Target, tuple[tuple[Setting, ...], Mapping[str, Reading]]] = {}
     seen: set[Target] = set()
@@ -88,7 +88,7 @@ def told_devices(document: Json) -> ToldDevices:
             seen.add(twin)
             settings[twin] = _settings(queue)
             queues.append(Drive(target=twin, device=node))
-    return ToldDevices(
+    return RemoteDevices(
         inventory=Inventory(
             controllers=controllers,
             arrays=arrays,

@@ -29,7 +29,7 @@ LARGEST = 512 << 20
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
-class OneFile:
+class StandaloneBinary:
     """A file that runs on hosts without anything else."""
 
     path: Path
@@ -46,7 +46,7 @@ class OneFile:
         return {"path": str(self.path), "sha256": self.sha256, "size": self.size, "machine": self.machine}
 
 
-def one_file(path: Path | None = None) -> OneFile | None:
+def one_file(path: Path | None = None) -> StandaloneBinary | None:
     """That file, or the one that this program was started from; None where it was started from none.
 
     Raises InvalidValueError for a file that is none.
@@ -63,7 +63,7 @@ def one_file(path: Path | None = None) -> OneFile | None:
     machine = _MACHINES.get(struct.unpack_from("<H", data, 18)[0]) if len(data) >= _HEADER else None
     if data[:4] != b"\x7fELF" or machine is None or _MARK not in data:
         raise InvalidValueError(f"{shown} is not the one file of raidbench.", hint=HOW_TO_GET)
-    return OneFile(path=path, sha256=hashlib.sha256(data).hexdigest(), size=len(data), machine=machine)
+    return StandaloneBinary(path=path, sha256=hashlib.sha256(data).hexdigest(), size=len(data), machine=machine)
 
 
 def why_none() -> str:

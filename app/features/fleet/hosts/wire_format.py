@@ -29,7 +29,7 @@ CONNECT_S = 10
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
-class HostsOrder:
+class HostsRequest:
     """What is asked of whom."""
 
     hosts: tuple[str, ...]
@@ -49,7 +49,7 @@ class HostsOrder:
         return json.dumps({name: getattr(self, name) for name in names})
 
     @classmethod
-    def of(cls, line: str) -> HostsOrder:
+    def of(cls, line: str) -> HostsRequest:
         """Back from that word. Raises ValueError, KeyError for any other."""
         fields = json.loads(line)
         return cls(
@@ -62,7 +62,7 @@ class HostsOrder:
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
-class RawAnswer:
+class RawResponse:
     """What came of one host."""
 
     host: str
@@ -84,13 +84,13 @@ class RawAnswer:
         return json.dumps(fields)
 
 
-def raw_answer(line: bytes | Sequence[int]) -> RawAnswer | None:
+def raw_answer(line: bytes | Sequence[int]) -> RawResponse | None:
     """Back from a line; None for any other."""
     fields = json_text.table(json_text.document(bytes(line).decode("utf-8", "replace")))
     host, status, out, err = (fields.get(name) for name in ("host", "status", "out", "err"))
     if not isinstance(host, str) or not isinstance(out, str) or not isinstance(err, str):
         return None
-    return RawAnswer(
+    return RawResponse(
         host=host,
         status=status if isinstance(status, int) else None,
         out=out,

@@ -9,7 +9,7 @@ from collections.abc import Mapping
 from math import isclose
 
 from app.core.fio.sizes import parse_size
-from app.features.fleet.multihost.messages import EndTold, HostLiesError, ResultTold, TickTold
+from app.features.fleet.multihost.messages import EndMessage, IntervalMessage, ProtocolViolationError, ResultMessage
 from backends.errors import InvalidValueError
 
 SLACK_S = 1.0
@@ -59,7 +59,7 @@ class HostAccount:
         self._ios: dict[str, int] = {}
         self._bytes: dict[str, int] = {}
         self._timed: dict[str, bool] = {}
-        self._result: ResultTold | None = None
+        self._result: ResultMessage | None = None
         self._end = False
 
     @property
@@ -70,46 +70,46 @@ class HostAccount:
     def require_open(self) -> None:
         """Raise HostLiesError for a message after the last one."""
         if self._end:
-            raise HostLiesError("It speaks after its last word")
+            raise ProtocolViolationError("It speaks after its last word")
 
     def pong(self, number: int, monotonic: float) -> None:
         """Enter the answer to the ping of a number. Raises HostLiesError."""
         if number <= self._asked:
-            raise HostLiesError("It answers one ping twice")
+            raise ProtocolViolationError("It answers one ping twice")
         if self._heard is not None and monotonic < self._heard - _CLOCK_S:
-            raise HostLiesError("Its clock goes back")
+            raise ProtocolViolationError("Its clock goes back")
         self._require_lease(monotonic)
         self._asked, self._heard = number, monotonic
 
-    def tick(self, tick: TickTold) -> None:
+    def tick(self, tick: IntervalMessage) -> None:
         """Enter an interval. Raises HostLiesError."""
         if self._result is not None:
-            raise HostLiesError("It tells of an interval after its result")
+            raise ProtocolViolationError("It tells of an interval after its result")
         if self._last is not None and tick.monotonic <= self._last:
-            raise HostLiesError("It tells of an interval twice, or its clock goes back")
+            raise ProtocolViolationError("It tells of an interval twice, or its clock goes back")
         self._require_lease(tick.monotonic)
         if self._first is None:
             self._first = tick.monotonic - tick.seconds
         self._last = tick.monotonic
         self._seconds += tick.seconds
         if self._seconds > self._last - self._first + SLACK_S:
-            raise HostLiesError("It tells of more time than passed")
+            raise ProtocolViolationError("It tells of more time than passed")
         for name, side in tick.sides.items():
             if side.ios:
                 timed = bool(side.histogram.counts)
                 if self._timed.setdefault(name, timed) is not timed:
-                    raise HostLiesError("It tells the latencies of some I/Os and not of others")
+                    raise ProtocolViolationError("It tells the latencies of some I/Os and not of others")
             if tick.measuring:
                 self._ios[name] = self._ios.get(name, 0) + side.ios
                 self._bytes[name] = self._bytes.get(name, 0) + side.bytes
         self._measured += tick.seconds if tick.measuring else 0.0
 
-    def result(self, result: ResultTold, job: Mapping[str, str]) -> None:
+    def result(self, result: ResultMessage, job: Mapping[str, str]) -> None:
         """Enter the totals, which have to fit the intervals. Raises HostLiesError."""
         if self._result is not None:
-            raise HostLiesError("It tells its result twice")
+            raise ProtocolViolationError("It tells its result twice")
         if self._first is None and result.status == "ok" and any(total.ios for total in result.totals.values()):
-            raise HostLiesError("It tells a result and no interval")
+            raise ProtocolViolationError("It tells a result and no interval")
         if result.monotonic is not None:
             self._require_lease(result.monotonic)
         self._result = result
@@ -117,35 +117,35 @@ class HostAccount:
         if result.status == "ok" and result.totals:
             self._require_totals(result)
 
-    def end(self, end: EndTold) -> None:
+    def end(self, end: EndMessage) -> None:
         """Enter the last word. Raises HostLiesError where it contradicts the result."""
         self._end = True
         if self._result is not None and self._result.status == "ok" and end.why in _BY_ITSELF:
-            raise HostLiesError(f"It calls its run whole and says that it ended because {_BY_ITSELF[end.why]}")
+            raise ProtocolViolationError(f"It calls its run whole and says that it ended because {_BY_ITSELF[end.why]}")
 
     def _require_lease(self, monotonic: float) -> None:
         """Since its last answer to a ping no word has reached the host: it has to have stopped after its lease."""
         if self._heard is not None and monotonic - self._heard > self.lease_s + SLACK_S:
-            raise HostLiesError(
+            raise ProtocolViolationError(
                 f"It answers {monotonic - self._heard:.0f} s after the last word that it heard: its lease of"
                 f" {self.lease_s:g} s had ended, and what it says since is not counted"
             )
 
-    def _require_totals(self, result: ResultTold) -> None:
+    def _require_totals(self, result: ResultMessage) -> None:
         for name in {*self._ios, *result.totals}:
             total, told = result.totals.get(name), self._ios.get(name, 0)
             ios = 0 if total is None else total.ios
             if told > ios * (1 + _MORE) + _FEW:
-                raise HostLiesError(f"Its intervals have {told} I/Os ({name}), its result has {ios}")
+                raise ProtocolViolationError(f"Its intervals have {told} I/Os ({name}), its result has {ios}")
             if total is None or not total.seconds or self._measured < _COVERED * total.seconds:
                 continue
             if ios > _FEW and told < ios * _HALF:
-                raise HostLiesError(f"Its intervals have {told} I/Os ({name}), its result has {ios}")
+                raise ProtocolViolationError(f"Its intervals have {told} I/Os ({name}), its result has {ios}")
         for name, total in result.totals.items():
             for words, rate, amount in (("I/Os", total.iops, total.ios), ("bytes", total.rate, total.bytes)):
                 expected = amount / total.seconds if total.seconds else rate
                 if amount > _FEW and not isclose(rate, expected, rel_tol=_HALF):
-                    raise HostLiesError(
+                    raise ProtocolViolationError(
                         f"Its result has {amount} {words} ({name}) in {total.seconds:g} s, and a rate of {rate:.0f}/s"
                     )
 
@@ -159,4 +159,4 @@ class HostAccount:
         for name, ios in self._ios.items():
             moved = self._bytes.get(name, 0)
             if ios >= _MANY and not _SIZES[0] * size <= moved / ios <= _SIZES[1] * size:
-                raise HostLiesError(f"It moved {moved} bytes in {ios} I/Os ({name}) of {size} bytes")
+                raise ProtocolViolationError(f"It moved {moved} bytes in {ios} I/Os ({name}) of {size} bytes")

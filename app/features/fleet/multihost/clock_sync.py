@@ -14,7 +14,7 @@ LEAST_LEAD_S = 2.0
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
-class Echo:
+class PingReply:
     """A ping that came back."""
 
     sent: float
@@ -52,7 +52,7 @@ class ClockOffset:
         return ours + self.wall
 
 
-def offset_of(echoes: Iterable[Echo]) -> ClockOffset | None:
+def offset_of(echoes: Iterable[PingReply]) -> ClockOffset | None:
     """By the ping with the shortest round trip, whose error is the smallest; None without one."""
     best = min(echoes, key=lambda echo: echo.round_trip, default=None)
     if best is None:

@@ -25,7 +25,7 @@ Span = tuple[float, float]
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
-class CommonWindow:
+class CommonInterval:
     """The time in which all of `hosts` measured."""
 
     begin: float
@@ -47,7 +47,7 @@ class CommonWindow:
         return span[0] >= self.begin - SLACK_S and span[1] <= self.end + SLACK_S
 
 
-def common_window(spans: Mapping[str, Span]) -> CommonWindow | None:
+def common_window(spans: Mapping[str, Span]) -> CommonInterval | None:
     """The window of hosts that each measured from a begin to an end; None where there is none.
 
     The one that shortens it most is left outside as long as it is shorter than half of the usual time of a host.
@@ -59,7 +59,7 @@ def common_window(spans: Mapping[str, Span]) -> CommonWindow | None:
         end = min(span[1] for span in inside.values())
         usual = median(span[1] - span[0] for span in inside.values())
         if end - begin >= SHARE * usual:
-            return CommonWindow(begin=begin, end=end, hosts=tuple(inside), outside=outside)
+            return CommonInterval(begin=begin, end=end, hosts=tuple(inside), outside=outside)
         worst = max(inside, key=lambda host: _length(inside, host))
         first = min(span[0] for span in inside.values())
         own = inside.pop(worst)

@@ -11,26 +11,26 @@ from dataclasses import field
 
 from app.core.session.multihost_names import LEASE_S
 from app.features.fleet.multihost.account import HostAccount
-from app.features.fleet.multihost.clock_sync import ClockOffset, Echo, offset_of, start_moments
+from app.features.fleet.multihost.clock_sync import ClockOffset, PingReply, offset_of, start_moments
 from app.features.fleet.multihost.common_interval import Span
 from app.features.fleet.multihost.messages import (
     LINE_BYTES,
-    EndTold,
-    Flood,
+    EndMessage,
     Heard,
-    Hello,
-    HostLiesError,
-    OtherProtocolError,
-    PhaseTold,
-    Pong,
-    ReadyTold,
-    ResultTold,
-    StartedTold,
-    TickTold,
+    HelloMessage,
+    IntervalMessage,
+    PhaseMessage,
+    PongMessage,
+    ProtocolMismatchError,
+    ProtocolViolationError,
+    RateLimiter,
+    ReadyMessage,
+    ResultMessage,
+    StartedMessage,
     heard,
 )
 from app.features.fleet.multihost.record import JointFolder
-from app.features.fleet.multihost.transport import HostLine, Reach, why_gone
+from app.features.fleet.multihost.transport import HostConnection, Transport, why_gone
 from backends.errors import RaidbenchError, StorageError
 from backends.values import dataclass
 
@@ -48,7 +48,7 @@ _NOISE_BYTES = 64 << 10
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
-class JointPatience:
+class MultiHostTimeouts:
     """Seconds."""
 
     hello: float = 60.0
@@ -65,18 +65,18 @@ class JointPatience:
     """For what hosts still have to say after they were told to stop."""
 
 
-_PATIENCE = JointPatience()
+_PATIENCE = MultiHostTimeouts()
 
 
 @dataclass(slots=True, kw_only=True)
-class Seat:
+class HostSession:
     """One host, and all that is known of it."""
 
     host: str
     """Its name as it was asked for."""
-    hello: Hello | None = None
+    hello: HelloMessage | None = None
     """Who it says it is; None before it spoke."""
-    ready: ReadyTold | None = None
+    ready: ReadyMessage | None = None
     """What it will do; None before it is ready."""
     doing: str = "connecting"
     """A word for people."""
@@ -88,17 +88,17 @@ class Seat:
     """When it last told, and the IOPS and bytes per second of that interval."""
     started: bool = False
     """Whether it said that fio is being started."""
-    result: ResultTold | None = None
+    result: ResultMessage | None = None
     """Its run, once it is over."""
-    end: EndTold | None = None
+    end: EndMessage | None = None
     """Its last word."""
     lost: str = ""
     """Why nothing is heard of it any more, in a clause; "" while it is, and after a good end."""
     over: bool = False
     """Whether nothing more comes."""
-    echoes: deque[Echo] = field(default_factory=lambda: deque(maxlen=_ECHOES))
+    echoes: deque[PingReply] = field(default_factory=lambda: deque(maxlen=_ECHOES))
     """Its last pings."""
-    line: HostLine | None = None
+    line: HostConnection | None = None
     """The way to it."""
     go: float | None = None
     """The moment of its start by its wall clock, as it was told; None before."""
@@ -121,17 +121,17 @@ class Seat:
         return (self.spans[0][0], self.spans[-1][1]) if self.spans else None
 
 
-class Conductor:
+class Coordinator:
     """One run on many hosts."""
 
     def __init__(
         self,
-        reach: Reach,
+        reach: Transport,
         folder: JointFolder,
         hosts: Sequence[str],
         *,
         stagger_s: float = 0.0,
-        patience: JointPatience = _PATIENCE,
+        patience: MultiHostTimeouts = _PATIENCE,
         say: Callable[[str], None] = lambda sentence: None,
         clock: Callable[[], float] = time.monotonic,
         lease_s: float | None = None,
@@ -139,7 +139,7 @@ class Conductor:
         """`say`: hears in a sentence what befalls a host. `lease_s`: seconds of silence granted to each
         host; None where each says what it was granted.
         """
-        self.seats = tuple(Seat(host=host, account=HostAccount(lease_s or LEASE_S)) for host in hosts)
+        self.seats = tuple(HostSession(host=host, account=HostAccount(lease_s or LEASE_S)) for host in hosts)
         """The hosts, in their order."""
         self.stopped = False
         """Whether all were told to stop."""
@@ -247,7 +247,7 @@ class Conductor:
 
     def _leave_out_shared(self) -> None:
         """Hosts with one scratch file measure none: it would count twice, and the first to end would remove it."""
-        by_place: dict[str, list[Seat]] = {}
+        by_place: dict[str, list[HostSession]] = {}
         for seat in self.seats:
             for place in frozenset(seat.ready.shared) if seat.ready is not None and not seat.over else ():
                 by_place.setdefault(place, []).append(seat)
@@ -263,7 +263,7 @@ class Conductor:
 
     # -- one host ------------------------------------------------------------------------------------------------------
 
-    async def _serve(self, seat: Seat) -> None:
+    async def _serve(self, seat: HostSession) -> None:
         try:
             await self._doors.acquire()
             inside = True
@@ -288,10 +288,10 @@ class Conductor:
             seat.line = None
             self._changed.set()
 
-    def _limit(self, seat: Seat) -> float:
+    def _limit(self, seat: HostSession) -> float:
         return self._patience.hello if seat.hello is None else self._patience.silence
 
-    async def _until_hello(self, seat: Seat, line: HostLine) -> bytes:
+    async def _until_hello(self, seat: HostSession, line: HostConnection) -> bytes:
         """What came after its first line; whatever a login prints before it is passed over."""
         seen, noise = b"", 0
         async with asyncio.timeout(self._patience.hello):
@@ -307,10 +307,10 @@ class Conductor:
                     if (message := _greeting(first)) is not None:
                         self._take(seat, message)
                         return seen
-        raise HostLiesError("It says much, but is no run")
+        raise ProtocolViolationError("It says much, but is no run")
 
-    async def _hear_all(self, seat: Seat, line: HostLine, rest: bytes) -> None:
-        flood = Flood()
+    async def _hear_all(self, seat: HostSession, line: HostConnection, rest: bytes) -> None:
+        flood = RateLimiter()
         buffer = rest
         while not seat.over:
             *lines, buffer = buffer.split(b"\n")
@@ -319,7 +319,7 @@ class Conductor:
                 assert seat.hello is not None
                 self._take(seat, heard(each, seat.hello.host))
             if len(buffer) > LINE_BYTES:
-                raise HostLiesError("It says a line without end")
+                raise ProtocolViolationError("It says a line without end")
             if seat.end is not None:
                 seat.over = True
                 return
@@ -331,64 +331,66 @@ class Conductor:
                 return
             buffer += chunk
 
-    def _require_in_time(self, seat: Seat) -> None:
+    def _require_in_time(self, seat: HostSession) -> None:
         if seat.planned is None or seat.ready is None:
             return
         if self._clock() > seat.planned + seat.ready.seconds + self._patience.beyond:
-            raise HostLiesError("Its run did not end in its time")
+            raise ProtocolViolationError("Its run did not end in its time")
 
-    async def _gone(self, seat: Seat, line: HostLine) -> None:
+    async def _gone(self, seat: HostSession, line: HostConnection) -> None:
         """Its line ended before its last word."""
         self._lose(seat, why_gone(await line.status(), await line.complaints()))
         seat.over = True
 
-    def _lose(self, seat: Seat, why: str) -> None:
+    def _lose(self, seat: HostSession, why: str) -> None:
         seat.lost = why[:1].lower() + why[1:]
         seat.doing = "lost"
         seat.over = True
         self._say(f"{seat.host}: {seat.lost}.")
 
-    def _take(self, seat: Seat, message: Heard) -> None:
+    def _take(self, seat: HostSession, message: Heard) -> None:
         if seat.lost:
             return  # what it still says counts no more, and the first reason stays
         now = self._clock()
         seat.account.require_open()
         match message:
-            case Hello():
+            case HelloMessage():
                 self._greet(seat, message)
-            case Pong(id=name):
+            case PongMessage(id=name):
                 number, sent = self._sent.get(name, (0, 0.0))
                 if not number:
-                    raise HostLiesError("It answers a ping that was never sent")
+                    raise ProtocolViolationError("It answers a ping that was never sent")
                 seat.account.pong(number, message.monotonic)
-                seat.echoes.append(Echo(sent=sent, received=now, monotonic=message.monotonic, wall=message.wall))
-            case PhaseTold(phase=phase):
+                seat.echoes.append(PingReply(sent=sent, received=now, monotonic=message.monotonic, wall=message.wall))
+            case PhaseMessage(phase=phase):
                 seat.doing = phase
-            case ReadyTold():
+            case ReadyMessage():
                 if seat.ready is not None:
-                    raise HostLiesError("It says twice that it is ready")
+                    raise ProtocolViolationError("It says twice that it is ready")
                 seat.ready, seat.doing = message, "ready"
                 self._changed.set()
-            case StartedTold():
+            case StartedMessage():
                 if seat.planned is None or seat.started:
-                    raise HostLiesError("It starts twice" if seat.started else "It starts before it was told to")
+                    raise ProtocolViolationError(
+                        "It starts twice" if seat.started else "It starts before it was told to"
+                    )
                 seat.doing, seat.started = "starting", True
-            case TickTold():
+            case IntervalMessage():
                 self._tick(seat, message, now)
-            case ResultTold():
+            case ResultMessage():
                 self._close(seat, message)
-            case EndTold(message=sentence):
+            case EndMessage(message=sentence):
                 seat.account.end(message)
                 seat.end, seat.doing = message, "done"
                 if sentence and not seat.whole and not self.stopped:
                     self._say(f"{seat.host}: {sentence}")
 
-    def _greet(self, seat: Seat, hello: Hello) -> None:
+    def _greet(self, seat: HostSession, hello: HelloMessage) -> None:
         if seat.hello is not None:
-            raise HostLiesError("It says twice who it is")
+            raise ProtocolViolationError("It says twice who it is")
         if hello.lease is not None:
             if self._lease is not None and hello.lease != self._lease:
-                raise HostLiesError(
+                raise ProtocolViolationError(
                     f"It was granted a lease of {self._lease:g} s and says that it has {hello.lease:g} s"
                 )
             seat.account.lease_s = hello.lease
@@ -396,20 +398,20 @@ class Conductor:
         self._folder.called(hello.host)
         self._warn_of_same_kernel(seat)
 
-    def _close(self, seat: Seat, result: ResultTold) -> None:
+    def _close(self, seat: HostSession, result: ResultMessage) -> None:
         self._require_own(seat, result.go)
         if result.status == "ok" and seat.planned is None:
-            raise HostLiesError("It ends a run before it was started")
+            raise ProtocolViolationError("It ends a run before it was started")
         seat.account.result(result, {} if seat.ready is None else seat.ready.job)
         seat.result = result
 
-    def _tick(self, seat: Seat, tick: TickTold, now: float) -> None:
+    def _tick(self, seat: HostSession, tick: IntervalMessage, now: float) -> None:
         offset = seat.offset
         if offset is None or seat.planned is None:
-            raise HostLiesError("It measures before it was started")
+            raise ProtocolViolationError("It measures before it was started")
         end = offset.ours(tick.monotonic)
         if not seat.planned - 1.0 <= end <= now + offset.error_s + 1.0:
-            raise HostLiesError("It tells of another time than now")
+            raise ProtocolViolationError("It tells of another time than now")
         self._require_own(seat, tick.go)
         seat.account.tick(tick)
         ios = sum(side.ios for side in tick.sides.values())
@@ -425,12 +427,12 @@ class Conductor:
             seat.spans.append(span)
 
     @staticmethod
-    def _require_own(seat: Seat, go: float | None) -> None:
+    def _require_own(seat: HostSession, go: float | None) -> None:
         """Raise HostLiesError for what belongs to a run with another start."""
         if go is not None and go != seat.go:
-            raise HostLiesError("It tells of another run, with another start")
+            raise ProtocolViolationError("It tells of another run, with another start")
 
-    def _warn_of_same_kernel(self, seat: Seat) -> None:
+    def _warn_of_same_kernel(self, seat: HostSession) -> None:
         assert seat.hello is not None
         for other in self.seats:
             if other is not seat and other.hello is not None and other.hello.boot == seat.hello.boot != "":
@@ -440,12 +442,12 @@ class Conductor:
                 return
 
 
-def _greeting(line: bytes) -> Hello | None:
+def _greeting(line: bytes) -> HelloMessage | None:
     """The first line of a run, None for anything else. Raises OtherProtocolError."""
     try:
         message = heard(line)
-    except OtherProtocolError:
+    except ProtocolMismatchError:
         raise
-    except HostLiesError:
+    except ProtocolViolationError:
         return None
-    return message if isinstance(message, Hello) else None
+    return message if isinstance(message, HelloMessage) else None

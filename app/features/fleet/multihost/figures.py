@@ -9,12 +9,12 @@ from statistics import fmean, stdev
 from app.core.fio.document import Counters
 from app.core.fio.histogram import Histogram
 from app.core.fio.summary import direction_figures
-from app.core.session.results import DIRECTIONS, DirectionFigures
+from app.core.session.results import DIRECTIONS, DirectionStats
 from backends.values import dataclass
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
-class IosMoved:
+class IoCounts:
     """One direction in one interval, or in several."""
 
     ios: int
@@ -26,12 +26,12 @@ class IosMoved:
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
-class HostFigures:
+class HostStats:
     """One host within the window."""
 
     seconds: float
     """The intervals of it that lie in the window, together."""
-    sides: Mapping[str, DirectionFigures]
+    sides: Mapping[str, DirectionStats]
     """By direction; what it did not do is not there."""
 
     @property
@@ -53,25 +53,25 @@ class IopsSpread:
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
-class JointFigures:
+class MultiHostTotals:
     """All hosts of a window."""
 
-    hosts: Mapping[str, HostFigures]
+    hosts: Mapping[str, HostStats]
     """Each by its name."""
-    sides: Mapping[str, DirectionFigures] = field(default_factory=dict)
+    sides: Mapping[str, DirectionStats] = field(default_factory=dict)
     """The sum, by direction: rates added, percentiles of all I/Os."""
     spread: IopsSpread | None = None
     """None of fewer than two hosts."""
 
 
-class Pool:
+class IntervalSum:
     """Adds up the intervals of one host that lie in a window."""
 
     def __init__(self) -> None:
         self._seconds = 0.0
         self._parts: dict[str, tuple[int, int, dict[int, int]]] = {}
 
-    def add(self, seconds: float, sides: Mapping[str, IosMoved]) -> None:
+    def add(self, seconds: float, sides: Mapping[str, IoCounts]) -> None:
         """An interval more."""
         self._seconds += seconds
         for name, moved in sides.items():
@@ -80,16 +80,16 @@ class Pool:
                 counts[value] = counts.get(value, 0) + count
             self._parts[name] = (ios + moved.ios, size + moved.bytes, counts)
 
-    def figures(self) -> HostFigures:
+    def figures(self) -> HostStats:
         """Of all of them."""
         sides = {
-            name: side(IosMoved(ios=ios, bytes=size, histogram=Histogram(counts)), self._seconds)
+            name: side(IoCounts(ios=ios, bytes=size, histogram=Histogram(counts)), self._seconds)
             for name, (ios, size, counts) in self._parts.items()
         }
-        return HostFigures(seconds=self._seconds, sides=sides)
+        return HostStats(seconds=self._seconds, sides=sides)
 
 
-def side(moved: IosMoved, seconds: float) -> DirectionFigures:
+def side(moved: IoCounts, seconds: float) -> DirectionStats:
     """What was moved in so many seconds, as figures."""
     part = Counters(
         io_bytes=moved.bytes,
@@ -107,18 +107,18 @@ def side(moved: IosMoved, seconds: float) -> DirectionFigures:
     return replace(found, iops=moved.ios / seconds, bytes_per_second=moved.bytes / seconds)
 
 
-def together(hosts: Mapping[str, HostFigures]) -> JointFigures:
+def together(hosts: Mapping[str, HostStats]) -> MultiHostTotals:
     """The sum of hosts of one window, and how far they lie apart."""
     sides = {}
     for name in DIRECTIONS:
         parts = [host.sides[name] for host in hosts.values() if name in host.sides]
         if parts:
             sides[name] = _sum(parts)
-    return JointFigures(hosts=hosts, sides=sides, spread=_spread(hosts))
+    return MultiHostTotals(hosts=hosts, sides=sides, spread=_spread(hosts))
 
 
-def _sum(parts: Sequence[DirectionFigures]) -> DirectionFigures:
-    pooled = IosMoved(
+def _sum(parts: Sequence[DirectionStats]) -> DirectionStats:
+    pooled = IoCounts(
         ios=sum(part.total_ios for part in parts),
         bytes=sum(part.total_bytes for part in parts),
         histogram=Histogram.merged(Histogram(dict(part.bins)) for part in parts),
@@ -130,7 +130,7 @@ def _sum(parts: Sequence[DirectionFigures]) -> DirectionFigures:
     )
 
 
-def _spread(hosts: Mapping[str, HostFigures]) -> IopsSpread | None:
+def _spread(hosts: Mapping[str, HostStats]) -> IopsSpread | None:
     if len(hosts) < 2:
         return None
     rates = {name: host.iops for name, host in hosts.items()}

@@ -10,7 +10,7 @@ from typing import Any
 
 from app.core.fio.histogram import LAST_BUCKET, Histogram, bucket_of, value_of
 from app.core.session.results import DIRECTIONS, Phase
-from app.features.fleet.multihost.figures import IosMoved
+from app.features.fleet.multihost.figures import IoCounts
 from app.features.fleet.multihost.protocol import PROTOCOL, LineKind
 from backends.errors import RaidbenchError
 from backends.text import clean
@@ -31,16 +31,16 @@ _RATE_MOST = 1e15
 _JOB_FIELDS = 60
 
 
-class HostLiesError(RaidbenchError):
+class ProtocolViolationError(RaidbenchError):
     """A host said what no run says; it is heard no more."""
 
 
-class OtherProtocolError(HostLiesError):
+class ProtocolMismatchError(ProtocolViolationError):
     """It is a run, but of a raidbench that says it otherwise."""
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
-class Hello:
+class HelloMessage:
     """Who it is."""
 
     host: str
@@ -54,7 +54,7 @@ class Hello:
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
-class Pong:
+class PongMessage:
     """A ping that came back."""
 
     id: str
@@ -66,7 +66,7 @@ class Pong:
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
-class PhaseTold:
+class PhaseMessage:
     """What it is doing."""
 
     phase: str
@@ -74,7 +74,7 @@ class PhaseTold:
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
-class ReadyTold:
+class ReadyMessage:
     """It waits for the start."""
 
     target: str
@@ -90,12 +90,12 @@ class ReadyTold:
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
-class StartedTold:
+class StartedMessage:
     """fio is being started."""
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
-class TickTold:
+class IntervalMessage:
     """An interval."""
 
     monotonic: float
@@ -104,7 +104,7 @@ class TickTold:
     """Its length."""
     measuring: bool
     """Whether it counts: not of the ramp."""
-    sides: Mapping[str, IosMoved] = field(default_factory=dict)
+    sides: Mapping[str, IoCounts] = field(default_factory=dict)
     """What was moved, by direction."""
     go: float | None = None
     """The start that it belongs to, as it was told; None where the host does not say."""
@@ -127,7 +127,7 @@ class TotalsTold:
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
-class ResultTold:
+class ResultMessage:
     """The run is over."""
 
     status: str
@@ -147,7 +147,7 @@ class ResultTold:
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
-class EndTold:
+class EndMessage:
     """Nothing more comes."""
 
     why: str
@@ -156,7 +156,16 @@ class EndTold:
     """In a sentence; "" of a good end."""
 
 
-Heard = Hello | Pong | PhaseTold | ReadyTold | StartedTold | TickTold | ResultTold | EndTold
+Heard = (
+    HelloMessage
+    | PongMessage
+    | PhaseMessage
+    | ReadyMessage
+    | StartedMessage
+    | IntervalMessage
+    | ResultMessage
+    | EndMessage
+)
 
 
 def heard(line: bytes, host: str = "") -> Heard:
@@ -165,11 +174,11 @@ def heard(line: bytes, host: str = "") -> Heard:
         body = json.loads(line, object_pairs_hook=_keys_once)
         kind = LineKind(_text(body, "kind", 20))
         if host and "host" in body and body["host"] != host:
-            raise HostLiesError(f"It speaks of another host, {clean(str(body['host']), 60)}.")
+            raise ProtocolViolationError(f"It speaks of another host, {clean(str(body['host']), 60)}.")
         return _read(kind, body)
     except (ValueError, TypeError, KeyError, AttributeError, RecursionError, OverflowError):
         shown = clean(line[:200].decode("utf-8", "replace"), 80)
-        raise HostLiesError(f"It said what no run says: {shown}") from None
+        raise ProtocolViolationError(f"It said what no run says: {shown}") from None
 
 
 def _keys_once(pairs: list[tuple[str, Any]]) -> dict[str, Any]:
@@ -185,25 +194,25 @@ def _read(kind: LineKind, body: Mapping[str, Any]) -> Heard:
         case LineKind.HELLO:
             if body["protocol"] != PROTOCOL:
                 version = clean(str(body.get("version")), 40)
-                raise OtherProtocolError(
+                raise ProtocolMismatchError(
                     f"Its raidbench {version} speaks another protocol ({clean(str(body['protocol']), 20)}, here"
                     f" {PROTOCOL})."
                 )
-            return Hello(
+            return HelloMessage(
                 host=_text(body, "host", 253),
                 boot=_text(body, "boot", 64),
                 version=_text(body, "version", 40),
                 lease=_given(body, "lease"),
             )
         case LineKind.PONG:
-            return Pong(id=_text(body, "id", 40), monotonic=_number(body["mono"]), wall=_number(body["wall"]))
+            return PongMessage(id=_text(body, "id", 40), monotonic=_number(body["mono"]), wall=_number(body["wall"]))
         case LineKind.PHASE:
-            return PhaseTold(phase=Phase(body["phase"]).value)
+            return PhaseMessage(phase=Phase(body["phase"]).value)
         case LineKind.READY:
             job = body["job"]
             if len(job) > _JOB_FIELDS:
                 raise ValueError("fields")
-            return ReadyTold(
+            return ReadyMessage(
                 target=_text(body, "target", 1000),
                 job={clean(str(key), 40): clean(str(text), 200) for key, text in job.items()},
                 seconds=min(_number(body["seconds"]), 30 * 86400.0),
@@ -211,12 +220,12 @@ def _read(kind: LineKind, body: Mapping[str, Any]) -> Heard:
                 shared=tuple(_places(body.get("shared", []))),
             )
         case LineKind.STARTED:
-            return StartedTold()
+            return StartedMessage()
         case LineKind.TICK:
             return _tick(body)
         case LineKind.RESULT:
             run = body["run"]
-            return ResultTold(
+            return ResultMessage(
                 status=_text(run, "status", 20),
                 reason=_text(run, "reason", 1000),
                 run=_text(run, "id", 20),
@@ -226,14 +235,14 @@ def _read(kind: LineKind, body: Mapping[str, Any]) -> Heard:
                 go=_given(body, "go"),
             )
         case LineKind.END:
-            return EndTold(why=_text(body, "why", 40), message=_text(body, "message", 1000))
+            return EndMessage(why=_text(body, "why", 40), message=_text(body, "message", 1000))
 
 
-def _tick(body: Mapping[str, Any]) -> TickTold:
+def _tick(body: Mapping[str, Any]) -> IntervalMessage:
     seconds = _number(body["seconds"])
     if not 0 < seconds <= 3600:
         raise ValueError("seconds")
-    return TickTold(
+    return IntervalMessage(
         monotonic=_number(body["mono"]),
         seconds=seconds,
         measuring=body["phase"] == Phase.MEASURING.value,
@@ -242,14 +251,14 @@ def _tick(body: Mapping[str, Any]) -> TickTold:
     )
 
 
-def _side(part: Mapping[str, Any], seconds: float) -> IosMoved:
+def _side(part: Mapping[str, Any], seconds: float) -> IoCounts:
     """One direction of an interval of so many seconds. Raises as `moved`, and HostLiesError for what cannot be."""
     side = moved(part)
     timed = side.histogram.total
     if timed and timed != side.ios:
-        raise HostLiesError(f"It tells of {side.ios} I/Os, and of the latencies of {timed}")
+        raise ProtocolViolationError(f"It tells of {side.ios} I/Os, and of the latencies of {timed}")
     if side.ios > _IOPS_MOST * max(seconds, 1.0) or side.bytes > _RATE_MOST * max(seconds, 1.0):
-        raise HostLiesError(f"It tells of {side.ios} I/Os and {side.bytes} bytes in {seconds:g} s")
+        raise ProtocolViolationError(f"It tells of {side.ios} I/Os and {side.bytes} bytes in {seconds:g} s")
     return side
 
 
@@ -263,7 +272,7 @@ def _totals(part: Mapping[str, Any]) -> TotalsTold:
     )
 
 
-def moved(part: Mapping[str, Any]) -> IosMoved:
+def moved(part: Mapping[str, Any]) -> IoCounts:
     """One direction of an interval. Raises ValueError, TypeError, KeyError for what cannot be."""
     bins = part["bins"]
     if len(bins) > _BINS:
@@ -273,7 +282,7 @@ def moved(part: Mapping[str, Any]) -> IosMoved:
         if type(value) is not int or value not in _BUCKETS:
             value = value_of(bucket_of(_whole(value)))
         counts[value] = counts.get(value, 0) + _whole(count)
-    return IosMoved(ios=_whole(part["ios"]), bytes=_whole(part["bytes"]), histogram=Histogram(counts))
+    return IoCounts(ios=_whole(part["ios"]), bytes=_whole(part["bytes"]), histogram=Histogram(counts))
 
 
 def _places(told: list[object]) -> Iterator[str]:
@@ -314,7 +323,7 @@ def _text(body: Mapping[str, Any], key: str, most: int) -> str:
     return clean(value, most)
 
 
-class Flood:
+class RateLimiter:
     """How much a host may say: so much at once, and so much a second."""
 
     def __init__(self, *, lines: float = 400.0, lines_s: float = 60.0, size: float = 8e6, size_s: float = 1e6) -> None:
@@ -329,4 +338,4 @@ class Flood:
         for place, taken in enumerate((1, size)):
             self._left[place] = min(self._most[place], self._left[place] + passed * self._rate[place]) - taken
             if self._left[place] < 0:
-                raise HostLiesError("It says more than a run has to say.")
+                raise ProtocolViolationError("It says more than a run has to say.")

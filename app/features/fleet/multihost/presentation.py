@@ -6,14 +6,14 @@ from collections.abc import Callable, Iterator, Mapping, Sequence
 
 from app.core.presentation.json_schema import Json, picked
 from app.core.presentation.json_schema import side as direction_json
-from app.core.presentation.table import Align, Cell, Column, Mark, Row, Table, Tone
-from app.core.session.results import DIRECTIONS, DirectionFigures
-from app.features.fleet.multihost.coordinator import Conductor, Seat
+from app.core.presentation.table import Align, Cell, Column, Row, StatusSymbol, Table, Tone
+from app.core.session.results import DIRECTIONS, DirectionStats
+from app.features.fleet.multihost.coordinator import Coordinator, HostSession
 from app.features.fleet.multihost.record import FAILED, LOST, NEVER, HostRecord, JointRecord
 from widgets.text_utils import units
 from widgets.text_utils.text import shorten
 
-_FIGURES: tuple[tuple[str, Callable[[DirectionFigures], str]], ...] = (
+_FIGURES: tuple[tuple[str, Callable[[DirectionStats], str]], ...] = (
     ("IOPS", lambda side: units.iops(side.iops)),
     ("MiB/s", lambda side: units.mib_per_s(side.bytes_per_second)),
     ("p50", lambda side: units.latency(side.latency_ns.p50)),
@@ -28,18 +28,18 @@ FRESH_S = 3.0
 """Seconds for which the figures of an interval are those of now."""
 
 
-def is_fresh(seat: Seat, now: float) -> bool:
+def is_fresh(seat: HostSession, now: float) -> bool:
     """Whether a host measures, as far as it told by now (`time.monotonic`)."""
     return not seat.over and bool(seat.rate[0]) and now - seat.rate[0] < FRESH_S
 
 
-def rates_now(seats: Sequence[Seat], now: float) -> tuple[int, float, float]:
+def rates_now(seats: Sequence[HostSession], now: float) -> tuple[int, float, float]:
     """How many hosts measure, and their IOPS and bytes per second together."""
     measuring = [seat for seat in seats if is_fresh(seat, now)]
     return len(measuring), sum(seat.rate[1] for seat in measuring), sum(seat.rate[2] for seat in measuring)
 
 
-def together_now(conductor: Conductor, now: float) -> str:
+def together_now(conductor: Coordinator, now: float) -> str:
     """All hosts in one line: how many measure, what they do together, who is lost and who is waited for."""
     seats = conductor.seats
     measuring, iops, size = rates_now(seats, now)
@@ -63,13 +63,13 @@ LIVE = (
 """Columns of what is shown while it goes."""
 
 
-def live_table(seats: Sequence[Seat], now: float) -> Table:
+def live_table(seats: Sequence[HostSession], now: float) -> Table:
     """A row for each host: what it does, what it did in its last interval, by how much its clock may be wrong."""
     return Table(columns=LIVE, rows=tuple(_live_row(seat, now) for seat in seats))
 
 
-def _live_row(seat: Seat, now: float) -> Row:
-    state = Cell(f"{seat.doing}: {seat.lost}", Tone.BAD, Mark.FAILED) if seat.lost else Cell(seat.doing)
+def _live_row(seat: HostSession, now: float) -> Row:
+    state = Cell(f"{seat.doing}: {seat.lost}", Tone.BAD, StatusSymbol.FAILED) if seat.lost else Cell(seat.doing)
     figures = (units.iops(seat.rate[1]), units.rate(seat.rate[2])) if is_fresh(seat, now) else ("", "")
     offset = seat.offset
     clock = "" if offset is None else f"± {offset.error_s * 1000:.1f} ms"
@@ -97,7 +97,7 @@ def joint_table(record: JointRecord) -> Table:
     return Table(columns=columns, rows=tuple(rows))
 
 
-def _cells(names: Sequence[str], sides: Mapping[str, DirectionFigures]) -> Iterator[str]:
+def _cells(names: Sequence[str], sides: Mapping[str, DirectionStats]) -> Iterator[str]:
     for name in names:
         side = sides.get(name)
         yield from ("" if side is None else show(side) for _, show in _FIGURES)

@@ -58,7 +58,7 @@ class Ping:
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
-class Go:
+class StartCommand:
     """Start fio."""
 
     at: float
@@ -66,11 +66,11 @@ class Go:
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
-class Bye:
+class StopCommand:
     """Stop."""
 
 
-Word = Ping | Go | Bye
+Word = Ping | StartCommand | StopCommand
 
 _PING = re.compile(rb"ping ([A-Za-z0-9._-]{1,40})", re.ASCII)
 _GO = re.compile(rb"go ([0-9]{1,12}(?:\.[0-9]{1,9})?)", re.ASCII)
@@ -80,11 +80,11 @@ def word_of(line: bytes) -> Word:
     """A line without its end. Raises InvalidValueError."""
     line = line.removesuffix(b"\r")
     if line == b"bye":
-        return Bye()
+        return StopCommand()
     if (ping := _PING.fullmatch(line)) is not None:
         return Ping(id=ping[1].decode())
     if (go := _GO.fullmatch(line)) is not None:
-        return Go(at=float(go[1]))
+        return StartCommand(at=float(go[1]))
     shown = clean(line[:WORD_BYTES].decode("utf-8", "replace"), 60)
     raise InvalidValueError(f"{shown!r} is none of the words ping ID, go AT, bye.")
 

@@ -15,11 +15,11 @@ from typing import Any, TextIO
 from app.core.session.json_codec import structure, unstructure
 from app.core.session.multihost_names import NAMES, joint_folders
 from app.core.session.results import DIRECTIONS
-from app.features.fleet.multihost.common_interval import CommonWindow, Span
-from app.features.fleet.multihost.figures import IosMoved, JointFigures, Pool
-from app.features.fleet.multihost.messages import TickTold, moved
+from app.features.fleet.multihost.common_interval import CommonInterval, Span
+from app.features.fleet.multihost.figures import IntervalSum, IoCounts, MultiHostTotals
+from app.features.fleet.multihost.messages import IntervalMessage, moved
 from backends.errors import StorageError
-from backends.formats import FORMATS, Kept, require_known
+from backends.formats import FORMATS, FileFormat, require_known
 from backends.input_file import read_input
 from backends.text import clean
 from backends.values import dataclass
@@ -78,7 +78,7 @@ class JointRecord:
     """Length of the window."""
     stagger_s: float = 0.0
     """Seconds between two starts."""
-    figures: JointFigures
+    figures: MultiHostTotals
     """Of the window."""
     notes: tuple[str, ...] = ()
     """Sentences about what makes it doubtful."""
@@ -122,7 +122,7 @@ class JointFolder:
         except OSError as error:
             raise _unwritten(self.path, error) from error
 
-    def add(self, host: str, span: Span, tick: TickTold) -> None:
+    def add(self, host: str, span: Span, tick: IntervalMessage) -> None:
         """An interval of a host, by our clock. Raises StorageError."""
         sides = {name: _told(side) for name, side in tick.sides.items()}
         line = {"begin": round(span[0], 6), "end": round(span[1], 6), "seconds": tick.seconds, **sides}
@@ -131,15 +131,15 @@ class JointFolder:
         except OSError as error:
             raise _unwritten(self.path, error) from error
 
-    def pooled(self, host: str, window: CommonWindow) -> Pool:
+    def pooled(self, host: str, window: CommonInterval) -> IntervalSum:
         """What a host did within a window. Raises StorageError."""
-        pool = Pool()
+        pool = IntervalSum()
         for span, seconds, sides in self.ticks(host):
             if window.holds(span):
                 pool.add(seconds, sides)
         return pool
 
-    def ticks(self, host: str) -> Iterator[tuple[Span, float, dict[str, IosMoved]]]:
+    def ticks(self, host: str) -> Iterator[tuple[Span, float, dict[str, IoCounts]]]:
         """Intervals of a host as they were added: when, how long, what. Raises StorageError."""
         file = self._files[host]
         try:
@@ -154,7 +154,7 @@ class JointFolder:
 
     def keep(self, record: JointRecord) -> None:
         """Write the record down. Raises StorageError."""
-        body = {"format": FORMATS[Kept.JOINT], "program": program_version(), **unstructure(record)}
+        body = {"format": FORMATS[FileFormat.JOINT], "program": program_version(), **unstructure(record)}
         try:
             (self.path / DOCUMENT).write_text(json.dumps(body, indent=1, allow_nan=False) + "\n", encoding="utf-8")
         except OSError as error:
@@ -166,7 +166,7 @@ class JointFolder:
             file.close()
 
 
-def _told(side: IosMoved) -> dict[str, Any]:
+def _told(side: IoCounts) -> dict[str, Any]:
     return {"ios": side.ios, "bytes": side.bytes, "bins": [list(row) for row in side.histogram.bins]}
 
 
@@ -192,7 +192,7 @@ def joint_records(session: Path) -> tuple[tuple[JointRecord, ...], tuple[str, ..
     for place in joint_folders(session):
         try:
             body = json.loads(read_input(place / DOCUMENT, _LARGEST))
-            require_known(Kept.JOINT, body["format"], body.get("program"), f"The run {place.name} on many hosts")
+            require_known(FileFormat.JOINT, body["format"], body.get("program"), f"The run {place.name} on many hosts")
             records.append(structure(body, JointRecord))
         except FileNotFoundError:
             problems.append(

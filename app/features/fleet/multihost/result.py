@@ -5,9 +5,9 @@ from __future__ import annotations
 from collections.abc import Iterator, Mapping, Sequence
 from typing import TYPE_CHECKING
 
-from app.features.fleet.multihost.common_interval import CommonWindow, common_window, late
-from app.features.fleet.multihost.coordinator import Conductor, Seat
-from app.features.fleet.multihost.figures import HostFigures, together
+from app.features.fleet.multihost.common_interval import CommonInterval, common_window, late
+from app.features.fleet.multihost.coordinator import Coordinator, HostSession
+from app.features.fleet.multihost.figures import HostStats, together
 from app.features.fleet.multihost.record import (
     FAILED,
     IN_WINDOW,
@@ -30,7 +30,7 @@ _DOUBTFUL_CLOCK_S = 0.05
 
 
 def joint_record(
-    conductor: Conductor, folder: JointFolder, *, target: str, at: float, stagger_s: float, simulated: bool
+    conductor: Coordinator, folder: JointFolder, *, target: str, at: float, stagger_s: float, simulated: bool
 ) -> JointRecord:
     """The record of a run that is over; `at`: when it was started, seconds since 1970. Raises StorageError.
 
@@ -42,7 +42,7 @@ def joint_record(
     window = common_window(spans)
     planned = {seat.host: seat.planned for seat in conductor.seats if seat.planned is not None}
     behind = late(spans, planned)
-    figures: dict[str, HostFigures] = {}
+    figures: dict[str, HostStats] = {}
     if window is not None:
         figures = {host: folder.pooled(host, window).figures() for host in window.hosts}
     start = conductor.first_start
@@ -63,7 +63,7 @@ def joint_record(
 
 
 def kept(
-    bench: Workbench, conductor: Conductor, folder: JointFolder, *, target: str, at: float, stagger_s: float = 0.0
+    bench: Workbench, conductor: Coordinator, folder: JointFolder, *, target: str, at: float, stagger_s: float = 0.0
 ) -> JointRecord:
     """The same, kept in the folder and noted in the open session. Raises StorageError."""
     record = joint_record(conductor, folder, target=target, at=at, stagger_s=stagger_s, simulated=bench.simulated)
@@ -72,7 +72,7 @@ def kept(
     return record
 
 
-def _host(seat: Seat, window: CommonWindow | None, behind: Mapping[str, float]) -> HostRecord:
+def _host(seat: HostSession, window: CommonInterval | None, behind: Mapping[str, float]) -> HostRecord:
     state, reason = _state(seat, window)
     offset = seat.offset
     return HostRecord(
@@ -87,7 +87,7 @@ def _host(seat: Seat, window: CommonWindow | None, behind: Mapping[str, float]) 
     )
 
 
-def _state(seat: Seat, window: CommonWindow | None) -> tuple[str, str]:
+def _state(seat: HostSession, window: CommonInterval | None) -> tuple[str, str]:
     if window is not None and seat.host in window.hosts:
         return IN_WINDOW, ""
     if seat.lost:
@@ -102,7 +102,9 @@ def _state(seat: Seat, window: CommonWindow | None) -> tuple[str, str]:
     return NEVER, (seat.end.message if seat.end is not None else "") or "it measured nothing"
 
 
-def _notes(seats: Sequence[Seat], window: CommonWindow | None, figures: Mapping[str, HostFigures]) -> Iterator[str]:
+def _notes(
+    seats: Sequence[HostSession], window: CommonInterval | None, figures: Mapping[str, HostStats]
+) -> Iterator[str]:
     if window is None:
         yield "There was no time in which all of them measured."
         return

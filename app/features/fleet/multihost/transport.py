@@ -10,7 +10,7 @@ from app.features.fleet.ssh.faults import SshFault, ssh_fault
 from backends.text import clean
 
 
-class HostLine(Protocol):
+class HostConnection(Protocol):
     """A line to a run on a host."""
 
     async def read(self) -> bytes:
@@ -30,10 +30,10 @@ class HostLine(Protocol):
         ...
 
 
-class Reach(Protocol):
+class Transport(Protocol):
     """Opens lines."""
 
-    def line(self, host: str) -> AbstractAsyncContextManager[HostLine]:
+    def line(self, host: str) -> AbstractAsyncContextManager[HostConnection]:
         """The line to a host, which runs the command there; leaving it ends both. Raises RaidbenchError on entry."""
         ...
 

@@ -11,14 +11,14 @@ from textual import on
 from app.core.presentation.device import counts, facts, problems_at
 from app.core.presentation.device_tree import Thing
 from app.core.presentation.json_schema import DEVICES
-from app.core.presentation.setting import Tuning, tuning
+from app.core.presentation.setting import TuningCells, tuning
 from app.core.presentation.table import Facts
 from app.core.session.state import Session
-from app.features.fleet.hosts.failure_causes import Missing, judged
-from app.features.fleet.hosts.remote_devices import WORDS, ToldDevices, told_devices
+from app.features.fleet.hosts.failure_causes import MissingHost, judged
+from app.features.fleet.hosts.remote_devices import WORDS, RemoteDevices, told_devices
 from app.tui.devices.detail import DeviceDetail, FactsPane
-from app.tui.devices.list_detail import DevicesAndOne
-from app.tui.devices.settings_panel import Part, SettingsPanel, Spot, able_first, pairs
+from app.tui.devices.list_detail import ListDetailScreen
+from app.tui.devices.settings_panel import SettingPosition, SettingsPanel, TargetSettings, able_first, pairs
 from app.tui.header import HeaderLines
 from backends.display_names import addresses, name_of
 from backends.errors import RaidbenchError
@@ -27,11 +27,11 @@ from widgets.keyed_table import KeyedTable
 
 if TYPE_CHECKING:
     from app.features.fleet.hosts.fleet import Fleet
-    from app.features.fleet.hosts.overview import Outlook
+    from app.features.fleet.hosts.overview import HostOverview
     from app.tui.watched import FileDifference
 
 
-class ToldSettings(SettingsPanel):
+class RemoteSettingsPanel(SettingsPanel):
     """Settings as a host told them: nothing can be staged."""
 
     def staged_at(self, target: str) -> Mapping[str, str]:
@@ -42,12 +42,12 @@ class ToldSettings(SettingsPanel):
         """Nothing: the file of settings is this machine's."""
         return {}
 
-    def _changeable(self) -> Spot | None:
+    def _changeable(self) -> SettingPosition | None:
         self._app.tell_briefly("Nothing is set on other hosts from here: `raidbench` there does, or Ansible on many.")
         return None
 
 
-class ToldDetail(DeviceDetail):
+class RemoteDeviceDetail(DeviceDetail):
     """A device of another host: its settings and its facts."""
 
     @property
@@ -57,20 +57,20 @@ class ToldDetail(DeviceDetail):
 
     def make_panel(self) -> SettingsPanel:
         """One that stages nothing."""
-        return ToldSettings()
+        return RemoteSettingsPanel()
 
 
-class HostScreen(DevicesAndOne):
+class HostScreen(ListDetailScreen):
     """The list of a host's devices, and the selected one."""
 
     NAME: ClassVar[str] = "host"
 
-    def __init__(self, fleet: Fleet, host: str, outlook: Outlook) -> None:
+    def __init__(self, fleet: Fleet, host: str, outlook: HostOverview) -> None:
         """`outlook`: what is known of all hosts, of which the findings are taken."""
         super().__init__()
         self._fleet, self._host, self._outlook = fleet, host, outlook
-        self._told = ToldDevices(inventory=Inventory(), settings={})
-        self._tuned: Mapping[Target, Tuning] = {}
+        self._told = RemoteDevices(inventory=Inventory(), settings={})
+        self._tuned: Mapping[Target, TuningCells] = {}
         self._shown: str | None = None
 
     @property
@@ -80,7 +80,7 @@ class HostScreen(DevicesAndOne):
 
     def make_detail(self) -> DeviceDetail:
         """One that stages nothing."""
-        return ToldDetail()
+        return RemoteDeviceDetail()
 
     def on_mount(self) -> None:
         """It is asked at once."""
@@ -110,7 +110,7 @@ class HostScreen(DevicesAndOne):
             self._say_empty(f"{error.message} {error.hint}".strip())
             return
         for outcome in outcomes:
-            if isinstance(outcome, Missing):
+            if isinstance(outcome, MissingHost):
                 self.note("missing")
                 self._say_empty(" ".join(filter(None, (outcome.message, outcome.hint, outcome.evidence))))
                 if self._told.inventory.drives:
@@ -118,7 +118,7 @@ class HostScreen(DevicesAndOne):
                 return
             self._take(told_devices(outcome.document))
 
-    def _take(self, told: ToldDevices) -> None:
+    def _take(self, told: RemoteDevices) -> None:
         inventory = told.inventory
         self._told = told
         things: tuple[Array | Drive, ...] = (*inventory.arrays, *inventory.drives)
@@ -129,12 +129,12 @@ class HostScreen(DevicesAndOne):
         self._shown = None
         self._turn_to_row()
 
-    def _parts(self, thing: Thing) -> list[Part]:
+    def _parts(self, thing: Thing) -> list[TargetSettings]:
         """Its own settings and those of its queue."""
         queue = self._told.inventory.twin(thing)
         headed = [(thing, "")] if queue is None else [(thing, ""), (queue, f"Queue of {queue.device}")]
         return [
-            Part(
+            TargetSettings(
                 target=str(one.target),
                 heading=heading,
                 settings=settings,
@@ -161,7 +161,7 @@ class HostScreen(DevicesAndOne):
         )
         self.say_beside()
 
-    def _known_of(self, thing: Thing | None, parts: tuple[Part, ...]) -> tuple[Facts, ...]:
+    def _known_of(self, thing: Thing | None, parts: tuple[TargetSettings, ...]) -> tuple[Facts, ...]:
         if thing is None:
             return ()
         places = {name_of(thing), *addresses(self._told.inventory, thing)}

@@ -11,7 +11,7 @@ from textual.app import ComposeResult
 
 from app.core.session.multihost_names import LEASE_S
 from app.core.session.state import Session
-from app.features.fleet.multihost.coordinator import Conductor
+from app.features.fleet.multihost.coordinator import Coordinator
 from app.features.fleet.multihost.presentation import joint_sentences, joint_table, live_table, rates_now, together_now
 from app.features.fleet.multihost.record import JointFolder, JointRecord
 from app.features.fleet.multihost.result import kept
@@ -25,26 +25,26 @@ from widgets.chart import LineChart
 from widgets.chart_data import ChartData, Series
 from widgets.keyed_table import KeyedTable
 from widgets.pane import Pane
-from widgets.text_panel import Prose
+from widgets.text_panel import TextParagraphs
 from widgets.text_utils import units
 
 if TYPE_CHECKING:
     from app.features.fleet.hosts.fleet import Fleet
-    from app.tui.app_interface import Port
+    from app.tui.app_interface import AppInterface
 
 LOOK_S = 0.5
 """Seconds between two looks at what the hosts told."""
 
 
-class JointMeasuring(BackgroundWork):
+class MultiHostRunController(BackgroundWork):
     """The same run on some hosts at the same moment; goes on whichever screen is in front."""
 
-    def __init__(self, app: Port, fleet: Fleet, hosts: tuple[str, ...], profile: str, target: str) -> None:
+    def __init__(self, app: AppInterface, fleet: Fleet, hosts: tuple[str, ...], profile: str, target: str) -> None:
         """`profile`: the name of the workload; `target`: as each host calls it."""
         self._app, self._fleet = app, fleet
         self.hosts, self.profile, self.target = hosts, profile, target
         """What is measured, and where."""
-        self.conductor: Conductor | None = None
+        self.conductor: Coordinator | None = None
         """The run, once it has begun."""
         self.record: JointRecord | None = None
         """What came of it, once it is over."""
@@ -120,7 +120,7 @@ class JointMeasuring(BackgroundWork):
             async with self._fleet.reach(self.hosts, words) as reach:
                 folder = JointFolder(bench.folder, self.hosts)
                 with contextlib.closing(folder):
-                    self.conductor = Conductor(reach, folder, self.hosts, say=self._say, lease_s=LEASE_S)
+                    self.conductor = Coordinator(reach, folder, self.hosts, say=self._say, lease_s=LEASE_S)
                     if self._stopping:
                         self.conductor.stop()
                     looking = asyncio.create_task(self._look())
@@ -162,7 +162,7 @@ class JointScreen(WorkbenchScreen):
     NAME: ClassVar[str] = "joint"
     AUTO_FOCUS = "#joint-hosts"
 
-    def __init__(self, measuring: JointMeasuring) -> None:
+    def __init__(self, measuring: MultiHostRunController) -> None:
         super().__init__()
         self._measuring = measuring
 
@@ -171,7 +171,7 @@ class JointScreen(WorkbenchScreen):
         with Pane(self._measuring.title, id="joint-pane"):
             yield KeyedTable(id="joint-hosts", empty="reaching the hosts ...")
         yield LineChart(title="IOPS of all", id="joint-iops", ascii=self.workbench_app.ascii)
-        yield Prose(self._measuring.words, id="joint-words")
+        yield TextParagraphs(self._measuring.words, id="joint-words")
 
     def on_mount(self) -> None:
         """As it stands."""
@@ -200,7 +200,7 @@ class JointScreen(WorkbenchScreen):
             over=not measuring.running,
             waiting="nobody measures yet" if measuring.running else "nobody measured",
         )
-        self.query_one("#joint-words", Prose).say(measuring.words)
+        self.query_one("#joint-words", TextParagraphs).say(measuring.words)
 
     def action_stop(self) -> None:
         """Tell all hosts to stop."""

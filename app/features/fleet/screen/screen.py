@@ -15,7 +15,7 @@ from app.core.fio.profiles import PROFILES
 from app.core.presentation.table import Table
 from app.features.fleet.hosts.failure_causes import judged
 from app.features.fleet.hosts.grouping import counted
-from app.features.fleet.hosts.overview import COLUMNS, WORDS, Outlook
+from app.features.fleet.hosts.overview import COLUMNS, WORDS, HostOverview
 from app.tui import render
 from app.tui.base import WorkbenchScreen
 from app.tui.devices.detail import FactsPane
@@ -31,7 +31,7 @@ from widgets.text_utils.units import plural
 
 if TYPE_CHECKING:
     from app.features.fleet.hosts.fleet import Fleet
-    from app.features.fleet.screen.multihost_run import JointMeasuring
+    from app.features.fleet.screen.multihost_run import MultiHostRunController
 
 REDRAW = 0.25
 """Seconds between two drawings while answers come: five hundred hosts are no five hundred drawings."""
@@ -56,7 +56,7 @@ class HostsScreen(WorkbenchScreen):
 
     def __init__(self) -> None:
         super().__init__()
-        self._outlook = Outlook(())
+        self._outlook = HostOverview(())
         self._drawing = False
         self._marked: frozenset[str] = frozenset()
         self._target = ""
@@ -122,13 +122,13 @@ class HostsScreen(WorkbenchScreen):
             self.run_worker(partial(self._choose, fleet), group="choose", exclusive=True)  # type: ignore[arg-type]
 
     @property
-    def _joint(self) -> JointMeasuring | None:
+    def _joint(self) -> MultiHostRunController | None:
         """The run on many hosts that goes on, or was the last; None before the first."""
-        return cast("JointMeasuring | None", self.workbench_app.background.get(JOINT))
+        return cast("MultiHostRunController | None", self.workbench_app.background.get(JOINT))
 
     async def _choose(self, fleet: Fleet) -> None:
         """The workload, the target, and the word that begins it."""
-        from app.features.fleet.screen.multihost_run import JointMeasuring
+        from app.features.fleet.screen.multihost_run import MultiHostRunController
 
         app = self.workbench_app
         hosts = tuple(host for host in fleet.hosts if host in self._marked)
@@ -156,11 +156,11 @@ class HostsScreen(WorkbenchScreen):
             f"{name}: {job.describe()}. {told}",
         )
         if await app.push_screen_wait(question) == "start":
-            app.background[JOINT] = joint = JointMeasuring(app, fleet, hosts, name, target)
+            app.background[JOINT] = joint = MultiHostRunController(app, fleet, hosts, name, target)
             joint.start()
             self._show_joint(joint)
 
-    def _show_joint(self, joint: JointMeasuring) -> None:
+    def _show_joint(self, joint: MultiHostRunController) -> None:
         from app.features.fleet.screen.multihost_run import JointScreen
 
         self.app.push_screen(JointScreen(joint))
@@ -171,7 +171,7 @@ class HostsScreen(WorkbenchScreen):
         if fleet is None:
             self.say(f"Nobody can be asked: {NOBODY}.")
             return
-        self._outlook = Outlook(fleet.hosts)
+        self._outlook = HostOverview(fleet.hosts)
         self._draw()
         self.run_worker(self._ask, group="hosts", exclusive=True)  # type: ignore[arg-type]  # not begun, not awaited
 
@@ -187,7 +187,7 @@ class HostsScreen(WorkbenchScreen):
         except RaidbenchError as error:
             self.workbench_app.tell(error, title="The hosts were not asked")
             self.table.empty = error.message
-            self._outlook = Outlook(())
+            self._outlook = HostOverview(())
         self._draw()
 
     def _draw_soon(self) -> None:

@@ -7,7 +7,7 @@ from pathlib import Path
 from typing import TYPE_CHECKING
 
 from app.core.session.state import ExperimentRecord, Session
-from app.features.plots.selection import PlacedRun, Subject, of_experiment, of_runs, of_sweep, short_target
+from app.features.plots.selection import PlacedRun, PlotSelection, of_experiment, of_runs, of_sweep, short_target
 from backends.values import dataclass
 
 if TYPE_CHECKING:
@@ -22,7 +22,7 @@ class ExploreOffer:
     """Tells it from the others."""
     label: str
     """What it is, in a list."""
-    make: Callable[[bool], Subject | None]
+    make: Callable[[bool], PlotSelection | None]
     """Makes it, with the baseline beneath or without; may read sessions from disk. None where nothing is left of it."""
     run: PlacedRun | None = None
     """The one run that it is of."""
@@ -119,12 +119,12 @@ def _everywhere(run: PlacedRun, bench: Workbench) -> ExploreOffer:
     )
 
 
-def _all_sessions(run: PlacedRun, bench: Workbench, *, baseline: bool) -> Subject | None:
+def _all_sessions(run: PlacedRun, bench: Workbench, *, baseline: bool) -> PlotSelection | None:
     from app.core.analysis.past_runs.index import known_runs
-    from app.core.session.store import Loaded
+    from app.core.session.store import LoadedSession
     from app.features.plots.selection import all_sessions
 
-    also = () if bench.folder is None else (Loaded(folder=bench.folder, session=bench.session, passed_over=0),)
+    also = () if bench.folder is None else (LoadedSession(folder=bench.folder, session=bench.session, passed_over=0),)
     runs = known_runs(bench.paths, also=also).runs
     name = f"{run.folder.name}/{run.run.id}"
     last = next((one for one in runs if one.name == name), None)

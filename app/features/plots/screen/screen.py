@@ -20,44 +20,44 @@ from app.core.session.results import Sample
 from app.core.session.state import Session
 from app.features.plots.builder import picture, usual, without_data
 from app.features.plots.figures import differing_words, figures_table
-from app.features.plots.request import NothingError, Wish
+from app.features.plots.request import NoPlotDataError, PlotOptions
 from app.features.plots.screen.plot_choices import ExploreOffer, ExploreOrigin, everywhere_key, of_one, offers
-from app.features.plots.selection import PlacedRun, Subject
+from app.features.plots.selection import PlacedRun, PlotSelection
 from app.tui.base import WorkbenchScreen
 from app.tui.render import columns, rows
 from backends.errors import RaidbenchError
 from widgets.choice_list import ChoiceDialog, ChoiceItem
 from widgets.field_dialog import TextDialog
 from widgets.pane import Pane
-from widgets.plot_render.plot_data import Picture, PictureKind, Unit
-from widgets.plot_render.style import PictureLook
-from widgets.plot_view import PictureView
-from widgets.static_table import StillTable
+from widgets.plot_render.plot_data import StaticPlot, StaticPlotKind, Unit
+from widgets.plot_render.style import PlotStyle
+from widgets.plot_view import StaticPlotView
+from widgets.static_table import StaticTable
 from widgets.text_utils.text import clean, shorten
 
 if TYPE_CHECKING:
-    from app.tui.app_interface import Port
+    from app.tui.app_interface import AppInterface
     from app.tui.runs.figures import Place
 
 KEYS = {
-    PictureKind.PERCENTILES: "p",
-    PictureKind.HISTOGRAM: "i",
-    PictureKind.BOX: "o",
-    PictureKind.SCATTER: "s",
-    PictureKind.TIMELINE: "t",
-    PictureKind.CURVE: "v",
-    PictureKind.HISTORY: "H",
+    StaticPlotKind.PERCENTILES: "p",
+    StaticPlotKind.HISTOGRAM: "i",
+    StaticPlotKind.BOX: "o",
+    StaticPlotKind.SCATTER: "s",
+    StaticPlotKind.TIMELINE: "t",
+    StaticPlotKind.CURVE: "v",
+    StaticPlotKind.HISTORY: "H",
 }
 """The key of each picture, as `app.tui.commands` has them."""
 
 BESIDE = {
-    PictureKind.PERCENTILES: (PictureKind.HISTOGRAM, PictureKind.BOX),
-    PictureKind.HISTOGRAM: (PictureKind.PERCENTILES, PictureKind.BOX),
-    PictureKind.BOX: (PictureKind.PERCENTILES, PictureKind.SCATTER),
-    PictureKind.SCATTER: (PictureKind.BOX, PictureKind.PERCENTILES),
-    PictureKind.TIMELINE: (PictureKind.PERCENTILES, PictureKind.HISTOGRAM),
-    PictureKind.CURVE: (PictureKind.BOX, PictureKind.PERCENTILES),
-    PictureKind.HISTORY: (PictureKind.TIMELINE, PictureKind.PERCENTILES),
+    StaticPlotKind.PERCENTILES: (StaticPlotKind.HISTOGRAM, StaticPlotKind.BOX),
+    StaticPlotKind.HISTOGRAM: (StaticPlotKind.PERCENTILES, StaticPlotKind.BOX),
+    StaticPlotKind.BOX: (StaticPlotKind.PERCENTILES, StaticPlotKind.SCATTER),
+    StaticPlotKind.SCATTER: (StaticPlotKind.BOX, StaticPlotKind.PERCENTILES),
+    StaticPlotKind.TIMELINE: (StaticPlotKind.PERCENTILES, StaticPlotKind.HISTOGRAM),
+    StaticPlotKind.CURVE: (StaticPlotKind.BOX, StaticPlotKind.PERCENTILES),
+    StaticPlotKind.HISTORY: (StaticPlotKind.TIMELINE, StaticPlotKind.PERCENTILES),
 }
 """What one asks next, where there is room beside."""
 
@@ -69,7 +69,7 @@ _BUSY = "A job is running: intervals are read when it is over, so that nothing i
 
 
 def open_explore(
-    app: Port,
+    app: AppInterface,
     *,
     session: Session,
     folder: Path,
@@ -124,10 +124,10 @@ class ExploreScreen(WorkbenchScreen):
         self._origin = origin
         self._offers: tuple[ExploreOffer, ...] = ()
         self._offer: ExploreOffer | None = None
-        self._subject: Subject | None = None
-        self._kind: PictureKind | None = None
-        self._empty: dict[PictureKind, Picture] = {}
-        self._wish = Wish()
+        self._subject: PlotSelection | None = None
+        self._kind: StaticPlotKind | None = None
+        self._empty: dict[StaticPlotKind, StaticPlot] = {}
+        self._wish = PlotOptions()
         self._beneath = True
         self._before: ExploreOffer | None = None
         self._read: dict[tuple[Path, str], tuple[Sample, ...]] = {}
@@ -138,12 +138,12 @@ class ExploreScreen(WorkbenchScreen):
         with Pane("Explore", id="explore", focusable=True):
             yield Static("", id="explore-kinds", markup=False)
             with Horizontal(id="explore-pictures"):
-                yield PictureView(id="explore-main", ascii=ascii)
+                yield StaticPlotView(id="explore-main", ascii=ascii)
                 with Vertical(id="explore-side"):
-                    yield PictureView(id="explore-second", ascii=ascii)
-                    yield PictureView(id="explore-third", ascii=ascii)
+                    yield StaticPlotView(id="explore-second", ascii=ascii)
+                    yield StaticPlotView(id="explore-third", ascii=ascii)
             yield Static("", id="explore-words", markup=False)
-            yield StillTable((), (), id="explore-figures")
+            yield StaticTable((), (), id="explore-figures")
 
     def on_mount(self) -> None:
         """Begins with what is marked."""
@@ -179,7 +179,9 @@ class ExploreScreen(WorkbenchScreen):
             return
         self.app.call_from_thread(self._take_subject, offer, subject, empty)
 
-    def _take_subject(self, offer: ExploreOffer, subject: Subject | None, empty: dict[PictureKind, Picture]) -> None:
+    def _take_subject(
+        self, offer: ExploreOffer, subject: PlotSelection | None, empty: dict[StaticPlotKind, StaticPlot]
+    ) -> None:
         if not self.there or offer is not self._offer:
             return
         self._subject, self._empty = subject, empty
@@ -191,7 +193,7 @@ class ExploreScreen(WorkbenchScreen):
         self._draw()
 
     def _show_nothing(self, sentence: str) -> None:
-        self.query_one("#explore-main", PictureView).show(Picture(title="", why=sentence))
+        self.query_one("#explore-main", StaticPlotView).show(StaticPlot(title="", why=sentence))
         self.query_one("#explore-words", Static).update("")
 
     # -- drawing -------------------------------------------------------------------------------------------------------
@@ -209,10 +211,10 @@ class ExploreScreen(WorkbenchScreen):
         self.run_worker(wanted, thread=True, group="pictures", exclusive=True)
         if self.has_class("-figures"):
             shown = figures_table(subject, ascii=self.workbench_app.ascii)
-            table = self.query_one("#explore-figures", StillTable)
+            table = self.query_one("#explore-figures", StaticTable)
             table.columns, table.rows = columns(shown), rows(shown)
 
-    def _names(self, chosen: PictureKind) -> Content:
+    def _names(self, chosen: StaticPlotKind) -> Content:
         """`[p percentiles] i histogram ...`; those without data are dim."""
         parts: list[tuple[str, str] | str] = []
         for kind, key in KEYS.items():
@@ -223,16 +225,18 @@ class ExploreScreen(WorkbenchScreen):
             parts += [(words, style), "" if kind is chosen else " "]
         return Content.assemble(*parts)
 
-    def _pictures(self, subject: Subject, kinds: Sequence[PictureKind], wish: Wish) -> None:
+    def _pictures(self, subject: PlotSelection, kinds: Sequence[StaticPlotKind], wish: PlotOptions) -> None:
         """In a thread: the intervals of an hour take seconds."""
         made = [picture(subject, kind, wish, self._intervals) for kind in kinds]
         self.app.call_from_thread(self._take_pictures, subject, kinds, made)
 
-    def _take_pictures(self, subject: Subject, kinds: Sequence[PictureKind], made: Sequence[Picture]) -> None:
+    def _take_pictures(
+        self, subject: PlotSelection, kinds: Sequence[StaticPlotKind], made: Sequence[StaticPlot]
+    ) -> None:
         if not self.there or subject is not self._subject or kinds[0] is not self._kind:
             return
         for view, one in zip(("#explore-main", "#explore-second", "#explore-third"), made, strict=False):
-            self.query_one(view, PictureView).show(one)
+            self.query_one(view, StaticPlotView).show(one)
         note = made[0].why if made[0].data is not None else ""
         differs = differing_words(subject) if self.has_class("-figures") or not subject.verdict else ""
         words = clean(" ".join(filter(None, (subject.verdict, note, differs))))
@@ -243,7 +247,7 @@ class ExploreScreen(WorkbenchScreen):
         key = (placed.folder, placed.run.id)
         if key not in self._read:
             if self.workbench_app.measuring:
-                raise NothingError(_BUSY)
+                raise NoPlotDataError(_BUSY)
             self._read[key] = intervals(placed.run, placed.folder)
         return self._read[key]
 
@@ -251,7 +255,7 @@ class ExploreScreen(WorkbenchScreen):
 
     def action_kind(self, name: str) -> None:
         """That picture; where it has no data its sentence says why."""
-        self._kind = PictureKind(name)
+        self._kind = StaticPlotKind(name)
         self._draw()
 
     def action_turn(self, steps: int) -> None:
@@ -284,7 +288,11 @@ class ExploreScreen(WorkbenchScreen):
 
     def action_log(self) -> None:
         """Ratios, or even distances."""
-        now = self._wish.log if self._wish.log is not None else self._kind in (PictureKind.TIMELINE, PictureKind.CURVE)
+        now = (
+            self._wish.log
+            if self._wish.log is not None
+            else self._kind in (StaticPlotKind.TIMELINE, StaticPlotKind.CURVE)
+        )
         self._wish = replace(self._wish, log=not now)
         self._draw()
 
@@ -342,12 +350,12 @@ class ExploreScreen(WorkbenchScreen):
             work = partial(self._write_file, Path(name).expanduser(), self._subject, self._kind, self._wish)
             self.run_worker(work, thread=True, group="export")
 
-    def _write_file(self, file: Path, subject: Subject, kind: PictureKind, wish: Wish) -> None:
+    def _write_file(self, file: Path, subject: PlotSelection, kind: StaticPlotKind, wish: PlotOptions) -> None:
         from app.core.session.documents import write_file
         from app.features.plots.figures import picture_text
 
         ascii = self.workbench_app.ascii
-        look = PictureLook(width=_FILE[0], height=_FILE[1], palette=(), ascii=ascii)
+        look = PlotStyle(width=_FILE[0], height=_FILE[1], palette=(), ascii=ascii)
         made = picture(subject, kind, wish, self._intervals)
         try:
             write_file(file, picture_text(subject, made, look), force=False)

@@ -20,7 +20,7 @@ from app.cli.output import lines, print_json, say, say_all
 from app.cli.render import listing
 from app.cli.session_context import begin_measuring, loaded_session, on_workbench, refuse_read_only, require_its_machine
 from app.core.presentation.noise_text import noise_json
-from app.core.presentation.risk_text import Tier, tier
+from app.core.presentation.risk_text import ConfirmationLevel, tier
 from app.core.session.flag_files import STOP, is_written
 from app.core.workbench import Workbench
 from app.features.sweep.cli.attach import follow
@@ -32,7 +32,7 @@ from app.features.sweep.engine.plan import SweepPlan
 from app.features.sweep.engine.plan_expansion import expand
 from app.features.sweep.engine.plan_file import load_plan
 from app.features.sweep.engine.raid_level_axis import axis_of, with_drives, with_levels
-from app.features.sweep.engine.risk_assessment import Survey, survey
+from app.features.sweep.engine.risk_assessment import RiskAssessment, survey
 from app.features.sweep.engine.runner import SweepRunner
 from app.features.sweep.engine.targets import look
 from app.features.sweep.presentation.json_schema import design_json
@@ -208,14 +208,14 @@ async def _plan_and_go(
     return await _go(bench, interruption, as_json=options.as_json)
 
 
-def _allowed(surveyed: Survey, options: StartOptions, speed: float | None) -> None:
+def _allowed(surveyed: RiskAssessment, options: StartOptions, speed: float | None) -> None:
     """Return if it may begin, after showing what it does. Raises RefusedError."""
     if surveyed.refused:
         raise RefusedError(" ".join(surveyed.refused), hint=surveyed.hint)
     say_all(plan_lines(surveyed, speed))
     if surveyed.design.alters:
         refuse_read_only()
-        typed = None if tier(surveyed.risk) is Tier.HARMLESS else options.typed
+        typed = None if tier(surveyed.risk) is ConfirmationLevel.HARMLESS else options.typed
         confirm.confirmed(surveyed.risk, surveyed.plates, yes=options.yes, typed=typed, what="Sweep")
 
 

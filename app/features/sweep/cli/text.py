@@ -17,7 +17,7 @@ from app.core.session.sweep_record import SweepRecord
 from app.core.session.sweep_steps import Design, StepResult, SweepResult
 from app.doors import action
 from app.features.sweep.engine.results import Results, results
-from app.features.sweep.engine.risk_assessment import Survey
+from app.features.sweep.engine.risk_assessment import RiskAssessment
 from app.features.sweep.presentation.findings import ending, finding_facts, short_facts
 from app.features.sweep.presentation.json_schema import sweep_json
 from app.features.sweep.presentation.load_curve import curve_table
@@ -30,7 +30,7 @@ from widgets.text_utils import units
 from widgets.text_utils.text import wrap
 
 
-def plan_lines(surveyed: Survey, speed: float | None = None) -> list[str]:
+def plan_lines(surveyed: RiskAssessment, speed: float | None = None) -> list[str]:
     """What a sweep will do: time, what is lost and risked, changes, cells; `speed` is that of a simulation."""
     title = paint(clean(surveyed.design.title, 200), "bold")
     cells = fitted_lines(cells_table(surveyed.design), terminal_width())

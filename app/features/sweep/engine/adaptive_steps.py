@@ -13,7 +13,7 @@ from random import Random
 from app.core.analysis.pair_design import one_look, order
 from app.core.session.state import RunRecord
 from app.core.session.sweep_record import SweepExtended, SweepRecord
-from app.core.session.sweep_steps import Purpose, RateLadder, Saturation, Step, SweepCell
+from app.core.session.sweep_steps import Purpose, RateSeries, Saturation, Step, SweepCell
 from app.features.sweep.engine.cells import Runs
 from app.features.sweep.engine.load_curve import next_percents, rate_cell, rate_points
 from app.features.sweep.engine.results import Results, results, winners
@@ -64,7 +64,7 @@ def _search(record: SweepRecord, goal: Saturation, known: Runs) -> SweepExtended
     return _extended(record, Purpose.SATURATE, wanted)
 
 
-def _curve(record: SweepRecord, ladder: RateLadder, known: Runs) -> SweepExtended | None:
+def _curve(record: SweepRecord, ladder: RateSeries, known: Runs) -> SweepExtended | None:
     """The next rates of each set-up's curve; None when all are complete."""
     repeats, random = max(LEAST_RUNS, record.design.repeats), _random(record)
     wanted: list[SweepCell] = []

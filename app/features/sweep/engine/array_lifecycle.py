@@ -8,15 +8,15 @@ from collections.abc import Mapping
 from dataclasses import replace
 from typing import TYPE_CHECKING
 
-from app.core.changes.arrays.array_journal import ArrayEntry, ArrayStage
+from app.core.changes.arrays.array_journal import ArrayJournalEntry, ArrayStage
 from app.core.changes.arrays.candidates import candidates_of, new_name, plan_array
 from app.core.session.events import ChangeEnded
-from app.core.session.sweep_steps import MADE, Assignment, Step, SweepArray, SweepCell, SweepDrive, SweepMaking
+from app.core.session.sweep_steps import MADE, Assignment, Step, SweepArray, SweepArrays, SweepCell, SweepDrive
 from app.features.sweep.engine.array_preparation import NotPreparedError, prepare, under_way, wait_until_whole
 from app.features.sweep.engine.order import Standing, standing_of
 from app.features.sweep.engine.raid_levels import array_words
 from app.features.sweep.engine.targets import legal
-from backends.array_planning import ArrayFound, ArrayStanding, ArrayWish, Candidate, require_free_drive
+from backends.array_planning import ArrayMatch, ArrayMatchState, ArrayRequest, Candidate, require_free_drive
 from backends.errors import (
     DeviceGoneError,
     InvalidValueError,
@@ -38,7 +38,7 @@ class ArrayRefusedError(RaidbenchError):
     """The maker refuses an array, and nothing of it is left: what was to be measured on it is left out."""
 
 
-class ArrayEndsSweepError(RaidbenchError):
+class ArrayMismatchError(RaidbenchError):
     """Drives or arrays are not what was confirmed: nothing more is made or measured."""
 
 
@@ -48,7 +48,7 @@ class _Present:
 
     standing: Standing
     """What it was made for."""
-    found: ArrayFound
+    found: ArrayMatch
     births: Mapping[str, Assignment]
     """Settings that the sweep touches, as they were when it was made."""
     failure: RaidbenchError | None
@@ -57,7 +57,7 @@ class _Present:
     """Whether it is one drive, and no array."""
 
 
-class ArraysInTurn:
+class ArrayLifecycle:
     """One array at a time, of exactly the drives that were confirmed."""
 
     def __init__(self, bench: Workbench, stop: asyncio.Event) -> None:
@@ -65,7 +65,7 @@ class ArraysInTurn:
         self._present: _Present | None = None
 
     @property
-    def _making(self) -> SweepMaking:
+    def _making(self) -> SweepArrays:
         record = self._bench.session.sweep
         if record is None or record.design.making is None:
             raise StorageError("This sweep makes no arrays.")
@@ -80,7 +80,7 @@ class ArraysInTurn:
         standing = standing_of(step, cell, self._making)
         if self._present is None or self._present.standing != standing:
             if left := await self.put_away():
-                raise ArrayEndsSweepError(" ".join(left))
+                raise ArrayMismatchError(" ".join(left))
             if self._stop.is_set():
                 return
             await self._make(standing, self._making.array(cell.array or ""))
@@ -142,7 +142,7 @@ class ArraysInTurn:
         if array.alone:
             await self._stand_alone(standing, drives[0])
             return
-        wish = ArrayWish(
+        wish = ArrayRequest(
             level=array.level,
             drives=drives,
             strip_bytes=array.strip_bytes,
@@ -156,10 +156,10 @@ class ArraysInTurn:
             found = await bench.arrays.create(plan, assume_clean=making.assume_clean, typed=making.word_of(array))
         except (InvalidValueError, ToolFailedError) as error:
             if bench.arrays.made_here.entry(wish.name) is not None:
-                raise ArrayEndsSweepError(error.message, hint=error.hint, evidence=error.evidence) from error
+                raise ArrayMismatchError(error.message, hint=error.hint, evidence=error.evidence) from error
             raise ArrayRefusedError(error.message, evidence=error.evidence) from error
         except RaidbenchError as error:
-            raise ArrayEndsSweepError(error.message, hint=error.hint, evidence=error.evidence) from error
+            raise ArrayMismatchError(error.message, hint=error.hint, evidence=error.evidence) from error
         await bench.hardware.probe()
         failure: RaidbenchError | None = None
         births: Mapping[str, Assignment] = {}
@@ -177,8 +177,8 @@ class ArraysInTurn:
 
     async def _stand_alone(self, standing: Standing, drive: Candidate) -> None:
         """Have a drive measured as it is, without an array."""
-        found = ArrayFound(
-            standing=ArrayStanding.WHOLE,
+        found = ArrayMatch(
+            standing=ArrayMatchState.WHOLE,
             words=f"{drive.place} is measured as it is.",
             target=drive.drive,
             device=drive.place,
@@ -193,7 +193,7 @@ class ArraysInTurn:
             failure = error
         self._present = _Present(standing=standing, found=found, births=births, failure=failure, alone=True)
 
-    async def _drives(self, making: SweepMaking) -> tuple[Candidate, ...]:
+    async def _drives(self, making: SweepArrays) -> tuple[Candidate, ...]:
         """The drives of the sweep as they are now. Raises ArrayEndsSweepError where one is not as it was confirmed."""
         bench = self._bench
         inventory = await bench.hardware.probe()
@@ -202,9 +202,9 @@ class ArraysInTurn:
         try:
             return tuple(_same(there, drive) for drive in making.drives)
         except RaidbenchError as error:
-            raise ArrayEndsSweepError(error.message, hint=error.hint) from error
+            raise ArrayMismatchError(error.message, hint=error.hint) from error
 
-    async def _births(self, found: ArrayFound) -> Mapping[str, Assignment]:
+    async def _births(self, found: ArrayMatch) -> Mapping[str, Assignment]:
         """What every setting that the sweep touches is on the array that was just made."""
         bench, record = self._bench, self._bench.session.sweep
         cells = () if record is None else record.cells
@@ -241,7 +241,7 @@ class ArraysInTurn:
             self._write_off()
         return tuple(left)
 
-    def _own(self) -> tuple[ArrayEntry, ...]:
+    def _own(self) -> tuple[ArrayJournalEntry, ...]:
         """Arrays of the journal that this session made of the drives of its sweep."""
         folder = str(self._bench.need_recording())
         drives = [drive.serial for drive in self._making.drives]
@@ -252,14 +252,14 @@ class ArraysInTurn:
             if entry.session == folder and frozenset(member.serial for member in entry.array.members) in own
         )
 
-    async def _delete(self, entry: ArrayEntry) -> None:
+    async def _delete(self, entry: ArrayJournalEntry) -> None:
         """Settle what was cut short, and delete what is whole. Raises RefusedError for what is not known to be ours."""
         bench, name = self._bench, entry.array.name
         if entry.stage is not ArrayStage.MADE:
             found = await bench.arrays.settle(entry, remove=True)
-            if found.standing is ArrayStanding.ABSENT:
+            if found.standing is ArrayMatchState.ABSENT:
                 return
-            if found.standing is not ArrayStanding.WHOLE:
+            if found.standing is not ArrayMatchState.WHOLE:
                 raise RefusedError(found.words, hint="`raidbench recover` shows it.")
         await bench.arrays.delete(name, typed=name)
         await bench.hardware.probe()

@@ -7,13 +7,13 @@ import contextlib
 import time
 from typing import TYPE_CHECKING
 
-from app.core.benchmark.run_plan import Request
+from app.core.benchmark.run_plan import BenchmarkRequest
 from app.core.fio.job import Job
 from app.core.fio.render import FILL_BLOCK
 from app.core.session.results import RunStatus
 from app.core.session.sweep_steps import SweepArray
 from app.features.sweep.engine.raid_levels import PARITY
-from backends.array_planning import ArrayFound
+from backends.array_planning import ArrayMatch
 from backends.errors import BlockedError, RaidbenchError, RefusedError, StorageError
 from backends.model import BROKEN, Array, State
 from backends.protocol import ChecksParity
@@ -40,7 +40,7 @@ class NotPreparedError(RaidbenchError):
 
 
 async def prepare(
-    bench: Workbench, found: ArrayFound, array: SweepArray, stop: asyncio.Event, *, assume_clean: bool
+    bench: Workbench, found: ArrayMatch, array: SweepArray, stop: asyncio.Event, *, assume_clean: bool
 ) -> None:
     """Return when it may be measured, or somebody stops the sweep.
 
@@ -68,7 +68,7 @@ async def prepare(
     bench.note(f"Parity of {found.target} is right: mismatch_cnt 0.")
 
 
-async def wait_until_whole(bench: Workbench, found: ArrayFound, stop: asyncio.Event) -> None:
+async def wait_until_whole(bench: Workbench, found: ArrayMatch, stop: asyncio.Event) -> None:
     """Return when nothing is under way in the array and all of it is whole, or somebody stops the sweep.
 
     Raises NotPreparedError for one that is not whole, and that nothing is rebuilding.
@@ -98,7 +98,7 @@ async def wait_until_whole(bench: Workbench, found: ArrayFound, stop: asyncio.Ev
                 await stop.wait()
 
 
-async def under_way(bench: Workbench, found: ArrayFound) -> str:
+async def under_way(bench: Workbench, found: ArrayMatch) -> str:
     """What an array does of its own now, or what is wrong with it, a sentence; "" for nothing."""
     await bench.hardware.probe()
     for part in _parts(bench, found):
@@ -109,7 +109,7 @@ async def under_way(bench: Workbench, found: ArrayFound) -> str:
     return ""
 
 
-def _parts(bench: Workbench, found: ArrayFound) -> list[Array]:
+def _parts(bench: Workbench, found: ArrayMatch) -> list[Array]:
     """The array, and of a nested one the inner arrays."""
     arrays = {str(array.target): array for array in bench.session.inventory.arrays}
     parts: list[Array] = []
@@ -129,10 +129,10 @@ def _backend(bench: Workbench, part: Array) -> ChecksParity:
     return backend
 
 
-async def _write_all(bench: Workbench, found: ArrayFound, array: SweepArray) -> None:
+async def _write_all(bench: Workbench, found: ArrayMatch, array: SweepArray) -> None:
     """A pass over the whole array in full stripes, and a second of reads. Raises NotPreparedError."""
     job = Job.from_fields({"rw": "read", "bs": "128k", "iodepth": "8", "runtime": "1s", "ramp": "0s"})
-    request = Request(
+    request = BenchmarkRequest(
         where=found.device or "",
         name=str(found.target),
         job=job,

@@ -9,7 +9,7 @@ from app.core.analysis.caveats import weighed
 from app.core.analysis.multiplicity import corrected
 from app.core.analysis.pair_design import LEVEL
 from app.core.analysis.reasons import PlannedCount, Reason
-from app.core.analysis.verdict import BETTER, WORSE, Judgement, Verdict, judge
+from app.core.analysis.verdict import BETTER, WORSE, Verdict, VerdictResult, judge
 from app.core.session.sweep_record import SweepRecord
 from app.core.session.sweep_steps import Purpose, Rank, SweepCell
 from app.features.sweep.engine.cells import CellResult, Runs, runs_of_cell, threshold_of, values_by_turn
@@ -40,7 +40,9 @@ def leaders(record: SweepRecord, ranked: Sequence[CellResult], known: Runs) -> t
     return (best.cell.id, *tied)
 
 
-def _in_turn(record: SweepRecord, best: CellResult, one: CellResult, known: Runs, strictest: float) -> Judgement | None:
+def _in_turn(
+    record: SweepRecord, best: CellResult, one: CellResult, known: Runs, strictest: float
+) -> VerdictResult | None:
     """Return the verdict on a cell against the best.
 
     None where they were not measured in the same rounds, and where a device with two speeds would go the same way in so
@@ -99,7 +101,7 @@ class ConfirmedWinner:
     """What led the screening."""
     baseline: SweepCell
     """What it was compared with."""
-    judgement: Judgement | None
+    judgement: VerdictResult | None
     """From the fresh pairs alone; None until there are two."""
     pairs: int
     """Complete pairs so far."""
@@ -150,7 +152,7 @@ def _fresh(
     *,
     level: float = LEVEL,
     strictest: float | None = None,
-) -> Judgement | None:
+) -> VerdictResult | None:
     a, b = _pairs(record, one.winner, known)
     if len(a) < 2:
         return None
@@ -176,5 +178,5 @@ def _fresh(
     return weighed(judgement, (run for each in runs for run in each))
 
 
-def _with(found: Sequence[ConfirmedWinner], judgements: Sequence[Judgement | None]) -> tuple[ConfirmedWinner, ...]:
+def _with(found: Sequence[ConfirmedWinner], judgements: Sequence[VerdictResult | None]) -> tuple[ConfirmedWinner, ...]:
     return tuple(replace(one, judgement=judgement) for one, judgement in zip(found, judgements, strict=True))

@@ -7,7 +7,7 @@ import contextlib
 import time
 from collections.abc import Mapping, Sequence
 
-from app.core.changes.pending_state import ValueState, standing, standing_of
+from app.core.changes.pending_state import PendingValueState, standing, standing_of
 from app.core.changes.side_effects import moved_by
 from app.core.session.events import ChangeEnded
 from app.core.session.state import ChangeRecord
@@ -104,11 +104,15 @@ async def wait_for_tasks(bench: Workbench, address: str, stop: asyncio.Event) ->
 
 # -- bringing settings to what a cell wants, and back to what they were before the sweep ------------------------------
 
-_RESULTS = {ValueState.OURS: "verified", ValueState.BEFORE: "failed", ValueState.FOREIGN: "differs"}
+_RESULTS = {
+    PendingValueState.OURS: "verified",
+    PendingValueState.BEFORE: "failed",
+    PendingValueState.FOREIGN: "differs",
+}
 """How a change ended that was cut short, by what is there now."""
 
 
-class NotSetError(RaidbenchError):
+class SettingNotAppliedError(RaidbenchError):
     """A setting could not be brought to the value that a step wants."""
 
 
@@ -123,7 +127,7 @@ async def bring(bench: Workbench, wanted: Sequence[Assignment], stop: asyncio.Ev
     await _set_missing(bench, wanted, stop)
     await _set_missing(bench, wanted, stop)
     if not stop.is_set() and (why := await differing(bench, wanted)):
-        raise NotSetError(f"{why} after it was set.")
+        raise SettingNotAppliedError(f"{why} after it was set.")
     readings = await _readings(bench, wanted)
     return tuple(filter(None, (_otherwise(one, readings[one.target][one.key]) for one in wanted)))
 
@@ -156,7 +160,7 @@ async def _set_missing(bench: Workbench, wanted: Sequence[Assignment], stop: asy
             continue
         ended = await bench.changes.apply(change)
         if ended.result != "verified":
-            raise NotSetError(f"{change.label} of {one.target} was not set to {one.value}: {_why(ended)}.")
+            raise SettingNotAppliedError(f"{change.label} of {one.target} was not set to {one.value}: {_why(ended)}.")
         if one.slow:
             await bench.hardware.probe()  # another disk under the old name
             await wait_for_tasks(bench, str(one.target), stop)
@@ -231,7 +235,7 @@ async def _restore_moved(bench: Workbench, record: SweepRecord) -> list[str]:
                 continue
             ended = await bench.changes.apply(change, undoes=made[-1].id)
             if ended.result != "verified":
-                raise NotSetError(_why(ended))
+                raise SettingNotAppliedError(_why(ended))
         except RaidbenchError as error:
             left.append(f"{key} of {target} is not {before} again: {error.message}")
     return left
@@ -291,7 +295,7 @@ async def _put_back(bench: Workbench, original: Assignment, mine: Sequence[Chang
     rest = list(mine)
     if reading.now != original.value:
         # What a change of ours found there may have been somebody else's already: only what one of them set is ours.
-        if not any(standing_of(made, reading.now) is ValueState.OURS for made in mine):
+        if not any(standing_of(made, reading.now) is PendingValueState.OURS for made in mine):
             raise RefusedError(f"it is {reading.now} now, which somebody else set", hint="Nothing was touched.")
         first = mine[-1].change  # what came along with the value of before is known to the change that found it
         if first.before == original.value:
@@ -301,7 +305,7 @@ async def _put_back(bench: Workbench, original: Assignment, mine: Sequence[Chang
             change = await bench.hardware.plan(original.target, original.key, original.value)
             ended = await bench.changes.apply(change, undoes=mine[0].id)
         if ended.result != "verified":
-            raise NotSetError(_why(ended))
+            raise SettingNotAppliedError(_why(ended))
         changed, rest = True, rest[1:]
     for earlier in rest:
         _taken_back(bench, earlier, original.value)

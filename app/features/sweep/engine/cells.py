@@ -5,10 +5,10 @@ from __future__ import annotations
 from collections.abc import Iterable, Mapping, Sequence
 from enum import StrEnum
 
-from app.core.analysis.reasons import Doubt
-from app.core.analysis.stats import THRESHOLD_PERCENT, LogSpread, Spread, log_spread
-from app.core.analysis.verdict import Judgement
-from app.core.session.results import DirectionFigures, RunFigures, RunStatus
+from app.core.analysis.reasons import Caveat
+from app.core.analysis.stats import THRESHOLD_PERCENT, LogMeanInterval, MeanInterval, log_spread
+from app.core.analysis.verdict import VerdictResult
+from app.core.session.results import DirectionStats, RunResult, RunStatus
 from app.core.session.state import RunRecord
 from app.core.session.sweep_record import SweepRecord
 from app.core.session.sweep_steps import Purpose, Rank, SweepCell
@@ -21,7 +21,7 @@ ENOUGH_FOR_P99 = 1000
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
-class Score:
+class RunScore:
     """What one run reached, both directions together."""
 
     iops: float
@@ -59,25 +59,25 @@ class LatencyFigure(StrEnum):
     P99_9 = "p99_9_ns"
 
 
-def latency(scores: Sequence[Score], figure: LatencyFigure) -> LogSpread | None:
+def latency(scores: Sequence[RunScore], figure: LatencyFigure) -> LogMeanInterval | None:
     """The figure over the runs; None without a run, and where one of them has too few I/Os for it."""
     known = [value for one in scores if (value := getattr(one, figure)) is not None and value > 0]
     return log_spread(known) if known and len(known) == len(scores) else None
 
 
-def score(run: RunRecord | None) -> Score | None:
+def score(run: RunRecord | None) -> RunScore | None:
     """The figures of a run; None unless it went well and did something."""
     if run is None or run.figures.status is not RunStatus.OK:
         return None
     return score_of(run.figures)
 
 
-def score_of(figures: RunFigures) -> Score | None:
+def score_of(figures: RunResult) -> RunScore | None:
     """The figures in both directions together; None when nothing was measured."""
     both = [one for one in figures.transfers if one.total_ios]
     if not both:
         return None
-    return Score(
+    return RunScore(
         iops=sum(one.iops for one in both),
         bytes_per_second=sum(one.bytes_per_second for one in both),
         p99_ns=_slower(one.latency_ns.p99 if one.total_ios >= ENOUGH_FOR_P99 else None for one in both),
@@ -94,7 +94,7 @@ def _slower(percentiles: Iterable[int | None]) -> int | None:
     return None if None in known else max(one for one in known if one is not None)
 
 
-def _mean(both: list[DirectionFigures]) -> float | None:
+def _mean(both: list[DirectionStats]) -> float | None:
     pairs = [(one.latency_ns.mean, one.total_ios) for one in both]
     if any(mean is None for mean, _ in pairs):
         return None
@@ -115,7 +115,7 @@ def threshold_of(record: SweepRecord) -> float:
     return record.design.threshold_percent or THRESHOLD_PERCENT
 
 
-def scored_runs(record: SweepRecord, cell: str, known: Runs, *purposes: Purpose) -> list[tuple[Turn, Score]]:
+def scored_runs(record: SweepRecord, cell: str, known: Runs, *purposes: Purpose) -> list[tuple[Turn, RunScore]]:
     """Scores of a cell's runs by (block of the order, round)."""
     found = []
     for step, run in record.runs_of(cell, *purposes):
@@ -147,9 +147,9 @@ class CellResult:
 
     cell: SweepCell
     """Which."""
-    scores: tuple[Score, ...] = ()
+    scores: tuple[RunScore, ...] = ()
     """Its completed runs, in the order of their steps."""
-    figure: Spread | None = None
+    figure: MeanInterval | None = None
     """What it is ranked by, over its runs: mean and interval; None before the first."""
     iops: float | None = None
     """Mean I/Os per second."""
@@ -157,7 +157,7 @@ class CellResult:
     """Geometric mean of the runs' 99th percentiles; None with too few I/Os."""
     mean_ns: float | None = None
     """Mean of the runs' mean latencies."""
-    judgement: Judgement | None = None
+    judgement: VerdictResult | None = None
     """Against its baseline; None for a baseline and where one of both has no runs."""
     reads_by: tuple[tuple[str, float], ...] = ()
     """Share of the reads that each of several members served, on average, by kernel name; empty where not counted."""
@@ -165,7 +165,7 @@ class CellResult:
     """Reasons of steps that failed."""
     notes: tuple[str, ...] = ()
     """What was in force otherwise than set."""
-    weakened: tuple[Doubt, ...] = ()
+    weakened: tuple[Caveat, ...] = ()
     """What was said of its runs that weakens a verdict."""
 
     @property

@@ -30,9 +30,9 @@ KINDS: Mapping[str, type[Progress]] = {
     "SampleTaken": event_types.SampleTaken,
     "CpuSampled": event_types.CpuSampled,
     "MembersSampled": event_types.MembersSampled,
-    "Advised": event_types.Advised,
-    "SteadinessSeen": event_types.SteadinessSeen,
-    "Happened": event_types.Happened,
+    "Advised": event_types.AdviceGiven,
+    "SteadinessSeen": event_types.SteadyStateUpdated,
+    "Happened": event_types.BackgroundEventSeen,
 }
 """Every kind of line, by the name that it has in the file: a class may be renamed, its name here may not."""
 _NAMES = {kind: name for name, kind in KINDS.items()}

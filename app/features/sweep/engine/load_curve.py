@@ -12,15 +12,15 @@ from math import sqrt
 from random import Random
 
 from app.core.analysis.knee import Knee, LoadPoint, knee
-from app.core.analysis.stats import LogSpread, Spread, spread
+from app.core.analysis.stats import LogMeanInterval, MeanInterval, spread
 from app.core.fio.fields import field_words
 from app.core.fio.job import Arrival, check
 from app.core.fio.sizes import parse_size
 from app.core.session.sweep_record import SweepRecord
-from app.core.session.sweep_steps import Purpose, RateLadder, SweepCell
-from app.features.sweep.engine.cells import CellResult, LatencyFigure, Runs, Score, latency, scored_runs
+from app.core.session.sweep_steps import Purpose, RateSeries, SweepCell
+from app.features.sweep.engine.cells import CellResult, LatencyFigure, Runs, RunScore, latency, scored_runs
 from app.features.sweep.engine.order import mirrored
-from app.features.sweep.engine.saturation import Saturated, search
+from app.features.sweep.engine.saturation import SaturationResult, search
 from backends.errors import InvalidValueError
 from backends.values import dataclass
 
@@ -55,15 +55,15 @@ class RatePoint:
     """Whose runs they are."""
     tried: int
     """Runs begun, those that failed included."""
-    scores: tuple[Score, ...] = ()
+    scores: tuple[RunScore, ...] = ()
     """Its completed runs."""
 
     @property
-    def reached(self) -> Spread | None:
+    def reached(self) -> MeanInterval | None:
         """I/Os per second; None without a run."""
         return spread([score.iops for score in self.scores]) if self.scores else None
 
-    def latency(self, figure: LatencyFigure) -> LogSpread | None:
+    def latency(self, figure: LatencyFigure) -> LogMeanInterval | None:
         """Mean and interval over the runs; None where one of them has too few I/Os for it."""
         return latency(self.scores, figure)
 
@@ -83,14 +83,14 @@ class LoadCurve:
 
     cell: SweepCell
     """Which."""
-    saturation: Saturated
+    saturation: SaturationResult
     """The search that the rates come from."""
     points: tuple[RatePoint, ...]
     """Ascending."""
     knee: Knee | None
     """In I/Os per second and nanoseconds; None where it is not reached, or not yet."""
 
-    def latencies(self, figure: LatencyFigure) -> list[tuple[float, LogSpread]]:
+    def latencies(self, figure: LatencyFigure) -> list[tuple[float, LogMeanInterval]]:
         """Return the I/Os per second that were reached with their latency, ascending."""
         found = [
             (reached.mean, seen)
@@ -126,7 +126,7 @@ def rate_points(record: SweepRecord, base: SweepCell, known: Runs) -> tuple[Rate
     return tuple(sorted(points, key=lambda point: point.percent))
 
 
-def next_percents(points: Sequence[RatePoint], ladder: RateLadder, repeats: int, random: Random) -> tuple[int, ...]:
+def next_percents(points: Sequence[RatePoint], ladder: RateSeries, repeats: int, random: Random) -> tuple[int, ...]:
     """The rates to be asked for next, in their order; none when the curve is complete.
 
     All rungs in rounds, of which every second goes backwards; then further ones as long as the highest is carried.
@@ -141,7 +141,7 @@ def next_percents(points: Sequence[RatePoint], ladder: RateLadder, repeats: int,
     return ()
 
 
-def rate_cell(one: Saturated, percent: int) -> SweepCell:
+def rate_cell(one: SaturationResult, percent: int) -> SweepCell:
     """The cell that asks for so many percent of the saturation. The search must have found one."""
     assert one.plateau is not None
     assert one.best is not None
@@ -173,7 +173,7 @@ def curve_knee(points: Sequence[RatePoint]) -> Knee | None:
 
 # -- cells of a sweep as curves over the one field of the job that takes numbers --------------------------------------
 
-Measured = Spread | LogSpread | None
+Measured = MeanInterval | LogMeanInterval | None
 """Mean and interval of what was measured at a place; None where nothing was."""
 
 _FIELDS = ("iodepth", "bs", "numjobs", "rwmixread", "rate_iops")

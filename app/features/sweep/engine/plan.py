@@ -6,7 +6,7 @@ from collections.abc import Mapping
 from dataclasses import field
 
 from app.core.analysis.stats import THRESHOLD_PERCENT
-from app.core.session.sweep_steps import PublishedFigure, PublishedRows, Rank, RateLadder, Saturation
+from app.core.session.sweep_steps import PublishedFigure, PublishedRows, Rank, RateSeries, Saturation
 from backends.errors import InvalidValueError
 from backends.model import Level
 from backends.values import dataclass
@@ -177,7 +177,7 @@ class SweepPlan:
     """Features that set-ups need or must not have."""
     saturation: Saturation | None = None
     """The search for a queue depth: the most IOPS within a latency limit, or the plateau."""
-    curve: RateLadder | None = None
+    curve: RateSeries | None = None
     """The throughput-latency curve after it."""
     published: tuple[PublishedFigure, ...] = ()
     """What others measured of its set-ups and workloads."""

@@ -10,13 +10,13 @@ from app.core.analysis.pair_design import RULE
 from app.core.fio.job import InvalidJobError, Job, in_place_of
 from app.core.fio.profiles import profile
 from app.core.fio.sizes import parse_size
-from app.core.session.sweep_steps import MADE, Assignment, Design, Skipped, SweepArray, SweepCell
+from app.core.session.sweep_steps import MADE, Assignment, Design, SkippedCell, SweepArray, SweepCell
 from app.features.sweep.engine.estimate import seconds_of
 from app.features.sweep.engine.load_curve import OPEN
 from app.features.sweep.engine.order import arrange, arrange_arrays
 from app.features.sweep.engine.plan import JobAxis, PlanError, SettingAxis, SetUp, SkipRule, SweepPlan, Workload
 from app.features.sweep.engine.raid_levels import array_words, shapes
-from app.features.sweep.engine.targets import Holder, Known, legal
+from app.features.sweep.engine.targets import SettingOwner, TargetFacts, legal
 from backends.errors import InvalidValueError
 from backends.model import Target
 from backends.settings import Effect, Reading, Setting
@@ -57,7 +57,7 @@ class _Column:
     job: Job
 
 
-def expand(plan: SweepPlan, known: Known, seed: int) -> Design:
+def expand(plan: SweepPlan, known: TargetFacts, seed: int) -> Design:
     """All cells, in which order they are measured, and what is left out and why.
 
     Raises PlanError when nothing is left to be measured.
@@ -73,7 +73,7 @@ def expand(plan: SweepPlan, known: Known, seed: int) -> Design:
             try:
                 cell = _cell(f"k{len(cells) + 1}", plan, row, column, known)
             except _LeftOutError as reason:
-                skipped.append(Skipped(row=row.label, column=column.label, reason=str(reason)))
+                skipped.append(SkippedCell(row=row.label, column=column.label, reason=str(reason)))
             else:
                 cells[_key(row), column.label] = cell
     if not cells:
@@ -119,7 +119,7 @@ def expand(plan: SweepPlan, known: Known, seed: int) -> Design:
 def labels(plan: SweepPlan) -> tuple[tuple[str, ...], tuple[str, ...]]:
     """What the rows and columns of the plan's result are called, whatever the machine. Raises PlanError."""
     axes = [axis for axis in plan.axes if isinstance(axis, SettingAxis)]
-    rows = _rows(plan, axes, Known(addresses={}, devices={}, holders={}))
+    rows = _rows(plan, axes, TargetFacts(addresses={}, devices={}, holders={}))
     columns = tuple(column.label for column in _columns(plan))
     if plan.levels is None:
         return tuple(row.label for row in rows), columns
@@ -135,7 +135,7 @@ def _key(row: _Row) -> _Key:
     return row.setup.name, row.values, "" if row.array is None else row.array.id
 
 
-def _of_arrays(rows: Sequence[_Row], known: Known) -> list[_Row]:
+def _of_arrays(rows: Sequence[_Row], known: TargetFacts) -> list[_Row]:
     """Every row on each of the arrays that are made, if any are."""
     if known.arrays is None:
         return [*rows]
@@ -150,17 +150,17 @@ def _on_array(row: _Row, array: str) -> str:
     return array if not (row.setup.name or row.values) else f"{array}, {row.label}"
 
 
-def _refused(rows: Sequence[_Row], columns: Sequence[_Column], known: Known) -> list[Skipped]:
+def _refused(rows: Sequence[_Row], columns: Sequence[_Column], known: TargetFacts) -> list[SkippedCell]:
     """What would be measured on arrays that cannot be made."""
     return [
-        Skipped(row=_on_array(row, array_words(one.shape)), column=column.label, reason=one.reason)
+        SkippedCell(row=_on_array(row, array_words(one.shape)), column=column.label, reason=one.reason)
         for one in (known.arrays.refused if known.arrays is not None else ())
         for row in rows
         for column in columns
     ]
 
 
-def _rows(plan: SweepPlan, axes: Sequence[SettingAxis], known: Known) -> list[_Row]:
+def _rows(plan: SweepPlan, axes: Sequence[SettingAxis], known: TargetFacts) -> list[_Row]:
     rows = []
     for setup in plan.setups or (SetUp(name=""),):
         for values in product(*(axis.values for axis in axes)):
@@ -175,7 +175,7 @@ def _rows(plan: SweepPlan, axes: Sequence[SettingAxis], known: Known) -> list[_R
     return rows
 
 
-def _named(key: str, known: Known) -> str:
+def _named(key: str, known: TargetFacts) -> str:
     """`write_mostly.{slow}` with the kernel's name of that role's device."""
     for role, device in known.devices.items():
         key = key.replace(f"{{{role}}}", device.rpartition("/")[2])
@@ -225,7 +225,7 @@ def _column(plan: SweepPlan, workload: Workload, values: Sequence[tuple[str, str
     )
 
 
-def _cell(cell_id: str, plan: SweepPlan, row: _Row, column: _Column, known: Known) -> SweepCell:
+def _cell(cell_id: str, plan: SweepPlan, row: _Row, column: _Column, known: TargetFacts) -> SweepCell:
     rule = next((rule for rule in plan.skips if _matches(rule, row, column)), None)
     if rule is not None:
         raise _LeftOutError(rule.reason)
@@ -249,7 +249,7 @@ def _cell(cell_id: str, plan: SweepPlan, row: _Row, column: _Column, known: Know
     )
 
 
-def _cell_on_array(cell_id: str, row: _Row, array: SweepArray, column: _Column, known: Known) -> SweepCell:
+def _cell_on_array(cell_id: str, row: _Row, array: SweepArray, column: _Column, known: TargetFacts) -> SweepCell:
     """A cell on an array that is made for it: the same tested bytes on each, and its own settings to be looked for."""
     assert known.arrays is not None
     job = {key: text for key, text in column.job.texts().items() if text}
@@ -268,7 +268,7 @@ def _cell_on_array(cell_id: str, row: _Row, array: SweepArray, column: _Column, 
     )
 
 
-def _made_assignment(wish: Wish, known: Known) -> Assignment:
+def _made_assignment(wish: Wish, known: TargetFacts) -> Assignment:
     """A setting of an array that is not there yet is legal or not once it is; of anything else as ever."""
     role, key, value = wish
     if known.arrays is not None and role == known.arrays.role:
@@ -290,7 +290,7 @@ def _matches(rule: SkipRule, row: _Row, column: _Column) -> bool:
     )
 
 
-def _features(setup: SetUp, known: Known) -> None:
+def _features(setup: SetUp, known: TargetFacts) -> None:
     for name in (*setup.needs, *setup.lacks):
         feature = known.features.get(name)
         if feature is None:
@@ -300,7 +300,7 @@ def _features(setup: SetUp, known: Known) -> None:
             raise _LeftOutError(f"{name} is active on {feature.target}, and cannot be switched off.{again}")
 
 
-def _assignment(wish: Wish, known: Known) -> Assignment:
+def _assignment(wish: Wish, known: TargetFacts) -> Assignment:
     role, key, value = wish
     if role not in known.addresses:
         raise _LeftOutError(f"Nothing was named for {role}: start it with --target {role}=ADDRESS.")
@@ -319,7 +319,7 @@ def _is_slow(setting: Setting) -> bool:
     return setting.effect is not Effect.AT_ONCE
 
 
-def _checked(setting: Setting, reading: Reading, value: str, holder: Holder) -> str:
+def _checked(setting: Setting, reading: Reading, value: str, holder: SettingOwner) -> str:
     """The value in the backend's words; sizes may be written `64k`."""
     what = f"{setting.label} of {holder.target}"
     if setting.secret or setting.effect in (Effect.REBOOT, Effect.RESET):
@@ -337,7 +337,7 @@ def _checked(setting: Setting, reading: Reading, value: str, holder: Holder) -> 
     return wanted
 
 
-def _baseline(plan: SweepPlan, axes: Sequence[SettingAxis], known: Known, key: _Key) -> _Key:
+def _baseline(plan: SweepPlan, axes: Sequence[SettingAxis], known: TargetFacts, key: _Key) -> _Key:
     """The row that a row is compared with: the set-up named, and of every axis what is set now, else its first."""
     setups = {setup.name: setup for setup in plan.setups}
     setup = setups.get(key[0])
@@ -345,7 +345,7 @@ def _baseline(plan: SweepPlan, axes: Sequence[SettingAxis], known: Known, key: _
     return name, tuple(_present(axis, known) for axis in axes), key[2]
 
 
-def _compared(plan: SweepPlan, axes: Sequence[SettingAxis], known: Known, key: _Key) -> _Key:
+def _compared(plan: SweepPlan, axes: Sequence[SettingAxis], known: TargetFacts, key: _Key) -> _Key:
     """The row that a row is compared with: on the same array, and the first such row of an array with the first array.
 
     Settings are flipped while their array stands, arrays are made in turn: each difference is judged by its own orders.
@@ -356,7 +356,7 @@ def _compared(plan: SweepPlan, axes: Sequence[SettingAxis], known: Known, key: _
     return (*own[:2], known.arrays.making.arrays[0].id)
 
 
-def _present(axis: SettingAxis, known: Known) -> str:
+def _present(axis: SettingAxis, known: TargetFacts) -> str:
     holder = known.holder(axis.target, _named(axis.setting, known))
     if holder is None:
         return axis.values[0]
@@ -380,7 +380,7 @@ def _against(cell: SweepCell, row: _Key, column: str, cells: Mapping[tuple[_Key,
     return None if baseline is None or baseline.id == cell.id else baseline.id
 
 
-def _originals(cells: Iterable[SweepCell], known: Known) -> tuple[Assignment, ...]:
+def _originals(cells: Iterable[SweepCell], known: TargetFacts) -> tuple[Assignment, ...]:
     """What every touched setting is now, slow ones first."""
     touched = {
         (setting.target, setting.key): setting

@@ -8,7 +8,7 @@ from pathlib import Path
 from typing import Any
 
 from app.core.analysis.stats import THRESHOLD_PERCENT
-from app.core.session.sweep_steps import Rank, RateLadder, Saturation
+from app.core.session.sweep_steps import Rank, RateSeries, Saturation
 from app.core.toml_table import TomlTable, read_toml, text_or_empty, whole
 from app.features.sweep.engine.builtin_plans import EARLIER, shipped
 from app.features.sweep.engine.plan import (
@@ -241,13 +241,13 @@ class _Plan:
             raise row.error("from", f"from is {lowest}, to is {highest}.")
         return Saturation(p99_ns=limit, within=within, lowest=lowest, highest=highest)
 
-    def _curve(self, row: TomlTable) -> RateLadder | None:
+    def _curve(self, row: TomlTable) -> RateSeries | None:
         if "curve" not in self._top.given:
             return None
         row.only("percents")
         if "p99" in self._top.table("saturation").given:
             raise row.error("", "its rates are shares of the plateau: leave out the p99 of [saturation].")
-        return RateLadder(percents=row.get("percents", percents, RateLadder().percents))
+        return RateSeries(percents=row.get("percents", percents, RateSeries().percents))
 
 
 def _known(row: TomlTable, key: str, name: str, known: Iterable[str], otherwise: str) -> str:

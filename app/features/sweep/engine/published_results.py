@@ -7,7 +7,7 @@ from dataclasses import replace
 from functools import partial
 from typing import Any
 
-from app.core.session.results import DirectionFigures
+from app.core.session.results import DirectionStats
 from app.core.session.state import RunRecord
 from app.core.session.sweep_record import SweepRecord
 from app.core.session.sweep_steps import PublishedFigure, PublishedKind, PublishedRows
@@ -134,7 +134,7 @@ def _positive(value: Any) -> float:
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
-class BesidePublished:
+class PublishedComparison:
     """A published figure and the same of a sweep."""
 
     figure: PublishedFigure
@@ -150,17 +150,17 @@ class BesidePublished:
         return None if self.measured is None else (self.measured / self.figure.value - 1) * 100
 
 
-def beside_published(record: SweepRecord, cells: Sequence[CellResult], known: Runs) -> tuple[BesidePublished, ...]:
+def beside_published(record: SweepRecord, cells: Sequence[CellResult], known: Runs) -> tuple[PublishedComparison, ...]:
     """Every published figure of the plan, in its order."""
     places: Mapping[tuple[str, str], CellResult] = {(one.cell.row, one.cell.column): one for one in cells}
     found = []
     for figure in record.design.published:
         one = places.get((figure.row, figure.column))
         if one is None:
-            found.append(BesidePublished(figure=figure))
+            found.append(PublishedComparison(figure=figure))
             continue
         measured = _measured(figure.kind, one, runs_of_cell(record, known, one.cell.id))
-        found.append(BesidePublished(figure=figure, cell=one.cell.id, measured=measured))
+        found.append(PublishedComparison(figure=figure, cell=one.cell.id, measured=measured))
     return tuple(found)
 
 
@@ -177,7 +177,7 @@ def _measured(kind: PublishedKind, one: CellResult, runs: Sequence[RunRecord]) -
             return _mean([_of(each.read if kind is PublishedKind.READ_IOPS else each.write) for each in well])
 
 
-def _of(direction: DirectionFigures | None) -> float:
+def _of(direction: DirectionStats | None) -> float:
     return 0.0 if direction is None else direction.iops
 
 

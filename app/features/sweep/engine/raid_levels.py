@@ -9,9 +9,9 @@ from itertools import product
 from typing import TYPE_CHECKING
 
 from app.core.changes.arrays.candidates import candidates_of, chosen, maker_of, new_name, plan_array
-from app.core.session.sweep_steps import SweepArray, SweepDrive, SweepMaking
+from app.core.session.sweep_steps import SweepArray, SweepArrays, SweepDrive
 from app.features.sweep.engine.plan import LevelAxis, PlanError
-from backends.array_planning import SYNC_RATE, ArrayPlan, ArrayWish, Candidate, spans_that_fit, words_to_type
+from backends.array_planning import SYNC_RATE, ArrayPlan, ArrayRequest, Candidate, spans_that_fit, words_to_type
 from backends.errors import InvalidValueError, ToolFailedError
 from backends.model import Level, Media, Target
 from backends.sizes import size_words
@@ -54,7 +54,7 @@ class ArrayShape:
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
-class Refused:
+class RefusedArray:
     """An array that cannot be made of these drives."""
 
     shape: ArrayShape
@@ -69,11 +69,11 @@ class PlannedArrays:
 
     role: str
     """What the array of the moment is called in the plan."""
-    making: SweepMaking
+    making: SweepArrays
     """The arrays that can be made."""
     controller: Target | None = None
     """The card that makes them; None where the kernel does."""
-    refused: tuple[Refused, ...] = ()
+    refused: tuple[RefusedArray, ...] = ()
     """Those that cannot."""
     warnings: tuple[str, ...] = ()
     """About the drives beside each other: sentences."""
@@ -99,19 +99,19 @@ async def plan_levels(bench: Workbench, axis: LevelAxis) -> PlannedArrays:
             f"assume_clean is md's: {controller} initialises its arrays by itself.", hint="Leave out assume_clean."
         )
     arrays: list[SweepArray] = []
-    refused: list[Refused] = []
+    refused: list[RefusedArray] = []
     warnings: dict[str, None] = {problem.message: None for problem in problems if not axis.drives}
     for shape in shapes(axis):
         level = shape.level
         if level is Level.JBOD:
             if controller is not None:
                 reason = f"The drives hang from {controller}, so the kernel has none of them alone."
-                refused.append(Refused(shape=shape, reason=reason))
+                refused.append(RefusedArray(shape=shape, reason=reason))
             else:
                 arrays.append(_alone(f"a{len(arrays) + 1}", drives[0]))
             continue
         members = axis.members_of.get(level)
-        wish = ArrayWish(
+        wish = ArrayRequest(
             level=level,
             drives=drives[:members],
             strip_bytes=shape.strip_bytes,
@@ -123,7 +123,7 @@ async def plan_levels(bench: Workbench, axis: LevelAxis) -> PlannedArrays:
         try:
             plan = await plan_array(bench.hardware.machine, wish, assume_clean=axis.assume_clean)
         except (InvalidValueError, ToolFailedError) as error:
-            refused.append(Refused(shape=shape, reason=f"{error.message} {error.hint}".strip()))
+            refused.append(RefusedArray(shape=shape, reason=f"{error.message} {error.hint}".strip()))
             continue
         if members is not None and len(wish.drives) < members:
             raise PlanError(f"{level.value} is to be made of {members} drives, and {len(drives)} are named.")
@@ -135,7 +135,7 @@ async def plan_levels(bench: Workbench, axis: LevelAxis) -> PlannedArrays:
             "None of the arrays of the plan can be made of these drives.",
             hint=" ".join(dict.fromkeys(one.reason for one in refused)),
         )
-    making = SweepMaking(
+    making = SweepArrays(
         drives=tuple(
             SweepDrive(
                 place=drive.place,

@@ -22,8 +22,8 @@ from app.features.sweep.engine.cells import (
     threshold_of,
 )
 from app.features.sweep.engine.load_curve import LoadCurve, curves, load_curves, numeric_field
-from app.features.sweep.engine.published_results import BesidePublished, beside_published
-from app.features.sweep.engine.saturation import Saturated, search
+from app.features.sweep.engine.published_results import PublishedComparison, beside_published
+from app.features.sweep.engine.saturation import SaturationResult, search
 from app.features.sweep.engine.verdicts import judged
 from backends.values import dataclass
 
@@ -56,11 +56,11 @@ class Results:
     """Of each line the best cell, and after it those that cannot be told from it, by id."""
     confirmations: tuple[ConfirmedWinner, ...] = ()
     """Winners that were measured again."""
-    saturated: tuple[Saturated, ...] = ()
+    saturated: tuple[SaturationResult, ...] = ()
     """Searches for the highest load."""
     load_curves: tuple[LoadCurve, ...] = ()
     """Throughput against latency."""
-    published: tuple[BesidePublished, ...] = ()
+    published: tuple[PublishedComparison, ...] = ()
     """What others measured, with the same of this sweep."""
     published_rows: PublishedRows | None = None
     """The rows of their table; None for the first kind that fits."""

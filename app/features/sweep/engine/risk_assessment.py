@@ -10,13 +10,13 @@ from app.core.analysis.past_runs.earlier_runs import job_words, known_as
 from app.core.analysis.past_runs.index import known_runs
 from app.core.analysis.past_runs.series import noise_on
 from app.core.benchmark.endurance import amount_words, endurance_words
-from app.core.benchmark.run_plan import Preparation, Request
+from app.core.benchmark.run_plan import BenchmarkRequest, RunPlan
 from app.core.fio.job import Job
-from app.core.session.sweep_steps import MADE, Assignment, Design, Destroyed, SweepMaking
+from app.core.session.sweep_steps import MADE, Assignment, Design, OverwrittenDevice, SweepArrays
 from app.core.workbench import Workbench
 from app.features.sweep.engine.estimate import writing_seconds
-from app.features.sweep.engine.targets import Holder, Known
-from backends.device_label import Nameplate
+from app.features.sweep.engine.targets import SettingOwner, TargetFacts
+from backends.device_label import DeviceLabel
 from backends.errors import RaidbenchError
 from backends.settings import Risk, worst
 from backends.text import clean
@@ -24,7 +24,7 @@ from backends.values import dataclass
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
-class Survey:
+class RiskAssessment:
     """What has to be known before anybody agrees."""
 
     design: Design
@@ -40,22 +40,22 @@ class Survey:
 
     wear: tuple[str, ...] = ()
     """Sentences about how much is written, and to drives of what endurance."""
-    plates: tuple[Nameplate, ...] = ()
+    plates: tuple[DeviceLabel, ...] = ()
     """The devices whose data go, else those that are changed; one that has two addresses once."""
     noise: Mapping[str, RunNoise] = field(default_factory=dict)
     """How far earlier runs of each workload lay apart on its target; those of which too few are known are left out."""
 
 
-async def survey(bench: Workbench, design: Design, known: Known) -> Survey:
+async def survey(bench: Workbench, design: Design, known: TargetFacts) -> RiskAssessment:
     """Judge every device that loses its data; changes nothing. Raises what preparing a run raises."""
     risk, sentences = _risk_of_values(design, known)
     refused: list[str] = []
     hint = ""
-    destroys: list[Destroyed] = []
-    plates: list[Nameplate] = []
+    destroys: list[OverwrittenDevice] = []
+    plates: list[DeviceLabel] = []
     wear: list[str] = []
     for device, name, job in _losing(design, known):
-        ready = await bench.jobs.prepare(Request(where=device, name=name, job=job))
+        ready = await bench.jobs.prepare(BenchmarkRequest(where=device, name=name, job=job))
         if ready.refused:
             refused += ready.refused
             hint = hint or ready.hint
@@ -63,7 +63,7 @@ async def survey(bench: Workbench, design: Design, known: Known) -> Survey:
             (plate,) = ready.plates  # it may be written to
             plates.append(plate)
             called = plate.name if plate.name != ready.device else ""
-            destroys.append(Destroyed(device=ready.device, name=plate.word, found=ready.found, called=called))
+            destroys.append(OverwrittenDevice(device=ready.device, name=plate.word, found=ready.found, called=called))
             wear += _wear(bench, ready, writing_seconds(design, name))
     if design.making is not None:
         plates.append(_plate(design.making))
@@ -77,7 +77,7 @@ async def survey(bench: Workbench, design: Design, known: Known) -> Survey:
             await bench.hardware.nameplate(target)
             for target in dict.fromkeys(original.target for original in design.originals)
         ]
-    return Survey(
+    return RiskAssessment(
         design=replace(design, destroys=tuple(destroys)),
         risk=risk,
         refused=tuple(dict.fromkeys(refused)),
@@ -89,14 +89,14 @@ async def survey(bench: Workbench, design: Design, known: Known) -> Survey:
     )
 
 
-def _plate(making: SweepMaking) -> Nameplate:
+def _plate(making: SweepArrays) -> DeviceLabel:
     """How the question names the drives: their word means all that the sweep makes and deletes of exactly these."""
     drives = ", ".join(f"{drive.place} ({drive.serial or 'no serial number'})" for drive in making.drives)
     words = f"made of {clean(drives, 2000)}: what lies on them is lost"
-    return Nameplate(name="Every array of the sweep", words=words, word=making.word)
+    return DeviceLabel(name="Every array of the sweep", words=words, word=making.word)
 
 
-async def _why_not(bench: Workbench, known: Known) -> RaidbenchError | None:
+async def _why_not(bench: Workbench, known: TargetFacts) -> RaidbenchError | None:
     """Why nothing can be made here, whatever is typed."""
     try:
         if known.arrays is not None:
@@ -106,7 +106,7 @@ async def _why_not(bench: Workbench, known: Known) -> RaidbenchError | None:
     return None
 
 
-def _noise(bench: Workbench, design: Design, known: Known) -> Iterator[tuple[str, RunNoise]]:
+def _noise(bench: Workbench, design: Design, known: TargetFacts) -> Iterator[tuple[str, RunNoise]]:
     nodes = {known.addresses[role]: device for role, device in known.devices.items() if role in known.addresses}
     columns = {cell.column: cell for cell in reversed(design.cells)}
     runs = known_runs(bench.paths).runs if columns else ()
@@ -118,7 +118,7 @@ def _noise(bench: Workbench, design: Design, known: Known) -> Iterator[tuple[str
             yield column, found
 
 
-def _wear(bench: Workbench, ready: Preparation, seconds: float) -> tuple[str, ...]:
+def _wear(bench: Workbench, ready: RunPlan, seconds: float) -> tuple[str, ...]:
     """What the sweep costs the drives of a device; nothing where it is made anew without being written to."""
     if not seconds or ready.device is None:
         return ()
@@ -129,7 +129,7 @@ def _wear(bench: Workbench, ready: Preparation, seconds: float) -> tuple[str, ..
     return tuple(f"{each}." for each in words)
 
 
-def _losing(design: Design, known: Known) -> list[tuple[str, str, Job]]:
+def _losing(design: Design, known: TargetFacts) -> list[tuple[str, str, Job]]:
     """(device, address, a job that writes) of everything whose data go; scratch files lose nothing."""
     nodes = {known.addresses[role]: device for role, device in known.devices.items() if device.startswith("/dev/")}
     found: dict[str, tuple[str, str, Job]] = {}
@@ -145,15 +145,15 @@ def _losing(design: Design, known: Known) -> list[tuple[str, str, Job]]:
     return list(found.values())
 
 
-def _holders(known: Known) -> dict[str, Holder]:
+def _holders(known: TargetFacts) -> dict[str, SettingOwner]:
     return {str(holder.target): holder for holders in known.holders.values() for holder in holders}
 
 
-def _destroys(one: Assignment, known: Known) -> bool:
+def _destroys(one: Assignment, known: TargetFacts) -> bool:
     return _holders(known)[str(one.target)].settings[one.key].risk is Risk.DESTROYS_DATA
 
 
-def _risk_of_values(design: Design, known: Known) -> tuple[Risk, tuple[str, ...]]:
+def _risk_of_values(design: Design, known: TargetFacts) -> tuple[Risk, tuple[str, ...]]:
     """The worst of all values that the sweep sets."""
     holders = _holders(known)
     before = {(original.target, original.key): original.value for original in design.originals}

@@ -14,7 +14,7 @@ import time
 from collections.abc import Iterator
 from dataclasses import replace
 
-from app.core.benchmark.runner import Preparation, Request
+from app.core.benchmark.runner import BenchmarkRequest, RunPlan
 from app.core.changes.unrecorded_error import untold
 from app.core.fio.error_messages import is_lasting
 from app.core.fio.job import Job
@@ -33,7 +33,7 @@ from app.core.session.sweep_record import (
 from app.core.session.sweep_steps import Design, Step, StepResult, SweepCell, SweepResult
 from app.core.workbench import Workbench
 from app.features.sweep.engine.adaptive_steps import further
-from app.features.sweep.engine.array_lifecycle import ArrayRefusedError, ArraysInTurn
+from app.features.sweep.engine.array_lifecycle import ArrayLifecycle, ArrayRefusedError
 from app.features.sweep.engine.cell_settings import (
     FeatureMissingError,
     activate,
@@ -64,8 +64,8 @@ class SweepRunner:
     def __init__(self, bench: Workbench) -> None:
         self._bench = bench
         self._stopping = asyncio.Event()
-        self._scratch: Preparation | None = None
-        self._arrays = ArraysInTurn(bench, self._stopping)
+        self._scratch: RunPlan | None = None
+        self._arrays = ArrayLifecycle(bench, self._stopping)
 
     @property
     def record(self) -> SweepRecord:
@@ -292,7 +292,7 @@ class SweepRunner:
                 await activate(self._bench, feature)
         return " ".join(await bring(self._bench, cell.settings, self._stopping))
 
-    async def _ready(self, cell: SweepCell) -> Preparation:
+    async def _ready(self, cell: SweepCell) -> RunPlan:
         where, name = cell.where, cell.where
         found = self._bench.session.inventory.find(cell.where)
         if found is not None:
@@ -303,7 +303,7 @@ class SweepRunner:
         wanted = {(setting.target, setting.key) for setting in cell.settings}
         declared = {target: self._bench.hardware.settings(target) for target, _ in wanted}
         anew = any(one.new_data for target, key in wanted for one in declared[target] if one.key == key)
-        request = Request(where=where, name=name, job=job, profile=cell.profile, again=not anew, told=True)
+        request = BenchmarkRequest(where=where, name=name, job=job, profile=cell.profile, again=not anew, told=True)
         ready = await self._bench.jobs.prepare(request)
         if ready.refused:
             raise RefusedError(" ".join(ready.refused), hint=ready.hint)
@@ -311,7 +311,7 @@ class SweepRunner:
             self._scratch = ready
         return ready
 
-    def _confirmation(self, ready: Preparation, cell: SweepCell) -> str | None:
+    def _confirmation(self, ready: RunPlan, cell: SweepCell) -> str | None:
         """Return the word that was typed for the whole sweep, if it was typed for this and nothing new is there.
 
         Raises RefusedError.

@@ -12,10 +12,10 @@ from collections.abc import Callable, Sequence
 from dataclasses import replace
 from random import Random
 
-from app.core.analysis.stats import LogSpread, Spread, spread
+from app.core.analysis.stats import LogMeanInterval, MeanInterval, spread
 from app.core.session.sweep_record import SweepRecord
 from app.core.session.sweep_steps import Purpose, Saturation, SweepCell
-from app.features.sweep.engine.cells import LatencyFigure, Runs, Score, latency, scored_runs
+from app.features.sweep.engine.cells import LatencyFigure, Runs, RunScore, latency, scored_runs
 from app.features.sweep.engine.order import mirrored
 from backends.values import dataclass
 
@@ -42,29 +42,29 @@ class DepthPoint:
     """Whose runs they are."""
     tried: int
     """Runs begun, those that failed included."""
-    scores: tuple[Score, ...] = ()
+    scores: tuple[RunScore, ...] = ()
     """Its completed runs."""
 
     @property
-    def iops(self) -> Spread | None:
+    def iops(self) -> MeanInterval | None:
         """Mean and interval; None without a run."""
         return spread([score.iops for score in self.scores]) if self.scores else None
 
     @property
-    def p99_ns(self) -> LogSpread | None:
+    def p99_ns(self) -> LogMeanInterval | None:
         """Mean and interval of the runs' 99th percentiles; None where one of them has too few I/Os."""
         return latency(self.scores, LatencyFigure.P99)
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
-class Saturated:
+class SaturationResult:
     """How far one cell's load can be raised."""
 
     cell: SweepCell
     """Which."""
     points: tuple[DepthPoint, ...]
     """Depths tried, ascending."""
-    plateau: Spread | None
+    plateau: MeanInterval | None
     """I/Os per second of all runs on the plateau; None before the first, and where a limit is looked for."""
     best: DepthPoint | None
     """What was looked for, as far as it is known; None if no depth keeps the limit."""
@@ -72,7 +72,7 @@ class Saturated:
     """Whether nothing more is to be tried."""
 
 
-def plateau(points: Sequence[DepthPoint], goal: Saturation) -> Spread | None:
+def plateau(points: Sequence[DepthPoint], goal: Saturation) -> MeanInterval | None:
     """I/Os per second of all runs on the plateau: their mean is not the luckiest of them."""
     reached = _reached(points, goal)
     runs = [score.iops for point in points if reached(point) for score in point.scores]
@@ -194,7 +194,7 @@ def bases(record: SweepRecord) -> tuple[SweepCell, ...]:
     return tuple(found.values())
 
 
-def search(record: SweepRecord, known: Runs) -> tuple[Saturated, ...]:
+def search(record: SweepRecord, known: Runs) -> tuple[SaturationResult, ...]:
     """How far the load of each cell can be raised, where that was asked for."""
     goal = record.design.saturation
     if goal is None:
@@ -205,5 +205,5 @@ def search(record: SweepRecord, known: Runs) -> tuple[Saturated, ...]:
         if points:
             complete = not next_runs(points, goal, max(LEAST_RUNS, record.design.repeats), Random(0))
             top, least = plateau(points, goal), best(points, goal)
-            found.append(Saturated(cell=base, points=points, plateau=top, best=least, complete=complete))
+            found.append(SaturationResult(cell=base, points=points, plateau=top, best=least, complete=complete))
     return tuple(found)

@@ -21,7 +21,7 @@ from backends.values import dataclass
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
-class Holder:
+class SettingOwner:
     """A thing that has settings, as read just now."""
 
     target: Target
@@ -33,14 +33,14 @@ class Holder:
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
-class Known:
+class TargetFacts:
     """The machine as far as a plan is concerned."""
 
     addresses: Mapping[str, str]
     """What each role stands for; roles that nobody named are left out."""
     devices: Mapping[str, str] = field(default_factory=dict)
     """Block device node or path of each role that has one."""
-    holders: Mapping[str, tuple[Holder, ...]] = field(default_factory=dict)
+    holders: Mapping[str, tuple[SettingOwner, ...]] = field(default_factory=dict)
     """What has the settings of a role: itself, then the request queue that it is to the kernel."""
     features: Mapping[str, NeededFeature] = field(default_factory=dict)
     """Features of the plan by name, as they are now."""
@@ -49,7 +49,7 @@ class Known:
     can_restart: bool = False
     """Whether the machine may be restarted in the middle: only one that is simulated."""
 
-    def holder(self, role: str, key: str) -> Holder | None:
+    def holder(self, role: str, key: str) -> SettingOwner | None:
         """What has the setting `key` of a role; None if nothing has."""
         return next((one for one in self.holders.get(role, ()) if key in one.readings), None)
 
@@ -76,7 +76,7 @@ def addresses_of(plan: SweepPlan, named: Mapping[str, str]) -> dict[str, str]:
     return {role: named.get(role, address) for role, address in plan.targets.items() if named.get(role, address)}
 
 
-async def look(bench: Workbench, plan: SweepPlan, named: Mapping[str, str]) -> Known:
+async def look(bench: Workbench, plan: SweepPlan, named: Mapping[str, str]) -> TargetFacts:
     """Find every target of the plan and read its settings; changes nothing.
 
     What the plan itself names and this machine does not have is as if nobody had named it, unless it has none of that.
@@ -90,9 +90,9 @@ async def look(bench: Workbench, plan: SweepPlan, named: Mapping[str, str]) -> K
     addresses = addresses_of(plan, named)
     found: dict[str, str] = {}
     devices: dict[str, str] = {}
-    holders: dict[str, tuple[Holder, ...]] = {}
+    holders: dict[str, tuple[SettingOwner, ...]] = {}
     things: dict[str, Controller | Array | Drive] = {}
-    read: dict[Target, Holder] = {}
+    read: dict[Target, SettingOwner] = {}
     absent: list[NotFoundError] = []
     for role, address in addresses.items():
         try:
@@ -116,7 +116,7 @@ async def look(bench: Workbench, plan: SweepPlan, named: Mapping[str, str]) -> K
         holders[role] = tuple(read[target] for target in targets)
     if absent and not found:
         raise absent[0]
-    return Known(
+    return TargetFacts(
         addresses=found,
         arrays=None if plan.levels is None else await plan_levels(bench, plan.levels),
         devices=devices,
@@ -146,8 +146,8 @@ def _path(text: str) -> str:
     return os.path.abspath(os.path.expanduser(text))
 
 
-async def _holder(bench: Workbench, target: Target) -> Holder:
-    return Holder(
+async def _holder(bench: Workbench, target: Target) -> SettingOwner:
+    return SettingOwner(
         target=target,
         settings={setting.key: setting for setting in bench.hardware.settings(target)},
         readings=await bench.hardware.read(target),

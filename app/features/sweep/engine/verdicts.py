@@ -14,10 +14,10 @@ from math import ceil, log
 
 from app.core.analysis.multiplicity import corrected
 from app.core.analysis.pair_design import FEWEST_PAIRS, LEVEL
-from app.core.analysis.permutation_test import DRAWS, Rounds, permuted, reaches, rounds_needed, row_scatter
+from app.core.analysis.permutation_test import DRAWS, RoundResults, permuted, reaches, rounds_needed, row_scatter
 from app.core.analysis.reasons import PlannedCount, Reason
 from app.core.analysis.scatter import FAR_WIDER, WIDER
-from app.core.analysis.verdict import BETWEEN_LEVEL, Judgement, Verdict, judge, judge_between, judge_interval
+from app.core.analysis.verdict import BETWEEN_LEVEL, Verdict, VerdictResult, judge, judge_between, judge_interval
 from app.core.session.sweep_record import SweepRecord
 from app.core.session.sweep_steps import Design, Purpose, Rank, SweepCell
 from app.features.sweep.engine.cells import Runs, threshold_of, values_by_turn
@@ -35,7 +35,7 @@ Group = tuple[SweepCell, ...]
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
-class Shares:
+class AlphaBudget:
     """What each part of a sweep has of the share of false verdicts; fixed by the plan."""
 
     each: float
@@ -45,7 +45,7 @@ class Shares:
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
-class Blind:
+class UnderpoweredSetups:
     """Set-ups of which so many rounds show nothing, whatever they measure."""
 
     setups: int
@@ -68,27 +68,27 @@ def groups(cells: Sequence[SweepCell]) -> tuple[Group, ...]:
     return tuple(found.values())
 
 
-def shares(design: Design) -> Shares:
+def shares(design: Design) -> AlphaBudget:
     """The share of each part: all of it to the confirmation where the matrix is blind, and the other way round."""
     inside = groups(design.cells)
     count = sum(cell.against is not None for cell in design.cells)
     if not design.pairs or not inside:
-        return Shares(each=LEVEL / max(1, count), confirmation=0.0)
+        return AlphaBudget(each=LEVEL / max(1, count), confirmation=0.0)
     each = SCREENING / count
     others = count - sum(len(group) - 1 for group in inside)
     if not others and all(_enough(len(group), inside, each) > design.repeats for group in inside):
-        return Shares(each=0.0, confirmation=LEVEL)
-    return Shares(each=each, confirmation=LEVEL - SCREENING)
+        return AlphaBudget(each=0.0, confirmation=LEVEL)
+    return AlphaBudget(each=each, confirmation=LEVEL - SCREENING)
 
 
-def blind(design: Design) -> tuple[Blind, ...]:
+def blind(design: Design) -> tuple[UnderpoweredSetups, ...]:
     """Set-ups that the matrix of this plan cannot tell apart, the most rounds first."""
     inside = groups(design.cells)
     count = sum(cell.against is not None for cell in design.cells)
     each = (SCREENING if design.pairs else LEVEL) / max(1, count)
     found = {(len(group), _enough(len(group), inside, each)) for group in inside}
     return tuple(
-        Blind(setups=setups, rounds=design.repeats, enough=enough)
+        UnderpoweredSetups(setups=setups, rounds=design.repeats, enough=enough)
         for setups, enough in sorted(found, key=lambda one: -one[1])
         if enough > design.repeats
     )
@@ -114,7 +114,7 @@ def _contrasts(inside: Sequence[Group]) -> int:
     return sum(len(group) - 1 for group in inside if len(group) >= PERMUTED_FROM)
 
 
-def judged(record: SweepRecord, known: Runs) -> dict[str, Judgement]:
+def judged(record: SweepRecord, known: Runs) -> dict[str, VerdictResult]:
     """The verdicts on cells, by id; none on a baseline, and none where nothing was measured yet."""
     values = {cell.id: _by_round(record, cell.id, known, Purpose.SCREEN) for cell in record.design.cells}
     each = shares(record.design).each
@@ -135,7 +135,7 @@ def _by_round(record: SweepRecord, cell: str, known: Runs, purpose: Purpose) -> 
     return {turn: value for (_, turn), value in values_by_turn(record, cell, known, purpose).items()}
 
 
-def _by_orders(record: SweepRecord, inside: Sequence[Group], values: Values, each: float) -> dict[str, Judgement]:
+def _by_orders(record: SweepRecord, inside: Sequence[Group], values: Values, each: float) -> dict[str, VerdictResult]:
     """Of all groups of four and more set-ups whose rounds are complete and can show something."""
     level = each * _contrasts(inside)
     whole = [_whole(record, group, values) for group in inside if len(group) >= PERMUTED_FROM]
@@ -185,7 +185,7 @@ def _scatter_reason(baseline: SweepCell, cell: SweepCell, wider: Collection[str]
     return Reason.WIDER_SCATTER if cell.row in wider else None
 
 
-def _as_pairs(record: SweepRecord, inside: Sequence[Group], values: Values, each: float) -> dict[str, Judgement]:
+def _as_pairs(record: SweepRecord, inside: Sequence[Group], values: Values, each: float) -> dict[str, VerdictResult]:
     """Of two or three set-ups: their rounds are pairs."""
     small = [group for group in inside if len(group) < PERMUTED_FROM]
     cells = {cell.id: group[0].id for group in small for cell in group[1:]}
@@ -201,11 +201,11 @@ def _as_pairs(record: SweepRecord, inside: Sequence[Group], values: Values, each
     return {cell: one for cell, one in zip(found, corrected([*found.values()]), strict=True) if one is not None}
 
 
-def _between(record: SweepRecord, known: Runs, values: Values, each: float) -> dict[str, Judgement]:
+def _between(record: SweepRecord, known: Runs, values: Values, each: float) -> dict[str, VerdictResult]:
     """Of cells in another block than what they are compared with, which is measured once more after them."""
     cells = {cell.id: cell for cell in record.design.cells}
     others = [cell for cell in cells.values() if cell.against is not None and cells[cell.against].block != cell.block]
-    found: dict[str, Judgement] = {}
+    found: dict[str, VerdictResult] = {}
     for cell in others:
         before, b = values[cell.against or ""], values[cell.id]
         again = _by_round(record, cell.against or "", known, Purpose.BASELINE)
@@ -232,7 +232,7 @@ def _in_pairs(
     *,
     level: float = LEVEL,
     strictest: float | None = None,
-) -> Judgement:
+) -> VerdictResult:
     both = [turn for turn in a if turn in b]
     return judge(
         [a[turn] for turn in both],
@@ -246,7 +246,7 @@ def _in_pairs(
     )
 
 
-def _so_far(record: SweepRecord, group: Group, cell: SweepCell, values: Values) -> Judgement | None:
+def _so_far(record: SweepRecord, group: Group, cell: SweepCell, values: Values) -> VerdictResult | None:
     """The interval of the rounds that there are, and why it is no verdict; None before the first."""
     a, b = values[group[0].id], values[cell.id]
     if not set(a) & set(b):
@@ -285,13 +285,13 @@ def _whole(record: SweepRecord, group: Group, values: Values) -> Group:
     return there if len(there) > 1 and there[0] == group[0] else ()
 
 
-def _rounds(record: SweepRecord, whole: Group, values: Values) -> Rounds:
+def _rounds(record: SweepRecord, whole: Group, values: Values) -> RoundResults:
     labels = {cell.id: label for label, cell in enumerate(whole)}
     order: dict[int, list[str]] = {}
     for step in record.design.steps:
         if step.purpose is Purpose.SCREEN and step.cell in labels:
             order.setdefault(step.round, []).append(step.cell)
-    return Rounds(
+    return RoundResults(
         values=tuple(tuple(log(values[cell][turn]) for cell in cells) for turn, cells in order.items()),
         labels=tuple(tuple(labels[cell] for cell in cells) for cells in order.values()),
         names=tuple(cell.row for cell in whole),

@@ -2,8 +2,8 @@
 
 from __future__ import annotations
 
-from app.core.analysis.stats import THRESHOLD_PERCENT, LogSpread, Spread
-from app.core.analysis.verdict import Judgement
+from app.core.analysis.stats import THRESHOLD_PERCENT, LogMeanInterval, MeanInterval
+from app.core.analysis.verdict import VerdictResult
 from app.core.presentation.json_schema import Json, picked
 from app.core.presentation.verdict_text import reason_words
 from app.core.session.sweep_record import SweepRecord
@@ -129,11 +129,11 @@ def _curve(curve: LoadCurve) -> Json:
     }
 
 
-def _spread(seen: Spread | None) -> Json | None:
+def _spread(seen: MeanInterval | None) -> Json | None:
     return None if seen is None else picked(seen, "mean", "half", "n")
 
 
-def _interval(seen: LogSpread | None) -> Json | None:
+def _interval(seen: LogMeanInterval | None) -> Json | None:
     return None if seen is None else picked(seen, "mean", "low", "high", "n")
 
 
@@ -163,7 +163,7 @@ def _result(one: CellResult) -> Json:
     }
 
 
-def _judgement(judgement: Judgement | None) -> Json | None:
+def _judgement(judgement: VerdictResult | None) -> Json | None:
     if judgement is None:
         return None
     interval = judgement.interval

@@ -3,12 +3,12 @@
 from __future__ import annotations
 
 from app.core.analysis.knee import Knee
-from app.core.analysis.stats import LogSpread, Spread
+from app.core.analysis.stats import LogMeanInterval, MeanInterval
 from app.core.presentation.table import Align, Cell, Column, FactLine, Facts, Row, Table, Tone
 from app.core.session.sweep_steps import Saturation
 from app.features.sweep.engine.cells import LatencyFigure
 from app.features.sweep.engine.load_curve import LoadCurve, RatePoint
-from app.features.sweep.engine.saturation import Saturated
+from app.features.sweep.engine.saturation import SaturationResult
 from widgets.text_utils import units
 
 TOO_FEW = "too few I/Os"
@@ -18,7 +18,7 @@ SATURATED = "saturated"
 """Of a rate that was not reached."""
 
 
-def spread_text(seen: Spread | None) -> str:
+def spread_text(seen: MeanInterval | None) -> str:
     """`41.2k +- 1.2 %`, the number alone of a single run."""
     if seen is None:
         return units.NOTHING
@@ -26,7 +26,7 @@ def spread_text(seen: Spread | None) -> str:
     return f"{units.iops(seen.mean)}{share}"
 
 
-def latency_text(seen: LogSpread | None) -> str:
+def latency_text(seen: LogMeanInterval | None) -> str:
     """`620 µs [590, 651 µs]`, the number alone of a single run."""
     if seen is None:
         return TOO_FEW
@@ -42,7 +42,7 @@ def goal_words(goal: Saturation | None) -> str:
     return "" if goal.p99_ns is None else f"with a p99 of at most {units.latency(goal.p99_ns)}"
 
 
-def search_facts(one: Saturated, goal: Saturation, of: str) -> Facts:
+def search_facts(one: SaturationResult, goal: Saturation, of: str) -> Facts:
     """The depths that were tried, and the one that was looked for; `of` names the workload."""
     tried = [
         FactLine(
@@ -57,12 +57,12 @@ def search_facts(one: Saturated, goal: Saturation, of: str) -> Facts:
     return Facts(heading=heading, facts=(*tried, FactLine("found", *_found(one, goal))))
 
 
-def search_words(one: Saturated, goal: Saturation) -> str:
+def search_words(one: SaturationResult, goal: Saturation) -> str:
     """What the search found, in a sentence."""
     return _found(one, goal)[0]
 
 
-def _found(one: Saturated, goal: Saturation) -> tuple[str, Tone]:
+def _found(one: SaturationResult, goal: Saturation) -> tuple[str, Tone]:
     best = one.best
     if not one.complete:
         most = max((point.iops.mean for point in one.points if point.iops is not None), default=None)
@@ -117,11 +117,11 @@ def _row(one: RatePoint, *, knee: bool) -> Row:
     )
 
 
-def _middle(seen: LogSpread | None) -> str:
+def _middle(seen: LogMeanInterval | None) -> str:
     return units.NOTHING if seen is None else units.latency(seen.mean)
 
 
-def _half(seen: LogSpread | None) -> str:
+def _half(seen: LogMeanInterval | None) -> str:
     """The farther end of the interval, in percent."""
     if seen is None or seen.high is None:
         return units.NOTHING

@@ -12,8 +12,8 @@ from app.core.presentation.noise_text import cells_noise_words
 from app.core.presentation.table import Column, FactLine, Facts, Row, Table, Tone
 from app.core.session.sweep_steps import Design, Purpose, Step, SweepCell
 from app.features.sweep.engine.estimate import later_runs, switches
-from app.features.sweep.engine.risk_assessment import Survey
-from app.features.sweep.engine.verdicts import Blind, blind
+from app.features.sweep.engine.risk_assessment import RiskAssessment
+from app.features.sweep.engine.verdicts import UnderpoweredSetups, blind
 from app.features.sweep.presentation.arrays import array_plan_facts
 from app.features.sweep.presentation.findings import left_out
 from backends.model import Target
@@ -29,7 +29,7 @@ def time_words(design: Design, speed: float | None) -> str:
     return took if speed in (None, 1.0) else f"{took} (simulated {speed:g} times as fast)"
 
 
-def plan_facts(surveyed: Survey, speed: float | None = None) -> tuple[Facts, ...]:
+def plan_facts(surveyed: RiskAssessment, speed: float | None = None) -> tuple[Facts, ...]:
     """All that will be done but the order, the most important first."""
     design = surveyed.design
     groups = (
@@ -101,7 +101,7 @@ def _plan(design: Design, speed: float | None) -> Iterator[FactLine]:
         yield FactLine("Verdicts", _blind(groups, design.pairs), Tone.ATTENTION)
 
 
-def _blind(groups: Sequence[Blind], pairs: int) -> str:
+def _blind(groups: Sequence[UnderpoweredSetups], pairs: int) -> str:
     """Which set-ups the matrix cannot tell apart whatever it measures, and what can."""
     sizes = [str(setups) for setups in sorted({group.setups for group in groups})]
     listed = " or ".join(filter(None, (", ".join(sizes[:-1]), sizes[-1])))
@@ -111,7 +111,7 @@ def _blind(groups: Sequence[Blind], pairs: int) -> str:
     return f"{said}; what leads is judged by {pairs} fresh pairs" if pairs else said
 
 
-def _noise(surveyed: Survey) -> Iterator[FactLine]:
+def _noise(surveyed: RiskAssessment) -> Iterator[FactLine]:
     """Of each workload of which enough runs are known; of the others that they are not."""
     design = surveyed.design
     columns = dict.fromkeys(cell.column for cell in design.cells)

@@ -10,7 +10,7 @@ from app.core.presentation.percent import difference_text
 from app.core.presentation.table import Align, Column, Row, Table, text_of
 from app.core.session.sweep_steps import PublishedFigure, PublishedKind, PublishedRows
 from app.features.sweep.engine.plan_values import LATENCY_UNITS
-from app.features.sweep.engine.published_results import BesidePublished
+from app.features.sweep.engine.published_results import PublishedComparison
 from app.features.sweep.engine.results import Results
 from widgets.text_utils import units
 from widgets.text_utils.text import width_of
@@ -49,7 +49,7 @@ def published_tables(found: Results) -> Iterator[Table]:
         yield next((table for table in tables if _width(table) <= WIDTH), tables[-1])
 
 
-def _table(own: Sequence[BesidePublished], shape: PublishedRows, source: str, order: Sequence[str]) -> Table:
+def _table(own: Sequence[PublishedComparison], shape: PublishedRows, source: str, order: Sequence[str]) -> Table:
     """Return the figures of a source: each of its rows, then ours and the difference below it.
 
     `order`: the workloads of the sweep.
@@ -107,7 +107,7 @@ def _unit(figure: PublishedFigure) -> str:
     return "" if found is None else found[1].replace("us", "µs")
 
 
-def _ours(one: BesidePublished | None) -> str:
+def _ours(one: PublishedComparison | None) -> str:
     if one is None:
         return ""
     if one.cell is None:
@@ -115,7 +115,7 @@ def _ours(one: BesidePublished | None) -> str:
     return units.NOTHING if one.measured is None else figure_text(one.figure, one.measured)
 
 
-def _difference(one: BesidePublished | None) -> str:
+def _difference(one: PublishedComparison | None) -> str:
     return "" if one is None else difference_text(one.figure.value, one.measured)
 
 

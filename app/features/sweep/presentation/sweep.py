@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections import Counter
 from collections.abc import Container, Iterator
 
-from app.core.analysis.verdict import Judgement, Verdict
+from app.core.analysis.verdict import Verdict, VerdictResult
 from app.core.presentation.comparison import verdict_sign, verdict_tone
 from app.core.presentation.percent import interval_text
 from app.core.presentation.table import Align, Cell, Column, Row, Table, Tone
@@ -224,7 +224,7 @@ def half_text(one: CellResult) -> str:
     return f"{seen.half / seen.mean * 100:.1f} %"
 
 
-def verdict_words(judgement: Judgement) -> str:
+def verdict_words(judgement: VerdictResult) -> str:
     """The verdict and its interval; a mark where the runs could not be made in turn."""
     mark = "" if judgement.interleaved or judgement.interval is None else NOT_IN_TURN
     shown = "" if judgement.interval is None else interval_text(judgement.interval)

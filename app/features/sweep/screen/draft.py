@@ -11,7 +11,7 @@ from app.core.changes.arrays.candidates import WantedArrays
 from app.core.fio.job import Job
 from app.core.fio.profiles import PROFILES, profile
 from app.core.session.sweep_steps import Rank
-from app.features.sweep.engine.targets import Holder
+from app.features.sweep.engine.targets import SettingOwner
 from backends.array_planning import LEVELS, SPANNED, STRIPS, spans_that_fit
 from backends.model import Level
 from backends.raid import ARRANGEMENTS
@@ -28,7 +28,7 @@ ROLE = "target"
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
-class Value:
+class DraftValue:
     """Something to tick."""
 
     value: str
@@ -55,7 +55,7 @@ class DraftAxis:
     """A sentence or two."""
     group: str = ""
     """Heading it stands under."""
-    values: tuple[Value, ...] = ()
+    values: tuple[DraftValue, ...] = ()
     """What is offered."""
     free: bool = False
     """Whether other values may be typed."""
@@ -207,7 +207,7 @@ _MEASURE_VALUES: Sequence[tuple[str, str, str, tuple[tuple[str, str], ...]]] = (
 )
 
 
-def axes_of(holders: Sequence[Holder], draft: Draft) -> tuple[DraftAxis, ...]:
+def axes_of(holders: Sequence[SettingOwner], draft: Draft) -> tuple[DraftAxis, ...]:
     """All that may be ticked: what arrays are made, the job's fields, the settings of the target and of its queue,
     how it is measured.
     """
@@ -240,7 +240,7 @@ def axes_of(holders: Sequence[Holder], draft: Draft) -> tuple[DraftAxis, ...]:
             label=label,
             help=help,
             group="Measuring",
-            values=tuple(Value(value=value, label=text) for value, text in values),
+            values=tuple(DraftValue(value=value, label=text) for value, text in values),
         )
         for name, label, help, values in _MEASURE_VALUES
         if not (draft.drives and name == "load")  # searched on one array, not on several
@@ -252,13 +252,16 @@ def _array_axes(draft: Draft) -> list[DraftAxis]:
     if not draft.drives:
         return []
     group = f"Arrays of {plural(len(draft.drives), 'drive')}"
-    levels = tuple(Value(value=level.value, label=level.value, risk=Risk.DESTROYS_DATA) for level in LEVELS)
+    levels = tuple(DraftValue(value=level.value, label=level.value, risk=Risk.DESTROYS_DATA) for level in LEVELS)
     count = len(draft.drives)
     fitting = sorted({spans for level in SPANNED for spans in spans_that_fit(level, count)})
-    spans = tuple(Value(value=str(one), label=f"{one} of {plural(count // one, 'drive')}") for one in fitting)
-    layouts = tuple(Value(value=f"{letter}2", label=f"2 {word} copies") for letter, word in ARRANGEMENTS.items())
-    strips = tuple(Value(value=_strip_text(size), label=exact_words(size)) for size in STRIPS)
-    clean = (Value(value="no", label="synchronised first"), Value(value="yes", label="assume-clean, then written"))
+    spans = tuple(DraftValue(value=str(one), label=f"{one} of {plural(count // one, 'drive')}") for one in fitting)
+    layouts = tuple(DraftValue(value=f"{letter}2", label=f"2 {word} copies") for letter, word in ARRANGEMENTS.items())
+    strips = tuple(DraftValue(value=_strip_text(size), label=exact_words(size)) for size in STRIPS)
+    clean = (
+        DraftValue(value="no", label="synchronised first"),
+        DraftValue(value="yes", label="assume-clean, then written"),
+    )
     axes = (
         (
             "level",
@@ -303,20 +306,21 @@ def _strip_text(size: int) -> str:
     return f"{size >> 10}k"
 
 
-def _with_present(name: str, texts: Mapping[str, str], values: tuple[str, ...]) -> tuple[Value, ...]:
+def _with_present(name: str, texts: Mapping[str, str], values: tuple[str, ...]) -> tuple[DraftValue, ...]:
     """The usual values, and the job's own among them."""
     now = texts[name]
     if name == "rwmixread" and texts["rw"] not in ("rw", "randrw"):
         now = "0" if "write" in texts["rw"] else "100"
     listed = values if now in values or not now else (now, *values)
     return tuple(
-        Value(value=value, label=f"{value} %" if name == "rwmixread" else value, now=value == now) for value in listed
+        DraftValue(value=value, label=f"{value} %" if name == "rwmixread" else value, now=value == now)
+        for value in listed
     )
 
 
 def _profiles(draft: Draft) -> DraftAxis:
     values = tuple(
-        Value(
+        DraftValue(
             value=known.name,
             label=known.name,
             now=known.name == draft.profile,
@@ -331,7 +335,7 @@ def _profiles(draft: Draft) -> DraftAxis:
 
 def _setting(setting: Setting, reading: Reading, group: str) -> DraftAxis:
     choices = tuple(
-        Value(value=choice.value, label=choice.label, now=choice.value == reading.now, risk=choice.risk)
+        DraftValue(value=choice.value, label=choice.label, now=choice.value == reading.now, risk=choice.risk)
         for choice in reading.choices
     )
     return DraftAxis(
@@ -355,10 +359,10 @@ def _why_not(setting: Setting, reading: Reading) -> str:
     return "it cannot be read, so it could not be put back" if reading.now is None else ""
 
 
-def _around(reading: Reading, span: Span | None, risk: Risk) -> tuple[Value, ...]:
+def _around(reading: Reading, span: Span | None, risk: Risk) -> tuple[DraftValue, ...]:
     """What is set now, and legal values a quarter to sixteen times as large."""
     if span is None or reading.now is None or not reading.now.lstrip("-").isdigit():
-        return () if reading.now is None else (Value(value=reading.now, label=reading.now, now=True),)
+        return () if reading.now is None else (DraftValue(value=reading.now, label=reading.now, now=True),)
     now = int(reading.now)
     wanted = {now, *(now * factor // 4 for factor in (1, 2, 8, 16, 64))}
     if now == 0:
@@ -366,7 +370,7 @@ def _around(reading: Reading, span: Span | None, risk: Risk) -> tuple[Value, ...
     if span.maximum - span.minimum <= 8 * span.step:
         wanted |= set(range(span.minimum, span.maximum + 1, span.step))
     legal = [one for one in wanted if span.minimum <= one <= span.maximum and (one - span.minimum) % span.step == 0]
-    return tuple(Value(value=str(one), label=str(one), now=one == now, risk=risk) for one in sorted({*legal, now}))
+    return tuple(DraftValue(value=str(one), label=str(one), now=one == now, risk=risk) for one in sorted({*legal, now}))
 
 
 # -- what is ticked on the Sweep screen as the text of a plan file ----------------------------------------------------

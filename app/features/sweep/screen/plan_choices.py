@@ -24,7 +24,7 @@ from widgets.choice_list import ChoiceDialog
 from widgets.field_dialog import TextDialog
 
 if TYPE_CHECKING:
-    from app.tui.app_interface import Port
+    from app.tui.app_interface import AppInterface
 
 
 class PlanChoices(Horizontal):
@@ -48,9 +48,9 @@ class PlanChoices(Horizontal):
         raise NotImplementedError
 
     @property
-    def workbench_app(self) -> Port:
+    def workbench_app(self) -> AppInterface:
         """The app, as what it is."""
-        return cast("Port", self.app)
+        return cast("AppInterface", self.app)
 
     @property
     def ready(self) -> bool:

@@ -5,11 +5,11 @@ from __future__ import annotations
 from collections.abc import Mapping, Sequence
 from itertools import groupby
 
-from app.core.presentation.risk_text import Tier, risk_cell, tier
+from app.core.presentation.risk_text import ConfirmationLevel, risk_cell, tier
 from app.core.session.sweep_steps import Design
 from app.features.sweep.engine.estimate import switches
 from app.features.sweep.engine.plan import JobAxis, SweepPlan
-from app.features.sweep.engine.risk_assessment import Survey
+from app.features.sweep.engine.risk_assessment import RiskAssessment
 from app.features.sweep.presentation.plan import order_facts, plan_facts, time_words
 from app.features.sweep.screen.draft import Draft, DraftAxis
 from app.tui import render
@@ -121,12 +121,14 @@ def file_rows(plan: SweepPlan, named: Mapping[str, str]) -> tuple[TableRow, ...]
     return tuple(rows)
 
 
-def plan_groups(surveyed: Survey, speed: float | None = None) -> tuple[FactGroup, ...]:
+def plan_groups(surveyed: RiskAssessment, speed: float | None = None) -> tuple[FactGroup, ...]:
     """All that will be done, the most important first, and the order as far as anybody reads."""
     return render.groups((*plan_facts(surveyed, speed), *order_facts(surveyed.design, STEPS_SHOWN)))
 
 
-def question(surveyed: Survey, commands: Sequence[tuple[str, ...] | str], speed: float | None = None) -> Confirmation:
+def question(
+    surveyed: RiskAssessment, commands: Sequence[tuple[str, ...] | str], speed: float | None = None
+) -> Confirmation:
     """The dialog before it begins; the strictest that any of its steps asks for."""
     design = surveyed.design
     title = f"Sweep: {design.title}"
@@ -153,7 +155,9 @@ def question(surveyed: Survey, commands: Sequence[tuple[str, ...] | str], speed:
         commands=tuple(commands),
         risks=(*overwritten, *surveyed.wear, *surveyed.risks),
         evidence=(*lost, *blank) if destroys else (),
-        devices=() if tier(surveyed.risk) is Tier.HARMLESS else tuple(plate.sentence for plate in surveyed.plates),
+        devices=()
+        if tier(surveyed.risk) is ConfirmationLevel.HARMLESS
+        else tuple(plate.sentence for plate in surveyed.plates),
         required=word_of(surveyed.plates) if destroys else "",
         apply_label="Begin",
     )

@@ -14,7 +14,7 @@ from app.core.fio.profiles import PROFILES, profile
 from app.core.session.state import Session
 from app.core.session.sweep_steps import Design
 from app.features.sweep.engine.plan_expansion import expand
-from app.features.sweep.engine.targets import Known
+from app.features.sweep.engine.targets import TargetFacts
 from app.features.sweep.screen.draft import LEVEL_AXIS, Draft, DraftAxis, axes_of
 from app.features.sweep.screen.plan_choices import PlanChoices
 from app.features.sweep.screen.plan_view import (
@@ -35,7 +35,7 @@ from widgets.field_dialog import TextDialog
 from widgets.keyed_table import KeyedTable
 from widgets.pane import Pane
 from widgets.table_layout import plain
-from widgets.text_panel import Prose
+from widgets.text_panel import TextParagraphs
 
 _PARSERS = {field.key: field.parse for field in FIELDS}
 
@@ -49,14 +49,14 @@ class SweepPlanner(PlanChoices):
         """Whether only what was chosen is listed."""
         self._opened: frozenset[str] = frozenset()
         self._looked: object = None
-        self._known: Known | None = None
+        self._known: TargetFacts | None = None
 
     def compose(self) -> ComposeResult:
         """Job and axes; the plan."""
         with Pane("What is varied", id="sweep-left"):
             yield Static("", id="sweep-job", markup=False)
             yield KeyedTable(AXIS_COLUMNS, id="sweep-axes", empty="looking for hardware ...")
-            yield Prose("", "label", id="sweep-help")
+            yield TextParagraphs("", "label", id="sweep-help")
         with Pane("Estimate and order", id="sweep-right"), VerticalScroll():
             yield Details(id="sweep-facts")
 
@@ -112,7 +112,7 @@ class SweepPlanner(PlanChoices):
         if self.file is None and self.draft is not None and self.draft.drives:
             self.axes = axes_of((), self.draft)
             if not self.ready:
-                self._with(Known(addresses={}))
+                self._with(TargetFacts(addresses={}))
                 return
         self._say_plan("reading the settings of the target ...")
         try:
@@ -122,7 +122,7 @@ class SweepPlanner(PlanChoices):
         else:
             self._with(self._known)
 
-    def _with(self, known: Known) -> None:
+    def _with(self, known: TargetFacts) -> None:
         """Rows and plan, now that the targets are known."""
         if self.draft is not None and self.file is None:
             self.axes = axes_of(next(iter(known.holders.values()), ()), self.draft)
@@ -142,7 +142,7 @@ class SweepPlanner(PlanChoices):
             return
         self.run_worker(self._survey(design, known), group="sweep-survey", exclusive=True)
 
-    async def _survey(self, design: Design, known: Known) -> None:
+    async def _survey(self, design: Design, known: TargetFacts) -> None:
         try:
             surveyed = await sweeping(self.workbench_app).survey(design, known)
         except RaidbenchError as error:
@@ -178,7 +178,7 @@ class SweepPlanner(PlanChoices):
         self._help()
 
     def _help(self) -> None:
-        line = self.query_one("#sweep-help", Prose)
+        line = self.query_one("#sweep-help", TextParagraphs)
         axis = self._axis()
         row = self.table.cursor_row
         if self.file is not None:

@@ -10,7 +10,7 @@ from textual.app import ComposeResult
 from app.core.session.state import Session
 from app.features.sweep.engine.plan import PlanError
 from app.features.sweep.screen.planner import SweepPlanner
-from app.features.sweep.screen.sweep_control import Sweeping, sweeping
+from app.features.sweep.screen.sweep_control import SweepController, sweeping
 from app.features.sweep.screen.watch import SweepWatch
 from app.tui.base import WorkbenchScreen
 
@@ -44,7 +44,7 @@ class SweepScreen(WorkbenchScreen):
         return self.query_one(SweepPlanner)
 
     @property
-    def _sweeping(self) -> Sweeping:
+    def _sweeping(self) -> SweepController:
         return sweeping(self.workbench_app)
 
     def show(self, session: Session) -> None:

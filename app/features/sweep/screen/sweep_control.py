@@ -16,29 +16,29 @@ if TYPE_CHECKING:  # what a sweep needs is imported when there is one: every scr
     from app.core.session.sweep_steps import Design
     from app.features.sweep.engine.live_log import Follower
     from app.features.sweep.engine.plan import SweepPlan
-    from app.features.sweep.engine.risk_assessment import Survey
-    from app.features.sweep.engine.targets import Known
-    from app.tui.app_interface import Port
+    from app.features.sweep.engine.risk_assessment import RiskAssessment
+    from app.features.sweep.engine.targets import TargetFacts
+    from app.tui.app_interface import AppInterface
 
 EVERY = 0.25
 """Seconds between two looks at what a sweep does."""
 
 
-def sweeping(app: Port) -> Sweeping:
+def sweeping(app: AppInterface) -> SweepController:
     """Return the sweep that the app shows."""
-    return cast("Sweeping", app.background["sweep"])
+    return cast("SweepController", app.background["sweep"])
 
 
-def compare_levels(app: Port, wanted: WantedArrays) -> None:
+def compare_levels(app: AppInterface, wanted: WantedArrays) -> None:
     """Take drives to the Sweep screen."""
     sweeping(app).wanted = wanted
     app.action_go("sweep")
 
 
-class Sweeping(BackgroundWork):
+class SweepController(BackgroundWork):
     """The sweep that the app shows. It runs in another process, so that it outlives the terminal."""
 
-    def __init__(self, app: Port) -> None:
+    def __init__(self, app: AppInterface) -> None:
         self._app = app
         self.follower: Follower | None = None
         """What is read of it; None before there is any."""
@@ -71,13 +71,13 @@ class Sweeping(BackgroundWork):
         """How many times as fast the simulation runs; None of a real machine."""
         return self._app.options.sweep_speed if self._app.workbench.simulated else None
 
-    async def look(self, plan: SweepPlan, named: Mapping[str, str]) -> Known:
+    async def look(self, plan: SweepPlan, named: Mapping[str, str]) -> TargetFacts:
         """What has to be known of the targets. Raises RaidbenchError."""
         from app.features.sweep.engine.targets import look
 
         return await look(self._app.workbench, plan, named)
 
-    async def survey(self, design: Design, known: Known) -> Survey:
+    async def survey(self, design: Design, known: TargetFacts) -> RiskAssessment:
         """What a sweep puts at risk. Raises RaidbenchError."""
         from app.features.sweep.engine.risk_assessment import survey
 

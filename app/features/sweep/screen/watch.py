@@ -36,7 +36,7 @@ from app.features.sweep.presentation.sweep import (
 from app.features.sweep.screen.results_view import grid, state_words, title_words, whole
 from app.tui.bench.curves import Curves, ramp_of
 from app.tui.bench.live_view import latency_chart, progress, throughput_chart
-from app.tui.plot_worker import StillPicture
+from app.tui.plot_worker import PlotWorker
 from app.tui.render import columns, groups, rows
 from backends.text import clean_lines
 from widgets.bars import ProgressLine
@@ -45,14 +45,14 @@ from widgets.details import Detail, Details, FactGroup
 from widgets.heat_plot import ShadeScale
 from widgets.matrix import Matrix
 from widgets.pane import Pane
-from widgets.static_table import StillTable
-from widgets.text_panel import Prose
+from widgets.static_table import StaticTable
+from widgets.text_panel import TextParagraphs
 
 if TYPE_CHECKING:
-    from widgets.plot_render.plot_data import Picture
+    from widgets.plot_render.plot_data import StaticPlot
 
 
-def _picture(session: Session, folder: Path) -> Picture | None:
+def _picture(session: Session, folder: Path) -> StaticPlot | None:
     draw = action("plots.sweep")
     return None if draw is None else draw(session, folder)
 
@@ -87,10 +87,10 @@ class SweepWatch(Vertical):
         with Pane("What was found", id="sweep-findings-pane"), VerticalScroll(id="sweep-found"):
             yield Vertical(id="sweep-published")
             yield Details(id="sweep-short")
-            yield StillPicture(id="sweep-picture", ascii=bool(getattr(self.app, "ascii", False)))
-            yield StillTable(id="sweep-ranking")
+            yield PlotWorker(id="sweep-picture", ascii=bool(getattr(self.app, "ascii", False)))
+            yield StaticTable(id="sweep-ranking")
             yield Details(id="sweep-findings")
-        yield Prose("", id="sweep-state")
+        yield TextParagraphs("", id="sweep-state")
 
     def on_mount(self) -> None:
         """Draws as the app does."""
@@ -137,7 +137,7 @@ class SweepWatch(Vertical):
             self._show_published(found)
         self._show_picture(follower, record, running=running)
         words, tone = state_words(record, running=running, stopping=stopping)
-        self.query_one("#sweep-state", Prose).say(words, tone)
+        self.query_one("#sweep-state", TextParagraphs).say(words, tone)
 
     def _show_published(self, found: Results) -> None:
         """Published tables, before everything else; drawn again only when a figure differs."""
@@ -149,7 +149,7 @@ class SweepWatch(Vertical):
         place.remove_children()
         for one in shown:
             heading = Details(groups=(FactGroup(facts=(Detail(label="", value=one.heading),)),))
-            place.mount(heading, StillTable(columns(one), rows(one)))
+            place.mount(heading, StaticTable(columns(one), rows(one)))
 
     def _put(self, selector: str, text: str) -> None:
         line, cleaned = self.query_one(selector, Static), clean_lines(text)
@@ -175,7 +175,7 @@ class SweepWatch(Vertical):
         one = found.at(setup, workload)
         told = cell_words(found, record, one) if one is not None else why_left_out(record, setup, workload)
         self._put("#sweep-cell", told)
-        table = self.query_one("#sweep-ranking", StillTable)
+        table = self.query_one("#sweep-ranking", StaticTable)
         curve = next(iter(found.load_curves), None) if alone(record) else None
         ranked = ranking(found, workload) if curve is None else curve_table(curve)
         table.display = curve is not None or not alone(record)
@@ -183,7 +183,7 @@ class SweepWatch(Vertical):
 
     def _show_picture(self, follower: Follower, record: SweepRecord, *, running: bool) -> None:
         """At the end what Explore shows first, unasked; while a step runs nothing is drawn that costs more than it."""
-        view = self.query_one(StillPicture)
+        view = self.query_one(PlotWorker)
         view.display = not running and bool(record.ended)
         if view.display:
             view.make(partial(_picture, follower.session, follower.folder), (record.started, len(record.ended)))

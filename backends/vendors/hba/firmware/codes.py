@@ -6,7 +6,7 @@ import struct
 from collections.abc import Mapping
 
 from backends.model import Level, State
-from backends.vendors.megaraid.facts import UNKNOWN, BackgroundOperation, Backup, Policies, Word
+from backends.vendors.megaraid.facts import UNKNOWN, BackgroundOperation, CacheProtection, MegaRaidValue, Policies
 
 OPERATIONS: Mapping[str, int] = {
     "read_ahead": 0x01,
@@ -103,14 +103,14 @@ def drive_state(code: int) -> tuple[State, str]:
     return _DRIVE_STATES.get(code, (State.UNKNOWN, f"state {code:#04x}"))
 
 
-def access(code: int) -> Word:
+def access(code: int) -> MegaRaidValue:
     """Access policy."""
-    return Word(value=_ACCESS.get(code & 3, UNKNOWN), raw=f"access {code}")
+    return MegaRaidValue(value=_ACCESS.get(code & 3, UNKNOWN), raw=f"access {code}")
 
 
-def drive_cache(code: int) -> Word:
+def drive_cache(code: int) -> MegaRaidValue:
     """`MR_PD_CACHE_*`: what is asked of the members' own caches."""
-    return Word(value=_DRIVE_CACHE.get(code, UNKNOWN), raw=f"disk cache {code}")
+    return MegaRaidValue(value=_DRIVE_CACHE.get(code, UNKNOWN), raw=f"disk cache {code}")
 
 
 def policies(bits: int) -> Policies:
@@ -123,9 +123,9 @@ def policies(bits: int) -> Policies:
     if bits & 0x04:
         read = "adaptive" if bits & 0x08 else "read-ahead"
     return Policies(
-        write_cache=Word(value=write, raw=raw),
-        read_ahead=Word(value=read, raw=raw),
-        io_policy=Word(value="cached" if bits & 0x60 else "direct", raw=raw),
+        write_cache=MegaRaidValue(value=write, raw=raw),
+        read_ahead=MegaRaidValue(value=read, raw=raw),
+        io_policy=MegaRaidValue(value="cached" if bits & 0x60 else "direct", raw=raw),
     )
 
 
@@ -151,7 +151,7 @@ def _jobs(data: bytes, kinds: tuple[str, ...]) -> tuple[BackgroundOperation, ...
     )
 
 
-def backup(kind: int, status: int, temperature_c: int, milliamperes: int, millivolts: int) -> Backup:
+def backup(kind: int, status: int, temperature_c: int, milliamperes: int, millivolts: int) -> CacheProtection:
     """The battery, from its type and status bits. Of a type without a name here nothing is concluded."""
     named = _BATTERY_KINDS.get(kind)
     trouble = [(bit, state, word) for bit, (state, word) in _BATTERY_TROUBLE.items() if status & bit]
@@ -159,9 +159,9 @@ def backup(kind: int, status: int, temperature_c: int, milliamperes: int, milliv
     serious = [bit for bit, _, _ in trouble if bit != 1 << 3 and not (kind == 2 and bit in _HARMLESS_FOR_BBU)]
     details = {"voltage": f"{millivolts / 1000:.2f} V", "current": f"{milliamperes} mA"}
     details["type"] = named or f"type {kind}"
-    return Backup(
+    return CacheProtection(
         kind="bbu",
-        state=Word(value=(trouble[0][1] if trouble else "optimal") if named else UNKNOWN, raw=raw),
+        state=MegaRaidValue(value=(trouble[0][1] if trouble else "optimal") if named else UNKNOWN, raw=raw),
         healthy=None if named is None else not serious,
         temperature_c=temperature_c or None,
         learning=bool(status & 1 << 6),

@@ -12,7 +12,7 @@ from backends.model import Media
 from backends.text import clean
 from backends.values import dataclass
 from backends.vendors.hba.firmware import codes
-from backends.vendors.megaraid.facts import Backup, Card, PhysicalDrive, VirtualDrive
+from backends.vendors.megaraid.facts import CacheProtection, Card, PhysicalDrive, VirtualDrive
 
 SECTOR = 512
 """Bytes of a block where the firmware does not say otherwise."""
@@ -118,7 +118,7 @@ def rates(data: bytes) -> dict[str, str]:
     return {key: str(data[at]) for key, at in codes.RATES.items()}
 
 
-def battery(data: bytes) -> Backup | None:
+def battery(data: bytes) -> CacheProtection | None:
     """`mfi_bbu_status`; None if it says that there is none."""
     _need(data, 12, "battery")
     kind, status = data[0], _u32(data, 8)

@@ -7,12 +7,12 @@ from dataclasses import replace
 from typing import TypeVar
 
 from backends.errors import RaidbenchError, ToolFailedError, ToolTimeoutError
-from backends.firmware_queries import AsksFirmware, Question
+from backends.firmware_queries import FirmwareQuery, FirmwareQueryHost
 from backends.vendors.hba.firmware import layouts
 from backends.vendors.hba.firmware.codes import drive_state
 from backends.vendors.hba.firmware.layouts import Configuration, FirmwareDrive
-from backends.vendors.megaraid.dialect import Contents
-from backends.vendors.megaraid.facts import Card, PhysicalDrive, VirtualDrive, Word
+from backends.vendors.megaraid.dialect import CardSnapshot
+from backends.vendors.megaraid.facts import Card, MegaRaidValue, PhysicalDrive, VirtualDrive
 
 T = TypeVar("T")
 
@@ -20,37 +20,37 @@ DISK = 0
 """SCSI device type of what is a drive; enclosures are listed with them."""
 
 
-async def look(asking: AsksFirmware, host_number: int, pci: str) -> Contents:
+async def look(asking: FirmwareQueryHost, host_number: int, pci: str) -> CardSnapshot:
     """All that the card behind a SCSI host says. A part that it refuses becomes a problem of the rest.
 
     Raises RaidbenchError when it does not even say what it is, or stops answering.
     """
     questions = _Questions(asking, host_number)
-    about = await asking.ask_firmware(host_number, Question.CONTROLLER)
+    about = await asking.ask_firmware(host_number, FirmwareQuery.CONTROLLER)
     card = questions.read(layouts.card, about, host_number)
     if card is None:
         raise ToolFailedError(f"The card of host{host_number} gave an answer that cannot be read.")
     card = await _completed(questions, replace(card, pci=pci), about)
     configuration = await _configuration(questions)
-    places = await questions.ask(layouts.places, Question.DRIVES) or ()
+    places = await questions.ask(layouts.places, FirmwareQuery.DRIVES) or ()
     disks = sorted((place for place in places if place.kind == DISK), key=lambda place: place.order)
     drives = [await _drive(questions, place, configuration) for place in disks]
-    numbers = sorted(one.number for one in await questions.ask(layouts.volumes, Question.VOLUMES) or ())
+    numbers = sorted(one.number for one in await questions.ask(layouts.volumes, FirmwareQuery.VOLUMES) or ())
     volumes = [await _volume(questions, number, configuration, drives) for number in numbers]
     found = tuple(volume for volume in volumes if volume is not None)
-    return Contents(card=card, volumes=found, drives=_owned(drives, found), problems=tuple(questions.problems))
+    return CardSnapshot(card=card, volumes=found, drives=_owned(drives, found), problems=tuple(questions.problems))
 
 
 class _Questions:
     """Questions to one card; what it refuses is noted and passed over."""
 
-    def __init__(self, asking: AsksFirmware, host_number: int) -> None:
+    def __init__(self, asking: FirmwareQueryHost, host_number: int) -> None:
         self._asking = asking
         self._host_number = host_number
         self.problems: list[str] = []
 
     async def ask(
-        self, parse: Callable[[bytes], T], question: Question, *, subject: int = 0, size: int | None = None
+        self, parse: Callable[[bytes], T], question: FirmwareQuery, *, subject: int = 0, size: int | None = None
     ) -> T | None:
         """What it says, None if it refuses. Raises ToolTimeoutError: a card that fell silent is left alone."""
         try:
@@ -72,26 +72,26 @@ class _Questions:
 
 
 async def _completed(questions: _Questions, card: Card, about: bytes) -> Card:
-    rates = await questions.ask(layouts.rates, Question.PROPERTIES) or {}
-    card = replace(card, values={key: Word(value=number, raw=number) for key, number in rates.items()})
+    rates = await questions.ask(layouts.rates, FirmwareQuery.PROPERTIES) or {}
+    card = replace(card, values={key: MegaRaidValue(value=number, raw=number) for key, number in rates.items()})
     if layouts.has_battery(about):
-        backup = await questions.ask(layouts.battery, Question.BATTERY)
+        backup = await questions.ask(layouts.battery, FirmwareQuery.BATTERY)
         card = replace(card, backup=backup, backup_known=backup is not None)
     return card
 
 
 async def _configuration(questions: _Questions) -> Configuration:
-    size = await questions.ask(layouts.configuration_size, Question.CONFIGURATION_SIZE)
-    if size is None or not 32 <= size <= Question.CONFIGURATION.value.size:
+    size = await questions.ask(layouts.configuration_size, FirmwareQuery.CONFIGURATION_SIZE)
+    if size is None or not 32 <= size <= FirmwareQuery.CONFIGURATION.value.size:
         return Configuration()
-    found = await questions.ask(layouts.configuration, Question.CONFIGURATION, size=size)
+    found = await questions.ask(layouts.configuration, FirmwareQuery.CONFIGURATION, size=size)
     return found if found is not None else Configuration()
 
 
 async def _drive(questions: _Questions, place: FirmwareDrive, configuration: Configuration) -> PhysicalDrive:
     """A drive; where it says nothing of itself, its state is what its drive group has of it."""
     bare = PhysicalDrive(card=0, enclosure=place.enclosure, slot=place.slot, device_id=place.device_id)
-    found = await questions.ask(lambda data: layouts.drive(data, place), Question.DRIVE, subject=place.device_id)
+    found = await questions.ask(lambda data: layouts.drive(data, place), FirmwareQuery.DRIVE, subject=place.device_id)
     known = found if found is not None else bare
     code = configuration.state(place.device_id) if not known.state_raw else None
     return known if code is None else replace(known, state=drive_state(code)[0], state_raw=drive_state(code)[1])
@@ -101,7 +101,7 @@ async def _volume(
     questions: _Questions, number: int, configuration: Configuration, drives: list[PhysicalDrive]
 ) -> VirtualDrive | None:
     """A virtual drive with its members; an answer about another one counts for nothing."""
-    found = await questions.ask(layouts.volume, Question.VOLUME, subject=number)
+    found = await questions.ask(layouts.volume, FirmwareQuery.VOLUME, subject=number)
     if found is None or found.number != number:
         return None
     places = {drive.device_id: drive.place for drive in drives}

@@ -15,10 +15,10 @@ from backends.vendors.megaraid.facts import (
     PRESERVED_BOOT,
     UNKNOWN,
     BackgroundOperation,
-    Backup,
+    CacheProtection,
     Card,
+    MegaRaidValue,
     Option,
-    Word,
 )
 from backends.vendors.megaraid.megacli.settings import of_settings
 from backends.vendors.megaraid.megacli.text import Line, degrees, given, lines, whole, yes
@@ -56,7 +56,7 @@ _RUNNING = ("active", "running", "paused", "suspended", "in progress")
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
-class Promise:
+class AnnouncedCounts:
     """How much the card says it has, to be held against what is listed."""
 
     volumes: int | None = None
@@ -133,10 +133,10 @@ def _first_whole(found: _Sections, label: str) -> int | None:
     return next((whole(rows[label]) for rows in found.rows.values() if label in rows), None)
 
 
-def parse_promise(text: str, number: int) -> Promise:
+def parse_promise(text: str, number: int) -> AnnouncedCounts:
     """How many virtual drives and drives -AdpAllInfo promises."""
     found = _sections(text, number)
-    return Promise(
+    return AnnouncedCounts(
         volumes=whole(found.value("device present", "virtual drives", "virtual disks")),
         disks=whole(found.value("device present", "disks")),
     )
@@ -170,8 +170,8 @@ def _supports(found: _Sections) -> Mapping[str, bool]:
     return {key: value for key, value in told.items() if value is not None}
 
 
-def _values(found: _Sections) -> Mapping[str, Word]:
-    values: dict[str, Word] = {}
+def _values(found: _Sections) -> Mapping[str, MegaRaidValue]:
+    values: dict[str, MegaRaidValue] = {}
     for label, ours in _RATES.items():
         raw = found.value("settings", label)
         if raw and ours not in values:
@@ -180,7 +180,7 @@ def _values(found: _Sections) -> Mapping[str, Word]:
         values["cache_flush_interval"] = _digits(raw, "s", "sec", "seconds")
     values |= of_settings(found.rows.get("settings", {}))
     if raw := found.value("supported pd operations", "enable jbod"):
-        values["jbod"] = Word(value={"yes": "on", "no": "off"}.get(raw.lower(), UNKNOWN), raw=raw)
+        values["jbod"] = MegaRaidValue(value={"yes": "on", "no": "off"}.get(raw.lower(), UNKNOWN), raw=raw)
     return values
 
 
@@ -193,9 +193,9 @@ def _shown(found: _Sections) -> Mapping[str, str]:
     return {label: text for label, text in told.items() if text}
 
 
-def _digits(raw: str, *units: str) -> Word:
+def _digits(raw: str, *units: str) -> MegaRaidValue:
     number = whole(raw, *units)
-    return Word(value=UNKNOWN if number is None else str(number), raw=raw)
+    return MegaRaidValue(value=UNKNOWN if number is None else str(number), raw=raw)
 
 
 def parse_pci(text: str, number: int) -> str | None:
@@ -248,26 +248,26 @@ def _option(name: str, left: str) -> Option:
         meaning = "trial"
     elif left.lower().startswith(("not activated", "not available", "disabled", "expired")):
         meaning = "not-activated"
-    return Option(name=name, state=Word(value=meaning, raw=left))
+    return Option(name=name, state=MegaRaidValue(value=meaning, raw=left))
 
 
-def parse_patrol_read(text: str) -> tuple[Word | None, BackgroundOperation | None]:
+def parse_patrol_read(text: str) -> tuple[MegaRaidValue | None, BackgroundOperation | None]:
     """Mode and running job of -AdpPR -Info."""
     return _schedule(text, "patrol read mode", _PATROL, "patrol-read")
 
 
-def parse_consistency_check(text: str) -> tuple[Word | None, BackgroundOperation | None]:
+def parse_consistency_check(text: str) -> tuple[MegaRaidValue | None, BackgroundOperation | None]:
     """Mode and running job of -AdpCcSched -Info."""
     return _schedule(text, "operation mode", _CHECK, "consistency-check")
 
 
 def _schedule(
     text: str, label: str, meanings: Mapping[str, str], kind: str
-) -> tuple[Word | None, BackgroundOperation | None]:
+) -> tuple[MegaRaidValue | None, BackgroundOperation | None]:
     pairs = _pairs(text, (label, "current state"))
     mode, state = pairs.get(label), pairs.get("current state", "")
     job = BackgroundOperation(kind=kind, state=state) if state.lower().startswith(_RUNNING) else None
-    return Word(value=meanings.get(mode.lower(), UNKNOWN), raw=mode) if mode else None, job
+    return MegaRaidValue(value=meanings.get(mode.lower(), UNKNOWN), raw=mode) if mode else None, job
 
 
 def _pairs(text: str, keys: Sequence[str]) -> Mapping[str, str]:
@@ -325,7 +325,7 @@ _DETAILS = {
 """Keys worth a line, and what they are called here."""
 
 
-def parse_battery(text: str) -> Backup | None:
+def parse_battery(text: str) -> CacheProtection | None:
     """What protects the cache; None if nothing is fitted or the answer says nothing: see `battery_told`."""
     fields: dict[str, list[str]] = {}
     for line in lines(text):
@@ -337,7 +337,7 @@ def parse_battery(text: str) -> Backup | None:
     state = _state(fields)
     learning = yes(_first(fields, "learn cycle active"))
     temperatures = (degrees(value) for value in fields.get("temperature", ()))
-    return Backup(
+    return CacheProtection(
         kind="cachevault" if kind.upper().startswith(("CV", "SUPERCAP")) else "bbu",
         state=state,
         healthy=False if state.value in _BAD else True if state.value == "optimal" else None,
@@ -354,19 +354,19 @@ def battery_told(text: str) -> bool:
     return parse_battery(text) is not None or "required hardware component is not present" in text
 
 
-def _state(fields: Mapping[str, list[str]]) -> Word:
+def _state(fields: Mapping[str, list[str]]) -> MegaRaidValue:
     told = _first(fields, "battery state")
     for key, meaning in _WORST_FIRST:
         if yes(_first(fields, key.lower())):
-            return Word(value=meaning, raw=key)
+            return MegaRaidValue(value=meaning, raw=key)
     if _first(fields, "issohgood").lower() == "no":
-        return Word(value="failed", raw="isSOHGood")
+        return MegaRaidValue(value="failed", raw="isSOHGood")
     if told:
-        return Word(value=_STATES.get(told.lower(), UNKNOWN), raw=told)
+        return MegaRaidValue(value=_STATES.get(told.lower(), UNKNOWN), raw=told)
     charging = given(_first(fields, "charging status"))  # `None` while it is not charged
     if charging is None:
-        return Word(value=UNKNOWN, raw="")
-    return Word(value="charging" if charging.lower() == "charging" else UNKNOWN, raw=charging)
+        return MegaRaidValue(value=UNKNOWN, raw="")
+    return MegaRaidValue(value="charging" if charging.lower() == "charging" else UNKNOWN, raw=charging)
 
 
 def _first(fields: Mapping[str, list[str]], key: str) -> str:

@@ -10,7 +10,7 @@ from backends.host import Command, Completed, Host
 from backends.model import State
 from backends.subject import refused_text, refused_words
 from backends.text import clean
-from backends.vendors.megaraid.dialect import Answer, Contents, NewVolume
+from backends.vendors.megaraid.dialect import Answer, CardSnapshot, NewVolume
 from backends.vendors.megaraid.facts import BackgroundOperation, Card, Part, PhysicalDrive, VirtualDrive
 from backends.vendors.megaraid.megacli import commands, verdict
 from backends.vendors.megaraid.megacli.adapter import (
@@ -87,7 +87,7 @@ class MegaCli:
             raise self._ask.not_understood(counted)
         return numbers
 
-    async def read(self, card: int) -> Contents:
+    async def read(self, card: int) -> CardSnapshot:
         """Everything about a card.
 
         Raises ToolMissingError, and ToolFailedError or ToolTimeoutError when not even the card's own data can be
@@ -106,7 +106,7 @@ class MegaCli:
         volumes = self._refused(commands.volumes_and_members(card), volumes, problems)
         drives = self._refused(commands.drives(card), drives, problems)
         found = await self._about(parse_adapter(about, card), problems)
-        return Contents(card=found, volumes=volumes, drives=drives, problems=_once((), problems), cut=self._ask.cut)
+        return CardSnapshot(card=found, volumes=volumes, drives=drives, problems=_once((), problems), cut=self._ask.cut)
 
     async def locate(self, card: int) -> str | None:
         """PCI address of a card. Raises as `cards`."""
@@ -116,7 +116,7 @@ class MegaCli:
             raise ToolFailedError(problems[0])
         return found
 
-    async def reread(self, before: Contents, volume: int | None, key: str | None = None) -> Contents:
+    async def reread(self, before: CardSnapshot, volume: int | None, key: str | None = None) -> CardSnapshot:
         """The settings of one virtual drive, or of the card itself when None, read again; the rest as it was before.
 
         A virtual drive that is gone is left out. Raises as `read`.

@@ -10,7 +10,7 @@ from backends.errors import ToolFailedError
 from backends.host import Command, Completed, Host
 from backends.subject import misnamed_reason, refused_text
 from backends.text import clean_lines
-from backends.tool_output import CUT, Whole, no_answer, whole_lines
+from backends.tool_output import CUT, CompletenessCheck, no_answer, whole_lines
 from backends.vendors.megaraid.megacli import commands, verdict
 from backends.vendors.megaraid.megacli.adapter import card_numbers, parse_adapter, parse_version
 
@@ -22,7 +22,7 @@ READ_SECONDS = 120.0
 
 _END = re.compile(r"Exit Code: ?0x[0-9a-f]{1,8}\s*\Z", re.IGNORECASE)
 
-WHOLE = Whole(
+WHOLE = CompletenessCheck(
     tool="MegaCli",
     mark="`Exit Code: 0x..` in the last line, with any number",
     missing=lambda text: "" if _END.search(text) else "its exit code is missing",

@@ -13,7 +13,7 @@ from typing import TypeVar
 from backends.errors import InvalidValueError
 from backends.text import clean
 from backends.vendors.megaraid.dialect import NewVolume
-from backends.vendors.megaraid.facts import UNKNOWN, Word
+from backends.vendors.megaraid.facts import UNKNOWN, MegaRaidValue
 from backends.vendors.megaraid.megacli import commands
 from backends.vendors.megaraid.megacli.text import given, lines, whole, word
 
@@ -59,14 +59,14 @@ _SETTINGS: Mapping[str, tuple[str, Mapping[str, str]]] = {
 _NCQ = re.compile(r"NCQ Status is ?:? ?(?:NCQ )?(Enabled|Disabled)\.?$", re.ASCII | re.IGNORECASE)
 
 
-def of_settings(section: Mapping[str, str]) -> dict[str, Word]:
+def of_settings(section: Mapping[str, str]) -> dict[str, MegaRaidValue]:
     """Return the properties of the section Settings of -AdpAllInfo, by our keys."""
     found = {key: word(section.get(label, ""), meanings) for label, (key, meanings) in _SETTINGS.items()}
     found["smart_poll_interval"] = _amount(section.get("predictive fail poll interval", ""), "s", "sec", "seconds")
     return {key: said for key, said in found.items() if said is not None}
 
 
-def of_patrol_read(text: str) -> dict[str, Word]:
+def of_patrol_read(text: str) -> dict[str, MegaRaidValue]:
     """Return the properties of -AdpPR -Info besides the mode, by our keys."""
     own = _pairs(text)
     found = {
@@ -76,18 +76,18 @@ def of_patrol_read(text: str) -> dict[str, Word]:
     return {key: said for key, said in found.items() if said is not None}
 
 
-def of_check(text: str) -> dict[str, Word]:
+def of_check(text: str) -> dict[str, MegaRaidValue]:
     """Return the properties of -AdpCcSched -Info besides the mode, by our keys."""
     delay = _amount(_pairs(text).get("execution delay", ""), "hours", "hour")
     return {} if delay is None else {"consistency_check_delay": delay}
 
 
-def of_ncq(text: str) -> dict[str, Word]:
+def of_ncq(text: str) -> dict[str, MegaRaidValue]:
     """Return what -AdpGetProp NCQDsply says: `Adapter 0: NCQ Status is Enabled`."""
     for line in lines(text):
         said = _NCQ.search(line.value)
         if said is not None:
-            return {"ncq": Word(value=_ON_OFF[said[1].lower()], raw=said[1])}
+            return {"ncq": MegaRaidValue(value=_ON_OFF[said[1].lower()], raw=said[1])}
     return {}
 
 
@@ -99,11 +99,11 @@ def _pairs(text: str) -> dict[str, str]:
     return found
 
 
-def _amount(text: str, *units: str) -> Word | None:
+def _amount(text: str, *units: str) -> MegaRaidValue | None:
     if given(text) is None:
         return None
     number = whole(text, *units)
-    return Word(value=UNKNOWN if number is None else str(number), raw=text)
+    return MegaRaidValue(value=UNKNOWN if number is None else str(number), raw=text)
 
 
 VOLUME_WORDS: Mapping[str, Mapping[str, tuple[str, ...]]] = {

@@ -13,10 +13,10 @@ from backends.values import dataclass
 from backends.vendors.megaraid.facts import (
     UNKNOWN,
     BackgroundOperation,
+    MegaRaidValue,
     PhysicalDrive,
     Policies,
     VirtualDrive,
-    Word,
 )
 from backends.vendors.megaraid.megacli.drives import drive, records
 from backends.vendors.megaraid.megacli.progress import KINDS, ongoing
@@ -189,15 +189,15 @@ def _contradiction(record: _Record, members: Sequence[PhysicalDrive]) -> str:
     return f"it names drive {twice[0]} of virtual drive {record.number} more than once" if twice else ""
 
 
-def _cached(told: str, kind: str) -> Word | None:
+def _cached(told: str, kind: str) -> MegaRaidValue | None:
     """A CacheCade cache in front of it: `Is VD Cached` and, below it, `Cache Cade Type`."""
     match yes(told):
         case None:
-            return Word(value=UNKNOWN, raw=told) if told else None
+            return MegaRaidValue(value=UNKNOWN, raw=told) if told else None
         case False:
-            return Word(value="off", raw=told)
+            return MegaRaidValue(value="off", raw=told)
         case True:
-            return Word(value=_CACHED.get(kind.lower(), "on"), raw=", ".join(filter(None, (told, kind))))
+            return MegaRaidValue(value=_CACHED.get(kind.lower(), "on"), raw=", ".join(filter(None, (told, kind))))
 
 
 def _per_span(record: _Record) -> int | None:
@@ -231,17 +231,17 @@ def policies(line: str) -> Policies:
     write, read, io = (_one(words, place, table) for place, table in enumerate((_WRITE, _READ, _IO)))
     if write is not None and write.value == "write-back" and _bad_bbu(line):
         kept = next(part for part in words if _BAD_BBU.get(part.lower()))
-        write = Word(value="always-write-back", raw=kept)
+        write = MegaRaidValue(value="always-write-back", raw=kept)
     return Policies(write_cache=write, read_ahead=read, io_policy=io)
 
 
-def _one(words: list[str], place: int, table: Mapping[str, str]) -> Word | None:
+def _one(words: list[str], place: int, table: Mapping[str, str]) -> MegaRaidValue | None:
     for each in words:
         if each.lower() in table:
-            return Word(value=table[each.lower()], raw=each)
+            return MegaRaidValue(value=table[each.lower()], raw=each)
     known = {**_WRITE, **_READ, **_IO, **_BAD_BBU}
     if place < len(words) and words[place].lower() not in known:
-        return Word(value=UNKNOWN, raw=words[place])
+        return MegaRaidValue(value=UNKNOWN, raw=words[place])
     return None
 
 

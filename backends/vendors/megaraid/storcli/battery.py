@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Mapping, Sequence
 
 from backends.text import volts
-from backends.vendors.megaraid.facts import UNKNOWN, Backup, Word
+from backends.vendors.megaraid.facts import UNKNOWN, CacheProtection, MegaRaidValue
 from backends.vendors.megaraid.storcli import vocabulary
 from backends.vendors.megaraid.storcli.fields import Fields, celsius, flag, tables
 
@@ -33,7 +33,7 @@ _BAD = ("replacement required", "battery pack missing", "pack is about to fail &
 """Properties that mean, with `Yes`, that it keeps nothing."""
 
 
-def listed(data: Mapping[str, object]) -> tuple[Backup | None, bool]:
+def listed(data: Mapping[str, object]) -> tuple[CacheProtection | None, bool]:
     """(what `show all` says, whether it says anything): no table, but `BBU = Absent`, means none is fitted.
 
     `BBU Status` is a bare number without published meaning and is never taken for a state.
@@ -47,7 +47,7 @@ def listed(data: Mapping[str, object]) -> tuple[Backup | None, bool]:
     return None, (fitted or "").lower() in ("absent", "not present", "missing")
 
 
-def asked(data: Mapping[str, object], kind: str) -> Backup | None:
+def asked(data: Mapping[str, object], kind: str) -> CacheProtection | None:
     """Answer to `/cN/cv show all` or `/cN/bbu show all`; None if it is not about one."""
     found: dict[str, object] = {}
     for _, row in tables(data, "property"):
@@ -61,16 +61,16 @@ def asked(data: Mapping[str, object], kind: str) -> Backup | None:
     return _backup(kind, own, found)
 
 
-def _backup(kind: str, own: Fields, properties: Mapping[str, object]) -> Backup:
+def _backup(kind: str, own: Fields, properties: Mapping[str, object]) -> CacheProtection:
     said = own.text("battery state", "state", "status") or ""
     value = vocabulary.BACKUP.get(said.lower(), UNKNOWN)
     active = flag(Fields(properties).text("learn cycle active"))
     bad = any(flag(own.text(name)) for name in _BAD)
     learning = True if value == "learning" or active else active
     healthy = False if bad or learning else vocabulary.HEALTHY.get(value)
-    return Backup(
+    return CacheProtection(
         kind=kind,
-        state=Word(value=value, raw=said),
+        state=MegaRaidValue(value=value, raw=said),
         healthy=healthy,
         temperature_c=celsius(own.text("temperature", "temp", "temperature(c)")),
         voltage=volts(own.text("voltage") or _in_millivolts(own, ("voltage",))),

@@ -15,8 +15,8 @@ from backends.vendors.megaraid.facts import (
     UNKNOWN,
     BackgroundOperation,
     Card,
+    MegaRaidValue,
     Option,
-    Word,
 )
 from backends.vendors.megaraid.storcli import battery
 from backends.vendors.megaraid.storcli.fields import Fields, celsius, flag, inside, plain, tables, whole
@@ -169,8 +169,8 @@ def _supports(own: Fields) -> dict[str, bool]:
     return found
 
 
-def _values(own: Fields, limits: Fields) -> dict[str, Word]:
-    found: dict[str, Word] = {}
+def _values(own: Fields, limits: Fields) -> dict[str, MegaRaidValue]:
+    found: dict[str, MegaRaidValue] = {}
     for row in own.fields("policies").rows("policies table") or own.rows("policies table"):
         key = _POLICIES.get((row.text("policy") or "").lower())
         if key is not None:
@@ -181,7 +181,7 @@ def _values(own: Fields, limits: Fields) -> dict[str, Word]:
     jbod = limits.text("enable jbod")
     if jbod is not None:
         on = flag(jbod)
-        found["jbod"] = Word(value=UNKNOWN if on is None else "on" if on else "off", raw=jbod)
+        found["jbod"] = MegaRaidValue(value=UNKNOWN if on is None else "on" if on else "off", raw=jbod)
     return found
 
 
@@ -198,10 +198,10 @@ def _shown(own: Fields, hardware: Fields) -> dict[str, str]:
     return {label: text for label, text in found.items() if text is not None}
 
 
-def _number(found: dict[str, Word], key: str, text: str | None) -> None:
+def _number(found: dict[str, MegaRaidValue], key: str, text: str | None) -> None:
     if text is not None:
         number = whole(text)
-        found[key] = Word(value=UNKNOWN if number is None else str(number), raw=text)
+        found[key] = MegaRaidValue(value=UNKNOWN if number is None else str(number), raw=text)
 
 
 def _notices(status: Fields) -> list[str]:
@@ -234,15 +234,15 @@ def options(data: Mapping[str, object]) -> tuple[Option, ...]:
     return tuple(found.values())
 
 
-def _option(time: str | None) -> Word:
+def _option(time: str | None) -> MegaRaidValue:
     plain = (time or "").lower()
     if "unsupported" in plain:
-        return Word(value="not-activated", raw=time or "")
+        return MegaRaidValue(value="not-activated", raw=time or "")
     if plain.startswith("unlimited"):
-        return Word(value="active", raw=time or "")
+        return MegaRaidValue(value="active", raw=time or "")
     if any(char.isdigit() for char in plain):
-        return Word(value="trial", raw=time or "")
-    return Word(value=UNKNOWN, raw=time or "")
+        return MegaRaidValue(value="trial", raw=time or "")
+    return MegaRaidValue(value=UNKNOWN, raw=time or "")
 
 
 def overview(data: Mapping[str, object]) -> dict[int, str]:
@@ -277,21 +277,21 @@ def properties(data: Mapping[str, object]) -> dict[str, str]:
     return found
 
 
-def patrol(data: Mapping[str, object]) -> tuple[Word | None, tuple[BackgroundOperation, ...]]:
+def patrol(data: Mapping[str, object]) -> tuple[MegaRaidValue | None, tuple[BackgroundOperation, ...]]:
     """(mode, work under way) of `show patrolread`."""
     own = properties(data)
     return _mode("patrol_read", own.get("pr mode")), _active("patrol-read", own.get("pr current state"))
 
 
-def check(data: Mapping[str, object]) -> tuple[Word | None, tuple[BackgroundOperation, ...]]:
+def check(data: Mapping[str, object]) -> tuple[MegaRaidValue | None, tuple[BackgroundOperation, ...]]:
     """(mode, work under way) of `show cc`; the label depends on the version."""
     own = properties(data)
     mode = own.get("cc operation mode", own.get("cc mode"))
     return _mode("consistency_check", mode), _active("consistency-check", own.get("cc current state"))
 
 
-def _mode(key: str, text: str | None) -> Word | None:
-    return None if text is None else Word(value=_MODES[key].get(text.lower(), UNKNOWN), raw=text)
+def _mode(key: str, text: str | None) -> MegaRaidValue | None:
+    return None if text is None else MegaRaidValue(value=_MODES[key].get(text.lower(), UNKNOWN), raw=text)
 
 
 def _active(kind: str, text: str | None) -> tuple[BackgroundOperation, ...]:
@@ -301,11 +301,11 @@ def _active(kind: str, text: str | None) -> tuple[BackgroundOperation, ...]:
     return (BackgroundOperation(kind=kind, state=text),)
 
 
-def perf_mode(data: Mapping[str, object]) -> Word | None:
+def perf_mode(data: Mapping[str, object]) -> MegaRaidValue | None:
     """Mode of `show perfmode`: `0` or `0 - ...`."""
     own = properties(data)
     text = next((value for key, value in own.items() if key.replace(" ", "").startswith("perfmode")), None)
     if text is None:
         return None
     number = text.split()[0].strip("-:") if text.split() else ""
-    return Word(value=number if number in ("0", "1") else UNKNOWN, raw=text)
+    return MegaRaidValue(value=number if number in ("0", "1") else UNKNOWN, raw=text)

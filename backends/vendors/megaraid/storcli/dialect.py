@@ -10,7 +10,7 @@ from backends.errors import RefusedError, ToolFailedError
 from backends.host import Command, Completed, Host
 from backends.subject import refused_text, refused_words
 from backends.text import clean
-from backends.vendors.megaraid.dialect import Answer, Contents, NewVolume
+from backends.vendors.megaraid.dialect import Answer, CardSnapshot, NewVolume
 from backends.vendors.megaraid.facts import Card, Part, PhysicalDrive, VirtualDrive
 from backends.vendors.megaraid.presence import STORCLI_7, STORCLI_8
 from backends.vendors.megaraid.storcli import battery, cards, commands, drives, properties, verdict, volumes
@@ -71,7 +71,7 @@ class StorCli7:
             )
         raise self._asker.failure(command, done, found[0] if found else None)
 
-    async def read(self, card: int) -> Contents:
+    async def read(self, card: int) -> CardSnapshot:
         """Everything about a card. Raises as `cards`; what else cannot be read becomes problems."""
         path = f"/c{card}"
         problems: list[str] = []
@@ -102,7 +102,7 @@ class StorCli7:
         listed = self._refused(f"{path}/vall", listed, problems)
         if self._asker.cut:  # the lists round what the details tell exactly
             found = tuple(one if one.serial is not None else replace(one, size_bytes=None) for one in found)
-        return Contents(
+        return CardSnapshot(
             card=await self._card(problems, card, whole),
             volumes=listed,
             drives=await self._rebuilding(problems, card, found),
@@ -137,7 +137,7 @@ class StorCli7:
         """PCI address of a card. Raises as `cards`."""
         return cards.card(card, await self._whole([], card)).pci
 
-    async def reread(self, before: Contents, volume: int | None, key: str | None = None) -> Contents:
+    async def reread(self, before: CardSnapshot, volume: int | None, key: str | None = None) -> CardSnapshot:
         """What the settings of one volume, or of the card, depend on, read again; the rest as before.
 
         `key`: what this setting of a volume depends on. A volume that is gone is left out. Raises as `cards`.

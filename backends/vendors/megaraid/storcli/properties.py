@@ -10,7 +10,7 @@ from __future__ import annotations
 import re
 from collections.abc import Mapping
 
-from backends.vendors.megaraid.facts import UNKNOWN, Word
+from backends.vendors.megaraid.facts import UNKNOWN, MegaRaidValue
 from backends.vendors.megaraid.storcli.cards import properties
 from backends.vendors.megaraid.storcli.fields import Fields, whole
 
@@ -81,19 +81,19 @@ _BALANCE = {"auto": "on", "none": "off"}
 _SQUEEZED = re.compile(r"[^a-z0-9]", re.ASCII)
 
 
-def _word(text: str | None, meanings: Mapping[str, str]) -> dict[str, Word]:
+def _word(text: str | None, meanings: Mapping[str, str]) -> dict[str, MegaRaidValue]:
     """Return the word under the key "", nothing where there is none."""
-    return {} if text is None else {"": Word(value=meanings.get(text.lower(), UNKNOWN), raw=text)}
+    return {} if text is None else {"": MegaRaidValue(value=meanings.get(text.lower(), UNKNOWN), raw=text)}
 
 
-def _number(text: str | None) -> dict[str, Word]:
+def _number(text: str | None) -> dict[str, MegaRaidValue]:
     if text is None:
         return {}
     number = whole(text)
-    return {"": Word(value=UNKNOWN if number is None else str(number), raw=text)}
+    return {"": MegaRaidValue(value=UNKNOWN if number is None else str(number), raw=text)}
 
 
-def _named(found: Mapping[str, Mapping[str, Word]]) -> dict[str, Word]:
+def _named(found: Mapping[str, Mapping[str, MegaRaidValue]]) -> dict[str, MegaRaidValue]:
     return {key: word[""] for key, word in found.items() if word}
 
 
@@ -102,7 +102,7 @@ def _by_name(data: Mapping[str, object]) -> dict[str, str]:
     return {_SQUEEZED.sub("", name): value for name, value in properties(data).items()}
 
 
-def of_policies(own: Fields) -> dict[str, Word]:
+def of_policies(own: Fields) -> dict[str, MegaRaidValue]:
     """Return what `show all` says under Policies (version 8: Properties), by our keys."""
     lines = own.fields("policies")
     rows = lines.rows("policies table") or own.rows("policies table")
@@ -116,7 +116,7 @@ def of_policies(own: Fields) -> dict[str, Word]:
     )
 
 
-def of_patrol_read(data: Mapping[str, object]) -> dict[str, Word]:
+def of_patrol_read(data: Mapping[str, object]) -> dict[str, MegaRaidValue]:
     """Return the settings of `show patrolread` besides its mode, by our keys."""
     own = _by_name(data)
     return _named(
@@ -128,12 +128,12 @@ def of_patrol_read(data: Mapping[str, object]) -> dict[str, Word]:
     )
 
 
-def of_check(data: Mapping[str, object]) -> dict[str, Word]:
+def of_check(data: Mapping[str, object]) -> dict[str, MegaRaidValue]:
     """Return the settings of `show cc` besides its mode, by our keys."""
     return _named({"consistency_check_delay": _number(_by_name(data).get("ccexecutiondelay"))})
 
 
-def of_property(name: str, data: Mapping[str, object]) -> dict[str, Word]:
+def of_property(name: str, data: Mapping[str, object]) -> dict[str, MegaRaidValue]:
     """Return the settings of one `show` of `SHOWN`, by our keys."""
     own = _by_name(data)
     if name == "copyback":
@@ -148,7 +148,7 @@ def of_property(name: str, data: Mapping[str, object]) -> dict[str, Word]:
     return _named({key: _word(text, _ON_OFF) for key, text in told.items()})
 
 
-def bypass(own: Fields) -> Word | None:
+def bypass(own: Fields) -> MegaRaidValue | None:
     """Return the cache bypass among the properties of a virtual drive: `Cachebypass Intelligent`, `Cachebypass-64k`."""
     mode, size = own.text("cachebypass mode"), own.text("cachebypass size")
     if mode is None:
@@ -156,9 +156,9 @@ def bypass(own: Fields) -> Word | None:
     raw = ", ".join(filter(None, (mode, size)))
     kind, small = _BYPASS_MODE.fullmatch(mode), _BYPASS_SIZE.fullmatch(size or "")
     if kind is None:
-        return Word(value=UNKNOWN, raw=raw)
+        return MegaRaidValue(value=UNKNOWN, raw=raw)
     name = kind[1].lower()
     if name.startswith(("disable", "off")):
-        return Word(value="off", raw=raw)
+        return MegaRaidValue(value="off", raw=raw)
     name = f"custom-{name[-1]}" if name.startswith("custom") else name
-    return Word(value=UNKNOWN if small is None else f"{name}-{small[1]}k", raw=raw)
+    return MegaRaidValue(value=UNKNOWN if small is None else f"{name}-{small[1]}k", raw=raw)

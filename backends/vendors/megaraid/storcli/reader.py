@@ -7,7 +7,7 @@ from dataclasses import replace
 from backends.errors import RaidbenchError, ToolFailedError
 from backends.host import Command, Completed, Host
 from backends.subject import refused_text
-from backends.tool_output import CUT, Whole, by_hand, said
+from backends.tool_output import CUT, CompletenessCheck, by_hand, said
 from backends.vendors.megaraid.storcli import commands
 from backends.vendors.megaraid.storcli.document import Reply, chosen, replies
 from backends.vendors.megaraid.storcli.fields import Data
@@ -37,7 +37,7 @@ BREAKS_OFF = "its answer breaks off"
 """Of a text or document without its end."""
 
 
-WHOLE = Whole(
+WHOLE = CompletenessCheck(
     tool="storcli, perccli, storcli2, perccli2",
     mark="a closed JSON document; of text as many drives and virtual drives as the card counts",
     missing=lambda text: "" if replies(text) or (text.strip() and "{" not in text) else "its document is not closed",

@@ -9,7 +9,7 @@ import re
 from collections.abc import Mapping
 
 from backends.model import Level, Media, State
-from backends.vendors.megaraid.facts import UNKNOWN, Policies, Word
+from backends.vendors.megaraid.facts import UNKNOWN, MegaRaidValue, Policies
 
 VOLUME_STATES = {
     "optl": State.OPTIMAL,
@@ -216,9 +216,9 @@ _ADAPTIVE = "Ra"
 """Adaptive read-ahead by the legend of version 1 of the tool."""
 
 
-def word(text: str | None, table: Mapping[str, str]) -> Word | None:
+def word(text: str | None, table: Mapping[str, str]) -> MegaRaidValue | None:
     """A value with the tool's word for it; None if the tool says nothing."""
-    return None if text is None else Word(value=table.get(text.lower().strip(), UNKNOWN), raw=text)
+    return None if text is None else MegaRaidValue(value=table.get(text.lower().strip(), UNKNOWN), raw=text)
 
 
 def level(text: str | None, spans: int | None) -> Level:
@@ -236,14 +236,14 @@ def policies(column: str | None) -> Policies:
         return Policies(write_cache=word(write.strip() or None, WRITE), read_ahead=_read_ahead(read.strip() or None))
     found = _CACHE.fullmatch(column.strip())
     if found is None:
-        odd = Word(value=UNKNOWN, raw=column)
+        odd = MegaRaidValue(value=UNKNOWN, raw=column)
         return Policies(write_cache=odd, read_ahead=odd, io_policy=odd)
     return Policies(write_cache=word(found[2], WRITE), read_ahead=_read_ahead(found[1]), io_policy=word(found[3], IO))
 
 
-def _read_ahead(text: str | None) -> Word | None:
+def _read_ahead(text: str | None) -> MegaRaidValue | None:
     """Return the read policy of a column of letters."""
-    return Word(value="adaptive", raw=_ADAPTIVE) if text == _ADAPTIVE else word(text, READ)
+    return MegaRaidValue(value="adaptive", raw=_ADAPTIVE) if text == _ADAPTIVE else word(text, READ)
 
 
 def copies(state: str | None, status: str | None) -> bool | None:

@@ -14,7 +14,7 @@ from backends.subject import repeated
 from backends.text import clean
 from backends.values import dataclass
 from backends.vendors.megaraid import sizes
-from backends.vendors.megaraid.facts import UNKNOWN, BackgroundOperation, Policies, VirtualDrive, Word
+from backends.vendors.megaraid.facts import UNKNOWN, BackgroundOperation, MegaRaidValue, Policies, VirtualDrive
 from backends.vendors.megaraid.storcli import vocabulary
 from backends.vendors.megaraid.storcli.fields import Data, Fields, flag, inside, spoken, tables
 from backends.vendors.megaraid.storcli.named import refused_volumes
@@ -137,7 +137,7 @@ def _policies(row: Fields, own: Fields) -> tuple[Policies, Policies | None]:
     return Policies(write_cache=wanted, read_ahead=column.read_ahead, io_policy=column.io_policy), column
 
 
-def _drive_cache(own: Fields, group: Group | None) -> Word | None:
+def _drive_cache(own: Fields, group: Group | None) -> MegaRaidValue | None:
     said = own.text("disk cache policy", "drive write cache policy", "drive cache policy")
     return vocabulary.word(said or (group.drive_cache if group is not None else None), vocabulary.DRIVE_CACHE)
 
@@ -156,10 +156,10 @@ def _secured(own: Fields) -> bool | None:
     return told if told is not None or encryption is None else encryption.lower() not in ("none", "no", "disabled")
 
 
-def _cached(column: object) -> Word | None:
+def _cached(column: object) -> MegaRaidValue | None:
     """The column `Cac`: `-` is none. What else it may say no recording tells."""
     told = column.strip() if isinstance(column, str) else ""
-    return Word(value="off" if told == "-" else "on", raw=clean(told)) if told else None
+    return MegaRaidValue(value="off" if told == "-" else "on", raw=clean(told)) if told else None
 
 
 def _device(text: str | None) -> str | None:

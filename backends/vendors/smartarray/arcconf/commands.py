@@ -10,7 +10,7 @@ from backends.array_planning import is_name
 from backends.errors import InvalidValueError
 from backends.raid import PARITY
 from backends.sizes import size_words
-from backends.tool_output import Whole, last_line, line_end
+from backends.tool_output import CompletenessCheck, last_line, line_end
 from backends.values import dataclass
 from backends.vendors.smartarray.dialect import NewLogical
 from backends.vendors.smartarray.facts import Family
@@ -19,16 +19,18 @@ DONE = "Command completed successfully."
 """The last line of every good answer; nothing else means success."""
 ABORTED = "Command aborted."
 """The last line of a refusal."""
-WHOLE = Whole(tool="arcconf: `getconfig`, `list`", mark=f"its last line is `{DONE}`", missing=last_line(DONE))
+WHOLE = CompletenessCheck(
+    tool="arcconf: `getconfig`, `list`", mark=f"its last line is `{DONE}`", missing=last_line(DONE)
+)
 """What tells that an answer was not cut."""
-STATUS = Whole(
+STATUS = CompletenessCheck(
     tool="arcconf: `getstatus`",
     mark=f"its last line is `{DONE}`, or `{ABORTED}`",
     missing=last_line(DONE, ABORTED),
     statuses=frozenset(),
 )
 """The same of an answer that cards without logical devices refuse."""
-USAGES = Whole(
+USAGES = CompletenessCheck(
     tool="arcconf: its usage",
     mark="no line is torn",
     hides="the last lines: what they are for is not set",
@@ -96,7 +98,7 @@ def status(number: str) -> tuple[str, ...]:
 
 
 @dataclass(frozen=True, slots=True)
-class CacheWords:
+class SetcacheOptions:
     """What may be said to the `setcache` of this build, as its usage tells."""
 
     usage: str = ""
@@ -119,7 +121,7 @@ class CacheWords:
         return next((pair for pair in _PAIRS if set(pair) <= words), None)
 
 
-def births(family: Family, words: CacheWords) -> Mapping[str, tuple[str, Mapping[str, str]]]:
+def births(family: Family, words: SetcacheOptions) -> Mapping[str, tuple[str, Mapping[str, str]]]:
     """What may be said of caches at birth, as the usage of `create` tells: its word and those of its values, by keys.
 
     A value whose word the usage does not have is left out.
@@ -134,7 +136,7 @@ def births(family: Family, words: CacheWords) -> Mapping[str, tuple[str, Mapping
     }
 
 
-def create(number: str, family: Family, new: NewLogical, words: CacheWords) -> tuple[str, ...]:
+def create(number: str, family: Family, new: NewLogical, words: SetcacheOptions) -> tuple[str, ...]:
     """What makes a logical device of whole drives, in words that its usage has. Raises InvalidValueError."""
     if new.level not in LEVELS:
         raise InvalidValueError(f"arcconf makes no {new.level.name}.")

@@ -26,9 +26,9 @@ from backends.vendors.smartarray.facts import (
     DriveGroup,
     Family,
     LogicalDrive,
-    Phrase,
     PowerSource,
     RaidCard,
+    SmartArrayValue,
 )
 from backends.vendors.smartarray.ssacli.parsing import acceleration, healthy, interface_of, media_of, ssd_cache_of
 from backends.vendors.smartarray.text import told
@@ -50,7 +50,7 @@ _MAIN = {
 
 
 @dataclass(slots=True)
-class Passage:
+class OutputSection:
     """What stands below one heading."""
 
     kind: str
@@ -65,9 +65,9 @@ class Passage:
     """Lines that are no fields."""
 
 
-def read(text: str) -> list[Passage]:
+def read(text: str) -> list[OutputSection]:
     """The passages of an answer, in its order."""
-    found = [Passage("")]
+    found = [OutputSection("")]
     channel, part, ruled = "0", "", False
     for _, bare in texts.lines(text):
         if not bare or _RULE.fullmatch(bare):
@@ -75,12 +75,12 @@ def read(text: str) -> list[Passage]:
             continue
         word = " ".join(bare.lower().split()).rstrip(":")
         if word in _MAIN:
-            found.append(Passage(_MAIN[word]))
+            found.append(OutputSection(_MAIN[word]))
             part = ""
         elif kind := _heading(bare):
             channel = kind[1] if kind[0] == "channel" else channel
             name = f"{channel}:{kind[1]}" if kind[0] == "drive" else kind[1]
-            found.append(Passage("" if kind[0] == "channel" else kind[0], name))
+            found.append(OutputSection("" if kind[0] == "channel" else kind[0], name))
             part = ""
         elif (told := texts.field(bare)) is not None:
             found[-1].fields.setdefault(told[0].lower(), told[1])
@@ -100,7 +100,7 @@ def _heading(bare: str) -> tuple[str, str] | None:
     return None
 
 
-def orders(passage: Passage) -> list[str]:
+def orders(passage: OutputSection) -> list[str]:
     """Places of the members as old builds write them: `0,0 0,1 0,2`, over several lines."""
     told = next((value for key, value in passage.fields.items() if key.startswith(("stripe order", "drive(s)"))), "")
     rows = [told, *(line for line in passage.lines if _ORDER.fullmatch(line))] if told else []
@@ -220,7 +220,7 @@ def card_text(text: str, number: int, *, status: str = "", cut: bool = False) ->
     family = _family(passages)
     owners = {place: volume.array for volume in volumes for place in volume.drives}
     return CardText(
-        card=_facts(card or Passage("card"), number, family),
+        card=_facts(card or OutputSection("card"), number, family),
         groups=groups,
         volumes=tuple({volume.number: volume for volume in volumes}.values()),
         drives=tuple(replace(one, array=one.array or owners.get(one.place)) for one in drives),
@@ -233,7 +233,7 @@ def card_text(text: str, number: int, *, status: str = "", cut: bool = False) ->
 _NAMES = {"array": "array", "volume": "logical device", "drive": "device", "card": "the controller"}
 
 
-def _family(passages: Iterable[Passage]) -> Family:
+def _family(passages: Iterable[OutputSection]) -> Family:
     marks = (
         "no-battery write cache",
         "ld acceleration method",
@@ -247,14 +247,16 @@ def _family(passages: Iterable[Passage]) -> Family:
     return Family.SERIES
 
 
-def _facts(card: Passage, number: int, family: Family) -> RaidCard:
+def _facts(card: OutputSection, number: int, family: Family) -> RaidCard:
     fields = card.fields
     state = told(fields.get("controller status"))
     gone = (state or "").lower().startswith("inaccessible")
     values = vocabulary.values(fields, vocabulary.SMART if family is Family.SMART else vocabulary.SERIES)
     shares = [texts.count(fields.get(f"{kind} cache percentage")) for kind in ("read", "write")]
     if None not in shares and sum(filter(None, shares)) == 100:
-        values["cache_ratio"] = Phrase(value=f"{shares[0]}/{shares[1]}", raw=f"{shares[0]}% read, {shares[1]}% write")
+        values["cache_ratio"] = SmartArrayValue(
+            value=f"{shares[0]}/{shares[1]}", raw=f"{shares[0]}% read, {shares[1]}% write"
+        )
     name = told(fields.get("driver name"))
     version = card.parts.get("controller version information", {})
     trouble = "This arcconf is too old for the card, or does not know it: it calls it inaccessible."
@@ -295,7 +297,7 @@ def _cache_details(fields: Mapping[str, str]) -> str | None:
     return None
 
 
-def _power(card: Passage, family: Family) -> PowerSource | None:
+def _power(card: OutputSection, family: Family) -> PowerSource | None:
     for heading, fields in card.parts.items():
         mark = next((one for one in _POWER if one in heading), None)
         keys = ("overall backup unit status", "backup power status", "status")
@@ -311,7 +313,7 @@ def _power(card: Passage, family: Family) -> PowerSource | None:
     return None
 
 
-def _group(passage: Passage) -> DriveGroup:
+def _group(passage: OutputSection) -> DriveGroup:
     fields = passage.fields
     path = told(fields.get("ssd i/o bypass"))
     raw = told(fields.get("status")) or ""
@@ -326,7 +328,7 @@ def _group(passage: Passage) -> DriveGroup:
 
 
 def _volume(
-    passage: Passage,
+    passage: OutputSection,
     groups: Sequence[DriveGroup],
     drives: Sequence[BayDrive] | None,
     jobs: Mapping[int, tuple[CardJob, ...]],
@@ -395,14 +397,14 @@ def _front(fields: Mapping[str, str]) -> str | None:
     return None if assigned is None or vocabulary.onoff(assigned) == "off" or assigned.lower() == "no" else assigned
 
 
-def _switched(text: str | None) -> Phrase | None:
+def _switched(text: str | None) -> SmartArrayValue | None:
     """`on` or `off`; None where nothing is said or it does not apply."""
     if told(text) is None or (text or "").lower().startswith("not "):
         return None
     return vocabulary.phrase(text or "", vocabulary.onoff(text or ""))
 
 
-def write_cache(text: str) -> Phrase | None:
+def write_cache(text: str) -> SmartArrayValue | None:
     """The write policy as it is set. `Enabled` alone is on whatever becomes of the battery."""
     word = text.lower()
     if told(text) is None or word.startswith("not "):
@@ -414,7 +416,7 @@ def write_cache(text: str) -> Phrase | None:
     )
 
 
-def _members(passage: Passage, drives: Sequence[BayDrive] | None) -> tuple[str, ...]:
+def _members(passage: OutputSection, drives: Sequence[BayDrive] | None) -> tuple[str, ...]:
     """Places of the members: by serial number where that is one drive's alone, else as they are told to sit.
 
     `drives`: all there are; None where that is not known.
@@ -441,7 +443,7 @@ def _members(passage: Passage, drives: Sequence[BayDrive] | None) -> tuple[str, 
     return tuple(dict.fromkeys(one for one in found if one is not None))
 
 
-def _width(passage: Passage) -> int | None:
+def _width(passage: OutputSection) -> int | None:
     """How many members it names; missing ones are counted."""
     if told_order := orders(passage):
         return len(dict.fromkeys(told_order))
@@ -451,7 +453,7 @@ def _width(passage: Passage) -> int | None:
     return sum(_MEMBER.fullmatch(key) is not None for part in parts for key in part) or None
 
 
-def _parity_groups(passage: Passage) -> int | None:
+def _parity_groups(passage: OutputSection) -> int | None:
     """Groups of its members: `Group 1, Segment 0`."""
     keys = (key for heading, part in passage.parts.items() if "segment" in heading for key in part)
     return len({key.partition(",")[0] for key in keys if _MEMBER.fullmatch(key) and "," in key}) or None
@@ -463,7 +465,7 @@ def _seat(text: str | None) -> tuple[str, int, int] | None:
     return (found[1].lower(), int(found[2]), int(found[3])) if found is not None else None
 
 
-def _drive(passage: Passage) -> BayDrive | None:
+def _drive(passage: OutputSection) -> BayDrive | None:
     """A drive; None for what is none: enclosures and expanders are listed among them."""
     kind = next((line.lower() for line in passage.lines if line.lower().startswith("device is a")), "")
     if passage.kind != "drive" or any(part in kind for part in ("enclosure", "expander", "processor", "controller")):

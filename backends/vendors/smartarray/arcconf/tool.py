@@ -31,7 +31,7 @@ class Arcconf:
         self._host = host
         self._tool = tool
         self._lock = asyncio.Lock()
-        self._words = commands.CacheWords()
+        self._words = commands.SetcacheOptions()
 
     @property
     def tool(self) -> str:
@@ -73,7 +73,7 @@ class Arcconf:
                 hint=by_hand(command), evidence=evidence_of(command, done),
             )  # fmt: skip
         if not self._words.usage and found.volumes and found.card.family is Family.SMART:
-            self._words = commands.CacheWords(whole_lines((await self._run(commands.USAGE))[1].stdout))
+            self._words = commands.SetcacheOptions(whole_lines((await self._run(commands.USAGE))[1].stdout))
         cut = cut_words(command, lost) if lost else cut_words(asked, left) if left else ""
         cut = cut or (refused_words(command.shown(), found.twice) if found.twice else "")
         return replace(found, cut=cut)
@@ -153,12 +153,14 @@ class Arcconf:
 
     def born(self, text: CardText, usage: str) -> Mapping[str, tuple[str, ...]]:
         """What the usage has words for: caching of a SmartRAID, write and read cache of series 2 to 8."""
-        found = commands.births(text.card.family, commands.CacheWords(usage))
+        found = commands.births(text.card.family, commands.SetcacheOptions(usage))
         return {key: tuple(table) for key, (_, table) in found.items()}
 
     def create(self, text: CardText, new: NewLogical, usage: str) -> Lines:
         """One line, in words that the usage has."""
-        return ((self._tool, *commands.create(text.card.number, text.card.family, new, commands.CacheWords(usage))),)
+        return (
+            (self._tool, *commands.create(text.card.number, text.card.family, new, commands.SetcacheOptions(usage))),
+        )
 
     def delete(self, text: CardText, number: int) -> Lines:
         """One line."""

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from backends.model import Level, State
-from backends.tool_output import Whole, line_end
+from backends.tool_output import CompletenessCheck, line_end
 from backends.vendors.smartarray.facts import CardText, LogicalDrive
 from backends.vendors.smartarray.ssacli.parsing import cards
 from backends.vendors.smartarray.ssacli.sections import CardSections, TextSection, read
@@ -87,7 +87,7 @@ def _least(volume: LogicalDrive) -> int:
             return max(data + _REDUNDANT.get(level, 0), _LEAST.get(level, 1))
 
 
-CONFIG = Whole(
+CONFIG = CompletenessCheck(
     tool="ssacli, hpssacli, hpacucli: `show config detail`",
     mark="every drive that a cage or array names is described, each array has the drives that its level and stripe "
     "take, and the last drive is told to its PHYs; no line is torn",
@@ -95,13 +95,13 @@ CONFIG = Whole(
     "nothing is read",
     missing=missing,
 )
-LIST = Whole(
+LIST = CompletenessCheck(
     tool="ssacli, hpssacli, hpacucli: `ctrl all show`",
     mark="no line is torn, and it tells of as many cards as the kernel has",
     hides="a card of a machine that has none of their drivers (a recording)",
     missing=line_end,
 )
-OFFERED = Whole(
+OFFERED = CompletenessCheck(
     tool="ssacli, hpssacli, hpacucli: values on offer",
     mark="no line is torn",
     hides="the last values: they are not offered",

@@ -19,9 +19,9 @@ from backends.vendors.smartarray.facts import (
     CardText,
     DriveGroup,
     LogicalDrive,
-    Phrase,
     PowerSource,
     RaidCard,
+    SmartArrayValue,
 )
 from backends.vendors.smartarray.ssacli.sections import CardSections, TextSection, read
 from backends.vendors.smartarray.text import told
@@ -272,7 +272,7 @@ def ssd_cache_of(method: str | None) -> str | None:
     return told(method) if "smartcache" in word or "maxcache" in word or "ssdcach" in word else None
 
 
-def acceleration(method: str | None, caching: str | None, group: DriveGroup | None) -> Phrase | None:
+def acceleration(method: str | None, caching: str | None, group: DriveGroup | None) -> SmartArrayValue | None:
     """Which accelerator serves a logical drive: its own line, else array and caching together."""
     if method is not None and (word := method.strip().lower()):
         if "smart path" in word or "bypass" in word:
@@ -280,7 +280,7 @@ def acceleration(method: str | None, caching: str | None, group: DriveGroup | No
         known = {"controller cache": "controller-cache"} | dict.fromkeys(_NO_ACCELERATOR, "none")
         return vocabulary.phrase(method, known.get(word))
     if group is not None and group.smart_path is not None and group.smart_path.value == "enable":
-        return Phrase(value="smart-path", raw=f"Smart Path {group.smart_path.raw}")
+        return SmartArrayValue(value="smart-path", raw=f"Smart Path {group.smart_path.raw}")
     if caching is None or told(caching) is None:
         return None
     return vocabulary.phrase(caching, {"on": "controller-cache", "off": "none"}.get(vocabulary.onoff(caching) or ""))

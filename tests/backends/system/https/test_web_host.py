@@ -15,12 +15,12 @@ from pathlib import Path
 import pytest
 
 from backends.errors import RaidbenchError, RefusedError, ToolFailedError, ToolTimeoutError
-from backends.host import Command, Completed, Denial, Host
+from backends.host import Command, Completed, Host, WriteDenied
 from backends.system.https import request
-from backends.system.https.endpoint import Door
+from backends.system.https.endpoint import HttpsEndpoint
 from backends.system.https.host import WebHost
 from backends.system.recorded import RecordingHost, ReplayHost
-from backends.system.wrapped import DryRunHost, LoggingHost, Ran, ReadOnlyHost
+from backends.system.wrapped import DryRunHost, ExecutedCommand, LoggingHost, ReadOnlyHost
 from tests.backends.fakes import FakeHost
 from tests.backends.santricity.services import DOOR, ROOT, SECRET, PlayedServer, PlayedServices
 
@@ -45,7 +45,7 @@ def encrypted() -> Iterator[PlayedServer]:
         yield running
 
 
-def host_with(door: Door) -> WebHost:
+def host_with(door: HttpsEndpoint) -> WebHost:
     return WebHost(FakeHost({}), (door,))
 
 
@@ -110,7 +110,7 @@ async def test_nothing_is_changed_read_only_and_in_a_dry_run(server: PlayedServe
     for wrapped in (ReadOnlyHost, DryRunHost, RecordingHost):
         assert isinstance(await refused(wrapped(host_with(server.door(tmp_path))), CHANGE), RefusedError)
     assert server.services.asked == []
-    assert await ReadOnlyHost(host_with(server.door(tmp_path))).writable(DOOR) is Denial.READ_ONLY
+    assert await ReadOnlyHost(host_with(server.door(tmp_path))).writable(DOOR) is WriteDenied.READ_ONLY
     assert await DryRunHost(host_with(server.door(tmp_path))).writable(DOOR) is None
 
 
@@ -130,7 +130,7 @@ async def test_a_recording_answers_without_the_network_and_without_the_address(
 
 
 async def test_the_password_goes_to_the_server_and_nowhere_else(server: PlayedServer, tmp_path: Path) -> None:
-    told: list[Ran] = []
+    told: list[ExecutedCommand] = []
     host = LoggingHost(host_with(server.door(tmp_path)), told.append)
     await host.run(READ)
     await host.run(CHANGE)

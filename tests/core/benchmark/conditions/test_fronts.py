@@ -5,7 +5,7 @@ from __future__ import annotations
 import pytest
 
 from app.core.benchmark.conditions.collector import front_of
-from app.core.benchmark.conditions.facts import ARC, FrontCache
+from app.core.benchmark.conditions.facts import ARC, UpstreamCache
 from backends.caches import BCACHE, DM_CACHE, WRITECACHE
 from backends.simulator.host import SimulatedHost
 from backends.simulator.profiles.linux import linux_rack
@@ -59,7 +59,7 @@ async def test_a_bcache_device_whose_cache_is_gone_has_none() -> None:
 )
 async def test_direct_io_passes_by_the_arc_since_2_3(version: str, passed: bool) -> None:
     host = FakeHost({"/sys/module/zfs/version": version, "/proc/spl/kstat/zfs/arcstats": "c_max 4 1024"})
-    assert await front_of(host, "zd0", on_zfs=False) == FrontCache(kind=ARC, size_bytes=1024, passed_by=passed)
+    assert await front_of(host, "zd0", on_zfs=False) == UpstreamCache(kind=ARC, size_bytes=1024, passed_by=passed)
 
 
 def lvm_parts(**names: str) -> FakeHost:
@@ -73,7 +73,7 @@ def lvm_parts(**names: str) -> FakeHost:
 
 async def test_the_metadata_of_a_cache_hold_no_data() -> None:
     host = lvm_parts(a="vg-lv_corig", b="vg-fast_cvol-cdata", c="vg-fast_cvol-cmeta")
-    assert await front_of(host, "dm-0", on_zfs=False) == FrontCache(kind=DM_CACHE, size_bytes=G)
+    assert await front_of(host, "dm-0", on_zfs=False) == UpstreamCache(kind=DM_CACHE, size_bytes=G)
 
 
 async def test_a_device_that_is_only_called_like_a_part_of_lvms_is_no_cache() -> None:
@@ -86,7 +86,7 @@ async def test_a_device_that_is_only_called_like_a_part_of_lvms_is_no_cache() ->
 async def test_a_size_that_is_not_told_is_unknown() -> None:
     host = lvm_parts(a="vg-lv_corig", b="vg-fast_cvol-cdata")
     del host.files["/sys/block/b/size"]
-    assert await front_of(host, "dm-0", on_zfs=False) == FrontCache(kind=DM_CACHE)
+    assert await front_of(host, "dm-0", on_zfs=False) == UpstreamCache(kind=DM_CACHE)
 
 
 def bcache_on(*parts: str, caches: tuple[str, ...], sizes: dict[str, str]) -> FakeHost:
@@ -99,9 +99,9 @@ def bcache_on(*parts: str, caches: tuple[str, ...], sizes: dict[str, str]) -> Fa
 
 async def test_of_two_caches_of_which_one_does_not_tell_the_size_is_unknown() -> None:
     host = bcache_on("sda", "sdb", "sdm", caches=("sda", "sdb"), sizes={"sda": "8"})
-    assert await front_of(host, "bcache0", on_zfs=False) == FrontCache(kind=BCACHE)
+    assert await front_of(host, "bcache0", on_zfs=False) == UpstreamCache(kind=BCACHE)
 
 
 async def test_a_partition_may_be_the_cache() -> None:
     host = bcache_on("sda/sda1", "sdm", caches=("sda/sda1",), sizes={"sda/sda1": "2097152"})
-    assert await front_of(host, "bcache0", on_zfs=False) == FrontCache(kind=BCACHE, size_bytes=G)
+    assert await front_of(host, "bcache0", on_zfs=False) == UpstreamCache(kind=BCACHE, size_bytes=G)

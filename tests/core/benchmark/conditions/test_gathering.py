@@ -7,9 +7,9 @@ from dataclasses import replace
 import pytest
 
 from app.core.benchmark.conditions.collector import gather, geometry, throttles, too_warm
-from app.core.benchmark.conditions.facts import JobPlace, policies_of
+from app.core.benchmark.conditions.facts import JobLocation, policies_of
 from app.core.fio.job import Job
-from app.core.session.event_types import Written
+from app.core.session.event_types import PreconditionWritten
 from app.core.session.events import (
     ChangeEnded,
     ChangeIntended,
@@ -20,7 +20,7 @@ from app.core.session.events import (
     RunStarted,
     RunTarget,
 )
-from app.core.session.results import DirectionFigures, LatencyFigures, RunFigures, RunStatus, TargetFigures
+from app.core.session.results import DirectionStats, LatencyStats, RunResult, RunStatus, TargetStats
 from app.core.session.state import Session, replay
 from backends.change import Change
 from backends.identity import Signature, Use
@@ -34,7 +34,7 @@ VOLUME = Target(backend="megaraid", address="/c0/v1", scope=Scope.ARRAY)
 SDB = Target(backend="block", address="sdb")
 ARRAY = Array(target=VOLUME, controller=CARD, level=Level.RAID5, strip_bytes=65536, data_drives=2, device="/dev/sdb")
 DISK = Drive(target=SDB, media=Media.SSD, device="/dev/sdb", physical_block=4096)
-PLACE = JobPlace(
+PLACE = JobLocation(
     job=Job.from_fields({"rw": "randread"}), name="megaraid:/c0/v1", device="/dev/sdb", area_bytes=G, scratch=False
 )
 
@@ -63,10 +63,10 @@ def filled(size: int = G, rw: str = "write") -> list[LoggedEvent]:
         planned_seconds=1.0,
         destructive=True,
     )
-    write = DirectionFigures(
-        iops=1.0, bytes_per_second=1.0, total_ios=1, total_bytes=size, runtime_s=1.0, latency_ns=LatencyFigures()
+    write = DirectionStats(
+        iops=1.0, bytes_per_second=1.0, total_ios=1, total_bytes=size, runtime_s=1.0, latency_ns=LatencyStats()
     )
-    figures = RunFigures(status=RunStatus.OK, seconds=1.0, write=write)
+    figures = RunResult(status=RunStatus.OK, seconds=1.0, write=write)
     return [start, RunEnded(at=3.0, id="r1", figures=figures, folder="")]
 
 
@@ -148,7 +148,7 @@ def beside(where: str) -> list[LoggedEvent]:
     assert isinstance(start, RunStarted)
     assert isinstance(end, RunEnded)
     targets = (RunTarget(target="scsi:sdz", device="/dev/sdz"), RunTarget(target=where, device="/dev/sdb"))
-    each = TargetFigures(target=where, write=end.figures.write)
+    each = TargetStats(target=where, write=end.figures.write)
     return [
         replace(start, device=None, targets=targets),
         replace(end, figures=replace(end.figures, targets=(each,))),
@@ -180,7 +180,7 @@ async def test_an_nvme_drive_takes_a_queue_full_for_every_job_up_to_its_queues()
     files = {"/sys/block/nvme0n1/queue/nr_requests": "1023"}
     files |= {f"/sys/block/nvme0n1/mq/{queue}/nr_tags": "1023" for queue in range(4)}
     job = Job.from_fields({"rw": "randread", "numjobs": "2"})
-    place = JobPlace(job=job, name="", device="/dev/nvme0n1", area_bytes=G, scratch=False)
+    place = JobLocation(job=job, name="", device="/dev/nvme0n1", area_bytes=G, scratch=False)
     assert (await gather(FakeHost(files), place, Session())).takes == 2046
 
 
@@ -191,13 +191,13 @@ async def test_an_md_array_takes_what_its_disks_take() -> None:
         "/sys/block/md0/slaves/sdb": "/sys/devices/pci/block/sdb",
     }
     files = disks | {"/sys/devices/pci/block/sda/sda1/partition": "1", "/sys/block/md0/queue/nr_requests": "128"}
-    place = JobPlace(job=PLACE.job, name="", device="/dev/md0", area_bytes=G, scratch=False)
+    place = JobLocation(job=PLACE.job, name="", device="/dev/md0", area_bytes=G, scratch=False)
     facts = await gather(FakeHost(files, links=links), place, Session())
     assert (facts.takes, facts.takes_why) == (64, "its 2 disks together")
 
 
 async def test_a_device_that_was_preconditioned_is_written() -> None:
-    done = Written(at=6.0, device="/dev/sdb", size_bytes=G, filled_bytes=2 * G)
+    done = PreconditionWritten(at=6.0, device="/dev/sdb", size_bytes=G, filled_bytes=2 * G)
     ended = PreconditionEnded(at=6.0, id="r2", target="", written=done, remembered=True)
     assert (await gather(host(), PLACE, session(*remade(), ended))).written is True
 

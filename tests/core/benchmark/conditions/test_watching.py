@@ -7,17 +7,17 @@ from dataclasses import replace
 import pytest
 
 from app.core.benchmark.conditions.facts import Condition
-from app.core.benchmark.conditions.monitor import Watch, in_flight
+from app.core.benchmark.conditions.monitor import LiveAdvisor, in_flight
 from app.core.benchmark.device_stats.sampler import PATH
 from app.core.session.results import (
     Advice,
-    CpuFigures,
-    DirectionFigures,
+    CpuStats,
     DirectionSample,
-    LatencyFigures,
-    MemberFigures,
+    DirectionStats,
+    LatencyStats,
+    MemberStats,
     Phase,
-    RunFigures,
+    RunResult,
     RunStatus,
     Sample,
 )
@@ -33,19 +33,19 @@ def sample(at: float, iops: float = 10_000.0, phase: Phase = Phase.MEASURING) ->
     return Sample(at=at, seconds=0.25, phase=phase, read=reads)
 
 
-def figures(status: RunStatus = RunStatus.OK, seconds: float = 60.0) -> RunFigures:
-    read = DirectionFigures(
+def figures(status: RunStatus = RunStatus.OK, seconds: float = 60.0) -> RunResult:
+    read = DirectionStats(
         iops=10e3,
         bytes_per_second=40_960e3,
         total_ios=600_000,
         total_bytes=600_000 * 4096,
         runtime_s=seconds,
-        latency_ns=LatencyFigures(),
+        latency_ns=LatencyStats(),
     )
-    return RunFigures(status=status, seconds=seconds, read=read)
+    return RunResult(status=status, seconds=seconds, read=read)
 
 
-async def through(watch: Watch, seconds: float, iops: float = 10_000.0) -> list[tuple[Advice, ...]]:
+async def through(watch: LiveAdvisor, seconds: float, iops: float = 10_000.0) -> list[tuple[Advice, ...]]:
     """All that is said while so many seconds are measured."""
     said = [await watch.sample(sample(0.25 * number, iops)) for number in range(1, int(seconds * 4) + 1)]
     return [each for each in said if each is not None]
@@ -55,8 +55,8 @@ def named(said: tuple[Advice, ...]) -> list[str]:
     return [advice.key for advice in said]
 
 
-def watch(host: FakeHost | None = None, **changes: object) -> Watch:
-    return Watch(host or FakeHost({}), run(**changes), advise, devices=["/dev/sdb"])  # type: ignore[arg-type]
+def watch(host: FakeHost | None = None, **changes: object) -> LiveAdvisor:
+    return LiveAdvisor(host or FakeHost({}), run(**changes), advise, devices=["/dev/sdb"])  # type: ignore[arg-type]
 
 
 async def test_what_is_known_beforehand_is_said_first() -> None:
@@ -108,7 +108,7 @@ async def test_the_ramp_is_not_measured() -> None:
 
 async def test_a_member_that_holds_the_others_up_is_said_from_two_seconds_of_means() -> None:
     own = watch()
-    slow = MemberFigures(device="sdc", read_iops=5e3, write_iops=0.0, utilisation=1.0, queue=30.0, share_of_reads=0.5)
+    slow = MemberStats(device="sdc", read_iops=5e3, write_iops=0.0, utilisation=1.0, queue=30.0, share_of_reads=0.5)
     fast = replace(slow, device="sdd", queue=2.0)
     for _ in range(8):
         own.members((slow, fast))
@@ -126,7 +126,7 @@ async def test_the_whole_run_has_the_condition_before_and_after() -> None:
     async def after() -> Condition:
         return set_to("write-back", in_force="write-through")
 
-    own = Watch(FakeHost({}), run(before=set_to("write-back")), advise, condition=after)
+    own = LiveAdvisor(FakeHost({}), run(before=set_to("write-back")), advise, condition=after)
     await through(own, 60.0)
     assert named(await own.end(figures())) == ["policy-changed"]
 
@@ -135,13 +135,13 @@ async def test_a_failed_run_does_not_ask_for_more() -> None:
     async def after() -> Condition:
         raise AssertionError("asked")
 
-    own = Watch(FakeHost({}), run(content=False), advise, condition=after)
+    own = LiveAdvisor(FakeHost({}), run(content=False), advise, condition=after)
     assert named(await own.end(figures(RunStatus.FAILED))) == ["unwritten-flash"]
 
 
 async def test_the_end_has_fios_own_share_of_the_whole_run() -> None:
     own = watch()
-    busy = replace(figures(), cpu=CpuFigures(fio_percent_of_core=97.0))
+    busy = replace(figures(), cpu=CpuStats(fio_percent_of_core=97.0))
     await through(own, 60.0)
     assert named(await own.end(busy)) == ["fio-cpu-bound"]
 
@@ -154,21 +154,21 @@ async def test_cores_that_were_slowed_down_before_the_run_do_not_count() -> None
     assert await own.end(figures()) == ()
 
 
-def side(iops: float, mean_us: float | None, *, whole: bool = True) -> DirectionFigures:
-    times = LatencyFigures(mean=None if mean_us is None else mean_us * 1000)
-    return DirectionFigures(
+def side(iops: float, mean_us: float | None, *, whole: bool = True) -> DirectionStats:
+    times = LatencyStats(mean=None if mean_us is None else mean_us * 1000)
+    return DirectionStats(
         iops=iops, bytes_per_second=0, total_ios=1, total_bytes=0, runtime_s=1, latency_ns=times,
         completion_ns=times if whole else None,
     )  # fmt: skip
 
 
 def test_what_is_in_flight_is_iops_by_mean_latency_of_all_that_is_done() -> None:
-    figures = RunFigures(
+    figures = RunResult(
         status=RunStatus.OK, read=side(1000, 2000), write=side(500, 1000), sync=side(50, 9000, whole=False)
     )
     assert in_flight(figures) == pytest.approx(2.95)
 
 
 @pytest.mark.parametrize("read", [side(1000, None), side(1000, 2000, whole=False), None])
-def test_what_is_in_flight_is_not_known_without_whole_latencies(read: DirectionFigures | None) -> None:
-    assert in_flight(RunFigures(status=RunStatus.OK, read=read)) is None
+def test_what_is_in_flight_is_not_known_without_whole_latencies(read: DirectionStats | None) -> None:
+    assert in_flight(RunResult(status=RunStatus.OK, read=read)) is None

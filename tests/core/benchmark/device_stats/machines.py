@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Mapping
 
-from app.core.benchmark.device_stats import MemberMeter, member_meter
+from app.core.benchmark.device_stats import MemberSampler, member_meter
 from tests.backends.fakes import QUEUE, FakeHost, disk, machine
 
 STATS = "/proc/diskstats"
@@ -64,7 +64,7 @@ QUIET = {**QUEUE, "iostats": "0"}
 """The queue of a disk that is not counted."""
 
 
-async def meter(host: FakeHost, device: str = "/dev/md0", seconds: float = 0.5) -> MemberMeter:
+async def meter(host: FakeHost, device: str = "/dev/md0", seconds: float = 0.5) -> MemberSampler:
     """A meter for whom every reading is so much later."""
     made = await member_meter(host, (device,))
     at = iter(range(1 << 20))

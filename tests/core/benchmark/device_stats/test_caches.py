@@ -6,10 +6,10 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from app.core.benchmark.device_stats.cache_counters import HitCounts, of_arc, of_bcache, parse_status, since
+from app.core.benchmark.device_stats.cache_counters import CacheHitCounters, of_arc, of_bcache, parse_status, since
 from app.core.benchmark.device_stats.caches import ARCSTATS, LAGS, SELDOM, CacheDevice, CacheMeter
 from app.core.presentation.caches import cache_cells, cache_line, cache_words
-from app.core.session.results import CacheFigures
+from app.core.session.results import CacheStats
 from backends.host import Completed
 from tests.backends.fakes import FakeHost
 from tests.case_loop import loop_over
@@ -47,23 +47,21 @@ async def test_dm_cache_is_the_difference_of_two_answers() -> None:
     meter = CacheMeter(host, (DM,))
     await meter.begin()
     answers(host, cache_target(1090, 1010, 80, 120, 10))
-    assert await meter.whole() == (
-        CacheFigures(device="vg0/mail", share_of_reads=0.9, share_of_writes=0.3, dirty=0.05),
-    )
+    assert await meter.whole() == (CacheStats(device="vg0/mail", share_of_reads=0.9, share_of_writes=0.3, dirty=0.05),)
 
 
 @pytest.mark.parametrize(
     ("line", "counts"),
     [
-        (cache_target(1, 2, 3, 4, 5), HitCounts(reads=3, read_hits=1, writes=7, write_hits=3, dirty=0.025)),
+        (cache_target(1, 2, 3, 4, 5), CacheHitCounters(reads=3, read_hits=1, writes=7, write_hits=3, dirty=0.025)),
         (
             "vg0-db: 0 9 writecache 0 1000 400 7 50 20 90 1 2 30 60 0 8 9",
-            HitCounts(reads=50, read_hits=20, writes=90, write_hits=60, dirty=0.6),
+            CacheHitCounters(reads=50, read_hits=20, writes=90, write_hits=60, dirty=0.6),
         ),
-        ("vg0-db: 0 9 writecache 0 1000 400 7", HitCounts(dirty=0.6)),
+        ("vg0-db: 0 9 writecache 0 1000 400 7", CacheHitCounters(dirty=0.6)),
     ],
 )
-def test_every_field_of_a_target_is_the_one_the_kernel_means(line: str, counts: HitCounts) -> None:
+def test_every_field_of_a_target_is_the_one_the_kernel_means(line: str, counts: CacheHitCounters) -> None:
     name = line.partition(":")[0]
     assert parse_status(f"vg0-x: 0 5 linear\n{line}\nvg0-y: 0 5 striped 2 A A") == {name: counts}
 
@@ -94,8 +92,11 @@ def test_no_answer_is_too_odd(text: str) -> None:
 
 
 def test_a_count_that_began_anew_is_unknown() -> None:
-    before, now = HitCounts(reads=9, read_hits=5, writes=3, write_hits=1), HitCounts(reads=8, read_hits=6, writes=4)
-    assert since(before, now) == HitCounts(writes=1)
+    before, now = (
+        CacheHitCounters(reads=9, read_hits=5, writes=3, write_hits=1),
+        CacheHitCounters(reads=8, read_hits=6, writes=4),
+    )
+    assert since(before, now) == CacheHitCounters(writes=1)
 
 
 @pytest.mark.parametrize(
@@ -110,7 +111,7 @@ def test_a_count_that_began_anew_is_unknown() -> None:
 async def test_what_is_not_told_is_unknown_and_why(tools: dict[str, Completed], root: bool, why: str) -> None:
     meter = CacheMeter(FakeHost({}, tools=tools, root=root), (DM,))
     await meter.begin()
-    assert await meter.whole() == (CacheFigures(device="vg0/mail", why_not=why),)
+    assert await meter.whole() == (CacheStats(device="vg0/mail", why_not=why),)
 
 
 async def test_a_kernel_that_does_not_count_says_so() -> None:
@@ -131,7 +132,7 @@ async def test_a_cache_to_which_nothing_came_says_so() -> None:
     assert [cache_words(one) for one in await meter.whole()] == ["unknown (no I/O came to it), 0.0 % of it dirty"]
 
 
-async def bcache(*readings: tuple[int, int, int, int]) -> CacheFigures:
+async def bcache(*readings: tuple[int, int, int, int]) -> CacheStats:
     """What is told after these readings, of which the first is that of the beginning."""
     host = FakeHost({})
     meter = CacheMeter(host, (BCACHE,))
@@ -149,12 +150,12 @@ async def test_bcache_counts_between_the_first_and_the_last_step_of_the_kernel()
 
 @pytest.mark.parametrize("steps", [[(1, 1, 0, 0)], [(1, 1, 0, 0), (1, 1, 0, 0)], [(1, 1, 0, 0), (90, 10, 0, 0)]])
 async def test_a_run_shorter_than_two_steps_has_no_share(steps: list[tuple[int, int, int, int]]) -> None:
-    assert await bcache(*steps) == CacheFigures(device="bcache0", why_not=LAGS)
+    assert await bcache(*steps) == CacheStats(device="bcache0", why_not=LAGS)
 
 
 async def test_reads_that_bypass_the_cache_are_reads_too() -> None:
     texts = {"cache_hits": "5", "cache_misses": "6", "cache_bypass_hits": "7", "cache_bypass_misses": "8"}
-    assert of_bcache(texts) == HitCounts(reads=26, read_hits=12)
+    assert of_bcache(texts) == CacheHitCounters(reads=26, read_hits=12)
     assert of_bcache({**texts, "cache_misses": "4.0k"}) is None
     assert of_bcache({"cache_hits": "5"}) is None
 
@@ -165,7 +166,7 @@ async def test_the_arc_is_what_was_waited_for() -> None:
     meter = CacheMeter(host, (ARC, L2ARC))
     await meter.begin()
     arcstats(host, hits=99, misses=9, demand_data_hits=130, demand_data_misses=110, l2_hits=9, l2_misses=9, l2_size=0)
-    assert await meter.whole() == (CacheFigures(device="ARC", share_of_reads=0.75),)
+    assert await meter.whole() == (CacheStats(device="ARC", share_of_reads=0.75),)
 
 
 async def test_a_second_level_is_told_where_there_is_one() -> None:
@@ -180,7 +181,7 @@ async def test_a_second_level_is_told_where_there_is_one() -> None:
 async def test_an_arc_that_cannot_be_read_is_unknown() -> None:
     meter = CacheMeter(FakeHost({}), (ARC, L2ARC))
     await meter.begin()
-    assert await meter.whole() == (CacheFigures(device="ARC", why_not="ZFS does not tell"),)
+    assert await meter.whole() == (CacheStats(device="ARC", why_not="ZFS does not tell"),)
 
 
 async def test_while_it_runs_a_program_is_asked_now_and_then_only() -> None:
@@ -201,8 +202,8 @@ async def test_without_a_cache_nothing_is_told() -> None:
 
 
 def test_a_cache_in_words() -> None:
-    one = CacheFigures(device="vg0/mail", share_of_reads=0.97, share_of_writes=0.8, dirty=0.03)
-    other = CacheFigures(device="bcache0", why_not="because")
+    one = CacheStats(device="vg0/mail", share_of_reads=0.97, share_of_writes=0.8, dirty=0.03)
+    other = CacheStats(device="bcache0", why_not="because")
     assert cache_line((one, other)) == (
         "Cache: vg0/mail 97 % of reads, 80 % of writes, 3.0 % of it dirty; bcache0 unknown (because)"
     )

@@ -5,7 +5,7 @@ from __future__ import annotations
 import pytest
 
 from app.core.benchmark.device_stats.member_devices import (
-    Below,
+    LowerDevices,
     Member,
     find_below,
     find_below_file,
@@ -27,7 +27,7 @@ async def one(host: FakeHost, device: str, below: str = "md0") -> Member:
 
 
 async def test_a_plain_disk_has_none() -> None:
-    assert await find_below(mirror(), "sda") == Below()
+    assert await find_below(mirror(), "sda") == LowerDevices()
 
 
 async def test_those_of_an_array_are_its_slaves() -> None:
@@ -120,7 +120,7 @@ async def test_what_lies_below_a_device_of_a_pool_comes_after_it() -> None:
 
 
 async def test_a_file_on_any_other_filesystem_has_none() -> None:
-    assert await find_below_file(pools(), "/etc/fstab") == Below()
+    assert await find_below_file(pools(), "/etc/fstab") == LowerDevices()
 
 
 async def test_the_caches_are_those_of_the_device_and_of_what_lies_below() -> None:

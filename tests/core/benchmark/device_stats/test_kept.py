@@ -8,11 +8,11 @@ from app.core.presentation import json_schema
 from app.core.session import event_codec
 from app.core.session.event_types import MembersSampled
 from app.core.session.events import AnyEvent, LiveEvent, RunEnded, RunStarted
-from app.core.session.results import DirectionSample, MemberFigures, Phase, Sample
+from app.core.session.results import DirectionSample, MemberStats, Phase, Sample
 from app.core.session.state import RunRecord, Session, fold
 from tests.core import sessions
 
-MEMBER = MemberFigures(device="sda", role="spare", depth=1, read_iops=5.5, utilisation=0.25, share_of_reads=0.125)
+MEMBER = MemberStats(device="sda", role="spare", depth=1, read_iops=5.5, utilisation=0.25, share_of_reads=0.125)
 
 
 def folded(*events: AnyEvent) -> Session:

@@ -4,9 +4,9 @@ from __future__ import annotations
 
 import pytest
 
-from app.core.benchmark.device_stats import MemberMeter, member_meter
+from app.core.benchmark.device_stats import MemberSampler, member_meter
 from app.core.benchmark.device_stats.sampler import ROLES_EVERY
-from app.core.session.results import MemberFigures
+from app.core.session.results import MemberStats
 from tests.backends.fakes import FakeHost
 from tests.core.benchmark.device_stats.machines import STATS, meter, mirror, nested, stats, uncounted
 
@@ -16,7 +16,7 @@ READS = stats(nvme0n1=FAST, sda=SLOW)
 WITHOUT = stats(nvme0n1=FAST)
 
 
-async def measured(host: FakeHost, *texts: str, device: str = "/dev/md0") -> MemberMeter:
+async def measured(host: FakeHost, *texts: str, device: str = "/dev/md0") -> MemberSampler:
     """A meter that began, and took a reading of each text, half a second apart."""
     made = await meter(host, device)
     await made.begin()
@@ -26,7 +26,7 @@ async def measured(host: FakeHost, *texts: str, device: str = "/dev/md0") -> Mem
     return made
 
 
-def of(members: tuple[MemberFigures, ...], device: str) -> MemberFigures:
+def of(members: tuple[MemberStats, ...], device: str) -> MemberStats:
     return next(member for member in members if member.device == device)
 
 

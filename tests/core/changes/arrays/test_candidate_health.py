@@ -10,10 +10,10 @@ import pytest
 from app.core.changes.arrays.candidates import candidates_of, chosen, plan_array
 from app.core.presentation.table import Row, text_of
 from app.features.arrays.presentation import candidate, drives_table, plan_sentences
-from backends.array_planning import ArrayWish, Candidate
+from backends.array_planning import ArrayRequest, Candidate
 from backends.errors import RefusedError
 from backends.model import Drive, Health, Inventory, Level
-from backends.registry import Machine
+from backends.registry import MachineBackends
 from backends.simulator.host import SimulatedHost
 from backends.simulator.profiles.table import MACHINES
 from tests.backends.simulator.asking import FAST
@@ -23,9 +23,9 @@ FREE = ("megaraid:/c0/e252/s0", "smartarray:/arc1/0:0", "smartarray:/slot0/2I:1:
 """A free drive behind each kind of controller, and one of the kernel's."""
 
 
-async def found_with(address: str, **health: Any) -> tuple[Machine, tuple[Candidate, ...], Candidate]:
+async def found_with(address: str, **health: Any) -> tuple[MachineBackends, tuple[Candidate, ...], Candidate]:
     """Return all candidates of a machine on which one drive reports this health, and that drive."""
-    machine = Machine.of(SimulatedHost(MACHINES["arrays"](), speed=FAST))
+    machine = MachineBackends.of(SimulatedHost(MACHINES["arrays"](), speed=FAST))
     inventory = await machine.probe()
     drives = tuple(_sick(drive, health) if str(drive.target) == address else drive for drive in inventory.drives)
     found, problems = await candidates_of(machine, replace(inventory, drives=drives), [address])
@@ -81,12 +81,12 @@ def _standing(row: Row) -> str:
 async def test_the_plan_of_an_array_warns_of_its_sick_drive() -> None:
     machine, found, one = await found_with("megaraid:/c0/e252/s0", media_errors=3)
     others = tuple(drive for drive in found if str(drive.drive) == "megaraid:/c0/e252/s1")
-    plan = await plan_array(machine, ArrayWish(level=Level.RAID1, drives=(one, *others), name="rb-1"))
+    plan = await plan_array(machine, ArrayRequest(level=Level.RAID1, drives=(one, *others), name="rb-1"))
     assert "252:0: 3 media errors are counted on it." in plan_sentences(plan)
 
 
 async def test_the_view_of_another_vendor_counts_too() -> None:
-    machine = Machine.of(SimulatedHost(MACHINES["arrays"](), speed=FAST))
+    machine = MachineBackends.of(SimulatedHost(MACHINES["arrays"](), speed=FAST))
     inventory = await machine.probe()
     disk = next(drive for drive in inventory.drives if str(drive.target) == "block:sdb")
     drives = (*(drive for drive in inventory.drives if drive != disk), _sick(disk, {"predicts_failure": True}))

@@ -8,18 +8,18 @@ from pathlib import Path
 
 import pytest
 
-from app.core.changes.arrays.array_journal import ArraysMadeHere, ArrayStage
+from app.core.changes.arrays.array_journal import ArrayJournal, ArrayStage
 from app.core.session import journal
-from backends.array_planning import MadeArray, MemberDrive
+from backends.array_planning import CreatedArray, MemberDrive
 from backends.errors import NewerError, StorageError
-from backends.formats import FORMATS, Kept
+from backends.formats import FORMATS, FileFormat
 from backends.model import Level, Target
 
 CARD = Target(backend="megaraid", address="c0")
 
 
-def made(name: str = "rb-1") -> MadeArray:
-    return MadeArray(
+def made(name: str = "rb-1") -> CreatedArray:
+    return CreatedArray(
         name=name,
         level=Level.RAID10,
         controller=CARD,
@@ -30,8 +30,8 @@ def made(name: str = "rb-1") -> MadeArray:
     )
 
 
-def begun(tmp_path: Path, *stages: ArrayStage) -> ArraysMadeHere:
-    arrays = ArraysMadeHere(tmp_path)
+def begun(tmp_path: Path, *stages: ArrayStage) -> ArrayJournal:
+    arrays = ArrayJournal(tmp_path)
     arrays.begin(made(), tmp_path / "session")
     for stage in stages:
         arrays.reached("rb-1", stage)
@@ -124,9 +124,9 @@ def test_a_torn_record_hides_neither_what_came_before_nor_after(tmp_path: Path) 
 def test_what_a_newer_program_wrote_is_left_alone_and_nothing_is_made_meanwhile(
     tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    arrays = ArraysMadeHere(tmp_path)
+    arrays = ArrayJournal(tmp_path)
     with monkeypatch.context() as newer:
-        newer.setattr(journal, "FORMATS", {**FORMATS, Kept.ARRAYS: 99})
+        newer.setattr(journal, "FORMATS", {**FORMATS, FileFormat.ARRAYS: 99})
         arrays.begin(made(), tmp_path)
     assert arrays.entries() == ()
     with pytest.raises(NewerError):
@@ -137,4 +137,4 @@ def test_what_a_newer_program_wrote_is_left_alone_and_nothing_is_made_meanwhile(
 def test_what_cannot_be_written_down_is_not_begun(tmp_path: Path) -> None:
     (tmp_path / "file").write_text("")
     with pytest.raises(StorageError, match=r"Nothing was made\."):
-        ArraysMadeHere(tmp_path / "file").begin(made(), tmp_path)
+        ArrayJournal(tmp_path / "file").begin(made(), tmp_path)

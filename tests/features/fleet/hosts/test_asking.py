@@ -10,12 +10,12 @@ import pytest
 
 from app.features.fleet.hosts import query
 from app.features.fleet.hosts.query import asked
-from app.features.fleet.hosts.wire_format import HostsOrder, RawAnswer
+from app.features.fleet.hosts.wire_format import HostsRequest, RawResponse
 from app.features.fleet.ssh.command import OPTIONS
 from backends.errors import InvalidValueError, ToolMissingError
 from backends.host import Command, Completed
 
-ORDER = HostsOrder(hosts=("a", "b", "c"), words=("raidbench", "doctor"), seconds=5)
+ORDER = HostsRequest(hosts=("a", "b", "c"), words=("raidbench", "doctor"), seconds=5)
 
 
 class Machine:
@@ -55,12 +55,12 @@ class Program:
         return "Killed"
 
 
-async def all_of(machine: Machine, order: HostsOrder = ORDER) -> list[RawAnswer]:
+async def all_of(machine: Machine, order: HostsRequest = ORDER) -> list[RawResponse]:
     return [raw async for raw in asked(machine, order)]  # type: ignore[arg-type]
 
 
 async def test_each_host_is_told_once_however_its_lines_are_cut() -> None:
-    lines = "".join(f"{RawAnswer(host=name, status=0, out='{}').line()}\n" for name in ("b", "b", "x", "a", "c"))
+    lines = "".join(f"{RawResponse(host=name, status=0, out='{}').line()}\n" for name in ("b", "b", "x", "a", "c"))
     text = lines.encode()
     machine = Machine(*(text[at : at + 7] for at in range(0, len(text), 7)))
     assert [raw.host for raw in await all_of(machine)] == ["b", "a", "c"]
@@ -69,7 +69,7 @@ async def test_each_host_is_told_once_however_its_lines_are_cut() -> None:
 
 
 async def test_hosts_that_nothing_came_of_are_told_with_the_last_words_of_the_process() -> None:
-    found = await all_of(Machine(f"{RawAnswer(host='b', status=0).line()}\nrubbish".encode()))
+    found = await all_of(Machine(f"{RawResponse(host='b', status=0).line()}\nrubbish".encode()))
     assert [(raw.host, raw.status, raw.err, raw.late) for raw in found[1:]] == [
         ("a", None, "Killed", False),
         ("c", None, "Killed", False),
@@ -87,5 +87,5 @@ async def test_without_ssh_and_with_endless_names_nothing_is_started() -> None:
         await all_of(machine)
     machine = Machine()
     with pytest.raises(InvalidValueError):
-        await all_of(machine, HostsOrder(hosts=("n" * 130_000,), words=(), seconds=1))
+        await all_of(machine, HostsRequest(hosts=("n" * 130_000,), words=(), seconds=1))
     assert machine.commands == []

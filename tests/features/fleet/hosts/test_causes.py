@@ -9,16 +9,16 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from app.features.fleet.hosts.failure_causes import Cause, HostAnswer, Missing, document_in, judged
-from app.features.fleet.hosts.wire_format import RawAnswer, raw_answer
+from app.features.fleet.hosts.failure_causes import Cause, HostResponse, MissingHost, document_in, judged
+from app.features.fleet.hosts.wire_format import RawResponse, raw_answer
 from tests.case_loop import loop_over
 
-FINE = RawAnswer(host="n1", status=0, out='{"schema": 1, "findings": []}')
+FINE = RawResponse(host="n1", status=0, out='{"schema": 1, "findings": []}')
 
 
-def cause(raw: RawAnswer, schema: int = 1) -> Cause:
+def cause(raw: RawResponse, schema: int = 1) -> Cause:
     told = judged(raw, schema)
-    assert isinstance(told, Missing)
+    assert isinstance(told, MissingHost)
     return told.cause
 
 
@@ -38,37 +38,37 @@ def cause(raw: RawAnswer, schema: int = 1) -> Cause:
     ],
 )
 def test_what_ssh_says_has_a_cause(words: str, expected: Cause) -> None:
-    assert cause(RawAnswer(host="n1", status=255, err=words)) is expected
+    assert cause(RawResponse(host="n1", status=255, err=words)) is expected
 
 
 @loop_over(
     ("raw", "expected"),
     [
-        (RawAnswer(host="n1", status=127, err="sh: raidbench: not found"), Cause.ABSENT),
-        (RawAnswer(host="n1", status=126), Cause.ABSENT),
-        (RawAnswer(host="n1", status=1, err="raidbench: Command not found."), Cause.ABSENT),
-        (RawAnswer(host="n1", status=None, late=True), Cause.TIMED_OUT),
-        (RawAnswer(host="n1", status=None, endless=True, out="{"), Cause.TOO_LONG),
-        (RawAnswer(host="n1", status=None, endless=True, out="yes\nyes"), Cause.NOT_JSON),
-        (RawAnswer(host="n1", status=0), Cause.NOT_JSON),
-        (RawAnswer(host="n1", status=0, out="{'no': 1}"), Cause.NOT_JSON),
-        (RawAnswer(host="n1", status=0, out='{"schema": 1, "x": NaN}'), Cause.NOT_JSON),
-        (RawAnswer(host="n1", status=0, out='{"a":' * 100_000), Cause.NOT_JSON),
-        (RawAnswer(host="n1", status=0, out='{"findings": []}'), Cause.NOT_JSON),
-        (RawAnswer(host="n1", status=0, out='{"schema": true}'), Cause.NOT_JSON),
-        (RawAnswer(host="n1", status=0, out='{"schema": 2}'), Cause.NEWER),
-        (RawAnswer(host="n1", status=0, out='{"schema": 0}'), Cause.OLDER),
-        (RawAnswer(host="n1", status=3), Cause.FAILED),
+        (RawResponse(host="n1", status=127, err="sh: raidbench: not found"), Cause.ABSENT),
+        (RawResponse(host="n1", status=126), Cause.ABSENT),
+        (RawResponse(host="n1", status=1, err="raidbench: Command not found."), Cause.ABSENT),
+        (RawResponse(host="n1", status=None, late=True), Cause.TIMED_OUT),
+        (RawResponse(host="n1", status=None, endless=True, out="{"), Cause.TOO_LONG),
+        (RawResponse(host="n1", status=None, endless=True, out="yes\nyes"), Cause.NOT_JSON),
+        (RawResponse(host="n1", status=0), Cause.NOT_JSON),
+        (RawResponse(host="n1", status=0, out="{'no': 1}"), Cause.NOT_JSON),
+        (RawResponse(host="n1", status=0, out='{"schema": 1, "x": NaN}'), Cause.NOT_JSON),
+        (RawResponse(host="n1", status=0, out='{"a":' * 100_000), Cause.NOT_JSON),
+        (RawResponse(host="n1", status=0, out='{"findings": []}'), Cause.NOT_JSON),
+        (RawResponse(host="n1", status=0, out='{"schema": true}'), Cause.NOT_JSON),
+        (RawResponse(host="n1", status=0, out='{"schema": 2}'), Cause.NEWER),
+        (RawResponse(host="n1", status=0, out='{"schema": 0}'), Cause.OLDER),
+        (RawResponse(host="n1", status=3), Cause.FAILED),
         (replace(FINE, status=None), Cause.FAILED),
     ],
 )
-def test_what_a_host_gives_has_a_cause(raw: RawAnswer, expected: Cause) -> None:
+def test_what_a_host_gives_has_a_cause(raw: RawResponse, expected: Cause) -> None:
     assert cause(raw) is expected
 
 
 def test_an_answer_after_a_greeting_is_an_answer_with_its_status() -> None:
     told = judged(replace(FINE, status=5, out=f"Welcome {{here}}\n{FINE.out}\n"))
-    assert told == HostAnswer(host="n1", status=5, document={"schema": 1, "findings": []})
+    assert told == HostResponse(host="n1", status=5, document={"schema": 1, "findings": []})
 
 
 def test_what_comes_after_a_document_makes_it_none() -> None:
@@ -77,14 +77,14 @@ def test_what_comes_after_a_document_makes_it_none() -> None:
 
 def test_the_form_that_is_asked_for_counts() -> None:
     devices = replace(FINE, out='{"schema": 2}')
-    assert isinstance(judged(devices, 2), HostAnswer)
+    assert isinstance(judged(devices, 2), HostResponse)
     assert cause(FINE, 2) is Cause.OLDER
 
 
-def refused(status: int, message: str) -> Missing:
+def refused(status: int, message: str) -> MissingHost:
     error = {"status": status, "message": message, "hint": "Look\x1b[2J there.", "evidence": "a\x07b"}
     told = judged(replace(FINE, status=status, out=json.dumps({"schema": 1, "error": error})), 2)
-    assert isinstance(told, Missing)
+    assert isinstance(told, MissingHost)
     return told
 
 
@@ -102,21 +102,21 @@ def test_a_raidbench_that_does_not_know_what_it_is_asked_is_too_old() -> None:
 
 
 def test_a_hint_names_the_host_and_last_words_are_few() -> None:
-    told = judged(RawAnswer(host="n7", status=255, err="\n".join(f"row {n}" for n in range(100))))
-    assert isinstance(told, Missing)
+    told = judged(RawResponse(host="n7", status=255, err="\n".join(f"row {n}" for n in range(100))))
+    assert isinstance(told, MissingHost)
     assert ("`ssh n7 true`" in told.hint, told.evidence) == (True, "row 97\nrow 98\nrow 99")
 
 
 @pytest.mark.long
 @given(st.text() | st.text().map(lambda text: "{" + text), st.integers(0, 255), st.text())
 def test_nothing_a_host_gives_is_a_traceback(out: str, status: int, err: str) -> None:
-    told = judged(RawAnswer(host="n1", status=status, out=out, err=err))
-    assert isinstance(told, Missing) or document_in(out) == told.document
+    told = judged(RawResponse(host="n1", status=status, out=out, err=err))
+    assert isinstance(told, MissingHost) or document_in(out) == told.document
 
 
 @pytest.mark.long
-@given(st.builds(RawAnswer, host=st.text(), status=st.none() | st.integers(0, 255), out=st.text(), err=st.text()))
-def test_what_crosses_between_the_processes_comes_back(raw: RawAnswer) -> None:
+@given(st.builds(RawResponse, host=st.text(), status=st.none() | st.integers(0, 255), out=st.text(), err=st.text()))
+def test_what_crosses_between_the_processes_comes_back(raw: RawResponse) -> None:
     assert raw_answer(raw.line().encode()) == raw
 
 

@@ -7,8 +7,8 @@ from typing import Any
 
 import pytest
 
-from app.features.fleet.hosts.fanout import Talk, settle
-from app.features.fleet.hosts.wire_format import BYTES, LAST_WORDS, LINES, NOISE, RawAnswer, raw_answer
+from app.features.fleet.hosts.fanout import HostTask, settle
+from app.features.fleet.hosts.wire_format import BYTES, LAST_WORDS, LINES, NOISE, RawResponse, raw_answer
 from app.features.fleet.ssh.command import OPTIONS
 
 
@@ -23,8 +23,8 @@ class Client:
         self.aborted += 1
 
 
-def told(*chunks: bytes, stream: str = "stdout") -> tuple[Client, Talk]:
-    client, talk = Client(), Talk("n1")
+def told(*chunks: bytes, stream: str = "stdout") -> tuple[Client, HostTask]:
+    client, talk = Client(), HostTask("n1")
     for chunk in chunks:
         talk.took(client, stream, chunk)  # type: ignore[arg-type]
         if client.aborted:
@@ -32,7 +32,7 @@ def told(*chunks: bytes, stream: str = "stdout") -> tuple[Client, Talk]:
     return client, talk
 
 
-def answer(talk: Talk, capsys: pytest.CaptureFixture[str], *, late: bool = False) -> RawAnswer:
+def answer(talk: HostTask, capsys: pytest.CaptureFixture[str], *, late: bool = False) -> RawResponse:
     talk.ev_close(None, late)
     (line,) = capsys.readouterr().out.splitlines()
     found = raw_answer(line.encode())
@@ -68,7 +68,7 @@ def test_of_error_output_the_last_words_are_kept(capsys: pytest.CaptureFixture[s
 def test_a_host_whose_time_is_over_has_no_status(capsys: pytest.CaptureFixture[str]) -> None:
     _, talk = told(b"{}")
     talk.ev_hup(None, "n1", 0)
-    assert answer(talk, capsys, late=True) == RawAnswer(host="n1", status=None, out="{}", late=True)
+    assert answer(talk, capsys, late=True) == RawResponse(host="n1", status=None, out="{}", late=True)
 
 
 def test_hosts_are_asked_directly_64_at_a_time_and_their_answers_are_not_held_back() -> None:

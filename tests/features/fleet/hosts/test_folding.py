@@ -4,22 +4,22 @@ from __future__ import annotations
 
 from typing import Any
 
-from app.features.fleet.hosts.failure_causes import Cause, HostAnswer, Missing
-from app.features.fleet.hosts.grouping import Gathered, answers_json, counted, loss_rows, text_rows
+from app.features.fleet.hosts.failure_causes import Cause, HostResponse, MissingHost
+from app.features.fleet.hosts.grouping import HostResponses, answers_json, counted, loss_rows, text_rows
 
 NAMES = tuple(f"n{number}" for number in range(1, 7))
 
 
-def answer(named: str, status: int = 0, **document: Any) -> HostAnswer:
-    return HostAnswer(host=named, status=status, document={"schema": 1, **document})
+def answer(named: str, status: int = 0, **document: Any) -> HostResponse:
+    return HostResponse(host=named, status=status, document={"schema": 1, **document})
 
 
-def lost(host: str, evidence: str = "", message: str = "It cannot be reached.") -> Missing:
-    return Missing(host=host, cause=Cause.UNREACHABLE, message=message, hint="Look.", evidence=evidence)
+def lost(host: str, evidence: str = "", message: str = "It cannot be reached.") -> MissingHost:
+    return MissingHost(host=host, cause=Cause.UNREACHABLE, message=message, hint="Look.", evidence=evidence)
 
 
-def gathered(*told: HostAnswer | Missing, by_text: bool = False) -> Gathered:
-    made = Gathered(asked=NAMES, by_text=by_text)
+def gathered(*told: HostResponse | MissingHost, by_text: bool = False) -> HostResponses:
+    made = HostResponses(asked=NAMES, by_text=by_text)
     for one in told:
         made.take(one)
     return made

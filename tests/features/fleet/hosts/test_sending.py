@@ -14,12 +14,12 @@ from typing import Any
 import pytest
 
 from app.features.fleet.hosts.deployment import LOOK, before_copying, put_words, there_is
-from app.features.fleet.hosts.standalone_binary import OneFile
+from app.features.fleet.hosts.standalone_binary import StandaloneBinary
 from app.features.fleet.ssh.command import remote_line
 
 SHELLS = [shell for shell in ("/bin/sh", "/bin/bash", "/usr/bin/busybox") if os.path.exists(shell)]
 CONTENT = b"the one file " * 20_000
-FILE = OneFile(
+FILE = StandaloneBinary(
     path=Path("raidbench"),
     sha256=hashlib.sha256(CONTENT).hexdigest(),
     size=len(CONTENT),

@@ -10,11 +10,11 @@ import pytest
 from app.cli.devices import all_settings
 from app.core.presentation import json_schema
 from app.core.presentation.device import facts
-from app.core.presentation.device_table import Listing, devices_table
+from app.core.presentation.device_table import DeviceListOptions, devices_table
 from app.core.presentation.setting import settings_table
 from app.features.fleet.hosts.remote_devices import told_devices
 from backends.model import Array, Controller, Drive, Health, Inventory, Target
-from backends.registry import Machine
+from backends.registry import MachineBackends
 from backends.simulator.host import SimulatedHost
 from backends.simulator.profiles.table import MACHINES
 from tests.backends.simulator.asking import FAST
@@ -23,11 +23,13 @@ from tests.case_loop import loop_over
 
 @pytest.mark.parametrize("rack", ["linux", *(pytest.param(name, marks=pytest.mark.long) for name in ("lsi", "hpe"))])
 async def test_a_host_is_shown_as_it_is_shown_there(rack: str) -> None:
-    machine = Machine.of(SimulatedHost(MACHINES[rack](), speed=FAST))
+    machine = MachineBackends.of(SimulatedHost(MACHINES[rack](), speed=FAST))
     there = await machine.probe()
     settings, _ = await all_settings(machine, there)
     told = told_devices(json.loads(json.dumps(json_schema.devices(there, settings, host="x", simulated=True))))
-    assert devices_table(told.inventory, Listing(whole=True), {}) == devices_table(there, Listing(whole=True), {})
+    assert devices_table(told.inventory, DeviceListOptions(whole=True), {}) == devices_table(
+        there, DeviceListOptions(whole=True), {}
+    )
     things: tuple[Controller | Array | Drive, ...] = (*there.controllers, *there.arrays, *there.drives)
     for thing in things:
         if thing.target in there.twins:

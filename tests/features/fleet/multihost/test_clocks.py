@@ -5,15 +5,15 @@ from __future__ import annotations
 from hypothesis import given
 from hypothesis import strategies as st
 
-from app.features.fleet.multihost.clock_sync import Echo, offset_of, start_moments
+from app.features.fleet.multihost.clock_sync import PingReply, offset_of, start_moments
 
 AHEAD, WALL = 1234.5, 1.7e9
 
 
-def echo(sent: float, there: float, back: float) -> Echo:
+def echo(sent: float, there: float, back: float) -> PingReply:
     """A ping that took so long there and back to a host whose clocks are ahead by the constants above."""
     at = sent + there
-    return Echo(sent=sent, received=at + back, monotonic=at + AHEAD, wall=at + WALL)
+    return PingReply(sent=sent, received=at + back, monotonic=at + AHEAD, wall=at + WALL)
 
 
 def test_the_shortest_round_trip_counts() -> None:

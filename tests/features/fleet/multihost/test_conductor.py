@@ -12,13 +12,13 @@ from typing import Any
 import pytest
 
 from app.features.fleet.multihost.clock_sync import LEAST_LEAD_S
-from app.features.fleet.multihost.coordinator import Conductor, JointPatience
+from app.features.fleet.multihost.coordinator import Coordinator, MultiHostTimeouts
 from app.features.fleet.multihost.record import IN_WINDOW, LOST, NEVER, OUTSIDE, JointFolder, JointRecord
 from app.features.fleet.multihost.result import joint_record
-from app.features.fleet.multihost.transport import HostLine
+from app.features.fleet.multihost.transport import HostConnection
 from tests.backends.passing import counted
 
-PATIENCE = JointPatience(hello=1.0, silence=0.6, ping=0.05, burst=0.02, beyond=1.6, farewell=0.5)
+PATIENCE = MultiHostTimeouts(hello=1.0, silence=0.6, ping=0.05, burst=0.02, beyond=1.6, farewell=0.5)
 TICK = 0.05
 MIDDLE = LEAST_LEAD_S + 1.51
 """When something is done in the middle of a run, by the time since it was asked for."""
@@ -122,7 +122,7 @@ class Table:
         self.took = 0.0
         """Seconds of the run."""
 
-    def line(self, host: str) -> AbstractAsyncContextManager[HostLine]:
+    def line(self, host: str) -> AbstractAsyncContextManager[HostConnection]:
         return self.hosts[host].opened()
 
     def run(
@@ -130,15 +130,15 @@ class Table:
         folder: Path,
         *,
         stagger: float = 0.0,
-        then: Callable[[Conductor], object] | None = None,
+        then: Callable[[Coordinator], object] | None = None,
         lease: float | None = None,
     ) -> tuple[JointRecord, list[str]]:
         """Return the record of one run, and what was said meanwhile. `then`: called in the middle of it."""
         said: list[str] = []
         made = JointFolder(folder, tuple(self.hosts))
 
-        async def conduct() -> Conductor:
-            conductor = Conductor(
+        async def conduct() -> Coordinator:
+            conductor = Coordinator(
                 self,
                 made,
                 tuple(self.hosts),

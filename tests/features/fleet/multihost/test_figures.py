@@ -9,7 +9,7 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from app.core.fio.histogram import Histogram
-from app.features.fleet.multihost.figures import HostFigures, IosMoved, Pool, together
+from app.features.fleet.multihost.figures import HostStats, IntervalSum, IoCounts, together
 
 PERCENTILES = {"p50": 50.0, "p95": 95.0, "p99": 99.0, "p99_9": 99.9, "p99_99": 99.99}
 
@@ -17,12 +17,12 @@ Interval = list[int]
 """Latencies, ns."""
 
 
-def pooled(intervals: list[Interval], seconds: float = 0.25, name: str = "read") -> HostFigures:
-    pool = Pool()
+def pooled(intervals: list[Interval], seconds: float = 0.25, name: str = "read") -> HostStats:
+    pool = IntervalSum()
     for latencies in intervals:
         pool.add(
             seconds,
-            {name: IosMoved(ios=len(latencies), bytes=4096 * len(latencies), histogram=Histogram.of(latencies))},
+            {name: IoCounts(ios=len(latencies), bytes=4096 * len(latencies), histogram=Histogram.of(latencies))},
         )
     return pool.figures()
 
@@ -80,4 +80,4 @@ def test_one_host_has_no_spread() -> None:
 
 def test_nothing_measured_is_nothing() -> None:
     assert together({}).sides == {}
-    assert Pool().figures().iops == 0
+    assert IntervalSum().figures().iops == 0

@@ -10,13 +10,13 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from app.features.fleet.multihost.messages import (
-    EndTold,
-    Flood,
-    Hello,
-    HostLiesError,
-    OtherProtocolError,
-    ReadyTold,
-    TickTold,
+    EndMessage,
+    HelloMessage,
+    IntervalMessage,
+    ProtocolMismatchError,
+    ProtocolViolationError,
+    RateLimiter,
+    ReadyMessage,
     heard,
 )
 from tests.case_loop import loop_over
@@ -40,7 +40,7 @@ def line(body: object) -> bytes:
 
 def test_a_tick_is_read() -> None:
     tick = heard(line(TICK))
-    assert isinstance(tick, TickTold)
+    assert isinstance(tick, IntervalMessage)
     assert (tick.monotonic, tick.seconds, tick.measuring) == (10.0, 0.25, True)
     assert dict(tick.sides["read"].histogram.counts) == {100: 1, 101: 2}
     assert set(tick.sides) == {"read"}
@@ -48,13 +48,13 @@ def test_a_tick_is_read() -> None:
 
 def test_a_latency_between_two_buckets_is_that_of_its_own() -> None:
     tick = heard(line(TICK | {"read": {"ios": 3, "bytes": 1, "bins": [[1000, 1], [1004, 2]]}}))
-    assert isinstance(tick, TickTold)
+    assert isinstance(tick, IntervalMessage)
     assert dict(tick.sides["read"].histogram.counts) == {1004: 3}
 
 
 def test_of_the_ramp_nothing_counts() -> None:
     tick = heard(line(TICK | {"phase": "ramp"}))
-    assert isinstance(tick, TickTold)
+    assert isinstance(tick, IntervalMessage)
     assert not tick.measuring
 
 
@@ -81,13 +81,13 @@ def test_of_the_ramp_nothing_counts() -> None:
     ],
 )
 def test_what_cannot_be_is_no_tick(change: dict[str, Any]) -> None:
-    with pytest.raises(HostLiesError):
+    with pytest.raises(ProtocolViolationError):
         heard(line(TICK | change))
 
 
 @given(st.binary(max_size=200))
 def test_any_bytes_are_a_message_or_a_lie(text: bytes) -> None:
-    with pytest.raises(HostLiesError) as told:
+    with pytest.raises(ProtocolViolationError) as told:
         heard(text)
     assert told.value.message.isprintable()
 
@@ -96,20 +96,20 @@ def test_any_bytes_are_a_message_or_a_lie(text: bytes) -> None:
     "text", [b"[" * 100_000, b'{"kind":"end"}x', b"NaN", b'{"kind":"end","why":1}', b"\x1b[2J\x07"]
 )
 def test_no_text_breaks_it(text: bytes) -> None:
-    with pytest.raises(HostLiesError) as told:
+    with pytest.raises(ProtocolViolationError) as told:
         heard(text)
     assert "\x1b" not in told.value.message
 
 
 def test_a_host_speaks_of_itself_alone() -> None:
     ready = {"kind": "ready", "host": "plum", "target": "x", "job": {}, "seconds": 1, "fio": "3.33"}
-    assert isinstance(heard(line(ready), "plum"), ReadyTold)
-    with pytest.raises(HostLiesError, match="It speaks of another host, plum"):
+    assert isinstance(heard(line(ready), "plum"), ReadyMessage)
+    with pytest.raises(ProtocolViolationError, match="It speaks of another host, plum"):
         heard(line(ready), "pear")
 
 
 def test_another_protocol_is_named() -> None:
-    with pytest.raises(OtherProtocolError, match=r"raidbench 9\.9 speaks another protocol \(2, here 1\)"):
+    with pytest.raises(ProtocolMismatchError, match=r"raidbench 9\.9 speaks another protocol \(2, here 1\)"):
         heard(line(HELLO | {"protocol": 2, "version": "9.9"}))
 
 
@@ -118,8 +118,8 @@ def test_texts_are_cleaned_and_bounded() -> None:
         heard(line(HELLO | {"host": "a\x1b]0;x\x07" + "b" * 999})),
         heard(line({"kind": "end", "message": "x\n" * 999})),
     )
-    assert isinstance(hello, Hello)
-    assert isinstance(end, EndTold)
+    assert isinstance(hello, HelloMessage)
+    assert isinstance(end, EndMessage)
     assert hello.host.isprintable()
     assert len(hello.host) <= 253
     assert len(end.message) <= 1000
@@ -127,28 +127,28 @@ def test_texts_are_cleaned_and_bounded() -> None:
 
 def test_nothing_measured_is_followed_for_ever() -> None:
     ready = heard(line({"kind": "ready", "host": "a", "target": "x", "job": {}, "seconds": 1e10, "fio": ""}))
-    assert isinstance(ready, ReadyTold)
+    assert isinstance(ready, ReadyMessage)
     assert ready.seconds == 30 * 86400
 
 
-def say(flood: Flood, lines: int, size: int) -> None:
+def say(flood: RateLimiter, lines: int, size: int) -> None:
     """So many lines at one moment."""
     for _ in range(lines):
         flood.take(size, now=1.0)
 
 
 def test_a_million_lines_are_too_many() -> None:
-    with pytest.raises(HostLiesError, match="more than a run has to say"):
-        say(Flood(), 1_000_000, size=20)
+    with pytest.raises(ProtocolViolationError, match="more than a run has to say"):
+        say(RateLimiter(), 1_000_000, size=20)
 
 
 def test_much_in_long_lines_is_too_much() -> None:
-    with pytest.raises(HostLiesError):
-        say(Flood(), 20, size=1 << 20)
+    with pytest.raises(ProtocolViolationError):
+        say(RateLimiter(), 20, size=1 << 20)
 
 
 def test_what_a_run_says_is_not() -> None:
-    flood = Flood()
+    flood = RateLimiter()
     for number in range(4 * 3600):
         flood.take(40_000, now=number / 4)
         flood.take(60, now=number / 4)

@@ -13,7 +13,13 @@ from hypothesis import strategies as st
 
 from app.core.session.results import DirectionSample, Phase, Sample
 from app.features.fleet.multihost.account import HostAccount
-from app.features.fleet.multihost.messages import EndTold, HostLiesError, ResultTold, TickTold, heard
+from app.features.fleet.multihost.messages import (
+    EndMessage,
+    IntervalMessage,
+    ProtocolViolationError,
+    ResultMessage,
+    heard,
+)
 from app.features.fleet.multihost.protocol import tick
 from app.features.fleet.multihost.record import IN_WINDOW, LOST
 from tests.features.fleet.multihost.test_conductor import TICK, HostDouble, Table, states
@@ -28,15 +34,15 @@ def told(**more: Any) -> Any:
     return heard(json.dumps(more).encode())
 
 
-def interval(end: float, *, seconds: float = 1.0, phase: str = "measuring", **sides: Any) -> TickTold:
+def interval(end: float, *, seconds: float = 1.0, phase: str = "measuring", **sides: Any) -> IntervalMessage:
     found = told(kind="tick", mono=end, seconds=seconds, phase=phase, **(sides or {"read": SIDE}))
-    assert isinstance(found, TickTold)
+    assert isinstance(found, IntervalMessage)
     return found
 
 
-def result(status: str = "ok", **run: Any) -> ResultTold:
+def result(status: str = "ok", **run: Any) -> ResultMessage:
     found = told(kind="result", run={"id": "r1", "status": status, "session": "/s", **run})
-    assert isinstance(found, ResultTold)
+    assert isinstance(found, ResultMessage)
     return found
 
 
@@ -59,7 +65,7 @@ def totals(**more: Any) -> dict[str, Any]:
     ],
 )
 def test_an_interval_that_contradicts_itself_is_a_lie(side: dict[str, Any]) -> None:
-    with pytest.raises(HostLiesError, match="It tells of"):
+    with pytest.raises(ProtocolViolationError, match="It tells of"):
         interval(10.0, read=side)
 
 
@@ -68,7 +74,7 @@ def test_only_a_histogram_of_all_the_ios_is_read(ios: int, counts: list[int]) ->
     side = {"ios": ios, "bytes": 0, "bins": [[value, count] for value, count in enumerate(counts)]}
     try:
         found = interval(10.0, read=side)
-    except HostLiesError:
+    except ProtocolViolationError:
         assert sum(counts) not in (0, ios)
     else:
         assert found.sides["read"].histogram.total in (0, ios)
@@ -85,7 +91,7 @@ def test_only_a_histogram_of_all_the_ios_is_read(ios: int, counts: list[int]) ->
     ],
 )
 def test_a_line_with_a_key_twice_or_a_number_that_is_none_is_a_lie(line: bytes) -> None:
-    with pytest.raises(HostLiesError):
+    with pytest.raises(ProtocolViolationError):
         heard(line)
 
 
@@ -113,7 +119,7 @@ def test_a_host_that_tells_the_truth_is_believed() -> None:
         account.pong(number, 100.0 + number / 20)
         account.tick(interval(100.01 + number / 20, seconds=0.05))
     account.result(result(**totals()), {"bs": "4k"})
-    account.end(EndTold(why="done", message=""))
+    account.end(EndMessage(why="done", message=""))
 
 
 def ticks(account: HostAccount, count: int = 20, **side: Any) -> None:
@@ -134,14 +140,14 @@ def ticks(account: HostAccount, count: int = 20, **side: Any) -> None:
 def test_totals_that_do_not_fit_the_intervals_are_a_lie(told_totals: dict[str, Any], reason: str) -> None:
     account = HostAccount(LEASE)
     ticks(account)
-    with pytest.raises(HostLiesError, match=reason):
+    with pytest.raises(ProtocolViolationError, match=reason):
         account.result(result(**told_totals), {})
 
 
 def test_bytes_that_do_not_fit_the_block_size_are_a_lie() -> None:
     account = HostAccount(LEASE)
     ticks(account, bytes=100)
-    with pytest.raises(HostLiesError, match="of 4096 bytes"):
+    with pytest.raises(ProtocolViolationError, match="of 4096 bytes"):
         account.result(result(), {"bs": "4k"})
 
 
@@ -156,21 +162,21 @@ def test_a_run_of_several_block_sizes_is_believed(job: dict[str, str]) -> None:
 def test_an_interval_twice_or_a_clock_that_goes_back_is_a_lie(end: float) -> None:
     account = HostAccount(LEASE)
     account.tick(interval(100.0))
-    with pytest.raises(HostLiesError, match="twice, or its clock goes back"):
+    with pytest.raises(ProtocolViolationError, match="twice, or its clock goes back"):
         account.tick(interval(end))
 
 
 def test_more_time_than_passed_is_a_lie() -> None:
     account = HostAccount(LEASE)
     account.tick(interval(100.0))
-    with pytest.raises(HostLiesError, match="more time than passed"):
+    with pytest.raises(ProtocolViolationError, match="more time than passed"):
         account.tick(interval(101.0, seconds=2.1))
 
 
 def test_latencies_of_some_intervals_alone_are_a_lie() -> None:
     account = HostAccount(LEASE)
     account.tick(interval(100.0))
-    with pytest.raises(HostLiesError, match="latencies of some"):
+    with pytest.raises(ProtocolViolationError, match="latencies of some"):
         account.tick(interval(101.0, read=SIDE | {"bins": []}))
 
 
@@ -183,14 +189,14 @@ def test_a_host_without_any_latencies_is_known_as_such() -> None:
 def test_a_ping_answered_twice_is_a_lie() -> None:
     account = HostAccount(LEASE)
     account.pong(1, 100.0)
-    with pytest.raises(HostLiesError, match="one ping twice"):
+    with pytest.raises(ProtocolViolationError, match="one ping twice"):
         account.pong(1, 100.1)
 
 
 def test_a_clock_that_goes_back_between_pings_is_a_lie() -> None:
     account = HostAccount(LEASE)
     account.pong(1, 100.0)
-    with pytest.raises(HostLiesError, match="clock goes back"):
+    with pytest.raises(ProtocolViolationError, match="clock goes back"):
         account.pong(2, 99.0)
 
 
@@ -204,7 +210,9 @@ def test_an_answer_after_the_lease_is_not_counted_and_says_so(late: str) -> None
         "tick": lambda: account.tick(interval(107.0)),
         "result": lambda: account.result(last, {}),
     }
-    with pytest.raises(HostLiesError, match="its lease of 5 s had ended, and what it says since is not counted"):
+    with pytest.raises(
+        ProtocolViolationError, match="its lease of 5 s had ended, and what it says since is not counted"
+    ):
         answers[late]()
 
 
@@ -218,19 +226,19 @@ def test_an_answer_within_the_lease_counts() -> None:
 def test_an_interval_after_the_result_is_a_lie() -> None:
     account = HostAccount(LEASE)
     account.result(result("stopped"), {})
-    with pytest.raises(HostLiesError, match="after its result"):
+    with pytest.raises(ProtocolViolationError, match="after its result"):
         account.tick(interval(100.0))
 
 
 def test_a_result_twice_is_a_lie() -> None:
     account = HostAccount(LEASE)
     account.result(result("stopped"), {})
-    with pytest.raises(HostLiesError, match="result twice"):
+    with pytest.raises(ProtocolViolationError, match="result twice"):
         account.result(result("stopped"), {})
 
 
 def test_a_result_without_an_interval_is_a_lie() -> None:
-    with pytest.raises(HostLiesError, match="no interval"):
+    with pytest.raises(ProtocolViolationError, match="no interval"):
         HostAccount(LEASE).result(result(**totals()), {})
 
 
@@ -238,8 +246,8 @@ def test_a_result_without_an_interval_is_a_lie() -> None:
 def test_a_whole_run_that_ended_by_itself_is_a_lie(why: str) -> None:
     account = HostAccount(LEASE)
     account.result(result(), {})
-    with pytest.raises(HostLiesError, match="calls its run whole"):
-        account.end(EndTold(why=why, message=""))
+    with pytest.raises(ProtocolViolationError, match="calls its run whole"):
+        account.end(EndMessage(why=why, message=""))
 
 
 # -- in a run with others ---------------------------------------------------------------------------------------------
@@ -289,8 +297,8 @@ def test_a_host_that_measures_on_after_its_lease_is_left_out_and_named(tmp_path:
 
 def test_a_word_after_the_last_one_is_a_lie() -> None:
     account = HostAccount(LEASE)
-    account.end(EndTold(why="done", message=""))
-    with pytest.raises(HostLiesError, match="after its last word"):
+    account.end(EndMessage(why="done", message=""))
+    with pytest.raises(ProtocolViolationError, match="after its last word"):
         account.require_open()
 
 

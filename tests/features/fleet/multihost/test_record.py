@@ -6,9 +6,9 @@ from pathlib import Path
 
 from app.core.fio.histogram import Histogram
 from app.core.session.multihost_names import joint_hosts
-from app.features.fleet.multihost.common_interval import CommonWindow
-from app.features.fleet.multihost.figures import IosMoved, together
-from app.features.fleet.multihost.messages import TickTold
+from app.features.fleet.multihost.common_interval import CommonInterval
+from app.features.fleet.multihost.figures import IoCounts, together
+from app.features.fleet.multihost.messages import IntervalMessage
 from app.features.fleet.multihost.record import (
     DOCUMENT,
     IN_WINDOW,
@@ -20,15 +20,15 @@ from app.features.fleet.multihost.record import (
 )
 
 HOSTS = ("pear", "plum")
-WINDOW = CommonWindow(begin=100.0, end=101.0, hosts=HOSTS, outside={})
+WINDOW = CommonInterval(begin=100.0, end=101.0, hosts=HOSTS, outside={})
 
 
 def ticks(folder: JointFolder, host: str, latency: int, ios: int) -> None:
     """Eight intervals of a quarter of a second from 99.5 on."""
-    moved = IosMoved(ios=ios, bytes=ios * 4096, histogram=Histogram.of([latency] * ios))
+    moved = IoCounts(ios=ios, bytes=ios * 4096, histogram=Histogram.of([latency] * ios))
     for number in range(8):
         begin = 99.5 + number / 4
-        tick = TickTold(monotonic=5.0, seconds=0.25, measuring=True, sides={"read": moved})
+        tick = IntervalMessage(monotonic=5.0, seconds=0.25, measuring=True, sides={"read": moved})
         folder.add(host, (begin, begin + 0.25), tick)
 
 

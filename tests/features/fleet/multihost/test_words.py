@@ -5,7 +5,7 @@ from __future__ import annotations
 import pytest
 
 from app.core.session.results import DirectionSample, Phase, Sample
-from app.features.fleet.multihost.protocol import Bye, Go, Ping, Word, refused_start, tick, word_of
+from app.features.fleet.multihost.protocol import Ping, StartCommand, StopCommand, Word, refused_start, tick, word_of
 from backends.errors import InvalidValueError
 from tests.case_loop import loop_over
 
@@ -14,9 +14,9 @@ from tests.case_loop import loop_over
     ("line", "word"),
     [
         (b"ping a-1", Ping(id="a-1")),
-        (b"go 1795712968.25", Go(at=1795712968.25)),
-        (b"go 12\r", Go(at=12.0)),
-        (b"bye", Bye()),
+        (b"go 1795712968.25", StartCommand(at=1795712968.25)),
+        (b"go 12\r", StartCommand(at=12.0)),
+        (b"bye", StopCommand()),
     ],
 )
 def test_three_words_are_known(line: bytes, word: Word) -> None:
