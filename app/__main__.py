@@ -60,8 +60,8 @@ def _alone() -> bool:
     """
     if os.geteuid() != 0 or sys.flags.isolated:
         return True
-    told = [os.environ[name] for name in ("PYTHONPATH", "PYTHONHOME") if os.environ.get(name)]
-    places = [place or "." for names in told for place in names.split(os.pathsep)]
+    lines = [os.environ[name] for name in ("PYTHONPATH", "PYTHONHOME") if os.environ.get(name)]
+    places = [place or "." for names in lines for place in names.split(os.pathsep)]
     places += sys.path[:1] if not sys.flags.safe_path else []
     places += [site.USER_SITE] if site.ENABLE_USER_SITE and site.USER_SITE else []
     strange = {os.path.realpath(place) for place in places if os.path.exists(place) and not _is_roots(place)}
@@ -71,8 +71,8 @@ def _alone() -> bool:
         sys.path[:] = [place for place in sys.path if os.path.realpath(place or ".") not in strange]
         from backends.self_exec import again
 
-        words = again("app")
-        os.execv(words[0], (*words, *sys.argv[1:]))
+        parts = again("app")
+        os.execv(parts[0], (*parts, *sys.argv[1:]))
     print("raidbench does not run as root from a folder of somebody else: install it for all users.", file=sys.stderr)
     return False
 

@@ -66,9 +66,9 @@ class FeatureDoor:
 @cache
 def door(feature: str) -> FeatureDoor:
     """Return the door of a feature."""
-    found = importlib.import_module(f"app.features.{feature}").DOOR
-    assert isinstance(found, FeatureDoor)
-    return found
+    DOOR = importlib.import_module(f"app.features.{feature}").DOOR
+    assert isinstance(DOOR, FeatureDoor)
+    return DOOR
 
 
 @cache

@@ -294,14 +294,14 @@ def spans_of(level: Level, drives: int, spans: int | None) -> int:
         if spans not in (None, 1):
             raise InvalidValueError(f"{level.name} has no spans.", hint="RAID10, RAID50 and RAID60 have.")
         return 1
-    found = spans if spans is not None else drives // 2 if level is Level.RAID10 else 2
-    if not _fits(level, drives, found):
+    number = spans if spans is not None else drives // 2 if level is Level.RAID10 else 2
+    if not _fits(level, drives, number):
         raise InvalidValueError(
-            f"{level.name} of {drives} drives cannot have {found} spans.",
+            f"{level.name} of {drives} drives cannot have {number} spans.",
             hint=f"Each span has the same number of drives, at least {_EACH[level]}"
             + (", and an even one." if level is Level.RAID10 else "."),
         )
-    return found
+    return number
 
 
 def spans_that_fit(level: Level, drives: int) -> tuple[int, ...]:
@@ -399,15 +399,15 @@ def require_alike(drives: Sequence[Candidate]) -> tuple[str, ...]:
             )
     sizes = {drive.size_bytes for drive in drives}
     models = {drive.model for drive in drives}
-    told = ["The drives are not of one size: the smallest counts."] if len(sizes) > 1 else []
-    told += [f"The drives are of {len(models)} models."] if len(models) > 1 else []
-    return tuple(told)
+    lines = ["The drives are not of one size: the smallest counts."] if len(sizes) > 1 else []
+    lines += [f"The drives are of {len(models)} models."] if len(models) > 1 else []
+    return tuple(lines)
 
 
 def require_free_drive(drive: Candidate) -> None:
     """Raises RefusedError with every reason against a drive. There is no way round any of them."""
     if drive.why_not:
-        why = " ".join(one if one.endswith(".") else f"{one}." for one in drive.why_not)
+        why = " ".join(name if name.endswith(".") else f"{name}." for name in drive.why_not)
         raise RefusedError(
             f"No array can be made of {drive.place}: {why}",
             hint="`raidbench array list` says which drives are free, and why the others are not.",

@@ -73,7 +73,7 @@ async def bus_cards(host: Host) -> tuple[BusCard, ...]:
     """Return the storage controllers on the bus; none where the bus cannot be read."""
     folders = [path.rstrip("/") for path in await host.list(f"{DEVICES}/*")]
     said = await host.read_many([f"{path}/{name}" for path in folders for name in ("class", "vendor", "device")])
-    found = []
+    cards = []
     for path in sorted(folders):
         kind, maker, device = (said.get(f"{path}/{name}", "").strip() for name in ("class", "vendor", "device"))
         nvme = kind.startswith(_NVME_CLASS) and (maker, device) in _NVME_RAID
@@ -83,8 +83,8 @@ async def bus_cards(host: Host) -> tuple[BusCard, ...]:
         driver = link.rpartition("/")[2] if link else None
         vendor = "marvell" if nvme else _BY_DRIVER.get(driver or "", _BY_MAKER.get(maker) if driver is None else None)
         ids = f"{maker.removeprefix('0x')}:{device.removeprefix('0x')}"
-        found.append(BusCard(address=path.rpartition("/")[2], ids=ids, driver=driver, vendor=vendor))
-    return tuple(found)
+        cards.append(BusCard(address=path.rpartition("/")[2], ids=ids, driver=driver, vendor=vendor))
+    return tuple(cards)
 
 
 def unreported(cards: Sequence[BusCard], controllers: Iterable[Controller]) -> tuple[BusCard, ...]:

@@ -42,8 +42,8 @@ class ChangeStep:
         """What it does, however spelled: without its program's folder and words that only keep that quiet."""
         if self.path is not None:
             return self.path, self.text or ""
-        words = self.argv or ((self.line or ""),)
-        return words[0].rsplit("/", 1)[-1], *(word for word in words[1:] if word.lower() not in _QUIET)
+        args = self.argv or ((self.line or ""),)
+        return args[0].rsplit("/", 1)[-1], *(word for word in args[1:] if word.lower() not in _QUIET)
 
 
 _QUIET = frozenset(("noprompt", "quiet", "nolog", "-nolog", "-silent", "nologs"))
@@ -52,7 +52,7 @@ _QUIET = frozenset(("noprompt", "quiet", "nolog", "-nolog", "-silent", "nologs")
 
 def same_steps(these: Sequence[ChangeStep], those: Sequence[ChangeStep]) -> bool:
     """Whether two ways do the same, whatever the spelling."""
-    return [one.meaning for one in these] == [one.meaning for one in those]
+    return [step.meaning for step in these] == [step.meaning for step in those]
 
 
 _BY_NAME = "block-"

@@ -43,7 +43,7 @@ def gone(target: Target) -> DeviceGoneError:
 
 def require_still_free(wish: ArrayRequest, candidates: Iterable[Candidate]) -> None:
     """Raises DeviceGoneError for a drive of a wish that is no candidate now, RefusedError for one that is not free."""
-    now = {one.drive: one for one in candidates}
+    now = {candidate.drive: candidate for candidate in candidates}
     for drive in wish.drives:
         present = now.get(drive.drive)
         if present is None or present.serial != drive.serial:
@@ -76,12 +76,12 @@ async def locks_of(host: Host, names: Iterable[str]) -> tuple[str, ...]:
 async def _locks(host: Host, names: Iterable[str]) -> list[str]:
     tree = await read_tree(host)
     twins, likely = twins_of(tree), likely_of(tree)
-    one = {name: (*twins.get(name, ()), *likely.get(name, ())) for name in (*twins, *likely)}
-    found = []
+    record = {name: (*twins.get(name, ()), *likely.get(name, ())) for name in (*twins, *likely)}
+    matches = []
     for name in names:
-        nodes = (tree.nodes.get(path) for path in paths_of(one, name))
-        found.append(disk_lock(*[identity(node) for node in nodes if node is not None] or [Identity(name=name)]))
-    return found
+        nodes = (tree.nodes.get(path) for path in paths_of(record, name))
+        matches.append(disk_lock(*[identity(node) for node in nodes if node is not None] or [Identity(name=name)]))
+    return matches
 
 
 async def denial_of(host: Host, path: str | None) -> WriteDenied | None:
@@ -307,11 +307,11 @@ async def take_steps(
 
 def _failed(error: ToolFailedError, change: Change, step: ChangeStep, done: str, apart: str) -> ToolFailedError:
     """The same error, saying of which change it is and what was done before it."""
-    words = error.message.rstrip(".")
-    message = f"{change.label} of {change.target} could not be set: {words}."
+    text = error.message.rstrip(".")
+    message = f"{change.label} of {change.target} could not be set: {text}."
     hint = error.hint or "The old value should still be in force; read the setting again."
     if done and apart:
-        message = f"{change.target} was {apart}, but could not be made again: {words}."
+        message = f"{change.target} was {apart}, but could not be made again: {text}."
         hint = f"Make it by hand: {step.shown()}"
     elif done:
         hint = f"{done} steps were done, not `{step.shown()}`; read the settings again."

@@ -86,7 +86,7 @@ def lasting(wwn: str | None, serials: Iterable[str], otherwise: str) -> str:
 
 def not_told_apart(serial: str | None, serials: Iterable[str | None]) -> str:
     """What stands against a drive whose serial number does not mean it alone; "" where it does."""
-    alone = bool(serial) and sum(one == serial for one in serials) == 1
+    alone = bool(serial) and sum(name == serial for name in serials) == 1
     return "" if alone else "its serial number is not told, or another drive has it too"
 
 
@@ -103,16 +103,16 @@ def find_on_card(array: CreatedArray, card: CardArrays) -> ArrayMatch:
         nameless = _is_it(array, found, drives, card)
     except ForeignArrayError as reason:
         return ArrayMatch(standing=ArrayMatchState.UNKNOWN, words=str(reason))
-    told = f"{found.target} is {array.level.name} of these very {len(drives)} drives"
-    told += ", and bears no name yet" if nameless else f", with the name {array.name}"
+    output = f"{found.target} is {array.level.name} of these very {len(drives)} drives"
+    output += ", and bears no name yet" if nameless else f", with the name {array.name}"
     standing = ArrayMatchState.PARTLY if nameless else ArrayMatchState.WHOLE
     target = None if nameless else found.target
     if found.node is None:  # what lies on it cannot be looked at: it is not deleted
-        words = f"{told}. The kernel has no disk for it."
-        return ArrayMatch(standing=standing, words=words, target=target, locks=(card.lock,))
+        text = f"{output}. The kernel has no disk for it."
+        return ArrayMatch(standing=standing, words=text, target=target, locks=(card.lock,))
     return ArrayMatch(
         standing=standing,
-        words=f"{told}.",
+        words=f"{output}.",
         target=target,
         device=found.node.device,
         looked_at=(found.node.device,),
@@ -130,24 +130,24 @@ def _drives(members: Iterable[MemberDrive], card: CardArrays) -> tuple[CardDrive
 
 def _drive(member: MemberDrive, drives: Iterable[CardDrive]) -> CardDrive:
     called = clean(member.serial or member.place, 80)
-    found = [drive for drive in drives if member.serial and drive.serial == member.serial]
-    if not found:
+    matches = [drive for drive in drives if member.serial and drive.serial == member.serial]
+    if not matches:
         raise ForeignArrayError(f"Its drive {called} is not behind the card.")
-    if len(found) > 1:
+    if len(matches) > 1:
         raise ForeignArrayError(f"Several drives have the serial number {called}.")
-    if member.size_bytes is not None and found[0].size_bytes not in (None, member.size_bytes):
+    if member.size_bytes is not None and matches[0].size_bytes not in (None, member.size_bytes):
         raise ForeignArrayError(f"The drive {called} has another size now.")
-    return found[0]
+    return matches[0]
 
 
 def _over(drives: Sequence[CardDrive], card: CardArrays) -> CardArray | None:
     """The array that has some of these drives; None for none. Raises NotItsOwnError for several."""
-    if untold := next((one for one in card.arrays if not one.drives), None):
+    if untold := next((array for array in card.arrays if not array.drives), None):
         raise ForeignArrayError(f"The card does not say which drives {untold.called} has.")
     places = {drive.place for drive in drives}
-    over = [one for one in card.arrays if places.intersection((*one.drives, *one.claimed))]
+    over = [array for array in card.arrays if places.intersection((*array.drives, *array.claimed))]
     if len(over) > 1:
-        numbers = " and ".join(one.called.rpartition(" ")[2] for one in over)
+        numbers = " and ".join(array.called.rpartition(" ")[2] for array in over)
         raise ForeignArrayError(f"The {card.kind}s {numbers} have its drives.")
     return over[0] if over else None
 

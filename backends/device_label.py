@@ -78,12 +78,12 @@ def word_of(plates: Iterable[DeviceLabel]) -> str:
 def nameplate_of(inventory: Inventory, target: Target) -> DeviceLabel:
     """The nameplate of something in an inventory; of what is not there, its address alone."""
     things: tuple[Controller | Array | Drive, ...] = (*inventory.controllers, *inventory.arrays, *inventory.drives)
-    thing = next((thing for thing in things if thing.target == target), None)
-    if thing is None:
+    device = next((other_device for other_device in things if other_device.target == target), None)
+    if device is None:
         return nameplate(Identity(name=target.address), name=str(target))
-    others = [_identity(other) for other in things if _apart(thing, other)]
-    called = thing.called if isinstance(thing, Array) else None
-    plate = nameplate(_identity(thing), others, name=str(target), called=called)
+    others = [_identity(other) for other in things if _apart(device, other)]
+    called = device.called if isinstance(device, Array) else None
+    plate = nameplate(_identity(device), others, name=str(target), called=called)
     if any(other.name == plate.word for other in others):  # two arrays may have been given one name
         return replace(plate, word=target.address)
     return plate
@@ -96,11 +96,11 @@ def nameplate_of_parts(target: Target, serials: Sequence[str]) -> DeviceLabel:
     return DeviceLabel(name=str(target), words=f"to be made of the drives {drives}", word=word)
 
 
-def _apart(thing: Controller | Array | Drive, other: Controller | Array | Drive) -> bool:
+def _apart(device: Controller | Array | Drive, other: Controller | Array | Drive) -> bool:
     """Whether the other could be taken for it: controllers are named apart, and one node is one thing."""
-    if isinstance(thing, Controller) or isinstance(other, Controller):
-        return other is not thing and isinstance(thing, Controller) and isinstance(other, Controller)
-    return other is not thing and (thing.device is None or thing.device != other.device)
+    if isinstance(device, Controller) or isinstance(other, Controller):
+        return other is not device and isinstance(device, Controller) and isinstance(other, Controller)
+    return other is not device and (device.device is None or device.device != other.device)
 
 
 def _marks(device: Identity) -> tuple[str, ...]:
@@ -111,32 +111,34 @@ def _marks(device: Identity) -> tuple[str, ...]:
     """
     serial, wwn = _plain(device.serial), _plain(device.wwn)
     wwn = "" if wwn.startswith(_ARRAYS) else wwn.partition(".")[2] or wwn
-    found = (wwn,) if serial and wwn == serial[::-1] else (serial, wwn)
-    return tuple(mark for mark in found if len(mark) >= SHORTEST and mark.isascii())
+    matches = (wwn,) if serial and wwn == serial[::-1] else (serial, wwn)
+    return tuple(mark for mark in matches if len(mark) >= SHORTEST and mark.isascii())
 
 
 def _plain(mark: str | None) -> str:
     return "".join((mark or "").split())
 
 
-def _identity(thing: Controller | Array | Drive) -> Identity:
+def _identity(device: Controller | Array | Drive) -> Identity:
     """What a thing is: as the kernel knows it where it has a node, else as its controller tells."""
-    own = None if isinstance(thing, Controller) else thing.identity
+    own = None if isinstance(device, Controller) else device.identity
     if own is not None and own.devno is not None:
         return own
-    blank = Identity(name=thing.target.address)
-    match thing:
+    blank = Identity(name=device.target.address)
+    match device:
         case Controller():
-            return replace(blank, serial=thing.serial, model=thing.model)
+            return replace(blank, serial=device.serial, model=device.model)
         case Drive():
-            return replace(blank, serial=thing.serial, wwn=thing.wwn, model=thing.model, size_bytes=thing.size_bytes)
+            return replace(
+                blank, serial=device.serial, wwn=device.wwn, model=device.model, size_bytes=device.size_bytes
+            )
         case Array():  # the serial number that it is known by is its card's
             wwn, model = (None, None) if own is None else (own.wwn, own.model)
-            return replace(blank, name=thing.name or blank.name, wwn=wwn, model=model, size_bytes=thing.size_bytes)
+            return replace(blank, name=device.name or blank.name, wwn=wwn, model=model, size_bytes=device.size_bytes)
 
 
 def _words(device: Identity, word: str) -> str:
-    if kind := next((words for front, words in _MAPPED.items() if (device.wwn or "").startswith(front)), None):
+    if kind := next((text for front, text in _MAPPED.items() if (device.wwn or "").startswith(front)), None):
         return ", ".join(filter(None, (kind, size_words(device.size_bytes) if device.size_bytes else "")))
     if device.model and not (_marks(device) or device.size_bytes or device.devno):
         return device.model  # a filesystem, say: neither a disk nor of a size

@@ -16,8 +16,8 @@ def nearest(word: str, known: Iterable[str]) -> str | None:
 
     by_lower = {each.lower(): each for each in reversed(tuple(known))}
     swapped = [each for each in by_lower if sorted(each) == sorted(word.lower())]
-    found = swapped or get_close_matches(word.lower(), by_lower, n=1, cutoff=_NEAR)
-    return by_lower[found[0]] if found else None
+    matches = swapped or get_close_matches(word.lower(), by_lower, n=1, cutoff=_NEAR)
+    return by_lower[matches[0]] if matches else None
 
 
 def suggested(word: str, known: Iterable[str], rest: str = "") -> str:

@@ -11,14 +11,14 @@ _MAPPED = "/dev/mapper/"
 _ON_A_CARD = re.compile(r"/c\d+(?:/[a-z]\d+)+|/(?:slot|arc|aac)\d+[a-zA-Z]?/ld\d+")
 
 
-def name_of(thing: Controller | Array | Drive) -> str:
+def name_of(device: Controller | Array | Drive) -> str:
     """`c0`, `ssd`, `e245:s10`, `sda`, `md0`, `vg0/db`: never a number that another boot gives to something else."""
-    address = thing.target.address
-    match thing:
-        case Array() if thing.device != f"/dev/{address}" and thing.name:
-            return thing.name  # of md arrays the kernel's name is the one that everybody uses
-        case Drive() | Array() if thing.controller is not None:
-            address = address.removeprefix(f"{thing.controller.address.rstrip('/')}/")
+    address = device.target.address
+    match device:
+        case Array() if device.device != f"/dev/{address}" and device.name:
+            return device.name  # of md arrays the kernel's name is the one that everybody uses
+        case Drive() | Array() if device.controller is not None:
+            address = address.removeprefix(f"{device.controller.address.rstrip('/')}/")
         case _:
             pass
     return address.strip("/").replace("/", ":")
@@ -28,22 +28,22 @@ def named(inventory: Inventory, name: str) -> tuple[Controller | Array | Drive, 
     """All that is called so, each device once."""
     twins = inventory.twins
     things: tuple[Controller | Array | Drive, ...] = (*inventory.controllers, *inventory.arrays, *inventory.drives)
-    return tuple(thing for thing in things if name_of(thing) == name and thing.target not in twins)
+    return tuple(device for device in things if name_of(device) == name and device.target not in twins)
 
 
-def addresses(inventory: Inventory, thing: Controller | Array | Drive) -> tuple[str, ...]:
+def addresses(inventory: Inventory, device: Controller | Array | Drive) -> tuple[str, ...]:
     """Every address that means this very device, its own first: the kernel's disk and a vendor's, each of its paths."""
-    return tuple(dict.fromkeys((str(thing.target), *_others(inventory, thing))))
+    return tuple(dict.fromkeys((str(device.target), *_others(inventory, device))))
 
 
-def _others(inventory: Inventory, thing: Controller | Array | Drive) -> Iterator[str]:
-    if isinstance(thing, Controller) or thing.device is None:
+def _others(inventory: Inventory, device: Controller | Array | Drive) -> Iterator[str]:
+    if isinstance(device, Controller) or device.device is None:
         return
-    nodes = {thing.device, *(thing.paths if isinstance(thing, Drive) else ())}
+    nodes = {device.device, *(device.paths if isinstance(device, Drive) else ())}
     yield from (str(view.target) for node in sorted(nodes) for view in inventory.at(node))
-    if isinstance(thing, Array) and thing.link is not None:
-        yield from (f"{MAPPER}:{thing.called}",) if thing.link.startswith(_MAPPED) else ()
-        yield f"{KERNEL}:{thing.device.removeprefix('/dev/')}"
+    if isinstance(device, Array) and device.link is not None:
+        yield from (f"{MAPPER}:{device.called}",) if device.link.startswith(_MAPPED) else ()
+        yield f"{KERNEL}:{device.device.removeprefix('/dev/')}"
 
 
 def is_on_a_card(text: str) -> bool:

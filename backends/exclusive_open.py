@@ -48,8 +48,8 @@ def claim(device: str, devno: str) -> str | None:
         if error.errno in _CLOSED:
             return CLOSED
         return f"it cannot be opened exclusively: {error.strerror}"
-    found = f"{os.major(number)}:{os.minor(number)}" if number else None
-    return None if found == devno else "another device is behind its name now"
+    value = f"{os.major(number)}:{os.minor(number)}" if number else None
+    return None if value == devno else "another device is behind its name now"
 
 
 def claim_on(host: Host) -> Claim | None:
@@ -165,12 +165,12 @@ class DeviceClaim:
         self._descriptor = descriptor
 
     def _verify(self, descriptor: int) -> None:
-        found = {"device number": (self.identity.devno, _devno(descriptor))}
+        matches = {"device number": (self.identity.devno, _devno(descriptor))}
         if self.identity.diskseq is not None:
-            found["disk sequence number"] = (self.identity.diskseq, disk_sequence(descriptor))
+            matches["disk sequence number"] = (self.identity.diskseq, disk_sequence(descriptor))
         if self.identity.size_bytes is not None:
-            found["size"] = (str(self.identity.size_bytes), str(os.lseek(descriptor, 0, os.SEEK_END)))
-        for name, (wanted, now) in found.items():
+            matches["size"] = (str(self.identity.size_bytes), str(os.lseek(descriptor, 0, os.SEEK_END)))
+        for name, (wanted, now) in matches.items():
             if wanted != now:
                 raise AnotherDeviceError(
                     f"{self.device} is another device now: its {name} was {wanted}, is {now}.",

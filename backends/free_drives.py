@@ -82,7 +82,7 @@ async def kernel_candidate(host: Host, drive: Drive) -> Candidate:
         bare,
         size_bytes=facts.size_bytes or drive.size_bytes,
         why_not=tuple(clean(reason, 300) for reason in reasons),
-        lies=tuple(clean(one, 400) for one in verdict.found),
+        lies=tuple(clean(name, 400) for name in verdict.found),
         signatures=facts.signatures,
         identity=facts.identity,
     )

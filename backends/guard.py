@@ -130,7 +130,7 @@ def judge(facts: DeviceFacts, intent: Intent, area: WriteRange = WHOLE) -> Guard
     tight = refusals(facts.shown, facts.rooms, area)
     if reasons or tight:
         doubts = {"likely": LIKELY, "same": SAME}
-        kinds = [kind for kind, words in doubts.items() if any(words in use.detail for use in facts.uses)]
+        kinds = [kind for kind, text in doubts.items() if any(text in use.detail for use in facts.uses)]
         kinds += [use.kind for use in facts.uses]
         hint = next((text for kind, text in _HINTS.items() if kind in kinds), _default_hint(facts))
         hint = hint if reasons else _ROOM
@@ -165,7 +165,7 @@ def _against_writing(facts: DeviceFacts) -> list[str]:
     ]
     if facts.read_only:
         reasons.append(f"{facts.shown} is read-only.")
-    reasons += [f"{facts.shown}: {words}, so it counts as in use." for words in facts.unknown]
+    reasons += [f"{facts.shown}: {text}, so it counts as in use." for text in facts.unknown]
     if not is_told_apart(facts.identity, facts.interface):
         reasons.append(
             f"{facts.shown} reports neither serial number nor WWN, so it cannot be distinguished from another disk."
@@ -175,7 +175,7 @@ def _against_writing(facts: DeviceFacts) -> list[str]:
 
 def _marks(facts: DeviceFacts) -> list[tuple[Signature, MemberSignature]]:
     """What lies on it that marks it as a part of something bigger, in use or not."""
-    return [(found, mark) for found in facts.signatures if (mark := mark_of(found.kind)) is not None]
+    return [(signature, mark) for signature in facts.signatures if (mark := mark_of(signature.kind)) is not None]
 
 
 def _default_hint(facts: DeviceFacts) -> str:

@@ -53,7 +53,7 @@ def faults_of(drive: Drive, health: Health | None = None) -> tuple[HealthFault, 
     """Return the faults of a drive, the gravest first. `health`: the merged one, where other views add to its own."""
     told = drive.health if health is None else health
     limit = warmest(drive, told)
-    found = {
+    matches = {
         HealthFault.PREDICTS_FAILURE: is_failing(told),
         HealthFault.LOCKED: told.locked,
         HealthFault.MEDIA_ERRORS: told.media_errors,
@@ -62,7 +62,7 @@ def faults_of(drive: Drive, health: Health | None = None) -> tuple[HealthFault, 
         HealthFault.WORN: (told.wear_percent or 0) >= WORN,
         HealthFault.OTHER_ERRORS: (told.other_errors or 0) >= OTHER_ERRORS,
     }
-    return tuple(fault for fault in HealthFault if found[fault])
+    return tuple(fault for fault in HealthFault if matches[fault])
 
 
 def is_failing(health: Health) -> bool:
@@ -114,18 +114,18 @@ def merged(reports: Iterable[Health]) -> Health:
 
 def reasons_against(health: Health) -> tuple[str, ...]:
     """Return the reasons against a new array of a drive, each a clause."""
-    found = (
+    matches = (
         (health.foreign, FOREIGN),
         (health.locked, "it is encrypted and locked"),
         (is_failing(health), "its failure is predicted"),
     )
-    return tuple(reason for stands, reason in found if stands)
+    return tuple(reason for stands, reason in matches if stands)
 
 
 def cautions(health: Health) -> tuple[str, ...]:
     """Return what to know before an array is made of a drive, each a clause."""
-    found = (
+    pair = (
         (health.media_errors, f"{health.media_errors} media errors are counted on it"),
         ((health.wear_percent or 0) >= WORN, f"{health.wear_percent or 0:g} % of its rated endurance is used"),
     )
-    return tuple(caution for stands, caution in found if stands)
+    return tuple(caution for stands, caution in pair if stands)

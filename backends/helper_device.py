@@ -27,22 +27,22 @@ async def lent_facts(side: HelperClient, device: str, *, writing: bool) -> Devic
         **{
             **data,
             "identity": None if data["identity"] is None else Identity(**data["identity"]),
-            "uses": tuple(Use(**one) for one in data["uses"]),
-            "signatures": tuple(Signature(**one) for one in data["signatures"]),
+            "uses": tuple(Use(**item) for item in data["uses"]),
+            "signatures": tuple(Signature(**item) for item in data["signatures"]),
             "unknown": tuple(data["unknown"]),
-            "along": tuple(Identity(**one) for one in data["along"]),
-            "rooms": tuple(ThinCapacity(**{**one, "beside": tuple(one["beside"])}) for one in data["rooms"]),
+            "along": tuple(Identity(**item) for item in data["along"]),
+            "rooms": tuple(ThinCapacity(**{**item, "beside": tuple(item["beside"])}) for item in data["rooms"]),
             "copies": tuple(data["copies"]),
-            "others": tuple(Identity(**one) for one in data["others"]),
+            "others": tuple(Identity(**item) for item in data["others"]),
         }
     )
 
 
 async def free_by_root(side: HelperClient, device: str, shown: Collection[Signature] | None) -> tuple[Signature, ...]:
     """What lies on a device that nothing uses. Raises RefusedError with the guard's reasons, DeviceGoneError."""
-    known = None if shown is None else [asdict(one) for one in shown]
+    known = None if shown is None else [asdict(signature) for signature in shown]
     said = await side.ask("free", device=_node(device), shown=known)
-    return tuple(Signature(**one) for one in said["signatures"])
+    return tuple(Signature(**item) for item in said["signatures"])
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)

@@ -127,13 +127,13 @@ FORMER = "former "
 """How the kind of something begins of which only a part is left."""
 
 
-def newly_found(found: Iterable[str], shown: Collection[str]) -> list[str]:
+def newly_found(matches: Iterable[str], shown: Collection[str]) -> list[str]:
     """Return what lies on a device now and was not `shown` when somebody agreed to lose all that lay there.
 
     Both are the guard's lines, `/dev/sdc: ext4, 64 MiB`. What is left of something is not new on a disk of which
     something was shown, or on its partitions: the beginning is written over first, and only then is the rest found.
     """
-    return [line for line in found if line not in shown and not (is_former(line) and _any_on(line, shown))]
+    return [line for line in matches if line not in shown and not (is_former(line) and _any_on(line, shown))]
 
 
 def is_former(line: str) -> bool:
@@ -143,7 +143,7 @@ def is_former(line: str) -> bool:
 
 def _any_on(line: str, shown: Iterable[str]) -> bool:
     place = line.partition(": ")[0]
-    return any(one.startswith(place) or place.startswith(one.partition(": ")[0]) for one in shown)
+    return any(name.startswith(place) or place.startswith(name.partition(": ")[0]) for name in shown)
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)

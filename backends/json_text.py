@@ -62,12 +62,12 @@ def document(text: str, begin: str = "{") -> object:
 
 def keys_once(pairs: list[tuple[str, object]]) -> dict[str, object]:
     """Return an object of JSON without the keys that it has twice with different values: neither is believed."""
-    found = dict(pairs)
-    if len(found) != len(pairs):
+    matches = dict(pairs)
+    if len(matches) != len(pairs):
         for key, value in pairs:
-            if key in found and found[key] != value:
-                del found[key]
-    return found
+            if key in matches and matches[key] != value:
+                del matches[key]
+    return matches
 
 
 def table(value: object) -> Mapping[str, object]:

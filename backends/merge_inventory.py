@@ -85,8 +85,10 @@ def _controllers(inventory: Inventory) -> Inventory:
 
 def _mapped(inventory: Inventory) -> Inventory:
     """A disk system's volume on several paths is the vendor's, whose path and use device-mapper knows."""
-    others = {one.device for one in inventory.arrays if one.device is not None and one.target.backend != MAPPER}
-    own = {one.device: one for one in inventory.arrays if one.target.backend == MAPPER and one.device in others}
+    others = {array.device for array in inventory.arrays if array.device is not None and array.target.backend != MAPPER}
+    own = {
+        array.device: array for array in inventory.arrays if array.target.backend == MAPPER and array.device in others
+    }
     if not own:
         return inventory
 
@@ -97,7 +99,7 @@ def _mapped(inventory: Inventory) -> Inventory:
         known = _missing(array, lower, "link", "uses", "above", "identity", "size_bytes")
         return replace(array, **known, facts=_facts(array.facts, lower.facts))
 
-    return replace(inventory, arrays=tuple(filled(one) for one in inventory.arrays if one not in own.values()))
+    return replace(inventory, arrays=tuple(filled(array) for array in inventory.arrays if array not in own.values()))
 
 
 def _managed(primary: Controller, bus: Controller | None) -> Controller:
@@ -138,17 +140,19 @@ def _disks(inventory: Inventory) -> Inventory:
 
     return replace(
         inventory,
-        arrays=tuple(_filled_array(one, own.get(one.device) if one.device else None) for one in inventory.arrays),
-        drives=tuple(drive(one) for one in inventory.drives),
+        arrays=tuple(
+            _filled_array(array, own.get(array.device) if array.device else None) for array in inventory.arrays
+        ),
+        drives=tuple(drive(other_drive) for other_drive in inventory.drives),
     )
 
 
-def _filled(one: Drive, other: Drive) -> Drive:
+def _filled(drive: Drive, other: Drive) -> Drive:
     """A drive with what another view of the same disk knows and it does not."""
-    known = _missing(one, other, *_OF_A_DISK)
-    if other.read_only and not one.read_only:  # whoever says so is believed
+    known = _missing(drive, other, *_OF_A_DISK)
+    if other.read_only and not drive.read_only:  # whoever says so is believed
         known["read_only"] = True
-    return _told(one, other, known)
+    return _told(drive, other, known)
 
 
 def _filled_array(array: Array, twin: Drive | None) -> Array:
@@ -163,9 +167,9 @@ def _told(one: _Told, other: Array | Drive, known: Mapping[str, Any]) -> _Told:
     return replace(one, **known, facts=facts) if known or len(facts) > len(one.facts) else one
 
 
-def _missing(one: object, other: object, *names: str) -> dict[str, Any]:
+def _missing(item: object, other: object, *names: str) -> dict[str, Any]:
     """What the other knows of these and the one does not."""
-    return {name: getattr(other, name) for name in names if getattr(one, name) in _UNKNOWN}
+    return {name: getattr(other, name) for name in names if getattr(item, name) in _UNKNOWN}
 
 
 def _facts(own: tuple[Fact, ...], others: Iterable[Fact]) -> tuple[Fact, ...]:
@@ -200,12 +204,12 @@ def _primaries(inventory: Inventory) -> Mapping[Target, Target]:
 
     Whichever path to it was named: that at its first path.
     """
-    found: dict[str, Target] = {}
+    matches: dict[str, Target] = {}
     vendors = (drive for drive in inventory.drives if drive.target.backend != KERNEL)
     kernels = tuple(drive for drive in inventory.drives if drive.target.backend == KERNEL)
     nodes: tuple[Array | Drive, ...] = (*inventory.arrays, *vendors, *kernels)
     for node in nodes:
         if node.device is not None:
-            found.setdefault(node.device, node.target)
+            matches.setdefault(node.device, node.target)
     firsts = {drive.target: drive.paths[0] if drive.paths else drive.device for drive in kernels}
-    return {target: found[first] for target, first in firsts.items() if first is not None and first in found}
+    return {target: matches[first] for target, first in firsts.items() if first is not None and first in matches}

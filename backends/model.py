@@ -356,9 +356,9 @@ THING_KINDS: Mapping[type, str] = {Controller: "controller", Array: "array", Dri
 """What a thing is called in files, JSON, metrics and selectors."""
 
 
-def kind_of(thing: Controller | Array | Drive) -> str:
+def kind_of(device: Controller | Array | Drive) -> str:
     """Return `controller`, `array` or `drive`."""
-    return THING_KINDS[type(thing)]
+    return THING_KINDS[type(device)]
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -401,9 +401,9 @@ class Inventory:
         `block:dm-3` is whatever the kernel calls so.
         """
         things: tuple[Controller | Array | Drive, ...] = (*self.controllers, *self.arrays, *self.drives)
-        for thing in things:
-            if str(thing.target) == address:
-                return thing
+        for device in things:
+            if str(device.target) == address:
+                return device
         backend, _, name = address.partition(":")
         node = {KERNEL: f"/dev/{name}", MAPPER: f"/dev/mapper/{name}"}.get(backend, address)
         return next(iter(self.at(node)), None) or next((array for array in self.arrays if array.link == node), None)
@@ -427,14 +427,14 @@ class Inventory:
         )
         return max(held, key=lambda one: len(one.folder or ""), default=None)
 
-    def twin(self, thing: Controller | Array | Drive) -> Drive | None:
+    def twin(self, device: Controller | Array | Drive) -> Drive | None:
         """The kernel's disk that an array or a vendor's drive is, whose queue settings are its own.
 
         None for the kernel's disks themselves and for what has no device node.
         """
-        if isinstance(thing, Controller) or thing.device is None or thing.target.backend == KERNEL:
+        if isinstance(device, Controller) or device.device is None or device.target.backend == KERNEL:
             return None
-        return next((d for d in self.drives if d.target.backend == KERNEL and d.device == thing.device), None)
+        return next((d for d in self.drives if d.target.backend == KERNEL and d.device == device.device), None)
 
     @property
     def twins(self) -> frozenset[Target]:

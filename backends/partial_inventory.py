@@ -43,7 +43,7 @@ class PartialInventory:
         head = group[0]
         if isinstance(head, Controller) and head.target.backend != BUS:
             return head.model != BEING_READ and not self._stray(head.pci)
-        drives = [one for one in group if isinstance(one, Drive)]
+        drives = [device for device in group if isinstance(device, Drive)]
         ways = {
             address
             for drive in drives
@@ -64,7 +64,7 @@ class PartialInventory:
         """Whether a disk is behind that controller and not yet told to be."""
         twins = self.inventory.twins
         loose = (drive for drive in self.inventory.drives if drive.controller is None and drive.target not in twins)
-        return any(address in self.ways.get(one.device or "", ()) for one in loose)
+        return any(address in self.ways.get(drive.device or "", ()) for drive in loose)
 
 
 class PartialInventoryListener:
@@ -94,8 +94,8 @@ class PartialInventoryListener:
         host, drivers = self._machine.host, self._machine.backends.drivers
         if self._cards is None:
             names = dict.fromkeys(driver for every in drivers.values() for driver in every)
-            found = [path for name in names for path in await host.list(f"/sys/bus/pci/drivers/{name}/*:*:*.*")]
-            self._cards = frozenset(path.rsplit("/", 1)[-1] for path in found)
+            matches = [path for name in names for path in await host.list(f"/sys/bus/pci/drivers/{name}/*:*:*.*")]
+            self._cards = frozenset(path.rsplit("/", 1)[-1] for path in matches)
         for node in {drive.device for part in self._parts.values() for drive in part.drives if drive.device} - {
             *self._ways
         }:

@@ -60,10 +60,10 @@ def function_of(text: str | None) -> str | None:
 
     Tools write `e5:00.00`, `00:e5:00:00` or `0:e5:0:0`.
     """
-    found = _PARTS.fullmatch(text.strip()) if text is not None else None
-    if found is None:
+    match = _PARTS.fullmatch(text.strip()) if text is not None else None
+    if match is None:
         return None
-    domain, bus, device, function = (int(part or "0", 16) for part in found.groups())
+    domain, bus, device, function = (int(part or "0", 16) for part in match.groups())
     return f"{domain:04x}:{bus:02x}:{device:02x}.{function}"
 
 

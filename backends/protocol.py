@@ -98,7 +98,7 @@ class IncrementalInventory(Protocol):
 class InventoryEnricher(Protocol):
     """A backend that can say more once it is known what all backends found."""
 
-    async def complete(self, found: Inventory) -> Inventory:
+    async def complete(self, inventory: Inventory) -> Inventory:
         """The joined inventory of all backends, with more in it; nothing of it is lost."""
         ...
 

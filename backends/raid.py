@@ -52,8 +52,8 @@ def layout_of(text: str) -> str:
 
     Raises ValueError.
     """
-    found = _LAYOUT_WORDS.fullmatch(text.strip().lower())
-    letter, copies = ("", 0) if found is None else ((found[1] or found[3])[0], int(found[2] or found[4] or 2))
+    match = _LAYOUT_WORDS.fullmatch(text.strip().lower())
+    letter, copies = ("", 0) if match is None else ((match[1] or match[3])[0], int(match[2] or match[4] or 2))
     if copies < 2:
         raise ValueError("wants near, far or offset and a number of copies, 2 at least: n2, f2, o2, far=3")
     return f"{letter}{copies}"
@@ -61,8 +61,8 @@ def layout_of(text: str) -> str:
 
 def copies_of(layout: str | None) -> int:
     """Return how many copies a layout of RAID 10 keeps of every chunk; two where none is named."""
-    found = LAYOUT.fullmatch(layout or "")
-    return 2 if found is None else int(found[2])
+    match = LAYOUT.fullmatch(layout or "")
+    return 2 if match is None else int(match[2])
 
 
 def full_stripe(strip_bytes: int | None, drives: int | None) -> int | None:

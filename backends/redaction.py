@@ -68,8 +68,8 @@ _SEPARATOR = rf"(?:[-:_ .]|{_ENCODED})?"
 
 def keyed_values(text: str) -> Iterator[str]:
     """Yield what a text itself says to be a serial number, a UUID or the like. No I/O."""
-    for found in _KEYED.finditer(text):
-        yield found["value"]
+    for match in _KEYED.finditer(text):
+        yield match["value"]
 
 
 _PLAIN = ("/", "/boot", "/boot/efi", "/efi", "/home", "/media", "/mnt", "/opt", "/srv", "/tmp", "/usr", "/var")
@@ -102,15 +102,15 @@ class Redactor:
         self._issued: dict[str, str] = {}
         self._taken: set[str] = set()
         self._plain = frozenset(plain)
-        flexible = {one for one in serials if _is_flexible(one)}
-        exact = [_exactly(one) for one in _longest(serials - flexible) if len(one) >= SHORTEST]
-        trie = _trie_pattern({_bare(one) for one in flexible})
-        paths = [rf"(?<![\w/.-]){re.escape(one)}(?![\w.-])" for one in _longest(mounts) if not _is_plain(one)]
-        labelled = [rf"(?<={front}){re.escape(one)}(?={end})" for one in _longest(labels) for front, end in _LABELLED]
-        words = [rf"(?i:(?<![^\W_]){re.escape(one)}{_DOMAIN}(?![^\W_]))" for one in _longest(names)]
+        flexible = {serial for serial in serials if _is_flexible(serial)}
+        exact = [_exactly(name) for name in _longest(serials - flexible) if len(name) >= SHORTEST]
+        trie = _trie_pattern({_bare(name) for name in flexible})
+        paths = [rf"(?<![\w/.-]){re.escape(name)}(?![\w.-])" for name in _longest(mounts) if not _is_plain(name)]
+        labelled = [rf"(?<={front}){re.escape(name)}(?={end})" for name in _longest(labels) for front, end in _LABELLED]
+        words = [rf"(?i:(?<![^\W_]){re.escape(name)}{_DOMAIN}(?![^\W_]))" for name in _longest(names)]
         parts = ((_KEYED.pattern, *_SHAPES) if patterns else ()) + tuple(filter(None, (trie, *exact)))
         parts += (*paths, *labelled, *words)
-        self._known = frozenset(_bare(one) for group in (serials, names, labels, mounts) for one in group)
+        self._known = frozenset(_bare(name) for group in (serials, names, labels, mounts) for name in group)
         self._found = re.compile("|".join(f"(?:{part})" for part in parts)) if parts else None
 
     def text(self, text: str) -> str:
@@ -145,16 +145,16 @@ class Redactor:
         number = without_prefix(word)
         return word.removesuffix(number) + self._pseudonym(number) if number else self._pseudonym(word)
 
-    def _pseudonym(self, found: str) -> str:
+    def _pseudonym(self, value: str) -> str:
         """Characters of the same kinds: a number stays a number, a path a path. No two have the same.
 
         All spellings of one identifier have the same, each with its own separators and case.
         """
-        bare = _bare(found)
+        bare = _bare(value)
         if not bare:
-            return "x" * len(found)  # nothing else of that shape is left
+            return "x" * len(value)  # nothing else of that shape is left
         if bare in self._taken:
-            return found
+            return value
         known = self._issued.get(bare)
         again = 0
         while known is None:
@@ -165,7 +165,7 @@ class Redactor:
             again += 1
             if again > 1000:  # so short that all of its kind are taken
                 known = self._issued[bare] = f"{made}{again}"
-        return _spelled_like(found, known)
+        return _spelled_like(value, known)
 
     def _made(self, bare: str, again: int) -> str:
         import hashlib  # loads a library of megabytes
@@ -192,11 +192,11 @@ def _bare(text: str) -> str:
     return "".join(char.lower() if len(char.lower()) == 1 else char for char in chars)
 
 
-def _spelled_like(found: str, made: str) -> str:
+def _spelled_like(value: str, made: str) -> str:
     """The pseudonym with separators and case as they were found, whatever is left of it at the end."""
     rest = iter(made)
     spelled = []
-    for char in _PARTS.findall(found):
+    for char in _PARTS.findall(value):
         if len(char) == 1 and char.isalnum():
             new = next(rest)
             spelled.append(new.upper() if not char.islower() and not char.isdigit() else new)
@@ -218,10 +218,10 @@ def _exactly(serial: str) -> str:
     return rf"(?<!\d){pattern}(?!\d)" if serial.isdigit() else pattern
 
 
-def _trie_pattern(words: Iterable[str]) -> str:
+def _trie_pattern(args: Iterable[str]) -> str:
     """The pattern of words that share their beginnings, with an optional separator between any two characters."""
     root: dict[str, Any] = {}
-    for word in words:
+    for word in args:
         node = root
         for char in word:
             node = node.setdefault(char, {})
@@ -258,7 +258,7 @@ def _longest(texts: Iterable[str]) -> list[str]:
 
 
 def _is_plain(point: str) -> bool:
-    return point in _PLAIN or point.startswith(tuple(f"{one}/" for one in _SYSTEM)) or point in _SYSTEM
+    return point in _PLAIN or point.startswith(tuple(f"{name}/" for name in _SYSTEM)) or point in _SYSTEM
 
 
 def _like(char: str, byte: int, letters: int) -> str:

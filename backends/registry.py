@@ -87,11 +87,11 @@ def declared() -> Mapping[str, Setting]:
 
     Where several have one key, the one of the shortest name: the others say whose it is, too.
     """
-    found: dict[str, Setting] = {}
+    matches: dict[str, Setting] = {}
     for place in (place for vendor in find_vendors().vendors for place in vendor.declares):
         for setting in at_place(place):
-            found[setting.key] = min(found.get(setting.key, setting), setting, key=lambda one: len(one.label))
-    return found
+            matches[setting.key] = min(matches.get(setting.key, setting), setting, key=lambda item: len(item.label))
+    return matches
 
 
 def own_vendors() -> Iterator[Vendor]:
@@ -226,8 +226,8 @@ class MachineBackends:
     @classmethod
     def of(cls, host: Host) -> MachineBackends:
         """The machine with every vendor found."""
-        found = find_vendors()
-        return cls(host, found.vendors, found.problems)
+        registry = find_vendors()
+        return cls(host, registry.vendors, registry.problems)
 
     def backend(self, target: Target) -> InventoryBackend:
         """The backend a target belongs to. Raises NotFoundError."""
@@ -269,27 +269,27 @@ class MachineBackends:
         return readings
 
     async def at_hand(
-        self, thing: Controller | Array | Drive, inventory: Inventory
+        self, device: Controller | Array | Drive, inventory: Inventory
     ) -> dict[str, tuple[Setting, Reading]]:
         """Settings of an array or a drive that can be told without waiting, by key: kept ones, and the kernel's.
 
         A drive is not asked for those of its own that take a program. Its array's count before the kernel's disk's.
         """
-        if isinstance(thing, Controller):
+        if isinstance(device, Controller):
             return {}
-        twin = inventory.twin(thing)
-        slow = isinstance(thing, Drive) and thing.target.backend != KERNEL
+        twin = inventory.twin(device)
+        slow = isinstance(device, Drive) and device.target.backend != KERNEL
         asked = [twin.target] if twin is not None else []
-        asked += [] if slow and not isinstance(self.backend(thing.target), CachedReadings) else [thing.target]
-        found: dict[str, tuple[Setting, Reading]] = {}
+        asked += [] if slow and not isinstance(self.backend(device.target), CachedReadings) else [device.target]
+        matches: dict[str, tuple[Setting, Reading]] = {}
         for target in asked:
             readings = await self.kept(target)
-            found |= {
+            matches |= {
                 setting.key: (setting, readings[setting.key])
                 for setting in self.settings(target)
                 if setting.key in readings
             }
-        return found
+        return matches
 
     def as_seen(self, seconds: float = math.inf) -> AbstractContextManager[None]:
         """Inside, no program is asked for what it told since the last look began, or in these last `seconds`.
@@ -339,8 +339,8 @@ class MachineBackends:
             return await self.probe()
         names = [name for name in self._answers if name in wanted]
         with self.as_seen():
-            found = await asyncio.gather(*(guarded(name, _kept_or_found(self.backends[name])) for name in names))
-            self._answers = {**self._answers, **dict(zip(names, found, strict=True))}
+            inventories = await asyncio.gather(*(guarded(name, _kept_or_found(self.backends[name])) for name in names))
+            self._answers = {**self._answers, **dict(zip(names, inventories, strict=True))}
             return await self._merged({name: self.backends[name] for name in self._answers})
 
     async def _merged(self, present: Mapping[str, InventoryBackend]) -> Inventory:
@@ -354,9 +354,9 @@ class MachineBackends:
         return inventory.merge(Inventory(problems=tuple(_untold(self._heeding.silences(), inventory.problems))))
 
 
-def _untold(silences: Iterable[ToolTimeoutError], told: Iterable[Problem]) -> Iterator[Problem]:
+def _untold(silences: Iterable[ToolTimeoutError], problems: Iterable[Problem]) -> Iterator[Problem]:
     """What gave no answer and is no problem of a backend's yet, once for each disk."""
-    known = [one.message for one in told]
+    known = [problem.message for problem in problems]
     seen: set[tuple[str, ...]] = set()
     for error in silences:
         if error.devices not in seen and not any(error.message in message for message in known):

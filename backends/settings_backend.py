@@ -157,10 +157,10 @@ class Settable(ABC, Generic[Seen]):
         seen = await self.seen(target)
         changes = []
         for key in self.order(seen, values):
-            found = await self._contents(seen, key)
+            signatures = await self._contents(seen, key)
             now = (await self.readings_of(seen))[key]
             wish = wanted(target, declared[key], now, values[key], self.check)
-            changes.append(await self._planned(seen, wish, None, found))
+            changes.append(await self._planned(seen, wish, None, signatures))
             seen = self.after(seen, key, wish.value)
         return tuple(changes)
 
@@ -170,9 +170,9 @@ class Settable(ABC, Generic[Seen]):
         seen = await self.seen(target, back=True)
         require_companions(target, key, companions, self.legal_companions(seen, key))
         now = (await self.readings_of(seen))[key]
-        found = () if now.now == value else await self._contents(seen, key)
+        signatures = () if now.now == value else await self._contents(seen, key)
         wish = wanted_back(target, setting, now, value, partial(self.check_back, seen))
-        return await self._planned(seen, wish, companions, found)
+        return await self._planned(seen, wish, companions, signatures)
 
     async def apply(self, change: Change) -> None:
         """Take the steps, if the thing is the one that was planned for; none where it reads so already."""
@@ -201,12 +201,12 @@ class Settable(ABC, Generic[Seen]):
         return await require_free(self._host, device)
 
     async def _planned(
-        self, seen: Seen, wish: RequestedValue, companions: Mapping[str, str] | None, found: tuple[Signature, ...]
+        self, seen: Seen, wish: RequestedValue, companions: Mapping[str, str] | None, signatures: tuple[Signature, ...]
     ) -> Change:
         key, before = wish.setting.key, wish.now.now
         undo = self.steps_back(seen, key, before) if before is not None and is_understood(before) else ()
         forward = self.steps(seen, key, wish.value, companions)
         change = wish.change(forward, undo, self.identity_of(seen, key), await self.lock_for(seen, key))
         if self.destroys(seen, key) is not None:
-            change = replace(change, found=found if self._host.is_root else None)
+            change = replace(change, found=signatures if self._host.is_root else None)
         return self.finished(seen, wish, companions, change)

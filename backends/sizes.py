@@ -22,10 +22,10 @@ def fraction_of(text: str | None, *, base: int = 1024, bare: str = "") -> Fracti
     `bare`: the unit of a number that has none, `b` for bytes; "" where such a number is no size. What follows the unit
     does not count, as in `2.729 TB [0x15d50a3b0 Sectors]`. None for what is no size.
     """
-    found = _SIZE.match(text or "")
-    if found is None:
+    match = _SIZE.match(text or "")
+    if match is None:
         return None
-    whole, part, letter, binary, plain = found.groups()
+    whole, part, letter, binary, plain = match.groups()
     letter = (letter or plain or bare).lower()[:1]
     if not letter:
         return None
@@ -35,8 +35,8 @@ def fraction_of(text: str | None, *, base: int = 1024, bare: str = "") -> Fracti
 
 def read_size(text: str | None, *, base: int = 1024, bare: str = "") -> int | None:
     """The same in whole bytes: what tools tell is rounded anyway."""
-    found = fraction_of(text, base=base, bare=bare)
-    return None if found is None else round(found)
+    fraction = fraction_of(text, base=base, bare=bare)
+    return None if fraction is None else round(fraction)
 
 
 def size_words(count: int | None) -> str:

@@ -75,8 +75,8 @@ class CompletenessCheck:
 def ended(done: Completed) -> str:
     """How a program ended: `exit status 127`, `ended by signal 9`, with what it said on standard error."""
     how = f"ended by signal {-done.returncode}" if done.returncode < 0 else f"exit status {done.returncode}"
-    words = said(done.stderr)
-    return f"{words.rstrip('.')} ({how})" if words else how
+    text = said(done.stderr)
+    return f"{text.rstrip('.')} ({how})" if text else how
 
 
 def said(text: str) -> str:
@@ -102,19 +102,19 @@ def unread_words(folder: str, names: Iterable[str]) -> str:
     return f"{folder}: {CUT}: {', '.join(untold[:3])}{more} cannot be read" if untold else ""
 
 
-def cut_error(what: object, words: str) -> BlockedError:
-    """What is raised where half an answer is not enough to say or change something of `what`. `words`: `cut_words`."""
-    return BlockedError(f"Not enough is known of {clean(str(what))}: {words}.", hint=LOOK_AGAIN)
+def cut_error(what: object, text: str) -> BlockedError:
+    """What is raised where half an answer is not enough to say or change something of `what`. `text`: `cut_words`."""
+    return BlockedError(f"Not enough is known of {clean(str(what))}: {text}.", hint=LOOK_AGAIN)
 
 
-def no_answer(command: Command, done: Completed, words: str = "") -> ToolFailedError:
-    """The error for an answer that is of no use, in the tool's own words: `words`, else what it printed."""
+def no_answer(command: Command, done: Completed, text: str = "") -> ToolFailedError:
+    """The error for an answer that is of no use, in the tool's own words: `text`, else what it printed."""
     died = done.returncode != 0 and done.stderr.strip()
-    words = words or said(done.stderr if died else done.stdout or done.stderr)
+    text = text or said(done.stderr if died else done.stdout or done.stderr)
     how = f" ({ended(Completed(returncode=done.returncode, stdout='', stderr=''))})" if done.returncode else ""
     tool = clean(command.argv[0], 200)
     return ToolFailedError(
-        f"{tool} said: {words.rstrip('.')}{how}." if words else f"{tool} said nothing{how}.",
+        f"{tool} said: {text.rstrip('.')}{how}." if text else f"{tool} said nothing{how}.",
         hint=by_hand(command),
         evidence=evidence_of(command, done),
     )
@@ -125,9 +125,9 @@ def by_hand(command: Command) -> str:
     return f"Run it by hand: {command.shown()}"
 
 
-def of_tool(path: str, words: str) -> str:
+def of_tool(path: str, text: str) -> str:
     """A sentence about a program that names it, once."""
-    return words if words.startswith(path) else f"{path}: {words}"
+    return text if text.startswith(path) else f"{path}: {text}"
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -162,8 +162,8 @@ def judged(whole: CompletenessCheck, command: Command, where: str, done: Complet
     if not done.stdout.strip() and (done.returncode or done.stderr.strip()):
         died = no_answer(command, done)
         return ToolOutput(problem=Problem(where=where, message=died.message, hint=died.hint))
-    if (words := said(done.stderr)) and words not in why:
-        why = f"{why}; {words.rstrip('.')}"
+    if (text := said(done.stderr)) and text not in why:
+        why = f"{why}; {text.rstrip('.')}"
     return ToolOutput(text=whole_lines(done.stdout), problem=cut_problem(where, command, why))
 
 
@@ -174,7 +174,7 @@ def told_once(answers: Iterable[ToolOutput]) -> tuple[Problem, ...]:
 
 def each_once(problems: Iterable[Problem]) -> tuple[Problem, ...]:
     """Each sentence once: a tool that dies says the same to every question."""
-    found: dict[str, Problem] = {}
+    matches: dict[str, Problem] = {}
     for problem in problems:
-        found.setdefault(problem.message, problem)
-    return tuple(found.values())
+        matches.setdefault(problem.message, problem)
+    return tuple(matches.values())

@@ -81,13 +81,13 @@ class RuleFile:
         """The file that keeps the settings of these keys on a device; for no actions, the file without them."""
         if actions:
             which = f"the {self.thing} with {' and '.join(match)}"
-            words = f"Sets {', '.join(keys)} whenever {which} appears, from the next boot on."
+            text = f"Sets {', '.join(keys)} whenever {which} appears, from the next boot on."
         else:
-            words = f"Takes out what was kept for {device}; what is set now stays until {self.until}."
+            text = f"Takes out what was kept for {device}; what is set now stays until {self.until}."
         before = await host.read_whole(self.path)
         rewrite = partial(self.merge, match=match, actions=actions)
         rewrite(before or b"")  # raises before anything is shown
-        return PersistRule(path=self.path, before=before, rewrite=rewrite, explanation=words, reload=RELOAD)
+        return PersistRule(path=self.path, before=before, rewrite=rewrite, explanation=text, reload=RELOAD)
 
     @property
     def _front(self) -> str:
@@ -106,7 +106,7 @@ def _is_continued(line: bytes, before: bool) -> bool:
     return bare.endswith(b"\\")
 
 
-def queue_rules(folder: str, thing: str) -> RuleFile:
+def queue_rules(folder: str, name: str) -> RuleFile:
     """The file of what the kernel forgets at a reboot; lines for attributes in `folder` of a disk."""
     return RuleFile(
         path="/etc/udev/rules.d/99-raidbench.rules",
@@ -114,7 +114,7 @@ def queue_rules(folder: str, thing: str) -> RuleFile:
         "`raidbench persist` changes only lines of its own form.",
         event="add|change",
         action=rf'ATTR\{{{folder}/[a-z_]+\}}="[a-z0-9_. -]+"',
-        thing=thing,
+        thing=name,
     )
 
 

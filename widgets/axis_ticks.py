@@ -55,8 +55,8 @@ class Ruler:
 @lru_cache(maxsize=64)  # the same for every sample, as long as the scale stands
 def ruler(span: AxisSpan, rows: int) -> Ruler:
     """The axis for a span in `rows` rows, at least 1: as much of the height as round ticks leave."""
-    found = list(_log_rulers(span, rows) if span.log else _linear_rulers(span, rows)) if rows > 1 else []
-    return max(found, key=lambda one: _worth(one, span)) if found else _plain(span, rows)
+    rulers = list(_log_rulers(span, rows) if span.log else _linear_rulers(span, rows)) if rows > 1 else []
+    return max(rulers, key=lambda one: _worth(one, span)) if rulers else _plain(span, rows)
 
 
 def _worth(one: Ruler, span: AxisSpan) -> float:

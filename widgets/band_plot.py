@@ -96,7 +96,7 @@ class Bands(FramedDrawing):
                 if value is not None and math.isfinite(value) and value > 0.0 and frame.start <= seconds <= frame.end:
                     column = frame.column_of(seconds)
                     largest[column] = max(value, largest.get(column, 0.0))
-                    self._most[index] = max(self._most[index], (value, seconds), key=lambda one: one[0])
+                    self._most[index] = max(self._most[index], (value, seconds), key=lambda pair: pair[0])
         self._known = (where, series)
 
     def _shares(self, series: Sequence[Series], rows: int) -> list[tuple[int, int]]:
@@ -113,14 +113,14 @@ class Bands(FramedDrawing):
         for index, high in self._shares(data.series, rows):
             at += high
             if row == at - 1:
-                one = data.series[index]
-                return clean(one.name), self._value(index, one, data), min(FIRST_SERIES + index, AXIS - 1)
+                series = data.series[index]
+                return clean(series.name), self._value(index, series, data), min(FIRST_SERIES + index, AXIS - 1)
         return "", "", GRID
 
-    def _value(self, index: int, one: Series, data: ChartData) -> str:
+    def _value(self, index: int, series: Series, data: ChartData) -> str:
         """The last value of a line; of what stands alone the largest in sight, and when that was."""
-        if one.joined:
-            last = next((value for _, value in reversed(one.points[-8:]) if value is not None), None)
+        if series.joined:
+            last = next((value for _, value in reversed(series.points[-8:]) if value is not None), None)
             return "" if data.over or last is None or not math.isfinite(last) else data.y_format(last)
         value, at = self._most[index]
         return f"{data.y_format(value)} {units.elapsed(at)}" if value else ""
@@ -136,12 +136,12 @@ class Bands(FramedDrawing):
             column: 1 + round((math.log(value) - low) / (high - low) * (full - 1)) for column, value in largest.items()
         }
         code = min(FIRST_SERIES + index, AXIS - 1)
-        found: list[Row] = []
+        pairs: list[Row] = []
         for row in range(rows - 1, -1, -1):
             filled = (min(len(levels), heights.get(at, 0) - row * len(levels)) for at in range(frame.columns))
             text = "".join(levels[part - 1] if part > 0 else " " for part in filled)
-            found.append((text, bytes(GRID if char == " " else code for char in text)))
-        return found
+            pairs.append((text, bytes(GRID if char == " " else code for char in text)))
+        return pairs
 
 
 def _extends(new: Series, old: Series) -> bool:

@@ -113,11 +113,11 @@ class ProgressLine(StyleCachedWidget):
         if progress is None:
             return ()
         phase = shorten(clean(progress.phase), width)
-        words = _words(progress)
+        text = _words(progress)
         known = progress.fraction is not None and progress.fraction == progress.fraction
-        room = min(40, width - width_of(phase) - width_of(words) - 3)
+        room = min(40, width - width_of(phase) - width_of(text) - 3)
         if not known or room < 4:
-            return (("phase", phase), ("text", shorten(f"  {words}", width - width_of(phase))))
+            return (("phase", phase), ("text", shorten(f"  {text}", width - width_of(phase))))
         fraction = min(max(progress.fraction or 0.0, 0.0), 1.0)
         filled = int(fraction * room + 1e-9)
         done, rest = ("#", ".") if self.ascii else ("━", "─")
@@ -125,7 +125,7 @@ class ProgressLine(StyleCachedWidget):
             ("phase", f"{phase} "),
             ("bar", done * filled),
             ("rest", rest * (room - filled)),
-            ("text", f"  {words}"),
+            ("text", f"  {text}"),
         )
 
 

@@ -389,10 +389,10 @@ def _changes(before: list[Row], after: list[Row], offset: int) -> list[Region]:
 
 def _stretches(columns: list[int]) -> list[tuple[int, int]]:
     """Columns as stretches, first and last; what lies far apart is not one: a line, and its name at the end."""
-    found: list[tuple[int, int]] = []
+    pairs: list[tuple[int, int]] = []
     for column in columns:
-        if found and column - found[-1][1] <= _APART:
-            found[-1] = (found[-1][0], column)
+        if pairs and column - pairs[-1][1] <= _APART:
+            pairs[-1] = (pairs[-1][0], column)
         else:
-            found.append((column, column))
-    return found
+            pairs.append((column, column))
+    return pairs

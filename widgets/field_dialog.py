@@ -220,8 +220,8 @@ class NumberDialog(FieldDialog):
 
     def _in_words(self, value: float) -> str:
         """A number as it is described, or in digits where the parser would not read that as the same number."""
-        words = self._describe(value)
+        text = self._describe(value)
         try:
-            return words if self._parse(words) == value else plain_number(value)
+            return text if self._parse(text) == value else plain_number(value)
         except (ValueError, OverflowError):
             return plain_number(value)

@@ -135,7 +135,7 @@ class FigureRows(StyleCachedWidget):
             else column.room + (width_of(column.beside) + 1 if self._below and column.beside else 0)
             for column in self.columns
         )
-        return [max(width_of(one.label), room) + _GAP for one, room in zip(self.columns, rooms, strict=True)]
+        return [max(width_of(column.label), room) + _GAP for column, room in zip(self.columns, rooms, strict=True)]
 
     def render_line(self, y: int) -> Strip:
         """The heading, or a row."""
@@ -147,7 +147,7 @@ class FigureRows(StyleCachedWidget):
             beneath = [
                 f"{column.beside} {cell[1]}" if column.beside and cell[1] else "" for column, cell in self._cells()
             ]
-            below = "".join(pad(clean(one), cell) for one, cell in zip(beneath, widths, strict=False))
+            below = "".join(pad(clean(name), cell) for name, cell in zip(beneath, widths, strict=False))
             text = " " * self._names_width() + below
             return Strip([Segment(text, self._style("beside"))]).adjust_cell_length(width, self.style_of(""))
         row = self.rows[y - 1] if y else None

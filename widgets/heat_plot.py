@@ -113,7 +113,7 @@ class HeatPlot(FramedDrawing):
         """
         if width < 1 or height < 1:
             return []
-        heat = tuple(one for one in data.heat if abs(one.at) <= FARTHEST)
+        heat = tuple(interval for interval in data.heat if abs(interval.at) <= FARTHEST)
         known = self._heat
         more = len(heat) >= len(known) and heat[: len(known)] == known
         self._extremes = _extremes(heat[len(known) :] if more else heat, self._extremes if more else None)
@@ -126,7 +126,7 @@ class HeatPlot(FramedDrawing):
             self._columns = [Counter() for _ in range(frame.columns)]
             self._cells = [bytearray(frame.columns) for _ in range(frame.rows)]
             self._rows = [("", b"")] * frame.rows + axis_rows(frame)
-        touched = {column for one in heat[len(known) if grows else 0 :] for column in self._add(frame, one)}
+        touched = {column for interval in heat[len(known) if grows else 0 :] for column in self._add(frame, interval)}
         changed = self._fill(frame, touched)
         for row in range(frame.rows):
             if row in changed or not grows:
@@ -134,14 +134,14 @@ class HeatPlot(FramedDrawing):
         self._frame, self._heat = frame, heat
         return list(self._rows)
 
-    def _add(self, frame: Frame, one: HeatInterval) -> range:
+    def _add(self, frame: Frame, interval: HeatInterval) -> range:
         """Counts an interval in every column that it ends in or passes through; they are returned."""
-        if not frame.start <= one.at <= frame.end:
+        if not frame.start <= interval.at <= frame.end:
             return range(0)
-        last = frame.column_of(one.at)
-        columns = range(min(frame.column_of(max(one.at - one.seconds, frame.start)) + 1, last), last + 1)
+        last = frame.column_of(interval.at)
+        columns = range(min(frame.column_of(max(interval.at - interval.seconds, frame.start)) + 1, last), last + 1)
         for column in columns:
-            for place, count in enumerate(one.counts, one.first):
+            for place, count in enumerate(interval.counts, interval.first):
                 if count > 0:
                     self._columns[column][place] += count
         return columns
@@ -167,8 +167,8 @@ class HeatPlot(FramedDrawing):
 def _extremes(heat: tuple[HeatInterval, ...], known: tuple[int, int] | None) -> tuple[int, int] | None:
     """The lowest edge and the highest of all bins with a count."""
     edges = list(known or ())
-    for one in heat:
-        filled = [place for place, count in enumerate(one.counts, one.first) if count > 0]
+    for interval in heat:
+        filled = [place for place, count in enumerate(interval.counts, interval.first) if count > 0]
         if filled:
             edges += (filled[0], filled[-1] + 1)
     return (min(edges), max(edges)) if edges else None
@@ -203,9 +203,9 @@ def faintest(ground: Color, color: Color) -> Color:
     return next((step for step in steps if contrast(step, ground) >= LEAST_CONTRAST), color)
 
 
-def contrast(one: Color, other: Color) -> float:
+def contrast(color: Color, other: Color) -> float:
     """Of two colours, from 1 to 21, as the WCAG (2.2) count it."""
-    high, low = sorted((_luminance(one), _luminance(other)), reverse=True)
+    high, low = sorted((_luminance(color), _luminance(other)), reverse=True)
     return (high + 0.05) / (low + 0.05)
 
 

@@ -127,7 +127,7 @@ def _labels(ticks: list[tuple[int, float]], width: int) -> Cells:
     """The value under each tick that has room for it, zero before all others; the unit at the last."""
     text = [" "] * width
     last = ticks[-1][1] if ticks else 0.0
-    for at, tick in sorted(ticks, key=lambda one: (one[1] != 0, one[0])):
+    for at, tick in sorted(ticks, key=lambda pair: (pair[1] != 0, pair[0])):
         label = ("0" if tick == 0 else f"{tick:+.6g}") + (" %" if tick == last else "")
         left = min(max(0, at - len(label.removesuffix(" %")) // 2), max(0, width - len(label)))
         room = text[max(0, left - 1) : left + len(label) + 1]

@@ -81,9 +81,9 @@ class LogLines:
         self.unfolded ^= {key}
         self.lay_out(self.width)
 
-    def search(self, words: str) -> None:
+    def search(self, text: str) -> None:
         """Finds the entries that hold the words, in head or body, whatever their case."""
-        self._words = words.casefold()
+        self._words = text.casefold()
         self._find(0)
 
     def in_head(self, index: int) -> bool:
@@ -119,13 +119,13 @@ class LogLines:
         self._find(start)
 
     def _find(self, start: int) -> None:
-        words = self._words
-        self.matches = [index for index in self.matches if index < start] if words else []
-        if words:
+        text = self._words
+        self.matches = [index for index in self.matches if index < start] if text else []
+        if text:
             self.matches += [
                 index
                 for index in range(start, len(self.entries))
-                if self.in_head(index) or any(words in line.casefold() for line in self.entries[index].body)
+                if self.in_head(index) or any(text in line.casefold() for line in self.entries[index].body)
             ]
 
     def _wrapped(self, index: int) -> list[tuple[str, str]]:

@@ -305,8 +305,8 @@ class LogView(ScrollView, can_focus=True):
         match = style + self.get_component_rich_style("log-view--match", partial=True)
         segments: list[Segment] = []
         at = 0
-        while (found := low.find(words, at)) >= 0:
-            segments += [Segment(text[at:found], style), Segment(text[found : found + len(words)], match)]
-            at = found + len(words)
+        while (number := low.find(words, at)) >= 0:
+            segments += [Segment(text[at:number], style), Segment(text[number : number + len(words)], match)]
+            at = number + len(words)
         segments.append(Segment(text[at:], style))
         return [segment for segment in segments if segment.text]

@@ -257,13 +257,13 @@ class Matrix(StyleCachedWidget, can_focus=True):
     def _columns_from(self, first: int) -> list[tuple[int, int]]:
         """The columns that have room, from one on: (index, width); one at least."""
         room = self.size.width - self._side()
-        found: list[tuple[int, int]] = []
+        pairs: list[tuple[int, int]] = []
         for column, width in list(enumerate(self._widths_of(self.grid)))[first:]:
             room -= width + GAP
-            if room < 0 and found:
+            if room < 0 and pairs:
                 break
-            found.append((column, width))
-        return found
+            pairs.append((column, width))
+        return pairs
 
     def _inside(self, row: int, column: int) -> tuple[int, int]:
         return (
@@ -287,5 +287,5 @@ _NUMBER = re.compile(r"[^\d]*\d[\d,]*")
 
 def split_number(text: str) -> tuple[str, str]:
     """A text before and from its decimal point, or from the end of its whole number when it has none."""
-    found = _NUMBER.match(text)
-    return (text[: found.end()], text[found.end() :]) if found else (text, "")
+    match = _NUMBER.match(text)
+    return (text[: match.end()], text[match.end() :]) if match else (text, "")

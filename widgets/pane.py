@@ -63,5 +63,5 @@ class Pane(Vertical):
 
 def pane_of(widget: Widget | None) -> Pane | None:
     """The pane that a widget is, or stands in."""
-    found = () if widget is None else widget.ancestors_with_self
-    return next((each for each in found if isinstance(each, Pane)), None)
+    matches = () if widget is None else widget.ancestors_with_self
+    return next((each for each in matches if isinstance(each, Pane)), None)

@@ -50,7 +50,7 @@ def sample(series: tuple[Series, ...], index: int, *, ascii_only: bool) -> str:
 
 def _lines_before(series: tuple[Series, ...], index: int) -> int:
     """How many lines come before it that have dashes: points that stand alone have none."""
-    return sum(one.joined and not one.whole for one in series[:index])
+    return sum(other_series.joined and not other_series.whole for other_series in series[:index])
 
 
 class Plot(FramedDrawing):
@@ -106,7 +106,7 @@ class Plot(FramedDrawing):
             start = len(self._series[index].points) if grows else 0
             self._trace(frame, series, start, index, _lines_before(data.series, index))
         self._frame, self._series = frame, data.series
-        newest = max((one.points[-1][0] for one in data.series if one.points), default=0.0)
+        newest = max((series.points[-1][0] for series in data.series if series.points), default=0.0)
         if not grows or data.over != self._over or not self._named <= newest < self._named + NAMES_EVERY:
             self._named, self._over = newest, data.over
             self._names = end_names(frame, data) if frame.margin else {}
@@ -125,9 +125,9 @@ class Plot(FramedDrawing):
                 for seconds, value in points
                 if value is not None and start <= seconds <= end and math.isfinite(value) and not (log and value <= 0.0)
             ]
-        found = (min(values), max(values)) if values else ()
-        self._known = ((start, log, found), series)
-        return found
+        matches = (min(values), max(values)) if values else ()
+        self._known = ((start, log, matches), series)
+        return matches
 
     def _trace(self, frame: Frame, series: Series, start: int, index: int, line: int) -> None:
         """Draws the points from `start` on, joined to the one before."""
@@ -182,22 +182,22 @@ def end_names(frame: Frame, data: ChartData) -> dict[int, Row]:
     """
     lines = [(index, one) for index, one in enumerate(data.series) if one.joined]
     ends = []
-    for index, one in lines:
-        value = next((value for _, value in reversed(one.points[-2:]) if value is not None), None)
+    for index, series in lines:
+        value = next((value for _, value in reversed(series.points[-2:]) if value is not None), None)
         if value is not None and math.isfinite(value) and not (frame.ruler.log and value <= 0.0):
             said = "" if data.over else data.y_format(value)
-            words = said if len(lines) == 1 else f"{one.name} {said}".rstrip()
-            words = words if len(words) < frame.margin else one.name if len(lines) > 1 else said
+            words = said if len(lines) == 1 else f"{series.name} {said}".rstrip()
+            words = words if len(words) < frame.margin else series.name if len(lines) > 1 else said
             ends.append((frame.ruler.dot_of(value) // 4, -index, words, min(FIRST_SERIES + index, AXIS - 1)))
-    found: dict[int, Row] = {}
+    matches: dict[int, Row] = {}
     lowest = frame.rows
     for row, _, words, code in sorted(ends, reverse=True):  # from the lowest up: one that has no room goes above it
         lowest = min(row, lowest - 1)
         if lowest < 0:
             break
         text = clean(words)[: frame.margin - 1]
-        found[lowest] = (f" {text}".ljust(frame.margin), bytes([code]) * frame.margin)
-    return found
+        matches[lowest] = (f" {text}".ljust(frame.margin), bytes([code]) * frame.margin)
+    return matches
 
 
 def _extends(series: tuple[Series, ...], before: tuple[Series, ...]) -> bool:

@@ -197,9 +197,9 @@ class FramedDrawing:
         return 0 if self._frame is None else self._frame.rows
 
 
-def _is_line(one: Reference, log: bool) -> bool:
+def _is_line(reference: Reference, log: bool) -> bool:
     """Whether it is drawn as a line: one with a band is that."""
-    return math.isfinite(one.value) and not one.half and (one.value > 0.0 or not log)
+    return math.isfinite(reference.value) and not reference.half and (reference.value > 0.0 or not log)
 
 
 def time_span(data: ChartData, window: float) -> tuple[float, float]:
@@ -236,7 +236,7 @@ def told(frame: Frame, row: int, text: str, codes: bytes) -> Row:
     if row == frame.rows - 1 and frame.rows > _LEAST_TOLD and len(frame.shaded_words) + 2 <= frame.shaded_columns:
         notes.append(((frame.shaded_columns - len(frame.shaded_words)) // 2, frame.shaded_words, LABEL))
     if row == frame.rows - 1 and frame.axis_rows < 2 and frame.rows <= _LEAST_TOLD:  # no words, no line to mark
-        notes += [(frame.column_of(one.at), one.sign, MARK if one.bad else NOTE) for one in _in_sight(frame)]
+        notes += [(frame.column_of(mark.at), mark.sign, MARK if mark.bad else NOTE) for mark in _in_sight(frame)]
     free = 0
     for column, words, code in sorted(notes):
         left = min(column, frame.columns - len(words))

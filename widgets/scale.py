@@ -81,7 +81,7 @@ def _close_span(values: Sequence[float]) -> AxisSpan:
     least, greatest = max(min(values), -LARGEST), min(max(values), LARGEST)
     wide = max(greatest - least, abs(greatest) * LEAST_SHARE, SMALLEST)
     step = next(
-        step for step in (one * power_of_ten(wide / 4.0) for one in (1.0, 2.0, 5.0, 10.0)) if step * 4.0 >= wide
+        step for step in (value * power_of_ten(wide / 4.0) for value in (1.0, 2.0, 5.0, 10.0)) if step * 4.0 >= wide
     )
     low, high = math.floor(least / step - 0.1) * step, math.ceil(greatest / step + 0.1) * step
     return AxisSpan(low=max(low, 0.0) if least >= 0.0 else low, high=high)

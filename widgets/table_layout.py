@@ -111,8 +111,8 @@ class TableLayout:
         cells = [row.cells for row in rows if not (row.separator or row.banner)]
         # Column by column, each text once: of ten thousand rows most say the same.
         for index, known in enumerate(before):
-            found = {_text(row[index]) for row in cells if index < len(row)}
-            self._plain[index] = max(known, max((width_of(clean(text)) for text in found), default=0))
+            names = {_text(row[index]) for row in cells if index < len(row)}
+            self._plain[index] = max(known, max((width_of(clean(text)) for text in names), default=0))
         return before != self._plain
 
     def place(self, width: int) -> tuple[PlacedColumn, ...]:

@@ -107,10 +107,10 @@ class TableRenderer(ScrollView, Selectable):  # Textual takes bindings and style
 
     def _marked(self, text: str, style: Style) -> list[Segment]:
         """The text, with what is sought in it standing out."""
-        found = tuple(word for word in self.sought if word in text.lower())
-        if not found or len(text.lower()) != len(text):
+        matches = tuple(word for word in self.sought if word in text.lower())
+        if not matches or len(text.lower()) != len(text):
             return [Segment(text, style)]
-        apart = re.split(f"({'|'.join(map(re.escape, found))})", text, flags=re.IGNORECASE)
+        apart = re.split(f"({'|'.join(map(re.escape, matches))})", text, flags=re.IGNORECASE)
         match = style + self.get_component_rich_style("keyed-table--match", partial=True)
         return [Segment(part, match if place % 2 else style) for place, part in enumerate(apart) if part]
 

@@ -47,13 +47,13 @@ Cell = tuple[str, Rendition]
 @lru_cache(maxsize=4096)
 def _looks(parameters: str) -> tuple[Rendition, Rendition]:
     """Of what Rich makes of a style (attributes, ink, ground): how a character looks, and how a blank does."""
-    words = parameters.split(";") if parameters else []
+    parts = parameters.split(";") if parameters else []
     attributes: list[str] = []
     ink = ground = ""
     at = 0
-    while at < len(words):
-        wide = (5 if words[at + 1 : at + 2] == ["2"] else 3) if words[at] in ("38", "48") else 1
-        code, number = ";".join(words[at : at + wide]), int(words[at])
+    while at < len(parts):
+        wide = (5 if parts[at + 1 : at + 2] == ["2"] else 3) if parts[at] in ("38", "48") else 1
+        code, number = ";".join(parts[at : at + wide]), int(parts[at])
         at += wide
         if 30 <= number <= 39 or 90 <= number <= 97:
             ink = code
@@ -73,7 +73,7 @@ def _change(before: Rendition, after: Rendition) -> str:
     old, new = before.attributes, after.attributes
     if (old and old != new) or (before.ink and not after.ink) or (before.ground and not after.ground):
         return f"\x1b[{';'.join(filter(None, ('0', *after)))}m"
-    parts = (one if one != was else "" for was, one in zip(before, after, strict=True))
+    parts = (name if name != was else "" for was, name in zip(before, after, strict=True))
     return f"\x1b[{';'.join(filter(None, parts))}m"
 
 
@@ -126,14 +126,14 @@ def _spans(old: Sequence[Cell | None], new: Sequence[Cell]) -> list[tuple[int, i
     """From where to where the cells differ."""
     if old == new:
         return []
-    found: list[tuple[int, int]] = []
+    pairs: list[tuple[int, int]] = []
     for at, (before, after) in enumerate(zip(old, new, strict=True)):
         if before != after:
-            if found and at - found[-1][1] < APART:
-                found[-1] = (found[-1][0], at + 1)
+            if pairs and at - pairs[-1][1] < APART:
+                pairs[-1] = (pairs[-1][0], at + 1)
             else:
-                found.append((at, at + 1))
-    return found
+                pairs.append((at, at + 1))
+    return pairs
 
 
 class _Pen:

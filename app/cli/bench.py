@@ -126,8 +126,8 @@ def bench_command(options: BenchOptions) -> int:
                 "Hosts measure for the same time, and this job has no run time.", hint="Name one with --runtime."
             )
         texts = options.job.texts if options.job.jobfile is None else asked.job.texts()
-        words = _words_for_hosts(texts, options.job.profile or config.profile)
-        return cast("int", needed_action("fleet.measure")(options, words))
+        args = _words_for_hosts(texts, options.job.profile or config.profile)
+        return cast("int", needed_action("fleet.measure")(options, args))
 
     async def work(bench: Workbench, interruption: Interruption) -> int:
         if not options.go_on_stdin:
@@ -136,13 +136,13 @@ def bench_command(options: BenchOptions) -> int:
         return cast("int", await on_leash(bench, options.lease or LEASE_S, partial(measure, bench, interruption)))
 
     async def measure(bench: Workbench, interruption: Interruption, leash: RemoteControl | None) -> int:
-        found = [await resolve(bench, target) for target in options.targets]
-        first, *others = (NamedTarget(where=where, name=shown) for where, shown in found)
+        pairs = [await resolve(bench, target) for target in options.targets]
+        first, *others = (NamedTarget(where=where, name=shown) for where, shown in pairs)
         request = BenchmarkRequest(
             where=first.where,
             name=first.name,
             beside=tuple(others),
-            job=scratch_size(asked.job, [where for where, _ in found], config, given="size" in options.job.texts),
+            job=scratch_size(asked.job, [where for where, _ in pairs], config, given="size" in options.job.texts),
             profile=asked.profile,
             keep=options.keep,
             steady=options.steady,
@@ -326,7 +326,7 @@ def lost_lines(ready: RunPlan) -> list[str]:
         if loss := ready.loss_of(site):
             told.append(f"It trims {loss}")
         told += (
-            f"  {clean(found, 300)}" for found in site.judgement.verdict.found or ("Nothing known was found on it.",)
+            f"  {clean(value, 300)}" for value in site.judgement.verdict.found or ("Nothing known was found on it.",)
         )
     return told
 
@@ -361,8 +361,8 @@ def _announce(ready: RunPlan) -> None:
     for entry, section in zip(section_names(len(ready.job.sections)), ready.job.sections, strict=False):
         waits = ", when all above have ended" if section.waits else ""
         say(f"  {section.name}: {section.job.describe()}{waits} ([{entry}])")
-    if ready.request.steady is not None and (words := ready.request.steady.describe()):
-        say(f"Measured: {words}.")
+    if ready.request.steady is not None and (text := ready.request.steady.describe()):
+        say(f"Measured: {text}.")
     kept = "kept" if ready.request.keep else "removed afterwards"
     for scratch in (site.scratch for site in ready.sites):
         if scratch is not None and scratch.fill:

@@ -165,11 +165,11 @@ def _figures(sample: Sample) -> list[str]:
     if sample.phase in (Phase.LAYOUT, Phase.FILLING):
         return [units.rate(sum(direction.bytes_per_second for direction in both))]
     running = [row for row in sample.sections if row.transfers]
-    words = [f"{shorten(row.name, _LONGEST_NAME, '..')} {', '.join(_rates(row))}" for row in running] or _rates(sample)
-    words += [units.rate(sum(direction.bytes_per_second for direction in both))]
+    args = [f"{shorten(row.name, _LONGEST_NAME, '..')} {', '.join(_rates(row))}" for row in running] or _rates(sample)
+    args += [units.rate(sum(direction.bytes_per_second for direction in both))]
     if main.p99_ns is not None:
-        words.append(f"p99 {units.latency(main.p99_ns)}")
-    return words
+        args.append(f"p99 {units.latency(main.p99_ns)}")
+    return args
 
 
 def _rates(part: Sample | SectionSample) -> list[str]:

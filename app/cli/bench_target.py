@@ -53,14 +53,14 @@ def _path(text: str) -> tuple[str, str]:
 
 
 async def _device(bench: Workbench, address: str) -> tuple[str, str]:
-    found = await bench.hardware.find(address)
-    if isinstance(found, Array) and found.device is None and found.folder is not None:
-        return _path(found.folder)
-    if isinstance(found, Controller) or found.device is None:
+    device = await bench.hardware.find(address)
+    if isinstance(device, Array) and device.device is None and device.folder is not None:
+        return _path(device.folder)
+    if isinstance(device, Controller) or device.device is None:
         raise BlockedError(
-            f"{found.target} has no block device to measure.", hint="Measure an array or a drive that has one."
+            f"{device.target} has no block device to measure.", hint="Measure an array or a drive that has one."
         )
-    return found.device, str(found.target)
+    return device.device, str(device.target)
 
 
 async def _known(bench: Workbench, device: str) -> tuple[str, str]:

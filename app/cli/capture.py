@@ -48,9 +48,9 @@ async def _capture(folder: Path, *, redact: bool, legal: bool, as_json: bool) ->
     machine = MachineBackends.of(host)
     facts = await machine_facts(host)
     inventory = await machine.probe()
-    targets = [thing.target for thing in inventory.controllers]
-    targets += [thing.target for thing in inventory.arrays]
-    targets += [thing.target for thing in inventory.drives]
+    targets = [controller.target for controller in inventory.controllers]
+    targets += [array.target for array in inventory.arrays]
+    targets += [drive.target for drive in inventory.drives]
     for target in targets:
         try:
             await machine.read(target)
@@ -60,13 +60,13 @@ async def _capture(folder: Path, *, redact: bool, legal: bool, as_json: bool) ->
         except RaidbenchError as error:
             say(f"{target}: {clean(error.message, 300)}")
     things: tuple[Array | Drive, ...] = (*inventory.arrays, *inventory.drives)
-    for device in dict.fromkeys(thing.device for thing in things if thing.device is not None):
+    for device in dict.fromkeys(device.device for device in things if device.device is not None):
         await provenance(host, inventory, device)
     secrets = set(identifiers(inventory))
     if redact:
         mounts = [line.split()[4] for line in (await host.read("/proc/self/mountinfo") or "").splitlines()]
-        told = {one for text in host.texts() for one in keyed_values(text)}
-        redactor = redactor_for((inventory,), (facts.host,), mounts, others=told)
+        names = {keyed_value for text in host.texts() for keyed_value in keyed_values(text)}
+        redactor = redactor_for((inventory,), (facts.host,), mounts, others=names)
     else:
         redactor = Redactor(
             serials={spelling for secret in secrets if is_swept(secret) for spelling in spellings(secret)},

@@ -47,8 +47,8 @@ class CommandTable(Mapping[str, DoorCommand]):
     """The commands of the core and of all features. Who asks for one of the core looks at no door."""
 
     def __getitem__(self, name: str) -> DoorCommand:
-        found = _CORE.get(name)
-        return _all()[name] if found is None else found
+        command = _CORE.get(name)
+        return _all()[name] if command is None else command
 
     def __iter__(self) -> Iterator[str]:
         return iter(_all())
@@ -60,8 +60,8 @@ class CommandTable(Mapping[str, DoorCommand]):
 @cache
 def _all() -> dict[str, DoorCommand]:
     """Return every command, in the order of `--help`."""
-    found = _CORE | {name: command for door in doors().values() for name, command in door.commands.items()}
-    return dict(sorted(found.items(), key=lambda item: item[1].rank))
+    matches = _CORE | {name: command for door in doors().values() for name, command in door.commands.items()}
+    return dict(sorted(matches.items(), key=lambda item: item[1].rank))
 
 
 COMMANDS = CommandTable()

@@ -72,16 +72,16 @@ def main(wanted: str) -> int:
 
 
 def _answer(shell: str) -> None:
-    words = _words()
-    cut = _breaks(words[-1]) if shell == "bash" else 0
-    for value, told, kind in offered(words):
-        print(f"{kind}\t{value[cut:] if kind in ('plain', 'part') else value}\t{_one_line(told)}".rstrip("\t"))
+    args = _words()
+    cut = _breaks(args[-1]) if shell == "bash" else 0
+    for value, output, kind in offered(args):
+        print(f"{kind}\t{value[cut:] if kind in ('plain', 'part') else value}\t{_one_line(output)}".rstrip("\t"))
     sys.stdout.flush()
 
 
-def offered(words: list[str]) -> Iterable[CompletionItem]:
+def offered(args: list[str]) -> Iterable[CompletionItem]:
     """What may stand in the place of the last word; nothing where nothing is known."""
-    *before, last = words
+    *before, last = args
     at = _command_at(before)
     line = _line(before, at, last)
     front = at == len(before)
@@ -93,9 +93,9 @@ def offered(words: list[str]) -> Iterable[CompletionItem]:
         return [item._replace(value=f"{name}={item.value}") for item in values(name, line._replace(last=value)) or ()]
     option = next(iter(before[-1:] if front else line.rest[-1:]), "")
     if option.startswith("--") and "=" not in option and option != "--demo":
-        found = values(option, line)
-        if found is not None:
-            return found
+        completion_items = values(option, line)
+        if completion_items is not None:
+            return completion_items
     if front:
         return _matching([*(_racks(line) if option == "--demo" else ()), *_commands()], last)
     return _matching(POSITIONAL.get(line.command, _nothing)(line), last)
@@ -108,15 +108,15 @@ def _words() -> list[str]:
     line = os.environ.get("_RAIDBENCH_LINE", "")
     lexer = shlex.shlex(line, posix=True)
     lexer.whitespace_split, lexer.commenters = True, ""
-    words: list[str] = []
+    parts: list[str] = []
     try:
-        words.extend(lexer)
+        parts.extend(lexer)
     except ValueError:  # a quote that is still open: what is in it is the word
-        words.append(lexer.token)
+        parts.append(lexer.token)
     else:
         if line[-1:].isspace():
-            words.append("")
-    return words[1:] or [""]
+            parts.append("")
+    return parts[1:] or [""]
 
 
 def _breaks(word: str) -> int:
@@ -162,7 +162,7 @@ def _racks(_: CommandLine) -> Iterator[CompletionItem]:
 
 
 def _states(_: CommandLine) -> Iterator[CompletionItem]:
-    return (CompletionItem(state, told) for state, told in STATES.items())
+    return (CompletionItem(state, output) for state, output in STATES.items())
 
 
 def _themes(_: CommandLine) -> Iterator[CompletionItem]:
@@ -216,27 +216,29 @@ def _targets(line: CommandLine) -> Iterator[CompletionItem]:
     """Addresses as `devices` lists them; once a part is written also what else is understood."""
     things = _look(line).get("things", {})
     disks = _disks(line)
-    nodes = {thing.get("device") for thing in things.values()}
-    for address, thing in things.items():
-        if not thing.get("twin") or line.last:
-            yield CompletionItem(address, thing.get("words", ""))
+    nodes = {other_item.get("device") for other_item in things.values()}
+    for address, item in things.items():
+        if not item.get("twin") or line.last:
+            yield CompletionItem(address, item.get("words", ""))
     for name in disks:
         if f"/dev/{name}" not in nodes:
             yield CompletionItem(f"block:{name}", "a disk of the kernel")
     if not line.last:
         return
-    known = {thing["device"]: thing.get("words", "") for thing in things.values() if thing.get("device")}
+    known = {
+        other_item["device"]: other_item.get("words", "") for other_item in things.values() if other_item.get("device")
+    }
     known |= {f"/dev/{name}": "" for name in disks if f"/dev/{name}" not in known}
-    for device, told in known.items():
-        yield CompletionItem(device.rpartition("/")[2], told)
-        yield CompletionItem(device, told)
-    for thing in things.values():
-        if not thing.get("twin") and thing.get("name"):
-            yield CompletionItem(thing["name"], thing.get("words", ""))
-    for address, thing in things.items():
+    for device, document in known.items():
+        yield CompletionItem(device.rpartition("/")[2], document)
+        yield CompletionItem(device, document)
+    for item in things.values():
+        if not item.get("twin") and item.get("name"):
+            yield CompletionItem(item["name"], item.get("words", ""))
+    for address, item in things.items():
         within = address.partition(":")[2]
         if within.startswith("/"):
-            yield CompletionItem(within, thing.get("words", ""))
+            yield CompletionItem(within, item.get("words", ""))
 
 
 def _measurable(line: CommandLine) -> Iterator[CompletionItem]:
@@ -267,17 +269,17 @@ def _settings(line: CommandLine) -> Iterator[CompletionItem]:
     target = _target_of(line)
     if target is None:
         return
-    found = _settings_of(line, target)
+    matches = _settings_of(line, target)
     key, equals, _ = line.last.partition("=")
     if not equals:
         named = {word.partition("=")[0] for word in line.rest if "=" in word}
-        for name, one in found.items():
+        for name, item in matches.items():
             if name not in named:
-                now = "" if one.get("now") is None else f", now {one['now']}"
-                yield CompletionItem(f"{name}=", f"{one.get('label', '')}{now}", "part")
+                now = "" if item.get("now") is None else f", now {item['now']}"
+                yield CompletionItem(f"{name}=", f"{item.get('label', '')}{now}", "part")
         return
-    for value in found.get(key, {}).get("values", ()):
-        yield CompletionItem(f"{key}={value}", "now" if value == found[key].get("now") else "")
+    for value in matches.get(key, {}).get("values", ()):
+        yield CompletionItem(f"{key}={value}", "now" if value == matches[key].get("now") else "")
 
 
 def _settings_of(line: CommandLine, target: str) -> dict[str, Any]:
@@ -287,18 +289,18 @@ def _settings_of(line: CommandLine, target: str) -> dict[str, Any]:
     node = target if target.startswith("/dev/") else f"/dev/{target}"
     own = {
         address
-        for address, thing in things.items()
-        if target in (address, address.partition(":")[2], None if thing.get("twin") else thing.get("name"))
+        for address, item in things.items()
+        if target in (address, address.partition(":")[2], None if item.get("twin") else item.get("name"))
     }
     nodes = {things[address].get("device") for address in own} | {node}
-    names = own | {address for address, thing in things.items() if thing.get("device") in nodes - {None}}
-    found: dict[str, Any] = {}
+    names = own | {address for address, item in things.items() if item.get("device") in nodes - {None}}
+    matches: dict[str, Any] = {}
     for address in sorted(names, key=lambda each: (each not in own, each)):
-        found |= {key: one for key, one in settings.get(address, {}).items() if key not in found}
+        matches |= {key: item for key, item in settings.get(address, {}).items() if key not in matches}
     nodes |= {f"/dev/{target.removeprefix('block:')}"}
     for name in (name for name in _disks(line) if f"/dev/{name}" in nodes):
-        found |= _queue(name)
-    return found
+        matches |= _queue(name)
+    return matches
 
 
 def _queue(name: str) -> dict[str, Any]:
@@ -311,12 +313,16 @@ def _queue(name: str) -> dict[str, Any]:
         there = set(os.listdir(folder))
     except OSError:
         return {}
-    found = {}
-    for one in settings_of(name):
-        if one.key in there:
-            told = reading(one.key, {one.key: _sysfs(f"{folder}/{one.key}")}, None, 4)
-            found[one.key] = {"label": one.label, "now": told.now, "values": [each.value for each in told.choices]}
-    return found
+    matches = {}
+    for setting in settings_of(name):
+        if setting.key in there:
+            told = reading(setting.key, {setting.key: _sysfs(f"{folder}/{setting.key}")}, None, 4)
+            matches[setting.key] = {
+                "label": setting.label,
+                "now": told.now,
+                "values": [each.value for each in told.choices],
+            }
+    return matches
 
 
 # -- what has names ---------------------------------------------------------------------------------------------------
@@ -350,8 +356,8 @@ def _runs(line: CommandLine) -> Iterator[CompletionItem]:
     session, slash, _ = line.last.rpartition("/")
     names = [session] if slash else [item.value for item in _sessions(line)][:1]
     for name in names:
-        found = [file.name for file in (_paths(line).sessions / name / "runs").glob("r*[0-9]")]
-        for run in sorted(found, key=lambda each: (len(each), each)):
+        matches = [file.name for file in (_paths(line).sessions / name / "runs").glob("r*[0-9]")]
+        for run in sorted(matches, key=lambda each: (len(each), each)):
             yield CompletionItem(f"{name}/{run}" if slash else run)
     if not slash:
         yield from (CompletionItem(f"{item.value}/", "a session", "part") for item in _sessions(line) if line.last)
@@ -487,14 +493,14 @@ def _of_option(option: str, line: CommandLine) -> Iterable[CompletionItem] | Non
 
 def _options(line: CommandLine) -> Iterable[CompletionItem]:
     """The options of a command, or those before it. They are where they are declared, so that is imported."""
-    found = (
+    tuples = (
         CompletionItem(name, str(getattr(param, "help", None) or ""))
         for param in _params(line)
         if not getattr(param, "hidden", False)
         for name in param.opts
         if name.startswith("--")
     )
-    return _matching([*found, CompletionItem("--help", "Show this message and exit.")], line.last)
+    return _matching([*tuples, CompletionItem("--help", "Show this message and exit.")], line.last)
 
 
 def _params(line: CommandLine) -> Iterator[Any]:
@@ -503,15 +509,15 @@ def _params(line: CommandLine) -> Iterator[Any]:
     from app.cli.main import cli
 
     context = click.Context(cli, info_name="raidbench")
-    found: click.Command | None = cli
+    command: click.Command | None = cli
     if line.command:
-        found = cli.get_command(context, line.command)
-    if isinstance(found, click.Group) and line.command and line.rest:
-        found = found.get_command(context, line.rest[0]) or found
-    return (param for param in found.params if isinstance(param, click.Option)) if found is not None else iter(())
+        command = cli.get_command(context, line.command)
+    if isinstance(command, click.Group) and line.command and line.rest:
+        command = command.get_command(context, line.rest[0]) or command
+    return (param for param in command.params if isinstance(param, click.Option)) if command is not None else iter(())
 
 
 def _matching(items: Iterable[CompletionItem], last: str) -> list[CompletionItem]:
     """Those that begin as what is written; each once."""
-    found = {item.value: item for item in items if item.kind in ("file", "dir") or item.value.startswith(last)}
-    return list(found.values())
+    matches = {item.value: item for item in items if item.kind in ("file", "dir") or item.value.startswith(last)}
+    return list(matches.values())

@@ -51,12 +51,12 @@ def above_lines(changes: Iterable[Change]) -> list[str]:
 def outcome_lines(change: Change, ended: ChangeEnded) -> list[str]:
     """Return what came of a step of a set: how its value is now, and what else has moved."""
     if not ended.made:  # it had nothing to do, or its value was lost since
-        told = "already " if ended.result == "verified" else ""
-        now = clean(f"{told}{view.ended_words(change, ended)}", 1000)
+        output = "already " if ended.result == "verified" else ""
+        now = clean(f"{output}{view.ended_words(change, ended)}", 1000)
         return [f"{marked(outcome_cell(ended.result))}  {change.target} {change.key}: {now}"]
-    told = clean(f"{view.before(change)} -> {view.ended_words(change, ended)}", 1000)
+    output = clean(f"{view.before(change)} -> {view.ended_words(change, ended)}", 1000)
     head = f"{marked(outcome_cell(ended.result))}  {ended.id}  {change.target} {change.key}"
-    return [f"{head}: {told}", *moved_lines(change, ended)]
+    return [f"{head}: {output}", *moved_lines(change, ended)]
 
 
 def tell_not_done(changes: Iterable[Change]) -> None:

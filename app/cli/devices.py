@@ -62,8 +62,10 @@ async def _devices(host: Host, version: int | None, columns: tuple[str, ...], *,
         settings, problems = await all_settings(machine, inventory)
         inventory = inventory.merge(Inventory(problems=problems))
         remember_look(machine, inventory)
-        told = json_schema.devices(inventory, settings, host=host.name, simulated=current().simulated, version=version)
-        document(told)
+        fields = json_schema.devices(
+            inventory, settings, host=host.name, simulated=current().simulated, version=version
+        )
+        document(fields)
         if goes_on():
             from app.cli.devices_progress import tunings
             from app.cli.devices_text import devices_head, devices_table
@@ -85,13 +87,13 @@ def _tell_problems(inventory: Inventory) -> None:
         say(f"{clean(problem.where)}: {clean(problem.message, 500)} {clean(problem.hint, 500)}".rstrip())
 
 
-def columns_named(words: str | None) -> tuple[str, ...]:
+def columns_named(text: str | None) -> tuple[str, ...]:
     """The columns somebody named; none for the usual ones. Raises InvalidValueError."""
     from app.core.presentation.device_table import KEYS
 
-    named = tuple(filter(None, (word.strip() for word in (words or "").split(","))))
+    named = tuple(filter(None, (word.strip() for word in (text or "").split(","))))
     unknown = [word for word in named if word not in KEYS]
-    if unknown or words == "":
+    if unknown or text == "":
         raise InvalidValueError(
             f"There is no column {clean(', '.join(unknown))!r}.",
             hint=suggested("".join(unknown[:1]), KEYS, f"There are: {', '.join(KEYS)}."),
@@ -114,8 +116,8 @@ async def all_settings(
             problems.append(Problem(where=str(target), message=error.message, hint=error.hint))
             return None
 
-    found = await asyncio.gather(*(ask(thing.target) for thing in things))
-    named = {str(thing.target): settings for thing, settings in zip(things, found, strict=True)}
+    matches = await asyncio.gather(*(ask(device.target) for device in things))
+    named = {str(device.target): settings for device, settings in zip(things, matches, strict=True)}
     return named, tuple(problems)
 
 
@@ -136,20 +138,20 @@ def show_command(target: str, as_json: bool) -> int:
 
 
 async def _show(bench: Workbench, _: Interruption, address: str, as_json: bool) -> int:
-    found = await bench.hardware.find(address)
-    readings = await bench.hardware.read(found.target)
-    declared = bench.hardware.settings(found.target)  # which it has is known once it was read
-    queue = bench.session.inventory.twin(found)
+    device = await bench.hardware.find(address)
+    readings = await bench.hardware.read(device.target)
+    declared = bench.hardware.settings(device.target)  # which it has is known once it was read
+    queue = bench.session.inventory.twin(device)
     own = () if queue is None else bench.hardware.settings(queue.target)
     values = {} if queue is None else await bench.hardware.read(queue.target)
     if as_json:
-        settings = {str(found.target): _settings(declared, readings)}
-        kind = kind_of(found)
+        settings = {str(device.target): _settings(declared, readings)}
+        kind = kind_of(device)
         body = {"host": bench.host.name, "simulated": bench.simulated, "kind": kind}
         shared = None if queue is None else {"address": str(queue.target), "settings": _settings(own, values)}
-        shown = bench.jobs.remembered(found)
-        told = {**json_schema.thing(shown, settings), **json_schema.also(bench.session.inventory, found)}
-        print_json(**body, target=told, queue=shared)
+        shown = bench.jobs.remembered(device)
+        fields = {**json_schema.thing(shown, settings), **json_schema.also(bench.session.inventory, device)}
+        print_json(**body, target=fields, queue=shared)
         if not goes_on():
             return DONE
     from app.cli.devices_text import target_page
@@ -157,5 +159,5 @@ async def _show(bench: Workbench, _: Interruption, address: str, as_json: bool) 
     parts = [("", declared, readings)]
     if queue is not None:
         parts.append((f"Queue of {queue.device}", own, values))
-    target_page(bench.jobs.remembered(found), parts)
+    target_page(bench.jobs.remembered(device), parts)
     return DONE

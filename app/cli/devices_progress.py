@@ -111,7 +111,7 @@ class DevicesProgress:
         settled = {key: group for key, group in groups.items() if known.settled(group)}
         if not known.waited_for or settled.keys() <= self._printed:
             return
-        shown = {thing.target for group in settled.values() for thing in group}
+        shown = {device.target for group in settled.values() for device in group}
         blocks = {array.target for array in known.inventory.arrays} | {drive.target for drive in known.inventory.drives}
         self._tuned |= await tunings(self._machine, known.inventory, {*self._tuned, *(blocks - shown)})
         self._print(known.inventory, settled.keys())
@@ -151,9 +151,9 @@ async def tunings(
 
     twins = inventory.twins
     blocks: tuple[Array | Drive, ...] = (*inventory.arrays, *inventory.drives)
-    things = [thing for thing in blocks if thing.target not in twins and thing.target not in besides]
-    found = await asyncio.gather(*map(told, things))
-    return {thing.target: how for thing, how in zip(things, found, strict=True) if how is not None}
+    things = [device for device in blocks if device.target not in twins and device.target not in besides]
+    tuning_cells = await asyncio.gather(*map(told, things))
+    return {device.target: how for device, how in zip(things, tuning_cells, strict=True) if how is not None}
 
 
 class WaitingStatusLine:
@@ -170,8 +170,8 @@ class WaitingStatusLine:
         if not names or not self._able or (self._said and not self._erases):
             return
         self._said = True
-        words = shorten(f"waiting for {', '.join(names)} ...", max(1, shutil.get_terminal_size().columns - 1), "..")
-        say(words, end="" if self._erases else "\n")
+        text = shorten(f"waiting for {', '.join(names)} ...", max(1, shutil.get_terminal_size().columns - 1), "..")
+        say(text, end="" if self._erases else "\n")
 
     def take_away(self) -> None:
         """Nothing is said any more."""
@@ -192,9 +192,9 @@ def _things(branch: DeviceTreeNode) -> Iterator[Thing]:
 
 def _groups(rows: Sequence[Row]) -> list[list[Row]]:
     """Rows with what hangs from them."""
-    found: list[list[Row]] = []
+    matches: list[list[Row]] = []
     for row in rows:
         if row.depth == 0:
-            found.append([])
-        found[-1].append(row)
-    return found
+            matches.append([])
+        matches[-1].append(row)
+    return matches

@@ -93,9 +93,11 @@ def target_page(found: Thing, parts: Sequence[Page]) -> None:
 def _settings_page(heading: str, declared: tuple[Setting, ...], readings: Mapping[str, Reading], scope: Scope) -> None:
     shown = setting.settings_table(declared, readings, scope, heading=heading)
     lines(["", *table_lines(shown.only(*_SETTINGS), terminal_width())])
-    fixed = (one for one in declared if one.key in readings and not readings[one.key].follows)
-    told = ((one.key, setting.why_in_force(one, readings[one.key])) for one in fixed)
-    other = [f"{key}: {clean(why, 300)}" for key, why in told if why is not None]
+    fixed = (setting for setting in declared if setting.key in readings and not readings[setting.key].follows)
+    tuples = (
+        (other_setting.key, setting.why_in_force(other_setting, readings[other_setting.key])) for other_setting in fixed
+    )
+    other = [f"{key}: {clean(why, 300)}" for key, why in tuples if why is not None]
     if other:
         lines(["", "Not in force as set:", *other])
     reasons = setting.why_not(declared, readings)

@@ -84,9 +84,9 @@ def _run(command: Callable[[], object], tell: Callable[..., None]) -> int:
         raise
     except OSError as error:
         if error.errno == errno.ENAMETOOLONG:
-            words = f"{clean(str(error.filename), 80)}: {error.strerror}."
-            say(f"raidbench: {words}")
-            tell(USAGE, words)
+            text = f"{clean(str(error.filename), 80)}: {error.strerror}."
+            say(f"raidbench: {text}")
+            tell(USAGE, text)
             return USAGE
         if error.filename is not None or error.errno not in _OUTPUT:
             tell(FAILED, _report_crash(error))

@@ -51,7 +51,7 @@ Guidelines, plugin return codes)."""
 def rows() -> list[str]:
     """The table of docs/cli.md."""
     head = ["| exit status | meaning |", "| --- | --- |"]
-    return head + [f"| {status} | {words}: {more} |" for status, (words, more) in MEANINGS.items()]
+    return head + [f"| {status} | {text}: {more} |" for status, (text, more) in MEANINGS.items()]
 
 
 def sentence() -> str:

@@ -18,15 +18,15 @@ from backends.text import clean
 @click.option("--json", "as_json", is_flag=True, help="As JSON.")
 def glossary_command(word: str | None, as_json: bool) -> int:
     """The words that screens, commands and reports use; those with WORD in them where one is given."""
-    found = [term for term in terms() if word is None or word.casefold() in term.word.casefold()]
-    if not found:
+    matches = [term for term in terms() if word is None or word.casefold() in term.word.casefold()]
+    if not matches:
         raise NotFoundError(
             f"No word has {clean(word or '', 40)!r} in it.", hint="`raidbench glossary` lists them all."
         )
     if as_json:
-        print_json(terms=[{"word": term.word, "meaning": term.meaning} for term in found])
+        print_json(terms=[{"word": term.word, "meaning": term.meaning} for term in matches])
         return DONE
     formatter = click.HelpFormatter(width=min(shutil.get_terminal_size().columns, 100))
-    formatter.write_dl([(term.word, term.meaning) for term in found])
+    formatter.write_dl([(term.word, term.meaning) for term in matches])
     lines(formatter.getvalue().splitlines())
     return DONE

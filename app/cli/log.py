@@ -41,13 +41,13 @@ _OUTPUT_LINES = 5
 
 def event_lines(event: LoggedEvent, session: Session | None = None) -> Iterator[str]:
     """One line with the time, and what belongs to it below; `session`: what it belongs to, where that is known."""
-    words = describe_event(event, session)
-    yield f"{units.clock(event.at)}  {words.kind:<8} {clean(words.head, 600)}"
-    for row in _below(event, words):
+    event_words = describe_event(event, session)
+    yield f"{units.clock(event.at)}  {event_words.kind:<8} {clean(event_words.head, 600)}"
+    for row in _below(event, event_words):
         yield _INDENT + clean(row, 600)
 
 
-def _below(event: LoggedEvent, words: EventWords) -> list[str]:
+def _below(event: LoggedEvent, event_words: EventWords) -> list[str]:
     """What is worth a line on a terminal that scrolls: the rest is in the JSON, and in the workbench."""
     match event:
         case CommandRan():
@@ -58,7 +58,7 @@ def _below(event: LoggedEvent, words: EventWords) -> list[str]:
         case RunEnded():
             return figure_lines(event.figures)
         case _:
-            return list(words.body)
+            return list(event_words.body)
 
 
 def figure_lines(figures: RunResult) -> list[str]:
@@ -119,7 +119,7 @@ def log_command(show: str | None, follow: bool, listing: bool, as_json: bool, re
 
 
 def _list(as_json: bool) -> int:
-    found = [store.load(folder) for folder in folders.each_folder(current().paths)]
+    sessions = [store.load(folder) for folder in folders.each_folder(current().paths)]
     if as_json:
         listed = [
             {
@@ -131,11 +131,11 @@ def _list(as_json: bool) -> int:
                 "changes": len(each.session.changes),
                 "in_force": len(each.session.in_force),
             }
-            for each in found
+            for each in sessions
         ]
         print_json(sessions=listed)
         return DONE
-    if not found:
+    if not sessions:
         say("There is no session yet.")
         return DONE
     counts = (Column(title=title, align=Align.RIGHT) for title in ("Runs", "Changes", "In force"))
@@ -148,7 +148,7 @@ def _list(as_json: bool) -> int:
             str(len(each.session.in_force)),
             "SIMULATED" if each.session.simulated else "",
         )
-        for each in found
+        for each in sessions
     ]
     lines(listing(("Session", "Started", *counts, ""), rows))
     return DONE

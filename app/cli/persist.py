@@ -64,7 +64,7 @@ async def _persist(bench: Workbench, _: Interruption, wanted: dict[str, str], op
     say_all(rule_rows(rule))
     say()
     say(clean(rule.explanation, 1000))
-    told = {
+    fields = {
         "dry_run": options.dry_run,
         "target": str(target),
         "values": dict(values),
@@ -73,14 +73,14 @@ async def _persist(bench: Workbench, _: Interruption, wanted: dict[str, str], op
     }
     if options.dry_run:
         if options.as_json:
-            print_json(**told)
+            print_json(**fields)
         say("Dry run: nothing was written.")
         return DONE
     confirm_harmless("Write it", yes=options.yes)
     await begin(bench)
     await bench.keeping.install_rule(target, rule, values)
     if options.as_json:
-        print_json(**told)
+        print_json(**fields)
         return DONE
     kept = ", ".join(f"{key}={text}" for key, text in values.items())
     lines([f"{target}: {clean(kept, 400)} in {rule.path}" if kept else f"{target}: nothing in {rule.path} any more"])
@@ -101,8 +101,8 @@ def _in_force(target: Target, views: tuple[Target, ...]) -> dict[str, str]:
 
     Raises NotFoundError when there are none.
     """
-    found = session_with_changes()
-    records = () if found is None else found[1]
+    pair = session_with_changes()
+    records = () if pair is None else pair[1]
     values: dict[str, str] = {}
     for record in records:
         change = record.change

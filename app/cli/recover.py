@@ -99,7 +99,7 @@ def _what_was_left(bench: Workbench, options: _RecoverOptions) -> int:
     answer, as_json = options.answer, options.as_json
     left = left_behind(bench)
     tell_trials(bench.changes.undecided)
-    found = run(lambda _: json_of(bench, left)) if as_json else {}
+    matches = run(lambda _: json_of(bench, left)) if as_json else {}
     if not left:
         say("Nothing was left behind.")
     asked, listing = answer is not None or can_ask(), options.listing or options.dry_run
@@ -107,7 +107,7 @@ def _what_was_left(bench: Workbench, options: _RecoverOptions) -> int:
         lines(run(lambda _: rows_of(bench, left)))
     if listing or not left:
         if as_json:
-            print_json(left=found)
+            print_json(left=matches)
         return DONE
     refuse_read_only()
     if not asked:
@@ -117,7 +117,7 @@ def _what_was_left(bench: Workbench, options: _RecoverOptions) -> int:
         if left.folders and answer != "k":  # nobody has to be asked about nothing
             _remove(left.folders)
     if as_json:
-        print_json(left=found, still_left=run(lambda _: json_of(bench, left_behind(bench))))
+        print_json(left=matches, still_left=run(lambda _: json_of(bench, left_behind(bench))))
     return worst
 
 
@@ -165,7 +165,10 @@ async def _works(
         yield _one_session(sweep_rows(folder), f"sweep of session {folder.name}", SWEEP, folder, _give_up, answer)
     for folder in dict.fromkeys(experiment.folder for experiment in left.experiments):
         of_folder = [experiment for experiment in left.experiments if experiment.folder == folder]
-        told, name = [clean(one.sentence, 300) for one in of_folder], ", ".join(one.name for one in of_folder)
+        told, name = (
+            [clean(experiment.sentence, 300) for experiment in of_folder],
+            ", ".join(experiment.name for experiment in of_folder),
+        )
         yield _one_session(told, name, EXPERIMENT, folder, put_back, answer)
     intents = bench.changes.unresolved()
     if intents or left.files or left.arrays:
@@ -286,13 +289,13 @@ async def _one_change(bench: Workbench, intent: UnresolvedChange, answer: str | 
 async def _one_array(bench: Workbench, entry: ArrayJournalEntry, answer: str | None) -> int:
     """Write down what is whole or gone; take apart what is its own of one in parts, or leave it."""
     say_all(await array_rows(bench, entry))
-    found, name = await bench.arrays.find(entry), entry.array.name
-    if found.standing in (ArrayMatchState.ABSENT, ArrayMatchState.WHOLE):
+    match, name = await bench.arrays.find(entry), entry.array.name
+    if match.standing in (ArrayMatchState.ABSENT, ArrayMatchState.WHOLE):
         await bench.arrays.settle(entry, remove=False)
-        whole = found.standing is ArrayMatchState.WHOLE
+        whole = match.standing is ArrayMatchState.WHOLE
         lines([f"kept  {name}: made" if whole else f"gone  {name}: nothing of it is left"])
         return DONE
-    parts = found.standing is ArrayMatchState.PARTLY
+    parts = match.standing is ArrayMatchState.PARTLY
     offered = "[r]emove what there is of it, [k]eep it, or later [enter]" if parts else "[k]eep it, or later [enter]"
     match answer or ask(offered).lower():
         case "r" | "remove" | "restore" if parts:

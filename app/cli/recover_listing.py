@@ -88,12 +88,12 @@ def sweep_rows(folder: Path) -> list[str]:
 async def intent_rows(bench: Workbench, intent: UnresolvedChange) -> list[str]:
     """What was left, what is to be done first about a thing that was taken apart, and what would put it back."""
     change = intent.change
-    told = [f"change {intent.id}, {units.moment(intent.at)}: {clean(view.move(change), 300)}"]
-    told += filter(None, (still_running(intent), clean(await bench.changes.remains(change) or "", 600)))
+    lines = [f"change {intent.id}, {units.moment(intent.at)}: {clean(view.move(change), 300)}"]
+    lines += filter(None, (still_running(intent), clean(await bench.changes.remains(change) or "", 600)))
     back = await _back(bench, change)
     if isinstance(back, RaidbenchError):
-        return [*told, *(clean(line, 600) for line in (back.message, back.hint) if line)]
-    return [*told, "to put it back:", *steps(back.writes)] if back.before != back.after else told
+        return [*lines, *(clean(line, 600) for line in (back.message, back.hint) if line)]
+    return [*lines, "to put it back:", *steps(back.writes)] if back.before != back.after else lines
 
 
 async def array_rows(bench: Workbench, entry: ArrayJournalEntry) -> list[str]:
@@ -101,16 +101,18 @@ async def array_rows(bench: Workbench, entry: ArrayJournalEntry) -> list[str]:
     array = entry.array
     doing = "made" if entry.stage is ArrayStage.MAKING else "deleted"
     drives = ", ".join(drive.serial or drive.place for drive in array.members)
-    told = [f"array {array.name}, {units.moment(entry.at)}: being {doing}, {array.level.value} of {clean(drives, 600)}"]
+    lines = [
+        f"array {array.name}, {units.moment(entry.at)}: being {doing}, {array.level.value} of {clean(drives, 600)}"
+    ]
     if (program := entry.left_running) is not None:
-        return [*told, f"{clean(program, 100)} still works on it."]
+        return [*lines, f"{clean(program, 100)} still works on it."]
     found = await _array_found(bench, entry)
     if isinstance(found, RaidbenchError):
-        return [*told, *(clean(line, 600) for line in (found.message, found.hint) if line)]
-    told.append(clean(found.words, 600))
+        return [*lines, *(clean(line, 600) for line in (found.message, found.hint) if line)]
+    lines.append(clean(found.words, 600))
     if found.standing is ArrayMatchState.PARTLY:
-        told += ["to take it apart:", *steps(found.remove)]
-    return told
+        lines += ["to take it apart:", *steps(found.remove)]
+    return lines
 
 
 async def _array(bench: Workbench, entry: ArrayJournalEntry) -> dict[str, Any]:

@@ -42,7 +42,7 @@ def fitted_lines(shown: Table, width: int | None) -> list[str]:
 def _fitted(shown: Table, width: int | None, *, growing: bool = False) -> Table:
     least = max(shown.columns, key=lambda column: column.priority)
     layout = LineLayout.of(shown, None, growing=growing)
-    wanted = [min(wide, one.most or wide) for wide, one in zip(layout.widths, layout.columns, strict=True)]
+    wanted = [min(wide, column.most or wide) for wide, column in zip(layout.widths, layout.columns, strict=True)]
     if width is None or not least.priority or _span(wanted) <= width:
         return shown
     kept = picked(shown, [column.title for column in shown.columns if column is not least])
@@ -63,9 +63,9 @@ def _cells(row: Row) -> list[str | Cell]:
 def _banner(row: Row, width: int | None) -> str:
     """What a row says across the columns: a name, then the rest with points between."""
     name, *pieces = map(_cell, row.banner)
-    told = (name, *((Cell(f"{_GAP if at == 0 else ' · '}{one.text}", one.tone) for at, one in enumerate(pieces))))
+    cells = (name, *((Cell(f"{_GAP if at == 0 else ' · '}{one.text}", one.tone) for at, one in enumerate(pieces))))
     line, room = "", 10_000 if width is None else width
-    for piece in told:
+    for piece in cells:
         text = shorten(piece.text, max(0, room), "..")
         room -= width_of(text)
         line += paint(text, _COLOURS.get(piece.tone, ""))
@@ -131,7 +131,7 @@ class LineLayout:
         used = tuple(at for at in range(len(shown.columns)) if growing or any(row[at] for row in body))
         kept = tuple(shown.columns[at] for at in used)
         wholes = tuple(max((width_of(row[at]) for row in body), default=0) for at in used)
-        least = [max(width_of(one.title), one.room if growing else 0) for one in kept]
+        least = [max(width_of(column.title), column.room if growing else 0) for column in kept]
         widths = _fit(list(map(max, wholes, least)), kept, width)
         return cls(places=used, columns=kept, widths=tuple(widths), wholes=wholes, width=width)
 
@@ -165,8 +165,8 @@ class LineLayout:
     def _sizes(self, own: Sequence[int]) -> Sequence[int]:
         """The widths for a line of such cells: a longer one takes what those behind it leave, or is cut."""
         cut = [
-            min(size, base) if one.shrinks and base < whole else size
-            for size, base, whole, one in zip(own, self.widths, self.wholes, self.columns, strict=True)
+            min(size, base) if column.shrinks and base < whole else size
+            for size, base, whole, column in zip(own, self.widths, self.wholes, self.columns, strict=True)
         ]
         sizes: list[int] = []
         over = 0

@@ -68,8 +68,8 @@ def _things(runs: Sequence[PastRun], target: str) -> frozenset[str]:
     return frozenset((last,))
 
 
-def _has_word(thing: str, word: str) -> bool:
-    words = re.split(r"[ ,]+", thing)
+def _has_word(name: str, word: str) -> bool:
+    words = re.split(r"[ ,]+", name)
     return len(word) >= 4 and word in (*words, *(_after(each, ".") for each in words))
 
 
@@ -82,9 +82,9 @@ def _now(target: str) -> str | None:
 
     async def find(bench: Workbench, _: Interruption) -> str | None:
         try:
-            found = await bench.hardware.find(target)
+            device = await bench.hardware.find(target)
         except NotFoundError:
             return None
-        return known_as(bench.session.inventory, str(found.target))
+        return known_as(bench.session.inventory, str(device.target))
 
     return on_workbench(find, quiet=True)

@@ -184,7 +184,7 @@ def compare_command(a: str, b: str | None, threshold: float | None, judge_again:
 
 
 def _differences(rows: Iterable[tuple[str, Any, Any]]) -> list[json_schema.Json]:
-    return [{"key": key, "a": one, "b": other} for key, one, other in rows]
+    return [{"key": key, "a": item, "b": other} for key, item, other in rows]
 
 
 def _experiment(name: str, judge_again: bool, as_json: bool) -> int:
@@ -241,6 +241,6 @@ def _side_by_side(comparison: Comparison, a: str, b: str, sections: Sequence[tup
     lines([*table_lines(sides_table(comparison, a, b)), "", *table_lines(comparison_table(comparison, a, b))])
     each = targets_table(comparison.a, comparison.b, (a, b))
     lines(["", *table_lines(each)] if each.rows else [])
-    for told in caveats(comparison):
-        say(clean(told, 600))
+    for caveat in caveats(comparison):
+        say(clean(caveat, 600))
     return DONE

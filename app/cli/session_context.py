@@ -188,16 +188,16 @@ def warn_of_journal(journal: Journal) -> None:
     for folder in sweeps_cut_short():
         say(f"Note: the sweep of session {folder.name} was cut short, and its settings may still be in force.")
         say(f"`raidbench sweep --resume {folder.name}` goes on with it, `raidbench recover` puts them back.")
-    for one in experiments_cut_short():
-        say(f"Note: {clean(one.sentence, 300)}. `raidbench recover` puts it back.")
+    for experiment in experiments_cut_short():
+        say(f"Note: {clean(experiment.sentence, 300)}. `raidbench recover` puts it back.")
 
 
 def tell_trials(undecided: UndecidedTrials) -> None:
     """Say on standard error what is on trial, how long still, and what decides it."""
-    if found := undecided.look_now():
+    if undecideds := undecided.look_now():
         from app.core.presentation.trials import trial_lines
 
-        for line in trial_lines(found):
+        for line in trial_lines(undecideds):
             say(f"Note: {line}")
 
 
@@ -374,9 +374,9 @@ def session_with_changes(named: str | None = None) -> tuple[Path, tuple[ChangeRe
     for folder in pool.each_folder(current().paths) if asked is None else (asked,):
         session = store.load(folder).session
         late = tuple(change for change in session.changes if change.id == named and change.may_come_late)
-        if found := (*session.in_force, *late):
+        if records := (*session.in_force, *late):
             # The watchdog of a trial writes to the journal alone: the session may be open elsewhere.
             back = journal.taken_back(folder)
-            if found := tuple(change for change in found if change.id not in back):
-                return folder, found
+            if records := tuple(change for change in records if change.id not in back):
+                return folder, records
     return None

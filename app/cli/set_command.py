@@ -57,15 +57,15 @@ def set_command(options: _SetOptions) -> int:
 
 def pairs(texts: tuple[str, ...]) -> list[tuple[str, str]]:
     """KEY=VALUE words taken apart, in their order. Raises InvalidValueError."""
-    found: dict[str, str] = {}
+    matches: dict[str, str] = {}
     for text in texts:
         key, equals, wanted = (part.strip() for part in text.partition("="))
         if not equals or not key:
             raise InvalidValueError(f"{clean(text, 60)!r} is not KEY=VALUE.", hint="For example: read_ahead_kb=4096")
-        if key in found:
+        if key in matches:
             raise InvalidValueError(f"{clean(key, 60)} is named twice.", hint="Name each setting once.")
-        found[key] = wanted
-    return list(found.items())
+        matches[key] = wanted
+    return list(matches.items())
 
 
 async def _set(

@@ -43,9 +43,11 @@ def curtain(host: str) -> Iterator[None]:
 def frame(host: str, columns: int, rows: int) -> str:
     """The header with the bar of screens, a word on what goes on, and the keys that will work."""
     machine = (HeaderSegment("raidbench", "name", 1), *((HeaderSegment(clean(host, 64), "host"),) if host else ()))
-    told = HeaderContent(machine=machine, state=(HeaderSegment("...", "warning", 1),))
+    content = HeaderContent(machine=machine, state=(HeaderSegment("...", "warning", 1),))
     lines = 2 if rows >= TALL else 1
-    header = "".join(f"\x1b[{y + 1};1H{_drawn(header_line(told, 'devices', columns, lines, y))}" for y in range(lines))
+    header = "".join(
+        f"\x1b[{y + 1};1H{_drawn(header_line(content, 'devices', columns, lines, y))}" for y in range(lines)
+    )
     keys = "".join(f" \x1b[1m{key}\x1b[22m {label} " for key, label in footer_keys("devices", "devices-pane", columns))
     return f"{header}\x1b[{lines + 2};2Hlooking for hardware ...\x1b[{rows};1H{keys}"
 

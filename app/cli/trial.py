@@ -35,8 +35,8 @@ async def decide(bench: Workbench, seconds: float) -> bool:
     if answer.lower() in ("y", "yes"):
         kept = await bench.changes.keep_trials()
         if kept:
-            told = ", ".join(view.kept(trial.change, ended) for trial, ended in kept)
-            say(f"Kept: {clean(told, 1000)}.")
+            output = ", ".join(view.kept(trial.change, ended) for trial, ended in kept)
+            say(f"Kept: {clean(output, 1000)}.")
             return not any(ended.message for _, ended in kept)
         back = await bench.changes.end_trials()
         say(f"Too late: {view.trial_over(back)}.")
@@ -53,11 +53,11 @@ def keep_command(as_json: bool) -> int:
 
 
 async def _keep(bench: Workbench, _: Interruption, as_json: bool) -> int:
-    found = bench.changes.undecided.look_now()
-    if not found:
+    undecideds = bench.changes.undecided.look_now()
+    if not undecideds:
         raise NotFoundError("Nothing is on trial.", hint="A trial begins with `raidbench set ... --trial SECONDS`.")
-    chosen = [one for one in found if one.is_decidable]
-    others = trial_lines([one for one in found if not one.is_decidable])
+    chosen = [undecided for undecided in undecideds if undecided.is_decidable]
+    others = trial_lines([undecided for undecided in undecideds if not undecided.is_decidable])
     if not chosen:
         raise RefusedError(" ".join(others), hint="Nothing was kept.")
     say_all(others)
@@ -69,7 +69,7 @@ async def _keep(bench: Workbench, _: Interruption, as_json: bool) -> int:
             f"kept  {trial.change.target} {trial.change.key}: {clean(view.ended_words(trial.change, ended), 1000)}"
             for trial, ended in kept
         )
-    still_there = {(one.trial.session, one.trial.id) for one in bench.changes.undecided.look_now()}
+    still_there = {(undecided.trial.session, undecided.trial.id) for undecided in bench.changes.undecided.look_now()}
     failed = any(ended.message or (trial.session, trial.id) in still_there for trial, ended in kept)
     return FAILED if failed else DONE
 

@@ -58,8 +58,8 @@ def undo_command(options: _UndoOptions) -> int:
     change, as_json = options.change, options.as_json
     if change is not None and options.everything:
         raise click.UsageError("A change or --all, not both.")
-    found = session_with_changes(change)
-    if found is None:
+    pair = session_with_changes(change)
+    if pair is None:
         say("Nothing to undo: no change is in force.")
         if change is not None:
             raise NotFoundError(f"There is no change {clean(change, 40)} in force.")
@@ -67,7 +67,7 @@ def undo_command(options: _UndoOptions) -> int:
         if as_json:
             print_json(**nothing)
         return DONE
-    folder, records = found
+    folder, records = pair
     if options.listing and as_json:
         print_json(session=str(folder), in_force=[json_schema.change_record(each) for each in records])
         return DONE
@@ -144,9 +144,9 @@ async def _take_back(
                 continue
             told.append({**_shown(record, plan), "outcome": json_schema.ended(ended), "error": None})
             if not options.as_json:
-                words = clean(view.ended_words(record.change, ended), 1000)
+                text = clean(view.ended_words(record.change, ended), 1000)
                 sign = marked(outcome_cell(ended.result))
-                head = f"{sign}  {record.id}  {record.change.target} {record.change.key}: {words}"
+                head = f"{sign}  {record.id}  {record.change.target} {record.change.key}: {text}"
                 lines([head, *moved_lines(record.change, ended)])
             if not ended.taken_back:
                 return FAILED
@@ -165,10 +165,10 @@ async def _plans(bench: Workbench, chosen: list[ChangeRecord]) -> dict[str, Chan
 
     Raises RaidbenchError for the only one.
     """
-    found: dict[str, Change] = {}
+    matches: dict[str, Change] = {}
     for record in chosen:
         try:
-            found[record.id] = await bench.changes.plan_undo(record.id)
+            matches[record.id] = await bench.changes.plan_undo(record.id)
         except UnknownSettingError:
             if len(chosen) == 1:
                 raise
@@ -177,7 +177,7 @@ async def _plans(bench: Workbench, chosen: list[ChangeRecord]) -> dict[str, Chan
         except RaidbenchError:
             if len(chosen) == 1:
                 raise
-    return found
+    return matches
 
 
 async def _named(bench: Workbench, record: ChangeRecord, plan: Change, typed: str | None) -> str | None:

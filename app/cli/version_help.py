@@ -21,8 +21,8 @@ def tell_version(as_json: bool) -> None:
     from backends.self_exec import form
 
     python = ".".join(map(str, sys.version_info[:3]))
-    told = {"version": program_version(), "python": python, "form": form(), "formats": FORMATS}
-    print_json(program=told)
+    fields = {"version": program_version(), "python": python, "form": form(), "formats": FORMATS}
+    print_json(program=fields)
 
 
 @click.command("version")
@@ -36,16 +36,16 @@ def version_command(as_json: bool) -> int:
 @click.command("help")
 @click.argument("words", nargs=-1, metavar="[COMMAND]...")
 @click.pass_context
-def help_command(ctx: click.Context, words: tuple[str, ...]) -> int:
+def help_command(ctx: click.Context, args: tuple[str, ...]) -> int:
     """What COMMAND does and its options; without one, all commands."""
     at = ctx.parent
     assert at is not None
-    for word in words:
+    for word in args:
         group = at.command
-        found = group.get_command(at, word) if isinstance(group, click.Group) else None
-        if found is None:
+        command = group.get_command(at, word) if isinstance(group, click.Group) else None
+        if command is None:
             known = group.list_commands(at) if isinstance(group, click.Group) else ()
             raise click.UsageError(f"No such command {word!r}. {suggested(word, known)}".rstrip(), at)
-        at = click.Context(found, info_name=word, parent=at, **found.context_settings)
+        at = click.Context(command, info_name=word, parent=at, **command.context_settings)
     data(at.get_help())
     return DONE

@@ -109,7 +109,7 @@ def _endurance(value: Any) -> dict[str, float]:
 def _columns(value: Any) -> tuple[str, ...]:
     from app.core.presentation.device_table import KEYS as COLUMNS
 
-    if not isinstance(value, list) or not all(one in COLUMNS for one in value):
+    if not isinstance(value, list) or not all(item in COLUMNS for item in value):
         raise ValueError(f"wants a list of {', '.join(COLUMNS)}")
     return tuple(dict.fromkeys(value))
 

@@ -43,7 +43,7 @@ def doors_of(value: Any) -> tuple[HttpsEndpoint, ...]:
         "ca_file": absolute,
         "fingerprint": lambda given: fingerprint_of(text(given)),
     }
-    found = []
+    endpoints = []
     for name, table in value.items():
         shown = clean(str(name), 40)
         if unknown := next((key for key in table if key not in parse), None):
@@ -56,8 +56,8 @@ def doors_of(value: Any) -> tuple[HttpsEndpoint, ...]:
                 door[key] = parse[key](given)
             except ValueError as error:
                 raise ValueError(f"{error} as {key} of {shown}") from None
-        found.append(HttpsEndpoint(kind="santricity", name=named(str(name)), **door))
-    return tuple(found)
+        endpoints.append(HttpsEndpoint(kind="santricity", name=named(str(name)), **door))
+    return tuple(endpoints)
 
 
 def _user(value: Any) -> str:

@@ -50,13 +50,15 @@ def cut_short(paths: Paths, *, own: Path | None = None) -> tuple[InterruptedExpe
 
     `own`: the folder of a session that this process has opened, and in which it measures nothing now.
     """
-    found: list[InterruptedExperiment] = []
+    experiments: list[InterruptedExperiment] = []
     for folder in EXPERIMENT.folders(paths):
         if folder == own or not is_written(folder):
             with contextlib.suppress(RaidbenchError):
                 session = store.load(folder).session
-                found += [InterruptedExperiment(folder=folder, record=record) for record in open_experiments(session)]
-    return tuple(found)
+                experiments += [
+                    InterruptedExperiment(folder=folder, record=record) for record in open_experiments(session)
+                ]
+    return tuple(experiments)
 
 
 def open_experiments(session: Session) -> tuple[ExperimentRecord, ...]:
@@ -120,7 +122,7 @@ def _in_force(session: Session, record: ExperimentRecord) -> tuple[ChangeRecord,
 
 def _begun_meanwhile(session: Session, record: ExperimentRecord) -> frozenset[str]:
     """Return the changes that its process began, by the order of the log: clocks are set, so times tell no order."""
-    found: set[str] = set()
+    names: set[str] = set()
     is_its_process = False
     for event in session.events:
         match event:
@@ -129,5 +131,5 @@ def _begun_meanwhile(session: Session, record: ExperimentRecord) -> frozenset[st
             case SessionStarted():
                 is_its_process = False
             case ChangeIntended() if is_its_process:
-                found.add(event.id)
-    return frozenset(found)
+                names.add(event.id)
+    return frozenset(names)

@@ -43,13 +43,13 @@ class TomlLines:
 
     def of(self, table: str, key: str = "") -> int:
         """The line of a key, of its table if the key is not found, of what that is in; 1 if none is."""
-        found = self._found.get((table, key))
-        if found is None and key:
-            found = self._found.get((f"{table}.{key}" if table else key, ""))
-        if found is None and (table, "") in self._found:
-            found = self._found[table, ""]
-        if found is not None or not table:
-            return found or 1
+        number = self._found.get((table, key))
+        if number is None and key:
+            number = self._found.get((f"{table}.{key}" if table else key, ""))
+        if number is None and (table, "") in self._found:
+            number = self._found[table, ""]
+        if number is not None or not table:
+            return number or 1
         above, _, name = table.rpartition(".")
         return self.of(above, name)
 
@@ -114,17 +114,17 @@ class TomlTable:
 
     def table(self, key: str) -> TomlTable:
         """A table inside this one; empty where it is not given."""
-        found = self.given.get(key, {})
-        if not isinstance(found, dict):
+        match = self.given.get(key, {})
+        if not isinstance(match, dict):
             raise self.error(key, f"{key} wants a table: [{key}].")
-        return TomlTable(self.file, f"{self._name}.{key}" if self._name else key, found)
+        return TomlTable(self.file, f"{self._name}.{key}" if self._name else key, match)
 
     def tables(self, key: str) -> list[TomlTable]:
         """An array of tables; empty where it is not given."""
-        found = self.given.get(key, [])
-        if not isinstance(found, list) or not all(isinstance(row, dict) for row in found):
+        match = self.given.get(key, [])
+        if not isinstance(match, list) or not all(isinstance(row, dict) for row in match):
             raise self.error(key, f"{key} wants tables: [[{key}]].")
-        return [TomlTable(self.file, f"{key}.{at}", row) for at, row in enumerate(found)]
+        return [TomlTable(self.file, f"{key}.{at}", row) for at, row in enumerate(match)]
 
 
 def read_toml(data: bytes, shown: str, kind: str, failure: type[InvalidValueError], hint: str = "") -> TomlTable:
@@ -134,9 +134,9 @@ def read_toml(data: bytes, shown: str, kind: str, failure: type[InvalidValueErro
     try:
         text = data.decode("utf-8")
         _require_shallow(text)
-        found = tomllib.loads(text)
-        _require_small(found)
-        return TomlTable(TomlFile(shown, text, failure, hint), "", found)
+        matches = tomllib.loads(text)
+        _require_small(matches)
+        return TomlTable(TomlFile(shown, text, failure, hint), "", matches)
     except UnicodeDecodeError as error:
         raise failure(f"{shown} is not {kind}: it is not text (byte {error.start}).", hint=hint) from None
     except (ValueError, RecursionError) as error:  # more digits than int() takes are no TOMLDecodeError
@@ -162,9 +162,9 @@ def _require_shallow(text: str) -> None:
         raise _UnfitError("a key is nested too deeply")
 
 
-def _require_small(found: Mapping[str, Any]) -> None:
+def _require_small(matches: Mapping[str, Any]) -> None:
     """Raises _UnfitError for an integer beyond 64 bits, which TOML does not promise. No I/O."""
-    left: list[Any] = [found]
+    left: list[Any] = [matches]
     while left:
         value = left.pop()
         if isinstance(value, dict):

@@ -94,8 +94,8 @@ def _paths() -> Paths:
     """Root's places; the configuration does not go by HOME, which sudo may have left as the user's."""
     from app.core.session.paths import ROOTS_CONFIG, Paths
 
-    found = Paths.of("")
-    return found if "RAIDBENCH_STATE_DIR" in os.environ else replace(found, config=ROOTS_CONFIG)
+    paths = Paths.of("")
+    return paths if "RAIDBENCH_STATE_DIR" in os.environ else replace(paths, config=ROOTS_CONFIG)
 
 
 def _is_roots(place: str) -> bool:

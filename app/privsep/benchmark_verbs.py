@@ -65,7 +65,7 @@ class GuardedRuns:
         program = self._same_fio(fio)
         number = nobodys_number()
         with ExitStack() as stack:
-            targets = [_target(one, number, stack) for one in held]
+            targets = [_target(claim, number, stack) for claim in held]
             rendering = render(
                 wanted,
                 targets,
@@ -118,8 +118,8 @@ def _joined(first: Mapping[str, str], more: Sequence[Mapping[str, Any]]) -> Job:
     """The job of all sections."""
     names = section_names(1 + len(more))
     further = [
-        JobSection(name=name, job=Job.from_fields(one["job"]), waits=one["waits"])
-        for name, one in zip(names[1:], more, strict=True)
+        JobSection(name=name, job=Job.from_fields(record["job"]), waits=record["waits"])
+        for name, record in zip(names[1:], more, strict=True)
     ]
     return join_sections([JobSection(name=names[0], job=Job.from_fields(first)), *further])
 

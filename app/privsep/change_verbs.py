@@ -153,9 +153,9 @@ class HelperChanges:
             yield alone.as_in_set(in_set[shown.key], moved=True)
         if isinstance(backend, PlansTogether):
             values = {key: one.wish for key, one in in_set.items()}
-            for one in await backend.plan_together(shown.target, values):
-                if one.key == shown.key:
-                    yield one
+            for change in await backend.plan_together(shown.target, values):
+                if change.key == shown.key:
+                    yield change
 
     def intend(
         self, session: str, id: str, target: str, key: str, after: str, until: float | None
@@ -226,7 +226,7 @@ class HelperChanges:
 
     def _set(self, session: str, until: float) -> tuple[UnresolvedChange, ...]:
         """The trials that one watchdog takes back."""
-        return tuple(one for one in self._journal.trials() if (one.session, one.until) == (session, until))
+        return tuple(change for change in self._journal.trials() if (change.session, change.until) == (session, until))
 
     async def arm(self, session: str, until: float) -> Mapping[str, Any]:
         """Start the watchdog of the trials that this user announced, once."""
@@ -251,9 +251,9 @@ class HelperChanges:
     def journal(self) -> Mapping[str, Any]:
         """What a crash left in the middle, trials that are not decided, programs that still set something."""
         return {
-            "unresolved": [unstructure(one) for one in self._journal.unresolved()],
+            "unresolved": [unstructure(change) for change in self._journal.unresolved()],
             "trials": [unstructure(trial) for trial in self._journal.trials()],
-            "left_running": [unstructure(one) for one in self._journal.left_running()],
+            "left_running": [unstructure(change) for change in self._journal.left_running()],
             "newer": None if (unknown := self._journal.newer()) is None else told(unknown),
         }
 
@@ -342,6 +342,6 @@ def _difference(shown: Change, planned: Change) -> str:
     return next((name for name in _DECIDED if getattr(shown, name) != getattr(planned, name)), "")
 
 
-def _target(words: str, scope: str) -> Target:
-    backend, _, address = words.partition(":")
+def _target(text: str, scope: str) -> Target:
+    backend, _, address = text.partition(":")
     return Target(backend=backend, address=address, scope=Scope(scope))

@@ -57,11 +57,11 @@ def _by(way: PrivilegeTool) -> tuple[Connection | None, str]:
     except RefusedError as error:
         process.wait()
         own = " ".join(filter(None, (error.message, error.hint)))
-        words = {
+        texts = {
             _REFUSED: own,
             _UNCONNECTED: f"{way.name} keeps the root helper from its connection (log_input in sudoers does that).",
         }
-        return None, words.get(process.returncode, f"{way.name} did not start the root helper.")
+        return None, texts.get(process.returncode, f"{way.name} did not start the root helper.")
     return side, ""
 
 

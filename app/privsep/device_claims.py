@@ -43,8 +43,8 @@ class DeviceClaims:
     async def free(self, device: str, shown: list[dict[str, Any]] | None) -> Mapping[str, Any]:
         """What lies on a device that nothing uses."""
         device = _device(device)
-        known = None if shown is None else [Signature(**_strict(Signature, "signature", one)) for one in shown]
-        return {"signatures": [asdict(one) for one in await require_free(self._host, device, known)]}
+        known = None if shown is None else [Signature(**_strict(Signature, "signature", record)) for record in shown]
+        return {"signatures": [asdict(signature) for signature in await require_free(self._host, device, known)]}
 
     async def hold(
         self,
@@ -122,7 +122,8 @@ def _strict(kind: type, called: str, data: Mapping[str, Any]) -> Mapping[str, An
     """Exactly the fields that there are, texts and sizes."""
     known = {field.name for field in fields(kind)}
     sound = all(
-        one is None or isinstance(one, str) or (key == "size_bytes" and type(one) is int) for key, one in data.items()
+        item is None or isinstance(item, str) or (key == "size_bytes" and type(item) is int)
+        for key, item in data.items()
     )
     if not set(data) <= known or not sound or not (data.get("name") or data.get("kind")):
         raise RequestDeniedError(f"That is no {called}.")

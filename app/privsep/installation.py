@@ -40,4 +40,4 @@ def _parts() -> Iterator[str]:
 def _real(file: str) -> Iterator[str]:
     """The file itself; of one in an archive the archive."""
     path = Path(file)
-    yield next((str(one) for one in (path, *path.parents) if one.exists()), file)
+    yield next((str(other_path) for other_path in (path, *path.parents) if other_path.exists()), file)

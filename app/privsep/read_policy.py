@@ -28,13 +28,13 @@ def _declared() -> dict[str, tuple[tuple[str, ...], ...]]:
     A vendor of another package is not asked: what root starts for a user is decided by the files that
     `installation.trouble` has judged to be root's. Raises ValueError where two vendors declare one program.
     """
-    found: dict[str, tuple[tuple[str, ...], ...]] = {}
+    matches: dict[str, tuple[tuple[str, ...], ...]] = {}
     for vendor in own_vendors():
         for names, shapes in (at_place(vendor.root_reads) if vendor.root_reads else {}).items():
-            if not found.keys().isdisjoint(names):
+            if not matches.keys().isdisjoint(names):
                 raise ValueError(f"{vendor.name} declares a program that another vendor declares, too")
-            found |= dict.fromkeys(names, shapes)
-    return found
+            matches |= dict.fromkeys(names, shapes)
+    return matches
 
 
 _SHAPES = _declared()
@@ -63,9 +63,9 @@ def command_of(argv: Sequence[str]) -> tuple[str, ...] | None:
     place = argv[0]
     name = place if place in _SHAPES else os.path.basename(place)
     fitting = (_fitted(shape, argv[1:]) for shape in _SHAPES.get(name, ()))
-    words = next((words for words in fitting if words is not None), None)
-    program = None if words is None else find_program((name,))
-    return None if words is None or program is None else (program, *words)
+    parts = next((other_parts for other_parts in fitting if other_parts is not None), None)
+    program = None if parts is None else find_program((name,))
+    return None if parts is None or program is None else (program, *parts)
 
 
 def known(argv: Sequence[str]) -> bool:
@@ -95,12 +95,12 @@ def _leads_up(path: str) -> bool:
     return any(part in (".", "..") for part in path.split("/"))
 
 
-def _fitted(shape: Sequence[str], words: Sequence[str]) -> tuple[str, ...] | None:
+def _fitted(shape: Sequence[str], parts: Sequence[str]) -> tuple[str, ...] | None:
     """The words as they are given to a program, None where they are not of this shape."""
-    if len(shape) != len(words):
+    if len(shape) != len(parts):
         return None
     fitted = [
         node_of(word) if pattern == DEVICE else word if re.fullmatch(pattern, word, re.ASCII) else None
-        for pattern, word in zip(shape, words, strict=True)
+        for pattern, word in zip(shape, parts, strict=True)
     ]
     return None if None in fitted else tuple(word for word in fitted if word is not None)

@@ -66,24 +66,30 @@ def records(most: int) -> Check:
 
 def lines(value: Any) -> bool:
     """Lines that were shown to somebody."""
-    return isinstance(value, list) and len(value) <= 512 and all(isinstance(one, str) and one for one in value)
+    return isinstance(value, list) and len(value) <= 512 and all(isinstance(item, str) and item for item in value)
 
 
 def values(value: Any) -> bool:
     """Settings by key; none for those that are to be forgotten."""
-    return isinstance(value, dict) and len(value) <= 64 and all(_KEY(key) and _WORD(one) for key, one in value.items())
+    return (
+        isinstance(value, dict) and len(value) <= 64 and all(_KEY(key) and _WORD(item) for key, item in value.items())
+    )
 
 
 def companions(value: Any) -> bool:
     """What comes back with a value, by key."""
     return (
-        isinstance(value, dict) and len(value) <= 64 and all(_BESIDE(key) and _WORD(one) for key, one in value.items())
+        isinstance(value, dict)
+        and len(value) <= 64
+        and all(_BESIDE(key) and _WORD(item) for key, item in value.items())
     )
 
 
 def texts(value: Any) -> bool:
     """Fields of a job, each as text."""
-    return isinstance(value, dict) and len(value) <= 64 and all(_KEY(key) and _TEXT(one) for key, one in value.items())
+    return (
+        isinstance(value, dict) and len(value) <= 64 and all(_KEY(key) and _TEXT(item) for key, item in value.items())
+    )
 
 
 def section(value: Any) -> bool:

@@ -36,23 +36,23 @@ class RunAlerts:
         return (*self._stalls(active), *self._members(active), *self._happenings(active))
 
     def _stalls(self, active: ActiveRun) -> Iterator[str]:
-        words = silence_words(active)
-        if words and not self._silent:
-            self.lasting |= {words}
-            yield words
-        self._silent = bool(words)
+        text = silence_words(active)
+        if text and not self._silent:
+            self.lasting |= {text}
+            yield text
+        self._silent = bool(text)
         for sample in active.samples[self._taken :]:
             self._still.take(sample)
         self._taken = len(active.samples)
         now = self._still.going_on is not None
         if now != self._going_on:
             self._going_on = now
-            words = stall_words(self._still, ramp_of(active.start) + active.settled)
-            self.lasting = self.lasting | {words} if now else frozenset()
-            yield words
+            text = stall_words(self._still, ramp_of(active.start) + active.settled)
+            self.lasting = self.lasting | {text} if now else frozenset()
+            yield text
 
     def _happenings(self, active: ActiveRun) -> Iterator[str]:
-        yield from (f"{event_words(one)}." for one in active.happened[self._happened :])
+        yield from (f"{event_words(event)}." for event in active.happened[self._happened :])
         self._happened = len(active.happened)
 
     def _members(self, active: ActiveRun) -> Iterator[str]:

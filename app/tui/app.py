@@ -313,8 +313,8 @@ class WorkbenchApp(SessionApp):
         markup: bool = False,
     ) -> None:
         """A notice above the footer. Tools and devices speak in it: it is never markup and steers no terminal."""
-        words = clean_lines(message, 12)
-        self.notices.add(Notice(message=words, title=clean(title), severity=severity, at=time.time()))
+        text = clean_lines(message, 12)
+        self.notices.add(Notice(message=text, title=clean(title), severity=severity, at=time.time()))
         self.show_notices()
 
     def tell_briefly(self, message: str, *, severity: SeverityLevel = "information") -> None:
@@ -330,8 +330,8 @@ class WorkbenchApp(SessionApp):
 
     def tell_place(self, message: str, place: str) -> None:
         """A notice with something worth copying: the path that it names, say."""
-        words = clean_lines(message, 12)
-        self.notices.add(Notice(message=words, at=time.time(), copied=clean_lines(place, 12)))
+        text = clean_lines(message, 12)
+        self.notices.add(Notice(message=text, at=time.time(), copied=clean_lines(place, 12)))
         self.show_notices()
 
     def action_copy(self) -> None:

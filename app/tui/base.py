@@ -43,11 +43,11 @@ _SHOWN = {"escape": "esc", "question_mark": "?"}
 
 def keys_of(dialog: Screen[object]) -> tuple[tuple[str, str], ...]:
     """Keys and labels of a dialog that are shown of it, those that do something now: each label once."""
-    found: dict[str, str] = {}
+    matches: dict[str, str] = {}
     for key, active in dialog.active_bindings.items():
         if active.node is dialog and active.enabled and active.binding.show and active.binding.description:
-            found.setdefault(active.binding.description, _SHOWN.get(key, key))
-    pairs = [(key.replace("ctrl+", "^"), label) for label, key in found.items()]
+            matches.setdefault(active.binding.description, _SHOWN.get(key, key))
+    pairs = [(key.replace("ctrl+", "^"), label) for label, key in matches.items()]
     return tuple(sorted(pairs, key=lambda pair: pair[0] == "esc"))
 
 
@@ -172,8 +172,8 @@ class WorkbenchScreen(SparseScreen[None]):
         """Say of a key that nothing took why it does nothing here."""
         if event.is_printable and not isinstance(self.focused, Input):
             shown = event.character or event.key
-            words = f"{shown} does nothing on {(SCREENS | SHEETS)[self.NAME]}: ? shows the keys."
-            self.workbench_app.tell_briefly(words)
+            text = f"{shown} does nothing on {(SCREENS | SHEETS)[self.NAME]}: ? shows the keys."
+            self.workbench_app.tell_briefly(text)
 
     def worth_copying(self) -> str:
         """What of the row under the cursor is worth copying; "" for what was told last."""

@@ -87,7 +87,7 @@ class HeaderLines(StyleCachedWidget):
         """Take the words from the session."""
         job, now = _job(session), time.time()
         progress = {"bench": job} | {name: work.progress_text(now) for name, work in app.background.items()}
-        running = {name for name, words in progress.items() if words}
+        running = {name for name, text in progress.items() if text}
         at_work = next(filter(None, progress.values()), "")
         self.told = HeaderContent(
             machine=tuple(_machine(session, app) if self.of_host is None else _other_host(self.of_host)),
@@ -112,9 +112,9 @@ class HeaderLines(StyleCachedWidget):
                     cast("AppInterface", self.app).action_go(name)
                 return
 
-    def _line(self, told: HeaderContent, y: int) -> Strip:
+    def _line(self, content: HeaderContent, y: int) -> Strip:
         width = self.size.width
-        pieces = header_line(told, self._screen, width, self.size.height, y)
+        pieces = header_line(content, self._screen, width, self.size.height, y)
         return Strip([self._segment(piece) for piece in pieces]).adjust_cell_length(width, self._style(pieces[0].kind))
 
     def _segment(self, piece: HeaderSegment) -> Segment:

@@ -57,30 +57,30 @@ class HeaderContent:
     """Whether there is a screen of hosts above all others."""
 
 
-def header_line(told: HeaderContent, present: str, width: int, lines: int, y: int) -> tuple[HeaderSegment, ...]:
+def header_line(content: HeaderContent, present: str, width: int, lines: int, y: int) -> tuple[HeaderSegment, ...]:
     """A line of the header, filled to the width. `present`: the screen in front; `lines`: one or two."""
     if lines == 1:
-        return _in_one(told, present, width)
+        return _in_one(content, present, width)
     if y == 1:
-        return _across(_tabs(told, present, lines), _trouble(told), width, "bar")
+        return _across(_tabs(content, present, lines), _trouble(content), width, "bar")
     room = width - 2 - len(_BETWEEN)
-    state = _fitted(told.state, room - min(_MOST_HOST, _width(_host(told), "")), _BETWEEN)
-    machine = _fitted(told.machine, room - _width(state, _BETWEEN), _DOT)
+    state = _fitted(content.state, room - min(_MOST_HOST, _width(_host(content), "")), _BETWEEN)
+    machine = _fitted(content.machine, room - _width(state, _BETWEEN), _DOT)
     return _across(_joined(machine, _DOT), _joined(state, _BETWEEN), width, "")
 
 
-def _in_one(told: HeaderContent, present: str, width: int) -> tuple[HeaderSegment, ...]:
+def _in_one(content: HeaderContent, present: str, width: int) -> tuple[HeaderSegment, ...]:
     """Host, screens and state: before any of these goes, the screens that are not in front lose their names."""
     room = width - 2 - 2 * len(_BETWEEN)
-    host = _fitted(_host(told), _MOST_HOST, "")
+    host = _fitted(_host(content), _MOST_HOST, "")
     room -= _width(host, "")
-    rest = _width([piece for piece in told.state if piece.rank < _LESS_THAN_NAMES], _BETWEEN)
-    tabs = _tabs(told, present, 1)
+    rest = _width([piece for piece in content.state if piece.rank < _LESS_THAN_NAMES], _BETWEEN)
+    tabs = _tabs(content, present, 1)
     if _width(tabs, "") + rest > room:  # a space between them is enough where it saves their names
         tabs = [piece if piece.kind == "present" else replace(piece, text=piece.text[1:]) for piece in tabs]
     if _width(tabs, "") + rest > room:
-        tabs = _tabs(told, present, 1, named=False)
-    state = _fitted(told.state, room - _width(tabs, ""), _BETWEEN)
+        tabs = _tabs(content, present, 1, named=False)
+    state = _fitted(content.state, room - _width(tabs, ""), _BETWEEN)
     return _across([*_joined(host, ""), HeaderSegment(_BETWEEN), *tabs], _joined(state, _BETWEEN), width, "")
 
 
@@ -101,33 +101,33 @@ def _joined(pieces: Iterable[HeaderSegment], joint: str) -> list[HeaderSegment]:
     return joined
 
 
-def _tabs(told: HeaderContent, present: str, lines: int, *, named: bool = True) -> list[HeaderSegment]:
+def _tabs(content: HeaderContent, present: str, lines: int, *, named: bool = True) -> list[HeaderSegment]:
     """The screens with their keys and marks, the present one by itself; the others with their names if `named`."""
-    marks = dict(told.marks)
+    marks = dict(content.marks)
     tabs: list[HeaderSegment] = []
-    shown = [(HOSTS, SHEETS[HOSTS]), *SCREENS.items()] if told.hosts else [*SCREENS.items()]
-    for key, (name, title) in enumerate(shown, 0 if told.hosts else 1):
-        words = [str(key)]
+    shown = [(HOSTS, SHEETS[HOSTS]), *SCREENS.items()] if content.hosts else [*SCREENS.items()]
+    for key, (name, title) in enumerate(shown, 0 if content.hosts else 1):
+        parts = [str(key)]
         if named or name == present:
-            words.append(title)
+            parts.append(title)
         if name in marks:
-            words.append(marks[name].char)
-        if name == "devices" and told.troubles and lines == 1:
-            words.append(f"{ATTENTION.char}{told.troubles}")
+            parts.append(marks[name].char)
+        if name == "devices" and content.troubles and lines == 1:
+            parts.append(f"{ATTENTION.char}{content.troubles}")
         kind = "present" if name == present else "bar" if lines > 1 else "quiet"
-        tabs.append(HeaderSegment(f" {' '.join(words)} ", kind, screen=name))
+        tabs.append(HeaderSegment(f" {' '.join(parts)} ", kind, screen=name))
     return tabs
 
 
-def _trouble(told: HeaderContent) -> list[HeaderSegment]:
+def _trouble(content: HeaderContent) -> list[HeaderSegment]:
     """How many things want a look."""
-    if not told.troubles:
+    if not content.troubles:
         return []
-    return [HeaderSegment(f"{ATTENTION.char} {units.plural(told.troubles, 'finding')} (!)", "trouble")]
+    return [HeaderSegment(f"{ATTENTION.char} {units.plural(content.troubles, 'finding')} (!)", "trouble")]
 
 
-def _host(told: HeaderContent) -> tuple[HeaderSegment, ...]:
-    return tuple(piece for piece in told.machine if piece.kind == "host")
+def _host(content: HeaderContent) -> tuple[HeaderSegment, ...]:
+    return tuple(piece for piece in content.machine if piece.kind == "host")
 
 
 def _width(pieces: Sequence[HeaderSegment], joint: str) -> int:

@@ -75,11 +75,11 @@ class Notices:
     @property
     def worth_copying(self) -> str:
         """A path, a command or an advice of the newest notice that has one; "" where none has."""
-        return next((one.copied for one in reversed(self.said) if one.copied), "")
+        return next((notice.copied for notice in reversed(self.said) if notice.copied), "")
 
     def withdraw_passing(self) -> None:
         """What goes on no longer, or is done."""
-        self._standing = [(since, one) for since, one in self._standing if not one.passing]
+        self._standing = [(since, notice) for since, notice in self._standing if not notice.passing]
 
     def key_pressed(self) -> None:
         """Whoever types has read what stood long enough."""
@@ -92,7 +92,7 @@ class Notices:
 
     def _pass_over(self) -> None:
         now = self._clock()
-        self._standing = [(since, one) for since, one in self._standing if now - since < STAYS[one.severity]]
+        self._standing = [(since, notice) for since, notice in self._standing if now - since < STAYS[notice.severity]]
 
 
 _COMMANDS = re.compile(r"`([^`]+)`")

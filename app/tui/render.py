@@ -48,12 +48,12 @@ def rows(shown: view.Table) -> tuple[TableRow, ...]:
     """The rows of a table; each has its key."""
     return tuple(
         TableRow(
-            key=one.key or str(at),
-            cells=cells(one.cells),
-            dim=one.dim,
-            banner=cells(one.banner),
+            key=row.key or str(at),
+            cells=cells(row.cells),
+            dim=row.dim,
+            banner=cells(row.banner),
         )
-        for at, one in enumerate(shown.rows)
+        for at, row in enumerate(shown.rows)
     )
 
 
@@ -74,8 +74,8 @@ def groups(shown: Iterable[view.Facts]) -> tuple[FactGroup, ...]:
     """Facts as the panel of facts has them."""
     return tuple(
         FactGroup(
-            heading=one.heading,
-            facts=tuple(Detail(label=fact.label, value=fact.value, tone=TONES[fact.tone]) for fact in one.facts),
+            heading=facts.heading,
+            facts=tuple(Detail(label=fact.label, value=fact.value, tone=TONES[fact.tone]) for fact in facts.facts),
         )
-        for one in shown
+        for facts in shown
     )

@@ -172,11 +172,11 @@ class SessionApp(App[int]):
             from app.tui.alarms import RunAlerts
 
             self._alarms = RunAlerts()
-        for words in self._alarms.hear(session.active):
-            if words in self._alarms.lasting:  # until it is over, or the run is: then it is told how long it was
-                self.tell_briefly(words, severity="error")
+        for text in self._alarms.hear(session.active):
+            if text in self._alarms.lasting:  # until it is over, or the run is: then it is told how long it was
+                self.tell_briefly(text, severity="error")
             else:
-                self.notify(words, severity="error")
+                self.notify(text, severity="error")
 
     def tell_briefly(self, message: str, *, severity: SeverityLevel = "information") -> None:
         """A notice that is worth no line of the log, and goes when the next one comes."""

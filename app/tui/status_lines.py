@@ -41,9 +41,9 @@ class TrialLine(StyleCachedWidget):
         words, key = self.style_of("trial-line--words"), self.style_of("trial-line--key")
         keymap = getattr(self.app, "custom_keys", {})
         keys = [
-            (keymap.get(one.id, one.shown_keys), one.label)
-            for one in COMMANDS
-            if self.decidable and one.id in _DECIDING
+            (keymap.get(spec.id, spec.shown_keys), spec.label)
+            for spec in COMMANDS
+            if self.decidable and spec.id in _DECIDING
         ]
         right = [Segment(text, style) for shown, label in keys for text, style in ((f" {shown} ", key), (label, words))]
         room = self.size.width - sum(segment.cell_length for segment in right) - 3

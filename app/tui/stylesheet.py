@@ -123,8 +123,8 @@ class NarrowedStylesheet(Stylesheet):
 
     def _that_name(self, names: frozenset[str]) -> list[RuleSet]:
         if (rules := self._narrowed.get(names)) is None:
-            found = {rule for name in names for rule in self.rules_map[name]}
-            rules = self._narrowed[names] = sorted(found, key=self._order.__getitem__)
+            rule_sets = {rule for name in names for rule in self.rules_map[name]}
+            rules = self._narrowed[names] = sorted(rule_sets, key=self._order.__getitem__)
         return rules
 
 
@@ -132,6 +132,9 @@ def _seen(node: DOMNode, asked: Asked) -> Seen:
     """Of the node and of all above it the names that are asked for, and the pseudo-classes that it has of these."""
     names, pseudo_classes = asked
     return [
-        (names & one._selector_names, [name for name in pseudo_classes if one.has_pseudo_class(name)])
-        for one in node.css_path_nodes
+        (
+            names & css_path_node._selector_names,
+            [name for name in pseudo_classes if css_path_node.has_pseudo_class(name)],
+        )
+        for css_path_node in node.css_path_nodes
     ]

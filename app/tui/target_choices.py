@@ -17,26 +17,26 @@ def things(inventory: Inventory) -> tuple[Array | Drive, ...]:
     """All that has a block device, each once: arrays, those of a card first, then drives."""
     arrays = sorted(inventory.arrays, key=lambda array: array.controller is None)
     listed: tuple[Array | Drive, ...] = (*arrays, *inventory.drives)
-    return tuple(thing for thing in listed if thing.device is not None and thing.target not in inventory.twins)
+    return tuple(device for device in listed if device.device is not None and device.target not in inventory.twins)
 
 
 def choices(inventory: Inventory) -> tuple[ChoiceItem, ...]:
     """A row for each of them."""
-    found = things(inventory)
-    longest = min(_NAME, max((len(name_of(one)) for one in found), default=0))
-    return tuple(_choice(one, longest) for one in found)
+    devices = things(inventory)
+    longest = min(_NAME, max((len(name_of(device)) for device in devices), default=0))
+    return tuple(_choice(device, longest) for device in devices)
 
 
-def _choice(thing: Array | Drive, longest: int) -> ChoiceItem:
-    used = f"in use: {thing.uses[0].kind} {thing.uses[0].detail}. " if thing.uses else ""
-    use = use_words(thing.uses)
-    model = thing.model or "" if isinstance(thing, Drive) else ""
-    row = f"{_cut(name_of(thing), longest):<{longest}}  {size_words(thing.size_bytes):>8}"
+def _choice(device: Array | Drive, longest: int) -> ChoiceItem:
+    used = f"in use: {device.uses[0].kind} {device.uses[0].detail}. " if device.uses else ""
+    use = use_words(device.uses)
+    model = device.model or "" if isinstance(device, Drive) else ""
+    row = f"{_cut(name_of(device), longest):<{longest}}  {size_words(device.size_bytes):>8}"
     return ChoiceItem(
-        value=str(thing.target),
-        label=f"{row}  {_cut(kind_words(thing), _KIND):<{_KIND}}  {_cut(model, 20)}".rstrip(),
-        help=f"{thing.target}: {used}Reading a raw device is safe, writing to it destroys what is on it.",
-        risk=(use if 0 < len(use) <= _USE else "in use") if thing.uses else "",
+        value=str(device.target),
+        label=f"{row}  {_cut(kind_words(device), _KIND):<{_KIND}}  {_cut(model, 20)}".rstrip(),
+        help=f"{device.target}: {used}Reading a raw device is safe, writing to it destroys what is on it.",
+        risk=(use if 0 < len(use) <= _USE else "in use") if device.uses else "",
     )
 
 

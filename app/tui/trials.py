@@ -69,28 +69,31 @@ class Trials:
         """What is on trial and for how long still; "" where nothing is. The keys count half a second after that."""
         shown = self._shown()
         now = self._clock()
-        self._since = {one.key: self._since.get(one.key, now) for one in shown}
+        self._since = {other_shown.key: self._since.get(other_shown.key, now) for other_shown in shown}
         if not shown:
             return ""
         seconds = f"{max(0, ceil(shown[0].left))} s left"
         if len(shown) > 1:
-            told = "; ".join(f"{one.words} ({one.who})" if one.who else one.words for one in shown)
-            return f"{len(shown)} trials, {seconds}: {told}"
+            text = "; ".join(
+                f"{other_shown.words} ({other_shown.who})" if other_shown.who else other_shown.words
+                for other_shown in shown
+            )
+            return f"{len(shown)} trials, {seconds}: {text}"
         one = shown[0]
         return f"Trial, {seconds}: {one.words}{f'; {one.who}' if one.who else ''}"
 
     def _shown(self) -> list[_Shown]:
         """All sets, the next to end first; those that this user may decide come before the others."""
-        found = [
+        showns = [
             _Shown(("", until), left, _set_words(changes))
             for until, left, changes in self._workbench.changes.own_sets()
         ]
         for key, trials in self._others.items():
-            one = trials[0]
-            if one.left > -OVERDUE:
-                words = _set_words([other.trial.change for other in trials])
-                found.append(_Shown(key, one.left, words, "" if one.is_decidable else whose(one)))
-        return sorted(found, key=lambda shown: (bool(shown.who), shown.left))
+            undecided = trials[0]
+            if undecided.left > -OVERDUE:
+                text = _set_words([other.trial.change for other in trials])
+                showns.append(_Shown(key, undecided.left, text, "" if undecided.is_decidable else whose(undecided)))
+        return sorted(showns, key=lambda shown: (bool(shown.who), shown.left))
 
     def keep(self) -> None:
         """Let the values on trial stand."""
@@ -112,12 +115,12 @@ class Trials:
         if not all_shown:
             self._app.notify("Nothing is on trial.", severity="warning")
             return
-        own = [one for one in all_shown if not one.who]
+        own = [shown for shown in all_shown if not shown.who]
         if not own:
             self._app.notify(f"{all_shown[0].words}: {all_shown[0].who}.", severity="warning", markup=False)
             return
         now = self._clock()
-        sure = [one for one in own if now - self._since.get(one.key, now) >= GRACE]
+        sure = [shown for shown in own if now - self._since.get(shown.key, now) >= GRACE]
 
         def decided(chosen: Sequence[_Shown]) -> None:
             self._app.run_worker(work(chosen), group="write", exit_on_error=True)
@@ -131,8 +134,8 @@ class Trials:
         from widgets.choice_list import ChoiceDialog, ChoiceItem
 
         items = [
-            ChoiceItem(value=str(at), label=one.words, help=f"{max(0, ceil(one.left))} s left")
-            for at, one in enumerate(sets)
+            ChoiceItem(value=str(at), label=shown.words, help=f"{max(0, ceil(shown.left))} s left")
+            for at, shown in enumerate(sets)
         ]
         every = ChoiceItem(value="all", label="All of them", help="")
         dialog = ChoiceDialog(question, (*items, every), "0")
@@ -144,7 +147,7 @@ class Trials:
         self._app.push_screen(dialog, answered)
 
     async def _keep(self, chosen: Sequence[_Shown]) -> None:
-        trials = [trial for one in chosen for trial in self._trials_of(one)]
+        trials = [trial for shown in chosen for trial in self._trials_of(shown)]
         await self._kept(trials)
         await self._forget(chosen)
 
@@ -155,9 +158,9 @@ class Trials:
         await self.follow()
         self._app.show_header()
 
-    def _trials_of(self, one: _Shown) -> tuple[Undecided, ...]:
-        session, until = one.key
-        return self._others.get(one.key, ()) if session else self._workbench.changes.own_trials(until)
+    def _trials_of(self, shown: _Shown) -> tuple[Undecided, ...]:
+        session, until = shown.key
+        return self._others.get(shown.key, ()) if session else self._workbench.changes.own_trials(until)
 
     async def kept(self) -> bool:
         """Let the values on trial of this session stand; see `_kept`."""
@@ -185,8 +188,10 @@ class Trials:
                 trials = self._trials_of(shown)
                 if shown.key[0]:
                     changed = await bench.changes.restore_trials(trials)
-                    await self._app.look_after(tuple(one.trial.change for one in trials))
-                    failed = [f"{view.what(one.change)} was not taken back: it is another value now" for one in changed]
+                    await self._app.look_after(tuple(undecided.trial.change for undecided in trials))
+                    failed = [
+                        f"{view.what(change.change)} was not taken back: it is another value now" for change in changed
+                    ]
                 else:
                     ends = [(trial.trial, await bench.changes.undo(trial.trial.id)) for trial in trials]
                     failed = [
@@ -221,22 +226,22 @@ class Trials:
 
     async def _say_how_it_ended(self, trials: Sequence[Undecided]) -> None:
         """By what is read now: whoever decided it may be another program."""
-        told: list[str] = []
-        for one in trials:
-            change = one.trial.change
+        lines: list[str] = []
+        for undecided in trials:
+            change = undecided.trial.change
             try:
                 reading = (await self._workbench.hardware.read(change.target)).get(change.key)
             except RaidbenchError as error:
-                told.append(f"{view.what(change)} cannot be read: {error.message.rstrip('.')}")
+                lines.append(f"{view.what(change)} cannot be read: {error.message.rstrip('.')}")
                 continue
             now = None if reading is None else reading.now
             state = {
                 PendingValueState.BEFORE: "the old value is back",
                 PendingValueState.OURS: "the new value was kept",
             }
-            told.append(f"{view.what(change)}: {state.get(standing(change, now), 'it has another value now')}")
-        self._tell(f"The trial is over. {'; '.join(told)}.", well=True)
-        await self._app.look_after(tuple(one.trial.change for one in trials))
+            lines.append(f"{view.what(change)}: {state.get(standing(change, now), 'it has another value now')}")
+        self._tell(f"The trial is over. {'; '.join(lines)}.", well=True)
+        await self._app.look_after(tuple(trial.trial.change for trial in trials))
 
     async def watch(self) -> None:
         """Wait until the trial is decided, one way or the other; the session knows how it ended then."""

@@ -22,11 +22,11 @@ def first_steps(app: AppInterface) -> tuple[Facts, ...]:
     """To stand above the facts of what is under the cursor."""
     if not app.options.first_start or app.session.runs or app.session.changes:
         return ()
-    keys = {one.id: app.custom_keys.get(one.id, one.shown_keys.split()[-1]) for one in COMMANDS if one.id in _KEYS}
+    keys = {spec.id: app.custom_keys.get(spec.id, spec.shown_keys.split()[-1]) for spec in COMMANDS if spec.id in _KEYS}
     lines = (
         FactLine("", "raidbench shows how storage is tuned, and measures what a setting does."),
         FactLine("", "The loop: measure, change one setting, measure again, compare, keep it or undo it."),
-        *(FactLine(keys[command], words) for command, words in _KEYS.items()),
+        *(FactLine(keys[command], text) for command, text in _KEYS.items()),
         FactLine("?", "all keys; looking never changes anything"),
     )
     return (Facts(heading="First steps", facts=lines),)

@@ -261,8 +261,8 @@ def drained(cache: CachedBy, region: int, *, beside: bool) -> float:
     """
     size = cache.block_bytes
     small = IoPattern(read_share=0.0, region_bytes=region, sizes=((size, 1.0),))
-    _, one = disk_demands(cache.slow, small)
+    _, demand = disk_demands(cache.slow, small)
     _, next_one = disk_demands(cache.slow, replace(small, sequential=True))
     apart = 1 - min(1.0, cache.dirty_bytes / region) if region else 1.0
-    taken = max(next_one.together, one.together * SORTED * apart)
+    taken = max(next_one.together, demand.together * SORTED * apart)
     return size * 1e6 / taken * (_DRAINED if beside else 1.0)

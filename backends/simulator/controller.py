@@ -150,8 +150,8 @@ class SimulatedCard:
 
     def members(self, volume: Volume) -> list[SimulatedDrive]:
         """Drives of a volume, in span order."""
-        found = {disk.place: disk for disk in self.disks}
-        return [found[place] for place in volume.places if place in found]
+        matches = {disk.place: disk for disk in self.disks}
+        return [matches[place] for place in volume.places if place in matches]
 
     def free(self) -> Iterable[SimulatedDrive]:
         """Drives that an array may be made of."""

@@ -128,8 +128,8 @@ def _parts(
     out = 0.0
     if flow.drains and not flow.full and expected.write is not None:
         out = drained(cache, region, beside=expected.read is not None) / cache.block_bytes / expected.write.iops
-    both = [one for one in (expected.read, expected.write) if one is not None]
-    fast = min(top.queued, sum(one.iops * one.fast_share * one.fast_us for one in both) / 1e6)
+    both = [direction for direction in (expected.read, expected.write) if direction is not None]
+    fast = min(top.queued, sum(direction.iops * direction.fast_share * direction.fast_us for direction in both) / 1e6)
     slow = replace(top, reads=1 - flow.fast_reads, writes=flow.slow_writes + out)
     reads = expected.read is not None and slow.reads > 0
     waits = top.queued - fast if reads or (expected.write is not None and slow.writes > 0) else 0.0
@@ -185,9 +185,9 @@ class DiskCounts:
         self.caches.clear()
 
 
-def _sum(one: Sequence[float] | None, other: Sequence[float] | None) -> list[float]:
+def _sum(numbers: Sequence[float] | None, other: Sequence[float] | None) -> list[float]:
     nothing = (0.0,) * _COLUMNS
-    return [had + more for had, more in zip(one or nothing, other or nothing, strict=True)]
+    return [had + more for had, more in zip(numbers or nothing, other or nothing, strict=True)]
 
 
 def diskstats(numbers: Mapping[str, str], before: Totals, now: Totals) -> str:

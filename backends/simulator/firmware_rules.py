@@ -44,11 +44,11 @@ _MOST_SPANS, _MOST_IN_VOLUME, _MOST_ON_CARD = 8, 32, 64
 class RefusalError(Exception):
     """The firmware, or the tool in front of it, said no."""
 
-    def __init__(self, code: int, words: str) -> None:
-        super().__init__(words)
+    def __init__(self, code: int, text: str) -> None:
+        super().__init__(text)
         self.code = code
         """Status code."""
-        self.words = words
+        self.words = text
         """Its sentence."""
 
 
@@ -179,8 +179,8 @@ def _free(card: SimulatedCard, place: str) -> SimulatedDrive:
     if disk.state == FOREIGN:
         raise RefusalError(INCOMPLETE, "Incomplete foreign configuration")
     if disk.state != GOOD:
-        words = "The specified physical disk does not have the appropriate attributes to complete the requested command"
-        raise RefusalError(UNFIT, words)
+        text = "The specified physical disk does not have the appropriate attributes to complete the requested command"
+        raise RefusalError(UNFIT, text)
     return disk
 
 

@@ -46,11 +46,11 @@ class IoMemory:
         """Name of its block device."""
         return f"fio{chr(ord('a') + self.number)}"
 
-    def said(self, program: str, words: Sequence[str]) -> SimulatedOutput:
+    def said(self, program: str, args: Sequence[str]) -> SimulatedOutput:
         """What a program prints, and what it does to the card."""
         if not self.driver:
             return SimulatedOutput(text=NO_DEVICES, code=1)
-        match program, *words:
+        match program, *args:
             case "fio-status", "-a":
                 return SimulatedOutput(text=self._text(), seconds=0.3)
             case "fio-status", "-fj":

@@ -108,19 +108,19 @@ class SimulatedHost(SyntheticHost):
         return Completed(returncode=said.code, stdout=said.text, stderr="", seconds=said.seconds)
 
     def _said(self, command: Command) -> SimulatedOutput:
-        words, path = command.argv[1:], command.argv[0]
+        args, path = command.argv[1:], command.argv[0]
         if (program := self._program(path)) is not None:
             changes = command.mutates or bool(self._file.rack.late)
             with self._file.changing() if changes else nullcontext(self._file.rack) as rack:
                 rack.note_cached(self._counts.caches)  # what runs now has changed since it began
-                return program_said(program, rack, words, mutates=command.mutates, reply=command.reply)
+                return program_said(program, rack, args, mutates=command.mutates, reply=command.reply)
         match next((name for name, where in SYSTEM_PATHS.items() if where == path), None):
             case None:
                 raise ToolMissingError(f"{path} is not installed on the simulated host.")
             case "fio":
-                return fio_said(words)
+                return fio_said(args)
             case tool:
-                return disks_said(tool, words, self._linux())
+                return disks_said(tool, args, self._linux())
 
     def _alone(self, path: str) -> AbstractContextManager[bool]:
         """Whether a program that gives up beside another of its kind is the only one."""
@@ -129,8 +129,8 @@ class SimulatedHost(SyntheticHost):
 
     def _program(self, path: str) -> VendorProgram | None:
         """The vendor's program at a path, where it is installed."""
-        found = next((one for one in PROGRAMS.values() if one.path == path), None)
-        return found if found is not None and found.there(self._file.rack) else None
+        program = next((other_program for other_program in PROGRAMS.values() if other_program.path == path), None)
+        return program if program is not None and program.there(self._file.rack) else None
 
     def stream(self, command: Command) -> AbstractAsyncContextManager[Process]:
         """fio on a simulated device. Raises ToolMissingError for any other program."""
@@ -154,13 +154,13 @@ class SimulatedHost(SyntheticHost):
     def _counted(self) -> str:
         """What the kernel counted of every disk, what runs now included."""
         nodes = self._linux()
-        found = {node.removeprefix("/dev/"): disk for node, disk in nodes.names.items() if "/" not in node[5:]}
-        last = {disk: name for name, disk in found.items()}  # a partitioned disk keeps its data on its last partition
+        matches = {node.removeprefix("/dev/"): disk for node, disk in nodes.names.items() if "/" not in node[5:]}
+        last = {disk: name for name, disk in matches.items()}  # a partitioned disk keeps its data on its last partition
         before, now = (
             dict(each) | {name: each[disk] for disk, name in last.items() if disk in each}
             for each in (self._file.rack.totals, self._counts.totals)
         )
-        return diskstats({name: nodes.nodes[f"/dev/{name}"].devno or "" for name in found}, before, now)
+        return diskstats({name: nodes.nodes[f"/dev/{name}"].devno or "" for name in matches}, before, now)
 
     def _keep_counts(self) -> None:
         """A job is over: what it did is part of the rack."""
@@ -189,9 +189,9 @@ class SimulatedHost(SyntheticHost):
 
     def _tree(self) -> _Tree:
         """Every path, word by word."""
-        found = self._linux()
+        simulated_sysfs = self._linux()
         if not self._paths:
-            for path in (*found.files, *found.links, *found.mute):
+            for path in (*simulated_sysfs.files, *simulated_sysfs.links, *simulated_sysfs.mute):
                 at = self._paths
                 for word in path.split("/"):
                     at = at.setdefault(word, {})
@@ -216,47 +216,47 @@ class SimulatedHost(SyntheticHost):
     async def write(self, path: str, text: str) -> None:
         """A request queue's file or the queue depth, as the kernel takes it. Raises NotFoundError, ToolFailedError."""
         now, mute = self._linux().files, self._linux().mute
-        words = path.split("/")
+        tokens = path.split("/")
         if path not in now and path not in mute:
             raise NotFoundError(f"{path} is not there.")
-        if words[:3] == ["", "sys", "block"] and words[4:] == ["device", DEPTH]:
+        if tokens[:3] == ["", "sys", "block"] and tokens[4:] == ["device", DEPTH]:
             with self._file.changing() as rack:
-                write_depth(rack, words[3], text, self._can_queue(words[3]))
+                write_depth(rack, tokens[3], text, self._can_queue(tokens[3]))
             return
-        if words[:3] == ["", "sys", "block"] and words[4:5] == ["md"]:
+        if tokens[:3] == ["", "sys", "block"] and tokens[4:5] == ["md"]:
             with self._file.changing() as rack:
-                rack.md[words[3]].write("/".join(words[5:]), text, rack.now())
+                rack.md[tokens[3]].write("/".join(tokens[5:]), text, rack.now())
             return
         if path.startswith(PARAMETERS):
             with self._file.changing() as rack:
                 if rack.zfs is not None:
-                    rack.zfs.write(words[-1], text)
+                    rack.zfs.write(tokens[-1], text)
             return
-        if (found := self._cached(words)) is not None:
+        if (pair := self._cached(tokens)) is not None:
             with self._file.changing() as rack:
-                rack.bcache[found[0]].write(found[1], text)
+                rack.bcache[pair[0]].write(pair[1], text)
             return
-        if words[:4] == ["", "sys", "class", "scsi_disk"] and words[5:] == [CACHE]:
-            name = self._own_drive(words[4])
+        if tokens[:4] == ["", "sys", "class", "scsi_disk"] and tokens[5:] == [CACHE]:
+            name = self._own_drive(tokens[4])
             if name is not None:
                 with self._file.changing() as rack:
                     write_cache_type(rack, name, text, _queue_of(now, name))
                 return
-        if len(words) != 6 or words[:3] != ["", "sys", "block"] or words[4] != "queue":
+        if len(tokens) != 6 or tokens[:3] != ["", "sys", "block"] or tokens[4] != "queue":
             raise ToolFailedError(f"The kernel refused {text!r}: Permission denied.", evidence=path)
-        name, key = words[3], words[5]
+        name, key = tokens[3], tokens[5]
         queue = _queue_of(now, name)
-        told = now.get(f"/sys/block/{name}/mq/0/nr_tags")
-        tags = int(told) if told is not None else None
+        output = now.get(f"/sys/block/{name}/mq/0/nr_tags")
+        tags = int(output) if output is not None else None
         with self._file.changing() as rack:
             write_queue(rack, name, key, text, queue, tags)
 
-    def _cached(self, words: Sequence[str]) -> tuple[str, str] | None:
+    def _cached(self, args: Sequence[str]) -> tuple[str, str] | None:
         """Kernel name and file of what a path says of a bcache device or its cache set."""
         for name, device in self._file.rack.bcache.items():
             for folder in (["", "sys", "block", name, "bcache"], ["", "sys", "fs", "bcache", device.set_uuid]):
-                if words[: len(folder)] == folder:
-                    return name, "/".join(words[len(folder) :])
+                if args[: len(folder)] == folder:
+                    return name, "/".join(args[len(folder) :])
         return None
 
     def _own_drive(self, address: str) -> str | None:
@@ -302,7 +302,7 @@ class SimulatedHost(SyntheticHost):
                 for name in ([word] if fits is None else filter(fits, tree))
                 if name in tree
             ]
-        return tuple(sorted("/".join(words) for words, _ in fitting))
+        return tuple(sorted("/".join(args) for args, _ in fitting))
 
     async def link(self, path: str) -> str | None:
         """Where it leads."""
@@ -339,7 +339,7 @@ class SimulatedHost(SyntheticHost):
     def which(self, names: Sequence[str]) -> str | None:
         """The first that is installed."""
         rack = self._file.rack
-        vendors = {name: one.path for name, one in PROGRAMS.items() if one.there(rack)}
+        vendors = {name: program.path for name, program in PROGRAMS.items() if program.there(rack)}
         paths = {**SYSTEM_PATHS, **vendors}
         known = set(paths.values())
         return next((paths.get(name, name) for name in names if name in paths or name in known), None)
@@ -353,10 +353,10 @@ def _queue_of(files: Mapping[str, str], name: str) -> dict[str, str]:
 
 def _up(folder: str) -> list[str]:
     """A folder and all above it."""
-    found = [posixpath.normpath(folder)]
-    while found[-1] not in ("/", "", "."):
-        found.append(posixpath.dirname(found[-1]))
-    return found
+    matches = [posixpath.normpath(folder)]
+    while matches[-1] not in ("/", "", "."):
+        matches.append(posixpath.dirname(matches[-1]))
+    return matches
 
 
 def _text(path: Path) -> str | None:

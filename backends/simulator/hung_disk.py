@@ -60,13 +60,13 @@ def answers_after(rack: Rack, device: str) -> float:
 
 
 def _disk(rack: Rack, wanted: str) -> str:
-    state = next((one for one in rack.states if one.partition(":")[0] == wanted), "")
+    state = next((state for state in rack.states if state.partition(":")[0] == wanted), "")
     return state.partition(":")[2] or _USUAL.get((wanted, rack.name), "") if state else ""
 
 
-def rejected(words: Sequence[str]) -> frozenset[str]:
+def rejected(args: Sequence[str]) -> frozenset[str]:
     """Kernel names of devices that LVM was told to leave alone."""
-    return frozenset(_REJECTED.findall(" ".join(words)))
+    return frozenset(_REJECTED.findall(" ".join(args)))
 
 
 def on_disk(rack: Rack, disk: str) -> frozenset[str]:

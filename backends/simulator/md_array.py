@@ -146,7 +146,7 @@ class MdArray:
         total, lost = self.component_kib * 2, self.lost + (self.now == "raid4")
         done = f"{int(total * self.progress(now))} / {total}" if self.work else "none"
         speed = str(self.limits.get("sync_speed_max", SYSTEM["sync_speed_max"])) if self.work else "none"
-        found = {
+        matches = {
             "array_state": "clean",
             "level": self.now,
             "raid_disks": str(len(self.members) + (self.now == "raid4")),
@@ -162,7 +162,7 @@ class MdArray:
             "bitmap/metadata": "internal",
         }
         if self.redundant:
-            found |= {
+            matches |= {
                 "degraded": str(lost),
                 "sync_action": self.work or "idle",
                 "sync_completed": done,
@@ -171,9 +171,9 @@ class MdArray:
             }
         for key, system in SYSTEM.items() if self.redundant else ():
             own = self.limits.get(key)
-            found[key] = f"{system} (system)" if own is None else f"{own} (local)"
+            matches[key] = f"{system} (system)" if own is None else f"{own} (local)"
         if self.now in _PARITY:
-            found |= {key: str(self.stripes.get(key, first)) for key, (first, _, _) in STRIPES.items()}
+            matches |= {key: str(self.stripes.get(key, first)) for key, (first, _, _) in STRIPES.items()}
         for slot, member in enumerate(self.members):
             filled = slot < len(self.members) - self.lost
             texts = {
@@ -183,8 +183,8 @@ class MdArray:
                 "offset": str(OFFSET_SECTORS),
                 "errors": "0",
             }
-            found |= {f"dev-{member.name}/{key}": text for key, text in texts.items()}
-        return found
+            matches |= {f"dev-{member.name}/{key}": text for key, text in texts.items()}
+        return matches
 
     def write(self, key: str, text: str, now: float = 0.0) -> None:
         """What the kernel makes of a write to a file of its `md` folder. Raises ToolFailedError as it refuses.
@@ -193,13 +193,15 @@ class MdArray:
         """
         if key in SYSTEM and self.redundant:
             self._limit(key, text)
-        elif key == "safe_mode_delay" and (found := re.fullmatch(r"(\d{1,5})\.(\d{3})", text)):
-            self.safe_mode_ms = int(found[1]) * 1000 + int(found[2])
+        elif key == "safe_mode_delay" and (match := re.fullmatch(r"(\d{1,5})\.(\d{3})", text)):
+            self.safe_mode_ms = int(match[1]) * 1000 + int(match[2])
         elif key in STRIPES and self.now in _PARITY:
             self._stripe(key, text)
         elif key == "sync_action" and self.redundant:
             self._act(text, now)
-        elif (member := next((one for one in self.members if key == f"dev-{one.name}/state"), None)) is not None:
+        elif (
+            member := next((member for member in self.members if key == f"dev-{member.name}/state"), None)
+        ) is not None:
             _flag(member, text)
         else:
             raise _invalid(text)
@@ -269,7 +271,7 @@ def _flag(member: MdMember, text: str) -> None:
     flag = _FLAGS.get(text.removeprefix("-"))
     if flag is None:
         raise _invalid(text)
-    kept = [one for one in member.flags if one != flag]
+    kept = [name for name in member.flags if name != flag]
     member.flags = kept if text.startswith("-") else [*kept, flag]
 
 

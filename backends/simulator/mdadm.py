@@ -77,11 +77,11 @@ class MdRequest:
         word = self.options.get("layout")
         if word is None:
             return _USUAL_LAYOUT.get(self.level, 0)
-        found = _COPIES.fullmatch(word)
-        if self.level != "raid10" or found is None or not 1 <= int(found[2]) <= _MOST_COPIES:
+        match = _COPIES.fullmatch(word)
+        if self.level != "raid10" or match is None or not 1 <= int(match[2]) <= _MOST_COPIES:
             return None
-        copies = int(found[2])
-        return copies | 1 << 8 if found[1] == "n" else copies << 8 | 1 | (OFFSET_COPIES if found[1] == "o" else 0)
+        copies = int(match[2])
+        return copies | 1 << 8 if match[1] == "n" else copies << 8 | 1 | (OFFSET_COPIES if match[1] == "o" else 0)
 
     @property
     def chunk(self) -> int | None:
@@ -94,9 +94,9 @@ class MdRequest:
         return size if size and size % 4096 == 0 else None
 
 
-def failed(words: str, code: int = 1) -> SimulatedOutput:
+def failed(text: str, code: int = 1) -> SimulatedOutput:
     """A refusal."""
-    return SimulatedOutput(text=f"mdadm: {words}\n", code=code)
+    return SimulatedOutput(text=f"mdadm: {text}\n", code=code)
 
 
 def created(rack: Rack, request: MdRequest) -> SimulatedOutput:
@@ -195,9 +195,9 @@ def _of_devices(rack: Rack, request: MdRequest) -> SimulatedOutput | None:
             return failed(f"cannot open /dev/{member}: {_BUSY}", 2)
         seen.add(member)
         if _mount(rack, member) is not None:
-            words = f"super1.x cannot open /dev/{member}: {_BUSY}"
+            text = f"super1.x cannot open /dev/{member}: {_BUSY}"
             unfit = f"mdadm: /dev/{member} is not suitable for this array."
-            return failed(f"{words}\n{unfit}\nmdadm: create aborted")
+            return failed(f"{text}\n{unfit}\nmdadm: create aborted")
     return None
 
 
@@ -210,7 +210,7 @@ def _room(rack: Rack, name: str) -> int | None:
 
 
 def _mount(rack: Rack, name: str) -> str | None:
-    return next((one.mount for at, one in rack.contents() if at == name), None)
+    return next((content.mount for at, content in rack.contents() if at == name), None)
 
 
 def _warning(rack: Rack, name: str) -> str:
@@ -268,12 +268,12 @@ _QUICK = 0.02
 """Seconds of an answer."""
 
 
-def mdadm_said(rack: Rack, words: Sequence[str]) -> SimulatedOutput:
+def mdadm_said(rack: Rack, args: Sequence[str]) -> SimulatedOutput:
     """What it prints, and what it does to the arrays."""
-    verb, *rest = words or ("",)
+    verb, *rest = args or ("",)
     devices = tuple(word.removeprefix("/dev/") for word in rest if word.startswith("/dev/"))
-    options = {found[1]: found[2] for word in rest if (found := _OPTION.fullmatch(word))}
-    flags = frozenset(found[1] for word in rest if (found := _FLAG.fullmatch(word)))
+    options = {match[1]: match[2] for word in rest if (match := _OPTION.fullmatch(word))}
+    flags = frozenset(match[1] for word in rest if (match := _FLAG.fullmatch(word)))
     name = devices[0] if devices else ""
     match verb:
         case "--create":
@@ -365,7 +365,9 @@ def _examined(rack: Rack, names: Sequence[str], *, export: bool) -> SimulatedOut
     """The metadata on members; those of a stopped array stay where they are."""
     answers = [_metadata(rack, name, export=export) for name in names]
     return SimulatedOutput(
-        text="".join(one.text for one in answers), code=max(one.code for one in answers), seconds=_QUICK
+        text="".join(simulated_output.text for simulated_output in answers),
+        code=max(simulated_output.code for simulated_output in answers),
+        seconds=_QUICK,
     )
 
 
@@ -376,7 +378,7 @@ def _metadata(rack: Rack, name: str, *, export: bool) -> SimulatedOutput:
     slot = next(at for at, member in enumerate(array.members) if member.name == name)
     own = spelled(blake2b(f"{array.uuid} {slot}".encode(), digest_size=16).hexdigest())
     if export:
-        told = {
+        fields = {
             "MD_LEVEL": array.level,
             "MD_DEVICES": len(array.members),
             "MD_NAME": array.label,
@@ -386,7 +388,7 @@ def _metadata(rack: Rack, name: str, *, export: bool) -> SimulatedOutput:
             "MD_DEV_UUID": own,
             "MD_EVENTS": 18,
         }
-        return SimulatedOutput(text="".join(f"{key}={value}\n" for key, value in told.items()))
+        return SimulatedOutput(text="".join(f"{key}={value}\n" for key, value in fields.items()))
     rows = [
         ("Version", "1.2"),
         ("Array UUID", spelled(array.uuid)),

@@ -76,7 +76,7 @@ def _costs(layout: WorkloadTarget, work: IoPattern) -> tuple[tuple[Demand, Deman
     if layout.halves is None:
         return None
     alone = [WorkloadTarget(card=None, drive=drive, size_bytes=layout.size_bytes) for drive in layout.halves]
-    first, second = ((of_sizes(read_demand, one, work), of_sizes(write_demand, one, work)) for one in alone)
+    first, second = ((of_sizes(read_demand, target, work), of_sizes(write_demand, target, work)) for target in alone)
     return first, second
 
 

@@ -115,23 +115,23 @@ def of_unit(card: SimulatedThreeware, unit: SimulatedUnit, now: float) -> Worklo
     )
 
 
-def of_lun(system: DiskSystem, one: HostDisk) -> WorkloadTarget:
+def of_lun(system: DiskSystem, disk: HostDisk) -> WorkloadTarget:
     """A logical drive of a disk system. Its cache holds unwritten data up to the share at which flushing begins."""
     return WorkloadTarget(
         card=CARDS[system.product],
         drive=DRIVES[system.drive],
-        level=_LEVELS[one.level],
+        level=_LEVELS[disk.level],
         drives=system.drives,
-        strip_bytes=one.segment_kib * 1024,
-        write_back=system.writes_back(one),
-        read_ahead=one.prefetch,
-        cached=one.read_cache,
+        strip_bytes=disk.segment_kib * 1024,
+        write_back=system.writes_back(disk),
+        read_ahead=disk.prefetch,
+        cached=disk.read_cache,
         cache_bytes=system.cache_mib * MIB,
         # Between both thresholds it is half full on average; what leaves at once is never written over.
-        write_part=0.0 if one.flush == 0 else (system.flush_start + system.flush_stop) / 200,
+        write_part=0.0 if disk.flush == 0 else (system.flush_start + system.flush_stop) / 200,
         cache_block_bytes=system.block_kib * 1024,
-        mirrored=one.mirroring,
-        size_bytes=one.size_bytes,
+        mirrored=disk.mirroring,
+        size_bytes=disk.size_bytes,
     )
 
 

@@ -39,15 +39,15 @@ SYSTEM_PATHS = {
 _ENGINES = ("cpuio", "mmap", "sync", "psync", "vsync", "pvsync", "pvsync2", "null", "libaio", "posixaio", "io_uring")
 
 
-def fio_said(words: Sequence[str]) -> SimulatedOutput:
+def fio_said(args: Sequence[str]) -> SimulatedOutput:
     """fio asked for its version, its engines, or to try one."""
-    if "--version" in words:
+    if "--version" in args:
         return SimulatedOutput(text=f"{VERSION}\n")
-    if "--enghelp" in words:
+    if "--enghelp" in args:
         return SimulatedOutput(text="\n".join(["Available IO engines:", *(f"\t{name}" for name in _ENGINES), ""]))
-    if "--cmdhelp=sync" in words:
+    if "--cmdhelp=sync" in args:
         return SimulatedOutput(text="valid values: none\n: 0\n: sync\n: 1\n: dsync\n")
-    if any(word.startswith("--name=") for word in words):
+    if any(word.startswith("--name=") for word in args):
         counted = {"total_ios": 16, "io_bytes": 65536, "runtime": 1}
         job = {"jobname": "probe", "error": 0, "read": counted, "write": {"total_ios": 0}}
         data = {"fio version": VERSION, "timestamp": 0, "jobs": [job]}
@@ -55,12 +55,12 @@ def fio_said(words: Sequence[str]) -> SimulatedOutput:
     return SimulatedOutput(text="No job(s) defined\n", code=1)
 
 
-def disks_said(tool: str, words: Sequence[str], kernel: SimulatedSysfs) -> SimulatedOutput:
+def disks_said(tool: str, args: Sequence[str], kernel: SimulatedSysfs) -> SimulatedOutput:
     """lsblk, blkid, wipefs, udevadm: what udev's database already holds."""
     if tool == "lsblk":
         rows = [{"name": name.removeprefix("/dev/"), "kname": name.removeprefix("/dev/")} for name in kernel.nodes]
         return SimulatedOutput(text=json.dumps({"blockdevices": rows}) + "\n")
-    device = words[-1] if words else ""
+    device = args[-1] if args else ""
     node = kernel.nodes.get(device)
     if tool == "udevadm":
         return SimulatedOutput(text="")
@@ -108,22 +108,22 @@ class VendorProgram:
     """What it prints, and what it does to the rack."""
     vendors: bool = True
     """Whether it asks a card or a disk system, which may take its time."""
-    question: Callable[[Sequence[str]], str] = lambda words: ""
+    question: Callable[[Sequence[str]], str] = lambda args: ""
     """What it asks before it does something, and does not do it unless that is answered; "" for nothing."""
     lonely: bool = False
     """Whether a second one gives up while the first runs."""
 
 
 def program_said(
-    program: VendorProgram, rack: Rack, words: Sequence[str], *, mutates: bool, reply: PromptReply | None = None
+    program: VendorProgram, rack: Rack, args: Sequence[str], *, mutates: bool, reply: PromptReply | None = None
 ) -> SimulatedOutput:
     """What it prints in the state the rack is in, and when: a change (`mutates`) takes its time in each of them."""
     if program.lonely and "locked" in rack.states:
         return SimulatedOutput(text=ANOTHER, code=1)
-    asked = program.question(words)
+    asked = program.question(args)
     if asked and (reply is None or not reply.fits(asked)):
         return SimulatedOutput(text=asked)
-    answer = program.said(rack, words)
+    answer = program.said(rack, args)
     answer = replace(answer, text=asked + answer.text)
     if SLOW not in rack.states:
         return answer if mutates else replace(answer, seconds=min(answer.seconds, _QUICK))
@@ -133,20 +133,20 @@ def program_said(
     return replace(answer, seconds=min(most, least + answer.seconds + len(answer.text) / _BYTES_A_SECOND))
 
 
-def _ssacli(rack: Rack, words: Sequence[str]) -> SimulatedOutput:
+def _ssacli(rack: Rack, args: Sequence[str]) -> SimulatedOutput:
     before = rack.smart["ssacli"]
-    answer, after = ssacli.answer(before, words)
+    answer, after = ssacli.answer(before, args)
     rack.smart["ssacli"] = _seen_by_kernel(rack, before, after)
     return answer
 
 
-def _arcconf(rack: Rack, words: Sequence[str]) -> SimulatedOutput:
+def _arcconf(rack: Rack, args: Sequence[str]) -> SimulatedOutput:
     """The newer cards show what they had before a change once more."""
     before = rack.smart["arcconf"]
-    if words[:1] == ("getconfig",) and words[1:2] and words[1] in rack.late:
-        late = rack.late.pop(words[1])
-        return arcconf.answer(tuple(late if one.number == late.number else one for one in before), words)[0]
-    answer, after = arcconf.answer(before, words, old="old-tool" in rack.states)
+    if args[:1] == ("getconfig",) and args[1:2] and args[1] in rack.late:
+        late = rack.late.pop(args[1])
+        return arcconf.answer(tuple(late if card.number == late.number else card for card in before), args)[0]
+    answer, after = arcconf.answer(before, args, old="old-tool" in rack.states)
     rack.late |= {old.number: old for old, new in zip(before, after, strict=True) if new is not old and not old.series}
     rack.smart["arcconf"] = _seen_by_kernel(rack, before, after)
     return answer
@@ -157,7 +157,9 @@ def _seen_by_kernel(rack: Rack, before: Sequence[SmartCard], after: Sequence[Sma
     gone = {volume.device for card in before for volume in card.volumes}
     for device in gone - {volume.device for card in after for volume in card.volumes}:
         rack.forget_disk((device or "").removeprefix("/dev/"))
-    return tuple(replace(card, volumes=tuple(_with_disk(rack, card, one) for one in card.volumes)) for card in after)
+    return tuple(
+        replace(card, volumes=tuple(_with_disk(rack, card, volume) for volume in card.volumes)) for card in after
+    )
 
 
 def _with_disk(rack: Rack, card: SmartCard, volume: SmartVolume) -> SmartVolume:
@@ -169,10 +171,10 @@ def _with_disk(rack: Rack, card: SmartCard, volume: SmartVolume) -> SmartVolume:
     return replace(volume, device=f"/dev/{rack.free_device()}", wwn=wwn, serial=serial, sequence=rack.made)
 
 
-def _tw_cli(rack: Rack, words: Sequence[str]) -> SimulatedOutput:
+def _tw_cli(rack: Rack, args: Sequence[str]) -> SimulatedOutput:
     """The kernel has a disk for a unit as soon as it was made, and none once it was deleted."""
     before = {unit.device for _, unit in rack.units()}
-    answer = tw_cli.said(rack.threeware, words, rack.now())
+    answer = tw_cli.said(rack.threeware, args, rack.now())
     for device in before - {unit.device for _, unit in rack.units()}:
         rack.forget_disk(device or "")
     for card in rack.threeware:
@@ -183,14 +185,14 @@ def _tw_cli(rack: Rack, words: Sequence[str]) -> SimulatedOutput:
     return answer
 
 
-def _smcli(rack: Rack, words: Sequence[str]) -> SimulatedOutput:
-    named = [system for system in rack.systems if system.name in words]
-    return (named or rack.systems)[0].said(words, rack.now())
+def _smcli(rack: Rack, args: Sequence[str]) -> SimulatedOutput:
+    named = [system for system in rack.systems if system.name in args]
+    return (named or rack.systems)[0].said(args, rack.now())
 
 
-def _io_memory(name: str, rack: Rack, words: Sequence[str]) -> SimulatedOutput:
-    numbered = [one for one in rack.flash if any(word.endswith(f"/{one.control}") for word in words)]
-    return (numbered or rack.flash)[0].said(name, words)
+def _io_memory(name: str, rack: Rack, args: Sequence[str]) -> SimulatedOutput:
+    numbered = [memory for memory in rack.flash if any(word.endswith(f"/{memory.control}") for word in args)]
+    return (numbered or rack.flash)[0].said(name, args)
 
 
 def _cards(rack: Rack) -> bool:

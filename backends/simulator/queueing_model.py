@@ -124,9 +124,9 @@ def expect(layout: WorkloadTarget, work: IoPattern) -> PredictedPerformance:
     ways = cached_ways(layout, work) or pool_ways(layout, work)
     where = max(range(len(both.stations)), key=both.stations.__getitem__)
     # One waits where there is something to wait for: what a cache answers does not wait for the disks behind it.
-    weights = [one.stations[where] / both.stations[where] if ways else 1.0 for one in (reads, writes)]
+    weights = [demand.stations[where] / both.stations[where] if ways else 1.0 for demand in (reads, writes)]
     reading, writing = (
-        (one.alone * squeeze, waiting * weight) for one, weight in zip((reads, writes), weights, strict=True)
+        (demand.alone * squeeze, waiting * weight) for demand, weight in zip((reads, writes), weights, strict=True)
     )
     red = _direction(layout, iops * share, sum(reading), True, share, uneven)
     written = _direction(layout, iops * (1 - share), sum(writing), False, share, uneven)
@@ -142,12 +142,12 @@ def expect(layout: WorkloadTarget, work: IoPattern) -> PredictedPerformance:
     )
 
 
-def _apart(found: Direction | None, way: CacheHitPath, where: int, waiting: float) -> Direction | None:
+def _apart(direction: Direction | None, way: CacheHitPath, where: int, waiting: float) -> Direction | None:
     """With what a cache answers told apart. `where`: the station that `waiting` is for."""
-    if found is None or way.share <= 0:
-        return found
+    if direction is None or way.share <= 0:
+        return direction
     mine = waiting / way.share if where == way.station else 0.0
-    return replace(found, fast_share=way.share, fast_us=min(way.alone_us + mine, found.mean_us))
+    return replace(direction, fast_share=way.share, fast_us=min(way.alone_us + mine, direction.mean_us))
 
 
 def _burst(layout: WorkloadTarget, work: IoPattern, iops: float) -> float:
@@ -223,8 +223,8 @@ def _direction(
     """`uneven`: the share of the latency that is waiting in a queue of random length, which scatters by its mean."""
     if iops <= 0:
         return None
-    found = _served(layout, iops, mean_us, read, share)
-    return replace(found, spread=math.hypot(found.spread * (1 - uneven), uneven))
+    direction = _served(layout, iops, mean_us, read, share)
+    return replace(direction, spread=math.hypot(direction.spread * (1 - uneven), uneven))
 
 
 def _served(layout: WorkloadTarget, iops: float, mean_us: float, read: bool, share: float) -> Direction:

@@ -177,8 +177,8 @@ class Rack:
         """Kernel names of what a device is made of: an array, a disk with a cache, a disk on several paths."""
         if name in self.md:
             return tuple(member.name for member in self.md[name].members)
-        if (found := self.dataset(name)) is not None:
-            return found[0].disks
+        if (pair := self.dataset(name)) is not None:
+            return pair[0].disks
         for volume in self.logical_volumes():
             for node in volume.nodes(self.now()):
                 if node.kernel == name:
@@ -204,17 +204,17 @@ class Rack:
         """What the ARC holds and has counted, of all that lies on pools."""
         each = [counts for name, counts in self.caches.items() if self.dataset(name) is not None]
         keys = ("held_bytes", "read_hits", "read_misses", "write_misses")
-        return CacheCounts(**{key: sum(getattr(one, key) for one in each) for key in keys})
+        return CacheCounts(**{key: sum(getattr(cache_counts, key) for cache_counts in each) for key in keys})
 
     def dataset(self, name: str) -> tuple[ZfsPool, Dataset] | None:
         """A dataset by its name, a volume by its kernel name too, with its pool."""
-        rows = ((pool, key, one) for pool in self.pools.values() for key, one in pool.datasets.items())
-        return next(((pool, one) for pool, key, one in rows if name in (key, one.node)), None)
+        rows = ((pool, key, dataset) for pool in self.pools.values() for key, dataset in pool.datasets.items())
+        return next(((pool, dataset) for pool, key, dataset in rows if name in (key, dataset.node)), None)
 
     def superblock(self, name: str) -> MdArray | None:
         """The array that the metadata on a device are of, whether it runs or not; None without."""
         arrays = (*self.md.values(), *self.stopped.values())
-        return next((one for one in arrays if any(it.name == name and not it.blank for it in one.members)), None)
+        return next((array for array in arrays if any(it.name == name and not it.blank for it in array.members)), None)
 
     def forget_superblock(self, name: str) -> None:
         """A device bears the metadata of no array that is stopped any longer."""
@@ -227,9 +227,9 @@ class Rack:
     def overwrite(self, name: str) -> None:
         """What lay on a raw device is gone with the first write."""
         self.forget_superblock(name)
-        found = self.on_device(name)
-        if found is not None:
-            found[1].content = None
+        pair = self.on_device(name)
+        if pair is not None:
+            pair[1].content = None
         self.lying.pop(name, None)
         for _, unit in self.units():
             unit.content = None if unit.device == name else unit.content
@@ -251,9 +251,9 @@ class Rack:
 
     def layout(self, name: str, path: str = "") -> WorkloadTarget | None:
         """What the load model needs to know of a device; None if there is none of that name. `path`: a file on it."""
-        found = self.on_device(name)
-        if found is not None:
-            card, volume = found
+        pair = self.on_device(name)
+        if pair is not None:
+            card, volume = pair
             return card.layout(volume, self.now())
         for smart, drive in self.logical_drives():
             if drive.device == f"/dev/{name}":

@@ -270,7 +270,7 @@ def write_demand(layout: WorkloadTarget, work: IoPattern, size: int) -> Demand:
     return Demand((taken, drives, link), card.write_back_alone_us + size / card.write_mbps, drives)
 
 
-def _through_md(layout: WorkloadTarget, work: IoPattern, size: int, found: Demand, *, read: bool) -> Demand:
+def _through_md(layout: WorkloadTarget, work: IoPattern, size: int, demand: Demand, *, read: bool) -> Demand:
     """Return it with the processor time of md, and what is left of the drives where all of them stream at once."""
     software, parity = layout.software, PARITY.get(layout.level, 0)
     assert software is not None
@@ -280,7 +280,7 @@ def _through_md(layout: WorkloadTarget, work: IoPattern, size: int, found: Deman
         threaded += software.parity_us[parity] * (software.read_parity if read else 1.0)
     if parity > 1 and not read:
         threaded += size * _full_stripes(layout, work, size) / software.second_mbps
-    drives = found.drives
+    drives = demand.drives
     if work.sequential:
         left = software.write_stream
         if read:
@@ -291,7 +291,7 @@ def _through_md(layout: WorkloadTarget, work: IoPattern, size: int, found: Deman
     jobs = max(1, min(work.jobs, CORES))
     # Each array of an array of arrays has a thread of its own, which one job does not keep busy at the same time.
     time = submit / jobs + threaded / min(jobs, layout.spans)
-    return Demand((time, drives, 0.0), found.alone + submit + threaded, drives)
+    return Demand((time, drives, 0.0), demand.alone + submit + threaded, drives)
 
 
 def parity_operations(layout: WorkloadTarget, work: IoPattern) -> tuple[float, float, float]:

@@ -111,16 +111,16 @@ class DiskSystem:
     cache_mib: int = 1536
     """Cache of a controller."""
 
-    def writes_back(self, one: HostDisk) -> bool:
+    def writes_back(self, disk: HostDisk) -> bool:
         """Whether writes are cached now: as configured, while the batteries are well or it may do without them, and
         while the other controller is there where it has to get a copy.
         """
-        kept = self.battery == "Optimal" or one.without_battery
-        return one.write_cache and kept and (not one.mirroring or self.second == "Online")
+        kept = self.battery == "Optimal" or disk.without_battery
+        return disk.write_cache and kept and (not disk.mirroring or self.second == "Online")
 
-    def said(self, words: Sequence[str], now: float | None = None) -> SimulatedOutput:
+    def said(self, args: Sequence[str], now: float | None = None) -> SimulatedOutput:
         """What SMcli prints, and what it does to the disk system. Without a time nothing takes any."""
-        match list(words):
+        match list(args):
             case ["-d"]:
                 return SimulatedOutput(
                     text=f"{self.name}\t192.0.2.10\t192.0.2.11\n\nSMcli completed successfully.\n", seconds=1
@@ -137,10 +137,10 @@ class DiskSystem:
             return SimulatedOutput(text=f"{_BEGIN}{self._profile()}\n{_END}", seconds=3)
         if self.locked:
             return _failed("error code 4 - Resource is busy: another process changes the storage subsystem.")
-        if found := _SET_SYSTEM.fullmatch(text):
-            why_not = self._set_system(found[1], found[2])
-        elif found := _SET_VOLUME.fullmatch(text):
-            why_not = self._set_volumes(re.findall(r'"([^"]+)"', found[1]), found[2], found[3], now)
+        if match := _SET_SYSTEM.fullmatch(text):
+            why_not = self._set_system(match[1], match[2])
+        elif match := _SET_VOLUME.fullmatch(text):
+            why_not = self._set_volumes(re.findall(r'"([^"]+)"', match[1]), match[2], match[3], now)
         else:
             return SimulatedOutput(
                 text="Performing syntax check...\n\nSyntax error.\n\nSMcli failed.\n", code=1, seconds=3
@@ -165,30 +165,30 @@ class DiskSystem:
         if len(names) > _MOST:
             return f"A command may name {_MOST} logical drives at most."
         for name in names:
-            one = known.get(name)
-            why_not = f"No logical drive {name}." if one is None else self._set_volume(one, word, value, now)
+            disk = known.get(name)
+            why_not = f"No logical drive {name}." if disk is None else self._set_volume(disk, word, value, now)
             if why_not:
                 return why_not
         return ""
 
-    def _set_volume(self, one: HostDisk, word: str, value: str, now: float | None) -> str:
+    def _set_volume(self, disk: HostDisk, word: str, value: str, now: float | None) -> str:
         if word in _SWITCHES and value in ("TRUE", "FALSE"):
-            setattr(one, _SWITCHES[word], value == "TRUE")
+            setattr(disk, _SWITCHES[word], value == "TRUE")
             return ""
         match word:
-            case "segmentSize" if now is not None and now < one.moved_by:
-                return f"An operation on the logical drive {one.name} is in progress."
+            case "segmentSize" if now is not None and now < disk.moved_by:
+                return f"An operation on the logical drive {disk.name} is in progress."
             case "segmentSize" if value in ("8", "16", "32", "64", "128", "256", "512"):
-                one.segment_kib = int(value)
-                one.moved_by = 0.0 if now is None else now + one.size_bytes / _MOVES_A_SECOND
+                disk.segment_kib = int(value)
+                disk.moved_by = 0.0 if now is None else now + disk.size_bytes / _MOVES_A_SECOND
             case "modificationPriority" if value in ("highest", "high", "medium", "low", "lowest"):
-                one.priority = value
+                disk.priority = value
             case "cacheFlushModifier" if value in ("Immediate", "Infinite"):
-                one.flush = 0.0 if value == "Immediate" else None
+                disk.flush = 0.0 if value == "Immediate" else None
             case "cacheFlushModifier" if value in _MILLISECONDS:
-                one.flush = _MILLISECONDS[value]
+                disk.flush = _MILLISECONDS[value]
             case "cacheFlushModifier" if value.isdigit() and int(value) in _SECONDS:
-                one.flush = float(value)
+                disk.flush = float(value)
             case _:
                 return f"The value {value} is not valid for the parameter {word}."
         return ""
@@ -248,32 +248,32 @@ class DiskSystem:
         head = f"   SUMMARY\n\n   Number of standard logical drives: {len(self.volumes)}\n\n   DETAILS\n"
         return head + "".join(f"\n{self._volume(volume)}" for volume in self.volumes)
 
-    def _volume(self, one: HostDisk) -> str:
-        spelled = ":".join(one.wwn[at : at + 2] for at in range(0, len(one.wwn), 2))
-        cached = "Enabled" if one.write_cache else "Disabled"
-        flush = "Infinite" if one.flush is None else "Immediate" if not one.flush else f"{one.flush:.2f}"
+    def _volume(self, disk: HostDisk) -> str:
+        spelled = ":".join(disk.wwn[at : at + 2] for at in range(0, len(disk.wwn), 2))
+        cached = "Enabled" if disk.write_cache else "Disabled"
+        flush = "Infinite" if disk.flush is None else "Immediate" if not disk.flush else f"{disk.flush:.2f}"
         rows = {
             "Logical Drive status": "Optimal",
-            "Capacity": _capacity(one.gigabytes),
+            "Capacity": _capacity(disk.gigabytes),
             "Logical Drive ID": spelled,
             "Subsystem ID (SSID)": "0",
-            "Associated array": one.array,
-            "RAID level": one.level,
+            "Associated array": disk.array,
+            "RAID level": disk.level,
             "Drive type": "Fibre Channel",
             "Preferred owner": "Controller in slot A",
             "Current owner": "Controller in slot A",
-            "Segment size": f"{one.segment_kib} KB",
+            "Segment size": f"{disk.segment_kib} KB",
             "Maximum future segment size": "2,048 KB",
-            "Modification priority": one.priority.capitalize(),
-            "Read cache": _switch(one.read_cache),
+            "Modification priority": disk.priority.capitalize(),
+            "Read cache": _switch(disk.read_cache),
             "Write cache": cached,
-            "   Write cache without batteries": _switch(one.without_battery),
-            "   Write cache with mirroring": _switch(one.mirroring),
+            "   Write cache without batteries": _switch(disk.without_battery),
+            "   Write cache with mirroring": _switch(disk.mirroring),
             "Flush write cache after (in seconds)": flush,
-            "Dynamic cache read prefetch": _switch(one.prefetch),
+            "Dynamic cache read prefetch": _switch(disk.prefetch),
             "Enable background media scan": "Enabled",
         }
-        return f"   Logical Drive name: {one.name}\n\n{_rows(6, rows)}"
+        return f"   Logical Drive name: {disk.name}\n\n{_rows(6, rows)}"
 
     def _drives(self) -> str:
         count = self.drives + self.unassigned

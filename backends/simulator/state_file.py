@@ -58,7 +58,7 @@ def _card(row: dict[str, Any]) -> SimulatedCard:
     row = row | {key: tuple(row[key]) for key in ("seen_by", "options", "pending")}
     disks = [SimulatedDrive(**disk) for disk in row["disks"]]
     card = SimulatedCard(
-        **(row | {"battery": battery, "disks": disks, "volumes": [_volume(one) for one in row["volumes"]]})
+        **(row | {"battery": battery, "disks": disks, "volumes": [_volume(item) for item in row["volumes"]]})
     )
     card.type  # noqa: B018  (a model that is not known is no rack)
     return card
@@ -69,25 +69,25 @@ def _array(row: dict[str, Any]) -> MdArray:
 
 
 def _group(row: dict[str, Any]) -> LvmGroup:
-    volumes = [LvmVolume(**(one | {"counts": CacheCounts(**one["counts"])})) for one in row["volumes"]]
+    volumes = [LvmVolume(**(item | {"counts": CacheCounts(**item["counts"])})) for item in row["volumes"]]
     return LvmGroup(**(row | {"volumes": volumes}))
 
 
 def _smart(row: dict[str, Any]) -> SmartCard:
-    volumes = (SmartVolume(**(one | {"content": _content(one["content"])})) for one in row["volumes"])
+    volumes = (SmartVolume(**(item | {"content": _content(item["content"])})) for item in row["volumes"])
     return SmartCard(**(row | {"bays": tuple(SmartBay(**bay) for bay in row["bays"]), "volumes": tuple(volumes)}))
 
 
 def _threeware(row: dict[str, Any]) -> SimulatedThreeware:
     units = [
-        SimulatedUnit(**(one | {"ports": tuple(one["ports"]), "content": _content(one["content"])}))
-        for one in row["units"]
+        SimulatedUnit(**(item | {"ports": tuple(item["ports"]), "content": _content(item["content"])}))
+        for item in row["units"]
     ]
-    return SimulatedThreeware(**(row | {"ports": [SimulatedPort(**one) for one in row["ports"]], "units": units}))
+    return SimulatedThreeware(**(row | {"ports": [SimulatedPort(**item) for item in row["ports"]], "units": units}))
 
 
 def _system(row: dict[str, Any]) -> DiskSystem:
-    blocks, volumes = tuple(row["blocks"]), [HostDisk(**one) for one in row["volumes"]]
+    blocks, volumes = tuple(row["blocks"]), [HostDisk(**item) for item in row["volumes"]]
     return DiskSystem(**(row | {"blocks": blocks, "volumes": volumes}))
 
 
@@ -96,7 +96,7 @@ def _pathed(row: dict[str, Any]) -> MultipathDisk:
 
 
 def _pool(row: dict[str, Any]) -> ZfsPool:
-    return ZfsPool(**(row | {"datasets": {name: Dataset(**one) for name, one in row["datasets"].items()}}))
+    return ZfsPool(**(row | {"datasets": {name: Dataset(**item) for name, item in row["datasets"].items()}}))
 
 
 def _content(row: dict[str, Any] | None) -> Content | None:

@@ -161,11 +161,11 @@ class SimulatedThreeware:
 
     def unit(self, number: int) -> SimulatedUnit | None:
         """The one of a number."""
-        return next((one for one in self.units if one.number == number), None)
+        return next((unit for unit in self.units if unit.number == number), None)
 
     def unit_of(self, port: int) -> SimulatedUnit | None:
         """The one that has a drive."""
-        return next((one for one in self.units if port in one.ports), None)
+        return next((unit for unit in self.units if port in unit.ports), None)
 
     def writes_back(self, unit: SimulatedUnit) -> bool:
         """Whether writes are really cached: not while its battery is not ready."""
@@ -198,8 +198,8 @@ class SimulatedThreeware:
         parity = kind in ("RAID-5", "RAID-50") and (each or len(ports)) >= 5
         made.begun = now if parity else None
         self.units.append(made)
-        self.units.sort(key=lambda one: one.number)
+        self.units.sort(key=lambda unit: unit.number)
         return made
 
     def _number(self) -> int:
-        return next(one for one in range(len(self.units) + 1) if self.unit(one) is None)
+        return next(number for number in range(len(self.units) + 1) if self.unit(number) is None)

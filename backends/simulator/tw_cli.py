@@ -29,31 +29,31 @@ _UNKNOWN = SimulatedOutput(text="Error: (CLI:009) Invalid command.\n", code=1)
 Cards = Sequence[SimulatedThreeware]
 
 
-def question(words: Sequence[str]) -> str:
+def question(args: Sequence[str]) -> str:
     """What it asks before it does something; "" for nothing."""
-    if len(words) == 2 and _UNIT.fullmatch(words[0]) and words[1] == "del":
+    if len(args) == 2 and _UNIT.fullmatch(args[0]) and args[1] == "del":
         return (
-            f"Deleting {words[0]} will cause the data on the unit to be permanently lost.\n"
+            f"Deleting {args[0]} will cause the data on the unit to be permanently lost.\n"
             "Do you want to continue ? Y|N [N]: "
         )
     return ""
 
 
-def said(cards: Cards, words: Sequence[str], now: float = 0.0) -> SimulatedOutput:
+def said(cards: Cards, args: Sequence[str], now: float = 0.0) -> SimulatedOutput:
     """What tw_cli prints, and what it does; a question was answered already."""
-    if list(words) == ["info"]:
+    if list(args) == ["info"]:
         title = "Ctl   Model        (V)Ports  Drives   Units   NotOpt  RRate   VRate  BBU"
         return _table(title, [_card_row(card, now) for card in cards])
-    named = words[1] if words[:1] == ["info"] or words[:1] == ("info",) else (words or ("",))[0]
+    named = args[1] if args[:1] == ["info"] or args[:1] == ("info",) else (args or ("",))[0]
     place = re.match(_CARD, named)
-    card = next((one for one in cards if place is not None and one.number == int(place[1])), None)
+    card = next((threeware for threeware in cards if place is not None and threeware.number == int(place[1])), None)
     if card is None:
         return _INVALID
-    return _of_card(card, list(words), now)
+    return _of_card(card, list(args), now)
 
 
-def _of_card(card: SimulatedThreeware, words: list[str], now: float) -> SimulatedOutput:
-    match words:
+def _of_card(card: SimulatedThreeware, args: list[str], now: float) -> SimulatedOutput:
+    match args:
         case ["info", _, "unitstatus"]:
             titles = ("Unit", "UnitType", "Status", "%RCmpl", "%V/I/M", "Stripe", "Size(GB)", "Cache", "AVrfy")
             return _table(_ROW.format(*titles), [_unit_row(unit, now) for unit in card.units])
@@ -67,7 +67,7 @@ def _of_card(card: SimulatedThreeware, words: list[str], now: float) -> Simulate
         case [where, "add", *rest] if _CARD.fullmatch(where):
             return _added(card, dict(word.partition("=")[::2] for word in rest), now)
         case [where, "show", "serial"] if port := _PORT.fullmatch(where):
-            drive = next((one for one in card.ports if one.number == int(port[2])), None)
+            drive = next((other_port for other_port in card.ports if other_port.number == int(port[2])), None)
             return (
                 _INVALID if drive is None else SimulatedOutput(text=f"{where} Serial = {drive.serial}\n", seconds=0.1)
             )
@@ -78,10 +78,8 @@ def _of_card(card: SimulatedThreeware, words: list[str], now: float) -> Simulate
             return _INVALID
 
 
-def _of_unit(
-    card: SimulatedThreeware, unit: SimulatedUnit, where: str, words: list[str], now: float
-) -> SimulatedOutput:
-    match words:
+def _of_unit(card: SimulatedThreeware, unit: SimulatedUnit, where: str, args: list[str], now: float) -> SimulatedOutput:
+    match args:
         case ["show", "storsave"]:
             return SimulatedOutput(text=f"{where} Storsave Policy = {_POLICIES[unit.storsave]}\n", seconds=0.4)
         case ["show", "qpolicy"]:
@@ -91,10 +89,10 @@ def _of_unit(
         case ["del"]:
             card.units.remove(unit)
             return SimulatedOutput(text=f"Deleting unit {where[1:]} ...Done.\n", seconds=1, changed=True)
-        case ["set", what, *quiet] if found := _SET.fullmatch(what):
-            if quiet != (["quiet"] if found[1] in _ASKS else []):
+        case ["set", what, *quiet] if match := _SET.fullmatch(what):
+            if quiet != (["quiet"] if match[1] in _ASKS else []):
                 return _UNKNOWN
-            return _set(card, unit, where, found[1], found[2])
+            return _set(card, unit, where, match[1], match[2])
         case _:
             return _INVALID
 

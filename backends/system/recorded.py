@@ -80,16 +80,16 @@ class RecordingHost(HostWrapper):
 
     async def read_many(self, paths: Sequence[str]) -> Mapping[str, str]:
         """Reads and notes."""
-        found = await self._inner.read_many(paths)
+        matches = await self._inner.read_many(paths)
         for path in paths:
-            self._files[path] = found.get(path)
-        return found
+            self._files[path] = matches.get(path)
+        return matches
 
     async def list(self, pattern: str) -> tuple[str, ...]:
         """Lists and notes."""
-        found = await self._inner.list(pattern)
-        self._lists[pattern] = list(found)
-        return found
+        matches = await self._inner.list(pattern)
+        self._lists[pattern] = list(matches)
+        return matches
 
     async def link(self, path: str) -> str | None:
         """Resolves and notes."""
@@ -113,9 +113,9 @@ class RecordingHost(HostWrapper):
 
     def which(self, names: Sequence[str]) -> str | None:
         """Looks and notes."""
-        found = self._inner.which(names)
-        self._which["\0".join(names)] = found
-        return found
+        value = self._inner.which(names)
+        self._which["\0".join(names)] = value
+        return value
 
     def texts(self) -> Iterator[str]:
         """Yield the content of every file and all that programs said."""
@@ -257,9 +257,9 @@ class ReplayHost(SyntheticHost):
         old = self._files.get(path)
         if old is None:
             raise NotFoundError(f"{path} was not recorded.")
-        words = re.sub(r"[][]", "", old).split()
-        if "[" in old and text in words:
-            self._files[path] = " ".join(f"[{word}]" if word == text else word for word in words)
+        tokens = re.sub(r"[][]", "", old).split()
+        if "[" in old and text in tokens:
+            self._files[path] = " ".join(f"[{word}]" if word == text else word for word in tokens)
         else:
             self._files[path] = text
 

@@ -53,11 +53,11 @@ class Recording:
     def fits(self, command: Command) -> bool:
         """Whether this is what `command` would have said."""
         wanted = self.argv
-        words: Sequence[str] = command.argv
+        args: Sequence[str] = command.argv
         if wanted[-1:] == ("**",):
             wanted = wanted[:-1]
-            words = words[: len(wanted)]
-        if len(words) != len(wanted) or not all(map(fnmatch.fnmatchcase, words, wanted)):
+            args = args[: len(wanted)]
+        if len(args) != len(wanted) or not all(map(fnmatch.fnmatchcase, args, wanted)):
             return False
         return not self.lines or set(self.lines) <= _lines_of(command.argv[-1])
 

@@ -63,21 +63,21 @@ class UnresponsiveDeviceCache(HostWrapper):
     def silences(self) -> tuple[ToolTimeoutError, ...]:
         """What has been given up lately, in the order of that."""
         now = self._clock()
-        return tuple(one.error for one in self._silent.values() if now - one.at < AGAIN)
+        return tuple(silence.error for silence in self._silent.values() if now - silence.at < AGAIN)
 
     def _known(self, argv: tuple[str, ...]) -> ToolTimeoutError | None:
         now = self._clock()
-        self._silent = {words: one for words, one in self._silent.items() if now - one.at < AGAIN}
+        self._silent = {args: one for args, one in self._silent.items() if now - one.at < AGAIN}
         if argv in self._silent:
             error = self._silent[argv].error
             return ToolTimeoutError(error.message, hint=error.hint, evidence=error.evidence, devices=error.devices)
         nodes = {_disk(word) for word in argv[1:] if word.startswith("/dev/")}
-        for one in self._silent.values():
-            if named := nodes.intersection(one.error.devices):
+        for silence in self._silent.values():
+            if named := nodes.intersection(silence.error.devices):
                 return ToolTimeoutError(
                     f"{os.path.basename(argv[0])} was not asked of /dev/{min(named)}, which gives no answer.",
-                    hint=one.error.hint,
-                    evidence=one.error.evidence,
+                    hint=silence.error.hint,
+                    evidence=silence.error.evidence,
                     devices=tuple(sorted(named)),
                 )
         return None

@@ -169,8 +169,8 @@ class LoggingHost(HostWrapper):
         try:
             done = await self._inner.run(command)
         except RaidbenchError as error:
-            words = command.masked(error.evidence or str(error))
-            self._tell(command.shown(), command.mutates, started, clock, None, "", words)
+            text = command.masked(error.evidence or str(error))
+            self._tell(command.shown(), command.mutates, started, clock, None, "", text)
             raise
         except asyncio.CancelledError:
             self._tell(command.shown(), command.mutates, started, clock, None, "", "not waited for")

@@ -39,8 +39,8 @@ def candidates(reading: Reading) -> list[str]:
     return [str(value) for value in legal]
 
 
-def _things(found: Inventory) -> tuple[Controller | Array | Drive, ...]:
-    return (*found.controllers, *found.arrays, *found.drives)
+def _things(inventory: Inventory) -> tuple[Controller | Array | Drive, ...]:
+    return (*inventory.controllers, *inventory.arrays, *inventory.drives)
 
 
 @pytest.mark.asyncio
@@ -59,19 +59,19 @@ class FindsConformance:
 
     async def test_finds_something(self, backend: InventoryBackend) -> None:
         """There is something to try it on."""
-        found = await backend.inventory()
-        assert found.drives or found.arrays or found.controllers
+        inventory = await backend.inventory()
+        assert inventory.drives or inventory.arrays or inventory.controllers
 
     async def test_two_probes_are_equal(self, backend: InventoryBackend, targets: tuple[Target, ...]) -> None:
         """Looking twice finds the same; looking changes nothing."""
         first, second = await backend.inventory(), await backend.inventory()
         # on a real machine, others may come and go beside ours
-        for target in targets or tuple(thing.target for thing in _things(first)):
+        for target in targets or tuple(device.target for device in _things(first)):
             assert first.find(str(target)) == second.find(str(target))
 
     async def test_addresses_are_unique(self, backend: InventoryBackend) -> None:
         """An address names one thing."""
-        addresses = [str(thing.target) for thing in _things(await backend.inventory())]
+        addresses = [str(device.target) for device in _things(await backend.inventory())]
         assert len(addresses) == len(set(addresses))
 
     async def test_health_of_drives_is_plausible(self, backend: InventoryBackend) -> None:
@@ -81,7 +81,7 @@ class FindsConformance:
             counts = (health.media_errors, health.other_errors, health.predictive_errors, health.wear_percent)
             assert all(count is None or count >= 0 for count in counts), drive.target
             degrees = (health.temperature, health.temperature_limit)
-            assert all(one is None or -60 < one < 200 for one in degrees), drive.target
+            assert all(degree is None or -60 < degree < 200 for degree in degrees), drive.target
 
     async def test_the_doctor_hears_whole_sentences(self, backend: InventoryBackend) -> None:
         """Whatever is missing or wrong is told, and of what."""
@@ -105,9 +105,9 @@ class Conformance(FindsConformance):
         self, backend: Backend, targets: tuple[Target, ...]
     ) -> None:
         """Every target is in the inventory and has settings."""
-        found = await backend.inventory()
+        inventory = await backend.inventory()
         assert targets
-        assert all(found.find(str(target)) is not None and backend.settings(target) for target in targets)
+        assert all(inventory.find(str(target)) is not None and backend.settings(target) for target in targets)
 
     async def test_every_setting_declared_is_read(self, backend: Backend, targets: tuple[Target, ...]) -> None:
         """What is declared is read, in that order."""
@@ -171,12 +171,12 @@ class Conformance(FindsConformance):
         self, backend: Backend, targets: tuple[Target, ...]
     ) -> None:
         """A change of what the kernel has as a disk waits for a job on that disk, and the job for it."""
-        by_target = {thing.target: thing for thing in _things(await backend.inventory())}
+        by_target = {other_device.target: other_device for other_device in _things(await backend.inventory())}
         for target in targets:
-            thing = by_target.get(target)
-            if thing is None or isinstance(thing, Controller) or thing.device is None or thing.identity is None:
+            device = by_target.get(target)
+            if device is None or isinstance(device, Controller) or device.device is None or device.identity is None:
                 continue
-            locked = set(disk_lock(thing.identity).splitlines())
+            locked = set(disk_lock(device.identity).splitlines())
             for key, reading in (await backend.read(target)).items():
                 for value in candidates(reading)[:1] if reading.availability.available else ():
                     change = await backend.plan(target, key, value)
@@ -318,13 +318,13 @@ def forged_steps(change: Change) -> list[ChangeStep]:
     ]
     if first.path is not None:
         return [*strange, replace(first, path=f"{first.path}x"), replace(first, path=f"/tmp{first.path}")]
-    program, *words = first.argv
+    program, *args = first.argv
     return [
         *strange,
-        ChangeStep(argv=("/bin/sh", *words)),
-        ChangeStep(argv=(program, "del", "force", *words)),
-        ChangeStep(argv=(program, *words, "/dev/sda")),
-        ChangeStep(argv=(program, *words[:-1])),
+        ChangeStep(argv=("/bin/sh", *args)),
+        ChangeStep(argv=(program, "del", "force", *args)),
+        ChangeStep(argv=(program, *args, "/dev/sda")),
+        ChangeStep(argv=(program, *args[:-1])),
     ]
 
 

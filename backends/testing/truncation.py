@@ -101,11 +101,11 @@ class BackendOutput:
 async def known(backend: InventoryBackend, wishes: Mapping[Target, tuple[str, str]]) -> BackendOutput:
     """All that a backend says. `wishes`: a key and a value by target, to be planned."""
     try:
-        found = await backend.inventory()
+        inventory = await backend.inventory()
     except RaidbenchError as error:
-        found = Inventory(problems=(Problem(where="", message=error.message),))
-    facts = dict(_facts(found))
-    problems = {problem.message for problem in found.problems}
+        inventory = Inventory(problems=(Problem(where="", message=error.message),))
+    facts = dict(_facts(inventory))
+    problems = {problem.message for problem in inventory.problems}
     plans: dict[Target, Change | None] = {}
     for target, (key, value) in wishes.items():
         assert isinstance(backend, SettingsBackend)
@@ -125,11 +125,11 @@ async def known(backend: InventoryBackend, wishes: Mapping[Target, tuple[str, st
     )
 
 
-def _facts(found: Inventory) -> Iterator[tuple[str, object]]:
+def _facts(inventory: Inventory) -> Iterator[tuple[str, object]]:
     for kind in ("controllers", "arrays", "drives"):
-        for thing in getattr(found, kind):
-            yield str(thing.target), kind
-            yield from _of(str(thing.target), thing)
+        for item in getattr(inventory, kind):
+            yield str(item.target), kind
+            yield from _of(str(item.target), item)
 
 
 def _of(name: str, thing: Any) -> Iterator[tuple[str, object]]:
@@ -159,14 +159,14 @@ def _item(path: str, item: Any) -> Iterator[tuple[str, object]]:
 
 async def wishes_of(backend: InventoryBackend, targets: Sequence[Target]) -> dict[Target, tuple[str, str]]:
     """For each target a setting that can be changed, and a value that it has not."""
-    found: dict[Target, tuple[str, str]] = {}
+    matches: dict[Target, tuple[str, str]] = {}
     for target in targets:
         assert isinstance(backend, SettingsBackend)
         for key, reading in (await backend.read(target)).items():
             others = [value for value in candidates(reading) if value != reading.now]
             if reading.availability.available and others:
-                found.setdefault(target, (key, others[0]))
-    return found
+                matches.setdefault(target, (key, others[0]))
+    return matches
 
 
 async def complaints(
@@ -186,9 +186,9 @@ async def complaints(
     host = TruncatingHost(machine())
     whole = await known(make(host), wishes)
     wrong = []
-    for spoiled, at, words in _cuts(host, places, files):
+    for spoiled, at, text in _cuts(host, places, files):
         half = await known(make(TruncatingHost(machine(), spoiled, at)), wishes)
-        wrong += [f"{words}: {one}" for one in _wrong(whole, half)]
+        wrong += [f"{text}: {name}" for name in _wrong(whole, half)]
     return wrong
 
 

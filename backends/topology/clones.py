@@ -56,26 +56,26 @@ class Clones:
 
         Nothing proves that they are two: the serial number of a remote disk is whatever its server says.
         """
-        found: dict[str, dict[str, str]] = {}
+        matches: dict[str, dict[str, str]] = {}
         for signature, node, other in self._pairs():
-            one, two = (self.picture.tree.disk_of(each.name) for each in (node, other))
-            if one != two and self._proof(node, other) is None:
-                words = f"{SAME} {self._shown(other)}, with one UUID ({_content(signature)})"
-                found.setdefault(one, {}).setdefault(two, words)
-        return found
+            name, two = (self.picture.tree.disk_of(each.name) for each in (node, other))
+            if name != two and self._proof(node, other) is None:
+                text = f"{SAME} {self._shown(other)}, with one UUID ({_content(signature)})"
+                matches.setdefault(name, {}).setdefault(two, text)
+        return matches
 
     def copies(self, nodes: Collection[Node]) -> tuple[str, ...]:
         """Return sentences for content of `nodes` that another device in use has, too, where both are proven apart."""
         names = {node.name for node in nodes}
-        found: list[str] = []
+        matches: list[str] = []
         for signature, node, other in self._pairs():
             if node.name not in names or not (uses := self.picture.uses_of_node(other)):
                 continue
             if (proof := self._proof(node, other)) is not None:
                 whose = f"the UUID of {self._shown(other)}, {_used(uses[0])}"
                 why = f"its data are {proof.value}, so it is a copy"
-                found.append(f"{self._shown(node)}: its {clean(signature.kind)} has {whose}; {why}")
-        return tuple(dict.fromkeys(found))
+                matches.append(f"{self._shown(node)}: its {clean(signature.kind)} has {whose}; {why}")
+        return tuple(dict.fromkeys(matches))
 
     def _pairs(self) -> Iterator[tuple[Signature, Node, Node]]:
         """Every two devices with one UUID of which nothing else is known that they share, and the mark of the first."""
@@ -88,8 +88,10 @@ class Clones:
                     groups.setdefault(uuid, []).append((signature, tree.nodes[name]))
         for group in groups.values():
             for signature, node in group if len(group) > 1 else ():
-                related = {one.name for one in (*tree.above(node.name), *tree.below(node.name), node)}
-                related |= {one.name for relation in self.picture.related(node.name) for one in relation.nodes}
+                related = {other_node.name for other_node in (*tree.above(node.name), *tree.below(node.name), node)}
+                related |= {
+                    other_node.name for relation in self.picture.related(node.name) for other_node in relation.nodes
+                }
                 yield from ((signature, node, other) for _, other in group if other.name not in related)
 
     def _proof(self, node: Node, other: Node) -> Proof | None:
@@ -100,7 +102,7 @@ class Clones:
         ours, theirs = self._grounds(node), self._grounds(other)
         if not ours or not theirs:
             return None
-        proofs = [self._apart(one, two) for one in ours for two in theirs]
+        proofs = [self._apart(ground, two) for ground in ours for two in theirs]
         return None if None in proofs else next(proof for proof in Proof if proof in proofs)
 
     def _apart(self, one: _Ground, other: _Ground) -> Proof | None:
@@ -120,7 +122,7 @@ class Clones:
     def _grounds(self, node: Node) -> tuple[_Ground, ...]:
         """What a device lies on at the bottom; nothing where that is not known as a whole."""
         tree, backings = self.picture.tree, self.picture.backings
-        found: dict[_Ground, None] = {}
+        matches: dict[_Ground, None] = {}
         seen: set[_Ground] = set()
         waiting = [_Ground(disk=tree.disk_of(node.name))]
         while waiting:
@@ -134,15 +136,18 @@ class Clones:
             if slaves := tree.nodes[ground.disk].slaves:
                 lower = [_Ground(disk=tree.disk_of(slave), files=ground.files) for slave in slaves]
             elif backing is None:
-                found[ground] = None
+                matches[ground] = None
                 continue
             else:
-                lower = [_Ground(disk=one.disk, files=(*ground.files, *one.files)) for one in self._beneath(backing)]
+                lower = [
+                    _Ground(disk=other_ground.disk, files=(*ground.files, *other_ground.files))
+                    for other_ground in self._beneath(backing)
+                ]
             if not lower:
                 return ()
-            found |= {one: None for one in lower if not one.disk}
-            waiting += [one for one in lower if one.disk]
-        return tuple(found)
+            matches |= {ground: None for ground in lower if not ground.disk}
+            waiting += [ground for ground in lower if ground.disk]
+        return tuple(matches)
 
     def _beneath(self, backing: Backing) -> list[_Ground]:
         """What a loop or zram device is set up on: a device, or a file on a file system."""

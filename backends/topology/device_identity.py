@@ -136,9 +136,9 @@ def identity(node: Node) -> Identity:
     )
 
 
-def exact_size(node: Node | None, told: int | None) -> int | None:
-    """Bytes of what a tool tells of, which rounds them (`told`): those of the kernel's disk where it is one."""
-    return node.size_bytes if node is not None and node.size_bytes else told
+def exact_size(node: Node | None, number: int | None) -> int | None:
+    """Bytes of what a tool tells of, which rounds them (`number`): those of the kernel's disk where it is one."""
+    return node.size_bytes if node is not None and node.size_bytes else number
 
 
 def identity_in(tree: Tree, node: Node) -> Identity:
@@ -232,23 +232,23 @@ def twins_of(tree: Tree) -> dict[str, tuple[str, ...]]:
     That is told by what the disk reports, or by a multipath device that is built on both.
     """
     known = {node.name: node for node in tree.nodes.values() if _is_disk(node)}
-    found: dict[str, set[str]] = {}
+    matches: dict[str, set[str]] = {}
     for name, other in _alike(known.values()):
         if identity(known[name]).same_disk(identity(known[other])) and not _have_one_path(known[name], known[other]):
-            found.setdefault(name, set()).add(other)
+            matches.setdefault(name, set()).add(other)
     for node in tree.nodes.values():
         if is_multipath(node):
             paths = [path for path in node.slaves if path in known]
             for name in paths:
-                found.setdefault(name, set()).update(path for path in paths if path != name)
-    return {name: tuple(sorted(others)) for name, others in found.items() if others}
+                matches.setdefault(name, set()).update(path for path in paths if path != name)
+    return {name: tuple(sorted(others)) for name, others in matches.items() if others}
 
 
 def likely_of(tree: Tree) -> dict[str, dict[str, str]]:
     """Return, for every disk that may be one with others though they are listed apart, those with words that say so."""
     known = {node.name: node for node in tree.nodes.values() if _is_disk(node)}
     twins = twins_of(tree)
-    found: dict[str, dict[str, str]] = {}
+    matches: dict[str, dict[str, str]] = {}
     for name, other in _alike(known.values()):
         own, its = identity(known[name]), identity(known[other])
         if other in twins.get(name, ()) or not own.perhaps_same_disk(its):
@@ -256,13 +256,13 @@ def likely_of(tree: Tree) -> dict[str, dict[str, str]]:
         if own.has_other_serial(its):
             if _have_one_path(known[name], known[other]):
                 continue
-            words = f"with one WWN ({own.wwn}) and other serial numbers"
+            text = f"with one WWN ({own.wwn}) and other serial numbers"
         elif own.serial and (own.serial, own.size_bytes) == (its.serial, its.size_bytes):
-            words = f"with one serial number ({own.serial}) and size"
+            text = f"with one serial number ({own.serial}) and size"
         else:
-            words = f"with one WWN ({own.wwn})"
-        found.setdefault(name, {})[other] = f"{LIKELY} {node_path(other)}, {words}"
-    return found
+            text = f"with one WWN ({own.wwn})"
+        matches.setdefault(name, {})[other] = f"{LIKELY} {node_path(other)}, {text}"
+    return matches
 
 
 def _is_disk(node: Node) -> bool:
@@ -275,9 +275,9 @@ def is_multipath(node: Node) -> bool:
     return node.attributes.get("dm/uuid", "").startswith("mpath-")
 
 
-def _have_one_path(one: Node, other: Node) -> bool:
+def _have_one_path(node: Node, other: Node) -> bool:
     """Return whether both hang from where a disk has one path, so that they are two."""
-    return interface(one) in _ONE_PATH and interface(other) in _ONE_PATH
+    return interface(node) in _ONE_PATH and interface(other) in _ONE_PATH
 
 
 def _alike(nodes: Iterable[Node]) -> list[tuple[str, str]]:
@@ -294,13 +294,13 @@ def _alike(nodes: Iterable[Node]) -> list[tuple[str, str]]:
 
 def paths_of(twins: Mapping[str, tuple[str, ...]], disk: str) -> tuple[str, ...]:
     """All names of a disk, its own included, in natural order: the first is what everybody calls it by."""
-    found = {disk: None}
+    matches = {disk: None}
     waiting = [disk]
     while waiting:
-        new = [other for other in twins.get(waiting.pop(), ()) if other not in found]
-        found |= dict.fromkeys(new)
+        new = [other for other in twins.get(waiting.pop(), ()) if other not in matches]
+        matches |= dict.fromkeys(new)
         waiting += new
-    return tuple(sorted(found, key=natural))
+    return tuple(sorted(matches, key=natural))
 
 
 def relations(
@@ -316,15 +316,15 @@ def relations(
     `mapped`: what device-mapper's tables say; None where nobody asked, and so nobody is told what lies beside it.
     """
     start = tree.disk_of(name)
-    found: dict[str, SameDataDevice] = {}
+    matches: dict[str, SameDataDevice] = {}
     seen = {start}
     waiting: list[tuple[str, str]] = []
 
     def descend(top: str, way: str) -> None:
         for node in tree.below(top):
             disk = tree.disk_of(node.name)
-            if node.name != start and node.name not in found:
-                found[node.name] = SameDataDevice(words=f"{way}built on {node.shown}", nodes=(node,), member=True)
+            if node.name != start and node.name not in matches:
+                matches[node.name] = SameDataDevice(words=f"{way}built on {node.shown}", nodes=(node,), member=True)
             if disk not in seen:
                 seen.add(disk)
                 waiting.append((disk, f"{way}built on {node_path(disk)}, "))
@@ -333,18 +333,18 @@ def relations(
     descend(name, "")
     while waiting:
         disk, way = waiting.pop(0)
-        for other, words in _next(tree, twins, likely, backings, disk):
+        for other, text in _next(tree, twins, likely, backings, disk):
             if other in seen:
                 continue
             seen.add(other)
             backing = backings.get(disk)
             own = backing is not None and backing.claims and other == _disk_of_backing(tree, backing)
-            found[other] = SameDataDevice(words=way + words, nodes=tree.family(other), claimed=own)
-            waiting.append((other, f"{way}{words}, "))
-            descend(other, f"{way}{words}, ")
-    known = {node.name for relation in found.values() for node in relation.nodes}
+            matches[other] = SameDataDevice(words=way + text, nodes=tree.family(other), claimed=own)
+            waiting.append((other, f"{way}{text}, "))
+            descend(other, f"{way}{text}, ")
+    known = {node.name for relation in matches.values() for node in relation.nodes}
     beside = () if mapped is None else _neighbours(tree, RangeMap(tree, mapped, backings), name)
-    return (*found.values(), *(relation for relation in beside if relation.nodes[0].name not in known))
+    return (*matches.values(), *(relation for relation in beside if relation.nodes[0].name not in known))
 
 
 def _neighbours(tree: Tree, layout: RangeMap, name: str) -> Iterator[SameDataDevice]:
@@ -362,12 +362,12 @@ def _neighbours(tree: Tree, layout: RangeMap, name: str) -> Iterator[SameDataDev
             continue
         layers = layout.layers(node.name)
         if not own.isdisjoint(layers) and family.isdisjoint(layers) and (shared := layout.meeting(name, node.name)):
-            words = f"on the same part of {tree.nodes[shared].device} as {node.shown}"
+            text = f"on the same part of {tree.nodes[shared].device} as {node.shown}"
             silent = node.parent is not None or is_mapped(node.name)
             nodes = (node,) if node.parent is not None else tree.family(node.name)
             claimed = node.parent is not None and bool(tree.nodes[node.parent].holders)
             stands = "" if silent else "which is set up there"
-            yield SameDataDevice(words=words, nodes=nodes, neighbour=True, claimed=claimed, stands=stands)
+            yield SameDataDevice(words=text, nodes=nodes, neighbour=True, claimed=claimed, stands=stands)
 
 
 def _next(
@@ -403,5 +403,7 @@ def files_of(disks: Iterable[str], backings: Mapping[str, Backing]) -> dict[str,
     """By place, the files that these devices keep their data in."""
     known = [backings[disk] for disk in disks if disk in backings]
     return {
-        one.place: SameDataDevice(words=f"set up on {clean(one.path, 512)}") for one in known if one.place is not None
+        backing.place: SameDataDevice(words=f"set up on {clean(backing.path, 512)}")
+        for backing in known
+        if backing.place is not None
     }

@@ -49,39 +49,39 @@ Grammar = Callable[[Sequence[str], int], Iterator[DeviceRange]]
 def _ranges(*places: int) -> Grammar:
     """`DEVICE OFFSET` at these places, each as long as the target; those behind the first may be missing."""
 
-    def read(words: Sequence[str], sectors: int) -> Iterator[DeviceRange]:
+    def read(args: Sequence[str], sectors: int) -> Iterator[DeviceRange]:
         for place in places:
-            if place == places[0] or place < len(words):
-                yield _part(words[place], words[place + 1], sectors, at=0)
+            if place == places[0] or place < len(args):
+                yield _part(args[place], args[place + 1], sectors, at=0)
 
     return read
 
 
-def _striped(words: Sequence[str], sectors: int) -> Iterator[DeviceRange]:
-    count = int(words[0])
+def _striped(args: Sequence[str], sectors: int) -> Iterator[DeviceRange]:
+    count = int(args[0])
     for at in range(count):
-        yield _part(words[2 + 2 * at], words[3 + 2 * at], -(-sectors // count))
+        yield _part(args[2 + 2 * at], args[3 + 2 * at], -(-sectors // count))
 
 
-def _mirror(words: Sequence[str], sectors: int) -> Iterator[DeviceRange]:
+def _mirror(args: Sequence[str], sectors: int) -> Iterator[DeviceRange]:
     """`LOG COUNT ARGUMENT... MIRRORS DEVICE OFFSET ...`; a log on a disk is among its arguments."""
-    log = int(words[1])
-    yield from _whole(words[2 : 2 + log], sectors)
-    rest = words[2 + log :]
+    log = int(args[1])
+    yield from _whole(args[2 : 2 + log], sectors)
+    rest = args[2 + log :]
     for at in range(int(rest[0])):
         yield _part(rest[1 + 2 * at], rest[2 + 2 * at], sectors, at=0)
 
 
-def _snapshot(words: Sequence[str], sectors: int) -> Iterator[DeviceRange]:
+def _snapshot(args: Sequence[str], sectors: int) -> Iterator[DeviceRange]:
     """`ORIGIN COW ...`: what is written to a snapshot goes to the second alone."""
-    yield DeviceRange(on=_device(words[0]), sectors=sectors, read=True)
-    yield DeviceRange(on=_device(words[1]))
+    yield DeviceRange(on=_device(args[0]), sectors=sectors, read=True)
+    yield DeviceRange(on=_device(args[1]))
 
 
-def _thin(words: Sequence[str], _sectors: int) -> Iterator[DeviceRange]:
+def _thin(args: Sequence[str], _sectors: int) -> Iterator[DeviceRange]:
     """`POOL NUMBER [ORIGIN]`: an origin outside the pool is only read."""
-    yield DeviceRange(on=_device(words[0]), thin=str(int(words[1])))
-    for origin in words[2:3]:
+    yield DeviceRange(on=_device(args[0]), thin=str(int(args[1])))
+    for origin in args[2:3]:
         yield DeviceRange(on=_device(origin), read=True)
 
 
@@ -89,9 +89,9 @@ def _nothing(_words: Sequence[str], _sectors: int) -> Iterator[DeviceRange]:
     yield from ()
 
 
-def _whole(words: Sequence[str], _sectors: int) -> Iterator[DeviceRange]:
+def _whole(args: Sequence[str], _sectors: int) -> Iterator[DeviceRange]:
     """Every device that is named, from its first sector to its last."""
-    for word in words:
+    for word in args:
         if _DEVICE.fullmatch(word):
             yield DeviceRange(on=word)
 
@@ -132,7 +132,7 @@ def parse_mapped(text: str, tree: Tree) -> Mapping[str, tuple[DeviceRange, ...]]
     for node in tree.nodes.values():
         if given := node.attributes.get("dm/name"):
             names.setdefault(given, []).append(node)
-    found: dict[str, list[DeviceRange]] = {}
+    matches: dict[str, list[DeviceRange]] = {}
     ends: dict[str, int | None] = {}
     for line in text.split("\n"):
         parts = _LINE_mapped.fullmatch(line)
@@ -140,9 +140,9 @@ def parse_mapped(text: str, tree: Tree) -> Mapping[str, tuple[DeviceRange, ...]]
         for node in names.get(given, ()):
             own = _stretches(parts, ends.get(node.name, 0)) if parts is not None else None
             ends[node.name] = None if own is None else own[0]
-            found.setdefault(node.name, []).extend(() if own is None else own[1])
+            matches.setdefault(node.name, []).extend(() if own is None else own[1])
     whole = {name for name, end in ends.items() if end is not None and end * 512 == tree.nodes[name].size_bytes}
-    return {name: tuple(stretches) for name, stretches in found.items() if name in whole}
+    return {name: tuple(stretches) for name, stretches in matches.items() if name in whole}
 
 
 def _stretches(parts: re.Match[str], so_far: int | None) -> tuple[int, list[DeviceRange]] | None:
@@ -151,21 +151,21 @@ def _stretches(parts: re.Match[str], so_far: int | None) -> tuple[int, list[Devi
     if start != so_far:
         return None
     try:
-        found = list(_GRAMMARS.get(parts[4], _whole)(words, sectors))
-        return start + sectors, [one if one.at is None else replace(one, at=one.at + start) for one in found]
+        ranges = list(_GRAMMARS.get(parts[4], _whole)(words, sectors))
+        return start + sectors, [one if one.at is None else replace(one, at=one.at + start) for one in ranges]
     except (ValueError, IndexError):
         return None
 
 
 def untold(tree: Tree, mapped: Mapping[str, tuple[DeviceRange, ...]], name: str) -> list[str]:
     """Where it is not known whether it shares a part of something with another device, in words."""
-    found: dict[str, list[str]] = {}
+    matches: dict[str, list[str]] = {}
     for member, user, beside in _pairs(tree, name):
         if not _on(mapped, user, member) or not _on(mapped, beside, member):
-            found.setdefault(member.device, []).append(tree.nodes[beside].shown)
+            matches.setdefault(member.device, []).append(tree.nodes[beside].shown)
     return [
         f"dmsetup does not tell which parts of {member} it and {', '.join(dict.fromkeys(others[:_MOST]))} have"
-        for member, others in found.items()
+        for member, others in matches.items()
     ]
 
 
@@ -174,7 +174,7 @@ def _pairs(tree: Tree, name: str) -> Iterator[tuple[Node, str, str]]:
     below = tree.below(name)
     chain = {tree.disk_of(name), *(node.name for node in below)}
     for member in below:
-        users = [one for one in sorted(chain) if member.name in tree.nodes[one].slaves]
+        users = [name for name in sorted(chain) if member.name in tree.nodes[name].slaves]
         for beside in member.holders:
             if beside not in chain and beside in tree.nodes:
                 # a pool or a cache divides what it has among its volumes by itself
@@ -225,21 +225,21 @@ Segments = Mapping[str, tuple[Segment, ...]]
 
 def parse_segments(text: str) -> Segments:
     """What `dmsetup table` or `dmsetup status` printed, by device-mapper's names."""
-    found: dict[str, tuple[Segment, ...]] = {}
+    matches: dict[str, tuple[Segment, ...]] = {}
     for line in text.split("\n")[:100_000]:
-        if one := _LINE.fullmatch(line.rstrip()):
-            segment = Segment(start=int(one[2]), length=int(one[3]), kind=one[4], words=tuple(one[5].split()))
-            found[one[1]] = (*found.get(one[1], ()), segment)
-    return found
+        if match := _LINE.fullmatch(line.rstrip()):
+            segment = Segment(start=int(match[2]), length=int(match[3]), kind=match[4], words=tuple(match[5].split()))
+            matches[match[1]] = (*matches.get(match[1], ()), segment)
+    return matches
 
 
 def lies_on(segment: Segment) -> tuple[str, ...]:
     """Return the ranges of other devices that a segment names, as words; none where its arguments are not known."""
     try:
-        found = list(_GRAMMARS.get(segment.kind, _whole)(segment.words, segment.length))
+        ranges = list(_GRAMMARS.get(segment.kind, _whole)(segment.words, segment.length))
     except (ValueError, IndexError):
         return ()
-    return tuple(f"{one.on}+{one.start}{f'#{one.thin}' if one.thin else ''}" for one in found)
+    return tuple(f"{one.on}+{one.start}{f'#{one.thin}' if one.thin else ''}" for one in ranges)
 
 
 def by_name(text: str) -> Segments:
@@ -249,9 +249,9 @@ def by_name(text: str) -> Segments:
 
 def by_kernel(text: str, tree: Tree) -> Segments:
     """The same by kernel name; of a device that it does not tell of there is nothing."""
-    told = by_name(text)
+    fields = by_name(text)
     given = {name: node.attributes["dm/name"] for name, node in tree.nodes.items() if "dm/name" in node.attributes}
-    return {name: told[_plain(own)] for name, own in given.items() if _plain(own) in told}
+    return {name: fields[_plain(own)] for name, own in given.items() if _plain(own) in fields}
 
 
 async def asked_of(host: Host, tree: Tree, question: tuple[str, ...]) -> str:
@@ -267,7 +267,7 @@ async def answer(host: Host, question: tuple[str, ...]) -> str:
 
 def _plain(name: str) -> str:
     r"""Without device-mapper's escapes: `\x20` is a blank."""
-    return _ESCAPED.sub(lambda found: chr(int(found[1], 16)), name)
+    return _ESCAPED.sub(lambda match: chr(int(match[1], 16)), name)
 
 
 # -- classic snapshots and what they were taken of: whoever overwrites that fills their stores ------------------------

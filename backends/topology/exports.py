@@ -90,17 +90,17 @@ class Export:
 
 async def read_exports(host: Host, tree: Tree) -> tuple[Export, ...]:
     """Return all that kernel targets export. Nothing is read of targets that are not there."""
-    found = await asyncio.gather(_nvme(host, tree), _lio(host, tree), _scst(host, tree), _gadgets(host))
-    return tuple(export for exports in found for export in exports)
+    matches = await asyncio.gather(_nvme(host, tree), _lio(host, tree), _scst(host, tree), _gadgets(host))
+    return tuple(export for exports in matches for export in exports)
 
 
 def exported_by(exports: Iterable[Export]) -> dict[str, str]:
     """Return, by device number or place, the words for the targets that export it."""
-    found: dict[str, list[str]] = {}
+    matches: dict[str, list[str]] = {}
     for export in exports:
-        if (thing := export.devno or export.place) is not None:
-            found.setdefault(thing, []).append(export.words)
-    return {thing: " and ".join(dict.fromkeys(words)) for thing, words in found.items()}
+        if (name := export.devno or export.place) is not None:
+            matches.setdefault(name, []).append(export.words)
+    return {thing: " and ".join(dict.fromkeys(args)) for thing, args in matches.items()}
 
 
 # -- what each target says --------------------------------------------------------------------------------------------
@@ -109,31 +109,31 @@ def exported_by(exports: Iterable[Export]) -> dict[str, str]:
 async def _nvme(host: Host, tree: Tree) -> list[Export]:
     """Namespaces, and controllers that are passed through."""
     paths = await host.list(f"{_NVMET}/namespaces/*/device_path"), await host.list(f"{_NVMET}/passthru/device_path")
-    folders = [path.rpartition("/")[0] for found in paths for path in found]
+    folders = [path.rpartition("/")[0] for matches in paths for path in matches]
     texts = await host.read_many([f"{folder}/{name}" for folder in folders for name in _NAMESPACE])
-    found: list[Export] = []
+    exports: list[Export] = []
     for folder in folders:
-        told = {name: _line(texts.get(f"{folder}/{name}")) for name in _NAMESPACE}
-        words, path = folder.split("/"), told["device_path"]
+        fields = {name: _line(texts.get(f"{folder}/{name}")) for name in _NAMESPACE}
+        args, path = folder.split("/"), fields["device_path"]
         if not path.startswith("/"):
             continue
-        target, enabled = f"the NVMe target {clean(words[6])}", told["enable"] != "0"
-        if words[7] == "passthru":
+        target, enabled = f"the NVMe target {clean(args[6])}", fields["enable"] != "0"
+        if args[7] == "passthru":
             nodes = await _of_controller(host, tree, path)
             if nodes is None:
-                found.append(Export(target=target, path=path, enabled=enabled))
+                exports.append(Export(target=target, path=path, enabled=enabled))
             for node in nodes or ():
-                names = frozenset({f"nvme {words[6]} {_line(node.attributes.get('nsid'))}"})
-                found.append(Export(target=target, path=path, devno=node.devno, enabled=enabled, names=names))
+                names = frozenset({f"nvme {args[6]} {_line(node.attributes.get('nsid'))}"})
+                exports.append(Export(target=target, path=path, devno=node.devno, enabled=enabled, names=names))
             continue
         names = frozenset(
             {
-                f"nvme {words[6]} {words[8]}",
-                *(f"id {own}" for key in ("device_uuid", "device_nguid") if (own := _digits(told[key]))),
+                f"nvme {args[6]} {args[8]}",
+                *(f"id {own}" for key in ("device_uuid", "device_nguid") if (own := _digits(fields[key]))),
             }
         )
-        found.append(await _export(host, target, path, enabled=enabled, names=names))
-    return found
+        exports.append(await _export(host, target, path, enabled=enabled, names=names))
+    return exports
 
 
 async def _of_controller(host: Host, tree: Tree, path: str) -> list[Node] | None:
@@ -150,33 +150,33 @@ async def _lio(host: Host, tree: Tree) -> list[Export]:
         return []
     texts = await host.read_many([f"{folder}/{name}" for folder in folders for name in _BACKSTORE])
     units = await _loopback_units(host)
-    found: list[Export] = []
+    exports: list[Export] = []
     for folder in folders:
-        told = {name: texts.get(f"{folder}/{name}", "") for name in _BACKSTORE}
+        fields = {name: texts.get(f"{folder}/{name}", "") for name in _BACKSTORE}
         kind, name = folder.split("/")[-2].rpartition("_")[0], folder.split("/")[-1]
-        target, enabled = f"the SCSI target {clean(name)}", _line(told["enable"]) != "0"
-        names = frozenset({*units.get(folder, ()), *_reported(told)})
-        devno = _block_number(tree, told["info"])
-        path = _named(told)
+        target, enabled = f"the SCSI target {clean(name)}", _line(fields["enable"]) != "0"
+        names = frozenset({*units.get(folder, ()), *_reported(fields)})
+        devno = _block_number(tree, fields["info"])
+        path = _named(fields)
         if devno is not None:
-            found.append(Export(target=target, path=path or devno, devno=devno, enabled=enabled, names=names))
+            exports.append(Export(target=target, path=path or devno, devno=devno, enabled=enabled, names=names))
         elif path.startswith("/"):
             by_kernel = kind != "user"
-            found.append(await _export(host, target, path, enabled=enabled, names=names, by_kernel=by_kernel))
+            exports.append(await _export(host, target, path, enabled=enabled, names=names, by_kernel=by_kernel))
         else:
             path = "" if kind.startswith("rd_") else path or _SOMETHING
-            found.append(Export(target=target, path=path, enabled=enabled, by_kernel=False, names=names))
-    return found
+            exports.append(Export(target=target, path=path, enabled=enabled, by_kernel=False, names=names))
+    return exports
 
 
-def _named(told: Mapping[str, str]) -> str:
+def _named(fields: Mapping[str, str]) -> str:
     """What a backstore names: a path, or what its program takes (`rbd/pool/image`, `file//srv/image`)."""
-    if (file := _FILE.search(told["info"])) is not None:
+    if (file := _FILE.search(fields["info"])) is not None:
         return file[1]
-    if (config := _CONFIG.search(told["info"])) is not None:
+    if (config := _CONFIG.search(fields["info"])) is not None:
         rest = config[1].partition("/")[2]
         return rest if rest.startswith("/") else config[1]
-    return _line(told["udev_path"])
+    return _line(fields["udev_path"])
 
 
 def _block_number(tree: Tree, info: str) -> str | None:
@@ -189,16 +189,16 @@ def _block_number(tree: Tree, info: str) -> str | None:
     return next((node.devno for node in tree.nodes.values() if _address(node) == address), None)
 
 
-def _reported(told: Mapping[str, str]) -> Iterator[str]:
+def _reported(fields: Mapping[str, str]) -> Iterator[str]:
     """What a disk of a backstore reports: its serial number, and the WWN made of the hexadecimal digits in that.
 
     The WWN is `6`, the company, and 25 digits filled up with zeros (spc_gen_naa_6h_vendor_specific in
     drivers/target/target_core_spc.c). Without a serial number a disk reports neither.
     """
-    number = _SERIAL.search(told["wwn/vpd_unit_serial"])
+    number = _SERIAL.search(fields["wwn/vpd_unit_serial"])
     if number is None:
         return
-    company = re.fullmatch(r"0x([0-9a-f]{1,6})", _line(told["wwn/company_id"]))
+    company = re.fullmatch(r"0x([0-9a-f]{1,6})", _line(fields["wwn/company_id"]))
     digits = re.sub(r"[^0-9a-f]", "", number[1].lower())[:25]
     yield f"serial {number[1].strip()}"
     yield f"wwn naa.6{int(company[1], 16) if company else _COMPANY:06x}{digits:0<25}"
@@ -207,15 +207,15 @@ def _reported(told: Mapping[str, str]) -> Iterator[str]:
 async def _loopback_units(host: Host) -> dict[str, list[str]]:
     """By folder of a backstore, the SCSI addresses of the disks that the loopback adapter makes of it."""
     texts = await host.read_many(await host.list(f"{_LOOPBACK}/address"))
-    found: dict[str, list[str]] = {}
+    matches: dict[str, list[str]] = {}
     for path, text in texts.items():
         group = path.rpartition("/")[0]
         for link in await host.list(f"{group}/lun/lun_*/*"):
             backstore = await host.link(link) or ""
             if "/target/core/" in backstore:
                 unit = link.split("/")[-2].removeprefix("lun_")
-                found.setdefault(backstore, []).append(f"address {_line(text)}:{unit}")
-    return found
+                matches.setdefault(backstore, []).append(f"address {_line(text)}:{unit}")
+    return matches
 
 
 async def _scst(host: Host, tree: Tree) -> list[Export]:
@@ -224,18 +224,18 @@ async def _scst(host: Host, tree: Tree) -> list[Export]:
     passed = await host.list(f"{_SCST}/scsi_device")
     folders = [path.rpartition("/")[0] for path in files]
     texts = await host.read_many([f"{folder}/{name}" for folder in folders for name in ("filename", "usn")])
-    found: list[Export] = []
+    exports: list[Export] = []
     for folder in folders:
         target, named = f"the SCST target {clean(folder.split('/')[-1])}", _line(texts.get(f"{folder}/filename"))
         own = _line(texts.get(f"{folder}/usn"))
         names = frozenset({f"serial {own}"} if own else ())
         if named.startswith("/"):
-            found.append(await _export(host, target, named, names=names))
+            exports.append(await _export(host, target, named, names=names))
     for path in passed:
         target, device = f"the SCST target {clean(path.split('/')[-2])}", await host.link(path) or ""
         nodes = [node for node in tree.nodes.values() if node.path and device and node.path.startswith(f"{device}/")]
-        found += [Export(target=target, path=node.device, devno=node.devno) for node in nodes]
-    return found
+        exports += [Export(target=target, path=node.device, devno=node.devno) for node in nodes]
+    return exports
 
 
 async def _gadgets(host: Host) -> list[Export]:
@@ -243,13 +243,13 @@ async def _gadgets(host: Host) -> list[Export]:
     files = await host.list(f"{_GADGET}/functions/mass_storage.*/lun.*/file")
     texts = await host.read_many(files)
     ports = await host.read_many([f"/sys/kernel/config/usb_gadget/{path.split('/')[5]}/UDC" for path in files])
-    found: list[Export] = []
+    exports: list[Export] = []
     for path, text in texts.items():
         name = path.split("/")[5]
         enabled = bool(_line(ports.get(f"/sys/kernel/config/usb_gadget/{name}/UDC")))
         if _line(text).startswith("/"):
-            found.append(await _export(host, f"the USB gadget {clean(name)}", _line(text), enabled=enabled))
-    return found
+            exports.append(await _export(host, f"the USB gadget {clean(name)}", _line(text), enabled=enabled))
+    return exports
 
 
 async def _export(
@@ -285,10 +285,10 @@ def _digits(identifier: str) -> str:
 async def read_imports(host: Host, tree: Tree, exports: Sequence[Export]) -> dict[str, Backing]:
     """Return, by kernel name, what each disk lies on that this machine serves to itself."""
     disks = [node for node in tree.nodes.values() if node.parent is None and node.attributes.get("hidden") != "1"]
-    found = {node.name: backing for node in disks if (backing := _matched(tree, exports, node)) is not None}
-    served = await _served(host, tree, [node for node in disks if node.name not in found])
+    matches = {node.name: backing for node in disks if (backing := _matched(tree, exports, node)) is not None}
+    served = await _served(host, tree, [node for node in disks if node.name not in matches])
     unknown = {name: Backing(path=_SOMETHING, doubt=f"is not reported by {by}") for name, by in served.items()}
-    return found | unknown
+    return matches | unknown
 
 
 def _matched(tree: Tree, exports: Sequence[Export], node: Node) -> Backing | None:
@@ -301,7 +301,7 @@ def _matched(tree: Tree, exports: Sequence[Export], node: Node) -> Backing | Non
         return None
     export = next(iter(lower.values()))
     if len(lower) > 1:
-        several = " or ".join(dict.fromkeys(one.target for one in lower.values()))
+        several = " or ".join(dict.fromkeys(export.target for export in lower.values()))
         return Backing(path=export.path or _MEMORY, doubt=f"may be another export: of {several}")
     if export.devno is None and export.place is None:
         return Backing(path=export.path or _MEMORY, doubt=f"is exported by {export.words}")
@@ -314,14 +314,14 @@ def _names(node: Node) -> frozenset[str]:
     The SCSI address, for the loopback adapter; subsystem and number of an NVMe namespace; its UUID or NGUID; serial
     number and WWN of a SCSI disk.
     """
-    told = node.attributes
-    found = {_unit(node)}
+    fields = node.attributes
+    names = {_unit(node)}
     if node.name.startswith("nvme"):
-        found |= {f"nvme {_line(told.get('device/subsysnqn'))} {_line(told.get('nsid'))}"}
-        found |= {f"id {own}" for key in ("uuid", "nguid") if (own := _digits(_line(told.get(key))))}
+        names |= {f"nvme {_line(fields.get('device/subsysnqn'))} {_line(fields.get('nsid'))}"}
+        names |= {f"id {own}" for key in ("uuid", "nguid") if (own := _digits(_line(fields.get(key))))}
     else:
-        found |= {f"serial {serial(node)}", f"wwn {wwn(node)}"}
-    return frozenset(found)
+        names |= {f"serial {serial(node)}", f"wwn {wwn(node)}"}
+    return frozenset(names)
 
 
 def _unit(node: Node) -> str:
@@ -330,8 +330,8 @@ def _unit(node: Node) -> str:
 
 def _address(node: Node) -> str | None:
     """`8:0:1:0`, the SCSI address of a disk."""
-    found = _ADDRESS.findall(node.path or "")
-    return found[-1] if found else None
+    matches = _ADDRESS.findall(node.path or "")
+    return matches[-1] if matches else None
 
 
 def _is(tree: Tree, node: Node, export: Export) -> bool:
@@ -344,32 +344,32 @@ def _is(tree: Tree, node: Node, export: Export) -> bool:
 
 async def _served(host: Host, tree: Tree, nodes: Sequence[Node]) -> dict[str, str]:
     """Disks that this machine serves to itself by the way that they are reached, with words for that."""
-    found: dict[str, str] = {}
+    matches: dict[str, str] = {}
     own: frozenset[_Address] | None = None
     for node in nodes:
         transports = {route.attributes.get("device/transport") for route in tree.routes(node.name)}
-        if words := next((words for part, words in _OWN_ADAPTERS.items() if part in f"{node.path}/"), ""):
-            found[node.name] = words
+        if text := next((words for part, words in _OWN_ADAPTERS.items() if part in f"{node.path}/"), ""):
+            matches[node.name] = text
         elif "loop" in transports:
-            found[node.name] = "the NVMe target of this machine"
+            matches[node.name] = "the NVMe target of this machine"
         elif addresses := await _addresses(host, tree, node):
             own = await _own_addresses(host) if own is None else own
             if any(_is_own(address, own) for address in addresses):
-                found[node.name] = "the target at an address of this machine"
-    return found
+                matches[node.name] = "the target at an address of this machine"
+    return matches
 
 
 async def _addresses(host: Host, tree: Tree, node: Node) -> list[str]:
     """Network addresses of the targets by which a disk is reached: of NVMe controllers, of an iSCSI session."""
-    found: list[str] = []
+    matches: list[str] = []
     for route in tree.routes(node.name):
         if route.attributes.get("device/transport") in ("tcp", "rdma"):
-            words = _line(route.attributes.get("device/address")).split(",")
-            found += [value for key, _, value in (word.partition("=") for word in words) if key == "traddr"]
+            tokens = _line(route.attributes.get("device/address")).split(",")
+            matches += [value for key, _, value in (word.partition("=") for word in tokens) if key == "traddr"]
     if (session := _SESSION.search(node.path or "")) is not None:
         texts = await host.read_many(await host.list(f"/sys/class/iscsi_connection/connection{session[1]}:*/*address"))
-        found += map(_line, texts.values())
-    return found
+        matches += map(_line, texts.values())
+    return matches
 
 
 _Address = IPv4Address | IPv6Address

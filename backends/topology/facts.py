@@ -118,10 +118,10 @@ async def inspect(
     if probe:
         picture = with_content(picture, {**await _unlisted(host, picture, signatures), **_by_node(node, signatures)})
     unknown = list(picture.blind)
-    unknown += [words for member in family if (words := await _mismatch(host, member))]
+    unknown += [text for member in family if (text := await _mismatch(host, member))]
     related = picture.related(node.name)
     for relation in related:
-        unknown += [words for member in relation.nodes if (words := await _mismatch(host, member))]
+        unknown += [text for member in relation.nodes if (text := await _mismatch(host, member))]
     unknown += [*_hidden(picture, node, related), *picture.untold(node.name)]
     unknown += nameless(_disks_in(picture, related))
     uses = [*picture.uses(node.name), *await _openers(host, picture, node, ignore)]
@@ -201,18 +201,18 @@ async def _openers(host: Host, picture: Topology, node: Node, ignore: Collection
     for place, relation in picture.files(node.name).items():
         wanted[place] = None, relation
     for relation in picture.related(node.name):
-        wanted |= {key: (one, relation) for one in relation.nodes for key in one.openings}
-    wanted |= {key: (one, None) for one in picture.tree.family(node.name) for key in one.openings}
+        wanted |= {key: (node, relation) for node in relation.nodes for key in node.openings}
+    wanted |= {key: (other_node, None) for other_node in picture.tree.family(node.name) for key in other_node.openings}
     opened, unseen = await lasting_openers(host, wanted, ignore=ignore)
-    found: list[Use] = []
+    uses: list[Use] = []
     for what, programs in opened.items():
         own, through = wanted[what]
         part = own.name if own is not None and own.parent is not None else None
         for program in programs:
             use = program.use(part)
             told = use if through is None else through.told(use, program.name)
-            found += [told] if told is not None else []
-    return found if unseen is None else [*found, unseen]
+            uses += [told] if told is not None else []
+    return uses if unseen is None else [*uses, unseen]
 
 
 async def _mismatch(host: Host, node: Node) -> str | None:
@@ -227,30 +227,30 @@ async def _mismatch(host: Host, node: Node) -> str | None:
 
 async def _claims(claim: Claim, family: Collection[Node]) -> list[Use]:
     """Tries every partition, then the disk; a disk alone would do, but a partition's name tells more."""
-    found: list[Use] = []
+    uses: list[Use] = []
     for node in sorted(family, key=lambda node: node.parent is None):
         reason = await apart("claim", partial(claim, node.device, node.devno or ""))
         if reason is not None:
             part = node.name if node.parent is not None else None
             kind = "closed" if reason in (CLOSED, SILENT) else "exclusive"
-            found.append(Use(kind=kind, detail=reason, part=part))
+            uses.append(Use(kind=kind, detail=reason, part=part))
         if reason == SILENT:
             break
-    return found
+    return uses
 
 
 async def _signatures(host: Host, picture: Topology, node: Node, reader: Reader | None) -> tuple[Signature, ...]:
     """Return what lies on a disk and all its partitions, or on one partition."""
     nodes = (node,) if node.parent is not None else picture.tree.family(node.name)
     probed = [member for member in nodes if member.size_bytes]
-    found = await asyncio.gather(*(probe_signatures(host, member) for member in probed))
+    matches = await asyncio.gather(*(probe_signatures(host, member) for member in probed))
     if reader is not None:
-        found = [
-            signatures or await _leftovers(reader, member) for member, signatures in zip(probed, found, strict=True)
+        matches = [
+            signatures or await _leftovers(reader, member) for member, signatures in zip(probed, matches, strict=True)
         ]
     return tuple(
         signature
-        for member, signatures in zip(probed, found, strict=True)
+        for member, signatures in zip(probed, matches, strict=True)
         for signature in (*signatures, *_remembered(picture, member, signatures))
     )
 
@@ -289,11 +289,11 @@ async def _unlisted(host: Host, picture: Topology, found: Collection[Signature])
 
 def _by_node(node: Node, signatures: Collection[Signature]) -> dict[str, tuple[Signature, ...]]:
     """Return what was found on a disk and its partitions, or on one partition, by kernel name."""
-    found: dict[str, tuple[Signature, ...]] = {}
+    matches: dict[str, tuple[Signature, ...]] = {}
     for signature in signatures:
         name = signature.part or node.name
-        found[name] = (*found.get(name, ()), signature)
-    return found
+        matches[name] = (*matches.get(name, ()), signature)
+    return matches
 
 
 def _remembered(picture: Topology, node: Node, probed: Collection[Signature]) -> tuple[Signature, ...]:
@@ -314,5 +314,9 @@ def facts_of(drive: Drive, drives: Collection[Drive] = ()) -> DeviceFacts:
         read_only=drive.read_only,
         uses=drive.uses,
         signatures=drive.signatures,
-        others=tuple(one.identity for one in drives if one.identity is not None and one.device != drive.device),
+        others=tuple(
+            other_drive.identity
+            for other_drive in drives
+            if other_drive.identity is not None and other_drive.device != drive.device
+        ),
     )

@@ -41,13 +41,13 @@ async def find_file_users(
     """
     mounts = await _mounts(host)
     places = {place, *await _layers(host, path, mounts)}
-    found = await asyncio.gather(
+    matches = await asyncio.gather(
         _loops(host, path, places, mounts),
         _swaps(host, path, places),
         _mounted(host, path, places, mounts),
         _exported(host, path, places),
     )
-    users = [user for part in found for user in part]
+    users = [user for part in matches for user in part]
     seen = True
     if programs:
         running, seen = await _programs(host, places, ignore)
@@ -57,7 +57,7 @@ async def find_file_users(
 
 async def _mounts(host: Host) -> list[tuple[str, Mount]]:
     """Return the mounts of every mount namespace that can be read, each with the folder of /proc that leads there."""
-    found: dict[Mount, tuple[str, Mount]] = {}
+    matches: dict[Mount, tuple[str, Mount]] = {}
     spaces: set[str] = set()
     for folder in ("/proc/self", *await host.list("/proc/[0-9]*")):
         space = await host.link(f"{folder}/ns/mnt")
@@ -65,8 +65,8 @@ async def _mounts(host: Host) -> list[tuple[str, Mount]]:
             continue
         spaces.add(space)
         for mount in parse_mountinfo(await host.read(f"{folder}/mountinfo") or ""):
-            found.setdefault(mount, (f"{folder}/root" if folder != "/proc/self" else "", mount))
-    return list(found.values())
+            matches.setdefault(mount, (f"{folder}/root" if folder != "/proc/self" else "", mount))
+    return list(matches.values())
 
 
 async def _layers(host: Host, path: str, mounts: Collection[tuple[str, Mount]]) -> tuple[str, ...]:
@@ -84,15 +84,15 @@ async def _loops(
 ) -> list[FileUser]:
     """Return loop devices on the file, by the numbers that the kernel has and by their paths."""
     listed = await host.list(f"/sys/block/loop*{_BACKING}")
-    texts = await host.read_many([*listed, *(f"{one.removesuffix(_BACKING)}/dev" for one in listed)])
+    texts = await host.read_many([*listed, *(f"{name.removesuffix(_BACKING)}/dev" for name in listed)])
     nodes = [
         Node(
-            name=(name := one.split("/")[3]),
+            name=(name := other_name.split("/")[3]),
             devno=texts.get(f"/sys/block/{name}/dev"),
             size_bytes=None,
-            attributes={"loop/backing_file": texts.get(one, "")},
+            attributes={"loop/backing_file": texts.get(other_name, "")},
         )
-        for one in listed
+        for other_name in listed
     ]
     backings = await read_backings(host, tree_of(nodes), (), sure=host.is_root) if nodes else {}
     users: list[FileUser] = []
@@ -105,8 +105,8 @@ async def _loops(
         hint = f"Detach it first (losetup -d {device})."
         if points:
             hint = f"Unmount {points[0]} and detach {device} first (umount, losetup -d)."
-        words = f"is in use by {device}" + (f", which is mounted on {', '.join(points)}" if points else "")
-        users.append(FileUser(words=words, hint=hint))
+        text = f"is in use by {device}" + (f", which is mounted on {', '.join(points)}" if points else "")
+        users.append(FileUser(words=text, hint=hint))
     return users
 
 
@@ -155,18 +155,18 @@ async def _exported(host: Host, path: str, places: Collection[str]) -> list[File
 async def _programs(host: Host, places: Collection[str], ignore: Collection[int]) -> tuple[list[FileUser], bool]:
     """Return programs that have the file open or mapped, and whether all programs could be seen."""
     known, unseen = await openers(host, places, ignore=ignore)
-    found = {program.pid: "has it open" for programs in known.values() for program in programs}
+    matches = {program.pid: "has it open" for programs in known.values() for program in programs}
     if not host.is_root:
         for path in await host.list("/proc/[0-9]*/fd/*"):
             pid = path.split("/")[2]
-            if pid not in found and int(pid) not in ignore and await _is_at(host, path, places):
-                found[pid] = "has it open"
+            if pid not in matches and int(pid) not in ignore and await _is_at(host, path, places):
+                matches[pid] = "has it open"
     for path in await host.list("/proc/[0-9]*/maps"):
         pid = path.split("/")[2]
-        if pid not in found and int(pid) not in ignore and _mapped(await host.read(path) or "") & set(places):
-            found[pid] = "has it mapped"
+        if pid not in matches and int(pid) not in ignore and _mapped(await host.read(path) or "") & set(places):
+            matches[pid] = "has it mapped"
     users = []
-    for pid, does in found.items():
+    for pid, does in matches.items():
         name = clean(await host.read(f"/proc/{pid}/comm") or "?", 32)
         users.append(FileUser(words=f"is in use: {name} (process {pid}) {does}", hint="End that program first."))
     return users, unseen is None

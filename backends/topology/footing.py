@@ -17,16 +17,16 @@ SLAVES, TABLE, BACKING, HOLDERS = "slaves", "table", "backing", "holders"
 
 def footing_of(tree: Tree, tables: Segments, backings: Mapping[str, Backing], name: str) -> dict[str, str]:
     """Return the footing of the device `name` by the picture that it is judged by."""
-    found: dict[str, str] = {}
+    matches: dict[str, str] = {}
     for layer in _layers(tree, backings, name):
         node = tree.nodes[layer]
         family = [node, *(tree.nodes[part] for part in node.partitions if part in tree.nodes)]
-        found[f"{layer} {SLAVES}"] = " ".join(sorted(node.slaves))
-        found[f"{layer} {HOLDERS}"] = " ".join(sorted({holder for one in family for holder in one.holders}))
-        found[f"{layer} {BACKING}"] = node.attributes.get("loop/backing_file", "")
+        matches[f"{layer} {SLAVES}"] = " ".join(sorted(node.slaves))
+        matches[f"{layer} {HOLDERS}"] = " ".join(sorted({holder for node in family for holder in node.holders}))
+        matches[f"{layer} {BACKING}"] = node.attributes.get("loop/backing_file", "")
         if is_mapped(layer) and layer in tables:
-            found[f"{layer} {TABLE}"] = table_text(tables[layer])
-    return found
+            matches[f"{layer} {TABLE}"] = table_text(tables[layer])
+    return matches
 
 
 def _layers(tree: Tree, backings: Mapping[str, Backing], name: str) -> Iterator[str]:
@@ -50,8 +50,8 @@ def table_text(segments: Collection[Segment]) -> str:
     The rest changes by itself (the path group in use, the policy of a cache), or is secret (a key).
     """
     return ", ".join(
-        f"{one.start}+{one.length} {_PLACING.get(one.kind, one.kind)} {' '.join(lies_on(one))}".strip()
-        for one in segments
+        f"{row.start}+{row.length} {_PLACING.get(row.kind, row.kind)} {' '.join(lies_on(row))}".strip()
+        for row in segments
     )
 
 
@@ -66,15 +66,15 @@ def layers_in(footing: Footing) -> tuple[str, ...]:
 
 async def read_quick(host: Host, layers: Collection[str]) -> dict[str, str]:
     """Return the part of a footing that sysfs tells, to every user and without a program."""
-    found: dict[str, str] = {}
+    matches: dict[str, str] = {}
     backings = await host.read_many([f"/sys/block/{layer}/loop/backing_file" for layer in layers])
     for layer in layers:
         folder = f"/sys/block/{layer}"
         holders = (*await host.list(f"{folder}/holders/*"), *await host.list(f"{folder}/{layer}*/holders/*"))
-        found[f"{layer} {SLAVES}"] = _names(await host.list(f"{folder}/slaves/*"))
-        found[f"{layer} {HOLDERS}"] = _names(holders)
-        found[f"{layer} {BACKING}"] = backings.get(f"{folder}/loop/backing_file", "")
-    return found
+        matches[f"{layer} {SLAVES}"] = _names(await host.list(f"{folder}/slaves/*"))
+        matches[f"{layer} {HOLDERS}"] = _names(holders)
+        matches[f"{layer} {BACKING}"] = backings.get(f"{folder}/loop/backing_file", "")
+    return matches
 
 
 def holder_signs(footing: Footing) -> Iterator[str]:
@@ -93,19 +93,19 @@ def changes(before: Footing, now: Footing) -> tuple[str, ...]:
 
     A member that an array loses is no such change. What one of the two footings does not have is not compared.
     """
-    found: dict[str, str] = {}
+    matches: dict[str, str] = {}
     for key, old in before.items():
         layer, _, what = key.rpartition(" ")
         new = now.get(key, old)
-        if new == old or what == HOLDERS or layer in found:
+        if new == old or what == HOLDERS or layer in matches:
             continue
         device = node_path(layer)
-        added = ", ".join(node_path(one) for one in new.split() if one not in old.split())
+        added = ", ".join(node_path(name) for name in new.split() if name not in old.split())
         if what == SLAVES and added:
-            words = f"another device-mapper table was loaded for {device}, with {added}"
-            found[layer] = words if is_mapped(layer) else f"{device} got another member, {added}"
+            text = f"another device-mapper table was loaded for {device}, with {added}"
+            matches[layer] = text if is_mapped(layer) else f"{device} got another member, {added}"
         elif what == TABLE:
-            found[layer] = f"{device} lies on something else since its device-mapper table was changed"
+            matches[layer] = f"{device} lies on something else since its device-mapper table was changed"
         elif what == BACKING:
-            found[layer] = f"{device} has another file behind it"
-    return tuple(found.values())
+            matches[layer] = f"{device} has another file behind it"
+    return tuple(matches.values())

@@ -83,14 +83,14 @@ def places(size: int) -> tuple[Place, ...]:
     starts = {at // _PAGE * _PAGE: _PAGE for at, _ in _EXT_GROUPS}
     starts |= dict.fromkeys((*_BTRFS_COPIES, *_xfs_copies(size)), _PAGE)
     starts |= {start: _REACH for start in _STARTS if start >= _HEAD}  # one of the others may lie there, too
-    found = [(start, length) for start, length in starts.items() if start + length <= size]
-    return ((0, min(_HEAD, size)), *found, (max(0, size - _PAGE), min(_PAGE, size)))
+    pairs = [(start, length) for start, length in starts.items() if start + length <= size]
+    return ((0, min(_HEAD, size)), *pairs, (max(0, size - _PAGE), min(_PAGE, size)))
 
 
 def leftovers(pieces: Mapping[int, bytes], size: int, part: str | None) -> tuple[Signature, ...]:
     """Return what is left on a device of so many bytes, by what was read, each by its first byte. `part`: of a disk."""
-    found = [*_copies(pieces, size), *_former_partitions(pieces)]
-    return tuple(Signature(kind=words, part=part) for words in dict.fromkeys(found))
+    matches = [*_copies(pieces, size), *_former_partitions(pieces)]
+    return tuple(Signature(kind=text, part=part) for text in dict.fromkeys(matches))
 
 
 def _former_partitions(pieces: Mapping[int, bytes]) -> Iterator[str]:

@@ -46,17 +46,17 @@ async def read_backings(host: Host, tree: Tree, mounts: Sequence[Mount], *, sure
     """Of every loop and zram device by its kernel name. `sure`: whether the kernel is asked, which takes root."""
     paths = {node.name: path for node in tree.nodes.values() if (path := _path(node))}
     loops = {name for name in paths if name.startswith("loop")} if sure else set()
-    told = await _told(host) if loops else {}
-    found: dict[str, Backing] = {}
+    fields = await _told(host) if loops else {}
+    matches: dict[str, Backing] = {}
     for name, path in paths.items():
         stat = await host.stat(path)
         seen = _seen(path.removesuffix(" (deleted)"), stat)
         if name in loops:
-            seen = _compared(seen, stat, told.get(name))
+            seen = _compared(seen, stat, fields.get(name))
         if sure and seen.place is not None and not seen.doubt:
             seen = replace(seen, doubt=await _doubt(host, seen.path, seen.place, mounts))
-        found[name] = replace(seen, claims=name.startswith("zram"))
-    return found
+        matches[name] = replace(seen, claims=name.startswith("zram"))
+    return matches
 
 
 def _path(node: Node) -> str | None:
@@ -71,13 +71,13 @@ def _seen(path: str, stat: FileStat | None) -> Backing:
     return Backing(path=path, devno=stat.devno if stat.kind == "block" else None, place=stat.place)
 
 
-def _compared(seen: Backing, stat: FileStat | None, told: str | None) -> Backing:
+def _compared(seen: Backing, stat: FileStat | None, output: str | None) -> Backing:
     """The same by the numbers that the kernel has: they are those of a file, or of a device's node."""
-    if told is None:
+    if output is None:
         return replace(seen, doubt=seen.doubt or "may be another file by now: losetup does not tell")
-    if stat is not None and told in (stat.place, stat.node):
+    if stat is not None and output in (stat.place, stat.node):
         return seen
-    return Backing(path=seen.path, place=told, doubt=seen.doubt or "is not the file that the kernel has open")
+    return Backing(path=seen.path, place=output, doubt=seen.doubt or "is not the file that the kernel has open")
 
 
 async def _doubt(host: Host, path: str, place: str, mounts: Sequence[Mount]) -> str:
@@ -111,12 +111,17 @@ async def _told(host: Host) -> Mapping[str, str]:
 
 def parse_losetup(text: str) -> Mapping[str, str]:
     """`/dev/loop0 254:0 1234` lines as {`loop0`: `254:0:1234`}; a line of another shape tells nothing."""
-    found: dict[str, str] = {}
+    matches: dict[str, str] = {}
     for line in text.split("\n"):
-        words = line.split()
-        if len(words) != 3 or not words[0].startswith("/dev/loop") or not words[2].isascii() or not words[2].isdigit():
+        tokens = line.split()
+        if (
+            len(tokens) != 3
+            or not tokens[0].startswith("/dev/loop")
+            or not tokens[2].isascii()
+            or not tokens[2].isdigit()
+        ):
             continue
-        major, colon, minor = words[1].partition(":")
+        major, colon, minor = tokens[1].partition(":")
         if colon and all(part.isascii() and part.isdigit() for part in (major, minor)):
-            found[words[0].removeprefix("/dev/")] = f"{int(major)}:{int(minor)}:{int(words[2])}"
-    return found
+            matches[tokens[0].removeprefix("/dev/")] = f"{int(major)}:{int(minor)}:{int(tokens[2])}"
+    return matches

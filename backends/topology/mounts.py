@@ -42,11 +42,11 @@ class Mount:
 
 def each_point(mounts: Iterable[Mount]) -> tuple[Mount, ...]:
     """One mount of each mount point, ours where it is ours: what other mount namespaces see there, too, is no news."""
-    found: dict[str, Mount] = {}
+    matches: dict[str, Mount] = {}
     for mount in mounts:
-        if mount.point not in found or (found[mount.point].seen_in and not mount.seen_in):
-            found[mount.point] = mount
-    return tuple(found.values())
+        if mount.point not in matches or (matches[mount.point].seen_in and not mount.seen_in):
+            matches[mount.point] = mount
+    return tuple(matches.values())
 
 
 def unescape(text: str) -> str:
@@ -75,7 +75,7 @@ def parse_mountinfo(text: str, seen_in: str = "") -> tuple[Mount, ...]:
                 source=unescape(rest[1]),
                 read_only="ro" in options,
                 layers=_layers(rest[2]) if rest[0] == "overlay" and len(rest) > 2 else (),
-                options=(*options, *(clean(unescape(one)) for one in (rest[2].split(",") if len(rest) > 2 else ()))),
+                options=(*options, *(clean(unescape(name)) for name in (rest[2].split(",") if len(rest) > 2 else ()))),
                 seen_in=seen_in,
             )
         )
@@ -84,9 +84,9 @@ def parse_mountinfo(text: str, seen_in: str = "") -> tuple[Mount, ...]:
 
 def _layers(options: str) -> tuple[str, ...]:
     """The folders among an overlay's options, those below it several with colons between them."""
-    told = [(key, unescape(path)) for key, _, path in (option.partition("=") for option in options.split(","))]
-    below = [one for key, path in told if key.startswith("lowerdir") for one in _COLON.split(path)]
-    return tuple(path for path in (*below, *(path for key, path in told if key == "upperdir")) if path[:1] == "/")
+    pairs = [(key, unescape(path)) for key, _, path in (option.partition("=") for option in options.split(","))]
+    below = [one for key, path in pairs if key.startswith("lowerdir") for one in _COLON.split(path)]
+    return tuple(path for path in (*below, *(path for key, path in pairs if key == "upperdir")) if path[:1] == "/")
 
 
 def parse_swaps(text: str) -> tuple[str, ...]:

@@ -66,7 +66,7 @@ async def openers(
     if host.capabilities.opens_devices:
         threads = with_tables_of_their_own(threads)
     folders = {f"{thread}/fd": await host.list(f"{thread}/fd/*") for thread in threads}
-    paths = [path for found in folders.values() for path in found]
+    paths = [path for folder in folders.values() for path in folder]
     if not paths:
         return {}, Use(kind="unseen", detail="the open files of programs cannot be read")
     pids: dict[str, dict[str, list[str]]] = {}
@@ -85,10 +85,10 @@ async def openers(
                 elsewhere.add(pid)
     hidden = await visibility.withheld(host, dumb, [name for name, found in folders.items() if not found])
     known: dict[str, tuple[OpenFileHolder, ...]] = {}
-    for what, found in pids.items():
-        may_be = elsewhere.intersection(found) if not what.startswith(_CHAR) else ()  # sg takes commands that write
-        done = {pid for pid in may_be if await _done(host, pid, found[pid])}
-        if counted := [pid for pid in found if pid not in done]:
+    for what, matches in pids.items():
+        may_be = elsewhere.intersection(matches) if not what.startswith(_CHAR) else ()  # sg takes commands that write
+        done = {pid for pid in may_be if await _done(host, pid, matches[pid])}
+        if counted := [pid for pid in matches if pid not in done]:
             known[what] = tuple([await _opener(host, pid) for pid in counted])
     return known, Use(kind="unseen", detail=hidden) if hidden else None
 
@@ -100,14 +100,14 @@ async def lasting_openers(
 
     Another raidbench starts lsblk, udev starts blkid: each opens every disk for a moment. One that stays counts.
     """
-    found = await openers(host, wanted, ignore=ignore)
+    pair = await openers(host, wanted, ignore=ignore)
     for seconds in _WAITS:
-        programs = [program for several in found[0].values() for program in several]
+        programs = [program for several in pair[0].values() for program in several]
         if not programs or any(program.name not in PROBERS for program in programs):
             break
         await asyncio.sleep(seconds)
-        found = await openers(host, wanted, ignore=ignore)
-    return found
+        pair = await openers(host, wanted, ignore=ignore)
+    return pair
 
 
 def _what(stat: FileStat | None) -> str | None:
@@ -125,8 +125,8 @@ async def _done(host: Host, pid: str, descriptors: Sequence[str]) -> bool:
     if len(modes) != len(descriptors) or not all(map(_only_reads, modes.values())):
         return False
     folders = await host.list(f"/proc/{pid}/task/*")
-    told = await host.read_many([f"{folder}/{name}" for folder in folders for name in ("stat", "status")])
-    return bool(folders) and all(_dies(told, folder) for folder in folders)
+    fields = await host.read_many([f"{folder}/{name}" for folder in folders for name in ("stat", "status")])
+    return bool(folders) and all(_dies(fields, folder) for folder in folders)
 
 
 def _only_reads(fdinfo: str) -> bool:

@@ -62,11 +62,11 @@ async def _journals(host: Host, tree: Tree, mounts: Sequence[Mount]) -> dict[str
 
 async def _owners(host: Host) -> dict[str, str]:
     """Return, by the name of a journal, the kernel name of the ext4 device that it belongs to."""
-    found: dict[str, str] = {}
+    matches: dict[str, str] = {}
     for path, task in (await host.read_many(await host.list(_TASKS))).items():
         thread = await host.read(f"/proc/{task.strip()}/comm") or ""
-        found[thread.strip().removeprefix("jbd2/")] = path.split("/")[4]
-    return found
+        matches[thread.strip().removeprefix("jbd2/")] = path.split("/")[4]
+    return matches
 
 
 def _journal_of(tree: Tree, mounts: Iterable[Mount], owner: str | None) -> str:
@@ -79,14 +79,14 @@ def _journal_of(tree: Tree, mounts: Iterable[Mount], owner: str | None) -> str:
 
 async def _logs(host: Host, mounts: Iterable[Mount]) -> dict[str, str]:
     """Return the log and realtime devices of mounted XFS file systems."""
-    found: dict[str, str] = {}
+    matches: dict[str, str] = {}
     for mount in mounts:
         for option in mount.options if mount.fstype == "xfs" else ():
             key, _, path = option.partition("=")
             stat = await host.stat(unescape(path)) if key in _OPTIONS else None
             if stat is not None and stat.kind == "block" and stat.devno is not None:
-                found[stat.devno] = f"{_OPTIONS[key]} of {clean(mount.source)}, mounted on {mount.where()}"
-    return found
+                matches[stat.devno] = f"{_OPTIONS[key]} of {clean(mount.source)}, mounted on {mount.where()}"
+    return matches
 
 
 async def _bitmaps(host: Host) -> list[tuple[str, Use]]:
@@ -94,7 +94,7 @@ async def _bitmaps(host: Host) -> list[tuple[str, Use]]:
     places = await host.read_many(await host.list(_LOCATIONS))
     if not any(text.strip() == "file" for text in places.values()):
         return []
-    found: list[tuple[str, Use]] = []
+    pairs: list[tuple[str, Use]] = []
     array = ""
     for line in (await host.read("/proc/mdstat") or "").split("\n"):
         if line[:1].strip():
@@ -102,8 +102,8 @@ async def _bitmaps(host: Host) -> list[tuple[str, Use]]:
         _, mark, path = line.partition(_FILE)
         if mark:
             words = f"the bitmap of {node_path(clean(array))}"
-            found.append((unescape(path), Use(kind="md", detail=words, elsewhere=True)))
-    return found
+            pairs.append((unescape(path), Use(kind="md", detail=words, elsewhere=True)))
+    return pairs
 
 
 def _images(mounts: Iterable[Mount]) -> list[tuple[str, Use]]:

@@ -50,14 +50,14 @@ class RangeMap:
 
     def layers(self, name: str) -> frozenset[str]:
         """Return the kernel names of a device and of everything that it is built on."""
-        found: set[str] = set()
+        names: set[str] = set()
         waiting = [name]
         while waiting:
             name = waiting.pop()
-            if name not in found:
-                found.add(name)
+            if name not in names:
+                names.add(name)
                 waiting += self._lower(name)
-        return frozenset(found)
+        return frozenset(names)
 
     def meeting(self, name: str, other: str) -> str | None:
         """Return the kernel name of a device on which both may have a sector in common; None if there is none.
@@ -76,9 +76,9 @@ class RangeMap:
         for lower, extents in self._expand_all(higher).items():
             if self._height(lower) >= self._height(higher[0].on):  # no kernel has such a cycle: nothing is proven
                 return lower
-            found = self._meeting(extents, its) if higher is own else self._meeting(own, extents)
-            if found is not None:
-                return found
+            value = self._meeting(extents, its) if higher is own else self._meeting(own, extents)
+            if value is not None:
+                return value
         return None
 
     def _height(self, name: str) -> int:
@@ -96,11 +96,11 @@ class RangeMap:
 
     def _expand_all(self, extents: Sequence[Extent]) -> dict[str, list[Extent]]:
         """Return by kernel name the ranges one layer below these."""
-        found: dict[str, list[Extent]] = {}
+        matches: dict[str, list[Extent]] = {}
         for extent in extents:
             for lower in self._expand(extent):
-                found.setdefault(lower.on, []).append(lower)
-        return found
+                matches.setdefault(lower.on, []).append(lower)
+        return matches
 
     def _expand(self, extent: Extent) -> Iterator[Extent]:
         """Yield the ranges one layer below a range."""

@@ -50,7 +50,7 @@ def is_replica(node: Node) -> bool:
 
 def parse_show(text: str) -> tuple[Replica, ...]:
     """Return all volumes of `drbdsetup show`; what is told of peers has no device."""
-    found: list[Replica] = []
+    replicas: list[Replica] = []
     resource, volume = "", 0
     for line in map(str.strip, text.split("\n")):
         if named := _RESOURCE.match(line):
@@ -58,10 +58,14 @@ def parse_show(text: str) -> tuple[Replica, ...]:
         elif numbered := _VOLUME.match(line):
             volume = int(numbered[1])
         elif minor := _MINOR.fullmatch(line):
-            found.append(Replica(resource=resource, volume=volume, minor=int(minor[1])))
-        elif (disk := _DISK.fullmatch(line)) and found and (found[-1].resource, found[-1].volume) == (resource, volume):
-            found[-1] = replace(found[-1], meta=disk[2]) if disk[1] else replace(found[-1], disk=disk[2])
-    return tuple(found)
+            replicas.append(Replica(resource=resource, volume=volume, minor=int(minor[1])))
+        elif (
+            (disk := _DISK.fullmatch(line))
+            and replicas
+            and (replicas[-1].resource, replicas[-1].volume) == (resource, volume)
+        ):
+            replicas[-1] = replace(replicas[-1], meta=disk[2]) if disk[1] else replace(replicas[-1], disk=disk[2])
+    return tuple(replicas)
 
 
 async def read_replicas(host: Host) -> tuple[Replica, ...] | None:
@@ -78,16 +82,16 @@ async def with_replicas(host: Host, tree: Tree) -> Tree:
     What is told to lie on nothing has the attribute `drbd/disk`, `none`.
     """
     silent = {node.name for node in tree.nodes.values() if is_replica(node) and not node.slaves}
-    told = await read_replicas(host) if silent else None
-    if not told:
+    replicas = await read_replicas(host) if silent else None
+    if not replicas:
         return tree
     below: dict[str, tuple[str, ...]] = {}
-    for replica in told:
+    for replica in replicas:
         node = tree.by_devno(f"{MAJOR}:{replica.minor}") or tree.nodes.get(f"drbd{replica.minor}")
         if node is not None and node.name in silent:
             paths = [path for path in (replica.disk, replica.meta) if path is not None]
             below[node.name] = tuple([name for path in paths if (name := await _kernel_name(host, tree, path))])
-    diskless = {f"drbd{replica.minor}" for replica in told if replica.disk is None}
+    diskless = {f"drbd{replica.minor}" for replica in replicas if replica.disk is None}
     return tree_of(_joined(tree, below, diskless))
 
 

@@ -41,7 +41,10 @@ async def probe_signatures(host: Host, node: Node) -> tuple[Signature, ...]:
     """
     part = node.name if node.parent is not None else None
     return tuple(
-        [await _with_group(host, node, found) for found in await probe_path(host, node.device, part, node.size_bytes)]
+        [
+            await _with_group(host, node, signature)
+            for signature in await probe_path(host, node.device, part, node.size_bytes)
+        ]
     )
 
 
@@ -61,10 +64,10 @@ async def probe_path(
     listed = wipefs_signatures(full.stdout, part, size_bytes)
     seen = blkid_signatures(low.stdout, part, size_bytes) if low.returncode == _FOUND else ()
     kinds = {signature.kind for signature in seen}
-    found = (*seen, *(signature for signature in listed or () if signature.kind not in kinds))
+    signatures = (*seen, *(signature for signature in listed or () if signature.kind not in kinds))
     sure = low.returncode in (_FOUND, _NOTHING) and not low.stderr.strip()
     sure = sure and full.returncode == 0 and listed is not None
-    return found if sure else (*found, unknown)
+    return signatures if sure else (*signatures, unknown)
 
 
 async def _with_group(host: Host, node: Node, signature: Signature) -> Signature:
@@ -190,29 +193,29 @@ async def _swap_numbers(host: Host, areas: tuple[str, ...]) -> tuple[str, ...]:
 
 def _members(paths: tuple[str, ...]) -> dict[str, tuple[str, ...]]:
     """`/sys/fs/btrfs/UUID/devices/NAME` lines by UUID."""
-    found: dict[str, tuple[str, ...]] = {}
+    matches: dict[str, tuple[str, ...]] = {}
     for path in paths:
-        words = path.split("/")
-        found[words[4]] = (*found.get(words[4], ()), words[6])
-    return found
+        tokens = path.split("/")
+        matches[tokens[4]] = (*matches.get(tokens[4], ()), tokens[6])
+    return matches
 
 
 def _set_up(tree: Tree, mounts: list[Mount], backings: Mapping[str, Backing]) -> dict[str, dict[str, str]]:
     """By kernel name of a block device: the loop and zram devices that lie on it or on a file on it, with words."""
-    found: dict[str, dict[str, str]] = {}
+    matches: dict[str, dict[str, str]] = {}
     for name, backing in backings.items():
         device = tree.nodes[name].device
         if backing.devno is not None:
             direct = tree.by_devno(backing.devno)
             under: tuple[Node, ...] = (direct,) if direct is not None else ()
-            words = f"{device} is set up on it"
+            text = f"{device} is set up on it"
         else:
             mount = file_mount(backing.path, mounts)
             under = mount_nodes(tree, mount) if mount is not None else ()
-            words = f"{device} keeps its data on it, in {clean(backing.path)}"
+            text = f"{device} keeps its data on it, in {clean(backing.path)}"
         for lower in under:
-            found.setdefault(lower.name, {})[name] = words
-    return found
+            matches.setdefault(lower.name, {})[name] = text
+    return matches
 
 
 async def _tables(host: Host, tree: Tree, *, everywhere: bool) -> str:
@@ -231,11 +234,11 @@ async def _signatures(host: Host, tree: Tree) -> dict[str, tuple[Signature, ...]
             except RaidbenchError as error:
                 return error
             rows = parse_lsblk(done.stdout)
-    found: dict[str, tuple[Signature, ...]] = {}
+    matches: dict[str, tuple[Signature, ...]] = {}
     for node in tree.nodes.values():
         part = node.name if node.parent is not None else None
         row = rows.get(node.name, {})
         known = udev_signatures(node.udev, part, node.size_bytes) or lsblk_signatures(row, part, node.size_bytes)
         if known:
-            found[node.name] = known
-    return found
+            matches[node.name] = known
+    return matches

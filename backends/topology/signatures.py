@@ -50,12 +50,12 @@ def uuids_in(head: bytes) -> frozenset[str]:
     )
 
 
-def are_two(marks: Marks, one: tuple[str, str], other: tuple[str, str]) -> bool:
+def are_two(marks: Marks, pair: tuple[str, str], other: tuple[str, str]) -> bool:
     """Whether two nodes (path, MAJ:MIN) prove to be two disks: both bear UUIDs, and not the same.
 
     In turn and twice: what somebody writes meanwhile proves nothing.
     """
-    first, second, again, last = (marks(*node) for node in (one, other, one, other))
+    first, second, again, last = (marks(*node) for node in (pair, other, pair, other))
     return bool(first and second) and first == again and second == last and first != second
 
 
@@ -64,25 +64,25 @@ def are_two(marks: Marks, one: tuple[str, str], other: tuple[str, str]) -> bool:
 
 def parse_udev(text: str) -> Mapping[str, str]:
     """The properties (`E:KEY=VALUE`) of one file of /run/udev/data."""
-    found: dict[str, str] = {}
+    matches: dict[str, str] = {}
     for line in text.split("\n"):
         key, equals, value = line.removeprefix("E:").partition("=")
         if line.startswith("E:") and equals and key:
-            found[key] = value
-    return found
+            matches[key] = value
+    return matches
 
 
 def udev_signatures(properties: Mapping[str, str], part: str | None, size: int | None) -> tuple[Signature, ...]:
     """What udev's own blkid found when the device appeared."""
-    found: list[Signature] = []
+    signatures: list[Signature] = []
     if kind := clean(properties.get("ID_FS_TYPE", "")):
         label = clean(_udev_decode(properties.get("ID_FS_LABEL_ENC", properties.get("ID_FS_LABEL", ""))))
         uuid = clean(properties.get("ID_FS_UUID", ""))
-        found.append(Signature(kind=kind, label=label or None, uuid=uuid or None, part=part, size_bytes=size))
+        signatures.append(Signature(kind=kind, label=label or None, uuid=uuid or None, part=part, size_bytes=size))
     if part is None and (table := clean(properties.get("ID_PART_TABLE_TYPE", ""))):
         uuid = clean(properties.get("ID_PART_TABLE_UUID", ""))
-        found.append(Signature(kind=table, uuid=uuid or None, size_bytes=size))
-    return tuple(found)
+        signatures.append(Signature(kind=table, uuid=uuid or None, size_bytes=size))
+    return tuple(signatures)
 
 
 _ESCAPE = re.compile(r"\\x([0-7][0-9A-Fa-f])")
@@ -99,24 +99,24 @@ def parse_lsblk(text: str) -> Mapping[str, Mapping[str, str]]:
     Numbers and booleans become their JSON words, nulls and nested things are left out.
     Empty for what is not lsblk's JSON.
     """
-    found: dict[str, Mapping[str, str]] = {}
+    matches: dict[str, Mapping[str, str]] = {}
     for row in _rows(_load(text), "blockdevices"):
         name = row.get("kname", row.get("name"))
         if isinstance(name, str) and name:
-            found[name] = {key: _word(value) for key, value in row.items() if isinstance(value, str | int | float)}
-    return found
+            matches[name] = {key: _word(value) for key, value in row.items() if isinstance(value, str | int | float)}
+    return matches
 
 
 def lsblk_signatures(row: Mapping[str, str], part: str | None, size: int | None) -> tuple[Signature, ...]:
     """What lsblk says lies on one device."""
-    found: list[Signature] = []
+    signatures: list[Signature] = []
     if kind := clean(row.get("fstype", "")):
         label, uuid = clean(row.get("label", "")), clean(row.get("uuid", ""))
-        found.append(Signature(kind=kind, label=label or None, uuid=uuid or None, part=part, size_bytes=size))
+        signatures.append(Signature(kind=kind, label=label or None, uuid=uuid or None, part=part, size_bytes=size))
     if part is None and (table := clean(row.get("pttype", ""))):
         uuid = clean(row.get("ptuuid", ""))
-        found.append(Signature(kind=table, uuid=uuid or None, size_bytes=size))
-    return tuple(found)
+        signatures.append(Signature(kind=table, uuid=uuid or None, size_bytes=size))
+    return tuple(signatures)
 
 
 def parse_blkid(text: str) -> tuple[Mapping[str, str], ...]:
@@ -133,14 +133,16 @@ def parse_blkid(text: str) -> tuple[Mapping[str, str], ...]:
 
 def blkid_signatures(text: str, part: str | None, size: int | None) -> tuple[Signature, ...]:
     """Filesystem, RAID member or partition table in blkid's low-level answer; partition entries are none."""
-    found: list[Signature] = []
+    signatures: list[Signature] = []
     for row in parse_blkid(text):
         for kind_key, uuid_key in (("TYPE", "UUID"), ("PTTYPE", "PTUUID")):
             if kind := clean(row.get(kind_key, "")):
                 label = clean(row.get("LABEL", "")) if kind_key == "TYPE" else ""
                 uuid = clean(row.get(uuid_key, ""))
-                found.append(Signature(kind=kind, label=label or None, uuid=uuid or None, part=part, size_bytes=size))
-    return tuple(found)
+                signatures.append(
+                    Signature(kind=kind, label=label or None, uuid=uuid or None, part=part, size_bytes=size)
+                )
+    return tuple(signatures)
 
 
 def wipefs_signatures(text: str, part: str | None, size: int | None) -> tuple[Signature, ...] | None:
@@ -148,13 +150,13 @@ def wipefs_signatures(text: str, part: str | None, size: int | None) -> tuple[Si
     answer = _load(text)
     if not isinstance(answer, dict) or not isinstance(answer.get("signatures"), list):
         return None
-    found: list[Signature] = []
+    signatures: list[Signature] = []
     for row in _rows(answer, "signatures"):
-        words = {key: _word(value) for key, value in row.items() if isinstance(value, str)}
-        kind = clean(words.get("type", "")) or "unknown"
-        label, uuid = clean(words.get("label", "")), clean(words.get("uuid", ""))
-        found.append(Signature(kind=kind, label=label or None, uuid=uuid or None, part=part, size_bytes=size))
-    return tuple(found)
+        texts = {key: _word(value) for key, value in row.items() if isinstance(value, str)}
+        kind = clean(texts.get("type", "")) or "unknown"
+        label, uuid = clean(texts.get("label", "")), clean(texts.get("uuid", ""))
+        signatures.append(Signature(kind=kind, label=label or None, uuid=uuid or None, part=part, size_bytes=size))
+    return tuple(signatures)
 
 
 def group_in(text: str) -> str | None:

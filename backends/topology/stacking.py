@@ -110,15 +110,15 @@ def lvm_holders(tree: Tree, node: Node) -> frozenset[str]:
 def _seen(tree: Tree, node: Node) -> list[str]:
     """Volumes that users see: the device itself, or those above it; its own name where none is active."""
     nodes = (node, *tree.above(node.name))
-    names = [name for one in nodes if (name := lvm_name(one)) is not None]
+    names = [name for node in nodes if (name := lvm_name(node)) is not None]
     return [name.shown for name in names if not name.endings] or [names[0].shown]
 
 
 def _words(group: str, roles: dict[str, list[str]], own: LvmName | None) -> str:
-    told = [f"{role} of {_listed(names)}" if role else _listed(names) for role, names in sorted(roles.items())]
+    lines = [f"{role} of {_listed(names)}" if role else _listed(names) for role, names in sorted(roles.items())]
     if own is not None and own.group == group:
-        return f"the {told[0]}" if own.role and own.role != "data" else f"a part of {told[0]}"
-    return f"a physical volume of {clean(group)} ({', '.join(told)})"
+        return f"the {lines[0]}" if own.role and own.role != "data" else f"a part of {lines[0]}"
+    return f"a physical volume of {clean(group)} ({', '.join(lines)})"
 
 
 def _listed(names: Iterable[str]) -> str:
@@ -159,8 +159,15 @@ def stratis_name(node: Node) -> StratisName | None:
 
 def stratis_pool(tree: Tree, node: Node) -> str:
     """Return the name of the pool of a device of Stratis, which udev knows of its filesystems; else its UUID."""
-    names = [one.udev.get("STRATIS_POOL_NAME", "") for one in (node, *tree.above(node.name), *tree.below(node.name))]
-    own = [found for one in (node, *tree.above(node.name)) if (found := stratis_name(one)) and found.role != "crypt"]
+    names = [
+        other_node.udev.get("STRATIS_POOL_NAME", "")
+        for other_node in (node, *tree.above(node.name), *tree.below(node.name))
+    ]
+    own = [
+        found
+        for other_node in (node, *tree.above(node.name))
+        if (found := stratis_name(other_node)) and found.role != "crypt"
+    ]
     return clean(next(filter(None, names), own[0].uuid if own else "")) or "of an unknown name"
 
 
@@ -168,7 +175,7 @@ def _stratis_words(tree: Tree, node: Node, holders: Iterable[str]) -> str | None
     """Return what completes "X is ..." for a part of a pool; None for anything else."""
     own = stratis_name(node)
     above = (tree.nodes[holder] for holder in holders if holder in tree.nodes)
-    parts = [one for one in above if (name := stratis_name(one)) is not None and name.private]
+    parts = [node for node in above if (name := stratis_name(node)) is not None and name.private]
     if own is not None and own.private:
         return f"a part of the Stratis pool {stratis_pool(tree, node)}"
     return f"a part of the Stratis pool {stratis_pool(tree, parts[0])}" if parts else None
@@ -256,20 +263,20 @@ def is_volume(node: Node) -> bool:
 
 def parse_status(text: str) -> tuple[Vdev, ...]:
     """Every device of every pool that `zpool status -LP` lists. The order of the lines is all there is to go by."""
-    found: list[Vdev] = []
+    vdevs: list[Vdev] = []
     pool, role, inside = "", "", False
     for line in text.split("\n"):
         front, colon, rest = line.strip().partition(":")
-        words = line.split()
+        tokens = line.split()
         if colon and front == "pool":
             pool, role, inside = rest.strip(), "", False
         elif colon and front in ("config", "errors"):
             inside = bool(pool) and front == "config"
-        elif inside and len(words) == 1 and words[0] in _CLASSES:
-            role = _CLASSES[words[0]]
-        elif inside and words and words[0].startswith("/"):
-            found.append(Vdev(pool=pool, path=words[0], role=role))
-    return tuple(found)
+        elif inside and len(tokens) == 1 and tokens[0] in _CLASSES:
+            role = _CLASSES[tokens[0]]
+        elif inside and tokens and tokens[0].startswith("/"):
+            vdevs.append(Vdev(pool=pool, path=tokens[0], role=role))
+    return tuple(vdevs)
 
 
 async def read_pools(host: Host, tree: Tree) -> Pools:
@@ -295,7 +302,7 @@ async def _status(host: Host) -> tuple[Vdev, ...] | None:
 
 
 async def _by_node(host: Host, tree: Tree, vdevs: Iterable[Vdev]) -> dict[str, tuple[Vdev, ...]]:
-    found: dict[str, tuple[Vdev, ...]] = {}
+    matches: dict[str, tuple[Vdev, ...]] = {}
     for vdev in vdevs:
         name = kernel_name(vdev.path)
         if name not in tree.nodes:
@@ -303,21 +310,21 @@ async def _by_node(host: Host, tree: Tree, vdevs: Iterable[Vdev]) -> dict[str, t
             node = tree.by_devno(stat.devno or "") if stat is not None else None
             name = node.name if node is not None else ""
         if name:
-            found[name] = (*found.get(name, ()), vdev)
-    return found
+            matches[name] = (*matches.get(name, ()), vdev)
+    return matches
 
 
 async def _volumes(host: Host, tree: Tree) -> dict[str, str]:
     if not any(is_volume(node) for node in tree.nodes.values()):
         return {}
-    paths = [path for found in await asyncio.gather(*map(host.list, _ZVOLS)) for path in found]
+    paths = [path for other_matches in await asyncio.gather(*map(host.list, _ZVOLS)) for path in other_matches]
     links = await asyncio.gather(*map(host.link, paths))
-    found: dict[str, str] = {}
+    matches: dict[str, str] = {}
     for path, link in zip(paths, links, strict=True):
         name = (link or "").rsplit("/", 1)[-1]
         if name in tree.nodes:
-            found[name] = path.removeprefix("/dev/zvol/")
-    return found
+            matches[name] = path.removeprefix("/dev/zvol/")
+    return matches
 
 
 # -- what a device is to the layer that has it: physical volume, cache, backing device, disk of a container -----------
@@ -379,14 +386,14 @@ def layer_uses(
 ) -> Iterator[Use]:
     """What has a device, each layer by its own name; what is built on it by one of `ours` is left out."""
     built = replace(node, holders=tuple(holder for holder in node.holders if holder not in ours))
-    for words in lvm_words(tree, built).values():
-        yield Use(kind="lvm", detail=words, part=part)
-    told = lvm_holders(tree, built)
+    for text in lvm_words(tree, built).values():
+        yield Use(kind="lvm", detail=text, part=part)
+    names = lvm_holders(tree, built)
     if (pool := _stratis_words(tree, node, built.holders)) is not None:
         yield Use(kind="stratis", detail=pool, part=part)
-        told |= frozenset(holder for holder in built.holders if _is_of_stratis(tree, holder))
+        names |= frozenset(holder for holder in built.holders if _is_of_stratis(tree, holder))
     for holder in built.holders:
-        if holder not in told:
+        if holder not in names:
             yield _built(tree, bcache.get(node.name), holder, part)
     if not node.holders and node.name in bcache:
         detail = {
@@ -429,13 +436,13 @@ async def read_bcache(host: Host) -> dict[str, str]:
     if not await host.list("/sys/fs/bcache/register"):
         return {}
     patterns = [f"/sys/block/{depth}/bcache/{name}" for name in ("running", "set") for depth in ("*", "*/*")]
-    found: dict[str, str] = {}
+    matches: dict[str, str] = {}
     for paths in await asyncio.gather(*map(host.list, patterns)):
         for path in paths:
             name = path.split("/")[-3]
             if not name.startswith("bcache"):  # which links to its backing device's folder
-                found[name] = "cache" if path.endswith("/set") else "backing"
-    return found
+                matches[name] = "cache" if path.endswith("/set") else "backing"
+    return matches
 
 
 def volume_shown(node: Node) -> str | None:

@@ -117,21 +117,21 @@ def refusals(what: str, rooms: Iterable[ThinCapacity], area: WriteRange) -> tupl
     shared: dict[tuple[str, str, str], list[ThinCapacity]] = {}
     for room in rooms:
         shared.setdefault((room.kind, room.key, room.part), []).append(room)
-    found = []
+    matches = []
     for same in shared.values():
-        one, need = same[0], sum(room.need(area) for room in same)
+        capacity, need = same[0], sum(room.need(area) for room in same)
         if unknown := next((room.unknown for room in same if room.unknown), ""):
-            found.append(
-                f"{what} takes room from {one.place} as it is written, and how much is left is unknown: {unknown}."
+            matches.append(
+                f"{what} takes room from {capacity.place} as it is written, and how much is left is unknown: {unknown}."
             )
-        elif need and one.free_bytes - need < one.reserve:
+        elif need and capacity.free_bytes - need < capacity.reserve:
             amount = "all" if area.size is None else size_words(area.size)
-            found.append(
-                f"Writing {amount} of {what} may take {size_words(need)} of {one.place}:"
-                f" {size_words(one.free_bytes)} of {size_words(one.size_bytes)} are free, and a tenth"
-                f" stays free.{_losers(one)}"
+            matches.append(
+                f"Writing {amount} of {what} may take {size_words(need)} of {capacity.place}:"
+                f" {size_words(capacity.free_bytes)} of {size_words(capacity.size_bytes)} are free, and a tenth"
+                f" stays free.{_losers(capacity)}"
             )
-    return tuple(found)
+    return tuple(matches)
 
 
 def taken(rooms: Iterable[ThinCapacity], area: WriteRange) -> tuple[ThinCapacity, ...]:
@@ -141,13 +141,13 @@ def taken(rooms: Iterable[ThinCapacity], area: WriteRange) -> tuple[ThinCapacity
 
 def low(rooms: Iterable[ThinCapacity]) -> tuple[str, ...]:
     """Those that have no more left than stays free, or of which nobody knows any more, a clause each. Pure."""
-    found = []
+    matches = []
     for room in rooms:
         if room.unknown:
-            found.append(f"how much is left of {room.place} is not known any more ({room.unknown})")
+            matches.append(f"how much is left of {room.place} is not known any more ({room.unknown})")
         elif room.free_bytes <= room.reserve:
-            found.append(f"{room.place} has {size_words(room.free_bytes)} of {size_words(room.size_bytes)} left")
-    return tuple(dict.fromkeys(found))
+            matches.append(f"{room.place} has {size_words(room.free_bytes)} of {size_words(room.size_bytes)} left")
+    return tuple(dict.fromkeys(matches))
 
 
 def _losers(room: ThinCapacity) -> str:

@@ -63,8 +63,8 @@ async def rooms_of(host: Host, picture: Topology, start: Collection[Node]) -> tu
     mapped = any("dm/name" in tree.nodes[layer.name].attributes for layer in layers)
     status = by_kernel(await answer(host, STATUS), tree) if mapped else {}
     reader = _Reader(host, picture, tables, status, [node.name for node in start])
-    found = [replace(room, layer=layer.name) for layer in layers for room in await reader.of(layer)]
-    return tuple(room for room in found if host.capabilities.harmed or not room.unknown)
+    capacities = [replace(room, layer=layer.name) for layer in layers for room in await reader.of(layer)]
+    return tuple(room for room in capacities if host.capabilities.harmed or not room.unknown)
 
 
 async def rooms_at(host: Host, devno: str, path: str = "") -> tuple[ThinCapacity, ...]:
@@ -77,17 +77,17 @@ async def asked_again(host: Host, rooms: Sequence[ThinCapacity]) -> tuple[ThinCa
     """The same with what is left of each now."""
     mapped = any(room.kind in GAUGES for room in rooms)
     status = parse_segments(await answer(host, STATUS)) if mapped else {}
-    found = []
+    capacities = []
     for room in rooms:
         if room.kind in GAUGES:
-            found.append(gauged(room, status.get(room.key, ())))
+            capacities.append(gauged(room, status.get(room.key, ())))
         elif room.kind == ThinKind.ZVOL:
             left = await _left_for(host, room.key)
-            found.append(replace(room, unknown=UNTOLD) if left is None else replace(room, free_bytes=left[1]))
+            capacities.append(replace(room, unknown=UNTOLD) if left is None else replace(room, free_bytes=left[1]))
         else:
             space = await host.space_at(room.key)
-            found.append(replace(room, unknown=UNTOLD) if space is None else replace(room, free_bytes=space.free))
-    return tuple(found)
+            capacities.append(replace(room, unknown=UNTOLD) if space is None else replace(room, free_bytes=space.free))
+    return tuple(capacities)
 
 
 class _Reader:
@@ -138,7 +138,7 @@ class _Reader:
                     kind=ThinKind.THIN, place=f"the thin pool of {_named(node)}", key=node.name, unknown=UNTOLD
                 ),
             )
-        volumes = [one for one in self._tree.nodes.values() if self._in_pool(one, pool)]
+        volumes = [node for node in self._tree.nodes.values() if self._in_pool(node, pool)]
         data = ThinCapacity(
             kind=ThinKind.THIN,
             place=f"the thin pool {_named(pool)}",
@@ -150,8 +150,8 @@ class _Reader:
             beside=tuple(_named(volume) for volume in volumes if volume.name != node.name),
         )
         metadata = replace(data, part="metadata", place=f"the metadata of {data.place}", takes=_MAPPING)
-        told = self._status.get(pool.name, ())
-        return gauged(data, told), gauged(metadata, told)
+        segments = self._status.get(pool.name, ())
+        return gauged(data, segments), gauged(metadata, segments)
 
     def _in_pool(self, node: Node, pool: Node) -> bool:
         own = self._first(self._tables, node, ThinKind.THIN)
@@ -163,8 +163,8 @@ class _Reader:
         Snapshots have blocks in common, which are copied when one of them is written to. There are none where all
         volumes of the pool together have as many blocks as it has given out.
         """
-        told = self._first(self._status, pool, POOL)
-        used = used_of(told.words[2])[0] if told is not None and len(told.words) > 2 else None
+        segment = self._first(self._status, pool, POOL)
+        used = used_of(segment.words[2])[0] if segment is not None and len(segment.words) > 2 else None
         mapped = {volume.name: self._mapped(volume) for volume in volumes}
         own = mapped.get(node.name)
         if used is None or not own or None in mapped.values():
@@ -175,8 +175,8 @@ class _Reader:
         return own * SECTOR
 
     def _mapped(self, node: Node) -> int | None:
-        told = self._first(self._status, node, ThinKind.THIN)
-        return number(told.words[0]) if told is not None and told.words else None
+        segment = self._first(self._status, node, ThinKind.THIN)
+        return number(segment.words[0]) if segment is not None and segment.words else None
 
     def _store(self, snapshot: Node, written: Node, held: int) -> ThinCapacity:
         made = self._first(self._tables, snapshot, ThinKind.SNAPSHOT)
@@ -190,18 +190,22 @@ class _Reader:
             capacity=written.size_bytes or 0,
             held=held,
         )
-        told = self._status.get(snapshot.name, ())
-        return gauged(room, told) if chunk else replace(room, unknown=UNTOLD)
+        segments = self._status.get(snapshot.name, ())
+        return gauged(room, segments) if chunk else replace(room, unknown=UNTOLD)
 
     def _kept(self, snapshot: Node) -> int:
         """Bytes that lie in its store already: of what was overwritten here or there."""
-        told = self._first(self._status, snapshot, ThinKind.SNAPSHOT)
-        used = used_of(told.words[0])[0] if told is not None and told.words else None
-        extra = number(told.words[1]) if told is not None and len(told.words) > 1 else None
+        segment = self._first(self._status, snapshot, ThinKind.SNAPSHOT)
+        used = used_of(segment.words[0])[0] if segment is not None and segment.words else None
+        extra = number(segment.words[1]) if segment is not None and len(segment.words) > 1 else None
         return max(0, used - extra) * SECTOR if used is not None and extra is not None else 0
 
     def _vdo(self, node: Node) -> ThinCapacity:
-        others = [one for one in self._tree.above(node.name) if one.name not in self._start and volume_shown(one)]
+        others = [
+            other_node
+            for other_node in self._tree.above(node.name)
+            if other_node.name not in self._start and volume_shown(other_node)
+        ]
         room = ThinCapacity(
             kind=ThinKind.VDO,
             place=f"the VDO volume {_named(node)}",
@@ -219,15 +223,17 @@ class _Reader:
         room = ThinCapacity(
             kind=ThinKind.ZVOL, place=f"the ZFS pool {clean(pool)}" if pool else "its ZFS pool", key=name
         )
-        told = await _zfs(self._host, name) if name else {}
-        volume, uppermost = told.get(name, {}), told.get(pool, {})
+        fields = await _zfs(self._host, name) if name else {}
+        volume, uppermost = fields.get(name, {}), fields.get(pool, {})
         size, written = volume.get("volsize"), volume.get("written", 0)
-        left = await _left_for(self._host, name, told)
+        left = await _left_for(self._host, name, fields)
         if size is None or left is None or "refreservation" not in volume or "used" not in uppermost:
             return (replace(room, unknown="zfs does not tell"),)
         if volume["refreservation"] >= size:
             return ()  # all of it is set aside for it, whatever else is written
-        others = (one for one in self._picture.pools.volumes.values() if one.split("/")[0] == pool and one != name)
+        others = (
+            volume for volume in self._picture.pools.volumes.values() if volume.split("/")[0] == pool and volume != name
+        )
         room = replace(room, size_bytes=left[0], free_bytes=left[1], capacity=size, held=written)
         return (replace(room, beside=(*map(clean, others), f"the file systems of {clean(pool)}")),)
 
@@ -293,21 +299,21 @@ async def _zfs(host: Host, name: str) -> Mapping[str, Mapping[str, int]]:
         done = await host.run(Command(argv=argv, timeout=_SECONDS))
     except RaidbenchError:
         return {}
-    found: dict[str, dict[str, int]] = {}
+    matches: dict[str, dict[str, int]] = {}
     for line in done.stdout.split("\n") if done.returncode == 0 else ():
         cells = line.split("\t")
         count = number(cells[2]) if len(cells) == 3 else None
         if count is not None:
-            found.setdefault(cells[0], {})[cells[1]] = count
-    return found
+            matches.setdefault(cells[0], {})[cells[1]] = count
+    return matches
 
 
 async def _left_for(
-    host: Host, name: str, told: Mapping[str, Mapping[str, int]] | None = None
+    host: Host, name: str, fields: Mapping[str, Mapping[str, int]] | None = None
 ) -> tuple[int, int] | None:
     """What a volume of ZFS and all beside it may have, and what is left for it, in bytes; None where nothing tells."""
-    found = await _zfs(host, name) if told is None else told
-    pool, own = found.get(name.split("/")[0], {}), found.get(name, {})
+    matches = await _zfs(host, name) if fields is None else fields
+    pool, own = matches.get(name.split("/")[0], {}), matches.get(name, {})
     if "available" not in own or "available" not in pool or "used" not in pool:
         return None
     return pool["available"] + pool["used"], own["available"]

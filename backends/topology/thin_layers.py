@@ -126,8 +126,8 @@ def _by_mark(tree: Tree, node: Node) -> Collection[ThinKind]:
     lower = [name for slave in node.slaves if (name := lvm_name(tree.nodes[slave])) is not None] if node.slaves else []
     endings = frozenset(ending for name in lower for ending in name.endings)
     kinds = {"tpool": ThinKind.THIN, "cow": ThinKind.SNAPSHOT}
-    found = [kind for ending, kind in kinds.items() if ending in endings]
-    return found or ([ThinKind.ORIGIN] if snapshots_of(tree, {}, node) else ())
+    thin_kinds = [kind for ending, kind in kinds.items() if ending in endings]
+    return thin_kinds or ([ThinKind.ORIGIN] if snapshots_of(tree, {}, node) else ())
 
 
 # -- how full a thin pool, a snapshot's store or a VDO volume is, by the words of `dmsetup status` --------------------
@@ -152,27 +152,27 @@ Gauge = tuple[int | None, int | None, int, str]
 """Used, total, bytes of its unit, and what is wrong with it."""
 
 
-def _pool(room: ThinCapacity, words: Sequence[str]) -> Gauge:
+def _pool(room: ThinCapacity, args: Sequence[str]) -> Gauge:
     """`TRANSACTION META/META DATA/DATA ROOT MODE ...` (the kernel's thin-provisioning.rst)."""
-    if len(words) < 4:
-        return None, None, 1, clean(f"it says {' '.join(words)}", 80) if words else ""
-    bad = [one for one in ("ro", "out_of_data_space", "needs_check") if one in words[4:]]
+    if len(args) < 4:
+        return None, None, 1, clean(f"it says {' '.join(args)}", 80) if args else ""
+    bad = [literal for literal in ("ro", "out_of_data_space", "needs_check") if literal in args[4:]]
     at, block = (1, BLOCK) if room.part else (2, room.unit)
-    return *used_of(words[at]), block, f"the pool is in trouble ({', '.join(bad)})" if bad else ""
+    return *used_of(args[at]), block, f"the pool is in trouble ({', '.join(bad)})" if bad else ""
 
 
-def _store(_room: ThinCapacity, words: Sequence[str]) -> Gauge:
+def _store(_room: ThinCapacity, args: Sequence[str]) -> Gauge:
     """`USED/TOTAL METADATA` in sectors, or a word of what befell it (dm-snap.c, snapshot_status)."""
-    if len(words) < 2:
-        return None, None, SECTOR, clean(f"it says {' '.join(words)}", 80) if words else ""
-    return *used_of(words[0]), SECTOR, ""
+    if len(args) < 2:
+        return None, None, SECTOR, clean(f"it says {' '.join(args)}", 80) if args else ""
+    return *used_of(args[0]), SECTOR, ""
 
 
-def _vdo(_room: ThinCapacity, words: Sequence[str]) -> Gauge:
+def _vdo(_room: ThinCapacity, args: Sequence[str]) -> Gauge:
     """`DEVICE MODE RECOVERY INDEX COMPRESSION USED TOTAL` in blocks (the kernel's vdo.rst)."""
-    if len(words) < 7:
+    if len(args) < 7:
         return None, None, BLOCK, ""
-    return number(words[5]), number(words[6]), BLOCK, "" if words[1] == "normal" else clean(f"it is {words[1]}", 40)
+    return number(args[5]), number(args[6]), BLOCK, "" if args[1] == "normal" else clean(f"it is {args[1]}", 40)
 
 
 GAUGES = {
@@ -182,11 +182,11 @@ GAUGES = {
 }
 
 
-def gauged(room: ThinCapacity, told: Sequence[Segment]) -> ThinCapacity:
+def gauged(room: ThinCapacity, segments: Sequence[Segment]) -> ThinCapacity:
     """A room of device-mapper with what its status tells."""
     kinds, gauge = GAUGES[room.kind]
-    words = next((part.words for part in told if part.kind == kinds), None)
-    used, total, block, trouble = gauge(room, words or ())
-    if words is None or trouble or used is None or not total:
+    args = next((part.words for part in segments if part.kind == kinds), None)
+    used, total, block, trouble = gauge(room, args or ())
+    if args is None or trouble or used is None or not total:
         return replace(room, unknown=trouble or UNTOLD)
     return replace(room, size_bytes=total * block, free_bytes=max(0, total - used) * block)

@@ -258,14 +258,14 @@ async def _characters(host: Host) -> dict[str, tuple[str, ...]]:
     """Return, by kernel name of a disk, the numbers of the character devices that lead to it."""
     listed = await asyncio.gather(*map(host.list, _CHARACTERS))
     numbers = await host.read_many([path for paths in listed for path in paths])
-    found: dict[str, tuple[str, ...]] = {}
+    matches: dict[str, tuple[str, ...]] = {}
     for path, devno in numbers.items():
         disk, last = path.split("/")[3], path.split("/")[-2]
         sibling = last.startswith("ng") and last[2:] != disk[4:]  # another namespace of the same controller
         namespace = last.startswith("nvme") and _CONTROLLER.fullmatch(last) is None
         if not sibling and not namespace:
-            found[disk] = tuple(dict.fromkeys((*found.get(disk, ()), devno)))
-    return found
+            matches[disk] = tuple(dict.fromkeys((*matches.get(disk, ()), devno)))
+    return matches
 
 
 async def _raw_devices(host: Host) -> tuple[str, ...]:
@@ -308,11 +308,11 @@ def _node(path: str, texts: Mapping[str, str], record: str, link: str | None, sh
 
 def _group(paths: Iterable[str]) -> dict[str, tuple[str, ...]]:
     """`.../sda1/holders/dm-0` lines as {`sda1`: (`dm-0`,)}."""
-    found: dict[str, tuple[str, ...]] = {}
+    matches: dict[str, tuple[str, ...]] = {}
     for path in paths:
-        words = path.split("/")
-        found[words[-3]] = (*found.get(words[-3], ()), words[-1])
-    return found
+        tokens = path.split("/")
+        matches[tokens[-3]] = (*matches.get(tokens[-3], ()), tokens[-1])
+    return matches
 
 
 def natural(name: str) -> tuple[int, str]:

@@ -78,9 +78,9 @@ class Topology:
         """Return the uses of a disk or partition alone, under its own name."""
         return tuple(self._direct(node, _part(node)))
 
-    def _uses_of_related(self, name: str, told: Collection[str]) -> Iterator[Use]:
-        """Uses of what is the same disk or lies beneath it, but for what is `told` to be built on it already."""
-        above = set(told)
+    def _uses_of_related(self, name: str, lines: Collection[str]) -> Iterator[Use]:
+        """Uses of what is the same disk or lies beneath it, but for what is `lines` to be built on it already."""
+        above = set(lines)
         related = self.related(name)
         within = [relation for relation in related if not relation.neighbour]
         ours = {self.tree.disk_of(name), *(node.name for relation in within for node in relation.nodes)}
@@ -101,8 +101,8 @@ class Topology:
             if place in self.swaps:
                 yield Use(kind="swap", detail=f"{relation.words}, active swap", elsewhere=True)
             if place in self.exported:
-                words = f"{relation.words}, exported by {self.exported[place]}"
-                yield Use(kind="export", detail=words, elsewhere=True)
+                text = f"{relation.words}, exported by {self.exported[place]}"
+                yield Use(kind="export", detail=text, elsewhere=True)
             if (use := self.quiet.files.get(place)) is not None:
                 yield replace(use, detail=f"{relation.words}, {use.detail}")
 
@@ -114,13 +114,13 @@ class Topology:
         own = [node for path in self.paths(name) for node in self.tree.family(path)]
         standing, pools = self._standing_on(own)
         built = [node for node in standing if node not in own and node.parent is None]
-        words = [self.pools.volumes.get(node.name) or volume_shown(node) for node in built]
-        words += [f"ZFS pool {pool}" for pool in pools]
+        parts = [self.pools.volumes.get(node.name) or volume_shown(node) for node in built]
+        parts += [f"ZFS pool {pool}" for pool in pools]
         mounts = [mount for node in standing for mount in self.mounted.get(node.name, ())]
         mounts += [mount for pool in pools for mount in self.datasets.get(pool, ())]
-        words += [f"mounted on {mount.where()}" for mount in each_point(mounts)]
-        words += ["active swap" for node in standing if node.devno in self.swaps]
-        return tuple(dict.fromkeys(filter(None, words)))
+        parts += [f"mounted on {mount.where()}" for mount in each_point(mounts)]
+        parts += ["active swap" for node in standing if node.devno in self.swaps]
+        return tuple(dict.fromkeys(filter(None, parts)))
 
     def _standing_on(self, own: Iterable[Node]) -> tuple[tuple[Node, ...], tuple[str, ...]]:
         """The nodes themselves and all that is built on them, nearest first, and the ZFS pools among these."""
@@ -133,22 +133,22 @@ class Topology:
                 continue
             seen[node.name] = node
             pools |= {vdev.pool: None for vdev in self.pools.vdevs.get(node.name, ())}
-            volumes = [one for one, of in self.pools.volumes.items() if of.split("/")[0] in pools]
+            volumes = [name for name, of in self.pools.volumes.items() if of.split("/")[0] in pools]
             above = (*node.holders, *node.partitions, *self.loops.get(node.name, ()), *volumes)
-            waiting += [self.tree.nodes[one] for one in above if one in self.tree.nodes]
+            waiting += [self.tree.nodes[item] for item in above if item in self.tree.nodes]
         return tuple(seen.values()), tuple(pools)
 
     def doubtful(self) -> list[tuple[str, str]]:
         """Return the pairs of disks that are or may be one by what is no proof: a serial number, or a WWN that another
         fact contradicts."""
-        pairs = [(one, other) for one, others in (*self.twins.items(), *self.likely.items()) for other in others]
+        pairs = [(name, other) for name, others in (*self.twins.items(), *self.likely.items()) for other in others]
         known = {name: identity(self.tree.nodes[name]) for pair in pairs for name in pair}
         return [
-            (one, other)
-            for one, other in pairs
-            if one < other
-            and (other in self.likely.get(one, {}) or None in (known[one].wwn, known[other].wwn))
-            and not self._are_paths(one, other)
+            (name, other)
+            for name, other in pairs
+            if name < other
+            and (other in self.likely.get(name, {}) or None in (known[name].wwn, known[other].wwn))
+            and not self._are_paths(name, other)
         ]
 
     def _are_paths(self, one: str, other: str) -> bool:
@@ -172,11 +172,13 @@ class Topology:
 
     def without(self, pairs: Collection[tuple[str, str]]) -> Topology:
         """The same, but these are two disks each, as was proven."""
-        two = {*pairs, *((other, one) for one, other in pairs)}
-        twins = {one: tuple(other for other in others if (one, other) not in two) for one, others in self.twins.items()}
+        two = {*pairs, *((other, name) for name, other in pairs)}
+        twins = {
+            name: tuple(other for other in others if (name, other) not in two) for name, others in self.twins.items()
+        }
         likely = {
-            one: {other: words for other, words in others.items() if (one, other) not in two}
-            for one, others in self.likely.items()
+            name: {other: text for other, text in others.items() if (name, other) not in two}
+            for name, others in self.likely.items()
         }
         return replace(self, twins=twins, likely=likely)
 
@@ -215,38 +217,38 @@ class Topology:
     def signatures_of(self, name: str) -> tuple[Signature, ...]:
         """What lies on the disk of `name` and on its partitions, as far as udev or lsblk knows."""
         family = self.tree.family(name)
-        return tuple(found for node in family for found in self.signatures.get(node.name, ()))
+        return tuple(signature for node in family for signature in self.signatures.get(node.name, ()))
 
     def _direct(self, node: Node, part: str | None, ours: Collection[str] = ()) -> list[Use]:
         """Uses of one node; that one of `ours` is built or set up on it is none."""
-        found: list[Use] = []
+        uses: list[Use] = []
         if node.name in self.system:
-            found.append(Use(kind="root", detail="the running system lies on it"))
+            uses.append(Use(kind="root", detail="the running system lies on it"))
         for mount in each_point(self.mounted.get(node.name, ())):
-            found.append(Use(kind="mount", detail=f"mounted on {mount.where()}", part=part))
+            uses.append(Use(kind="mount", detail=f"mounted on {mount.where()}", part=part))
         if node.devno is not None and node.devno in self.swaps:
-            found.append(Use(kind="swap", detail="active swap", part=part))
+            uses.append(Use(kind="swap", detail="active swap", part=part))
         if node.devno is not None and any(place.startswith(f"{node.devno}:") for place in self.swaps):
-            found.append(Use(kind="swap", detail="below an active swap file", part=part))
+            uses.append(Use(kind="swap", detail="below an active swap file", part=part))
         if node.devno is not None and node.devno in self.quiet.devices:
-            found.append(Use(kind="mount", detail=self.quiet.devices[node.devno], part=part))
+            uses.append(Use(kind="mount", detail=self.quiet.devices[node.devno], part=part))
         if snapshots := snapshots_of(self.tree, self.tables, node):
             named = ", ".join(dict.fromkeys(volume_shown(snapshot) or snapshot.shown for snapshot in snapshots))
             many = "s" if len(snapshots) > 1 else ""
-            found.append(Use(kind="snapshot", detail=f"the origin of the active snapshot{many} {named}", part=part))
-        found += layer_uses(self.tree, self.bcache, self.pools, node, part, ours)
+            uses.append(Use(kind="snapshot", detail=f"the origin of the active snapshot{many} {named}", part=part))
+        uses += layer_uses(self.tree, self.bcache, self.pools, node, part, ours)
         for uuid, members in self.btrfs.items():
             if node.name in members:
-                found.append(Use(kind="btrfs", detail=f"part of the mounted btrfs {clean(uuid)}", part=part))
+                uses.append(Use(kind="btrfs", detail=f"part of the mounted btrfs {clean(uuid)}", part=part))
         on_it = self.loops.get(node.name, {})
-        found += [Use(kind="loop", detail=words, part=part) for loop, words in on_it.items() if loop not in ours]
+        uses += [Use(kind="loop", detail=text, part=part) for loop, text in on_it.items() if loop not in ours]
         if node.devno is not None and node.devno in self.exported:
-            found.append(Use(kind="export", detail=f"exported by {self.exported[node.devno]}", part=part))
+            uses.append(Use(kind="export", detail=f"exported by {self.exported[node.devno]}", part=part))
         for signature in self.signatures.get(node.name, ()):
             if signature.kind == "zfs_member" and not self.pools.known:
                 detail = f"ZFS member while pools are imported ({', '.join(self.pools.names)})"
-                found.append(Use(kind="zfs", detail=detail, part=part))
-        return found
+                uses.append(Use(kind="zfs", detail=detail, part=part))
+        return uses
 
 
 def mount_nodes(tree: Tree, mount: Mount) -> tuple[Node, ...]:
@@ -273,7 +275,7 @@ def mounted_by_node(
     tree: Tree, mounts: Iterable[Mount], btrfs: Mapping[str, tuple[str, ...]]
 ) -> dict[str, tuple[Mount, ...]]:
     """Every mount under the names of all devices it lies on, the further devices of a btrfs included."""
-    found: dict[str, tuple[Mount, ...]] = {}
+    matches: dict[str, tuple[Mount, ...]] = {}
     for mount in mounts:
         names = {node.name for node in mount_nodes(tree, mount)}
         if mount.fstype == "btrfs":
@@ -281,9 +283,9 @@ def mounted_by_node(
                 if names & set(members):
                     names |= set(members) & set(tree.nodes)
         for name in names:
-            if mount not in found.get(name, ()):
-                found[name] = (*found.get(name, ()), mount)
-    return found
+            if mount not in matches.get(name, ()):
+                matches[name] = (*matches.get(name, ()), mount)
+    return matches
 
 
 def system_disks(
@@ -293,11 +295,11 @@ def system_disks(
     names = [name for name, own in mounted.items() if any(mount.point in SYSTEM_POINTS for mount in own)]
     booted = {pool_of(mount) for mount in mounts if mount.point in SYSTEM_POINTS} - {None}
     names += [] if pools is None else pools.devices(pool for pool in booted if pool is not None)
-    found: set[str] = set()
+    matches: set[str] = set()
     for name in names:
-        found.add(tree.disk_of(name))
-        found |= {tree.disk_of(under.name) for under in tree.below(name)}
-    return frozenset(found)
+        matches.add(tree.disk_of(name))
+        matches |= {tree.disk_of(under.name) for under in tree.below(name)}
+    return frozenset(matches)
 
 
 def _part(node: Node) -> str | None:

@@ -25,15 +25,15 @@ _MOST = 3
 async def what_blinds(host: Host) -> str:
     """Why not all programs can be seen from here, a clause; "" where nothing is known to stand against it."""
     spaces = {kind: await host.link(f"/proc/self/ns/{kind}") for kind in _INITIAL}
-    found = {kind: link.rsplit("/", 1)[-1] for kind, link in spaces.items() if link is not None}
-    if found.get("pid") != _INITIAL["pid"]:
+    matches = {kind: link.rsplit("/", 1)[-1] for kind, link in spaces.items() if link is not None}
+    if matches.get("pid") != _INITIAL["pid"]:
         return "from within a container (another pid namespace) it cannot be seen which programs have it open"
-    if found.get("user", _INITIAL["user"]) != _INITIAL["user"]:  # a kernel may have none but the first
+    if matches.get("user", _INITIAL["user"]) != _INITIAL["user"]:  # a kernel may have none but the first
         return "from within another user namespace it cannot be seen which programs have it open"
     rights = _rights(await host.read("/proc/self/status") or "")
     if not rights >> _PTRACE & 1:
         return "without the capability CAP_SYS_PTRACE it cannot be seen which programs have it open"
-    if not any(rights >> one & 1 for one in _ANY_FOLDER):
+    if not any(rights >> number & 1 for number in _ANY_FOLDER):
         return "without the capability CAP_DAC_READ_SEARCH it cannot be seen which programs have it open"
     own = parse_mountinfo(await host.read("/proc/self/mountinfo") or "")
     if covered := next((mount.point for mount in own if _OVER.fullmatch(mount.point)), None):
@@ -43,8 +43,8 @@ async def what_blinds(host: Host) -> str:
 
 def _rights(status: str) -> int:
     """The effective capabilities, one bit each; none where that is not told."""
-    told = re.search(r"^CapEff:\s*([0-9a-f]{1,16})$", status, re.MULTILINE)
-    return int(told[1], 16) if told is not None else 0
+    match = re.search(r"^CapEff:\s*([0-9a-f]{1,16})$", status, re.MULTILINE)
+    return int(match[1], 16) if match is not None else 0
 
 
 async def withheld(host: Host, descriptors: Sequence[str], empty: Sequence[str]) -> str:

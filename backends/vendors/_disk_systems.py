@@ -112,7 +112,7 @@ SECONDS = ("immediate", "0.25", "0.5", "0.75", "1", "1.5", "2", "5", "10", "20",
 INFINITE = "infinite"
 
 DELAYS = (
-    *(offer(one, "Seconds until cached data are written out.") for one in SECONDS),
+    *(offer(name, "Seconds until cached data are written out.") for name in SECONDS),
     offer(INFINITE, "Cached data are written out only when their room is needed.", risk=Risk.POWER_LOSS),
 )
 """What `flush_modifier` may be."""
@@ -171,7 +171,7 @@ def lock_name(wwn: str | None, name: str) -> str:
     return f"disk-system-{wwn or name}"
 
 
-def battery_state(words: str) -> str:
+def battery_state(text: str) -> str:
     """A battery that is not well, in the common vocabulary."""
     known = {"learn": "learning", "charging": "learning", "missing": "missing", "removed": "missing"}
-    return next((state for word, state in known.items() if word in words.lower()), "failed")
+    return next((state for word, state in known.items() if word in text.lower()), "failed")

@@ -69,8 +69,8 @@ class Btrfs:
         devices = await self._host.list(f"{folder}/devinfo/*/missing")
         errors = [path.replace("/missing", "/error_stats") for path in devices]
         paths = [f"{folder}/label", f"{folder}/exclusive_operation", *devices, *errors]
-        found = await self._host.read_many(paths)
-        return {path.removeprefix(f"{folder}/"): text.strip() for path, text in found.items()}
+        matches = await self._host.read_many(paths)
+        return {path.removeprefix(f"{folder}/"): text.strip() for path, text in matches.items()}
 
     async def _profiles(self, uuid: str, kind: str) -> list[str]:
         """Profiles that data or metadata have; two while they are converted."""
@@ -140,19 +140,19 @@ def _tasks(operation: str) -> Iterator[Task]:
 
 def _lines(uuid: str, texts: Mapping[str, str], profiles: Mapping[str, Sequence[str]]) -> Iterator[tuple[str, str]]:
     yield "UUID", clean(uuid)
-    yield "Data", ", ".join(clean(one, 20) for one in profiles["data"])
-    yield "Metadata", ", ".join(clean(one, 20) for one in profiles["metadata"])
+    yield "Data", ", ".join(clean(name, 20) for name in profiles["data"])
+    yield "Metadata", ", ".join(clean(name, 20) for name in profiles["metadata"])
     for path, text in sorted(texts.items()):
         if path.endswith("/error_stats"):
             counts = (line.split() for line in text.splitlines())
-            errors = [f"{words[1]} {words[0].removesuffix('_errs')}" for words in counts if _counted(words)]
+            errors = [f"{count[1]} {count[0].removesuffix('_errs')}" for count in counts if _counted(count)]
             yield f"Errors, {path.split('/')[1]}", clean(", ".join(errors), 120)
     if texts.get("exclusive_operation", "").endswith("paused"):
         yield "Paused", clean(texts["exclusive_operation"].removesuffix(" paused"), 40)
 
 
-def _counted(words: Sequence[str]) -> bool:
-    return len(words) == 2 and words[1].isdigit() and words[1] != "0"
+def _counted(args: Sequence[str]) -> bool:
+    return len(args) == 2 and args[1].isdigit() and args[1] != "0"
 
 
 VENDOR = Vendor(name=NAME, backend=Btrfs, present=where(f"{_ROOT}/*/devices/*"))

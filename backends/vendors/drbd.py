@@ -110,12 +110,12 @@ class ReplicaState:
             return (State.REBUILDING if syncing else State.DEGRADED), f"the copy here is {self.disk.lower()}"
         away = [peer for peer in self.peers if peer.is_away]
         if away:
-            return State.DEGRADED, ", ".join(f"{one.name or 'the other host'} is {one.connection}" for one in away)
+            return State.DEGRADED, ", ".join(f"{peer.name or 'the other host'} is {peer.connection}" for peer in away)
         stale = [peer for peer in self.peers if not peer.diskless and peer.disk not in ("UpToDate", "")]
         if stale:
             syncing = all(peer.replication == "SyncSource" for peer in stale)
             return (State.REBUILDING if syncing else State.DEGRADED), ", ".join(
-                f"the copy of {one.name or 'the other host'} is {one.disk}" for one in stale
+                f"the copy of {peer.name or 'the other host'} is {peer.disk}" for peer in stale
             )
         return (State.OPTIMAL if self.disk in ("UpToDate", "Diskless") else State.UNKNOWN), ""
 
@@ -131,38 +131,38 @@ class ReplicaState:
 
 def parse_proc(text: str) -> dict[int, ReplicaState]:
     """Return the states that /proc/drbd of DRBD 8.4 tells, by minor number."""
-    found: dict[int, ReplicaState] = {}
+    matches: dict[int, ReplicaState] = {}
     minor = -1
     for line in text.split("\n")[:20_000]:
         if row := _ROW.fullmatch(line[:400]):
             minor = int(row[1])
             if row[2] != "Unconfigured":
-                found[minor] = _old_state(row)
-        elif minor in found and (done := _DONE.search(line[:400])):
+                matches[minor] = _old_state(row)
+        elif minor in matches and (done := _DONE.search(line[:400])):
             share = min(round(float(done[1] or done[2]) / 100, 6), 1.0)
-            peers = tuple(replace(peer, progress=share) for peer in found[minor].peers)
-            found[minor] = replace(found[minor], peers=peers)
-    return found
+            peers = tuple(replace(peer, progress=share) for peer in matches[minor].peers)
+            matches[minor] = replace(matches[minor], peers=peers)
+    return matches
 
 
 def _old_state(row: re.Match[str]) -> ReplicaState:
-    told = [clean(row[at] or "", 40) for at in range(2, 7)]
+    lines = [clean(row[at] or "", 40) for at in range(2, 7)]
     flags = (row[7] or "").split()
-    peer = Peer(connection=told[0], replication=told[0] if told[0] in _TASKS else "", disk=told[4])
+    peer = Peer(connection=lines[0], replication=lines[0] if lines[0] in _TASKS else "", disk=lines[4])
     suspended = bool(flags) and flags[-1].startswith("s")  # `C r-----`: protocol and flags of I/O, `s` where it waits
-    return ReplicaState(role=told[1], disk=told[3], suspended=suspended, peers=(peer,))
+    return ReplicaState(role=lines[1], disk=lines[3], suspended=suspended, peers=(peer,))
 
 
 def parse_status(text: str) -> dict[int, ReplicaState]:
     """Return the states that `drbdsetup status --json` tells, by minor number."""
-    found: dict[int, ReplicaState] = {}
+    matches: dict[int, ReplicaState] = {}
     for resource in rows(document(text, "[")):
         links = [_peers(link) for link in rows(resource.get("connections"))]
         for device in rows(resource.get("devices")):
             minor, volume = whole(device.get("minor")), whole(device.get("volume"))
             if minor is None or volume is None:
                 continue
-            found[minor] = ReplicaState(
+            matches[minor] = ReplicaState(
                 role=word(resource.get("role"), 40) or "",
                 disk=word(device.get("disk-state"), 40) or "",
                 diskless=device.get("client") is True,
@@ -170,18 +170,18 @@ def parse_status(text: str) -> dict[int, ReplicaState]:
                 quorum=device.get("quorum") is not False,
                 peers=tuple(link[volume] for link in links if volume in link),
             )
-    return found
+    return matches
 
 
 def _peers(link: Mapping[str, object]) -> dict[int, Peer]:
     """Return what a connection tells, by volume."""
-    found: dict[int, Peer] = {}
+    matches: dict[int, Peer] = {}
     for device in rows(link.get("peer_devices")):
         percent = device.get("percent-in-sync", device.get("done"))
         volume = whole(device.get("volume"))
         known = isinstance(percent, int | float) and not isinstance(percent, bool) and 0 <= percent <= 100
         if volume is not None:
-            found[volume] = Peer(
+            matches[volume] = Peer(
                 name=word(link.get("name"), 80) or "",
                 connection=word(link.get("connection-state"), 40) or "",
                 disk=word(device.get("peer-disk-state"), 40) or "",
@@ -189,7 +189,7 @@ def _peers(link: Mapping[str, object]) -> dict[int, Peer]:
                 progress=round(float(percent) / 100, 6) if known and isinstance(percent, int | float) else None,
                 diskless=device.get("peer-client") is True,
             )
-    return found
+    return matches
 
 
 class Drbd:
@@ -207,8 +207,8 @@ class Drbd:
         told, states = await asyncio.gather(read_replicas(self._host), self._states())
         replicas = {replica.minor: replica for replica in told or ()}
         nodes.sort(key=lambda node: _minor(node))
-        found = [_array(node, replicas.get(_minor(node)), states.get(_minor(node)), picture) for node in nodes]
-        return Inventory(arrays=tuple(found), problems=_problems(nodes, states))
+        arrays = [_array(node, replicas.get(_minor(node)), states.get(_minor(node)), picture) for node in nodes]
+        return Inventory(arrays=tuple(arrays), problems=_problems(nodes, states))
 
     async def diagnose(self) -> tuple[Problem, ...]:
         """Return what is missing: without drbdsetup no state of DRBD 9 is known."""
@@ -247,9 +247,9 @@ def _problems(nodes: Sequence[Node], states: Mapping[int, ReplicaState]) -> tupl
     return (Problem(where=NAME, message=message, hint="Run `drbdsetup status --json` as root."),)
 
 
-def _array(node: Node, replica: Replica | None, told: ReplicaState | None, picture: Topology) -> Array:
-    state, why = told.state if told is not None else (State.UNKNOWN, "")
-    lines = _lines(node, replica, told)
+def _array(node: Node, replica: Replica | None, replica_state: ReplicaState | None, picture: Topology) -> Array:
+    state, why = replica_state.state if replica_state is not None else (State.UNKNOWN, "")
+    lines = _lines(node, replica, replica_state)
     return Array(
         target=Target(backend=NAME, address=node.name, scope=Scope.ARRAY),
         name=None if replica is None else clean(f"{replica.resource}/{replica.volume}", 140),
@@ -262,7 +262,7 @@ def _array(node: Node, replica: Replica | None, told: ReplicaState | None, pictu
         identity=identity(node),
         uses=picture.uses(node.name),
         above=picture.above(node.name),
-        tasks=told.tasks if told is not None else (),
+        tasks=replica_state.tasks if replica_state is not None else (),
         facts=tuple(Fact(label=label, value=clean(value, 200)) for label, value in lines if value),
     )
 
@@ -272,20 +272,22 @@ def _members(node: Node, picture: Topology) -> Iterator[Target]:
         yield Target(backend="block", address=picture.tree.disk_of(name))
 
 
-def _lines(node: Node, replica: Replica | None, told: ReplicaState | None) -> Iterator[tuple[str, str]]:
+def _lines(node: Node, replica: Replica | None, replica_state: ReplicaState | None) -> Iterator[tuple[str, str]]:
     if replica is not None:
         yield "Resource", f"{replica.resource}, volume {replica.volume}"
         yield "Metadata on", replica.meta or ("" if replica.disk is None else "the same disk")
-    yield "On", ", ".join(f"/dev/{name.replace('!', '/')}" for name in node.slaves) or _without(replica, told)
-    if told is not None:
-        yield "Role", told.role
-        yield "Copy here", told.disk
-        for peer in told.peers:
+    yield "On", ", ".join(f"/dev/{name.replace('!', '/')}" for name in node.slaves) or _without(replica, replica_state)
+    if replica_state is not None:
+        yield "Role", replica_state.role
+        yield "Copy here", replica_state.disk
+        for peer in replica_state.peers:
             yield "Copy elsewhere", peer.words
 
 
-def _without(replica: Replica | None, told: ReplicaState | None) -> str:
-    known = (replica is not None and replica.disk is None) or (told is not None and told.disk == "Diskless")
+def _without(replica: Replica | None, replica_state: ReplicaState | None) -> str:
+    known = (replica is not None and replica.disk is None) or (
+        replica_state is not None and replica_state.disk == "Diskless"
+    )
     return "no disk of this host" if known else "not known"
 
 

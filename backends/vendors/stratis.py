@@ -52,22 +52,22 @@ class PoolGauge:
         return (State.OPTIMAL if self.data is not None else State.UNKNOWN), ""
 
 
-def gauge_of(told: tuple[Segment, ...]) -> PoolGauge:
+def gauge_of(segments: tuple[Segment, ...]) -> PoolGauge:
     """Return what `dmsetup status` tells of a thin pool."""
-    words = told[0].words if len(told) == 1 and told[0].kind == "thin-pool" else ()
-    if words[:1] == ("Fail",):
+    args = segments[0].words if len(segments) == 1 and segments[0].kind == "thin-pool" else ()
+    if args[:1] == ("Fail",):
         return PoolGauge(trouble="the thin pool has failed")
-    shares = [_share(word) for word in words[1:3]]
+    shares = [_share(word) for word in args[1:3]]
     if len(shares) < 2:
         return PoolGauge()
     modes = {"ro": "the thin pool is read-only", "out_of_data_space": "it is full: it takes no more writes"}
-    trouble = next((modes[word] for word in words[3:] if word in modes), "")
+    trouble = next((modes[word] for word in args[3:] if word in modes), "")
     return PoolGauge(metadata=shares[0], data=shares[1], trouble=trouble)
 
 
 def _share(word: str) -> float | None:
-    found = _SHARE.fullmatch(word)
-    return int(found[1]) / int(found[2]) if found is not None and int(found[2]) else None
+    match = _SHARE.fullmatch(word)
+    return int(match[1]) / int(match[2]) if match is not None and int(match[2]) else None
 
 
 class Stratis:
@@ -150,9 +150,13 @@ def _filesystem(node: Node, gauges: dict[str, PoolGauge], picture: Topology) -> 
 def _disks(node: Node, picture: Topology) -> tuple[Target, ...]:
     """Return the disks and arrays below, through all that Stratis has made of them."""
     tree = picture.tree
-    below = [one for one in tree.below(node.name) if not one.name.startswith("dm-") and one.parent is None]
-    above_others = {slave for one in below for slave in (lower.name for lower in tree.below(one.name))}
-    return tuple(Target(backend="block", address=one.name) for one in below if one.name not in above_others)
+    below = [
+        other_node
+        for other_node in tree.below(node.name)
+        if not other_node.name.startswith("dm-") and other_node.parent is None
+    ]
+    above_others = {slave for node in below for slave in (lower.name for lower in tree.below(node.name))}
+    return tuple(Target(backend="block", address=node.name) for node in below if node.name not in above_others)
 
 
 def _used(gauge: PoolGauge, whose: str = "") -> Iterator[Fact]:

@@ -49,9 +49,9 @@ class PlotPane:
         self._figure.yaxes(True, False)
         self._figure.xlim(0, self.columns - 1)
         self._figure.ylim(0, self.rows - 1)
-        across = [(self.column(at), narrow(words, self.columns)) for at, words in x.ticks]
+        across = [(self.column(at), narrow(text, self.columns)) for at, text in x.ticks]
         self._figure.xticks(*_apart(across))
-        upwards = [(self.row(at), narrow(words, gutter).rjust(gutter)) for at, words in y.ticks]
+        upwards = [(self.row(at), narrow(text, gutter).rjust(gutter)) for at, text in y.ticks]
         self._figure.yticks(*_apart(upwards or [(0, " " * gutter)]))
         self.marks([(0, 0, " ")], BEHIND)  # without any point there are no ticks
 
@@ -89,7 +89,7 @@ class PlotPane:
         for x, y in points:
             column, row = self.column(x), self.row(y)
             around = (column, column + 1, column - 1)
-            column = next((one for one in around if self._taken.get((one, row), place) == place), column)
+            column = next((number for number in around if self._taken.get((number, row), place) == place), column)
             self._taken[column, row] = place
             self.marks([(column, row, self.look.sign(place))], place)
 
@@ -112,21 +112,21 @@ class PlotPane:
         if last - first > 1:
             self.upright(self.column(x), first, last, "│", place)
 
-    def say(self, words: str, column: int, row: int) -> None:
+    def say(self, text: str, column: int, row: int) -> None:
         """Words from a column on, as far as there is room; where there is none at the right, they end there."""
-        words = narrow(words, self.columns)
-        start = max(0, min(column, self.columns - len(words)))
-        self.marks([(start + at, row, sign) for at, sign in enumerate(words)])
+        text = narrow(text, self.columns)
+        start = max(0, min(column, self.columns - len(text)))
+        self.marks([(start + at, row, sign) for at, sign in enumerate(text)])
 
     def built(self) -> list[str]:
         """Its rows, without the resets that reset nothing, a quarter of what plotext writes."""
-        text = _BARE_RESET.sub(lambda found: found[1] or "", self._figure.build()).rstrip("\n")
+        text = _BARE_RESET.sub(lambda match: match[1] or "", self._figure.build()).rstrip("\n")
         return [*text.split("\n"), *([self._label] if self._label else [])]
 
 
-def narrow(words: str, width: int) -> str:
+def narrow(text: str, width: int) -> str:
     """One line in which every character takes one cell, as the grid has them."""
-    return "".join(each if width_of(each) == 1 else "?" for each in fitting(words, width))
+    return "".join(each if width_of(each) == 1 else "?" for each in fitting(text, width))
 
 
 def _finely(cell: float, cells: int, points: int) -> float:
@@ -135,7 +135,7 @@ def _finely(cell: float, cells: int, points: int) -> float:
 
 
 def _apart(ticks: Sequence[tuple[int, str]]) -> tuple[list[int], list[str]]:
-    return [at for at, _ in ticks], [words for _, words in ticks]
+    return [at for at, _ in ticks], [text for _, text in ticks]
 
 
 def nines(share: float) -> float:

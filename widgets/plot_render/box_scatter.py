@@ -53,9 +53,9 @@ def _box(pane: PlotPane, values: Sequence[float], row: int, each: int, place: in
     pane.stretch(row, least, greatest, "─", place)
     pane.marks([(least, row, "├"), (greatest, row, "┤")], place)
     rows = (row - 1, row, row + 1) if each >= 5 else (row,)
-    for one in rows:
-        pane.stretch(one, first, third, "▒", place)
-        pane.marks([(middle, one, "┃")])
+    for number in rows:
+        pane.stretch(number, first, third, "▒", place)
+        pane.marks([(middle, number, "┃")])
     if each > 1:
         pane.marks([(pane.column(value), rows[0] - 1, pane.look.sign(place)) for value in values], place)
 

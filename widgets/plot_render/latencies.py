@@ -53,26 +53,28 @@ def carried(bins: Bins) -> Iterator[tuple[int, float]]:
 
 def paint_percentiles(what: PercentileData, look: PlotStyle) -> list[str]:
     """Each further nine as wide as the one before, latencies as ratios."""
-    curves = [_by_nines(one.bins) for one in what.series]
+    curves = [_by_nines(other_latencies.bins) for other_latencies in what.series]
     end = max(1.0, *(curve[-1][0] for curve in curves))
     ticks = [(0.0, "p0"), *((nines(share), name) for share, name in _PERCENTILES if nines(share) <= end)]
-    head = legend(look, [(one.name, _told(one)) for one in what.series], joined=True)
+    head = legend(
+        look, [(other_latencies.name, _told(other_latencies)) for other_latencies in what.series], joined=True
+    )
     height = look.height - len(head)
     y = ratios((value for curve in curves for _, value in curve), height // 2, time_label)
     pane = PlotPane(look, height, PlotAxis(low=0.0, high=end, ticks=tuple(ticks)), y)
     for place, curve in enumerate(curves):
         pane.line(curve, place)
-    for place, (one, curve) in enumerate(zip(what.series, curves, strict=True)):
+    for place, (latencies, curve) in enumerate(zip(what.series, curves, strict=True)):
         shares = [share for share, _ in _PERCENTILES if nines(share) <= curve[-1][0]]
-        pane.signs([(nines(share), quantile(one.bins, share)) for share in shares], place)
+        pane.signs([(nines(share), quantile(latencies.bins, share)) for share in shares], place)
     return [*head, *pane.built()]
 
 
-def _told(one: Latencies) -> str:
+def _told(latencies: Latencies) -> str:
     """The usual percentiles, as far as ten I/Os lie beyond."""
-    names, total = dict(_PERCENTILES), total_of(one.bins)
+    names, total = dict(_PERCENTILES), total_of(latencies.bins)
     carried = [share for share in _TOLD if total * (1 - share) >= BEYOND]
-    return "  ".join(f"{names[share]} {units.latency(quantile(one.bins, share)):>7}" for share in carried)
+    return "  ".join(f"{names[share]} {units.latency(quantile(latencies.bins, share)):>7}" for share in carried)
 
 
 def _by_nines(bins: Bins) -> list[tuple[float, float]]:
@@ -83,14 +85,16 @@ def _by_nines(bins: Bins) -> list[tuple[float, float]]:
 
 def paint_histogram(what: HistogramData, look: PlotStyle) -> list[str]:
     """The share of the I/Os in each column: filled, and as lines over it."""
-    figures = [_counted(one) for one in what.series]
-    head = legend(look, [(one.name, told) for one, told in zip(what.series, figures, strict=True)], joined=True)
+    figures = [_counted(latencies) for latencies in what.series]
+    head = legend(
+        look, [(latencies.name, text) for latencies, text in zip(what.series, figures, strict=True)], joined=True
+    )
     edge = 0.0 if what.log else _EDGE
-    ends = [quantile(one.bins, share) for one in what.series for share in (edge, 1 - edge)]
+    ends = [quantile(latencies.bins, share) for latencies in what.series for share in (edge, 1 - edge)]
     height = look.height - len(head)
     x = ratios(ends, look.width // 12, time_label)
     columns = PlotPane(look, height, x, PlotAxis(low=0.0, high=1.0)).columns
-    spread = [shares(one.bins, x, columns) for one in what.series]
+    spread = [shares(latencies.bins, x, columns) for latencies in what.series]
     there = [share for row in spread for share in row if share > 0] or [1.0]
     if what.log:
         y = ratios(there, height // 3, lambda share: f"{share * 100:.6f}".rstrip("0").rstrip(".") + " %")
@@ -104,9 +108,9 @@ def paint_histogram(what: HistogramData, look: PlotStyle) -> list[str]:
     return [*head, *pane.built()]
 
 
-def _counted(one: Latencies) -> str:
-    middle, slow = (units.latency(quantile(one.bins, share)) for share in (0.5, 0.99))
-    return f"p50 {middle:>7}  p99 {slow:>7}  {units.iops(total_of(one.bins)):>5} I/Os"
+def _counted(latencies: Latencies) -> str:
+    middle, slow = (units.latency(quantile(latencies.bins, share)) for share in (0.5, 0.99))
+    return f"p50 {middle:>7}  p99 {slow:>7}  {units.iops(total_of(latencies.bins)):>5} I/Os"
 
 
 def _fill(pane: PlotPane, spread: Sequence[float]) -> None:
@@ -129,14 +133,14 @@ def shares(bins: Bins, x: PlotAxis, columns: int) -> list[float]:
 
     fio divides each power of two of nanoseconds into 64 bins (`FIO_IO_U_PLAT_BITS` 6 in fio's stat.h).
     """
-    found, total = [0.0] * columns, total_of(bins)
+    numbers, total = [0.0] * columns, total_of(bins)
     for value, count in bins:
         half = 2.0 ** (math.floor(math.log2(max(value, 128))) - 7)
         left, right = (_place(max(edge, 1.0), x, columns) for edge in (value - half, value + half))
         width = right - left
         for column in range(max(0, math.floor(left)), min(columns - 1, math.floor(right)) + 1):
-            found[column] += count / total * (min(right, column + 1) - max(left, column)) / width
-    return found
+            numbers[column] += count / total * (min(right, column + 1) - max(left, column)) / width
+    return numbers
 
 
 def _place(value: float, x: PlotAxis, columns: int) -> float:

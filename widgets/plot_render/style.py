@@ -53,13 +53,13 @@ class PlotStyle:
         """The colour of a series; with a place below 0 of what lies behind all."""
         return self.faint if place < 0 or not self.palette else self.palette[place % len(self.palette)]
 
-    def painted(self, words: str, place: int) -> str:
+    def painted(self, text: str, place: int) -> str:
         """Words in the colour of a series."""
         if not self.palette:
-            return words
+            return text
         hue = self.hue(place)
         code = f"5;{hue}" if isinstance(hue, int) else "2;{};{};{}".format(*hue)
-        return f"\x1b[38;{code}m{words}\x1b[0m"
+        return f"\x1b[38;{code}m{text}\x1b[0m"
 
     def shown(self, rows: Iterable[str]) -> list[str]:
         """Rows as the terminal can show them, without blanks at their ends."""
@@ -71,9 +71,9 @@ def _to_ascii(row: str) -> str:
     return row.replace("…", "~").translate(_ASCII).encode("ascii", "replace").decode("ascii")
 
 
-def fitting(words: str, width: int) -> str:
+def fitting(text: str, width: int) -> str:
     """One harmless line of at most so many cells."""
-    return shorten(clean(words), width)
+    return shorten(clean(text), width)
 
 
 def too_small(look: PlotStyle) -> str:

@@ -25,14 +25,14 @@ _MINUTES_FROM = 300.0
 def paint_timeline(what: TimelineData, look: PlotStyle) -> list[str]:
     """Throughput above, latency below; the ramp left of 0 is shaded."""
     every = [interval for course in what.courses for interval in course.intervals]
-    start, end = min(0.0, *(one.at for one in every)), max(1.0, *(one.at for one in every))
+    start, end = min(0.0, *(interval.at for interval in every)), max(1.0, *(interval.at for interval in every))
     seconds = amounts([end], look.width // 12, _time_of(end))
     x = PlotAxis(low=start, high=end, ticks=tuple(tick for tick in seconds.ticks if tick[0] <= end))
     head = legend(look, [(course.name, "") for course in what.courses], joined=True)
     upper = (look.height - len(head) - 2) * 2 // 5
     lower = look.height - len(head) - 2 - upper
     rates = PlotPane(
-        look, upper, replace(x, ticks=()), amounts([one.rate for one in every], max(3, upper // 3), si_label)
+        look, upper, replace(x, ticks=()), amounts([interval.rate for interval in every], max(3, upper // 3), si_label)
     )
     lines, dots = _latencies(what)
     slow = [value for _, line in lines for _, value in line] + [value for _, value in dots]
@@ -52,11 +52,11 @@ def paint_timeline(what: TimelineData, look: PlotStyle) -> list[str]:
         third = max(1, len(line) // 3)
         waits.signs(line[-1:] if look.ascii else line[third::third] or line, place)
     signs = ["░ not measured"] if start < 0 else []
-    signs += ["! standstill"] if any(one.stalled for one in every) else []
-    told = "  ".join(look.painted(f"{look.sign(at)} {name}", at) for at, (name, _) in enumerate(lines))
-    words = [f"latency  {told if len(what.courses) == 1 else 'p99'}"]
-    words += ["· worst"] if dots else []
-    above, between = _over("   ".join([what.unit.value, *signs])), _over("  ".join(words))
+    signs += ["! standstill"] if any(interval.stalled for interval in every) else []
+    text = "  ".join(look.painted(f"{look.sign(at)} {name}", at) for at, (name, _) in enumerate(lines))
+    parts = [f"latency  {text if len(what.courses) == 1 else 'p99'}"]
+    parts += ["· worst"] if dots else []
+    above, between = _over("   ".join([what.unit.value, *signs])), _over("  ".join(parts))
     return [*head, above, *rates.built(), between, *waits.built()]
 
 
@@ -67,23 +67,23 @@ def _time_of(end: float) -> Callable[[float], str]:
 def _latencies(what: TimelineData) -> tuple[list[tuple[str, _Points]], _Points]:
     """Lines by name, and single points: all percentiles of one run, the 99th of several."""
     if len(what.courses) > 1:
-        return [(course.name, _known(course.intervals, lambda one: one.p99)) for course in what.courses], []
+        return [(course.name, _known(course.intervals, lambda interval: interval.p99)) for course in what.courses], []
     own = what.courses[0].intervals
     named = (
-        ("p50", _known(own, lambda one: one.p50)),
-        ("p99", _known(own, lambda one: one.p99)),
-        ("p99.9", _known(own, lambda one: one.p99_9)),
+        ("p50", _known(own, lambda interval: interval.p50)),
+        ("p99", _known(own, lambda interval: interval.p99)),
+        ("p99.9", _known(own, lambda interval: interval.p99_9)),
     )
-    return [(name, line) for name, line in named if line], _known(own, lambda one: one.worst)
+    return [(name, line) for name, line in named if line], _known(own, lambda interval: interval.worst)
 
 
 def _known(intervals: Sequence[CourseInterval], read: Callable[[CourseInterval], float | None]) -> _Points:
     return [(interval.at, value) for interval in intervals if (value := read(interval))]
 
 
-def _over(words: str) -> str:
+def _over(text: str) -> str:
     """What stands above a pane."""
-    return " " * GUTTER + f" {words}"
+    return " " * GUTTER + f" {text}"
 
 
 def _upwards(values: Sequence[float], most: int, *, log: bool) -> PlotAxis:
@@ -183,9 +183,9 @@ def paint_history(what: HistoryData, look: PlotStyle) -> list[str]:
     if what.band:
         for row in range(pane.row(what.band[0]), pane.row(what.band[1]) + 1):
             pane.stretch(row, 0, pane.columns - 1, "░", BEHIND)
-    for number, (at, words) in enumerate(what.marks):
+    for number, (at, text) in enumerate(what.marks):
         pane.upright(pane.column(at), 0, pane.rows - 1, "│", BEHIND)
-        pane.say(f"│ {fitting(words, pane.columns // 2)}", pane.column(at), pane.rows - 1 - number % _LEVELS)
+        pane.say(f"│ {fitting(text, pane.columns // 2)}", pane.column(at), pane.rows - 1 - number % _LEVELS)
     points.sort(key=lambda each: each[0].x)
     for (one, place), (other, next_place) in itertools.pairwise(points):
         if place == next_place:

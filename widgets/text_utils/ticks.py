@@ -72,5 +72,5 @@ def time_label(nanoseconds: float) -> str:
 
 
 def _stepped(value: float, steps: tuple[tuple[float, str], ...], least: str) -> str:
-    step, name = next((one for one in steps if abs(value) >= one[0]), (1.0, least))
+    step, name = next((pair for pair in steps if abs(value) >= pair[0]), (1.0, least))
     return f"{value / step:g}{name}"

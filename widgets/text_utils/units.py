@@ -121,9 +121,9 @@ def moment(at: float) -> str:
         return NOTHING
 
 
-def plural(count: int, one: str, many: str = "") -> str:
+def plural(count: int, name: str, many: str = "") -> str:
     """`1 run`, `3 runs`; `many` where an s does not do."""
-    return f"{count} {one if count == 1 else many or one + 's'}"
+    return f"{count} {name if count == 1 else many or name + 's'}"
 
 
 def elapsed(seconds: float) -> str:

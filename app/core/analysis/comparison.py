@@ -301,8 +301,8 @@ def _compared_figure(
     elif mute and left is sides:
         judgement = unanswered(interleaved=sides.interleaved, threshold=sides.threshold) if headline else None
     elif (values := _judged_values(direction, figure, left)) is not None:
-        found = _judged(*values, sides, left, (direction, figure), share)
-        judgement = weighed(_beside_silence(found, sides), (*sides.a, *sides.b))
+        verdict_result = _judged(*values, sides, left, (direction, figure), share)
+        judgement = weighed(_beside_silence(verdict_result, sides), (*sides.a, *sides.b))
     return MetricComparison(
         direction=direction, figure=figure, a=_mean(_all(a)), b=_mean(_all(b)), judgement=judgement, headline=headline
     )
@@ -359,8 +359,8 @@ def _judged_values(
 
 def latency_kinds(sides: ComparisonSides) -> set[bool]:
     """Whether latencies are with submission (True) or, as earlier versions kept them, without."""
-    both = (one for run in (*sides.a, *sides.b) for one in run.figures.transfers)
-    return {one.completion_ns is not None for one in both}
+    both = (direction_stats for run in (*sides.a, *sides.b) for direction_stats in run.figures.transfers)
+    return {direction_stats.completion_ns is not None for direction_stats in both}
 
 
 def _judged(
@@ -433,5 +433,5 @@ def tail_of(rows: Sequence[MetricComparison]) -> MetricComparison | None:
         return None
     wanted = (SYNC,) if about is not None and about.direction == SYNC else DIRECTIONS
     tails = (row for row in rows if row.figure.key == "latency_p99_ns" and row.direction in wanted)
-    found = [row for row in tails if row.judgement and row.judgement.interval]
-    return max(found, key=lambda row: row.a or 0.0, default=None)
+    comparisons = [row for row in tails if row.judgement and row.judgement.interval]
+    return max(comparisons, key=lambda row: row.a or 0.0, default=None)

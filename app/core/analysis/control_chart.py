@@ -250,13 +250,13 @@ def _level(values: Sequence[float]) -> float:
 
 def _moments(logs: Sequence[float]) -> tuple[float, float]:
     mean = fsum(logs) / len(logs)
-    return mean, sqrt(fsum((one - mean) ** 2 for one in logs) / (len(logs) - 1))
+    return mean, sqrt(fsum((log - mean) ** 2 for log in logs) / (len(logs) - 1))
 
 
 def _inflation(logs: Sequence[float]) -> float:
     """Return the factor by which sums of correlated nights scatter more than those of independent nights."""
     mean = fsum(logs) / len(logs)
-    off = [one - mean for one in logs]
+    off = [log - mean for log in logs]
     squares = fsum(map(mul, off, off))
     if not squares:
         return 1.0

@@ -59,7 +59,7 @@ def disturbances(sides: ComparisonSides, value: Callable[[RunRecord], float | No
     letters = {run.id: letter for letter, runs in (("A", sides.a), ("B", sides.b)) for run in runs}
     timed = sorted((*sides.a, *sides.b), key=place_in_session)
     values = [value(run) for run in timed]
-    logs = [log(one) for one in values if one is not None and one > 0]
+    logs = [log(value) for value in values if value is not None and value > 0]
     if len(logs) == len(timed):
         yield from found([letters[run.id] for run in timed], logs)
 
@@ -79,7 +79,7 @@ def carry_over(sides: ComparisonSides, value: Callable[[RunRecord], float | None
     if sum(counts) < FEWEST or min(counts) < FEWEST_OF_A_KIND:
         return
     lost = _mean(without) - _mean(with_switch)
-    squares = fsum((one - _mean(kind)) ** 2 for kind in (with_switch, without) for one in kind)
+    squares = fsum((value - _mean(kind)) ** 2 for kind in (with_switch, without) for value in kind)
     dof = sum(counts) - 2
     error = sqrt(squares / dof * (1 / counts[0] + 1 / counts[1]))
     same_way = lost * _mean(without) > 0
@@ -114,9 +114,9 @@ def _letter(run: RunRecord) -> str:
 def found(letters: Sequence[str], logs: Sequence[float]) -> Iterator[DriftPattern]:
     """Order, trend and period in logarithms of the runs in time, each with the letter of its side."""
     centre = {
-        letter: _mean([one for each, one in zip(letters, logs, strict=True) if each == letter]) for letter in "AB"
+        letter: _mean([value for each, value in zip(letters, logs, strict=True) if each == letter]) for letter in "AB"
     }
-    residuals = [one - centre[letter] for letter, one in zip(letters, logs, strict=True)]
+    residuals = [value - centre[letter] for letter, value in zip(letters, logs, strict=True)]
     seconds = [second - first for first, second in zip(residuals[::2], residuals[1::2], strict=True)]
     if _p_of_mean(seconds) < SURE:
         yield DriftPattern(pattern=RunPattern.ORDER, size=_percent(_mean(seconds)))
@@ -124,7 +124,7 @@ def found(letters: Sequence[str], logs: Sequence[float]) -> Iterator[DriftPatter
     if p < SURE:
         yield DriftPattern(pattern=RunPattern.TREND, size=_percent(slope * (len(residuals) - 1)))
         middle = (len(residuals) - 1) / 2
-        residuals = [one - slope * (at - middle) for at, one in enumerate(residuals)]
+        residuals = [value - slope * (at - middle) for at, value in enumerate(residuals)]
     period, p = _period(residuals)
     if p < SURE:
         yield DriftPattern(pattern=RunPattern.PERIOD, size=period)
@@ -146,8 +146,8 @@ def _trend(values: Sequence[float]) -> tuple[float, float]:
     n = len(values)
     middle, mean = (n - 1) / 2, _mean(values)
     squares = fsum((at - middle) ** 2 for at in range(n))
-    slope = fsum((at - middle) * (one - mean) for at, one in enumerate(values)) / squares
-    rest = fsum((one - mean - slope * (at - middle)) ** 2 for at, one in enumerate(values)) / (n - 2)
+    slope = fsum((at - middle) * (value - mean) for at, value in enumerate(values)) / squares
+    rest = fsum((value - mean - slope * (at - middle)) ** 2 for at, value in enumerate(values)) / (n - 2)
     return slope, tails(slope / sqrt(rest / squares), n - 2) if rest else 1.0
 
 
@@ -165,8 +165,8 @@ def _period(values: Sequence[float]) -> tuple[float, float]:
 
 def _power(values: Sequence[float], mean: float, cycles: int) -> float:
     turn = 2 * pi * cycles / len(values)
-    along = fsum((one - mean) * cos(turn * at) for at, one in enumerate(values))
-    across = fsum((one - mean) * sin(turn * at) for at, one in enumerate(values))
+    along = fsum((value - mean) * cos(turn * at) for at, value in enumerate(values))
+    across = fsum((value - mean) * sin(turn * at) for at, value in enumerate(values))
     return along**2 + across**2
 
 
@@ -260,7 +260,7 @@ def _surest(
         return None
     n = len(logs)
     centre = fsum(logs) / n
-    moved = [one - centre for one in logs]
+    moved = [log - centre for log in logs]
     sums = list(accumulate(moved, initial=0.0))
     # Of points round 0, what a part explains of all squares: S^2 / m of the part and of the rest.
     explained = [(sums[end] - sums[begin]) ** 2 / ((end - begin) * (n - end + begin)) for begin, end in parts]
@@ -268,7 +268,7 @@ def _surest(
     begin, end = parts[at]
     count = end - begin
     step = (sums[end] - sums[begin]) * n / (count * (n - count))
-    within = max(0.0, fsum(one * one for one in moved) - explained[at] * n)
+    within = max(0.0, fsum(value * value for value in moved) - explained[at] * n)
     error = sqrt(within / (n - 2) * n / (count * (n - count)))
     p = tails(step / error, n - 2) if error > abs(step) * 1e-12 else float(not step)
     allowed = level / 5 if begin and count < FEW_IN_STRETCH else level

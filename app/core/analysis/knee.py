@@ -76,18 +76,18 @@ def knee(loads: Sequence[LoadPoint]) -> Knee | None:
     carried = sorted((load for load in loads if load.carried), key=lambda load: load.rate)
     if len(carried) < _FEWEST:
         return None
-    places = [_CarriedLoad(one.rate, log(geometric_mean(one.latencies))) for one in carried]
-    found = _best(places)
-    step = _half_step(places, found)
+    places = [_CarriedLoad(point.rate, log(geometric_mean(point.latencies))) for point in carried]
+    value = _best(places)
+    step = _half_step(places, value)
     low, high = _interval(places, carried)
-    low, high = _broken_off(places, min(low, found - step), max(high, found + step))
+    low, high = _broken_off(places, min(low, value - step), max(high, value + step))
     highest = places[-1].rate
     if high >= highest:
         beyond = [load.rate for load in loads if not load.carried]
         if not beyond:
             return None
         high = max(high, *beyond)
-    return Knee(rate=found, low=low, high=high, latency=exp(_between(places, found)), at_limit=found >= highest)
+    return Knee(rate=value, low=low, high=high, latency=exp(_between(places, value)), at_limit=value >= highest)
 
 
 def _best(places: Sequence[_CarriedLoad]) -> float:
@@ -172,7 +172,7 @@ def _broken_off(places: Sequence[_CarriedLoad], low: float, high: float) -> tupl
 
 def _between(places: Sequence[_CarriedLoad], rate: float) -> float:
     """ln of the latency at a rate between two loads, by the line between them."""
-    for one, other in pairwise(places):
-        if one.rate <= rate <= other.rate and other.rate > one.rate:
-            return one.latency + (other.latency - one.latency) * (rate - one.rate) / (other.rate - one.rate)
+    for load, other in pairwise(places):
+        if load.rate <= rate <= other.rate and other.rate > load.rate:
+            return load.latency + (other.latency - load.latency) * (rate - load.rate) / (other.rate - load.rate)
     return places[-1].latency

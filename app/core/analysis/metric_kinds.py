@@ -89,8 +89,11 @@ def headline(runs: Sequence[RunRecord]) -> tuple[MetricKind, str]:
         return _KNOWN["latency_mean_ns"], SYNC
     if any(job.get(key) or (job.get(f"{key}_read") and job.get(f"{key}_write")) for key in ("rate_iops", "rate")):
         return _tail_of(runs)
-    both = [one for one in figures.transfers if one.total_ios]
-    ios, moved = sum(one.iops for one in both), sum(one.bytes_per_second for one in both)
+    both = [direction_stats for direction_stats in figures.transfers if direction_stats.total_ios]
+    ios, moved = (
+        sum(direction_stats.iops for direction_stats in both),
+        sum(direction_stats.bytes_per_second for direction_stats in both),
+    )
     about = FIGURES[1] if ios and moved / ios >= LARGE_BLOCK else FIGURES[0]
     if len(both) == 2:
         return about, BOTH
@@ -100,7 +103,9 @@ def headline(runs: Sequence[RunRecord]) -> tuple[MetricKind, str]:
 def _tail_of(runs: Sequence[RunRecord]) -> tuple[MetricKind, str]:
     """The highest percentile up to p99 that every run carries, of the direction with more I/Os."""
     figures = runs[0].figures
-    counts = {name: one.total_ios for name in DIRECTIONS if (one := figures.side(name)) is not None}
+    counts = {
+        name: direction_stats.total_ios for name in DIRECTIONS if (direction_stats := figures.side(name)) is not None
+    }
     direction = max(counts, key=lambda name: counts[name], default="read")
     for key in ("latency_p99_ns", "latency_p95_ns", "latency_p50_ns"):
         if None not in values_of(runs, direction, _KNOWN[key]):
@@ -111,11 +116,11 @@ def _tail_of(runs: Sequence[RunRecord]) -> tuple[MetricKind, str]:
 def value_of(figures: RunResult, direction: str, figure: MetricKind) -> float | None:
     """One figure of a run, of both directions together their sum; None where too few I/Os carry it."""
     if direction == BOTH:
-        values = [figure.read(one) for one in figures.transfers]
+        values = [figure.read(transfer) for transfer in figures.transfers]
         there = [value for value in values if value is not None]
         return sum(there) if there and len(there) == len(values) else None
-    one = figures.side(direction)
-    return None if one is None else figure.read(one)
+    direction_stats = figures.side(direction)
+    return None if direction_stats is None else figure.read(direction_stats)
 
 
 def half_step(figures: RunResult, direction: str, figure: MetricKind) -> float:
@@ -130,7 +135,11 @@ def half_step(figures: RunResult, direction: str, figure: MetricKind) -> float:
         low, high = edges_of(bucket_of(round(value)))
         return (high - low) / 2 / value
     sides = (figures.read, figures.write) if direction == BOTH else (figures.side(direction),)
-    counted = 0 if figure.is_latency else sum(one.total_ios for one in sides if one is not None)
+    counted = (
+        0
+        if figure.is_latency
+        else sum(direction_stats.total_ios for direction_stats in sides if direction_stats is not None)
+    )
     return 1 / 2 / counted if counted else 0.0
 
 

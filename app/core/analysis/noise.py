@@ -49,7 +49,7 @@ def noise_of(groups: Iterable[Sequence[float]]) -> RunNoise | None:
         logs = [log(value) for value in group if value > 0 and isfinite(value)]
         if len(logs) > 1:
             mean = fsum(logs) / len(logs)
-            squares += fsum((one - mean) ** 2 for one in logs)
+            squares += fsum((log - mean) ** 2 for log in logs)
             dof += len(logs) - 1
             runs += len(logs)
     return RunNoise(sd=sqrt(2 * squares / dof), dof=dof, runs=runs) if dof >= FEWEST_KNOWN else None

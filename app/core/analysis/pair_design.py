@@ -44,7 +44,7 @@ def letters_of(order: Sequence[str]) -> tuple[Letter, ...]:
 
 def switches(letters: Sequence[Letter], *, start: Letter = "A") -> int:
     """How often the setting changes on the way through the letters, from `start` and back to it."""
-    return sum(one != other for one, other in pairwise((start, *letters, start)))
+    return sum(literal != other for literal, other in pairwise((start, *letters, start)))
 
 
 # -- when a comparison in pairs is looked at, and how sure each look has to be ----------------------------------------

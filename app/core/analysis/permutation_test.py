@@ -81,40 +81,45 @@ def permuted(
     An interval is around the median of the log-ratios of the rounds; it excludes 0 where chance does not explain the
     contrast. `seed` decides the drawings, so the same is found again.
     """
-    held = [_held(one) for one in family]
-    found = [_contrasts(_by_label(rows, one.labels)) for rows, one in zip(held, family, strict=True)]
+    held = [_held(round_results) for round_results in family]
+    contrasts = [
+        _contrasts(_by_label(rows, round_results.labels)) for rows, round_results in zip(held, family, strict=True)
+    ]
     random = Random(seed)
     # Drawn from the values themselves it is exact where nothing differs. Where some do, their scatter hides how far the
     # others scatter: drawn from what is left of each set-up without its mean it holds there.
-    left = [_residuals(rows, one.labels) for rows, one in zip(held, family, strict=True)]
+    left = [_residuals(rows, round_results.labels) for rows, round_results in zip(held, family, strict=True)]
     drawn = (_largest(held, random, draws), _largest(left, random, draws))
     out = int(level * (draws + 1) + 1e-9)
-    critical = max(_nth_largest([one.contrast for one in each], out) for each in drawn)
-    apart = _p_of_baselines(family, left, found)
+    critical = max(_nth_largest([largest.contrast for largest in each], out) for each in drawn)
+    apart = _p_of_baselines(family, left, contrasts)
     wider = {} if len(family) * (len(held[0]) - 1) >= FREEDOM else row_scatter(family)
 
     def p_of(contrast: float, alone: float, baseline: float) -> float:
         of_contrast, of_setup = (
-            max((1 + sum(size(one) >= seen * (1 - 1e-9) for one in each)) / (draws + 1) for each in drawn)
+            max((1 + sum(size(largest) >= seen * (1 - 1e-9) for largest in each)) / (draws + 1) for each in drawn)
             for size, seen in ((_contrast_of, contrast), (_alone_of, alone))
         )
         return max(of_contrast, min(of_setup, baseline))
 
     return tuple(
-        tuple(_intervals(one, seen, critical, partial(p_of, baseline=p), wider, level))
-        for one, seen, p in zip(family, found, apart, strict=True)
+        tuple(_intervals(round_results, seen, critical, partial(p_of, baseline=p), wider, level))
+        for round_results, seen, p in zip(family, contrasts, apart, strict=True)
     )
 
 
 def row_scatter(family: Sequence[RoundResults]) -> Mapping[str, RowScatter]:
     """Return the scatter of each set-up over the workloads of a family, by name."""
     return scatter_by_row(
-        [(_names(one), _columns(_residuals(_held(one), one.labels))) for one in family],
+        [
+            (_names(round_results), _columns(_residuals(_held(round_results), round_results.labels)))
+            for round_results in family
+        ],
     )
 
 
-def _names(one: RoundResults) -> tuple[str, ...]:
-    return one.names or tuple(map(str, range(one.setups)))
+def _names(round_results: RoundResults) -> tuple[str, ...]:
+    return round_results.names or tuple(map(str, range(round_results.setups)))
 
 
 def _columns(by_label: Sequence[Sequence[float]]) -> list[tuple[float, ...]]:
@@ -122,13 +127,13 @@ def _columns(by_label: Sequence[Sequence[float]]) -> list[tuple[float, ...]]:
 
 
 def _p_of_baselines(
-    family: Sequence[RoundResults], left: Sequence[Sequence[Sequence[float]]], found: Sequence[_Contrasts]
+    family: Sequence[RoundResults], left: Sequence[Sequence[Sequence[float]]], contrasts: Sequence[_Contrasts]
 ) -> list[float]:
     """Return for each member the chance that the baseline is as far from the others by its own scatter."""
-    columns = [(_names(one), _columns(rows)) for one, rows in zip(family, left, strict=True)]
+    columns = [(_names(round_results), _columns(rows)) for round_results, rows in zip(family, left, strict=True)]
     by_row = scatter_by_row(columns)
     p = []
-    for (names, residuals), seen in zip(columns, found, strict=True):
+    for (names, residuals), seen in zip(columns, contrasts, strict=True):
         row = by_row[names[0]]
         wider = max(1.0, row.ratio, variance_ratios(residuals)[0])
         error = seen.error * sqrt((wider + _MEDIAN / (len(names) - 1)) / 2)
@@ -142,16 +147,16 @@ def _nth_largest(drawn: Sequence[float], n: int) -> float:
 
 
 def _intervals(
-    one: RoundResults,
+    round_results: RoundResults,
     seen: _Contrasts,
     critical: float,
     p_of: Callable[[float, float], float],
     wider: Mapping[str, RowScatter],
     level: float,
 ) -> Iterator[ConfidenceInterval]:
-    by_label = _by_label(one.values, one.labels)
+    by_label = _by_label(round_results.values, round_results.labels)
     others = sorted(seen.means[1:])
-    for label in range(1, one.setups):
+    for label in range(1, round_results.setups):
         middle = median(row[label] - row[0] for row in by_label)
         size = abs(seen.means[label] - seen.means[0]) / seen.error
         place = others.index(seen.means[label])
@@ -159,23 +164,23 @@ def _intervals(
         alone = abs(seen.means[label] - median(rest)) / seen.error if rest else size
         sd = seen.error * sqrt(len(by_label))
         low, high = middle - critical * seen.error, middle + critical * seen.error
-        scatter = wider.get(_names(one)[label])
+        scatter = wider.get(_names(round_results)[label])
         p = p_of(size, alone if scatter is None else alone / sqrt(max(1.0, scatter.ratio)))
         if p > level or size <= critical * (1 + 1e-9):
             low, high = min(low, 0.0), max(high, 0.0)
         yield ConfidenceInterval(mean=middle, low=low, high=high, sd=sd, n=len(by_label), p=p, level=level)
 
 
-def _held(one: RoundResults) -> list[list[float]]:
+def _held(round_results: RoundResults) -> list[list[float]]:
     """Of each round what its values are above its middle, without the outermost and without a rise along the rounds.
 
     No label has a say in it, so labels can be drawn anew behind it.
     """
-    centred = [[value - middle for value in row] for row in one.values for middle in [median(row)]]
+    centred = [[value - middle for value in row] for row in round_results.values for middle in [median(row)]]
     most = CLIP * _NORMAL * median(abs(value) for row in centred for value in row)
     if most:
         centred = [[min(most, max(-most, value)) for value in row] for row in centred]
-    places = [place - (one.setups - 1) / 2 for place in range(one.setups)]
+    places = [place - (round_results.setups - 1) / 2 for place in range(round_results.setups)]
     squares = len(centred) * fsum(place * place for place in places)
     rise = fsum(place * value for row in centred for place, value in zip(places, row, strict=True)) / squares
     flat = [[value - rise * place for place, value in zip(places, row, strict=True)] for row in centred]
@@ -209,10 +214,10 @@ def _contrasts(by_label: Sequence[Sequence[float]]) -> _Contrasts:
 
 
 def _compared(sums: Sequence[float], squares: float, rounds: int) -> _Contrasts:
-    left = max(0.0, squares - sum(one * one for one in sums) / rounds)
+    left = max(0.0, squares - sum(value * value for value in sums) / rounds)
     variance = left / ((len(sums) - 1) * (rounds - 1))
     error = max(_LEAST, sqrt(variance)) * sqrt(2 / rounds)
-    return _Contrasts(means=tuple(one / rounds for one in sums), error=error)
+    return _Contrasts(means=tuple(value / rounds for value in sums), error=error)
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -225,18 +230,18 @@ class _Largest:
     """Of a set-up and the median of the others, 0 not among them."""
 
 
-def _contrast_of(one: _Largest) -> float:
-    return one.contrast
+def _contrast_of(largest: _Largest) -> float:
+    return largest.contrast
 
 
-def _alone_of(one: _Largest) -> float:
-    return one.alone
+def _alone_of(largest: _Largest) -> float:
+    return largest.alone
 
 
 def _largest(family: Sequence[Sequence[Sequence[float]]], random: Random, draws: int) -> list[_Largest]:
     """Return the largest of the family of each drawing."""
     squares = [fsum(value * value for row in rows for value in row) for rows in family]
-    found = []
+    largest_items = []
     for _ in range(draws):
         contrast = alone = 0.0
         for rows, whole in zip(family, squares, strict=True):
@@ -250,8 +255,8 @@ def _largest(family: Sequence[Sequence[Sequence[float]]], random: Random, draws:
                     (others[-1] - _middle(others, len(others) - 1, 0)) / seen.error,
                     (_middle(others, len(others) - 1, 1) - others[0]) / seen.error,
                 )
-        found.append(_Largest(contrast=contrast, alone=alone))
-    return found
+        largest_items.append(_Largest(contrast=contrast, alone=alone))
+    return largest_items
 
 
 def _middle(ascending: Sequence[float], count: int, begin: int) -> float:

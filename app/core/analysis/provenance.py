@@ -22,15 +22,15 @@ def differences(sides: ComparisonSides) -> Differences:
     """
     known = [[run.provenance for run in runs] for runs in (sides.a, sides.b)]
     keys = dict.fromkeys(key for side in known for run in side for key in run)
-    found = []
+    matches = []
     for key in sorted(
         keys, key=lambda key: SUBJECT.index(key) if key in SUBJECT else len(SUBJECT) + (key == "boot_id")
     ):
         a, b = ({run.get(key) for run in side} for side in known)
-        one, other = _shown(a), _shown(b)
-        if a != b and not (key.startswith(_OF_SCHEDULER) and None in (one, other)):
-            found.append((key, one, other))
-    return tuple(found)
+        name, other = _shown(a), _shown(b)
+        if a != b and not (key.startswith(_OF_SCHEDULER) and None in (name, other)):
+            matches.append((key, name, other))
+    return tuple(matches)
 
 
 def _shown(values: set[str | None]) -> str | None:
@@ -42,5 +42,5 @@ def between_sessions(
 ) -> MeanInterval | None:
     """How far sessions in which the same was measured lie apart, as logarithms of their means; None of too few."""
     groups = (repeats(runs).get(condition(run), ()) for runs in sessions)
-    measured = [[found for one in group if (found := value(one))] for group in groups]
+    measured = [[found for record in group if (found := value(record))] for group in groups]
     return apart([geometric_mean(values) for values in measured if values and min(values) > 0])

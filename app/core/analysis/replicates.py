@@ -19,8 +19,8 @@ class Replicates:
 
     def of(self, run: RunRecord) -> tuple[RunRecord, ...]:
         """The whole runs that measured the same as this one, itself included; none if it is not whole."""
-        found = self._groups.get(condition(run), ())
-        return found if run in found else ()
+        records = self._groups.get(condition(run), ())
+        return records if run in records else ()
 
     @property
     def any(self) -> bool:
@@ -38,10 +38,10 @@ def spread_of(runs: Sequence[RunRecord], direction: str, figure: MetricKind) -> 
 
 def spreads(runs: Sequence[RunRecord]) -> tuple[tuple[str, MetricKind, MeanInterval], ...]:
     """Direction, figure and spread of all figures that repeats settle."""
-    found = (
+    tuples = (
         (direction, figure, spread_of(runs, direction, figure))
         for direction in SIDES
         for figure in FIGURES
         if figure.judged and figure.of(direction)
     )
-    return tuple((direction, figure, seen) for direction, figure, seen in found if seen is not None)
+    return tuple((direction, figure, seen) for direction, figure, seen in tuples if seen is not None)

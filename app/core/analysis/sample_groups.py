@@ -95,7 +95,7 @@ def silent(run: RunRecord) -> bool:
     """Whether it completed no I/O, though nobody ended it and fio did not fail by itself."""
     figures = run.figures
     both = figures.transfers
-    answered = any(one.total_ios or one.iops for one in both)
+    answered = any(direction_stats.total_ios or direction_stats.iops for direction_stats in both)
     return not answered and (figures.status is RunStatus.OK or figures.still_s is not None)
 
 
@@ -121,11 +121,11 @@ def silent_side(sides: ComparisonSides) -> str:
 
 def repeats(runs: Iterable[RunRecord]) -> dict[Condition, tuple[RunRecord, ...]]:
     """Whole runs by what was measured, in their order."""
-    found: dict[Condition, tuple[RunRecord, ...]] = {}
+    matches: dict[Condition, tuple[RunRecord, ...]] = {}
     for run in runs:
         if run.figures.status is RunStatus.OK:
-            found[condition(run)] = (*found.get(condition(run), ()), run)
-    return found
+            matches[condition(run)] = (*matches.get(condition(run), ()), run)
+    return matches
 
 
 def pairs_of(session: Session, experiment_id: str) -> ComparisonSides:
@@ -154,7 +154,7 @@ def _asked_before(session: Session, record: ExperimentRecord, first: tuple[RunRe
     if start.until_percent is not None:
         return ()
     places = [each.id for each in session.experiments]
-    found = []
+    matches = []
     for other in session.experiments[: places.index(record.id)]:
         asked = other.start
         alike = (asked.target, asked.key, asked.a, asked.b, asked.rule) == (
@@ -163,13 +163,13 @@ def _asked_before(session: Session, record: ExperimentRecord, first: tuple[RunRe
         )
         pairs = _pairs(session, other.id) if alike and asked.until_percent is None else ()
         if pairs and [*map(condition, pairs[0])] == [*map(condition, first)]:
-            found.append(other.id)
-    return tuple(found)
+            matches.append(other.id)
+    return tuple(matches)
 
 
 def _pairs(session: Session, experiment_id: str) -> tuple[tuple[RunRecord, RunRecord], ...]:
     """Run of A, run of B of each whole pair of one experiment."""
-    found: dict[int, dict[str, RunRecord]] = {}
+    matches: dict[int, dict[str, RunRecord]] = {}
     record = session.experiment(experiment_id)
     left_out = () if record is None or record.end is None else record.end.not_counted
     for run in session.runs:
@@ -177,8 +177,8 @@ def _pairs(session: Session, experiment_id: str) -> tuple[tuple[RunRecord, RunRe
         done = run.end is not None and run.id not in left_out
         counts = done and (run.figures.status is RunStatus.OK or silent(run))
         if mark is not None and mark.experiment == experiment_id and counts:
-            found.setdefault(mark.pair, {})[mark.letter] = run
-    return tuple((pair["A"], pair["B"]) for _, pair in sorted(found.items()) if len(pair) == 2)
+            matches.setdefault(mark.pair, {})[mark.letter] = run
+    return tuple((pair["A"], pair["B"]) for _, pair in sorted(matches.items()) if len(pair) == 2)
 
 
 def sides_of(
@@ -197,37 +197,37 @@ def sides_of(
         return pairs
     if together and condition(a) == condition(b):
         return ComparisonSides(a=(a,), b=(b,), interleaved=False, alike=True)
-    one, other = _alike(a, a_session), _alike(b, b_session)
-    if len(one) == len(other) == 1:
-        return ComparisonSides(a=one, b=other, interleaved=False, apart=not together)
-    if together and (order := _in_turn(one, other)):
+    records, other = _alike(a, a_session), _alike(b, b_session)
+    if len(records) == len(other) == 1:
+        return ComparisonSides(a=records, b=other, interleaved=False, apart=not together)
+    if together and (order := _in_turn(records, other)):
         return order
     when = place_in_session if together else _started_at
-    if after := _after(one, other, when):
-        ordered = tuple(sorted(one, key=when))
+    if after := _after(records, other, when):
+        ordered = tuple(sorted(records, key=when))
         return ComparisonSides(
             a=ordered, b=other, interleaved=False, apart=not together, order=RunOrder.BETWEEN, after=after
         )
-    return ComparisonSides(a=one, b=other, interleaved=False, apart=not together, order=RunOrder.GROUPS)
+    return ComparisonSides(a=records, b=other, interleaved=False, apart=not together, order=RunOrder.GROUPS)
 
 
 def _experiment(
     a: RunRecord, b: RunRecord, runs: Sequence[RunRecord], experiments: Sequence[ExperimentRecord]
 ) -> ComparisonSides | None:
     """The pairs of the experiment that both belong to; the letter of `a` first."""
-    one, other = a.start.mark, b.start.mark
-    if one is None or other is None or one.experiment != other.experiment or one.letter == other.letter:
+    mark, other = a.start.mark, b.start.mark
+    if mark is None or other is None or mark.experiment != other.experiment or mark.letter == other.letter:
         return None
-    pairs = pairs_of(Session(runs=tuple(runs), experiments=tuple(experiments)), one.experiment)
+    pairs = pairs_of(Session(runs=tuple(runs), experiments=tuple(experiments)), mark.experiment)
     if not pairs.a:
         return None
-    return pairs if one.letter == "A" else replace(pairs, a=pairs.b, b=pairs.a)
+    return pairs if mark.letter == "A" else replace(pairs, a=pairs.b, b=pairs.a)
 
 
 def _alike(run: RunRecord, runs: Sequence[RunRecord]) -> tuple[RunRecord, ...]:
     """The run with its repeats; itself at least, whole or not."""
-    found = repeats(runs).get(condition(run), ())
-    return found if run in found else (run,)
+    records = repeats(runs).get(condition(run), ())
+    return records if run in records else (run,)
 
 
 def _in_turn(a: tuple[RunRecord, ...], b: tuple[RunRecord, ...]) -> ComparisonSides | None:
@@ -243,7 +243,7 @@ def _in_turn(a: tuple[RunRecord, ...], b: tuple[RunRecord, ...]) -> ComparisonSi
         return None  # always A before B: a drift falls on one side
     ordered = [pair if letters[pair[0].id] == "A" else pair[::-1] for pair in pairs]
     return ComparisonSides(
-        a=tuple(one for one, _ in ordered),
+        a=tuple(record for record, _ in ordered),
         b=tuple(other for _, other in ordered),
         interleaved=True,
         order=RunOrder.IN_TURN,

@@ -36,15 +36,15 @@ class RowScatter:
 
 def scatter_by_row(columns: Columns) -> Mapping[str, RowScatter]:
     """Return the scatter of each set-up by its name. Each workload counts by its own scatter."""
-    found: dict[str, list[tuple[float, float, int, int]]] = {}
+    matches: dict[str, list[tuple[float, float, int, int]]] = {}
     for names, residuals in columns:
         ratios = variance_ratios(residuals)
         count, freedom = len(names), len(residuals[0]) - 1
         for name, ratio in zip(names, ratios, strict=True):
-            found.setdefault(name, []).append(
+            matches.setdefault(name, []).append(
                 (ratio, (count - ratio) / (count - 1), freedom, freedom * (count - 1)),
             )
-    return {name: _row_scatter(parts) for name, parts in found.items()}
+    return {name: _row_scatter(parts) for name, parts in matches.items()}
 
 
 def variance_ratios(residuals: Sequence[Sequence[float]]) -> list[float]:

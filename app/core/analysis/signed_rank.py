@@ -49,7 +49,7 @@ def signed_ranks(ratios: Sequence[float], *, level: float = LEVEL) -> Confidence
     interval of the same width. Raises ValueError where so few values reach no such level.
     """
     n = len(ratios)
-    means = sorted((one + other) / 2 for one, other in combinations_with_replacement(ratios, 2))
+    means = sorted((value + other) / 2 for value, other in combinations_with_replacement(ratios, 2))
     below = _sums(n)
     out = bisect_right(below, level / 2)
     if not out:

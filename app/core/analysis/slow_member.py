@@ -64,13 +64,13 @@ def against_siblings(rounds: Sequence[Mapping[str, float]]) -> tuple[MemberCompa
     names = tuple(rounds[0]) if rounds else ()
     if len(names) < FEWEST or len(rounds) < FEWEST_ROUNDS:
         raise ValueError("needs four siblings and three rounds")
-    logs = [{name: log(one[name]) for name in names} for one in rounds]
-    centres = [median(one.values()) for one in logs]
-    tamed = _tamed({name: [one[name] - by for one, by in zip(logs, centres, strict=True)] for name in names})
+    logs = [{name: log(record[name]) for name in names} for record in rounds]
+    centres = [median(log.values()) for log in logs]
+    tamed = _tamed({name: [record[name] - by for record, by in zip(logs, centres, strict=True)] for name in names})
     own = {name: _mean(values) for name, values in tamed.items()}
     scatter = _scatter(tamed, own)
-    found = [_against(name, own, scatter, rounds) for name in names]
-    return tuple(sorted(found, key=lambda one: -one.slower))
+    comparisons = [_against(name, own, scatter, rounds) for name in names]
+    return tuple(sorted(comparisons, key=lambda comparison: -comparison.slower))
 
 
 def detectable(members: int, rounds: int, scatter: float) -> float:
@@ -99,7 +99,7 @@ def _against(
     wide = spread * _beyond(len(own), free) * _widened(len(others))
     above = own[name] - median(others)
     low, high = exp(above - wide) - 1, exp(above + wide) - 1
-    value = exp(_mean([log(one[name]) for one in rounds]))
+    value = exp(_mean([log(record[name]) for record in rounds]))
     slower = exp(above) - 1
     return MemberComparison(
         name=name, value=value, slower=slower, low=low, high=high, is_slow=low > 0 and slower > MATTERS
@@ -142,7 +142,7 @@ def _near(values: Sequence[float]) -> list[float]:
 def _tamed(centred: Mapping[str, Sequence[float]]) -> dict[str, list[float]]:
     """Return the figures with those drawn in that one round alone has: a hiccup is no slow member."""
     # By differences of two rounds, which need no middle: that of three rounds is one of them.
-    pairs = [abs(one - other) for values in centred.values() for one, other in combinations(values, 2)]
+    pairs = [abs(value - other) for values in centred.values() for value, other in combinations(values, 2)]
     reach = _HICCUP * _NORMAL * median(pairs) / sqrt(2)
     middles = {name: median(values) for name, values in centred.items()}
     return {

@@ -274,7 +274,7 @@ def geometric_mean(values: Sequence[float]) -> float:
 
 def log_ratios(a: Sequence[float], b: Sequence[float]) -> list[float]:
     """ln(b[i]/a[i]) of each pair. Raises ValueError of unequal numbers or of what has no logarithm."""
-    return [log(other / one) for one, other in zip(a, b, strict=True)]
+    return [log(other / value) for value, other in zip(a, b, strict=True)]
 
 
 def _moments(values: Sequence[float]) -> tuple[float, float]:

@@ -136,18 +136,20 @@ def judge(
     ratios = log_ratios(a, b)
     strictest = level if strictest is None else strictest
     interval = of_pairs(ratios, level=level, strictest=strictest).at_least(step) if len(ratios) > 1 else None
-    found = _judge_pairs(interval, len(ratios), higher_is_better, threshold)
+    verdict_result = _judge_pairs(interval, len(ratios), higher_is_better, threshold)
     if interval is not None and len(ratios) >= FEWEST_PAIRS and inside_level is not None and inside_level != level:
         inside = of_pairs(ratios, level=inside_level, strictest=strictest).at_least(step)
-        found = _of_interval(inside, higher_is_better, threshold) if inside.within(threshold) else found
+        verdict_result = (
+            _of_interval(inside, higher_is_better, threshold) if inside.within(threshold) else verdict_result
+        )
     slow = slow_runs(a, b, higher_is_better=higher_is_better) if sees_slow_runs else None
-    if slow is not None and slow.count >= FEWEST_SLOW and found.verdict is Verdict.NO_DIFFERENCE:
-        found = replace(found, verdict=Verdict.NOT_DECIDED, reason=Reason.SLOW_ON_ONE_SIDE)
-    found = replace(found, far=_far_off(ratios), slow=slow)
-    if interval is None or found.reason is not Reason.NOT_SHOWN:
-        return found
+    if slow is not None and slow.count >= FEWEST_SLOW and verdict_result.verdict is Verdict.NO_DIFFERENCE:
+        verdict_result = replace(verdict_result, verdict=Verdict.NOT_DECIDED, reason=Reason.SLOW_ON_ONE_SIDE)
+    verdict_result = replace(verdict_result, far=_far_off(ratios), slow=slow)
+    if interval is None or verdict_result.reason is not Reason.NOT_SHOWN:
+        return verdict_result
     look = deciding(interval, ahead, threshold=threshold)
-    return replace(found, further_pairs=None if look is None else look.pairs - len(ratios))
+    return replace(verdict_result, further_pairs=None if look is None else look.pairs - len(ratios))
 
 
 def judge_between(
@@ -248,8 +250,8 @@ def slow_runs(a: Sequence[float], b: Sequence[float], *, higher_is_better: bool 
     sign = 1 if higher_is_better else -1
     logs = [[sign * log(value) for value in side] for side in (a, b)]
     centre = median((*logs[0], *logs[1]))
-    far = max(FAR_SLOWER, _FAR_SPREADS * median(abs(one - centre) for side in logs for one in side))
-    slow_a, slow_b = (sum(centre - one > far for one in side) for side in logs)
+    far = max(FAR_SLOWER, _FAR_SPREADS * median(abs(value - centre) for side in logs for value in side))
+    slow_a, slow_b = (sum(centre - value > far for value in side) for side in logs)
     if slow_a + slow_b < FEWEST_NAMED_SLOW or (slow_a and slow_b):
         return None
     return SlowRuns(side="A" if slow_a else "B", count=slow_a or slow_b)

@@ -144,7 +144,7 @@ def cap_of(ready: RunPlan, site: ResolvedTarget, inventory: Inventory) -> int | 
 def drives_below(inventory: Inventory, device: str) -> tuple[Drive, ...]:
     """The drives that writing to a device writes to, as far as they are known: members rather than their array."""
     things = inventory.at(device)
-    members = {target for thing in things if isinstance(thing, Array) for target in thing.members}
+    members = {target for device in things if isinstance(device, Array) for target in device.members}
     below = tuple(drive for drive in inventory.drives if drive.target in members)
     return below or tuple(drive for drive in things if isinstance(drive, Drive))
 

@@ -117,7 +117,7 @@ class DeviceAccess:
             if drive is not None:
                 picture, name = await look(self._host), kernel_name(drive.device or "")
                 facts = replace(
-                    facts_of(drive, [one for one in drives if one.target.backend == KERNEL]),
+                    facts_of(drive, [drive for drive in drives if drive.target.backend == KERNEL]),
                     called=picture.called(name),
                     link=picture.link(name),
                 )
@@ -163,7 +163,7 @@ class DeviceAccess:
             require_shown(verdict, judgement.verdict.found)
             yield OpenTarget(path=judgement.device)
             return
-        found = judgement.verdict.found
+        matches = judgement.verdict.found
         side = self._host.root_side
         if side is not None:
             lent = HelperDevice(
@@ -172,11 +172,11 @@ class DeviceAccess:
                 writing=judgement.intent is Intent.WRITE,
                 typed=typed,
                 meant=judgement.identity,
-                shown=found,
+                shown=matches,
             )
             async with lent:
                 yield OpenTarget(path=lent.path, root=lent.root)
             return
         meant, area = judgement.identity, judgement.area
-        async with secure(self._host, judgement.device, judgement.intent, typed, meant, found, area) as hold:
+        async with secure(self._host, judgement.device, judgement.intent, typed, meant, matches, area) as hold:
             yield OpenTarget(path=hold.path)

@@ -70,7 +70,7 @@ class FaultDetector:
     ) -> None:
         """`before`: each disk as the run begins, None of one that is not known. `samples`: of the run, at its end."""
         self._host = host
-        self._before = [one for one in before if one is not None]
+        self._before = [health for health in before if health is not None]
         self._samples = samples
 
     async def tell(
@@ -104,8 +104,8 @@ async def standing(host: Host, device: str) -> DeviceHealth | None:
     name = kernel_name(device)
     folder = f"/sys/block/{name}"
     names = ("diskseq", "dev", "device/state", "md/level", "md/raid_disks", "md/degraded")
-    texts = await host.read_many([f"{folder}/{one}" for one in names])
-    own = {one: text.strip() for one in names if (text := texts.get(f"{folder}/{one}")) is not None}
+    texts = await host.read_many([f"{folder}/{name}" for name in names])
+    own = {name: text.strip() for name in names if (text := texts.get(f"{folder}/{name}")) is not None}
     return DeviceHealth(
         name=name,
         sequence=own.get("diskseq", own.get("dev")) if "dev" in own else None,
@@ -180,8 +180,8 @@ def lost_words(member: MemberStats) -> str:
 
 
 def _of_members(lost: Sequence[MemberStats], after: DeviceHealth) -> Iterator[str]:
-    for one in lost:
-        yield lost_words(one)
+    for member_stats in lost:
+        yield lost_words(member_stats)
     if lost and after.missing and not after.broken:
         yield (
             f"{after.name} is degraded now ({after.missing} of {after.members} members missing): the figures are a"
@@ -216,11 +216,11 @@ def stood_still(samples: Sequence[Sample], measured_from: float) -> str | None:
 
     It has the clock of the run's time axis, as the graph and the notices have.
     """
-    found = standstills(samples)
-    if not found:
+    stalls = standstills(samples)
+    if not stalls:
         return None
-    longest = max(found, key=lambda one: one.seconds)
-    more = f" (the longest of {len(found)} such times)" if len(found) > 1 else ""
+    longest = max(stalls, key=lambda stall: stall.seconds)
+    more = f" (the longest of {len(stalls)} such times)" if len(stalls) > 1 else ""
     return (
         f"{longest.words} at {units.elapsed(measured_from + longest.at)}{more}: the device stood still."
         " The kernel log tells of time-outs and resets"

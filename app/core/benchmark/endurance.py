@@ -27,8 +27,8 @@ def wear_words(ready: RunPlan, runs: Iterable[RunRecord], inventory: Inventory, 
     """
     if not ready.job.writes_data and not ready.request.fills:
         return ()
-    told = [row for site in ready.overwritten for row in _words(ready, site, tuple(runs), inventory, times)]
-    return tuple(dict.fromkeys(told))
+    lines = [row for site in ready.overwritten for row in _words(ready, site, tuple(runs), inventory, times)]
+    return tuple(dict.fromkeys(lines))
 
 
 def _words(

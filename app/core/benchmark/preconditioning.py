@@ -73,8 +73,8 @@ def device_key(identity: Identity) -> str | None:
         return None
     import hashlib  # with 3 MiB of libcrypto, which few runs need
 
-    told = "\n".join(str(fact or "") for fact in (*lasting, identity.size_bytes))
-    return hashlib.sha256(told.encode()).hexdigest()[:24]
+    text = "\n".join(str(fact or "") for fact in (*lasting, identity.size_bytes))
+    return hashlib.sha256(text.encode()).hexdigest()[:24]
 
 
 class PreconditionHistory:

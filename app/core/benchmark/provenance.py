@@ -56,24 +56,28 @@ async def provenance(
     """
     disks = () if device is None else await _disks(host, inventory, device)
     things = () if device is None else inventory.at(device)
-    found = {
+    matches = {
         "size_bytes": str(size_bytes or ""),
         "governor": _ORDER.join(name if len(governors) == 1 else f"{name} on {n}" for name, n in governors.items()),
         "turbo": await _turbo(host),
-        **_of_array(next((thing for thing in things if isinstance(thing, Array)), None)),
+        **_of_array(next((device for device in things if isinstance(device, Array)), None)),
         **_of_drives([drive for disk in disks for drive in _drives(inventory, disk)]),
         **await _of_controllers(host, inventory, disks),
         **await _backing(host, things),
         **await _queues(host, device, disks, readings),
-        **{f"in_force_{key}": one.effective for key, (_, one) in readings.items() if one.effective is not None},
+        **{
+            f"in_force_{key}": reading.effective
+            for key, (_, reading) in readings.items()
+            if reading.effective is not None
+        },
     }
-    return {key: clean(text, _MOST) for key, text in found.items() if text}
+    return {key: clean(text, _MOST) for key, text in matches.items() if text}
 
 
 async def _disks(host: Host, inventory: Inventory, device: str) -> tuple[_Disk, ...]:
     """In an order that names given anew at the next boot do not change."""
     names = await disks_below(host, kernel_name(device))
-    found = [
+    disks = [
         _Disk(
             name=name,
             folder=await host.link(f"/sys/block/{name}"),
@@ -81,20 +85,20 @@ async def _disks(host: Host, inventory: Inventory, device: str) -> tuple[_Disk, 
         )
         for name in names
     ]
-    return tuple(sorted(found, key=lambda disk: ([_name_for_life(thing) for thing in disk.things], disk.name)))
+    return tuple(sorted(disks, key=lambda disk: ([_name_for_life(device) for device in disk.things], disk.name)))
 
 
-def _name_for_life(thing: Array | Drive) -> str:
-    return "" if thing.identity is None else thing.identity.wwn or thing.identity.serial or ""
+def _name_for_life(device: Array | Drive) -> str:
+    return "" if device.identity is None else device.identity.wwn or device.identity.serial or ""
 
 
 def _drives(inventory: Inventory, disk: _Disk) -> Iterator[Drive]:
     """Of a volume of a card its members."""
-    array = next((thing for thing in disk.things if isinstance(thing, Array)), None)
+    array = next((device for device in disk.things if isinstance(device, Array)), None)
     if array is not None:
         yield from (drive for target in array.members for drive in inventory.drives if drive.target == target)
     else:
-        yield from (thing for thing in disk.things[:1] if isinstance(thing, Drive))
+        yield from (device for device in disk.things[:1] if isinstance(device, Drive))
 
 
 def _of_array(array: Array | None) -> dict[str, str]:
@@ -120,7 +124,7 @@ def _of_drives(drives: Sequence[Drive]) -> dict[str, str]:
 async def _of_controllers(host: Host, inventory: Inventory, disks: Sequence[_Disk]) -> dict[str, str]:
     """Cards, and the functions on the PCI bus that the disks hang from: of an NVMe drive the drive itself."""
     addresses = sorted({address for disk in disks if (address := address_of(disk.folder)) is not None})
-    owners = {thing.controller for disk in disks for thing in disk.things}
+    owners = {device.controller for disk in disks for device in disk.things}
     cards = [card for card in inventory.controllers if card.target in owners]
     return {
         "controller": _each([card.model for card in cards]),
@@ -178,7 +182,7 @@ async def _turbo(host: Host) -> str:
 
 async def _backing(host: Host, things: Sequence[Array | Drive]) -> dict[str, str]:
     """The file behind a loop device: another one may have its name."""
-    path = next((thing.backing for thing in things if isinstance(thing, Drive) and thing.backing is not None), None)
+    path = next((device.backing for device in things if isinstance(device, Drive) and device.backing is not None), None)
     if path is None:
         return {}
     stat = await host.stat(path)

@@ -218,7 +218,9 @@ class RunPlan:
     def hint(self) -> str:
         """What to do next when it is refused."""
         judged = [site.judgement for site in self.sites if site.judgement is not None]
-        return next((one.verdict.hint for one in judged if one.refused), "")
+        return next(
+            (device_guard_result.verdict.hint for device_guard_result in judged if device_guard_result.refused), ""
+        )
 
     @property
     def overwritten(self) -> tuple[ResolvedTarget, ...]:
@@ -235,11 +237,11 @@ class RunPlan:
             if part.trims
         ]
         first, end = min(start for start, _ in ranges), max(end for _, end in ranges)
-        words = size_words(end - first)
+        text = size_words(end - first)
         if first:
-            part = words
+            part = text
         else:
-            part = f"all {words}" if end == site.target.size else f"the first {words}"
+            part = f"all {text}" if end == site.target.size else f"the first {text}"
         return (
             f"{part} of {site.name} (bytes {first} to {end - 1}): the device discards the data, no tool restores them."
         )
@@ -248,7 +250,11 @@ class RunPlan:
     def plates(self) -> tuple[DeviceLabel, ...]:
         """What loses its data, each with the word that has to be typed first; empty where nothing is lost."""
         judged = [site.judgement for site in self.overwritten if site.judgement is not None]
-        return tuple(one.verdict.plate for one in judged if one.verdict.plate is not None)
+        return tuple(
+            device_guard_result.verdict.plate
+            for device_guard_result in judged
+            if device_guard_result.verdict.plate is not None
+        )
 
     @property
     def confirm_text(self) -> str | None:
@@ -280,7 +286,7 @@ class RunPlan:
     @property
     def found(self) -> tuple[str, ...]:
         """What lies on the devices and would be lost."""
-        return tuple(one for site in self.sites if site.judgement is not None for one in site.judgement.verdict.found)
+        return tuple(name for site in self.sites if site.judgement is not None for name in site.judgement.verdict.found)
 
     def confirmed_with(self, first: RunPlan) -> RunPlan:
         """The same run again; of what lies on the devices only what `first` showed has been confirmed."""
@@ -356,12 +362,12 @@ def require_apart(names: Sequence[str], kin: Sequence[frozenset[str]]) -> None:
 
     `kin`: of each target all that its data lie on.
     """
-    for (one, first), (other, second) in combinations(zip(names, kin, strict=True), 2):
-        if one == other:
-            raise RefusedError(f"{clean(one, 300)} is named twice.", hint="Name each target once.")
+    for (name, first), (other, second) in combinations(zip(names, kin, strict=True), 2):
+        if name == other:
+            raise RefusedError(f"{clean(name, 300)} is named twice.", hint="Name each target once.")
         if shared := sorted(first & second):
             raise RefusedError(
-                f"{clean(one, 300)} and {clean(other, 300)} have {clean(', '.join(shared), 300)} in common: at the same"
-                " time each would get in the other's way.",
+                f"{clean(name, 300)} and {clean(other, 300)} have {clean(', '.join(shared), 300)} in common: at the "
+                "same time each would get in the other's way.",
                 hint=f"Name targets that share no disk. {_ALONE}",
             )

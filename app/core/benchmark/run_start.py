@@ -29,8 +29,8 @@ def make_folder(workdir: Path) -> None:
 
 def run_started(run_id: str, ready: RunPlan, settings: Mapping[str, str], *, kept: bool, simulated: bool) -> RunStarted:
     """The event. `kept`: scratch files outlast the run."""
-    told = tuple(_told(site, kept) for site in ready.sites)
-    first = told[0] if len(told) == 1 else RunTarget(target=ready.name)
+    targets = tuple(_told(site, kept) for site in ready.sites)
+    first = targets[0] if len(targets) == 1 else RunTarget(target=ready.name)
     return RunStarted(
         at=time.time(),
         id=run_id,
@@ -50,7 +50,7 @@ def run_started(run_id: str, ready: RunPlan, settings: Mapping[str, str], *, kep
         steady=ready.request.steady,
         fills=ready.request.fills,
         provenance=dict(ready.provenance),
-        targets=told if len(told) > 1 else (),
+        targets=targets if len(targets) > 1 else (),
         sections=run_sections(ready.job),
     )
 

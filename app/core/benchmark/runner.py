@@ -260,8 +260,8 @@ class BenchmarkRunner:
             async with AsyncExitStack() as holds:
                 held = [await holds.enter_async_context(self._hold(site, ready, confirm)) for site in ready.sites]
                 figures = await self._record(run_id, ready, held, settings or {}, stop, watch, until)
-                for one in held:
-                    one.keep = one.keep or (ready.request.again and figures.status is RunStatus.OK)
+                for target in held:
+                    target.keep = target.keep or (ready.request.again and figures.status is RunStatus.OK)
                 return figures
 
     @asynccontextmanager
@@ -291,7 +291,8 @@ class BenchmarkRunner:
         until: Until | None,
     ) -> RunResult:
         targets = [
-            replace(site.target, path=one.path, root=one.root) for site, one in zip(ready.sites, held, strict=True)
+            replace(site.target, path=target.path, root=target.root)
+            for site, target in zip(ready.sites, held, strict=True)
         ]
         folder = Path("runs") / run_id
         workdir = self._folder / folder
@@ -303,7 +304,7 @@ class BenchmarkRunner:
         figures = RunResult(status=RunStatus.FAILED, reason="raidbench was interrupted.")
         try:
             figures = await self._watched(run_id, ready, targets, workdir, stop, watch, until)
-            moved = [one.moved() for one in held]
+            moved = [target.moved() for target in held]
             figures = replace(figures, warnings=tuple(filter(None, (*ready.notes, *figures.warnings, *moved))))
             if watch is not None:  # the figures are safe already, should this be cut short
                 figures = replace(figures, advice=await watch.end(figures))
@@ -338,7 +339,7 @@ class BenchmarkRunner:
         return figures if footing is None else footing.tell(figures)
 
     async def _warm(self, heat: Callable[[str], Awaitable[tuple[str, ...]]], disks: Sequence[str]) -> tuple[str, ...]:
-        return tuple(dict.fromkeys([one for disk in disks for one in await heat(disk)]))
+        return tuple(dict.fromkeys([name for disk in disks for name in await heat(disk)]))
 
     async def _run(
         self,

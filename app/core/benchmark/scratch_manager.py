@@ -114,19 +114,19 @@ class SimulatedScratchManager:
     async def plan(self, where: str, size: int | None, *, writes: bool) -> ScratchPlan:
         """A file in a folder that the host has; every file there is ours. Raises InvalidValueError."""
         path = posixpath.normpath(posixpath.abspath(where))
-        found = await self._host.stat(path)
-        if found is not None and found.kind == "directory":
+        stat = await self._host.stat(path)
+        if stat is not None and stat.kind == "directory":
             path = posixpath.join(path, NAME)
-            found = await self._host.stat(path)
+            stat = await self._host.stat(path)
         folder = await self._host.stat(posixpath.dirname(path))
-        if path.split("/")[1:2] in (["dev"], ["proc"], ["sys"]) or (found is None and folder is None):
+        if path.split("/")[1:2] in (["dev"], ["proc"], ["sys"]) or (stat is None and folder is None):
             raise InvalidValueError(
                 f"There is no folder {clean(posixpath.dirname(path))} on {self._host.name}.",
                 hint="Measure an array or a drive that `raidbench devices` lists.",
             )
-        wanted = size or (found.size if found is not None else 0) or DEFAULT_SIZE
-        fill = found is None or found.size < wanted
-        return ScratchPlan(path=Path(path), size=wanted, exists=found is not None, own=True, fill=fill, free_after=None)
+        wanted = size or (stat.size if stat is not None else 0) or DEFAULT_SIZE
+        fill = stat is None or stat.size < wanted
+        return ScratchPlan(path=Path(path), size=wanted, exists=stat is not None, own=True, fill=fill, free_after=None)
 
     async def require_free(self, plan: ScratchPlan) -> None:
         """Nothing uses files that nobody has."""

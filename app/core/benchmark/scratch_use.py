@@ -89,9 +89,9 @@ async def _require_no_user(host: Host, descriptor: int, path: Path, shown: str, 
             ignore=(os.getpid(),),
         )
         if users:
-            words = "; ".join(user.words for user in users)
+            text = "; ".join(user.words for user in users)
             raise RefusedError(
-                f"The scratch file {shown} {words}. It is neither written nor removed.", hint=users[0].hint
+                f"The scratch file {shown} {text}. It is neither written nor removed.", hint=users[0].hint
             )
         if lease is Lease.USED:
             raise RefusedError(
@@ -113,15 +113,15 @@ async def _require_no_user(host: Host, descriptor: int, path: Path, shown: str, 
 
 
 async def _require_no_content(host: Host, descriptor: int, shown: str, *, interrupted: bool) -> None:
-    found = await probe_path(host, f"/proc/{os.getpid()}/fd/{descriptor}")
-    kinds = list(dict.fromkeys(clean(signature.kind, 64) for signature in found if signature.kind != "unknown"))
+    signatures = await probe_path(host, f"/proc/{os.getpid()}/fd/{descriptor}")
+    kinds = list(dict.fromkeys(clean(signature.kind, 64) for signature in signatures if signature.kind != "unknown"))
     if kinds:
         raise RefusedError(
             f"The scratch file {shown} contains {', '.join(kinds)}, so it is no longer used by raidbench alone."
             " It is neither written nor removed.",
             hint="Name another file. If this one is not needed, remove it by hand (rm).",
         )
-    if found and interrupted:
+    if signatures and interrupted:
         raise RefusedError(
             f"The scratch file {shown} was left by an interrupted run, and its content could not be probed"
             " (blkid, wipefs). It is neither written nor removed.",

@@ -136,10 +136,10 @@ class SessionBenchmarks:
 
     def _sized(self, place: JobLocation) -> JobLocation:
         """The place with no more of a device than there is."""
-        thing = self._record.session.inventory.find(place.device) if place.device is not None else None
-        if place.scratch or not place.whole_disk or isinstance(thing, Controller | None):
+        device = self._record.session.inventory.find(place.device) if place.device is not None else None
+        if place.scratch or not place.whole_disk or isinstance(device, Controller | None):
             return place
-        return replace(place, area_bytes=min(filter(None, (place.area_bytes, thing.size_bytes)), default=None))
+        return replace(place, area_bytes=min(filter(None, (place.area_bytes, device.size_bytes)), default=None))
 
     async def _facts(self, place: JobLocation) -> RunFacts:
         """What is known beforehand; that a device was written may be remembered of earlier sessions."""
@@ -148,7 +148,7 @@ class SessionBenchmarks:
         facts = await gather(self._record.host, place, self._record.session)
         if facts.written is None and not place.scratch and place.whole_disk and facts.area_bytes:
             things = self._record.session.inventory.at(place.device or "")
-            identity = next((thing.identity for thing in things if thing.identity is not None), None)
+            identity = next((device.identity for device in things if device.identity is not None), None)
             known = None if identity is None else self.memory.last_written(identity)
             if known is not None and known.filled_bytes >= facts.area_bytes:
                 return replace(facts, written=True)
@@ -177,8 +177,8 @@ class SessionBenchmarks:
             settings = in_turn([_now(reading) for reading in readings])
             facts = await self._facts_of(ready)
             watch = await self._watch(ready, facts, readings)
-            told = in_turn([await self._provenance(*each, facts) for each in zip(ready.sites, readings, strict=True)])
-            ready = replace(ready, provenance=told)
+            fields = in_turn([await self._provenance(*each, facts) for each in zip(ready.sites, readings, strict=True)])
+            ready = replace(ready, provenance=fields)
             await measurer.measure(
                 run_id, ready, confirm=confirm, settings=settings, stop=self._stop, watch=watch, until=until
             )
@@ -219,15 +219,15 @@ class SessionBenchmarks:
 
         return PreconditionHistory(self._record.paths.devices)
 
-    def remembered(self, thing: Controller | Array | Drive) -> Controller | Array | Drive:
+    def remembered(self, device: Controller | Array | Drive) -> Controller | Array | Drive:
         """The thing with what is known of it from earlier sessions among its facts."""
-        if isinstance(thing, Controller) or thing.identity is None:
-            return thing
-        written = self.memory.last_written(thing.identity)
+        if isinstance(device, Controller) or device.identity is None:
+            return device
+        written = self.memory.last_written(device.identity)
         if written is None:
-            return thing
+            return device
         fact = Fact(label="Written", value=written_ago(written, time.time()))
-        return replace(thing, facts=(*thing.facts, fact))
+        return replace(device, facts=(*device.facts, fact))
 
     @contextlib.contextmanager
     def occupied(self, stop: Callable[[], None]) -> Iterator[None]:
@@ -286,7 +286,7 @@ class SessionBenchmarks:
 
         async def condition(readings: Sequence[_Readings], otherwise: tuple[Task, ...]) -> Condition:
             known = [await self._hardware.tasks_of(site.disk) for site in ready.sites]
-            tasks = {task.kind: task for one in known for task in (otherwise if one is None else one)}
+            tasks = {task.kind: task for tasks in known for task in (otherwise if tasks is None else tasks)}
             return Condition(tasks=tuple(tasks.values()), policies=policies_together(readings))
 
         async def after() -> Condition:
@@ -302,7 +302,7 @@ class SessionBenchmarks:
 
 def _now(readings: _Readings) -> dict[str, str]:
     """What is set; of what is left to something else (`inherit`) what that says."""
-    found = {
+    matches = {
         key: (reading.effective if reading.follows else None) or reading.now for key, (_, reading) in readings.items()
     }
-    return {key: value for key, value in found.items() if value is not None}
+    return {key: value for key, value in matches.items() if value is not None}

@@ -70,7 +70,12 @@ def footing_watch(host: Host, ready: RunPlan, stop: asyncio.Event) -> FootingWat
     """Return the watch over the devices of a run; over none of one on a file, or where nothing would be harmed."""
     judged = [site.judgement for site in ready.sites if site.judgement is not None]
     devices = [
-        WatchedDevice(device=one.device, footing=one.footing, writing=one.intent is Intent.WRITE) for one in judged
+        WatchedDevice(
+            device=device_guard_result.device,
+            footing=device_guard_result.footing,
+            writing=device_guard_result.intent is Intent.WRITE,
+        )
+        for device_guard_result in judged
     ]
     return FootingWatch(host, devices if host.capabilities.harmed else (), stop)
 
@@ -93,10 +98,10 @@ class FootingWatch:
     ) -> None:
         self._host = host
         self._devices = tuple(devices)
-        self._before: dict[str, str] = {key: text for one in devices for key, text in one.footing.items()}
+        self._before: dict[str, str] = {key: text for device in devices for key, text in device.footing.items()}
         self._layers = layers_in(self._before)
         self._mapped = tuple(layer for layer in self._layers if is_mapped(layer))
-        self._writing = any(one.writing for one in devices)
+        self._writing = any(device.writing for device in devices)
         self._stop = stop
         self._clock = clock
         self._blind_after = blind_after
@@ -188,8 +193,8 @@ class FootingWatch:
         paths = {layer: f"/sys/block/{layer}/dev" for layer in self._mapped}
         texts = await self._host.read_many(list(paths.values()))
         numbers = {layer: texts[path] for layer, path in paths.items() if path in texts}
-        told = by_name(await apart("tables", partial(read_tables, list(numbers.values()))))
-        known = {layer: told[number] for layer, number in numbers.items() if told.get(number)}
+        fields = by_name(await apart("tables", partial(read_tables, list(numbers.values()))))
+        known = {layer: fields[number] for layer, number in numbers.items() if fields.get(number)}
         return {f"{layer} {TABLE}": table_text(parts) for layer, parts in known.items()}
 
     async def _until_answered(self) -> None:
@@ -209,22 +214,22 @@ class FootingWatch:
                 return
             if self._clock() >= self._answered + self._blind_after:
                 seconds = f"{self._blind_after:.0f} s"
-                device = ", ".join(one.device for one in self._devices if one.writing)
+                device = ", ".join(device.device for device in self._devices if device.writing)
                 self._end((f"dmsetup has not told for {seconds} what {device} lies on, so it may have changed",))
                 return
             await asyncio.sleep(FOOTING.every)
 
     async def _tables(self) -> Footing | None:
         """Return the tables of all layers now; None where one of them, or of the judged ones, is not known."""
-        told = by_name(await answer(self._host, TABLES))
+        fields = by_name(await answer(self._host, TABLES))
         names = await self._host.read_many([f"/sys/block/{layer}/dm/name" for layer in self._mapped])
-        found: dict[str, str] = {}
+        matches: dict[str, str] = {}
         for layer in self._mapped:
-            parts = told.get(names.get(f"/sys/block/{layer}/dm/name", ""))
+            parts = fields.get(names.get(f"/sys/block/{layer}/dm/name", ""))
             if not parts or f"{layer} {TABLE}" not in self._before:
                 return None
-            found[f"{layer} {TABLE}"] = table_text(parts)
-        return found
+            matches[f"{layer} {TABLE}"] = table_text(parts)
+        return matches
 
     async def _signs_now(self, *, mounts: bool) -> frozenset[str]:
         """Return what may be another use: devices built on each layer, loop devices, mounted devices and swap."""
@@ -253,14 +258,14 @@ class FootingWatch:
 
     async def _uses(self) -> tuple[str, ...]:
         """Return what uses a device that is written to, as the guard sees it; before the run nothing did."""
-        found: list[str] = []
+        matches: list[str] = []
         picture = None
-        for one in self._devices:
-            if not one.writing:
+        for device in self._devices:
+            if not device.writing:
                 continue
-            name, shown = kernel_name(one.device), one.device
+            name, shown = kernel_name(device.device), device.device
             if self._host.root_side is not None:
-                facts = await lent_facts(self._host.root_side, one.device, writing=True)
+                facts = await lent_facts(self._host.root_side, device.device, writing=True)
                 uses, shown = facts.uses, facts.shown
             else:
                 picture = picture or await look(self._host, everywhere=True)
@@ -268,8 +273,8 @@ class FootingWatch:
                 uses = apart.uses(name) if name in picture.tree.nodes else ()
                 shown = (picture.link(name) if name in picture.tree.nodes else None) or shown
             known = [use for use in uses if use.kind not in _KNOWN_BEFORE]
-            found += [use_clause(shown if use.part is None else node_path(use.part), use) for use in known]
-        return tuple(clean(words, 400) for words in dict.fromkeys(found))
+            matches += [use_clause(shown if use.part is None else node_path(use.part), use) for use in known]
+        return tuple(clean(text, 400) for text in dict.fromkeys(matches))
 
     async def _name(self) -> None:
         """Add what uses the devices now to what ended the run."""
@@ -282,10 +287,10 @@ class FootingWatch:
                 self._found = tuple(dict.fromkeys((*self._found, *uses)))
 
     async def _is_suspended(self) -> bool:
-        told = await self._host.read_many([f"/sys/block/{layer}/dm/suspended" for layer in self._mapped])
-        return "1" in told.values()
+        fields = await self._host.read_many([f"/sys/block/{layer}/dm/suspended" for layer in self._mapped])
+        return "1" in fields.values()
 
-    def _end(self, found: tuple[str, ...]) -> None:
-        if found and not self._found:
-            self._found = found
+    def _end(self, matches: tuple[str, ...]) -> None:
+        if matches and not self._found:
+            self._found = matches
             self._stop.set()

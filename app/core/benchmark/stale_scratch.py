@@ -35,7 +35,7 @@ def leftover_scratch(paths: Paths) -> tuple[StaleScratchFile, ...]:
 
     A run may have ended and its file stay for the next one of an experiment or a sweep, which never came.
     """
-    found: dict[Path, StaleScratchFile | None] = {}
+    matches: dict[Path, StaleScratchFile | None] = {}
     for folder in folders.each_folder(paths):
         try:
             if not _NAMES_ONE.search(read_regular(folder / folders.LOG)):
@@ -46,9 +46,9 @@ def leftover_scratch(paths: Paths) -> tuple[StaleScratchFile, ...]:
         files = [(Path(each.scratch), run.id) for run in runs for each in run.start.each if each.scratch]
         in_use = not files or not _is_left(folder)
         for path, run in reversed(files):
-            if path not in found:  # the session that used it last is the one that may still need it
-                found[path] = None if in_use else _left(path, folder.name, run)
-    return tuple(left for left in found.values() if left is not None)
+            if path not in matches:  # the session that used it last is the one that may still need it
+                matches[path] = None if in_use else _left(path, folder.name, run)
+    return tuple(left for left in matches.values() if left is not None)
 
 
 def _left(path: Path, session: str, run: str) -> StaleScratchFile | None:

@@ -138,19 +138,21 @@ class SessionChanges:
     def trials(self) -> tuple[UnresolvedChange, ...]:
         """Trials of this session that are not decided yet, newest first."""
         trials = filter(self.journal.is_ours, self.journal.trials())
-        found = tuple(trial for trial in trials if trial.session == str(self._record.folder))
+        changes = tuple(trial for trial in trials if trial.session == str(self._record.folder))
         if self._record.host.root_side is None and (is_absent(self.journal.file) or self.journal.trouble() is not None):
             # Its watchdog holds them still: a journal that is gone or unreadable has decided nothing.
             now = boot_clock()
             return tuple(
                 trial for trial in self._known_trials if trial.until is not None and now < trial.until + OVERDUE
             )
-        self._known_trials = found
-        return found
+        self._known_trials = changes
+        return changes
 
     def others_trials(self) -> tuple[Undecided, ...]:
         """Return the undecided trials that other sessions began, by the last look; the newest first."""
-        return tuple(one for one in self.undecided.now() if one.trial.session != str(self._record.folder))
+        return tuple(
+            undecided for undecided in self.undecided.now() if undecided.trial.session != str(self._record.folder)
+        )
 
     async def keep_trials(
         self, chosen: Sequence[Undecided] | None = None
@@ -161,7 +163,7 @@ class SessionChanges:
         """
         decided = [(self.journal, trial) for trial in self.trials()]
         if chosen is not None:
-            decided = [(one.journal, one.trial) for one in chosen]
+            decided = [(undecided.journal, undecided.trial) for undecided in chosen]
         for journal, trial in decided:  # before anything is read: a card thinks slowly, and a deadline may come
             journal.outcome(trial.id, Path(trial.session), "kept")
         ends = [(trial, await self._kept(trial)) for _, trial in decided]
@@ -177,9 +179,9 @@ class SessionChanges:
         Raises RaidbenchError: what is left is put back by its watchdog.
         """
         changed = []
-        for one in chosen:
-            if await self._changer(one.journal).recover(one.trial) != "restored":
-                changed.append(one.trial)
+        for undecided in chosen:
+            if await self._changer(undecided.journal).recover(undecided.trial) != "restored":
+                changed.append(undecided.trial)
         return tuple(changed)
 
     async def _kept(self, trial: UnresolvedChange) -> ChangeEnded:
@@ -210,7 +212,7 @@ class SessionChanges:
     def controller_of(self, target: Target) -> Target | None:
         """The controller that a target is or hangs from, under any of its names; None where it has none of its own."""
         things = (self._record.session.inventory.find(str(view)) for view in self._hardware.views_of(target))
-        known = (thing.target if isinstance(thing, Controller) else thing.controller for thing in things if thing)
+        known = (device.target if isinstance(device, Controller) else device.controller for device in things if device)
         return next((controller for controller in known if controller is not None), None)
 
     def disk_of(self, target: Target) -> Target | None:
@@ -282,8 +284,10 @@ class SessionChanges:
         place = record.change.target, record.change.key
         since = self._record.session.changes[self._record.session.changes.index(record) + 1 :]
         ends = (later.end for later in since if later.in_force and later.end is not None)
-        moved = (one for end in ends for one in end.moved or () if one.explained)
-        return frozenset(one.now for one in moved if (one.target, one.key) == place and one.now is not None)
+        moved = (setting for end in ends for setting in end.moved or () if setting.explained)
+        return frozenset(
+            setting.now for setting in moved if (setting.target, setting.key) == place and setting.now is not None
+        )
 
     async def bring_back(self, change: Change, *, undoes: str, moved: Sequence[MovedSetting] | None) -> ChangeEnded:
         """Bring back the value that a change found, and what moved along. See `ChangeExecutor.bring_back`."""

@@ -238,7 +238,9 @@ class ChangeExecutor:
     async def _values(self, changes: Sequence[Change]) -> Values:
         """Return what the settings of changes read now; a program is asked once."""
         with asked_since(time.monotonic()):
-            readings = {(one.target, one.key): await read_for(self._backend(one.target), one) for one in changes}
+            readings = {
+                (change.target, change.key): await read_for(self._backend(change.target), change) for change in changes
+            }
         return {place: None if reading is None else reading.now for place, reading in readings.items()}
 
     def _lost(self, change: Change, ended: ChangeEnded, now: str | None) -> ChangeEnded:
@@ -736,8 +738,8 @@ class _WayBack:
 
 def _moved_by(ends: Iterable[ChangeEnded], target: Target, key: str) -> tuple[str | None, ...]:
     """Return the values to which side effects of earlier changes of a set have moved a setting."""
-    moved = (one for ended in ends for one in ended.moved or () if one.explained)
-    return tuple(one.now for one in moved if (one.target, one.key) == (target, key))
+    moved = (setting for ended in ends for setting in ended.moved or () if setting.explained)
+    return tuple(setting.now for setting in moved if (setting.target, setting.key) == (target, key))
 
 
 def _on_its_device(back: Change, change: Change) -> Change:

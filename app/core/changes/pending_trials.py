@@ -63,14 +63,14 @@ class UndecidedTrials:
 
     def now(self) -> tuple[Undecided, ...]:
         """Return the trials by the journals as they are now; by the last `look` where a helper has to be asked."""
-        found: list[Undecided] = []
+        undecideds: list[Undecided] = []
         if isinstance(self._journal, HelperJournal):
-            found += (self._of(self._journal, trial, 0) for trial in self._told)
+            undecideds += (self._of(self._journal, trial, 0) for trial in self._told)
         else:
             others = other_journals(self._locks, self._journal) if isinstance(self._locks, Path) else ()
             for journal in (self._journal, *others):
-                found += (self._of(journal, trial, os.geteuid()) for trial in self._trials(journal))
-        return tuple(found)
+                undecideds += (self._of(journal, trial, os.geteuid()) for trial in self._trials(journal))
+        return tuple(undecideds)
 
     async def look(self) -> None:
         """Ask the root helper, where it keeps the journal. Never raises."""
@@ -99,9 +99,9 @@ class UndecidedTrials:
         return Undecided(trial, journal, writer if trial.uid is None else trial.uid)
 
 
-def sets(found: Iterable[Undecided]) -> tuple[Sequence[Undecided], ...]:
+def sets(undecideds: Iterable[Undecided]) -> tuple[Sequence[Undecided], ...]:
     """Return the trials by the sets that are kept or restored together, in the order in which they end."""
     by_set: dict[tuple[str, float], list[Undecided]] = {}
-    for one in found:
-        by_set.setdefault(one.set_of, []).append(one)
+    for undecided in undecideds:
+        by_set.setdefault(undecided.set_of, []).append(undecided)
     return tuple(sorted(by_set.values(), key=lambda trials: trials[0].trial.until or 0.0))

@@ -35,7 +35,7 @@ async def read_beside(
     What cannot be read has none: the change itself finds out why. A vendor whose tool takes seconds is asked only for
     what the setting depends on. Raises DeviceGoneError, NotFoundError where the target is gone.
     """
-    found: dict[tuple[Target, str], str | None] = {}
+    matches: dict[tuple[Target, str], str | None] = {}
     for target in (change.target, disk):
         backend = None if target is None else backends.get(target.backend)
         if target is None or not isinstance(backend, SettingsBackend):
@@ -48,8 +48,8 @@ async def read_beside(
         except Exception:  # a reading for a report must not keep a change from its end
             continue
         else:
-            found |= {(target, key): reading.now for key, reading in readings.items()}
-    return found
+            matches |= {(target, key): reading.now for key, reading in readings.items()}
+    return matches
 
 
 async def _read(backend: SettingsBackend, target: Target, change: Change) -> Mapping[str, Reading]:
@@ -60,9 +60,9 @@ async def _read(backend: SettingsBackend, target: Target, change: Change) -> Map
 
 def disk_beside(change: Change) -> Target | None:
     """Return the kernel's disk of which a change has values before, or that it was planned for; None for neither."""
-    for one in change.beside:
-        if one.target.backend == KERNEL != change.target.backend:
-            return one.target
+    for before in change.beside:
+        if before.target.backend == KERNEL != change.target.backend:
+            return before.target
     if not change.moves_disk or change.identity is None:
         return None
     return Target(backend=KERNEL, address=change.identity.name, scope=Scope.DRIVE)
@@ -130,15 +130,15 @@ class Debts:
 
     def words_of_kept(self, change: Change, after: Values) -> str:
         """Return what became of the settings of others, in a sentence without its end; "" where there are none."""
-        told = []
+        lines = []
         for (target, key), value in self.kept.items():
             now = after.get((target, key))
             of = "" if target == change.target else f" of {target}"
             end = (
                 "was left alone" if now == value else f"could not be kept: it is {in_words(key, now or 'not readable')}"
             )
-            told.append(f"{key}{of} is {in_words(key, value)}, which was set since, and {end}")
-        return "; ".join(told)
+            lines.append(f"{key}{of} is {in_words(key, value)}, which was set since, and {end}")
+        return "; ".join(lines)
 
 
 NO_DEBTS = Debts(restored={}, kept={})
@@ -152,7 +152,7 @@ def debts_of(change: Change, moved: Sequence[MovedSetting] | None, now: Values) 
     has the value to which the change moved it gets its value of before. Any other has been set by somebody since; where
     the way back may reset it, it gets its present value again.
     """
-    recorded = {(one.target, one.key): one for one in moved or ()}
+    recorded = {(other_setting.target, other_setting.key): other_setting for other_setting in moved or ()}
     restored: dict[tuple[Target, str], str] = {}
     kept: dict[tuple[Target, str], str] = {}
     for (target, key), present in now.items():
@@ -162,8 +162,8 @@ def debts_of(change: Change, moved: Sequence[MovedSetting] | None, now: Values) 
         if moved is None:
             ours = _is_led_to(change, key, present)
         else:
-            one = recorded.get((target, key))
-            ours = one is not None and one.explained and one.now == present
+            setting = recorded.get((target, key))
+            ours = setting is not None and setting.explained and setting.now == present
         if ours or present == before:
             restored[target, key] = before
         elif target != change.target or key in change.companions:  # of other settings its own steps reset none
@@ -174,7 +174,7 @@ def debts_of(change: Change, moved: Sequence[MovedSetting] | None, now: Values) 
 def _before(change: Change, target: Target, key: str) -> str | None:
     """Return the value before of a setting that a change may move; None where it may not."""
     own = change.companions.get(key) if target == change.target and key in change.moves else None
-    return next((one.value for one in change.beside if (one.target, one.key) == (target, key)), own)
+    return next((before.value for before in change.beside if (before.target, before.key) == (target, key)), own)
 
 
 def with_companions(change: Change, values: Wanted) -> Change:
@@ -191,13 +191,13 @@ def not_restored(wanted: Wanted, now: Values) -> tuple[tuple[Target, str], ...]:
 
 def moved_by(records: Iterable[ChangeRecord]) -> dict[tuple[Target, str], tuple[str, frozenset[str | None]]]:
     """Return what changes have moved along, in their order: its value before the first time, and all it was led to."""
-    found: dict[tuple[Target, str], tuple[str, frozenset[str | None]]] = {}
+    matches: dict[tuple[Target, str], tuple[str, frozenset[str | None]]] = {}
     for record in records:
-        for one in () if record.end is None else record.end.moved or ():
-            before, led_to = found.get((one.target, one.key), (one.before, frozenset()))
-            if before is not None and (one.explained or one.restored):
-                found[one.target, one.key] = before, led_to | {one.now}
-    return found
+        for setting in () if record.end is None else record.end.moved or ():
+            before, led_to = matches.get((setting.target, setting.key), (setting.before, frozenset()))
+            if before is not None and (setting.explained or setting.restored):
+                matches[setting.target, setting.key] = before, led_to | {setting.now}
+    return matches
 
 
 def without_earlier(record: ChangeRecord, made: Sequence[ChangeRecord]) -> Change:
@@ -224,7 +224,7 @@ def without_earlier(record: ChangeRecord, made: Sequence[ChangeRecord]) -> Chang
     change = record.change
     own = {place: at_first(*place, value) for place, value in _values_before(change).items()}
     before = None if change.before is None else at_first(change.target, change.key, change.before)
-    beside = (replace(one, value=own.get((one.target, one.key), one.value)) for one in change.beside)
+    beside = (replace(before, value=own.get((before.target, before.key), before.value)) for before in change.beside)
     return replace(with_companions(change, own), before=before, beside=tuple(beside))
 
 
@@ -235,9 +235,9 @@ def _led_to(record: ChangeRecord) -> Iterator[tuple[tuple[Target, str], str, str
         return
     if change.before is not None:
         yield (change.target, change.key), change.before, change.after
-    for one in end.moved or ():
-        if one.explained and one.before is not None:
-            yield (one.target, one.key), one.before, one.now
+    for setting in end.moved or ():
+        if setting.explained and setting.before is not None:
+            yield (setting.target, setting.key), setting.before, setting.now
 
 
 def _is_restored_after(other: ChangeRecord, at: int) -> bool:

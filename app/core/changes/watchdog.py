@@ -49,7 +49,7 @@ _LATE = ("cattrs", "difflib", "encodings.ascii", "importlib.metadata", "tomllib"
 
 
 async def watch(
-    paths: Paths, session: str, until: float, found: Mapping[str, InventoryBackend | SettingsBackend]
+    paths: Paths, session: str, until: float, matches: Mapping[str, InventoryBackend | SettingsBackend]
 ) -> str:
     """Wait for the end of a set of trials; returns how it ended: `kept`, `restored`, `conflict`, `failed`.
 
@@ -62,7 +62,7 @@ async def watch(
             return "kept"
         await asyncio.sleep(min(LOOK_EVERY, left))
     changer = ChangeExecutor(
-        backends=found,
+        backends=matches,
         journal=trials.journal,
         locks=paths.locks,
         folder=Path(session),
@@ -72,7 +72,7 @@ async def watch(
     last = boot_clock() + LONGEST_WAIT
     result = "kept"
     while pending := trials.undecided():
-        results = [await _take_back(changer, one, trials) for one in _first_of_each(pending)]
+        results = [await _take_back(changer, change, trials) for change in _first_of_each(pending)]
         if "failed" not in results:
             result = results[-1]
             continue
@@ -96,10 +96,10 @@ class _Trials:
     def undecided(self) -> tuple[UnresolvedChange, ...]:
         """Those that nobody has kept and that are not taken back yet, newest first."""
         if (seen := self._state()) != self._seen or seen is None:
-            self._held.update((one.id, one) for one in reversed(self.journal.trials_of(*self._of)))
-            self._decided = {id for id, one in self._held.items() if self.journal.decided(one)}
+            self._held.update((change.id, change) for change in reversed(self.journal.trials_of(*self._of)))
+            self._decided = {id for id, change in self._held.items() if self.journal.decided(change)}
             self._seen = seen
-        return tuple(one for one in reversed(self._held.values()) if one.id not in self._decided)
+        return tuple(change for change in reversed(self._held.values()) if change.id not in self._decided)
 
     def result_of(self, trial: UnresolvedChange) -> str | None:
         """How it was ended here, though the journal could not be told yet."""
@@ -126,7 +126,7 @@ class _Trials:
 
 def _first_of_each(pending: Sequence[UnresolvedChange]) -> Iterator[UnresolvedChange]:
     """The newest of each target: an earlier change may be taken back only after those that rest on it."""
-    return iter({one.change.target: one for one in reversed(pending)}.values())
+    return iter({change.change.target: change for change in reversed(pending)}.values())
 
 
 async def _take_back(changer: ChangeExecutor, trial: UnresolvedChange, trials: _Trials) -> str:
@@ -202,7 +202,7 @@ async def _live(
 ) -> None:
     try:
         load_all(packages)
-        found = await rehearse(paths, session, until, host_of)
+        matches = await rehearse(paths, session, until, host_of)
     except RaidbenchError as error:
         _say({"error": told(error)})
         return
@@ -211,7 +211,7 @@ async def _live(
         return
     _say({"armed": True})
     if until is not None:
-        await watch(paths, session, until, found)
+        await watch(paths, session, until, matches)
 
 
 def _say(answer: Mapping[str, object]) -> None:

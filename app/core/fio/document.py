@@ -78,9 +78,9 @@ class FioDocument:
 
     def section(self, name: str) -> FioDocument:
         """The same document of one section of the job file alone; what was read of it is known to both."""
-        found = FioDocument({**self._data, "jobs": [job for job in self._jobs if job.get("jobname") == name]})
-        found._parsed = self._parsed
-        return found
+        document = FioDocument({**self._data, "jobs": [job for job in self._jobs if job.get("jobname") == name]})
+        document._parsed = self._parsed
+        return document
 
     @property
     def version(self) -> str:
@@ -128,7 +128,7 @@ class FioDocument:
 
         fio's `usr_cpu` is relative to the summed time of the workers, so it is scaled by them again.
         """
-        found: list[float] = []
+        numbers: list[float] = []
         for job in self._jobs:
             spans = [_int(_dict(job.get(name)).get("runtime")) for name in ("read", "write", "trim", "mixed")]
             span = max(spans)
@@ -136,8 +136,8 @@ class FioDocument:
                 continue
             # Under group_reporting job_runtime is the sum over the workers, the run time that of the longest.
             threads = max(1.0, _int(job.get("job_runtime")) / span)
-            found.append((_float(job.get("usr_cpu")) + _float(job.get("sys_cpu"))) * threads)
-        return sum(found) if found else None
+            numbers.append((_float(job.get("usr_cpu")) + _float(job.get("sys_cpu"))) * threads)
+        return sum(numbers) if numbers else None
 
     def counters(self, direction: str, *, split: bool = False) -> Counters | None:
         """`read`, `write`, `trim` or `mixed`, all jobs together; None if no I/O of that kind was issued.
@@ -148,8 +148,8 @@ class FioDocument:
         if direction == "sync":
             return self._flushes()
         entries = [entry for job in self._jobs if (entry := _dict(job.get(direction))) and _issued(entry)]
-        found = [self._counted(entry, split) for entry in entries]
-        return merge_counters(found) if found else None
+        matches = [self._counted(entry, split) for entry in entries]
+        return merge_counters(matches) if matches else None
 
     def _counted(self, entry: Mapping[str, Any], split: bool) -> Counters:
         """Read once: of several targets each is looked at by itself, and all together."""
@@ -159,11 +159,11 @@ class FioDocument:
         return self._parsed[key]
 
     def _flushes(self) -> Counters | None:
-        found = [part for job in self._jobs if (part := _block(_dict(job.get("sync")), "lat")) is not None]
+        counters = [part for job in self._jobs if (part := _block(_dict(job.get("sync")), "lat")) is not None]
         writes = self.counters("write")
-        if not found or writes is None:
+        if not counters or writes is None:
             return None
-        seen = merge_counters(found)
+        seen = merge_counters(counters)
         return replace(seen, total_ios=seen.completed, runtime_ms=writes.runtime_ms)
 
 
@@ -289,11 +289,11 @@ def _old_value(bucket: int) -> int:
 
 def _percentiles(latency: Mapping[str, Any], scale: int) -> Mapping[float, int]:
     """fio's own; the "0.00" fillers of 3.0 to 3.16 are left out."""
-    found: dict[float, int] = {}
+    matches: dict[float, int] = {}
     for key, value in _dict(latency.get("percentile")).items():
         if re.fullmatch(r"\d{1,3}\.\d+", key, re.ASCII) and (percent := float(key)) > 0:
-            found[percent] = _int(value) * scale
-    return found
+            matches[percent] = _int(value) * scale
+    return matches
 
 
 def _dict(value: object) -> Mapping[str, Any]:

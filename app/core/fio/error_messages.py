@@ -155,7 +155,7 @@ def is_lasting(reason: str) -> bool:
 
     What is not known may pass.
     """
-    return any(words in reason for words in _LASTING)
+    return any(text in reason for text in _LASTING)
 
 
 _SIGNALS = {

@@ -95,15 +95,15 @@ EXTRA: Mapping[str, ExtraOption] = {
 
 def parse_extra(text: str) -> Extra | None:
     """Return the options that `end_fsync=1 iodepth_low=8` names, None for none. Raises InvalidValueError."""
-    found: dict[str, str] = {}
+    matches: dict[str, str] = {}
     for word in text.split():
         key, equals, value = word.partition("=")
         if key not in EXTRA:
             raise InvalidValueError(
                 f"'{clean(key, 40)}' is none of fio's options that are passed on", hint=f"One of {', '.join(EXTRA)}."
             )
-        found[key] = EXTRA[key].read(value if equals else "1")
-    return tuple(sorted(found.items())) or None
+        matches[key] = EXTRA[key].read(value if equals else "1")
+    return tuple(sorted(matches.items())) or None
 
 
 def format_extra(value: object) -> str:

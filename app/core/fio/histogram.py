@@ -102,7 +102,7 @@ class Histogram:
     def percentiles(self, percents: Iterable[float]) -> tuple[int | None, ...]:
         """Several percentiles, in ascending order of `percents`, in one pass."""
         wanted = list(percents)
-        found: list[int | None] = []
+        numbers: list[int | None] = []
         seen = 0
         rows = iter(self.bins)
         value: int | None = None
@@ -116,5 +116,5 @@ class Histogram:
                     break
                 value = row[0]
                 seen += row[1]
-            found.append(value)
-        return tuple(found)
+            numbers.append(value)
+        return tuple(numbers)

@@ -59,9 +59,9 @@ class JobTarget:
             raise InvalidValueError(f"{shown} is not an absolute path")
         # fio cuts a job file line at ';' and '#', expands '$', and knows no quoting: the rest of the path
         # would name another file. (':' is escaped when the job file is written.)
-        found = sorted({char for char in self.path if char in _UNSAFE or not char.isprintable()})
-        if found or self.path != self.path.strip():
-            marks = " ".join(char if char.isprintable() else repr(char) for char in found) or "a blank at the end"
+        matches = sorted({char for char in self.path if char in _UNSAFE or not char.isprintable()})
+        if matches or self.path != self.path.strip():
+            marks = " ".join(char if char.isprintable() else repr(char) for char in matches) or "a blank at the end"
             raise InvalidValueError(
                 f"{shown} cannot be written into a fio job file: it contains {marks}",
                 hint="Use a path of letters, digits and . _ - / : + @ only.",
@@ -381,16 +381,16 @@ class Job:
             f"{self.numjobs} job" + ("s" if self.numjobs > 1 else ""),
             f"{self.runtime} s" if self.runtime else "no time limit",
             "direct" if self.direct else "buffered",
-            *(words.format(field.format(value)) for field, words, value in self._told()),
+            *(text.format(field.format(value)) for field, text, value in self._told()),
         ]
         return " · ".join(parts)
 
     def _told(self) -> Iterator[tuple[JobField, str, object]]:
         """Fields with their words, where they are not what most jobs have."""
         known = {field.key: field for field in FIELDS}
-        for key, words in _WORDS.items():
+        for key, text in _WORDS.items():
             if (value := getattr(self, key)) not in (None, Engine.LIBAIO):
-                yield known[key], _ONCE.get(key, words) if value == _FEWEST.get(key) else words, value
+                yield known[key], _ONCE.get(key, text) if value == _FEWEST.get(key) else text, value
 
     def texts(self) -> dict[str, str]:
         """Every field as text that `from_fields` reads back; "" where there is none."""

@@ -26,12 +26,12 @@ _Problems = Iterator[tuple[str, bool, str]]
 
 def problems_of(job: Job) -> dict[str, str]:
     """A sentence for each field that is wrong, the first complaint of each."""
-    found: dict[str, str] = {}
+    matches: dict[str, str] = {}
     for rules in (_texts, _blocks, _load, _times, _place, _held, _flushes, _amount, _processors, _data, _ring):
         for key, sound, sentence in rules(job):
             if not sound:
-                found.setdefault(key, sentence)
-    return found
+                matches.setdefault(key, sentence)
+    return matches
 
 
 def _texts(job: Job) -> _Problems:

@@ -181,8 +181,8 @@ def parse_span(text: str) -> Span:
 
 def parse_arrival(text: str) -> Arrival | None:
     """When requests come; None for fio's default, evenly. Raises InvalidValueError."""
-    found = one_of(Arrival, "a way for requests to arrive")(text)
-    return Arrival.POISSON if found is Arrival.POISSON else None
+    value = one_of(Arrival, "a way for requests to arrive")(text)
+    return Arrival.POISSON if value is Arrival.POISSON else None
 
 
 def one_of(kind: type[StrEnum], what: str) -> Callable[[str], object]:

@@ -74,7 +74,7 @@ class Imported:
     @property
     def names(self) -> tuple[str, ...]:
         """The names of the sections; one that occurs again has a number behind it."""
-        return distinct_names([one.name for one in self.jobs])
+        return distinct_names([job.name for job in self.jobs])
 
     @property
     def whole(self) -> ImportedJob:
@@ -82,28 +82,28 @@ class Imported:
         if len(self.jobs) == 1:
             return self.jobs[0]
         sections = [
-            JobSection(name=name, job=one.job, waits=one.stonewall, new_group=one.new_group)
-            for name, one in zip(self.names, self.jobs, strict=True)
+            JobSection(name=name, job=job.job, waits=job.stonewall, new_group=job.new_group)
+            for name, job in zip(self.names, self.jobs, strict=True)
         ]
-        shared = [note for note in self.jobs[0].notes if all(note in one.notes for one in self.jobs)]
+        shared = [note for note in self.jobs[0].notes if all(note in job.notes for job in self.jobs)]
         own = [
             f"{name}: {note}"
-            for name, one in zip(self.names, self.jobs, strict=True)
-            for note in one.notes
+            for name, job in zip(self.names, self.jobs, strict=True)
+            for note in job.notes
             if note not in shared
         ]
         return ImportedJob(
             name=", ".join(self.names),
             job=join_sections(sections),
             notes=(*shared, *own),
-            told=all(one.told for one in self.jobs),
+            told=all(job.told for job in self.jobs),
         )
 
     def section(self, name: str) -> ImportedJob:
         """The section of this name. Raises NotFoundError with the names there are."""
-        for known, one in zip(self.names, self.jobs, strict=True):
+        for known, job in zip(self.names, self.jobs, strict=True):
             if known == name:
-                return one
+                return job
         raise NotFoundError(
             f"The job file has no section {clean(name, 80)}.", hint=f"Its sections are {', '.join(self.names)}."
         )
@@ -134,8 +134,8 @@ def import_jobfile(content: str | bytes, table: OptionTable = SHIPPED) -> Import
         # The section's own options come last, so that one wins over another that sets the same of [global].
         own = {key: (_over(key, value, above.get(key)), line) for key, (value, line) in section.options.items()}
         options = {**{key: above[key] for key in above if key not in own}, **own}
-        if (found := _job(section, options, table, problems)) is not None:
-            jobs.append(found)
+        if (job := _job(section, options, table, problems)) is not None:
+            jobs.append(job)
     if problems or not jobs:
         _refuse(problems)
     return Imported(jobs=tuple(jobs))

@@ -136,7 +136,7 @@ PASSED_OVER: Mapping[str, Replaced] = {
 BESIDE_OTHERS = frozenset(("new_group", "stonewall"))
 """Options about how a section follows the one above it; they are kept beside its job."""
 
-_FIELD_NAMES = {name: one.key for one in FIELDS for name in (one.fio, *one.aliases)}
+_FIELD_NAMES = {name: field.key for field in FIELDS for name in (field.fio, *field.aliases)}
 
 FIO_ALIASES: Mapping[str, str] = {
     "readwrite": "rw",

@@ -248,7 +248,8 @@ class FioLoad:
         asked = {
             "holds": [target.root.number for target in errand.targets if target.root is not None],
             "job": errand.job.parts[0].texts(),
-            "more": [{"job": one.job.texts(), "waits": one.waits} for one in errand.job.sections[1:]] or None,
+            "more": [{"job": section.job.texts(), "waits": section.waits} for section in errand.job.sections[1:]]
+            or None,
             "cap": errand.cap_s,
             "interval": errand.interval_ms,
             "fio": os.path.realpath(command.argv[0]),  # the helper follows no link of a user

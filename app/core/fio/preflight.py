@@ -70,7 +70,10 @@ class Preflight:
     def untried(self, job: Job | None) -> Engine | None:
         """An engine that has to be tried before it is known what works, for `job` or for any."""
         wanted = _TRIED if job is None else (self.substitute(job)[0].ioengine,)
-        return next((one for one in wanted if one in _TRIED and one in self.engines and one not in self.tried), None)
+        return next(
+            (engine for engine in wanted if engine in _TRIED and engine in self.engines and engine not in self.tried),
+            None,
+        )
 
     def _works(self, engine: Engine) -> bool:
         return engine not in self.refused and (not self.engines or engine in self.engines)
@@ -122,8 +125,8 @@ async def option_table(host: Host) -> OptionTable:
     known = _tables.get((ready.path, ready.version))
     if known is not None:
         return known
-    words = ("--cmdhelp=all", *(f"--enghelp={engine}" for engine in Engine if engine in ready.engines))
-    helps = [(await host.run(Command(argv=(ready.path, word), timeout=20))).stdout for word in words]
+    parts = ("--cmdhelp=all", *(f"--enghelp={engine}" for engine in Engine if engine in ready.engines))
+    helps = [(await host.run(Command(argv=(ready.path, word), timeout=20))).stdout for word in parts]
     # The help leaves out aliases, which no version of fio has changed.
     names = listed_names(helps) | {alias for alias, name in FIO_ALIASES.items() if name in listed_names(helps)}
     if "rw" not in names:

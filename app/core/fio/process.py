@@ -108,12 +108,12 @@ class FioProcess:
                 ended_early=self._course.ended_early,
             ),
         )
-        found = summarize(outcome, job, targets, cpu)
-        found = replace(found, steady=self._course.verdict)
+        run_result = summarize(outcome, job, targets, cpu)
+        run_result = replace(run_result, steady=self._course.verdict)
         if self._raw_problem:
             sentence = f"fio's own output could not be kept: {self._raw_problem}"
-            found = replace(found, warnings=(*found.warnings, sentence))
-        return found
+            run_result = replace(run_result, warnings=(*run_result.warnings, sentence))
+        return run_result
 
     async def _read(self) -> None:
         try:

@@ -38,7 +38,7 @@ def argv(fio: str, jobfile: str, *, readonly: bool, create: bool = False, interv
     Options stand before the job, else the banner is printed in place of JSON. getopt takes abbreviations on
     the command line (`--bss` is `--bssplit`), so everything about the job is in the file instead.
     """
-    words = [
+    parts = [
         fio,
         "--output-format=json+",  # the histogram of each direction: exact percentiles of every interval
         f"--status-interval={interval_ms}ms",  # always with `ms`: a bare 250 is 250 seconds
@@ -47,8 +47,8 @@ def argv(fio: str, jobfile: str, *, readonly: bool, create: bool = False, interv
         f"--allow_file_create={int(create)}",  # a mistyped /dev name would become a file in memory
     ]
     if readonly:
-        words.append("--readonly")  # fio itself refuses to write, and to extend a file
-    return (*words, jobfile)
+        parts.append("--readonly")  # fio itself refuses to write, and to extend a file
+    return (*parts, jobfile)
 
 
 def section_names(count: int) -> tuple[str, ...]:
@@ -286,25 +286,25 @@ def _plain(job: Job) -> Iterator[tuple[str, object]]:
 def _length(job: Job, steady: SteadyPlan | None) -> list[tuple[str, object]]:
     """How long it runs: by time, not by amount, unless an amount is named: runs of equal length compare."""
     seconds = job.runtime if steady is None else steady.fio_seconds(job.runtime)
-    found: list[tuple[str, object]] = [("runtime", f"{seconds}s")] if seconds else []
+    pairs: list[tuple[str, object]] = [("runtime", f"{seconds}s")] if seconds else []
     if job.ramp:
-        found.append(("ramp_time", f"{job.ramp}s"))  # its I/Os are dropped by fio
+        pairs.append(("ramp_time", f"{job.ramp}s"))  # its I/Os are dropped by fio
     if not job.ends_by_amount:
-        return [("time_based", 1), *found]
+        return [("time_based", 1), *pairs]
     if steady is not None and steady.until:
         raise InvalidValueError(
             "A job that ends by amount cannot wait for the steady state", hint="Leave out the wait, or the amount."
         )
     if job.number_ios is not None:
-        found.append(("number_ios", job.number_ios))
+        pairs.append(("number_ios", job.number_ios))
     if job.io_size is not None:
-        found.append(("io_size", job.io_size))
+        pairs.append(("io_size", job.io_size))
     if job.passes is None and job.io_size is None and job.number_ios is not None:
         # By itself, it would end with the region although I/Os are left.
-        found.append(("io_size", job.number_ios * max(job.block_sizes)))
+        pairs.append(("io_size", job.number_ios * max(job.block_sizes)))
     if job.passes is not None and job.passes > 1:
-        found.append(("loops", job.passes))
-    return found
+        pairs.append(("loops", job.passes))
+    return pairs
 
 
 def _rate(job: Job) -> list[tuple[str, object]]:

@@ -248,12 +248,12 @@ class Sampler:
         def sides(
             windows: Mapping[str, LatencyWindow], now: Mapping[str, Counters], before: Mapping[str, Counters]
         ) -> dict[str, DirectionSample]:
-            found = {
+            matches = {
                 name: _direction(windows[name], now[name], before.get(name), seconds, by_runtime)
                 for name in _DIRECTIONS
                 if name in now
             }
-            return _directed(found)
+            return _directed(matches)
 
         whole = sides(self._windows, now.parts, before.parts)
         self.bins = _directed({name: window.last for name, window in self._windows.items() if name in now.parts})
@@ -271,9 +271,9 @@ class Sampler:
         )
 
 
-def _directed(found: Mapping[str, _Part]) -> dict[str, _Part]:
+def _directed(matches: Mapping[str, _Part]) -> dict[str, _Part]:
     """Return the parts by direction: unified_rw_reporting has none, and is shown as reads."""
-    return {"read" if name == "mixed" else name: part for name, part in found.items()}
+    return {"read" if name == "mixed" else name: part for name, part in matches.items()}
 
 
 def _direction(
@@ -319,10 +319,10 @@ def _snapshot(document: FioDocument, sections: Sequence[str]) -> _Snapshot | Non
 
 
 def _parts(document: FioDocument) -> dict[str, Counters]:
-    found = {name: part for name in _DIRECTIONS if (part := document.counters(name)) is not None}
-    if "mixed" in found and len(found) > 1:
-        del found["mixed"]  # unified_rw_reporting=both says everything twice
-    return found
+    matches = {name: part for name in _DIRECTIONS if (part := document.counters(name)) is not None}
+    if "mixed" in matches and len(matches) > 1:
+        del matches["mixed"]  # unified_rw_reporting=both says everything twice
+    return matches
 
 
 def _done(part: Counters) -> int:

@@ -165,8 +165,8 @@ class SectionedJob(Job):
     @property
     def required_alignment(self) -> int:
         """The largest logical block size of a device that can serve every section, bytes."""
-        found = [job.required_alignment for job in self.parts if job.direct]
-        return min(found, default=1)
+        numbers = [job.required_alignment for job in self.parts if job.direct]
+        return min(numbers, default=1)
 
     @property
     def keeps_a_queue(self) -> bool:
@@ -176,7 +176,7 @@ class SectionedJob(Job):
     @property
     def queue(self) -> int:
         """The most I/Os in flight at the same time."""
-        return max(sum(one.job.queue for one in phase) for phase in phases(self.sections))
+        return max(sum(section.job.queue for section in phase) for phase in phases(self.sections))
 
     def describe(self) -> str:
         """One line: `3 sections: reader + writer, then check · 40 s`."""
@@ -189,12 +189,12 @@ class SectionedJob(Job):
 
     def with_fields(self, texts: Mapping[str, str]) -> Job:
         """The job with these fields in every section. Raises InvalidJobError that names the section."""
-        return change_sections(self, lambda one: (one.with_fields(texts), ()))[0]
+        return change_sections(self, lambda job: (job.with_fields(texts), ()))[0]
 
     def texts(self) -> dict[str, str]:
         """The fields on which all sections agree, and those that are known of the whole; "" for the others."""
         each = [job.texts() for job in self.parts]
-        shared = {key: text if all(one[key] == text for one in each) else "" for key, text in each[0].items()}
+        shared = {key: text if all(record[key] == text for record in each) else "" for key, text in each[0].items()}
         known = {field.key: field for field in FIELDS}
         whole = {key: getattr(self, key) for key in _OF_THE_WHOLE}
         return shared | {key: "" if value is None else known[key].format(value) for key, value in whole.items()}
@@ -226,15 +226,15 @@ def join_sections(sections: Sequence[JobSection]) -> Job:
 def distinct_names(names: Sequence[str]) -> tuple[str, ...]:
     """The names, cleaned, each with a number behind it from its second occurrence on: `reader`, `reader #2`."""
     cleaned = [clean(name, _LONGEST_NAME).strip() or "unnamed" for name in names]
-    found: list[str] = []
+    matches: list[str] = []
     for name in cleaned:
         number, wanted = 1, name
         # A later section may really be called "reader #2"; the first one keeps the name.
-        while wanted in found or (number > 1 and wanted in cleaned):
+        while wanted in matches or (number > 1 and wanted in cleaned):
             number += 1
             wanted = f"{name} #{number}"
-        found.append(wanted)
-    return tuple(found)
+        matches.append(wanted)
+    return tuple(matches)
 
 
 def change_sections(job: Job, change: Callable[[Job], tuple[Job, Iterable[str]]]) -> tuple[Job, tuple[str, ...]]:
@@ -246,15 +246,15 @@ def change_sections(job: Job, change: Callable[[Job], tuple[Job, Iterable[str]]]
     if not job.sections:
         changed, notes = change(job)
         return changed, tuple(notes)
-    found: list[JobSection] = []
+    sections: list[JobSection] = []
     said: list[tuple[str, tuple[str, ...]]] = []
     for section in job.sections:
         changed, notes = _named(section.name, change, section.job)
-        found.append(replace(section, job=changed))
+        sections.append(replace(section, job=changed))
         said.append((section.name, tuple(notes)))
     shared = [note for note in said[0][1] if all(note in notes for _, notes in said)]
     own = [f"{name}: {note}" for name, notes in said for note in notes if note not in shared]
-    return join_sections(found), (*shared, *own)
+    return join_sections(sections), (*shared, *own)
 
 
 def _named(name: str, change: Callable[[Job], tuple[Job, Iterable[str]]], job: Job) -> tuple[Job, Iterable[str]]:
@@ -298,13 +298,13 @@ def phase_seconds(phase: Iterable[JobSection]) -> int | None:
 
 def starts(sections: Sequence[JobSection]) -> tuple[int | None, ...]:
     """The second in which each section is planned to start; None after a phase without a run time."""
-    found: list[int | None] = []
+    numbers: list[int | None] = []
     passed: int | None = 0
     for phase in phases(sections):
-        found += [passed] * len(phase)
+        numbers += [passed] * len(phase)
         length = phase_seconds(phase)
         passed = None if passed is None or length is None else passed + length
-    return tuple(found)
+    return tuple(numbers)
 
 
 # -- the whole as one job ---------------------------------------------------------------------------------------------
@@ -313,15 +313,17 @@ def starts(sections: Sequence[JobSection]) -> tuple[int | None, ...]:
 def _joined_fields(sections: Sequence[JobSection]) -> dict[str, Any]:
     """Every field of the whole job."""
     usual = {
-        one.name: one.default if one.default is not MISSING else None for one in fields(Job) if one.name != "sections"
+        field.name: field.default if field.default is not MISSING else None
+        for field in fields(Job)
+        if field.name != "sections"
     }
     jobs = [section.job for section in sections]
-    found = {key: _shared([getattr(job, key) for job in jobs], default) for key, default in usual.items()}
+    matches = {key: _shared([getattr(job, key) for job in jobs], default) for key, default in usual.items()}
     first = phases(sections)[0]
     sizes = [job.size for job in jobs]
     ramp = min(section.job.ramp for section in first)
     lengths = [phase_seconds(phase) for phase in phases(sections)]
-    found |= {
+    matches |= {
         "rw": _pattern(jobs),
         "bs": min(size for job in jobs for size in job.block_sizes),
         "iodepth": max(job.iodepth for job in jobs),
@@ -333,7 +335,7 @@ def _joined_fields(sections: Sequence[JobSection]) -> dict[str, Any]:
         "direct": all(job.direct for job in jobs),
         "norandommap": all(job.norandommap for job in jobs),
     }
-    return found
+    return matches
 
 
 def _shared(values: Sequence[Any], default: Any) -> Any:

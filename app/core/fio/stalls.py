@@ -75,12 +75,12 @@ def unexplained(samples: Sequence[Sample], *, idle_s: float = 0.0, flush_s: floa
     I/Os (one of 256 MiB takes a disk two seconds) stands still for none of them: the pace outside of the stretch says
     how many it would have had in it.
     """
-    found = [
+    stalls = [
         standstill
         for standstill in standstills(samples)
         if standstill.seconds >= STILL_S + 2 * idle_s and flush_s < standstill.seconds / 2
     ]
-    longest = max(found, key=lambda one: one.seconds, default=None)
+    longest = max(stalls, key=lambda stall: stall.seconds, default=None)
     if longest is None:
         return None
     begin, end = longest.at, longest.at + longest.seconds
@@ -88,7 +88,7 @@ def unexplained(samples: Sequence[Sample], *, idle_s: float = 0.0, flush_s: floa
     # The pace of other sections, of an earlier phase, tells nothing of those that ran in the stretch.
     there = {_running(sample) for sample in measured if begin < sample.at <= end}
     outside = [sample for sample in measured if not begin < sample.at <= end and _running(sample) in there]
-    seconds = sum(one.seconds for one in outside if _completed(one))
+    seconds = sum(sample.seconds for sample in outside if _completed(sample))
     pace = sum(map(_completed, outside)) / seconds if seconds else 0.0
     return None if seconds and pace * longest.seconds < _ENOUGH else longest
 

@@ -137,15 +137,15 @@ class StreamParser:
         """A line that may end the document: it does if what was collected is one."""
         self._attempts += 1
         start = 0
-        found = _read(self._inside)
-        if found is None:
+        pair = _read(self._inside)
+        if pair is None:
             # Cut off in the middle, with a whole document behind it?
             start = _last_open(self._inside)
-            found = _read(self._inside[start:]) if start else None
-        if found is not None:
+            pair = _read(self._inside[start:]) if start else None
+        if pair is not None:
             if start:
                 events.append(MalformedDocument(start))
-            data, foreign = found
+            data, foreign = pair
             events.extend(foreign)
             events.append(FioJsonDocument(data))
             self._inside = []

@@ -82,7 +82,9 @@ class FioResult:
     def section(self, name: str) -> FioResult:
         """The same of one section of the job file alone."""
         window, document = self.window, self.document
-        since, until = (None if one is None else one.section(name) for one in (window.since, window.until))
+        since, until = (
+            None if document is None else document.section(name) for document in (window.since, window.until)
+        )
         return replace(
             self,
             document=None if document is None else document.section(name),
@@ -131,10 +133,11 @@ def summarize(
         warnings=tuple(_warnings(outcome, document, job, targets)),
         targets=() if sections else tuple(_row(name, counted, each) for name, each in own.items()),
         sections=tuple(
-            SectionFigures(name=one.name, seconds=_seconds(own[one.name]), **_sides(own[one.name])) for one in sections
+            SectionFigures(name=section.name, seconds=_seconds(own[section.name]), **_sides(own[section.name]))
+            for section in sections
         ),
         groups=tuple(
-            GroupFigures(sections=tuple(one.name for one in group), **_sides(_added_up(group, own)))
+            GroupFigures(sections=tuple(section.name for section in group), **_sides(_added_up(group, own)))
             for group in (groups(sections) if sections else ())
             if len(group) < len(sections)
         ),
@@ -151,7 +154,7 @@ def _cpu(cpu: CpuStats, document: FioDocument, sections: Sequence[tuple[_Part, f
     if not sections:
         return replace(cpu, fio_percent_of_core=document.cpu_percent_of_core)
     documents = [(part.outcome.document, own) for part, own in sections]
-    shares = [(found.cpu_percent_of_core, own) for found, own in documents if found is not None]
+    shares = [(document.cpu_percent_of_core, own) for document, own in documents if document is not None]
     known = [share * own for share, own in shares if share is not None]
     return replace(cpu, fio_percent_of_core=sum(known) / seconds if known and seconds else None)
 
@@ -205,21 +208,21 @@ def _added_up(sections: Iterable[JobSection], own: Mapping[str, _Counted]) -> di
     """Sections at the same time: each direction has the time of the longest, as in a group of fio."""
     each = [own[section.name] for section in sections]
     return {
-        name: merge_counters(one[name] for one in each if name in one)
+        name: merge_counters(record[name] for record in each if name in record)
         for name in SIDES
-        if any(name in one for one in each)
+        if any(name in record for record in each)
     }
 
 
 def _in_turn(sections: Sequence[JobSection], own: Mapping[str, _Counted]) -> dict[str, Counters]:
     """All sections: the times of phases add up, for each direction those of the phases that had it."""
     each = [_added_up(phase, own) for phase in phases(sections)]
-    found: dict[str, Counters] = {}
+    matches: dict[str, Counters] = {}
     for name in SIDES:
-        rows = [one[name] for one in each if name in one]
+        rows = [record[name] for record in each if name in record]
         if rows:
-            found[name] = replace(merge_counters(rows), runtime_ms=sum(row.runtime_ms for row in rows))
-    return found
+            matches[name] = replace(merge_counters(rows), runtime_ms=sum(row.runtime_ms for row in rows))
+    return matches
 
 
 def _sides(counted: _Counted) -> dict[str, DirectionStats | None]:
@@ -229,13 +232,13 @@ def _sides(counted: _Counted) -> dict[str, DirectionStats | None]:
 
 def _measured(outcome: FioResult, job: Job | None) -> dict[str, Counters]:
     """What counts, by direction."""
-    found = {name: part for name in DIRECTIONS if (part := outcome.measured(name)) is not None}
-    if not found and (mixed := outcome.measured("mixed")) is not None:
-        found = {"read": mixed}
-    if job and job.ramp and not any(part.completed for part in found.values()):
+    matches = {name: part for name in DIRECTIONS if (part := outcome.measured(name)) is not None}
+    if not matches and (mixed := outcome.measured("mixed")) is not None:
+        matches = {"read": mixed}
+    if job and job.ramp and not any(part.completed for part in matches.values()):
         return {}  # it ended in the ramp: what was counted until then is not what was asked for
-    sync = outcome.measured("sync") if "write" in found else None
-    return found if sync is None else {**found, "sync": sync}
+    sync = outcome.measured("sync") if "write" in matches else None
+    return matches if sync is None else {**matches, "sync": sync}
 
 
 def _seconds(counted: Mapping[str, Counters]) -> float:
@@ -299,8 +302,8 @@ def _without_document(outcome: FioResult, lines: Sequence[str]) -> tuple[RunStat
         return RunStatus.FAILED, known
     if outcome.returncode < 0:
         return RunStatus.FAILED, died_of(-outcome.returncode)
-    words = first_words(lines)
-    said = f": {words}" if words else " and without a word"
+    text = first_words(lines)
+    said = f": {text}" if text else " and without a word"
     return RunStatus.FAILED, Diagnosis(f"fio ended without a result (exit status {outcome.returncode}){said}")
 
 
@@ -363,8 +366,8 @@ def _broken_off(outcome: FioResult, document: FioDocument, lines: Sequence[str])
         return None
     if outcome.returncode < 0:
         return RunStatus.FAILED, died_of(-outcome.returncode)
-    words = first_words(lines)
-    said = f": {words}" if words else ""
+    text = first_words(lines)
+    said = f": {text}" if text else ""
     return RunStatus.FAILED, Diagnosis(f"fio ended with exit status {outcome.returncode}{said}")
 
 
@@ -379,10 +382,12 @@ def _long_enough(
     if job.sections:
         each = ((part, part.outcome.document) for part in _parts(outcome, job, targets))
         return all(
-            found is not None
+            document is not None
             and part.job is not None
-            and _long_enough(part.outcome, found, _seconds(_measured(part.outcome, part.job)), part.job, part.targets)
-            for part, found in each
+            and _long_enough(
+                part.outcome, document, _seconds(_measured(part.outcome, part.job)), part.job, part.targets
+            )
+            for part, document in each
         )
     by_time = job.runtime > 0 and seconds >= _SHARE_OF_PLAN * job.runtime
     by_amount = _amount_done(document, job, targets) and not (job.ramp and not seconds)
@@ -432,8 +437,8 @@ def _nothing_done(document: FioDocument, interrupted: bool, lines: Sequence[str]
         return None
     if interrupted:
         return RunStatus.STOPPED, Diagnosis("Stopped before the first I/O")
-    words = first_words(lines)
-    said = f": {words}" if words else ""
+    text = first_words(lines)
+    said = f": {text}" if text else ""
     return RunStatus.FAILED, Diagnosis(
         f"fio did no I/O at all{said}",
         "It refuses this way when the target is in use, too small, or the offset lies beyond its end.",
@@ -474,10 +479,10 @@ def _too_little(document: FioDocument, job: Job | None) -> _Verdict | None:
 
 
 def _warnings(outcome: FioResult, document: FioDocument, job: Job | None, targets: Sequence[JobTarget]) -> list[str]:
-    found: list[str] = []
+    matches: list[str] = []
     if outcome.broken:
-        found.append(f"{outcome.broken} of fio's reports could not be read; its last one could")
-    found += dict.fromkeys(
+        matches.append(f"{outcome.broken} of fio's reports could not be read; its last one could")
+    matches += dict.fromkeys(
         f"{size_words(part.size)} were asked for, but {target.name} has {size_words(usable_size(part, target))}"
         f"{' from its start' if start_of(part, target) else ''}: all of it was used"
         for target in targets
@@ -487,5 +492,5 @@ def _warnings(outcome: FioResult, document: FioDocument, job: Job | None, target
     for name in DIRECTIONS:
         part = document.counters(name)
         if part and (part.short_ios or part.drop_ios):
-            found.append(f"{part.short_ios + part.drop_ios} {name}s moved less than asked or were dropped")
-    return found
+            matches.append(f"{part.short_ios + part.drop_ios} {name}s moved less than asked or were dropped")
+    return matches

@@ -29,17 +29,17 @@ def cache_cells(cache: CacheStats) -> tuple[str, ...]:
 def cache_words(cache: CacheStats, *, brief: bool = False) -> str:
     """`97 % of reads, 80 % of writes, 3 % of it dirty`; why that is not known, where it is not, unless `brief`."""
     reads, writes, dirty = cache.share_of_reads, cache.share_of_writes, cache.dirty
-    told = [f"{units.fraction(reads)} of reads"] if reads is not None else []
-    told += [f"{units.fraction(writes)} of writes"] if writes is not None else []
-    told = told or ["unknown" if brief else f"unknown ({_why_not(cache)})"]
-    told += [f"{units.fraction(dirty)} of it dirty"] if dirty is not None and not brief else []
-    return ", ".join(told)
+    lines = [f"{units.fraction(reads)} of reads"] if reads is not None else []
+    lines += [f"{units.fraction(writes)} of writes"] if writes is not None else []
+    lines = lines or ["unknown" if brief else f"unknown ({_why_not(cache)})"]
+    lines += [f"{units.fraction(dirty)} of it dirty"] if dirty is not None and not brief else []
+    return ", ".join(lines)
 
 
 def cache_line(caches: Sequence[CacheStats], *, brief: bool = False) -> str:
     """All of them in one line: `Cache: vg0/mail 97 % of reads, 80 % of writes`; "" where there is none."""
-    told = "; ".join(f"{cache.device} {cache_words(cache, brief=brief)}" for cache in caches)
-    return f"Cache: {told}" if told else ""
+    text = "; ".join(f"{cache.device} {cache_words(cache, brief=brief)}" for cache in caches)
+    return f"Cache: {text}" if text else ""
 
 
 def cache_facts(caches: Sequence[CacheStats]) -> tuple[Facts, ...]:

@@ -103,7 +103,7 @@ def risks(changes: Iterable[Change]) -> tuple[str, ...]:
 
     That is what no hardware has confirmed, and what is set in place of a value that is not understood.
     """
-    told = [
+    lines = [
         f"{change.label}: {sentence}"
         for change in changes
         for sentence, holds in (
@@ -113,37 +113,37 @@ def risks(changes: Iterable[Change]) -> tuple[str, ...]:
         )
         if holds
     ]
-    return tuple(dict.fromkeys(told))
+    return tuple(dict.fromkeys(lines))
 
 
 def moves(changes: Iterable[Change]) -> tuple[str, ...]:
     """A sentence for each change that may move other settings besides its own."""
-    told = [f"{change.label} may also change {', '.join(change.moves)}." for change in changes if change.moves]
-    told += [
+    lines = [f"{change.label} may also change {', '.join(change.moves)}." for change in changes if change.moves]
+    lines += [
         f"{change.label} may also change {', '.join(change.moves_disk)} of the kernel's disk."
         for change in changes
         if change.moves_disk
     ]
-    told += [
+    lines += [
         f"{what(change)} is inherited: it changes on {', '.join(change.also)} too." for change in changes if change.also
     ]
-    return tuple(dict.fromkeys(told))
+    return tuple(dict.fromkeys(lines))
 
 
 def above(changes: Iterable[Change]) -> tuple[str, ...]:
     """What stood on what is changed when that was planned: a sentence for all that have the same above them."""
-    told: dict[tuple[str, ...], list[str]] = {}
+    fields: dict[tuple[str, ...], list[str]] = {}
     for change in changes:
-        if change.above and str(change.target) not in told.setdefault(change.above, []):
-            told[change.above].append(str(change.target))
-    alone = len(told) == 1
-    return tuple(f"Above {'it' if alone else ', '.join(on)}: {above_words(words)}." for words, on in told.items())
+        if change.above and str(change.target) not in fields.setdefault(change.above, []):
+            fields[change.above].append(str(change.target))
+    alone = len(fields) == 1
+    return tuple(f"Above {'it' if alone else ', '.join(on)}: {above_words(parts)}." for parts, on in fields.items())
 
 
-def above_words(words: Sequence[str]) -> str:
+def above_words(parts: Sequence[str]) -> str:
     """`vg0/db, vg0/mail, mounted on /srv`; of many the first and how many more."""
-    more = f" and {len(words) - _ABOVE} more" if len(words) > _ABOVE else ""
-    return ", ".join(words[:_ABOVE]) + more
+    more = f" and {len(parts) - _ABOVE} more" if len(parts) > _ABOVE else ""
+    return ", ".join(parts[:_ABOVE]) + more
 
 
 def in_force(records: Iterable[ChangeRecord]) -> Table:
@@ -191,27 +191,27 @@ def _listed(records: Iterable[ChangeRecord], more: Mapping[str, Callable[[Change
 def facts(record: ChangeRecord) -> Facts:
     """All that is known of a change that was made."""
     intent, change, end = record.intent, record.change, record.end
-    told = [FactLine("Begun", units.moment(intent.at))]
+    fact_lines = [FactLine("Begun", units.moment(intent.at))]
     if end is None:
-        told.append(FactLine("Outcome", "no outcome: the program ended before"))
+        fact_lines.append(FactLine("Outcome", "no outcome: the program ended before"))
     else:
         outcome = outcome_cell(end.result)
-        told += [
+        fact_lines += [
             FactLine("Ended", f"{units.moment(end.at)}, {units.duration(max(0.0, end.at - intent.at))} later"),
             FactLine("Outcome", outcome.text, outcome.tone),
             FactLine("Read back", stands(record)),
             *([FactLine("Message", end.message)] if end.message else []),
-            *(FactLine("Moved along", words) for words in moved_words(end, change.key)),
+            *(FactLine("Moved along", text) for text in moved_words(end, change.key)),
         ]
     risk = risk_cell(change.risk)
-    told += [FactLine("Risk", risk.text, risk.tone)] if change.risk is not Risk.NONE else []
-    told += [FactLine("Above it", above_words(change.above))] if change.above else []
-    told.append(FactLine("Stays", kept_words(change.persistence)))
-    told += [FactLine("Takes back", intent.undoes)] if intent.undoes else []
+    fact_lines += [FactLine("Risk", risk.text, risk.tone)] if change.risk is not Risk.NONE else []
+    fact_lines += [FactLine("Above it", above_words(change.above))] if change.above else []
+    fact_lines.append(FactLine("Stays", kept_words(change.persistence)))
+    fact_lines += [FactLine("Takes back", intent.undoes)] if intent.undoes else []
     if record.undone_by:
-        told.append(FactLine("Taken back by", "itself" if record.undone_by == record.id else record.undone_by))
+        fact_lines.append(FactLine("Taken back by", "itself" if record.undone_by == record.id else record.undone_by))
     heading = f"{record.id}: {what(change)}, {before(change)} to {after(change)}"
-    return Facts(heading=heading, facts=tuple(told))
+    return Facts(heading=heading, facts=tuple(fact_lines))
 
 
 def outcome(change: Change, ended: ChangeEnded, *, on_trial: bool = False) -> Cell:
@@ -234,15 +234,15 @@ def ended_words(change: Change, ended: ChangeEnded) -> str:
 
 def moved_words(ended: ChangeEnded, cause: str = "") -> tuple[str, ...]:
     """Return a sentence for each other setting that read otherwise afterwards. `cause`: the key that was set."""
-    return tuple(_moved(one, cause) for one in ended.moved or ())
+    return tuple(_moved(setting, cause) for setting in ended.moved or ())
 
 
-def _moved(one: MovedSetting, cause: str) -> str:
-    values = (NOT_REPORTED if text is None else in_words(one.key, text) for text in (one.before, one.now))
-    move = f"{one.key} of {one.target} also changed: {' -> '.join(values)}"
-    if one.restored:
+def _moved(setting: MovedSetting, cause: str) -> str:
+    values = (NOT_REPORTED if text is None else in_words(setting.key, text) for text in (setting.before, setting.now))
+    move = f"{setting.key} of {setting.target} also changed: {' -> '.join(values)}"
+    if setting.restored:
         return f"{move} (restored)"
-    if one.explained:
+    if setting.explained:
         return f"{move} (a side effect of {cause or 'the change'})"
     return f"{move} (not a known side effect: another program changed it, so it is left alone)"
 

@@ -82,7 +82,7 @@ def _compared(row: MetricComparison, judged: bool, level: float) -> Row:
     judgement, tone = row.judgement, verdict_tone(row.judgement)
     own = level if judgement is None or judgement.interval is None else judgement.interval.level
     difference = f"{row_difference(row)}{f' ({covers_text(own)})' if own != level else ''}"
-    words = further_words(judgement) if judgement is not None and (judged or judgement.decided) else ""
+    text = further_words(judgement) if judgement is not None and (judged or judgement.decided) else ""
     return Row(
         key=row_name(row),
         cells=(
@@ -91,15 +91,15 @@ def _compared(row: MetricComparison, judged: bool, level: float) -> Row:
             figure_text(row.figure, row.b),
             Cell(verdict_sign(judgement), tone),
             Cell(difference, tone) if judgement is not None and judgement.differs else difference,
-            Cell(words, tone),
+            Cell(text, tone),
         ),
     )
 
 
 def sides_table(comparison: Comparison, a: str, b: str) -> Table:
     """What was measured on both sides, and in which settings and fields of the job they differ."""
-    one, other = comparison.a.start, comparison.b.start
-    facts = (("Target", one.target, other.target), ("Job", one.title, other.title))
+    started, other = comparison.a.start, comparison.b.start
+    facts = (("Target", started.target, other.target), ("Job", started.title, other.title))
     differing = ((key_heading(key), key_value(key, x), key_value(key, y)) for key, x, y in comparison.differing)
     columns = (Column(title=""), Column(title=a, key="a"), Column(title=b, key="b"))
     return Table(columns=columns, rows=tuple(Row(cells=cells) for cells in (*facts, *differing)))

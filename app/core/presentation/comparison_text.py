@@ -115,8 +115,8 @@ def called(comparison: Comparison) -> tuple[str, str]:
     named = differing[:_MOST_SETTINGS]
     more = f" and {len(differing) - len(named)} more" if len(differing) > len(named) else ""
     a, b = (", ".join(_named_setting(key, values[at]) for key, *values in named) + more for at in (0, 1))
-    one, other = comparison.names
-    return (a, b) if len(differing) == 1 else (f"{one} ({a})", f"{other} ({b})")
+    name, other = comparison.names
+    return (a, b) if len(differing) == 1 else (f"{name} ({a})", f"{other} ({b})")
 
 
 def _named_setting(key: str, value: str | None) -> str:
@@ -132,10 +132,10 @@ def _shortly(comparison: Comparison) -> tuple[str, str]:
     if start is not None and not start.null:
         values = in_words(start.key, start.a), in_words(start.key, start.b)
     elif len(differing) == 1:
-        ((key, one, other),) = differing
-        if not one or not other:
+        ((key, name, other),) = differing
+        if not name or not other:
             return a, b
-        values = key_value(key, one), key_value(key, other)
+        values = key_value(key, name), key_value(key, other)
     else:
         return a, b
     return values[0] if b != values[1] else a, values[1] if a != values[0] else b
@@ -271,13 +271,13 @@ def _silence(comparison: Comparison, about: MetricComparison) -> Iterator[str]:
     stopped = about.judgement is not None and about.judgement.verdict is Verdict.STOPPED_ANSWERING
     if stopped or all(map(silent, (*sides.a, *sides.b))):
         return
-    told = []
+    lines = []
     for runs, where in zip((sides.a, sides.b), _where(comparison), strict=True):
         if still := [run.id for run in runs if silent(run)]:
-            told.append(f"in {len(still)} of {units.plural(len(runs), 'run')} {where} ({_listed(still)})")
-    if told:
+            lines.append(f"in {len(still)} of {units.plural(len(runs), 'run')} {where} ({_listed(still)})")
+    if lines:
         drawn = sides.order in (RunOrder.EXPERIMENT, RunOrder.BETWEEN)
-        yield f"STOPPED ANSWERING {' and '.join(told)}{'' if len(told) == 2 else _blame(drawn)}."
+        yield f"STOPPED ANSWERING {' and '.join(lines)}{'' if len(lines) == 2 else _blame(drawn)}."
 
 
 def _where(comparison: Comparison) -> tuple[str, str]:
@@ -298,7 +298,10 @@ def ended_words(event: ExperimentEnded) -> str:
     if event.sentence or first is None:
         return event.sentence
     word = first.verdict.replace("-", " ")
-    interval, figure = interval_of(first), next((one for one in FIGURES if one.key == first.figure), None)
+    interval, figure = (
+        interval_of(first),
+        next((metric_kind for metric_kind in FIGURES if metric_kind.key == first.figure), None),
+    )
     if interval is None or figure is None:
         return word
     return f"{word}, {figure_name(figure, first.direction)} {interval_text(interval)}"
@@ -342,9 +345,9 @@ def _beneath(comparison: Comparison) -> Iterator[str]:
 
 
 def _keys(keys: Sequence[str]) -> str:
-    words = [key_name(key) for key in keys]
-    more = len(words) - _MOST_NAMED
-    return ", ".join(words) if more <= 0 else f"{', '.join(words[:_MOST_NAMED])} and {more} more"
+    parts = [key_name(key) for key in keys]
+    more = len(parts) - _MOST_NAMED
+    return ", ".join(parts) if more <= 0 else f"{', '.join(parts[:_MOST_NAMED])} and {more} more"
 
 
 def between_words(seen: MeanInterval) -> str:
@@ -353,22 +356,22 @@ def between_words(seen: MeanInterval) -> str:
     return f"In {units.plural(seen.n, 'other session')} the same scattered by {percent:.1f} % from one to the next."
 
 
-def disturbance_words(one: DriftPattern) -> str:
+def disturbance_words(pattern: DriftPattern) -> str:
     """What the runs did by themselves."""
-    match one.pattern:
+    match pattern.pattern:
         case RunPattern.ORDER:
-            size = percent_text(one.size)
+            size = percent_text(pattern.size)
             return f"The second run of a pair differed from the first by {size}, whichever it was."
         case RunPattern.TREND:
-            return f"The runs drifted by {percent_text(one.size)} from the first to the last."
+            return f"The runs drifted by {percent_text(pattern.size)} from the first to the last."
         case RunPattern.CARRY_OVER:
             return (
-                f"Pairs that began with a change of the setting show {percent_text(one.size)}, the others "
-                f"{percent_text(one.others)}: the setting acts later than the ramp ends, so the effect is larger than "
-                "shown here. Measure again with a longer `--ramp`."
+                f"Pairs that began with a change of the setting show {percent_text(pattern.size)}, the others "
+                f"{percent_text(pattern.others)}: the setting acts later than the ramp ends, so the effect is larger "
+                "than shown here. Measure again with a longer `--ramp`."
             )
         case RunPattern.PERIOD:
-            every = f"a period of about {one.size:.1f} runs"
+            every = f"a period of about {pattern.size:.1f} runs"
             return f"The runs rose and fell with {every}: something else works at intervals."
 
 

@@ -48,64 +48,64 @@ def problems_at(inventory: Inventory, where: str) -> tuple[Facts, ...]:
 def counts(inventory: Inventory) -> tuple[str, ...]:
     """How many of each kind there are; those of which there are none are left out."""
     twins = inventory.twins
-    found = (
+    matches = (
         (len(inventory.controllers), "controller"),
         (len(inventory.arrays), "array"),
         (sum(drive.target not in twins for drive in inventory.drives), "drive"),
     )
-    return tuple(units.plural(count, word) for count, word in found if count)
+    return tuple(units.plural(count, word) for count, word in matches if count)
 
 
-def kind_words(thing: Thing) -> str:
+def kind_words(device: Thing) -> str:
     """What kind of thing it is: `controller`, `raid5`, `sata ssd`."""
-    match thing:
+    match device:
         case Controller():
             return "controller"
         case Array():
-            return thing.level.value
+            return device.level.value
         case Drive():
-            media = "" if thing.media in (Media.UNKNOWN, Media.VIRTUAL) else thing.media.value
-            return " ".join(dict.fromkeys(filter(None, (thing.interface, media)))) or thing.media.value
+            media = "" if device.media in (Media.UNKNOWN, Media.VIRTUAL) else device.media.value
+            return " ".join(dict.fromkeys(filter(None, (device.interface, media)))) or device.media.value
 
 
-def paths_words(thing: Array | Drive) -> str:
+def paths_words(device: Array | Drive) -> str:
     """The paths to a disk that the kernel has more than once, `2 paths: sdk, sdl`; "" where there is one."""
-    paths = thing.paths if isinstance(thing, Drive) else ()
+    paths = device.paths if isinstance(device, Drive) else ()
     names = ", ".join(path.removeprefix("/dev/") for path in paths)
     return f"{units.plural(len(paths), 'path')}: {names}" if paths else ""
 
 
-def node_words(thing: Array | Drive) -> str:
+def node_words(device: Array | Drive) -> str:
     """Its node below /dev, by a path that stays where the kernel numbers nodes at every boot: `sdb`, `vg0/db`."""
-    return ((thing.link if isinstance(thing, Array) else None) or thing.device or "").removeprefix("/dev/")
+    return ((device.link if isinstance(device, Array) else None) or device.device or "").removeprefix("/dev/")
 
 
-def capacity_words(thing: Thing) -> str:
+def capacity_words(device: Thing) -> str:
     """How much it holds; "" of a controller."""
-    return "" if isinstance(thing, Controller) else sizes.size_words(thing.size_bytes)
+    return "" if isinstance(device, Controller) else sizes.size_words(device.size_bytes)
 
 
 def state_cell(branch: DeviceTreeNode) -> Cell:
     """How it is: an array with what is under way, a member with what it does in its array, a card with its battery."""
-    thing = branch.thing
-    match thing:
+    device = branch.thing
+    match device:
         case Controller():
-            return protection_cell(thing.protection)
+            return protection_cell(device.protection)
         case Array():
-            under_way = work(thing) if thing.state in (State.DEGRADED, State.REBUILDING) else ""
-            cell = _state(thing.state, under_way or ": ".join(filter(None, (thing.state.value, branch.why))))
+            under_way = work(device) if device.state in (State.DEGRADED, State.REBUILDING) else ""
+            cell = _state(device.state, under_way or ": ".join(filter(None, (device.state.value, branch.why))))
             return replace(cell, mark=StatusSymbol.BUSY) if under_way else cell
         case Drive():
-            cell = _state(state_of(thing, branch.role), branch.role or thing.state.value)
-            return _with_fault(cell, worst_fault(thing))
+            cell = _state(state_of(device, branch.role), branch.role or device.state.value)
+            return _with_fault(cell, worst_fault(device))
 
 
 def _with_fault(cell: Cell, fault: HealthFault | None) -> Cell:
     """Return how a drive is with its gravest fault first: `predicts failure, spare`, of a drive at work only that."""
     if fault is None or cell.mark is StatusSymbol.FAILED:
         return cell
-    words = fault.value if cell.mark is StatusSymbol.WELL or cell.text == fault.value else f"{fault.value}, {cell.text}"
-    return Cell(words, Tone.BAD if fault.is_grave else Tone.ATTENTION, StatusSymbol.ATTENTION)
+    text = fault.value if cell.mark is StatusSymbol.WELL or cell.text == fault.value else f"{fault.value}, {cell.text}"
+    return Cell(text, Tone.BAD if fault.is_grave else Tone.ATTENTION, StatusSymbol.ATTENTION)
 
 
 def state_of(drive: Drive, role: str) -> State:
@@ -113,9 +113,9 @@ def state_of(drive: Drive, role: str) -> State:
     return _ROLES.get(role.partition(",")[0], drive.state)
 
 
-def _state(state: State, words: str) -> Cell:
+def _state(state: State, text: str) -> Cell:
     tone, mark = _STATES[state]
-    return Cell(words, tone, mark)
+    return Cell(text, tone, mark)
 
 
 _GUARDS = {"bbu": "battery", "cachevault": "CacheVault"}
@@ -134,8 +134,8 @@ def protection_words(protection: Protection | None) -> str:
 
 def protection_cell(protection: Protection | None) -> Cell:
     """The same with a sign where it is lost."""
-    words = protection_words(protection)
-    return Cell(words, Tone.BAD, StatusSymbol.ATTENTION) if is_lost(protection) else Cell(words)
+    text = protection_words(protection)
+    return Cell(text, Tone.BAD, StatusSymbol.ATTENTION) if is_lost(protection) else Cell(text)
 
 
 def is_lost(protection: Protection | None) -> bool:
@@ -209,20 +209,20 @@ _PLACES = {label: group for group, labels in _GROUPS.items() for label in labels
 _ORDER = ("Identity", "State", "Health", "Geometry", "Protection", _OTHERS, "Tool")
 
 
-def facts(thing: Thing, *, told: Collection[str] = ()) -> tuple[Facts, ...]:
+def facts(device: Thing, *, told: Collection[str] = ()) -> tuple[Facts, ...]:
     """All that is known of a thing, in groups; what nobody reports is left out, and the labels in `told`: settings,
     which stand beside it as they are read.
     """
-    condition = tuple(_condition(thing)) if isinstance(thing, Drive) else ()
+    condition = tuple(_condition(device)) if isinstance(device, Drive) else ()
     replaced = {label for _, labels in condition for label in labels}
-    others = (FactLine(fact.label, fact.value) for fact in thing.facts if fact.label not in {"PCI address", *replaced})
-    own = (FactLine(label, text or "") for label, text in (("Address", str(thing.target)), *_own(thing)))
+    others = (FactLine(fact.label, fact.value) for fact in device.facts if fact.label not in {"PCI address", *replaced})
+    own = (FactLine(label, text or "") for label, text in (("Address", str(device.target)), *_own(device)))
     groups: dict[str, list[FactLine]] = {group: [] for group in _ORDER}
     for line in (*own, *(line for line, _ in condition), *others):
         if line.value and line.label not in told:
             groups[_group_of(line.label)].append(line)
     known = tuple(Facts(heading=group, facts=tuple(lines)) for group, lines in groups.items() if lines)
-    return known if isinstance(thing, Controller) else (*known, *_contents(thing), *_uses(thing))
+    return known if isinstance(device, Controller) else (*known, *_contents(device), *_uses(device))
 
 
 def _group_of(label: str) -> str:
@@ -230,14 +230,14 @@ def _group_of(label: str) -> str:
     return _PLACES.get(label) or _PLACES.get(part[:1].upper() + part[1:], _OTHERS)
 
 
-def _own(thing: Thing) -> Iterator[tuple[str, str | None]]:
-    match thing:
+def _own(device: Thing) -> Iterator[tuple[str, str | None]]:
+    match device:
         case Drive():
-            return _of_drive(thing)
+            return _of_drive(device)
         case Array():
-            return _of_array(thing)
+            return _of_array(device)
         case Controller():
-            return _of_controller(thing)
+            return _of_controller(device)
 
 
 def _of_drive(drive: Drive) -> Iterator[tuple[str, str | None]]:
@@ -342,22 +342,22 @@ def _address(target: object | None) -> str:
     return "" if target is None else str(target)
 
 
-def _contents(thing: Array | Drive) -> tuple[Facts, ...]:
-    found = tuple(
+def _contents(device: Array | Drive) -> tuple[Facts, ...]:
+    fact_lines = tuple(
         FactLine(sign.kind, " ".join(filter(None, (sign.part, sign.label, _size(sign.size_bytes)))))
-        for sign in (thing.signatures if isinstance(thing, Drive) else ())
+        for sign in (device.signatures if isinstance(device, Drive) else ())
     )
-    return (Facts(heading="On it", facts=found),) if found else ()
+    return (Facts(heading="On it", facts=fact_lines),) if fact_lines else ()
 
 
-def _uses(thing: Array | Drive) -> tuple[Facts, ...]:
-    told = tuple(
+def _uses(device: Array | Drive) -> tuple[Facts, ...]:
+    fact_lines = tuple(
         FactLine(use.kind, f"{use.part}: {use.detail}" if use.part else use.detail, Tone.ATTENTION)
-        for use in thing.uses
+        for use in device.uses
     )
-    if not told and isinstance(thing, Drive):
-        told = (FactLine("", "not in use, as far as can be seen"),)
-    return (Facts(heading="In use", facts=told),) if told else ()
+    if not fact_lines and isinstance(device, Drive):
+        fact_lines = (FactLine("", "not in use, as far as can be seen"),)
+    return (Facts(heading="In use", facts=fact_lines),) if fact_lines else ()
 
 
 # -- what is measured in one line -------------------------------------------------------------------------------------
@@ -390,7 +390,9 @@ _SIZES = ("strip_size", "chunk_size")
 def in_force(readings: Mapping[str, tuple[str, Reading]]) -> dict[str, str]:
     """What counts of settings, by key."""
     return {
-        key: value for key, (_, one) in readings.items() if (value := one.effective or one.now) not in (None, "unknown")
+        key: value
+        for key, (_, reading) in readings.items()
+        if (value := reading.effective or reading.now) not in (None, "unknown")
     }
 
 
@@ -410,8 +412,8 @@ def ran_with(start: RunStarted, key: str) -> Cell:
 
 def settings_words(values: Mapping[str, str], *, named: bool) -> tuple[str, ...]:
     """The most telling settings: `through`, `none`, `64K`; `named` with what they are: `strip 64K`."""
-    found = [(key, name) for key, name in TELLING if key in values][:_MOST]
-    shown = [(name, _short(key, values[key])) for key, name in found]
+    pairs = [(key, name) for key, name in TELLING if key in values][:_MOST]
+    shown = [(name, _short(key, values[key])) for key, name in pairs]
     return tuple(f"{name} {'on' if value == name else value}" if named else value for name, value in shown)
 
 
@@ -432,7 +434,7 @@ def target_words(inventory: Inventory, device: str | None, name: str) -> tuple[s
     if name.startswith("/") and not name.startswith("/dev/"):
         return (f"file {name}", *((f"on {node}",) if node else ()))
     things = inventory.at(device) if device is not None else ()
-    thing = next((one for one in things if isinstance(one, Array)), next(iter(things), None))
+    thing = next((device for device in things if isinstance(device, Array)), next(iter(things), None))
     if thing is None:
         return (name,)
     own = thing.name if isinstance(thing, Array) else None

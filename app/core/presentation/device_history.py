@@ -35,7 +35,7 @@ def deeds(session: Session, inventory: Inventory, thing: Thing) -> Table:
         for run in session.runs
         if run.start.target in names or run.start.device in names
     ]
-    return Table(columns=COLUMNS, rows=tuple(row for _, row in sorted(made, key=lambda one: one[0], reverse=True)))
+    return Table(columns=COLUMNS, rows=tuple(row for _, row in sorted(made, key=lambda pair: pair[0], reverse=True)))
 
 
 def _change(record: ChangeRecord) -> tuple[str, Cell]:

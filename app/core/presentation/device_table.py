@@ -90,7 +90,7 @@ def searchable(inventory: Inventory, tuned: Mapping[Target, TuningCells]) -> dic
     """Everything that is known of each thing in one text, by its key: what a filter looks at."""
     twins = inventory.twins
     things: tuple[Thing, ...] = (*inventory.controllers, *inventory.arrays, *inventory.drives)
-    return {str(thing.target): _told(inventory, thing, tuned) for thing in things if thing.target not in twins}
+    return {str(device.target): _told(inventory, device, tuned) for device in things if device.target not in twins}
 
 
 def matching(texts: Mapping[str, str], words: str) -> frozenset[str]:
@@ -99,41 +99,41 @@ def matching(texts: Mapping[str, str], words: str) -> frozenset[str]:
     return frozenset(key for key, text in texts.items() if all(word in text for word in wanted))
 
 
-def called(inventory: Inventory, found: Collection[str], words: str) -> frozenset[str]:
+def called(inventory: Inventory, matches: Collection[str], text: str) -> frozenset[str]:
     """Those of the found whose name holds what was typed."""
     things: tuple[Thing, ...] = (*inventory.arrays, *inventory.drives)
-    names = {str(thing.target): name_of(thing).lower() for thing in things}
-    return frozenset(key for key in found if words.strip().lower() in names.get(key, ""))
+    names = {str(device.target): name_of(device).lower() for device in things}
+    return frozenset(key for key in matches if text.strip().lower() in names.get(key, ""))
 
 
-def _told(inventory: Inventory, thing: Thing, tuned: Mapping[Target, TuningCells]) -> str:
+def _told(inventory: Inventory, device: Thing, tuned: Mapping[Target, TuningCells]) -> str:
     """All that is known of a thing, of its other views, and how it is tuned, in one text; members have their own."""
-    twin = inventory.twin(thing)
-    views: tuple[Thing, ...] = (thing,) if twin is None else (thing, twin)
+    twin = inventory.twin(device)
+    views: tuple[Thing, ...] = (device,) if twin is None else (device, twin)
     known = (
         f"{fact.label} {fact.value}"
         for view in views
         for group in facts(view, told=("Members",))
         for fact in group.facts
     )
-    how = tuned.get(thing.target, UNREAD)
-    row = (name_of(thing), kind_words(thing), how.write_cache.text, how.read_ahead.text, how.strip.text, how.others)
+    how = tuned.get(device.target, UNREAD)
+    row = (name_of(device), kind_words(device), how.write_cache.text, how.read_ahead.text, how.strip.text, how.others)
     faults = (fault.value for view in views if isinstance(view, Drive) for fault in faults_of(view))
     return " ".join((*(str(view.target) for view in views), *row, *known, *faults)).lower()
 
 
-def _urgency(thing: Array | Drive) -> tuple[int, bool]:
+def _urgency(device: Array | Drive) -> tuple[int, bool]:
     """Return the place of an array or drive among those that want attention, the gravest first."""
-    return grade(thing.state), isinstance(thing, Array) or worst_fault(thing) is None
+    return grade(device.state), isinstance(device, Array) or worst_fault(device) is None
 
 
 ORDERS: Mapping[str, tuple[str, Callable[[Array | Drive], Any] | None]] = {
     "address": ("address", None),
-    "name": ("name", lambda thing: name_of(thing).lower()),
-    "size": ("size, the largest first", lambda thing: -(thing.size_bytes or 0)),
+    "name": ("name", lambda device: name_of(device).lower()),
+    "size": ("size, the largest first", lambda device: -(device.size_bytes or 0)),
     "state": ("state, the worst first", _urgency),
-    "kind": ("kind", lambda thing: kind_words(thing)),
-    "use": ("what is used first", lambda thing: not thing.uses),
+    "kind": ("kind", lambda device: kind_words(device)),
+    "use": ("what is used first", lambda device: not device.uses),
 }
 """What the arrays and drives of one place may be sorted by: what it is called, and how."""
 
@@ -150,16 +150,16 @@ class _Listing:
             yield from self._branch(branch, 0, None, wanted=False)
         inventory = self._inventory
         things: tuple[Thing, ...] = (*inventory.controllers, *inventory.arrays, *inventory.drives)
-        known = {str(thing.target) for thing in things} if self._inventory.problems else set()
-        told = {problem.where: problem for problem in reversed(self._inventory.problems)}
-        yield from (_problem(told[where]) for where in sorted(told) if where not in known)
+        known = {str(device.target) for device in things} if self._inventory.problems else set()
+        fields = {problem.where: problem for problem in reversed(self._inventory.problems)}
+        yield from (_problem(fields[where]) for where in sorted(fields) if where not in known)
 
     def _branch(
         self, branch: DeviceTreeNode, depth: int, above: DeviceTreeNode | None, *, wanted: bool
     ) -> Iterator[Row]:
         """`wanted`: whether what it hangs from was, and all below it with it."""
-        key, found = str(branch.thing.target), self._listing.found
-        wanted = wanted or found is None or key in found
+        key, names = str(branch.thing.target), self._listing.found
+        wanted = wanted or names is None or key in names
         if not wanted and not self._leads(branch):
             return
         shown, others = self._below(branch, key, led=not wanted)
@@ -202,33 +202,33 @@ class _Listing:
     def _row(
         self, branch: DeviceTreeNode, key: str, depth: int, above: DeviceTreeNode | None, fold: ExpandState
     ) -> Row:
-        thing = branch.thing
-        how = self._tuned.get(thing.target, UNREAD)
+        device = branch.thing
+        how = self._tuned.get(device.target, UNREAD)
         member = above is not None and isinstance(above.thing, Array)
         quiet = Tone.DIM if member else Tone.PLAIN
         return Row(
             key=key,
             depth=depth,
             fold=fold,
-            banner=tuple(_heading(thing)) if isinstance(thing, Controller) else (),
+            banner=tuple(_heading(device)) if isinstance(device, Controller) else (),
             cells=(
-                Cell(name_of(thing), quiet),
-                capacity_words(thing),
+                Cell(name_of(device), quiet),
+                capacity_words(device),
                 state_cell(branch),
                 how.write_cache,
                 how.read_ahead,
-                how.strip if how.strip.text or not isinstance(thing, Array) else Cell(_strip(thing)),
-                Cell(kind_words(thing), quiet),
-                "" if isinstance(thing, Controller) else _device_words(thing),
-                "" if isinstance(thing, Controller) else use_words(thing.uses),
+                how.strip if how.strip.text or not isinstance(device, Array) else Cell(_strip(device)),
+                Cell(kind_words(device), quiet),
+                "" if isinstance(device, Controller) else _device_words(device),
+                "" if isinstance(device, Controller) else use_words(device.uses),
                 how.others,
-                members_words(thing, self._members.get(thing.target, ()))
-                if isinstance(thing, Array)
-                else _model(thing),
+                members_words(device, self._members.get(device.target, ()))
+                if isinstance(device, Array)
+                else _model(device),
                 key,
-                "" if isinstance(thing, Array) else thing.serial or "",
-                "" if isinstance(thing, Array) else thing.firmware or "",
-                ", ".join(filter(None, _more(thing))),
+                "" if isinstance(device, Array) else device.serial or "",
+                "" if isinstance(device, Array) else device.firmware or "",
+                ", ".join(filter(None, _more(device))),
             ),
         )
 
@@ -242,12 +242,12 @@ class _Listing:
 
 
 def _wants_a_look(branch: DeviceTreeNode) -> bool:
-    thing = branch.thing
-    if isinstance(thing, Controller):
+    device = branch.thing
+    if isinstance(device, Controller):
         return False
-    if isinstance(thing, Array):
-        return thing.state in TROUBLE
-    return state_of(thing, branch.role) in TROUBLE or worst_fault(thing) is not None
+    if isinstance(device, Array):
+        return device.state in TROUBLE
+    return state_of(device, branch.role) in TROUBLE or worst_fault(device) is not None
 
 
 def members_words(array: Array, parts: Collection[Array | Drive]) -> str:
@@ -259,20 +259,20 @@ def members_words(array: Array, parts: Collection[Array | Drive]) -> str:
         return ""
     models = Counter(name_of(part) if isinstance(part, Array) else _model(part) or kind_words(part) for part in parts)
     states = [state_cell(DeviceTreeNode(thing=part, role=role_of(part, array))) for part in parts]
-    words = Counter(cell.text for cell in states)
+    counts = Counter(cell.text for cell in states)
     made_of = ", ".join(f"{count} x {model}" for model, count in models.items())
     alike = (
-        next(iter(words))
-        if len(words) == 1
+        next(iter(counts))
+        if len(counts) == 1
         else "well"
         if {cell.mark for cell in states} == {StatusSymbol.WELL}
         else ""
     )
-    return f"{made_of}, {f'all {alike}' if alike else _counted(words)}"
+    return f"{made_of}, {f'all {alike}' if alike else _counted(counts)}"
 
 
-def _counted(words: Counter[str]) -> str:
-    return ", ".join(f"{count} {word}" for word, count in reversed(words.most_common()))
+def _counted(counts: Counter[str]) -> str:
+    return ", ".join(f"{count} {word}" for word, count in reversed(counts.most_common()))
 
 
 def _heading(controller: Controller) -> Iterator[str | Cell]:
@@ -295,22 +295,22 @@ def _problem(problem: Problem) -> Row:
     return Row(key=problem.where, banner=(said,), cells=tuple(cells.get(column, "") for column in KEYS))
 
 
-def _model(thing: Thing) -> str:
-    match thing:
+def _model(device: Thing) -> str:
+    match device:
         case Array():
-            return thing.name or ""
+            return device.name or ""
         case Drive():
-            return thing.model or thing.backing or ""
+            return device.model or device.backing or ""
         case Controller():
-            return thing.model or ""
+            return device.model or ""
 
 
 def _strip(array: Array) -> str:
     return sizes.brief_words(array.strip_bytes) if array.strip_bytes else ""
 
 
-def _device_words(thing: Array | Drive) -> str:
-    return paths_words(thing) or node_words(thing)
+def _device_words(device: Array | Drive) -> str:
+    return paths_words(device) or node_words(device)
 
 
 def use_words(uses: tuple[Use, ...]) -> str:
@@ -320,22 +320,22 @@ def use_words(uses: tuple[Use, ...]) -> str:
     return ", ".join(dict.fromkeys((*sorted(mounts), *others)))
 
 
-def _more(thing: Thing) -> Iterator[str]:
+def _more(device: Thing) -> Iterator[str]:
     """What else tells it from others, in a few words each."""
-    match thing:
+    match device:
         case Controller():
-            yield f"driver {thing.driver}" if thing.driver else ""
-            yield f"{sizes.size_words(thing.cache_bytes)} cache" if thing.cache_bytes else ""
-            yield from (f"{feature.name} {feature.state}" for feature in thing.features)
+            yield f"driver {device.driver}" if device.driver else ""
+            yield f"{sizes.size_words(device.cache_bytes)} cache" if device.cache_bytes else ""
+            yield from (f"{feature.name} {feature.state}" for feature in device.features)
         case Array():
-            yield f"{sizes.size_words(thing.strip_bytes)} strip" if thing.strip_bytes else ""
-            yield units.plural(len(thing.members), "member") if thing.members else ""
+            yield f"{sizes.size_words(device.strip_bytes)} strip" if device.strip_bytes else ""
+            yield units.plural(len(device.members), "member") if device.members else ""
             yield from (
                 task.kind if task.progress is None else f"{task.kind} {units.fraction(task.progress)}"
-                for task in thing.tasks
+                for task in device.tasks
             )
         case Drive():
-            sectors = "/".join(str(size) for size in (thing.logical_block, thing.physical_block) if size)
+            sectors = "/".join(str(size) for size in (device.logical_block, device.physical_block) if size)
             yield f"{sectors} B sectors" if sectors else ""
 
 

@@ -95,14 +95,14 @@ class _Arranging:
         return (*top, *map(self._drive, self._sorted(loose)))
 
     def _sorted(self, things: Iterable[_Part]) -> list[_Part]:
-        placed = sorted(things, key=lambda thing: place_of(thing.target))
+        placed = sorted(things, key=lambda array: place_of(array.target))
         return placed if self._order is None else sorted(placed, key=self._order)
 
     def _controller(self, controller: Controller) -> DeviceTreeNode:
         mine = [array for array in self._inventory.arrays if array.controller == controller.target]
-        below = [self._array(one) for one in self._sorted(mine) if one.target not in self._done]
+        below = [self._array(array) for array in self._sorted(mine) if array.target not in self._done]
         here = self._behind.get(controller.target, ())
-        loose = [one for one in here if one.target not in self._done and one.array not in self._arrays]
+        loose = [drive for drive in here if drive.target not in self._done and drive.array not in self._arrays]
         below += [self._drive(drive) for drive in self._sorted(loose)]
         return DeviceTreeNode(thing=controller, below=tuple(below))
 
@@ -111,11 +111,11 @@ class _Arranging:
         inner = [
             self._arrays[member] for member in array.members if member in self._arrays and member not in self._done
         ]
-        below = [self._array(one, role_of(one, array)) for one in self._sorted(inner)]
+        below = [self._array(other_array, role_of(other_array, array)) for other_array in self._sorted(inner)]
         named = {member: self._drives[member] for member in array.members if member in self._drives}
-        named |= {one.target: one for one in self._parts.get(array.target, ())}
+        named |= {drive.target: drive for drive in self._parts.get(array.target, ())}
         fresh = [drive for target, drive in named.items() if target not in self._done]
-        below += [self._drive(one, role_of(one, array)) for one in self._sorted(fresh)]
+        below += [self._drive(drive, role_of(drive, array)) for drive in self._sorted(fresh)]
         return DeviceTreeNode(thing=array, role=role, why=reason(array), below=tuple(below))
 
     def _drive(self, drive: Drive, role: str = "") -> DeviceTreeNode:
@@ -126,15 +126,15 @@ class _Arranging:
 def members(inventory: Inventory) -> Mapping[Target, tuple[Array | Drive, ...]]:
     """By array what it is made of, also where that is shown below another; who only says so of itself comes last."""
     things: tuple[Array | Drive, ...] = (*inventory.arrays, *inventory.drives)
-    known = {thing.target: thing for thing in things}
+    known = {device.target: device for device in things}
     twins = inventory.twins
-    found = {
+    matches = {
         array.target: dict.fromkeys(member for member in array.members if member in known) for array in inventory.arrays
     }
     for drive in inventory.drives:
-        if drive.array in found and drive.target not in twins:
-            found[drive.array][drive.target] = None
-    return {array: tuple(known[one] for one in own) for array, own in found.items()}
+        if drive.array in matches and drive.target not in twins:
+            matches[drive.array][drive.target] = None
+    return {array: tuple(known[target] for target in own) for array, own in matches.items()}
 
 
 def role_of(member: Array | Drive, array: Array) -> str:
@@ -142,9 +142,9 @@ def role_of(member: Array | Drive, array: Array) -> str:
     paths, parts = (member.paths, member.partitions) if isinstance(member, Drive) else ((), ())
     nodes = {member.device, *paths, *(f"/dev/{part}" for part in parts)}
     for fact in array.facts:
-        node, comma, words = fact.value.partition(",")
+        node, comma, text = fact.value.partition(",")
         if comma and node in nodes:
-            return words.strip()
+            return text.strip()
     return ""
 
 

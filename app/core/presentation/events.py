@@ -238,14 +238,14 @@ def _session_started(event: SessionStarted) -> _Words:
 
 
 def _inventory_seen(event: InventorySeen) -> _Words:
-    found = event.inventory
-    twins = found.twins
-    drives = [drive for drive in found.drives if drive.target not in twins]
-    things = ((found.controllers, "controller"), (found.arrays, "array"), (drives, "drive"))
+    inventory = event.inventory
+    twins = inventory.twins
+    drives = [drive for drive in inventory.drives if drive.target not in twins]
+    things = ((inventory.controllers, "controller"), (inventory.arrays, "array"), (drives, "drive"))
     counts = ", ".join(units.plural(len(some), word) for some, word in things if some)
     body = [" ".join(filter(None, (str(d.target), d.model, size_words(d.size_bytes)))) for d in drives]
-    body += [f"{problem.where}: {problem.message} {problem.hint}" for problem in found.problems]
-    return "devices", f"found {counts or 'nothing'}", body, Tone.BAD if found.problems else Tone.DIM
+    body += [f"{problem.where}: {problem.message} {problem.hint}" for problem in inventory.problems]
+    return "devices", f"found {counts or 'nothing'}", body, Tone.BAD if inventory.problems else Tone.DIM
 
 
 def _command_ran(event: CommandRan) -> _Words:
@@ -303,18 +303,18 @@ def _experiment_started(event: ExperimentStarted) -> _Words:
 
 def _experiment_ended(event: ExperimentEnded) -> _Words:
     """What it has shown, in its first sentence, and how it stands with the old value."""
-    told = ended_words(event)
-    shown = told.partition(". ")[0].rstrip(".")
+    text = ended_words(event)
+    shown = text.partition(". ")[0].rstrip(".")
     cut = f"{event.status}: {event.reason.rstrip('.')}" if event.status is not RunStatus.OK else ""
     what = "; ".join(filter(None, (cut, shown))) or "all runs done"
     head = f"{what}; the old value is back" if event.restored else f"THE OLD VALUE IS NOT BACK; {what}"
-    body = [told] if told else []
+    body = [text] if text else []
     body += [f"{key} moved along: {what}" for key, what in event.moved.items()]
     return "run", f"{event.id} {head}", body, RUN_TONES[event.status] if event.restored else Tone.BAD
 
 
 def _machine_checked(event: MachineChecked) -> _Words:
-    body = [f"{found.severity} {found.rule} at {found.where}: {found.message}" for found in event.findings]
+    body = [f"{finding.severity} {finding.rule} at {finding.where}: {finding.message}" for finding in event.findings]
     said = units.plural(len(event.findings), "finding") if event.findings else "nothing to be said against the set-up"
     return "session", said, body, Tone.ATTENTION if event.findings else Tone.DIM
 

@@ -79,16 +79,18 @@ def devices(inventory: Inventory, settings: SettingsOf, *, host: str, simulated:
     `version` 1: the kernel's view of an array or a drive is a drive of its own, as earlier versions had it.
     """
     twins = inventory.twins
-    shown = [one for one in inventory.drives if not (one.shown_elsewhere if version == 1 else one.target in twins)]
+    shown = [
+        drive for drive in inventory.drives if not (drive.shown_elsewhere if version == 1 else drive.target in twins)
+    ]
 
-    def told(one: Controller | Array | Drive) -> Json:
-        own = thing(one, settings)
+    def told(device: Controller | Array | Drive) -> Json:
+        own = thing(device, settings)
         if version == 1:
             return own
         return {
             **own,
-            **also(inventory, one),
-            **({} if isinstance(one, Controller) else views(inventory, one, settings)),
+            **also(inventory, device),
+            **({} if isinstance(device, Controller) else views(inventory, device, settings)),
         }
 
     return {
@@ -104,31 +106,31 @@ def devices(inventory: Inventory, settings: SettingsOf, *, host: str, simulated:
     }
 
 
-def also(inventory: Inventory, found: Controller | Array | Drive) -> Json:
+def also(inventory: Inventory, device: Controller | Array | Drive) -> Json:
     """What it is called in the list, and every address by which commands know it, its own first."""
-    return {"name": name_of(found), "addresses": list(addresses(inventory, found))}
+    return {"name": name_of(device), "addresses": list(addresses(inventory, device))}
 
 
-def views(inventory: Inventory, found: Array | Drive, settings: SettingsOf) -> Json:
+def views(inventory: Inventory, device: Array | Drive, settings: SettingsOf) -> Json:
     """Settings of what else it is: as a block device to the kernel (`queue`, null of what is none or that itself), and
     as a disk to other vendors.
     """
-    here = inventory.at(found.device) if found.device is not None else ()
-    others = [str(one.target) for one in here if one.target != found.target]
+    here = inventory.at(device.device) if device.device is not None else ()
+    others = [str(other_device.target) for other_device in here if other_device.target != device.target]
     told = [{"address": other, "settings": settings.get(other, [])} for other in others]
-    kernels = [one for one in told if str(one["address"]).startswith(f"{KERNEL}:")]
-    return {"queue": next(iter(kernels), None), "views": [one for one in told if one not in kernels]}
+    kernels = [record for record in told if str(record["address"]).startswith(f"{KERNEL}:")]
+    return {"queue": next(iter(kernels), None), "views": [record for record in told if record not in kernels]}
 
 
-def thing(found: Controller | Array | Drive, settings: SettingsOf) -> Json:
+def thing(device: Controller | Array | Drive, settings: SettingsOf) -> Json:
     """One thing of the inventory."""
-    match found:
+    match device:
         case Controller():
-            return controller(found, settings)
+            return controller(device, settings)
         case Array():
-            return array(found, settings)
+            return array(device, settings)
         case Drive():
-            return drive(found, settings)
+            return drive(device, settings)
 
 
 def controller(found: Controller, settings: SettingsOf) -> Json:
@@ -186,16 +188,16 @@ def drive(found: Drive, settings: SettingsOf) -> Json:
     }
 
 
-def _tasks(found: Controller | Array) -> list[Json]:
-    return [picked(task, "kind", "progress") for task in found.tasks]
+def _tasks(device: Controller | Array) -> list[Json]:
+    return [picked(task, "kind", "progress") for task in device.tasks]
 
 
-def _uses(found: Array | Drive) -> list[Json]:
-    return [picked(use, "kind", "detail", "part") for use in found.uses]
+def _uses(device: Array | Drive) -> list[Json]:
+    return [picked(use, "kind", "detail", "part") for use in device.uses]
 
 
-def _facts(found: Controller | Array | Drive) -> list[Json]:
-    return [picked(fact, "label", "value") for fact in found.facts]
+def _facts(device: Controller | Array | Drive) -> list[Json]:
+    return [picked(fact, "label", "value") for fact in device.facts]
 
 
 def setting(declared: Setting, reading: Reading) -> Json:
@@ -246,7 +248,7 @@ def _moved(outcome: ChangeEnded | None) -> list[Json] | None:
     """Other settings that read otherwise afterwards; None where that is not known."""
     if outcome is None or outcome.moved is None:
         return None
-    return [picked(one, "target", "key", "before", "now", "explained", "restored") for one in outcome.moved]
+    return [picked(setting, "target", "key", "before", "now", "explained", "restored") for setting in outcome.moved]
 
 
 def change_record(record: ChangeRecord) -> Json:
@@ -282,7 +284,10 @@ def run(record: RunRecord, *, session: str) -> Json:
         **_sides(figures),
         "targets": [_target(*both) for both in zip(start.targets, figures.targets, strict=False)] or None,
         "sections": sections(start.sections, figures.sections) or None,
-        "groups": [{"sections": list(one.sections), **_sides(one)} for one in figures.groups] or None,
+        "groups": [
+            {"sections": list(group_figures.sections), **_sides(group_figures)} for group_figures in figures.groups
+        ]
+        or None,
         "cpu": picked(figures.cpu, "fio_percent_of_core", "host_percent"),
         "members": [member(each) for each in figures.members],
         "caches": [cache(each) for each in figures.caches],

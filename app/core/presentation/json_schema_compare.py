@@ -53,8 +53,8 @@ def experiment(record: ExperimentRecord, found: Session, compared: Comparison | 
 def _silent_runs(compared: Comparison) -> Json:
     """The runs of each letter that completed no I/O, by their ids; only letters that have some."""
     sides = {"A": compared.sides.a, "B": compared.sides.b}
-    found = {letter: [run.id for run in runs if silent(run)] for letter, runs in sides.items()}
-    return {letter: ids for letter, ids in found.items() if ids}
+    matches = {letter: [run.id for run in runs if silent(run)] for letter, runs in sides.items()}
+    return {letter: ids for letter, ids in matches.items() if ids}
 
 
 def figure(row: MetricComparison) -> Json:

@@ -78,8 +78,8 @@ def queue(requests: float | None) -> str:
 def paths(members: Sequence[MemberStats]) -> tuple[str, ...]:
     """Names that say where each lies: `md1`, `md1/sda`, as they come one after the other."""
     above: list[str] = []
-    found = []
+    matches = []
     for member in members:
         above = [*above[: member.depth], member.device]
-        found.append("/".join(above))
-    return tuple(found)
+        matches.append("/".join(above))
+    return tuple(matches)

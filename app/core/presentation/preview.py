@@ -49,15 +49,15 @@ def in_force_facts(run: RunRecord) -> Facts:
 def _against(comparison: Comparison) -> Facts:
     row = comparison.headline
     tone = Tone.PLAIN if row is None else verdict_tone(row.judgement)
-    told = [FactLine("", sentence(comparison), Tone.PLAIN if tone is Tone.DIM else tone)]
+    fact_lines = [FactLine("", sentence(comparison), Tone.PLAIN if tone is Tone.DIM else tone)]
     differing = comparison.differing
-    told += [
+    fact_lines += [
         FactLine(key_heading(key), f"{key_value(key, b)}, was {key_value(key, a)}")
         for key, a, b in differing[:_MOST_DIFFERENCES]
     ]
     if more := len(differing) - _MOST_DIFFERENCES:
-        told += [FactLine("", f"{more} more: c compares them")] if more > 0 else []
-    return Facts(heading=f"Against {comparison.a.id}", facts=tuple(told))
+        fact_lines += [FactLine("", f"{more} more: c compares them")] if more > 0 else []
+    return Facts(heading=f"Against {comparison.a.id}", facts=tuple(fact_lines))
 
 
 def _ending(run: RunRecord) -> Iterator[str]:

@@ -49,7 +49,7 @@ def to_json(session: Session, *, folder: str, joint: Iterable[Any] = ()) -> json
             json_schema_compare.experiment(record, session, shown_experiment(session, record.id), session=folder)
             for record in session.experiments
         ],
-        findings=[] if checked is None else [unstructure(found) for found in checked.findings],
+        findings=[] if checked is None else [unstructure(finding) for finding in checked.findings],
         joint=[needed_action("fleet.document")(record) for record in joint],
         notes=[{"at": event.at, "text": event.text} for event in session.events if isinstance(event, NoteAdded)],
         kept=[
@@ -94,7 +94,7 @@ def read_raw(session: Session, folder: Path, curves: Iterable[str] = ()) -> Raw:
     joint, problems = joint_records(folder)
     return Raw(
         jobs=jobs,
-        samples={run: found for run, found in samples.items() if found},
+        samples={run: matches for run, matches in samples.items() if matches},
         joint=joint,
         joint_problems=problems,
     )
@@ -123,7 +123,7 @@ def course_of(run: RunRecord) -> RunPhases:
 def _sections_of(start: RunStarted) -> tuple[JobSection, ...]:
     """The sections of a run; none where this version does not know what one of them is."""
     try:
-        return tuple(JobSection(name=one.name, job=Job.from_fields(one.job)) for one in start.sections)
+        return tuple(JobSection(name=section.name, job=Job.from_fields(section.job)) for section in start.sections)
     except InvalidValueError:
         return ()
 

@@ -31,16 +31,16 @@ from widgets.text_utils import units
 
 def stall_words(still: IoStallDetector, measured_from: float) -> str:
     """A sentence on the stalls of a running job, whose measured phase began at this second; "" without one."""
-    found = still.found
-    if not found:
+    stalls = still.found
+    if not stalls:
         return ""
-    told = still.going_on or max(found, key=lambda one: one.seconds)
-    when = units.elapsed(measured_from + told.at)
+    stall = still.going_on or max(stalls, key=lambda one: one.seconds)
+    when = units.elapsed(measured_from + stall.at)
     if still.going_on:
-        return f"{told.words}, since {when}."
-    if len(found) == 1:
-        return f"{told.words} at {when}."
-    return f"{len(found)} stalls, the longest {told.seconds:.1f} s at {when}."
+        return f"{stall.words}, since {when}."
+    if len(stalls) == 1:
+        return f"{stall.words} at {when}."
+    return f"{len(stalls)} stalls, the longest {stall.seconds:.1f} s at {when}."
 
 
 SILENT_S = 1.25
@@ -108,8 +108,8 @@ def caveat_mark(figures: RunResult) -> str:
 def both_directions(figures: RunResult | PartFigures) -> Iterator[tuple[str, DirectionStats]]:
     """What did something, by name: reads, writes, trims, flushes."""
     for direction in SIDES:
-        if (found := figures.side(direction)) is not None:
-            yield direction, found
+        if (direction_stats := figures.side(direction)) is not None:
+            yield direction, direction_stats
 
 
 def figure_text(figure: MetricKind, value: float | None) -> str:
@@ -133,15 +133,19 @@ def figures_table(runs: Sequence[RunRecord]) -> Table:
 def _known_figures(sides: Iterable[DirectionStats]) -> tuple[MetricKind, ...]:
     """Return the figures to show: rare ones only where one of the sides has them."""
     known = tuple(sides)
-    return tuple(one for one in FIGURES if not one.rare or any(one.read(side) is not None for side in known))
+    return tuple(
+        metric_kind
+        for metric_kind in FIGURES
+        if not metric_kind.rare or any(metric_kind.read(side) is not None for side in known)
+    )
 
 
 def _figure_rows(run: RunRecord, shown: Sequence[MetricKind]) -> Iterator[Row]:
     status = Cell(run.figures.status.value, RUN_TONES[run.figures.status])
-    found = list(both_directions(run.figures))
-    if not found:
+    pairs = list(both_directions(run.figures))
+    if not pairs:
         yield Row(cells=(run.id, *[""] * (len(shown) + 2), status))
-    for at, (direction, figures) in enumerate(found):
+    for at, (direction, figures) in enumerate(pairs):
         first, last = (run.id, status) if at == 0 else ("", "")
         yield Row(cells=(first, direction, *_direction_cells(direction, figures, shown), last))
     for name, part in parts_of(run.figures):
@@ -174,7 +178,11 @@ def targets_table(a: RunRecord, b: RunRecord, names: tuple[str, str]) -> Table:
     columns = (
         Column(title="Section" if sectioned else "Target", shrinks=True),
         Column(title=""),
-        *(Column(title=f"{figure_label(one)} {name}", align=Align.RIGHT) for one in FIGURES[:2] for name in names),
+        *(
+            Column(title=f"{figure_label(metric_kind)} {name}", align=Align.RIGHT)
+            for metric_kind in FIGURES[:2]
+            for name in names
+        ),
     )
     both = {name: [_target(run, name) for run in (a, b)] for run in (a, b) for name in _targets(run)}
     rows = [
@@ -197,15 +205,15 @@ def _target(run: RunRecord, name: str) -> PartFigures | None:
 def _pair(direction: str, sides: Sequence[PartFigures | None]) -> Iterator[str]:
     for figure in FIGURES[:2]:
         for side in sides:
-            found = None if side is None else side.side(direction)
-            yield units.NOTHING if found is None else figure_text(figure, figure.read(found))
+            direction_stats = None if side is None else side.side(direction)
+            yield units.NOTHING if direction_stats is None else figure_text(figure, figure.read(direction_stats))
 
 
 def figure_facts(figures: RunResult) -> tuple[Facts, ...]:
     """Every figure of one finished run, with what speaks against them."""
     groups = [
-        Facts(heading=direction.capitalize(), facts=tuple(_direction_facts(direction, found)))
-        for direction, found in both_directions(figures)
+        Facts(heading=direction.capitalize(), facts=tuple(_direction_facts(direction, direction_stats)))
+        for direction, direction_stats in both_directions(figures)
     ]
     cpu = figures.cpu
     processor = (
@@ -246,9 +254,9 @@ def _direction_facts(name: str, direction: DirectionStats) -> Iterator[FactLine]
 
 def advice_heading(key: str) -> str:
     """`Blocks never written (unwritten-flash)`: in the words of a verdict, and as docs/advice.md names it."""
-    words = advice_words(key)
-    heading = f"{words[:1].upper()}{words[1:]}"
-    return key if not words else heading if words.replace(" ", "-") == key else f"{heading} ({key})"
+    text = advice_words(key)
+    heading = f"{text[:1].upper()}{text[1:]}"
+    return key if not text else heading if text.replace(" ", "-") == key else f"{heading} ({key})"
 
 
 def advice_facts(advice: Sequence[Advice]) -> tuple[Facts, ...]:
@@ -298,8 +306,8 @@ def means_lines(runs: Sequence[RunRecord], show: Callable[[MetricKind], bool]) -
     """Mean and 95 % interval of repeats: how far another run may lie is not in a single one."""
     whole = [run for run in runs if run.figures.status is RunStatus.OK]
     for direction in SIDES if len(whole) > 1 else ():
-        told = [figure for figure in FIGURES if show(figure) and figure.of(direction)]
-        seen = [(figure, spread_of(whole, direction, figure)) for figure in told]
+        metric_kinds = [figure for figure in FIGURES if show(figure) and figure.of(direction)]
+        seen = [(figure, spread_of(whole, direction, figure)) for figure in metric_kinds]
         means = [
             f"{figure_label(figure)} {mean_text(each, shower(figure))}" for figure, each in seen if each is not None
         ]

@@ -88,14 +88,14 @@ def runs_table(listed: Sequence[ListedRun], *, whole: bool) -> Table:
 
 def _alike(listed: Sequence[ListedRun]) -> dict[str, str]:
     """What every row would say of target and job, by the key of the column."""
-    told = {"job": {job_of(run.record) for run in listed}, "target": {run.record.start.target for run in listed}}
-    return {key: names.pop() for key, names in told.items() if len(names) == 1}
+    fields = {"job": {job_of(run.record) for run in listed}, "target": {run.record.start.target for run in listed}}
+    return {key: names.pop() for key, names in fields.items() if len(names) == 1}
 
 
 def runs_title(listed: Sequence[ListedRun]) -> str:
     """`Runs: randread-4k, block:sda`: what no column says, as it is the same in all of them."""
-    told = ", ".join(_alike(listed).values())
-    return f"Runs: {told}" if told else "Runs"
+    text = ", ".join(_alike(listed).values())
+    return f"Runs: {text}" if text else "Runs"
 
 
 def job_of(run: RunRecord) -> str:
@@ -184,5 +184,5 @@ def against_cell(
         return None
     if sides.alike:
         return Cell(f"repeat {row_percent(row)}", Tone.DIM)
-    words = " ".join(filter(None, (verdict_sign(row.judgement), judgement_word(row.judgement), row_percent(row))))
-    return Cell(words, verdict_tone(row.judgement))
+    text = " ".join(filter(None, (verdict_sign(row.judgement), judgement_word(row.judgement), row_percent(row))))
+    return Cell(text, verdict_tone(row.judgement))

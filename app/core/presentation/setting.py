@@ -74,8 +74,8 @@ def legal_labels(setting: Setting, reading: Reading) -> list[tuple[str | None, s
     """The values that it may have with what they are called; the ends of a span in one, which has no value."""
     if reading.choices:
         return [(choice.value, choice.label) for choice in reading.choices]
-    words = legal_words(setting, reading)
-    return [(None, words)] if words else []
+    text = legal_words(setting, reading)
+    return [(None, text)] if text else []
 
 
 def why_in_force(setting: Setting, reading: Reading) -> str | None:
@@ -224,7 +224,7 @@ UNREAD = TuningCells()
 
 def tuning(pairs: Pairs) -> TuningCells:
     """The telling settings of a device."""
-    told = [
+    lines = [
         start + value_words(*pairs[key], pairs[key][1].effective if pairs[key][1].follows else pairs[key][1].now)
         for key, start in TELLING.items()
         if key in pairs and pairs[key][1].now is not None
@@ -233,7 +233,7 @@ def tuning(pairs: Pairs) -> TuningCells:
         write_cache=_cell(pairs, WRITE_CACHE),
         read_ahead=_cell(pairs, READ_AHEAD),
         strip=_cell(pairs, STRIP),
-        others=", ".join(told[:2]),
+        others=", ".join(lines[:2]),
     )
 
 
@@ -256,9 +256,9 @@ SIGN = "▲"
 _SIZE_WORDS = re.compile(r"\b\d+ [KMGT]?i?B\b")
 
 
-def _brief(words: str) -> str:
+def _brief(text: str) -> str:
     """As short as a list needs it: `through`, `on`, `128K`, `auto 128K`."""
-    if words == "read-ahead":
+    if text == "read-ahead":
         return "on"
-    words = words.removeprefix("write-").replace("auto, now ", "auto ")
-    return _SIZE_WORDS.sub(lambda size: sizes.brief_words(sizes.read_size(size[0]) or 0), words)
+    text = text.removeprefix("write-").replace("auto, now ", "auto ")
+    return _SIZE_WORDS.sub(lambda size: sizes.brief_words(sizes.read_size(size[0]) or 0), text)

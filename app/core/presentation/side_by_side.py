@@ -61,19 +61,21 @@ def side_names(comparison: Comparison, a: str, b: str) -> tuple[str, str]:
     differing = (*comparison.settings, *comparison.job)
     if len(differing) != 1:
         return a, b
-    ((key, one, other),) = differing
-    return f"{a} {key_value(key, one)}", f"{b} {key_value(key, other)}"
+    ((key, name, other),) = differing
+    return f"{a} {key_value(key, name)}", f"{b} {key_value(key, other)}"
 
 
 def comparison_title(comparison: Comparison, a: str, b: str) -> str:
     """`r7 against r1: Read-ahead 4096 KiB against 128 KiB, md127, 4k random read`."""
     differing = (*comparison.settings, *comparison.job)
-    told = [f"{key_name(key)} {key_value(key, y)} against {key_value(key, x)}" for key, x, y in differing[:_MOST_NAMED]]
-    if more := len(differing) - len(told):
-        told.append(f"{more} more")
-    one, other = comparison.a.start, comparison.b.start
-    same = [x for x, y in ((one.target, other.target), (_job(comparison.a), _job(comparison.b))) if x == y]
-    return f"{b} against {a}: {', '.join((*told, *same)) or 'another target and another job'}"
+    lines = [
+        f"{key_name(key)} {key_value(key, y)} against {key_value(key, x)}" for key, x, y in differing[:_MOST_NAMED]
+    ]
+    if more := len(differing) - len(lines):
+        lines.append(f"{more} more")
+    started, other = comparison.a.start, comparison.b.start
+    same = [x for x, y in ((started.target, other.target), (_job(comparison.a), _job(comparison.b))) if x == y]
+    return f"{b} against {a}: {', '.join((*lines, *same)) or 'another target and another job'}"
 
 
 def _job(run: RunRecord) -> str:
@@ -120,9 +122,9 @@ def drawn_difference(comparison: Comparison) -> DrawnDifference | None:
 
 def _pairs(comparison: Comparison, row: MetricComparison) -> Iterator[float]:
     for a, b in zip(comparison.sides.a, comparison.sides.b, strict=True):
-        one, other = (value_of(run.figures, row.direction, row.figure) for run in (a, b))
-        if one and other is not None:
-            yield (other / one - 1) * 100
+        value, other = (value_of(run.figures, row.direction, row.figure) for run in (a, b))
+        if value and other is not None:
+            yield (other / value - 1) * 100
 
 
 def drawing_words(drawn: DrawnDifference) -> str:

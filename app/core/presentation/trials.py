@@ -25,22 +25,26 @@ def countdown(trials: Sequence[Undecided]) -> str:
     return f"{max(0, ceil(trials[0].left))} s left"
 
 
-def whose(one: Undecided) -> str:
+def whose(undecided: Undecided) -> str:
     """Return whose trial it is, and who decides it, for a user who may not."""
-    name = clean(one.owner, 40)
-    return f"{name} decides it" if one.uid == 0 else f"{name} or root decides it"
+    name = clean(undecided.owner, 40)
+    return f"{name} decides it" if undecided.uid == 0 else f"{name} or root decides it"
 
 
-def trial_lines(found: Iterable[Undecided]) -> list[str]:
+def trial_lines(undecideds: Iterable[Undecided]) -> list[str]:
     """Return a sentence for each set of trials: what it is, how long still, and what decides it."""
-    return [_line(trials) for trials in sets(found)]
+    return [_line(trials) for trials in sets(undecideds)]
 
 
 def _line(trials: Sequence[Undecided]) -> str:
-    one = trials[0]
+    undecided = trials[0]
     undo = "`u` in the workbench"
-    if len(trials) == 1 and one.uid == os.geteuid():  # root cannot write to the session of another user
-        undo = f"`raidbench --session {shlex.quote(one.trial.session)} undo {one.trial.id}`"
-    how = f"`raidbench keep` keeps it, {undo} restores the old value now." if one.is_decidable else f"{whose(one)}."
-    owner = "" if one.is_decidable else f" of {clean(one.owner, 40)}"
+    if len(trials) == 1 and undecided.uid == os.geteuid():  # root cannot write to the session of another user
+        undo = f"`raidbench --session {shlex.quote(undecided.trial.session)} undo {undecided.trial.id}`"
+    how = (
+        f"`raidbench keep` keeps it, {undo} restores the old value now."
+        if undecided.is_decidable
+        else f"{whose(undecided)}."
+    )
+    owner = "" if undecided.is_decidable else f" of {clean(undecided.owner, 40)}"
     return f"On trial{owner}, {countdown(trials)}: {set_words(trials)}. {how}"

@@ -189,16 +189,16 @@ def weakened_words(doubts: Iterable[Caveat]) -> str:
     return ", ".join(f"{_WEAKENS[doubt.key]} in {_runs(doubt)}" for doubt in doubts)
 
 
-def _forbids(one: Caveat) -> str:
-    if one.key in _STATE:
-        return _STATE[one.key]
-    kinds = [TASKS[kind] for kind in one.about] or ["background work"]
+def _forbids(caveat: Caveat) -> str:
+    if caveat.key in _STATE:
+        return _STATE[caveat.key]
+    kinds = [TASKS[kind] for kind in caveat.about] or ["background work"]
     return f"{' and '.join(kinds)} {'was' if len(kinds) == 1 else 'were'} under way"
 
 
-def _runs(one: Caveat) -> str:
-    if one.all_runs:
+def _runs(caveat: Caveat) -> str:
+    if caveat.all_runs:
         return "all runs"
-    shown = ", ".join(one.runs[:_MOST_NAMED])
-    more = len(one.runs) - _MOST_NAMED
+    shown = ", ".join(caveat.runs[:_MOST_NAMED])
+    more = len(caveat.runs) - _MOST_NAMED
     return shown if more <= 0 else f"{shown} and {more} more"

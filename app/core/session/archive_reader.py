@@ -139,19 +139,20 @@ def _manifest(archive: ZipFile, shown: str) -> tuple[dict[str, Any], list[Archiv
     if info.file_size > _LARGEST_MANIFEST:
         raise _Wrong("is damaged, or no archive of raidbench")
     with archive.open(_plain(info)) as entry:
-        told = json.loads(entry.read(_LARGEST_MANIFEST))
-    require_known(FileFormat.ARCHIVE, told["format"], told["program"], shown)
+        document = json.loads(entry.read(_LARGEST_MANIFEST))
+    require_known(FileFormat.ARCHIVE, document["format"], document["program"], shown)
     parts = [
-        ArchivedFile(name=str(one["name"]), size=int(one["size"]), sha256=str(one["sha256"])) for one in told["parts"]
+        ArchivedFile(name=str(item["name"]), size=int(item["size"]), sha256=str(item["sha256"]))
+        for item in document["parts"]
     ]
     names = {part.name.casefold() for part in parts}
     if len(names) != len(parts) or LOG not in names or any(part.size < 0 for part in parts):
         raise _Wrong("does not hold what its manifest says")
-    if not all(NAME.fullmatch(part.name) for part in parts) or not _is_name(told["session"]):
+    if not all(NAME.fullmatch(part.name) for part in parts) or not _is_name(document["session"]):
         raise _Wrong("holds a file that would lie outside of its session")
-    if told["sha256"] != digest_of(parts):
+    if document["sha256"] != digest_of(parts):
         raise _Wrong("is damaged: the checksum of its parts is another one")
-    return told, parts
+    return document, parts
 
 
 def _is_name(name: object) -> bool:

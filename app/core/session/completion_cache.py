@@ -29,10 +29,10 @@ def looked_file(state: Path) -> Path:
 def last_look(file: Path) -> Mapping[str, Any]:
     """`things` and `settings` as `keep_look` wrote them; empty where nothing of this boot is known. Never raises."""
     try:
-        found = json.loads(read_own(file))
-        if found["boot"] != _boot() or not found["boot"]:
+        match = json.loads(read_own(file))
+        if match["boot"] != _boot() or not match["boot"]:
             return {}
-        return {"things": dict(found["things"]), "settings": dict(found["settings"])}
+        return {"things": dict(match["things"]), "settings": dict(match["settings"])}
     except (OSError, ValueError, KeyError, TypeError):
         return {}
 
@@ -45,7 +45,7 @@ def keep_look(file: Path, machine: MachineBackends, inventory: Inventory) -> Non
     from app.core.session.paths import write_private
 
     known = last_look(file).get("settings", {})
-    things = {str(thing.target): _thing(thing, inventory) for thing in _all(inventory)}
+    things = {str(item.target): _thing(item, inventory) for item in _all(inventory)}
     settings = {target: values for target, values in known.items() if target in things}
     settings |= {
         str(target): _settings(machine.settings(target), readings)
@@ -62,28 +62,32 @@ def _all(inventory: Inventory) -> Iterable[Any]:
     return (*inventory.arrays, *inventory.drives, *inventory.controllers)
 
 
-def _thing(thing: Any, inventory: Inventory) -> dict[str, Any]:
+def _thing(item: Any, inventory: Inventory) -> dict[str, Any]:
     """What it is called and what it is; `twin` is the kernel's view of something else."""
     from backends.display_names import name_of
     from backends.text import clean
 
-    device = getattr(thing, "device", None)
-    words = getattr(thing, "name", None) or getattr(thing, "model", None) or ""
-    told = {
-        "name": name_of(thing),
+    device = getattr(item, "device", None)
+    words = getattr(item, "name", None) or getattr(item, "model", None) or ""
+    fields = {
+        "name": name_of(item),
         "device": device,
         "words": clean(words, 40),
-        "twin": thing.target in inventory.twins,
+        "twin": item.target in inventory.twins,
     }
-    return {key: value for key, value in told.items() if value}
+    return {key: value for key, value in fields.items() if value}
 
 
 def _settings(declared: Iterable[Setting], readings: Mapping[str, Reading]) -> dict[str, Any]:
     """Label, value and legal values of each that may be changed here, by key."""
-    read = ((one, readings[one.key]) for one in declared if one.key in readings)
+    read = ((setting, readings[setting.key]) for setting in declared if setting.key in readings)
     return {
-        one.key: {"label": one.label, "now": reading.now, "values": [choice.value for choice in reading.choices]}
-        for one, reading in read
+        setting.key: {
+            "label": setting.label,
+            "now": reading.now,
+            "values": [choice.value for choice in reading.choices],
+        }
+        for setting, reading in read
         if reading.availability.why_not is None
     }
 

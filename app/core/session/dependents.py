@@ -13,27 +13,27 @@ _TELLING = ("mount", "swap", "btrfs", "zfs", "loop", *HELD)
 
 def above(inventory: Inventory, target: Target) -> tuple[str, ...]:
     """What stands on a target, in words, each once: on all that hangs from a controller, on the array of a member."""
-    return tuple(dict.fromkeys(word for thing in _concerned(inventory, target) for word in _words(thing)))
+    return tuple(dict.fromkeys(word for device in _concerned(inventory, target) for word in _words(device)))
 
 
 def _concerned(inventory: Inventory, target: Target) -> Iterator[Array | Drive]:
     """The target, what else its block device is, and the array that it is a member of."""
-    thing = inventory.find(str(target))
-    if isinstance(thing, Controller):
+    device = inventory.find(str(target))
+    if isinstance(device, Controller):
         yield from (array for array in inventory.arrays if array.controller == target)
         yield from (drive for drive in inventory.drives if drive.controller == target)
         return
-    if thing is None:
+    if device is None:
         return
-    yield thing
-    if isinstance(thing, Array) and thing.device is None:  # a pool, a volume of a card that the kernel does not have
-        members = (inventory.find(str(member)) for member in thing.members)
+    yield device
+    if isinstance(device, Array) and device.device is None:  # a pool, a volume of a card that the kernel does not have
+        members = (inventory.find(str(member)) for member in device.members)
         yield from (member for member in members if isinstance(member, Array | Drive))
-    yield from inventory.at(thing.device) if thing.device is not None else ()
-    home = inventory.find(str(thing.array)) if isinstance(thing, Drive) and thing.array is not None else None
+    yield from inventory.at(device.device) if device.device is not None else ()
+    home = inventory.find(str(device.array)) if isinstance(device, Drive) and device.array is not None else None
     if isinstance(home, Array):
         yield home
 
 
-def _words(thing: Array | Drive) -> tuple[str, ...]:
-    return thing.above or tuple(use.detail for use in thing.uses if use.kind in _TELLING)
+def _words(device: Array | Drive) -> tuple[str, ...]:
+    return device.above or tuple(use.detail for use in device.uses if use.kind in _TELLING)

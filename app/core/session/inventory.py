@@ -110,29 +110,29 @@ class SessionInventory:
         by the same word.
         """
         inventory = self._record.session.inventory if not self._record.session.probing else await self.probe()
-        found = inventory.find(address)
-        if found is None and ":" not in address and "/" not in address:
-            found = inventory.find(f"/dev/{address}")
-        if found is None and (address.startswith("/") or ":" not in address):
+        device = inventory.find(address)
+        if device is None and ":" not in address and "/" not in address:
+            device = inventory.find(f"/dev/{address}")
+        if device is None and (address.startswith("/") or ":" not in address):
             by_address = (inventory.find(f"{vendor}:{address}") for vendor in self.machine.backends)
-            found = next((thing for thing in by_address if thing is not None), None)
-        found = _by_name(inventory, address, found)
-        if found is None and address.startswith("/"):
+            device = next((other_device for other_device in by_address if other_device is not None), None)
+        device = _by_name(inventory, address, device)
+        if device is None and address.startswith("/"):
             real = await self._record.host.link(address)
-            found = inventory.find(real) if real else None
-        if found is None:
+            device = inventory.find(real) if real else None
+        if device is None:
             things: tuple[Controller | Array | Drive, ...] = (
                 *inventory.arrays,
                 *inventory.drives,
                 *inventory.controllers,
             )
-            known = [str(thing.target) for thing in things if thing.target not in inventory.twins]
+            known = [str(other_device.target) for other_device in things if other_device.target not in inventory.twins]
             hint = f"There are: {', '.join(known[:12])}." if known else "`raidbench doctor` says why nothing is found."
             hint = suggested(address, _words(things), hint)
             if unread := _unread(inventory, address):
                 raise ToolFailedError(f"Whether there is {address!r} cannot be told: {unread.message}", hint=hint)
             raise NotFoundError(f"There is no {address!r} here.", hint=hint)
-        return found
+        return device
 
     async def nameplate(self, target: Target) -> DeviceLabel:
         """How a question names a target, and the word that means it."""
@@ -237,22 +237,28 @@ class SessionInventory:
         """
         if device is None and file is None:
             return {}
-        found: dict[str, tuple[str, Reading]] = {}
+        matches: dict[str, tuple[str, Reading]] = {}
         try:
             inventory = await self.probe() if self._record.session.probing else self._record.session.inventory
             holding = inventory.holding(file) if device is None and file is not None else None
-            for thing in inventory.at(device) if device is not None else (holding,) if holding is not None else ():
-                labels = {setting.key: setting.label for setting in self.settings(thing.target)}
-                for key, reading in (await self.read(thing.target)).items():
+            for other_device in (
+                inventory.at(device) if device is not None else (holding,) if holding is not None else ()
+            ):
+                labels = {setting.key: setting.label for setting in self.settings(other_device.target)}
+                for key, reading in (await self.read(other_device.target)).items():
                     if reading.now is not None:
-                        found.setdefault(key, (labels.get(key, key), reading))
+                        matches.setdefault(key, (labels.get(key, key), reading))
         except RaidbenchError:
-            return found
-        return found
+            return matches
+        return matches
 
     async def tasks_of(self, device: str | None) -> tuple[Task, ...] | None:
         """Background work of the array at a node and of its controller, asked anew; None where nobody can tell."""
-        arrays = [thing for thing in self._record.session.inventory.at(device or "") if isinstance(thing, Array)]
+        arrays = [
+            other_device
+            for other_device in self._record.session.inventory.at(device or "")
+            if isinstance(other_device, Array)
+        ]
         backend = self.machine.backends.get(arrays[0].target.backend) if arrays else None
         if backend is None:
             return None
@@ -260,20 +266,20 @@ class SessionInventory:
         try:
             if isinstance(backend, TaskReporter):
                 return await backend.tasks(target)
-            found = (await backend.inventory()).arrays
+            matches = (await backend.inventory()).arrays
         except RaidbenchError:
             return None
-        return next((array.tasks for array in found if array.target == target), None)
+        return next((array.tasks for array in matches if array.target == target), None)
 
 
 def _by_name(
-    inventory: Inventory, name: str, found: Controller | Array | Drive | None
+    inventory: Inventory, name: str, device: Controller | Array | Drive | None
 ) -> Controller | Array | Drive | None:
     """What is called so in the list, where an address does not tell. Raises NotFoundError where it may be several."""
-    if found is not None and name in (str(found.target), getattr(found, "device", None)):
-        return found
+    if device is not None and name in (str(device.target), getattr(device, "device", None)):
+        return device
     others = named(inventory, name)
-    meant = {thing.target: thing for thing in (others if found is None else (found, *others))}
+    meant = {other_device.target: other_device for other_device in (others if device is None else (device, *others))}
     if len(meant) > 1:
         raise NotFoundError(
             f"{clean(name, 100)!r} may be {' or '.join(map(str, meant))}.", hint="Name it by its address."
@@ -292,7 +298,7 @@ def _unread(inventory: Inventory, address: str) -> Problem | None:
 
 def _words(things: Iterable[Controller | Array | Drive]) -> Iterator[str]:
     """What may be typed for each: its address, that within its backend, its kernel name."""
-    for thing in things:
-        yield from (str(thing.target), thing.target.address, name_of(thing))
-        if not isinstance(thing, Controller) and thing.device is not None:
-            yield thing.device.rpartition("/")[2]
+    for device in things:
+        yield from (str(device.target), device.target.address, name_of(device))
+        if not isinstance(device, Controller) and device.device is not None:
+            yield device.device.rpartition("/")[2]

@@ -265,20 +265,22 @@ class Journal:
 
         Never raises.
         """
-        found = [
+        changes = [
             intent
             for intent in self._open().values()
             if intent.setter is not None and not runs(intent.pid, intent.start)
         ]
-        return tuple(reversed(found))
+        return tuple(reversed(changes))
 
     def trials_of(self, session: Path, until: float) -> tuple[UnresolvedChange, ...]:
         """Trials of one set that are neither kept nor taken back, newest first, however long they are overdue.
 
         Never raises.
         """
-        found = [one for one in self._open().values() if (one.session, one.until) == (str(session), until)]
-        return tuple(reversed(found))
+        changes = [
+            change for change in self._open().values() if (change.session, change.until) == (str(session), until)
+        ]
+        return tuple(reversed(changes))
 
     def trials(self) -> tuple[UnresolvedChange, ...]:
         """Trials of this boot that are neither kept nor taken back yet, newest first. Never raises."""

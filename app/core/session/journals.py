@@ -67,10 +67,10 @@ class HelperJournal(Journal):
     def newer(self) -> NewerError | None:
         """See `Journal.newer`."""
         try:
-            told: Mapping[str, Any] | None = self._side.ask_now("journal")["newer"]
+            fields: Mapping[str, Any] | None = self._side.ask_now("journal")["newer"]
         except RefusedError:  # see below
             return None
-        error = None if told is None else raised(told)
+        error = None if fields is None else raised(fields)
         return error if isinstance(error, NewerError) else None
 
     def ids(self, session: Path) -> frozenset[str]:
@@ -88,7 +88,7 @@ class HelperJournal(Journal):
         """Return what `trials` does without blocking; () where the helper has ended. Never raises."""
         try:
             told: list[Any] = (await self._side.ask("journal"))["trials"]
-            return tuple(structure(one, UnresolvedChange) for one in told)
+            return tuple(structure(item, UnresolvedChange) for item in told)
         except RaidbenchError:
             return ()
 
@@ -97,7 +97,7 @@ class HelperJournal(Journal):
             told: list[Any] = self._side.ask_now("journal")[which]
         except RefusedError:  # it has ended, which whoever wants a change hears then
             return ()
-        return tuple(structure(one, UnresolvedChange) for one in told)
+        return tuple(structure(item, UnresolvedChange) for item in told)
 
 
 # -- the journals of a machine ----------------------------------------------------------------------------------------
@@ -149,12 +149,12 @@ def _folders(locks: Path) -> list[str]:
         lines = read_own(locks / FILE).decode("utf-8", "replace").splitlines()
     except FileNotFoundError:
         return []
-    found: list[str] = []
+    matches: list[str] = []
     for line in lines:
         try:
             folder = json.loads(line)
         except (ValueError, RecursionError):
             continue
         if isinstance(folder, str) and "\0" not in folder:
-            found.append(folder)
-    return found
+            matches.append(folder)
+    return matches

@@ -31,7 +31,7 @@ def unstructure(value: Any) -> Any:
     if kind in _AS_THEY_ARE:
         return value
     if kind is tuple or kind is list:
-        return [unstructure(one) for one in value]
+        return [unstructure(other_item) for other_item in value]
     if isinstance(value, Enum):
         return value.value
     if isinstance(value, Mapping):
@@ -39,9 +39,9 @@ def unstructure(value: Any) -> Any:
     if is_dataclass(value):
         told: dict[str, Any] = {}
         for name, default in _fields(kind):
-            one = getattr(value, name)
-            if one is not (usual := default()) and one != usual:
-                told[name] = unstructure(one)
+            item = getattr(value, name)
+            if item is not (usual := default()) and item != usual:
+                told[name] = unstructure(item)
         return told
     return str(value) if isinstance(value, PurePath) else value
 

@@ -69,9 +69,9 @@ def _cpu(text: str) -> tuple[str, int]:
 
 def _memory(text: str) -> int | None:
     for line in text.splitlines():
-        words = line.split()
-        if words[:1] == ["MemTotal:"] and len(words) >= 2 and words[1].isdigit():
-            return int(words[1]) * 1024
+        tokens = line.split()
+        if tokens[:1] == ["MemTotal:"] and len(tokens) >= 2 and tokens[1].isdigit():
+            return int(tokens[1]) * 1024
     return None
 
 

@@ -29,10 +29,10 @@ _MOST = 1 << 20
 
 def joint_folders(folder: Path) -> tuple[Path, ...]:
     """Where the runs on many hosts of a session lie, in their order; none where that cannot be read."""
-    found: list[Path] = []
+    paths: list[Path] = []
     with contextlib.suppress(OSError):
-        found = [place for place in (folder / "runs").iterdir() if PLACE.fullmatch(place.name)]
-    return tuple(sorted(found, key=lambda place: int(place.name[1:])))
+        paths = [place for place in (folder / "runs").iterdir() if PLACE.fullmatch(place.name)]
+    return tuple(sorted(paths, key=lambda place: int(place.name[1:])))
 
 
 def joint_hosts(folder: Path) -> Iterator[str]:

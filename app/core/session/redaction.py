@@ -48,11 +48,11 @@ def redactor_for(
     `others`: identifiers that are known from elsewhere; `plain`: versions that look like addresses.
     """
     seen = tuple(inventories)
-    told = {*(one for inventory in seen for one in (*identifiers(inventory), *_content_numbers(inventory))), *others}
+    names = {*(name for inventory in seen for name in (*identifiers(inventory), *_content_numbers(inventory))), *others}
     labels = {label for inventory in seen for label in _labels(inventory)}
     points = {point for inventory in seen for point in _mount_points(inventory)}
     return Redactor(
-        serials={spelling for identifier in told if is_swept(identifier) for spelling in spellings(identifier)},
+        serials={spelling for identifier in names if is_swept(identifier) for spelling in spellings(identifier)},
         names={
             *_host_names((*hosts, *(label.partition(":")[0] for label in labels if ":" in label))),
             *users,
@@ -60,7 +60,7 @@ def redactor_for(
             *filter(_is_distinctive, labels),
         },
         labels=labels,
-        plain={*plain, *(one for inventory in seen for one in _versions(unstructure(inventory)))},
+        plain={*plain, *(version for inventory in seen for version in _versions(unstructure(inventory)))},
         mounts={*points, *mounts},
     )
 
@@ -74,10 +74,14 @@ def redactor_of(*sessions: Session, others: Iterable[str] = (), texts: Iterable[
     seen = [event.inventory for event in events if isinstance(event, InventorySeen)]
     hosts = [*(event.machine.host for event in events if isinstance(event, SessionStarted)), *others]
     lines = [event_codec.as_json(event) for event in events]
-    told = json.dumps(lines, ensure_ascii=False)
-    known = {*_in_fields(lines), *keyed_values(told), *(one for text in texts for one in keyed_values(text))}
+    output = json.dumps(lines, ensure_ascii=False)
+    known = {
+        *_in_fields(lines),
+        *keyed_values(output),
+        *(keyed_value for text in texts for keyed_value in keyed_values(text)),
+    }
     inventories = (*seen, *(session.inventory for session in sessions))
-    return redactor_for(inventories, hosts, _MOUNTED.findall(told), others=known, plain=_versions(lines))
+    return redactor_for(inventories, hosts, _MOUNTED.findall(output), others=known, plain=_versions(lines))
 
 
 def redacted(session: Session, redactor: Redactor) -> Session:
@@ -163,19 +167,19 @@ def is_swept(identifier: str) -> bool:
 
 def identifiers(inventory: Inventory) -> Iterator[str]:
     """What tells one device from all others."""
-    found = [controller.serial for controller in inventory.controllers]
+    matches = [controller.serial for controller in inventory.controllers]
     known = [array.identity for array in inventory.arrays] + [drive.identity for drive in inventory.drives]
     for identity in known:
         if identity is not None:
-            found += [identity.serial, identity.wwn]
+            matches += [identity.serial, identity.wwn]
     for drive in inventory.drives:
-        found += [drive.serial, drive.wwn]
+        matches += [drive.serial, drive.wwn]
     facts = [fact for drive in inventory.drives for fact in drive.facts]
     facts += [fact for array in inventory.arrays for fact in array.facts]
     facts += [fact for controller in inventory.controllers for fact in controller.facts]
     for fact in facts:
-        found += _WORDS.findall(fact.value) if _TELLING.search(fact.label) else ()
-    yield from filter(None, found)
+        matches += _WORDS.findall(fact.value) if _TELLING.search(fact.label) else ()
+    yield from filter(None, matches)
 
 
 def _content_numbers(inventory: Inventory) -> Iterator[str]:
@@ -209,7 +213,7 @@ def _host_names(hosts: Iterable[str]) -> Iterator[str]:
 
 def _people() -> Iterator[str]:
     """Who has an account here, and who called us."""
-    yield from (one.pw_name for one in pwd.getpwall() if one.pw_uid in _USERS)
+    yield from (passwd.pw_name for passwd in pwd.getpwall() if passwd.pw_uid in _USERS)
     called = (os.environ.get(name, "") for name in ("SUDO_USER", "LOGNAME", "USER"))
     yield from (name for name in called if name not in ("", "root"))
 

@@ -122,7 +122,7 @@ class PartSample:
     @property
     def transfers(self) -> tuple[DirectionSample, ...]:
         """All directions that the part has."""
-        return tuple(one for one in (self.read, self.write, self.trim) if one is not None)
+        return tuple(sample for sample in (self.read, self.write, self.trim) if sample is not None)
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -298,7 +298,9 @@ class PartFigures:
     @property
     def transfers(self) -> tuple[DirectionStats, ...]:
         """Figures of all directions that did something, without the flushes."""
-        return tuple(one for one in (self.read, self.write, self.trim) if one is not None)
+        return tuple(
+            direction_stats for direction_stats in (self.read, self.write, self.trim) if direction_stats is not None
+        )
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -386,7 +388,9 @@ class RunResult:
     @property
     def transfers(self) -> tuple[DirectionStats, ...]:
         """Figures of all directions that did something, without the flushes."""
-        return tuple(one for one in (self.read, self.write, self.trim) if one is not None)
+        return tuple(
+            direction_stats for direction_stats in (self.read, self.write, self.trim) if direction_stats is not None
+        )
 
 
 DIRECTIONS = ("read", "write", "trim")

@@ -26,7 +26,9 @@ def same_sections(runs: Sequence[RunRecord]) -> tuple[tuple[str, tuple[RunRecord
     if not runs:
         return ()
     each = [dict(section_runs(run)) for run in runs]
-    return tuple((name, tuple(one[name] for one in each)) for name in each[0] if all(name in one for one in each))
+    return tuple(
+        (name, tuple(record[name] for record in each)) for name in each[0] if all(name in record for record in each)
+    )
 
 
 def of_section(runs: Sequence[RunRecord], name: str) -> tuple[RunRecord, ...]:
@@ -40,7 +42,7 @@ def _of_section(run: RunRecord, section: RunSection, own: SectionFigures) -> Run
         job=section.job,
         title=section.title,
         planned_seconds=section.planned_seconds,
-        sections=tuple(one for one in run.start.sections if one.name != section.name),
+        sections=tuple(other_section for other_section in run.start.sections if other_section.name != section.name),
     )
     assert run.end is not None  # it has figures of sections
     whole = run.end.figures

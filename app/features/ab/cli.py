@@ -329,12 +329,12 @@ def _tell(bench: Workbench, record: ExperimentRecord, *, as_json: bool) -> None:
             runs=[json_schema.run(each, session=folder) for each in runs],
         )
     elif comparison is not None:
-        lines([*(paint(clean(told, 1000), "bold") for told in shown_lines(record, comparison)), ""])
+        lines([*(paint(clean(shown_line, 1000), "bold") for shown_line in shown_lines(record, comparison)), ""])
         lines(table_lines(comparison_table(comparison, *ab_headings(record))))
         if bench.simulated:
             lines(["SIMULATED"])
     if comparison is None:
         say(NO_PAIR)
-    for told in experiment_ending(record):
-        say(clean(told, 1000))
+    for text in experiment_ending(record):
+        say(clean(text, 1000))
     say(f"Kept as {record.id} in {clean(str(bench.folder), 300)}")

@@ -203,11 +203,11 @@ class AbExperiment:
         That measures a side effect. What changes at any other time is somebody else's, and left alone.
         """
         own = self._plan.change.target
-        for one in ended.moved or ():
-            if not one.restored:
-                name = one.key if one.target == own else f"{one.key} of {one.target}"
-                self._moved.setdefault(name, f"{one.before} -> {one.now}")
-            self._since_a.setdefault((one.target, one.key), []).append(one)
+        for setting in ended.moved or ():
+            if not setting.restored:
+                name = setting.key if setting.target == own else f"{setting.key} of {setting.target}"
+                self._moved.setdefault(name, f"{setting.before} -> {setting.now}")
+            self._since_a.setdefault((setting.target, setting.key), []).append(setting)
 
     async def _back_along(self, change_id: str) -> None:
         """Put back what moved along and did not come back with the value."""
@@ -218,7 +218,7 @@ class AbExperiment:
             before = moves[0].before
             if reading is None or before is None or not reading.availability.available:
                 continue
-            if reading.now == before or reading.now not in [one.now for one in moves]:
+            if reading.now == before or reading.now not in [setting.now for setting in moves]:
                 continue
             planned = await self._bench.hardware.machine.setter(target).plan(target, key, before)
             if change.key in planned.moves:  # two views of one thing: setting this one would move that one again

@@ -269,5 +269,5 @@ def known_noise(bench: Workbench, ready: RunPlan) -> RunNoise | None:
     from app.core.analysis.past_runs.index import known_runs
 
     start = run_started("", ready, {}, kept=False, simulated=bench.simulated)
-    thing = thing_of(start, bench.session.inventory, bench.host.name)
-    return noise_on((start.simulated, thing, job_words(start.work)), known_runs(bench.paths).runs)
+    name = thing_of(start, bench.session.inventory, bench.host.name)
+    return noise_on((start.simulated, name, job_words(start.work)), known_runs(bench.paths).runs)

@@ -207,12 +207,12 @@ class ExperimentController:
     async def _planned(self, address: str, key: str, value: str) -> AbPlan | None:
         """The plan with the chosen number of pairs; None if no number was chosen."""
         bench = self._app.workbench
-        thing = await bench.hardware.find(address)
-        if isinstance(thing, Controller) or thing.device is None:
+        device = await bench.hardware.find(address)
+        if isinstance(device, Controller) or device.device is None:
             raise BlockedError(
                 f"{address} has no block device to measure.", hint="`raidbench ab --on` measures another."
             )
-        change = await bench.hardware.plan(thing.target, key, value)
+        change = await bench.hardware.plan(device.target, key, value)
         job, name = self._app.job_choice or (profile(_known(self._app.options.profile)).job, self._app.options.profile)
         if job.sections:
             raise BlockedError(
@@ -220,7 +220,7 @@ class ExperimentController:
                 hint="Open the job file again with o and choose one section.",
             )
         ready = await bench.jobs.prepare(
-            BenchmarkRequest(where=thing.device, name=address, job=job, profile=name, told=True)
+            BenchmarkRequest(where=device.device, name=address, job=job, profile=name, told=True)
         )
         noise = known_noise(bench, ready)
         plans = {name: self._plan(change, ready, name, noise) for name in _PLANS}

@@ -67,13 +67,13 @@ def cache_too_large(facts: RunFacts) -> Advice | None:
     if not (facts.job.direct and _cached(facts) if front is None else answers(facts)):
         return None
     part = "all of it" if area <= cache else f"{units.fraction(cache / area)} of it"
-    words = "the controller's cache" if front is None else front.words
+    text = "the controller's cache" if front is None else front.words
     memory = front is not None and front.kind == ARC
     tail = " Direct I/O does not pass by it before OpenZFS 2.3." if memory and facts.job.direct else ""
     less = ", limit zfs_arc_max" if memory else ""
     return Advice(
         key="cache-larger-than-area",
-        message=f"The area of {size_words(area)} is small against {words} of {size_words(cache)},"
+        message=f"The area of {size_words(area)} is small against {text} of {size_words(cache)},"
         f" which can hold {part}.{tail}",
         do=f"Use {size_words(CACHE_FACTOR * cache)} or more{less}, or say that it is the cache that is measured.",
     )

@@ -93,8 +93,8 @@ def fills(facts: RunFacts) -> Advice | None:
     front, done, area = facts.front, facts.measured, facts.area_bytes
     if front is None or front.kind != WRITECACHE or not front.size_bytes or done is None or not facts.job.writes_data:
         return None
-    told = setting(facts, "high_watermark") or ""
-    high = int(told) if told.isdigit() else HIGH_WATERMARK
+    text = setting(facts, "high_watermark") or ""
+    high = int(text) if text.isdigit() else HIGH_WATERMARK
     room = front.size_bytes * high // 100
     written = done.written_bytes + (0 if facts.job.reads else done.ramp_bytes)
     if min(written, area or written) <= room:
@@ -111,10 +111,10 @@ def block_size(facts: RunFacts) -> Advice | None:
     """Random I/O smaller than the blocks of ZFS, or not at their borders."""
     job = facts.job
     name = next((key for key in ("volblocksize", "recordsize") if setting(facts, key) is not None), None)
-    told = setting(facts, name or "") or ""
-    if name is None or not told.isdigit() or not int(told) or job.sequential:
+    text = setting(facts, name or "") or ""
+    if name is None or not text.isdigit() or not int(text) or job.sequential:
         return None
-    block = int(told)
+    block = int(text)
     times = amplification(job.blockalign or min(job.block_sizes), job.shares, block)
     if times < AMPLIFIED:
         return None
@@ -189,5 +189,5 @@ def compression(facts: RunFacts) -> Advice | None:
     )
 
 
-def _first(words: str) -> str:
-    return words[:1].upper() + words[1:]
+def _first(text: str) -> str:
+    return text[:1].upper() + text[1:]

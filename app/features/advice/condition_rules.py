@@ -114,13 +114,13 @@ def policy_changed(facts: RunFacts) -> Advice | None:
 
 
 def _moved(before: Condition, after: Condition) -> list[str]:
-    found = []
+    matches = []
     for key, old in before.policies.items():
         new = after.policies.get(key)
         if new is not None and new.in_force != old.in_force:
             why = f" ({new.why})" if new.why else ""
-            found.append(f"{old.label} went from {old.in_force} to {new.in_force}{why}")
-    return found
+            matches.append(f"{old.label} went from {old.in_force} to {new.in_force}{why}")
+    return matches
 
 
 def device_busy(facts: RunFacts) -> Advice | None:

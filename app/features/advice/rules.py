@@ -87,12 +87,12 @@ def advise(facts: RunFacts) -> tuple[Advice, ...]:
     if not facts.job.sections:
         return tuple(advice for rule in RULES.values() if (advice := rule(facts)) is not None)
     each = [(section.name, _of_section(facts, at)) for at, section in enumerate(facts.job.sections)]
-    found = [
+    advices = [
         _of_each(rule, each) if key in ABOUT_A_SECTION else rule(facts)
         for key, rule in RULES.items()
         if key not in NOT_OF_SECTIONS
     ]
-    return tuple(advice for advice in found if advice is not None)
+    return tuple(advice for advice in advices if advice is not None)
 
 
 def _of_section(facts: RunFacts, at: int) -> RunFacts:

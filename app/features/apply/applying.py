@@ -178,7 +178,7 @@ async def _confirmed(bench: Workbench, state: DesiredState, changes: Sequence[Ch
 
 async def _keeps(bench: Workbench, state: DesiredState) -> tuple[PersistRuleRef, ...]:
     """Files that would keep what a reboot loses, of those that are not there as they should be."""
-    found: list[PersistRuleRef] = []
+    refs: list[PersistRuleRef] = []
     last: dict[str, PersistRule] = {}
     for target, values in state.values.items():
         declared = {setting.key: setting for setting in bench.hardware.settings(target)}
@@ -193,15 +193,15 @@ async def _keeps(bench: Workbench, state: DesiredState) -> tuple[PersistRuleRef,
             continue
         last[rule.path] = rule
         if rule.changes:
-            found.append(PersistRuleRef(target=target, values=lost, rule=rule))
-    return tuple(found)
+            refs.append(PersistRuleRef(target=target, values=lost, rule=rule))
+    return tuple(refs)
 
 
 async def unkept(bench: Workbench, state: DesiredState) -> tuple[Drift, ...]:
     """What is set and a reboot would lose, as differences."""
     return tuple(
-        Drift(kind=DriftKind.NOT_KEPT, target=one.target, why=f"{one.rule.path} does not hold it yet")
-        for one in await _keeps(bench, state)
+        Drift(kind=DriftKind.NOT_KEPT, target=ref.target, why=f"{ref.rule.path} does not hold it yet")
+        for ref in await _keeps(bench, state)
     )
 
 
@@ -283,15 +283,15 @@ async def _taken_back(bench: Workbench, steps: Sequence[StepOutcome], before: Co
 
     What cannot be taken back is told, and the rest is taken back all the same.
     """
-    found: list[StepOutcome] = []
+    outcomes: list[StepOutcome] = []
     at: dict[str, int] = {}
     for step in steps:  # one that was lost at the end is told twice
         if step.ended.id in at:
-            found[at[step.ended.id]] = step
+            outcomes[at[step.ended.id]] = step
             continue
         if step.ended.made:
-            at[step.ended.id] = len(found)
-        found.append(step)
+            at[step.ended.id] = len(outcomes)
+        outcomes.append(step)
     for record in reversed(bench.session.changes):
         if record.id in before or not record.in_force:
             continue
@@ -304,10 +304,10 @@ async def _taken_back(bench: Workbench, steps: Sequence[StepOutcome], before: Co
         ended = record.end or ChangeEnded(at=time.time(), id=record.id, result="failed", now=None, message="cut short")
         step = StepOutcome(change=record.change, ended=ended, back=back, stuck=stuck)
         if record.id in at:
-            found[at[record.id]] = step
+            outcomes[at[record.id]] = step
         else:
-            found.append(step)
-    return found
+            outcomes.append(step)
+    return outcomes
 
 
 async def _write(

@@ -114,7 +114,7 @@ def _tell_plan(plan: DesiredPlan, state: DesiredState, others: tuple[Drift, ...]
     from app.features.apply import presentation
 
     if options.as_json:
-        drift = [presentation.drift_json(one) for one in state.drifts]
+        drift = [presentation.drift_json(drift) for drift in state.drifts]
         print_json(dry_run=options.dry_run, drift=drift, not_done=[], **presentation.plan_json(plan))
     else:
         lines(_review(plan, others))
@@ -186,15 +186,15 @@ def _tell_outcome(bench: Workbench, outcome: ApplyResult, others: tuple[Drift, .
     if outcome.trouble is not None and not options.as_json:
         report_error(outcome.trouble)
     if options.as_json:
-        drift = [presentation.drift_json(one) for one in others]
+        drift = [presentation.drift_json(drift) for drift in others]
         ending = confirm.ending_json(bench, outcome.trouble)
         print_json(dry_run=False, drift=drift, **ending, **presentation.outcome_json(outcome))
         return
     for step in outcome.steps:
         lines(_step_rows(step))
     confirm.tell_not_done(outcome.left)
-    for one in outcome.kept:
-        lines([f"Written: {one.rule.path}"])
+    for ref in outcome.kept:
+        lines([f"Written: {ref.rule.path}"])
     for target, why in outcome.unkept.items():
         say(f"Not kept over a reboot: {target}: {clean(why, 300)}")
     for other in others:

@@ -148,16 +148,16 @@ class DriftScan:
         known: set[str] = set()
         without: list[Target] = []
         unread = False
-        for thing in things:
-            home = self._bench.hardware.home_of(thing.target, key)
+        for device in things:
+            home = self._bench.hardware.home_of(device.target, key)
             readings = await self._readings(home, key, value, line)
             if readings is None:  # the others of these things are compared all the same
                 unread = True
                 continue
-            declared = {one.key: one for one in self._bench.hardware.settings(home)}
+            declared = {setting.key: setting for setting in self._bench.hardware.settings(home)}
             if key not in declared:  # which it has may be known once it was read
-                home = self._bench.hardware.home_of(thing.target, key)
-                declared = {one.key: one for one in self._bench.hardware.settings(home)}
+                home = self._bench.hardware.home_of(device.target, key)
+                declared = {setting.key: setting for setting in self._bench.hardware.settings(home)}
                 readings = await self._readings(home, key, value, line) or {}
             known |= readings.keys()
             if key in declared and key in readings:
@@ -214,7 +214,7 @@ class DriftScan:
         Raises DesiredError for what is no value of this setting at any time.
         """
         try:
-            return table.table.table(part).parse(setting.key, lambda one: check_value(setting, reading, one), value)
+            return table.table.table(part).parse(setting.key, lambda item: check_value(setting, reading, item), value)
         except DesiredError:
             with contextlib.suppress(RaidbenchError):  # a backend may take more than it offers
                 if self._plans:
@@ -241,13 +241,15 @@ class DriftScan:
             self._drifts[at] = replace(self._drifts[at], kind=DriftKind.BLOCKED, why=why)
 
     def _at(self, home: Target, key: str) -> int | None:
-        return next((at for at, one in enumerate(self._drifts) if (one.target, one.key) == (home, key)), None)
+        return next((at for at, drift in enumerate(self._drifts) if (drift.target, drift.key) == (home, key)), None)
 
     async def _plan(self) -> tuple[Change, ...]:
         """Plan all that differs, and what that would move; what cannot be planned is blocked."""
         hardware = self._bench.hardware
-        found: list[Change] = []
-        todo = list(dict.fromkeys(one.target for one in self._drifts if one.kind is DriftKind.SETTABLE and one.target))
+        changes: list[Change] = []
+        todo = list(
+            dict.fromkeys(drift.target for drift in self._drifts if drift.kind is DriftKind.SETTABLE and drift.target)
+        )
         for target in todo:  # it grows
             planned, refused = await self._planned(target, self._values[target])
             for key, error in refused.items():
@@ -255,16 +257,16 @@ class DriftScan:
                     self._block(target, key, _reason(error))
                 else:
                     self._trouble = self._trouble or error
-            found += planned
+            changes += planned
             disk = hardware.disk_of(target)
             moved = {key for change in planned if change.before != change.after for key in change.moves_disk}
             if disk is not None and disk not in todo and not moved.isdisjoint(self._values.get(disk, ())):
                 todo.append(disk)
-        for change in found:  # -1 for a default that it has already
+        for change in changes:  # -1 for a default that it has already
             at = self._at(change.target, change.key)
             if change.before == change.after and at is not None and self._drifts[at].kind is DriftKind.SETTABLE:
                 del self._drifts[at]
-        return hardware.needed(hardware.in_order(found))
+        return hardware.needed(hardware.in_order(changes))
 
     async def _planned(
         self, target: Target, values: Mapping[str, str]
@@ -290,12 +292,12 @@ class DriftScan:
         return changes, {}
 
     def _level(self, table: DesiredTarget, things: tuple[Thing, ...], value: str, line: int, part: str) -> None:
-        for thing in things:
-            if not isinstance(thing, Array):
-                raise table.table.table(part).error("level", f"{thing.target} is no array and has no level.")
-            if thing.level.value != value:
+        for device in things:
+            if not isinstance(device, Array):
+                raise table.table.table(part).error("level", f"{device.target} is no array and has no level.")
+            if device.level.value != value:
                 why = "another level is another array"
-                self._differs(DriftKind.ANEW, thing.target, "level", thing.level.value, value, line, why)
+                self._differs(DriftKind.ANEW, device.target, "level", device.level.value, value, line, why)
 
     async def _readings(self, target: Target, key: str, value: str, line: int) -> Mapping[str, Reading] | None:
         if target not in self._read:
@@ -318,8 +320,8 @@ def _reason(error: RaidbenchError) -> str:
     """Return why a value cannot be set now, to stand within a sentence; of an illegal value those that are legal."""
     if not isinstance(error, InvalidValueError):
         return error.message.rstrip(".")
-    words = (error.hint or error.message).rstrip(".")
-    return f"{words[:1].lower()}{words[1:]} here and now"
+    text = (error.hint or error.message).rstrip(".")
+    return f"{text[:1].lower()}{text[1:]} here and now"
 
 
 def _line(table: DesiredTarget, key: str, part: str = "") -> int:

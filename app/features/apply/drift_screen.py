@@ -47,25 +47,29 @@ class SettingsDrift(DriftWatch):
             return ()
         from app.features.apply.drift import DriftKind, DriftScan
 
-        found: tuple[Drift, ...] = ()
+        drifts: tuple[Drift, ...] = ()
         troubles: list[RaidbenchError] = []
         try:
             state = await DriftScan(self._workbench, self._read_file(self.file), self._so_far).look()
         except RaidbenchError as error:
             troubles.append(error)
         else:
-            found = tuple(one for one in state.drifts if one.key and one.kind is not DriftKind.UNREAD)
+            drifts = tuple(
+                other_drift
+                for other_drift in state.drifts
+                if other_drift.key and other_drift.kind is not DriftKind.UNREAD
+            )
             if not self._workbench.session.probing:
-                missing = [one for one in state.drifts if one.kind is DriftKind.MISSING]
-                lost = "".join(f" Line {one.line}: {one.why}." for one in missing[:3])
+                missing = [other_drift for other_drift in state.drifts if other_drift.kind is DriftKind.MISSING]
+                lost = "".join(f" Line {other_drift.line}: {other_drift.why}." for other_drift in missing[:3])
                 more = f" And {len(missing) - 3} more." if len(missing) > 3 else ""
                 troubles += [NotFoundError(f"{self.name} names what is not here.{lost}{more}")] if missing else []
-        if found != self.drifts:
-            self.drifts, self._by_target = found, {}
-            for one in found:
-                self._by_target.setdefault(str(one.target), {})[one.key] = one
-        fresh = tuple(one for one in troubles if one.message not in self._told)
-        self._told = frozenset(one.message for one in troubles)
+        if drifts != self.drifts:
+            self.drifts, self._by_target = drifts, {}
+            for drift in drifts:
+                self._by_target.setdefault(str(drift.target), {})[drift.key] = drift
+        fresh = tuple(error for error in troubles if error.message not in self._told)
+        self._told = frozenset(error.message for error in troubles)
         return fresh
 
     def _read_file(self, file: Path) -> DesiredFile:

@@ -46,20 +46,20 @@ async def _export(
 
     inventory = await bench.hardware.probe()
     things = [await bench.hardware.find(target) for target in targets] if targets else all_of(inventory)
-    found, troubles = await exported(bench, things, by_model=by_model)
+    matches, troubles = await exported(bench, things, by_model=by_model)
     for trouble in troubles:
         say(clean(trouble, 500))
     if as_json:
         from app.features.apply.presentation import export_json
 
-        print_json(targets=export_json(found))
+        print_json(targets=export_json(matches))
         if not goes_on():
             return DONE
     if output is None:
-        data(document_of(found).rstrip("\n"))
+        data(document_of(matches).rstrip("\n"))
         return DONE
     from app.features.apply.exporting import write_settings
 
-    write_settings(output, found)
+    write_settings(output, matches)
     say(f"Written to {clean(str(output), 300)}")
     return DONE

@@ -21,36 +21,36 @@ if TYPE_CHECKING:
 HELP = "`raidbench apply` takes it. A file of settings that is there keeps its comments and gets the values of now."
 
 
-def chosen(inventory: Inventory, thing: Thing | None, found: Collection[str]) -> tuple[Thing, ...]:
-    """What is exported: all that a filter has `found`; without one the `thing`, of a card with all behind it.
+def chosen(inventory: Inventory, device: Thing | None, matches: Collection[str]) -> tuple[Thing, ...]:
+    """What is exported: all that a filter has `matches`; without one the `device`, of a card with all behind it.
 
     A disk that is also an array or a vendor's drive comes with the settings of its queue.
     """
-    if found:
-        roots = [one for one in map(inventory.find, found) if one is not None]
-    elif isinstance(thing, Controller):
-        roots = list(_all_of(next(one for one in arranged(inventory) if one.thing == thing)))
+    if matches:
+        roots = [other_device for other_device in map(inventory.find, matches) if other_device is not None]
+    elif isinstance(device, Controller):
+        roots = list(_all_of(next(node for node in arranged(inventory) if node.thing == device)))
     else:
-        roots = [] if thing is None else [thing]
-    twins = {one.target: inventory.twin(one) for one in roots}
-    both = (part for one in roots for part in (one, twins[one.target]) if part is not None)
+        roots = [] if device is None else [device]
+    twins = {root.target: inventory.twin(root) for root in roots}
+    both = (part for root in roots for part in (root, twins[root.target]) if part is not None)
     return tuple({part.target: part for part in both}.values())
 
 
 def _all_of(branch: DeviceTreeNode) -> Iterator[Thing]:
     yield branch.thing
-    for one in branch.below:
-        yield from _all_of(one)
+    for node in branch.below:
+        yield from _all_of(node)
 
 
 def export_settings(
-    app: AppInterface, inventory: Inventory, thing: Thing | None, found: Collection[str], say: Callable[[str], None]
+    app: AppInterface, inventory: Inventory, device: Thing | None, matches: Collection[str], say: Callable[[str], None]
 ) -> None:
-    """Ask where the settings of what a filter has `found`, else of the `thing` under the cursor, are written to."""
-    things = chosen(inventory, thing, found)
+    """Ask where the settings of what a filter has `matches`, else of the `device` under the cursor, are written to."""
+    things = chosen(inventory, device, matches)
     if things:
         twins = {twin.target for twin in map(inventory.twin, things) if twin is not None}
-        SettingsExport(app, things, sum(one.target not in twins for one in things)).ask()
+        SettingsExport(app, things, sum(other_device.target not in twins for other_device in things)).ask()
     else:
         say("There is no device under the cursor.")
 

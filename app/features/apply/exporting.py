@@ -64,23 +64,25 @@ async def exported(
     `by_model`: not each thing, but each sort of them, as far as all of a sort have the same, for other machines.
     """
     inventory = bench.session.inventory
-    found: list[ExportedTarget] = []
+    targets: list[ExportedTarget] = []
     sorts: dict[tuple[tuple[str, str], ...], list[ExportedTarget]] = {}
     troubles: list[str] = []
-    for thing in things:
+    for device in things:
         try:
-            readings = await bench.hardware.machine.kept(thing.target)
+            readings = await bench.hardware.machine.kept(device.target)
         except RaidbenchError as error:
-            troubles.append(f"{thing.target} was left out: {error.message}")
+            troubles.append(f"{device.target} was left out: {error.message}")
             continue
-        one = _target(inventory, thing, bench.hardware.settings(thing.target), readings)
-        if one.values or one.expect:
-            found.append(one)
-            if (sort := sort_of(thing)) is not None:
-                sorts.setdefault(tuple(sort.items()), []).append(one)
+        target = _target(inventory, device, bench.hardware.settings(device.target), readings)
+        if target.values or target.expect:
+            targets.append(target)
+            if (sort := sort_of(device)) is not None:
+                sorts.setdefault(tuple(sort.items()), []).append(target)
     if by_model:
-        found = [one for sort, same in sorts.items() for one in _of_sort(inventory, dict(sort), same)]
-    return tuple(found), tuple(troubles)
+        targets = [
+            other_target for sort, same in sorts.items() for other_target in _of_sort(inventory, dict(sort), same)
+        ]
+    return tuple(targets), tuple(troubles)
 
 
 def _of_sort(
@@ -88,12 +90,12 @@ def _of_sort(
 ) -> Iterator[ExportedTarget]:
     """What all things that the selector means have; nothing where that is nothing."""
     whole = len(selected(inventory, select))
-    values = _common([one.values for one in same], whole)
+    values = _common([target.values for target in same], whole)
     if not values:
         return
     (what,) = (select[key] for key in select if key not in ("vendor", "kind"))
     comment = f"{select['vendor']}: {what}" if whole == 1 else f"{select['vendor']}: {whole} × {what}"
-    expect = _common([one.expect for one in same], whole)
+    expect = _common([target.expect for target in same], whole)
     yield ExportedTarget(select=select, comment=clean(comment, 160), values=values, expect=expect)
 
 
@@ -113,11 +115,11 @@ def all_of(inventory: Inventory) -> tuple[Thing, ...]:
 
 
 def _target(
-    inventory: Inventory, thing: Thing, declared: tuple[Setting, ...], readings: Mapping[str, Reading]
+    inventory: Inventory, device: Thing, declared: tuple[Setting, ...], readings: Mapping[str, Reading]
 ) -> ExportedTarget:
     values, expect, risky = [], [], False
-    if isinstance(thing, Array) and thing.level is not Level.UNKNOWN and thing.strip_bytes is not None:
-        expect.append(ExportedValue(key="level", value=thing.level.value, comment="RAID level"))
+    if isinstance(device, Array) and device.level is not Level.UNKNOWN and device.strip_bytes is not None:
+        expect.append(ExportedValue(key="level", value=device.level.value, comment="RAID level"))
     for setting in declared:
         reading = readings.get(setting.key)
         if reading is None or reading.now in (None, "unknown") or setting.secret or setting.stands_for:
@@ -130,11 +132,11 @@ def _target(
             risks = {choice.risk for choice in reading.choices} | {setting.risk}
             risky = risky or not risks <= {Risk.NONE, Risk.PERFORMANCE}
     return ExportedTarget(
-        select=selector_of(inventory, thing),
-        comment=_about(thing),
+        select=selector_of(inventory, device),
+        comment=_about(device),
         values=tuple(values),
         expect=tuple(expect),
-        word=nameplate_of(inventory, thing.target).word if risky else None,
+        word=nameplate_of(inventory, device.target).word if risky else None,
     )
 
 
@@ -147,25 +149,25 @@ def _may_be_set(setting: Setting, reading: Reading) -> bool:
 
 
 def _meaning(setting: Setting, reading: Reading) -> str:
-    choice = next((one for one in reading.choices if one.value == reading.now), None)
+    choice = next((choice for choice in reading.choices if choice.value == reading.now), None)
     label = choice.label if choice is not None and choice.label != choice.value else ""
     unit = reading.span.unit if reading.span is not None else setting.unit
-    told = ": ".join(filter(None, (setting.label, label)))
-    return clean(f"{told}, in {unit}" if unit and unit not in told else told, 100)
+    text = ": ".join(filter(None, (setting.label, label)))
+    return clean(f"{text}, in {unit}" if unit and unit not in text else text, 100)
 
 
-def _about(thing: Thing) -> str:
-    words: tuple[str | None, ...]
-    match thing:
+def _about(device: Thing) -> str:
+    parts: tuple[str | None, ...]
+    match device:
         case Controller():
-            words = (thing.model, thing.firmware and f"firmware {thing.firmware}")
+            parts = (device.model, device.firmware and f"firmware {device.firmware}")
         case Array():
-            level = thing.level.value if thing.level is not Level.UNKNOWN else None
-            words = (level, thing.name, size_words(thing.size_bytes) if thing.size_bytes else None)
+            level = device.level.value if device.level is not Level.UNKNOWN else None
+            parts = (level, device.name, size_words(device.size_bytes) if device.size_bytes else None)
         case Drive():
-            words = (thing.model, size_words(thing.size_bytes) if thing.size_bytes else None, thing.interface)
-    told = ", ".join(clean(word, 80) for word in words if word)
-    return f"{thing.target}: {told}" if told else str(thing.target)
+            parts = (device.model, size_words(device.size_bytes) if device.size_bytes else None, device.interface)
+    text = ", ".join(clean(word, 80) for word in parts if word)
+    return f"{device.target}: {text}" if text else str(device.target)
 
 
 def document_of(targets: Iterable[ExportedTarget], older: str | None = None) -> str:
@@ -183,8 +185,8 @@ def document_of(targets: Iterable[ExportedTarget], older: str | None = None) -> 
             document.add(tomlkit.comment(line))
         document.add("format", tomlkit.item(FORMAT))
         rows = tomlkit.aot()
-        for one in targets:
-            rows.append(_table(one))
+        for target in targets:
+            rows.append(_table(target))
         if rows:
             document.append("target", rows)
         return _ended(tomlkit.dumps(document))
@@ -198,12 +200,12 @@ def document_of(targets: Iterable[ExportedTarget], older: str | None = None) -> 
     if known is None:
         known = tomlkit.aot()
         document.append("target", known)
-    for one in targets:
-        there = next((table for table in known if dict(table.get("select", {})) == dict(one.select)), None)
+    for target in targets:
+        there = next((table for table in known if dict(table.get("select", {})) == dict(target.select)), None)
         if there is None:
-            known.append(_table(one))
+            known.append(_table(target))
             continue
-        for part, values in (("set", one.values), ("expect", one.expect)):
+        for part, values in (("set", target.values), ("expect", target.expect)):
             for value in values if part in there else ():
                 if value.key in there[part]:
                     there[part][value.key] = _number_or_word(value.value)
@@ -214,19 +216,19 @@ def _ended(text: str) -> str:
     return text.rstrip("\n") + "\n"
 
 
-def _table(one: ExportedTarget) -> Any:
+def _table(target: ExportedTarget) -> Any:
     import tomlkit
 
     table = tomlkit.table()
-    table.add(tomlkit.comment(one.comment))
+    table.add(tomlkit.comment(target.comment))
     select = tomlkit.inline_table()
     for key in SELECTS:
-        if key in one.select:
-            select.append(key, one.select[key])
+        if key in target.select:
+            select.append(key, target.select[key])
     table.append("select", select)
-    if one.word is not None:
-        table.add(tomlkit.comment(f'confirm = "{clean(one.word, 60)}" # where what is set may cost data or service'))
-    for part, values in (("set", one.values), ("expect", one.expect)):
+    if target.word is not None:
+        table.add(tomlkit.comment(f'confirm = "{clean(target.word, 60)}" # where what is set may cost data or service'))
+    for part, values in (("set", target.values), ("expect", target.expect)):
         if values:
             table.append(part, _part(values))
     return table

@@ -65,8 +65,8 @@ def outcome_json(outcome: ApplyResult) -> json_schema.Json:
     """What became of the set."""
     return {
         "changes": [_step(step) for step in outcome.steps],
-        "not_done": [json_schema.change(one) for one in outcome.left],
-        "files": [one.rule.path for one in outcome.kept],
+        "not_done": [json_schema.change(change) for change in outcome.left],
+        "files": [ref.rule.path for ref in outcome.kept],
         "files_not_written": dict(outcome.unkept),
     }
 

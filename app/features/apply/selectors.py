@@ -25,59 +25,61 @@ def selected(inventory: Inventory, select: Mapping[str, str]) -> tuple[Thing, ..
     """
     exact = "address" in select or "vendor" in select
     hidden = frozenset() if exact else inventory.twins
-    return tuple(one for one in everything(inventory) if one.target not in hidden and _is_meant(one, select))
+    return tuple(
+        device for device in everything(inventory) if device.target not in hidden and _is_meant(device, select)
+    )
 
 
-def _is_meant(thing: Thing, select: Mapping[str, str]) -> bool:
-    if select.get("vendor", thing.target.backend) != thing.target.backend:  # a file of all selects often
+def _is_meant(device: Thing, select: Mapping[str, str]) -> bool:
+    if select.get("vendor", device.target.backend) != device.target.backend:  # a file of all selects often
         return False
-    known = marks(thing)
+    known = marks(device)
     return all(value in known.get(key, ()) for key, value in select.items())
 
 
-def marks(thing: Thing) -> dict[str, tuple[str, ...]]:
+def marks(device: Thing) -> dict[str, tuple[str, ...]]:
     """What a thing is known by, by the key of a selector."""
-    found: dict[str, tuple[str | None, ...]] = {
-        "address": (str(thing.target),),
-        "vendor": (thing.target.backend,),
-        "kind": (kind_of(thing),),
+    matches: dict[str, tuple[str | None, ...]] = {
+        "address": (str(device.target),),
+        "vendor": (device.target.backend,),
+        "kind": (kind_of(device),),
     }
-    match thing:
+    match device:
         case Controller():
-            found |= {"serial": (thing.serial,), "model": (thing.model,)}
+            matches |= {"serial": (device.serial,), "model": (device.model,)}
         case Array():
-            own = thing.identity
-            found |= {"level": (thing.level.value,), "name": (thing.name,)}
-            found |= {"wwn": (own.wwn,), "serial": (own.serial,)} if own is not None else {}
+            own = device.identity
+            matches |= {"level": (device.level.value,), "name": (device.name,)}
+            matches |= {"wwn": (own.wwn,), "serial": (own.serial,)} if own is not None else {}
         case Drive():
-            own = thing.identity
-            found |= {"media": (thing.media.value,), "model": (thing.model,)}
-            found |= {
-                "wwn": (thing.wwn, own.wwn if own else None),
-                "serial": (thing.serial, own.serial if own else None),
+            own = device.identity
+            matches |= {"media": (device.media.value,), "model": (device.model,)}
+            matches |= {
+                "wwn": (device.wwn, own.wwn if own else None),
+                "serial": (device.serial, own.serial if own else None),
             }
-    if not isinstance(thing, Controller):
-        points = [use.detail.removeprefix("mounted on ") for use in thing.uses if use.kind == "mount"]
-        folder = thing.folder if isinstance(thing, Array) else None
-        found["mount"] = (*points, folder)
-    return {key: tuple(dict.fromkeys(value for value in values if value)) for key, values in found.items()}
+    if not isinstance(device, Controller):
+        points = [use.detail.removeprefix("mounted on ") for use in device.uses if use.kind == "mount"]
+        folder = device.folder if isinstance(device, Array) else None
+        matches["mount"] = (*points, folder)
+    return {key: tuple(dict.fromkeys(value for value in values if value)) for key, values in matches.items()}
 
 
-def selector_of(inventory: Inventory, thing: Thing) -> dict[str, str]:
+def selector_of(inventory: Inventory, device: Thing) -> dict[str, str]:
     """What means this thing and no other: by its WWN or serial number where that does, else by its address."""
-    own = marks(thing)
+    own = marks(device)
     for key in ("wwn", "serial"):
         for value in own.get(key, ()):
-            select = {"vendor": thing.target.backend, "kind": own["kind"][0], key: value}
-            if len(value) >= 4 and selected(inventory, select) == (thing,):
+            select = {"vendor": device.target.backend, "kind": own["kind"][0], key: value}
+            if len(value) >= 4 and selected(inventory, select) == (device,):
                 return {name: select[name] for name in SELECTS if name in select}
-    return {"address": str(thing.target)}
+    return {"address": str(device.target)}
 
 
-def sort_of(thing: Thing) -> dict[str, str] | None:
+def sort_of(device: Thing) -> dict[str, str] | None:
     """What means all of its sort, on any machine: vendor and model, of arrays the level; None where that is unknown."""
-    own = marks(thing)
+    own = marks(device)
     key = next((key for key in ("model", "level", "media") if own.get(key)), None)
     if key is None:
         return None
-    return {"vendor": thing.target.backend, "kind": own["kind"][0], key: own[key][0]}
+    return {"vendor": device.target.backend, "kind": own["kind"][0], key: own[key][0]}

@@ -119,12 +119,12 @@ def _target(table: TomlTable) -> DesiredTarget:
 
 
 def _values(table: TomlTable) -> dict[str, str]:
-    found: dict[str, str] = {}
+    matches: dict[str, str] = {}
     for key, value in table.given.items():
         if not _KEY.fullmatch(key):
             raise table.error(key, f"{clean(key, 40)!r} is no key of a setting.")
-        found[key] = table.parse(key, _value, value)
-    return found
+        matches[key] = table.parse(key, _value, value)
+    return matches
 
 
 def _value(value: Any) -> str:

@@ -65,14 +65,14 @@ def list_command(free: bool, as_json: bool) -> int:
 
 
 async def _list(bench: Workbench, _: Interruption, free: bool, as_json: bool) -> int:
-    found, problems = await _candidates(bench)
-    shown = [one for one in found if one.free or not free]
+    candidates, problems = await _candidates(bench)
+    shown = [candidate for candidate in candidates if candidate.free or not free]
     inventory = bench.session.inventory
     made = bench.arrays.made_here.entries()
     if as_json:
         serials = view.serials_of(inventory)
         arrays = [view.array(array, serials) for array in inventory.arrays]
-        drives = [view.candidate(one) for one in shown]
+        drives = [view.candidate(candidate) for candidate in shown]
         made_here = [view.made_here(entry) for entry in made]
         print_json(host=bench.host.name, simulated=bench.simulated, arrays=arrays, drives=drives, made_here=made_here)
         return DONE
@@ -81,10 +81,10 @@ async def _list(bench: Workbench, _: Interruption, free: bool, as_json: bool) ->
         lines(fitted_lines(filled(view.arrays_table(inventory)), width))
         lines([""])
     lines(fitted_lines(filled(view.drives_table(shown)), width))
-    whole = [one for one in found if not one.shared]
-    count = sum(one.free for one in whole)
+    whole = [candidate for candidate in candidates if not candidate.shared]
+    count = sum(candidate.free for candidate in whole)
     say(f"{count} of {len(whole)} drives {'is' if count == 1 else 'are'} free to make an array of.")
-    for group in dict.fromkeys(one.controller for one in found if one.shared and one.free):
+    for group in dict.fromkeys(candidate.controller for candidate in candidates if candidate.shared and candidate.free):
         say(f"{group} has free extents to make a volume of.")
     for entry in made:
         say(view.made_here_sentence(entry))
@@ -103,7 +103,7 @@ async def _candidates(
 
 
 @array_command.command("create")
-@click.argument("level", type=click.Choice([one.value for one in LEVELS]), metavar="LEVEL")
+@click.argument("level", type=click.Choice([level.value for level in LEVELS]), metavar="LEVEL")
 @click.argument("drives", nargs=-1, required=True, metavar="DRIVE...")
 @click.option("--strip", metavar="SIZE", help="Bytes on a drive before the next one follows: 64k, 256k, 1M.")
 @click.option("--spans", type=click.IntRange(1, 8), help="Spans of raid10, raid50 and raid60; pairs, or two.")
@@ -143,8 +143,8 @@ async def _create(bench: Workbench, _: Interruption, wish: ArrayRequest, options
     from app.core.changes.arrays.builder import plate_of
     from app.core.changes.arrays.candidates import chosen, new_name, plan_array
 
-    found = (await _candidates(bench, options.drives))[0]
-    wish = replace(wish, drives=chosen(found, options.drives), name=wish.name or new_name())
+    candidates = (await _candidates(bench, options.drives))[0]
+    wish = replace(wish, drives=chosen(candidates, options.drives), name=wish.name or new_name())
     plan = await plan_array(bench.hardware.machine, wish, assume_clean=options.assume_clean)
     if options.as_json and options.dry_run:
         print_json(dry_run=True, simulated=bench.simulated, array=view.plan(plan))
@@ -196,18 +196,18 @@ async def _delete(bench: Workbench, _: Interruption, name: str, typed: str | Non
     from app.core.changes.arrays.builder import plate_of_made
 
     await bench.hardware.probe()
-    entry, found = await bench.arrays.deletable(name, note=not dry_run)
+    entry, match = await bench.arrays.deletable(name, note=not dry_run)
     show = say if as_json else lambda row: lines([row])
-    for row in (clean(found.words, 400), "", "What deletes it:", *steps(found.remove)):
+    for row in (clean(match.words, 400), "", "What deletes it:", *steps(match.remove)):
         show(row)
     if not dry_run:
         word = confirm.confirmed(Risk.DESTROYS_DATA, (plate_of_made(entry),), yes=False, typed=typed, what="Delete it")
         await begin(bench)
-        found = await bench.arrays.delete(name, typed=word)
+        match = await bench.arrays.delete(name, typed=word)
     if as_json:
-        told = {"name": name, "address": str(found.target), "device": found.device}
-        removing = [step.shown() for step in found.remove]
-        print_json(dry_run=dry_run, simulated=bench.simulated, array={**told, "steps": removing})
+        fields = {"name": name, "address": str(match.target), "device": match.device}
+        removing = [step.shown() for step in match.remove]
+        print_json(dry_run=dry_run, simulated=bench.simulated, array={**fields, "steps": removing})
     elif dry_run:
         say("Dry run: nothing was changed.")
     else:

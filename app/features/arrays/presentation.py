@@ -27,17 +27,17 @@ def arrays_table(inventory: Inventory) -> Table:
     serials = serials_of(inventory)
     rows = tuple(
         Row(
-            key=str(one.target),
+            key=str(array.target),
             cells=(
-                str(one.target),
-                one.level.value,
-                "" if one.strip_bytes is None else exact_words(one.strip_bytes),
-                size_words(one.size_bytes),
-                one.state.value,
-                ", ".join(serials.get(member, str(member)) for member in one.members),
+                str(array.target),
+                array.level.value,
+                "" if array.strip_bytes is None else exact_words(array.strip_bytes),
+                size_words(array.size_bytes),
+                array.state.value,
+                ", ".join(serials.get(member, str(member)) for member in array.members),
             ),
         )
-        for one in inventory.arrays
+        for array in inventory.arrays
     )
     return Table(columns=columns, rows=rows, heading="Arrays")
 
@@ -47,7 +47,7 @@ def serials_of(inventory: Inventory) -> Mapping[Target, str]:
     return {drive.target: drive.serial for drive in inventory.drives if drive.serial}
 
 
-def drives_table(found: Sequence[Candidate]) -> Table:
+def drives_table(candidates: Sequence[Candidate]) -> Table:
     """One row a drive: whether it is free, else the first reason why not."""
     columns = (
         Column(title="Drive", key="drive"),
@@ -58,11 +58,17 @@ def drives_table(found: Sequence[Candidate]) -> Table:
     )
     rows = tuple(
         Row(
-            key=str(one.drive),
-            dim=not one.free,
-            cells=(str(one.drive), one.model or "", one.serial or "", size_words(one.size_bytes), _standing(one)),
+            key=str(candidate.drive),
+            dim=not candidate.free,
+            cells=(
+                str(candidate.drive),
+                candidate.model or "",
+                candidate.serial or "",
+                size_words(candidate.size_bytes),
+                _standing(candidate),
+            ),
         )
-        for one in found
+        for candidate in candidates
     )
     return Table(columns=columns, rows=rows, heading="Drives")
 
@@ -142,8 +148,8 @@ def plan_facts(plan: ArrayPlan) -> Facts:
 
 def layout_words(layout: str) -> str:
     """Return a layout of RAID 10 in words: `2 far copies`."""
-    found = LAYOUT.fullmatch(layout)
-    return layout if found is None else f"{found[2]} {ARRANGEMENTS[found[1]]} copies"
+    match = LAYOUT.fullmatch(layout)
+    return layout if match is None else f"{match[2]} {ARRANGEMENTS[match[1]]} copies"
 
 
 def _lines(plan: ArrayPlan) -> Iterator[FactLine]:
@@ -170,21 +176,21 @@ def _lines(plan: ArrayPlan) -> Iterator[FactLine]:
 
 def plan_sentences(plan: ArrayPlan) -> tuple[str, ...]:
     """Warnings, what would be lost, and what has to be typed for it."""
-    told = [*filter(None, (plan.by_hand,)), *plan.warnings]
+    lines = [*filter(None, (plan.by_hand,)), *plan.warnings]
     lies = [line for drive in plan.wish.drives for line in drive.lies]
-    told += [f"Would be lost: {line}." for line in lies]
+    lines += [f"Would be lost: {line}." for line in lies]
     if lies:
-        told.append("Its mark may stay: when the array is deleted it looks as before, and what it held is gone.")
+        lines.append("Its mark may stay: when the array is deleted it looks as before, and what it held is gone.")
     unknown = [drive for drive in plan.wish.drives if not drive.seen and not drive.shared]
     if unknown:
-        serials = ", ".join(one.serial or one.place for one in unknown)
-        told.append(
+        serials = ", ".join(candidate.serial or candidate.place for candidate in unknown)
+        lines.append(
             "The card says that no array uses these drives. raidbench cannot read what lies on them; one that came "
             f"from another machine may hold data, which would be lost: {serials}."
         )
         if not plan.by_hand:
-            told.append(f"Who makes it has to mean these very drives: {words_to_type(unknown)}.")
-    return tuple(told)
+            lines.append(f"Who makes it has to mean these very drives: {words_to_type(unknown)}.")
+    return tuple(lines)
 
 
 def plan(one: ArrayPlan) -> json_schema.Json:

@@ -109,8 +109,8 @@ class NewArrayScreen(WorkbenchScreen):
         self._ticked = tuple(key for key in self._ticked if key in free)
         self._say_busy("")
 
-    def _say_busy(self, words: str) -> None:
-        self._busy = words
+    def _say_busy(self, text: str) -> None:
+        self._busy = text
         if self.there:
             self._draw()
 
@@ -128,8 +128,8 @@ class NewArrayScreen(WorkbenchScreen):
         """All that stands against the drive under the cursor, or what would be lost on it."""
         key = self.query_one(KeyedTable).cursor
         drive = next((drive for drive in self._drives if str(drive.drive) == key), None)
-        words = TICK if drive is None else " ".join(drive.why_not) or "; ".join((*drive.cautions, *drive.lies)) or TICK
-        self.query_one("#array-help", TextParagraphs).say(clean(words, 400), "muted")
+        text = TICK if drive is None else " ".join(drive.why_not) or "; ".join((*drive.cautions, *drive.lies)) or TICK
+        self.query_one("#array-help", TextParagraphs).say(clean(text, 400), "muted")
 
     def _chosen(self) -> tuple[Candidate, ...]:
         known = {str(drive.drive): drive for drive in self._drives}
@@ -174,7 +174,7 @@ class NewArrayScreen(WorkbenchScreen):
             self.say(f"{drive.place}: {drive.why_not[0]}", severity="warning")
         elif key is not None:
             ticked = self._ticked
-            self._ticked = tuple(one for one in ticked if one != key) if key in ticked else (*ticked, key)
+            self._ticked = tuple(name for name in ticked if name != key) if key in ticked else (*ticked, key)
             self._draw()
 
     def action_level(self, step: int) -> None:
@@ -261,11 +261,11 @@ class NewArrayScreen(WorkbenchScreen):
 
     async def _review_deletion(self, entry: ArrayJournalEntry) -> None:
         try:
-            entry, found = await self._app.workbench.arrays.deletable(entry.array.name, note=True)
+            entry, match = await self._app.workbench.arrays.deletable(entry.array.name, note=True)
         except RaidbenchError as error:
             self._app.tell(error, title=f"{entry.array.name} is not deleted")
             return
-        asked = _asked_to_delete(entry, found)
+        asked = _asked_to_delete(entry, match)
         if await self._app.push_screen_wait(ConfirmDialog(asked)):
             self._app.run_worker(self._delete(entry), group="write", exit_on_error=True)
 
@@ -301,14 +301,14 @@ def _asked_of(plan: ArrayPlan) -> Confirmation:
     )
 
 
-def _asked_to_delete(entry: ArrayJournalEntry, found: ArrayMatch) -> Confirmation:
+def _asked_to_delete(entry: ArrayJournalEntry, match: ArrayMatch) -> Confirmation:
     plate = plate_of_made(entry)
     return Confirmation(
         title=f"Delete {entry.array.name}",
         tier="destructive",
         devices=(plate.sentence,),
-        summary=found.words,
-        commands=tuple(step.argv for step in found.remove),
+        summary=match.words,
+        commands=tuple(step.argv for step in match.remove),
         risks=("The array is taken apart: what was written to it is lost.",),
         required=plate.word,
         apply_label="Delete",

@@ -84,9 +84,10 @@ def _tell(checked: CheckResult, severity: str, *, nagios: bool, as_json: bool) -
         if not goes_on():
             return status
     width = terminal_width() or WIDTH
-    lines(row for told in checked.findings for row in _rows(told, width))
-    for one in checked.unknown:
-        _say(f"Not known: {one.rule.id} at {clean(one.said.where, 200)}: {clean(view.why(one), 300)}.", width)
+    lines(row for finding in checked.findings for row in _rows(finding, width))
+    for result in checked.unknown:
+        where, why = clean(result.said.where, 200), clean(view.why(result), 300)
+        _say(f"Not known: {result.rule.id} at {where}: {why}.", width)
     for problem in checked.problems:
         _say(f"{clean(problem.where)}: {clean(problem.message, 500)} {clean(problem.hint, 500)}".rstrip(), width)
     say(view.summary(checked))
@@ -97,15 +98,19 @@ def _say(text: str, width: int) -> None:
     say_all(folded(text, width))
 
 
-def _rows(told: RuleResult, width: int) -> list[str]:
+def _rows(rule_result: RuleResult, width: int) -> list[str]:
     from app.features.check import presentation as view
     from app.features.check.finding import Finding
 
-    severity = told.rule.severity.value
-    head = f"{paint(f'{severity:<5}', _COLOURS[severity])}  {told.rule.id}  {clean(told.said.where, 200)}"
-    rows = [head, *folded(clean(view.message(told), 500), width, first=" " * 7)]
-    command = told.said.staged.command if isinstance(told.said, Finding) and told.said.staged is not None else None
-    for label, words in view.finding_lines(told):
+    severity = rule_result.rule.severity.value
+    head = f"{paint(f'{severity:<5}', _COLOURS[severity])}  {rule_result.rule.id}  {clean(rule_result.said.where, 200)}"
+    rows = [head, *folded(clean(view.message(rule_result), 500), width, first=" " * 7)]
+    command = (
+        rule_result.said.staged.command
+        if isinstance(rule_result.said, Finding) and rule_result.said.staged is not None
+        else None
+    )
+    for label, text in view.finding_lines(rule_result):
         first = f"       {label:<6} "
-        rows += [f"{first}{words}"] if words == command else folded(clean(words, 500), width, first=first)
+        rows += [f"{first}{text}"] if text == command else folded(clean(text, 500), width, first=first)
     return [row.rstrip() for row in rows]

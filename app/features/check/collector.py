@@ -51,17 +51,17 @@ Readings = dict[Target, Mapping[str, Reading]]
 async def readings_of(machine: MachineBackends, inventory: Inventory) -> tuple[Readings, tuple[Problem, ...]]:
     """What is set on everything, as the last look read it where that is kept; problems of what cannot be read."""
     problems: list[Problem] = []
-    found: Readings = {}
+    matches: Readings = {}
     things: tuple[Controller | Array | Drive, ...] = (*inventory.controllers, *inventory.arrays, *inventory.drives)
 
     async def ask(target: Target) -> None:
         try:
-            found[target] = await machine.kept(target)
+            matches[target] = await machine.kept(target)
         except RaidbenchError as error:
             problems.append(Problem(where=str(target), message=error.message, hint=error.hint))
 
-    await asyncio.gather(*(ask(thing.target) for thing in things))
-    return {thing.target: found[thing.target] for thing in things if thing.target in found}, tuple(problems)
+    await asyncio.gather(*(ask(device.target) for device in things))
+    return {device.target: matches[device.target] for device in things if device.target in matches}, tuple(problems)
 
 
 async def gather(host: Host, inventory: Inventory, readings: Mapping[Target, Mapping[str, Reading]]) -> SystemSnapshot:
@@ -95,12 +95,12 @@ async def gather(host: Host, inventory: Inventory, readings: Mapping[Target, Map
 
 def cpu_list(text: str) -> frozenset[int]:
     """CPUs of a list as the kernel prints it: `0-3,8`; none of what is no list. Pure."""
-    found: set[int] = set()
+    numbers: set[int] = set()
     for part in text.strip().split(","):
         first, _, last = part.partition("-")
         if first.isdigit() and (last or first).isdigit() and len(last) < 7:
-            found |= set(range(int(first), int(last or first) + 1))
-    return frozenset(found)
+            numbers |= set(range(int(first), int(last or first) + 1))
+    return frozenset(numbers)
 
 
 async def _blocks(host: Host) -> dict[str, BlockDevice]:
@@ -114,29 +114,31 @@ async def _blocks(host: Host) -> dict[str, BlockDevice]:
         *await host.list("/sys/block/*/md/dev-*/bad_blocks"),
     ]
     texts = await host.read_many([*wanted, *starts, *offsets])
-    found = {}
+    matches = {}
     for path in paths:
         name = path.rsplit("/", 1)[1]
-        own = {one.removeprefix(f"{path}/"): clean(text) for one, text in texts.items() if one.startswith(f"{path}/")}
+        own = {
+            name.removeprefix(f"{path}/"): clean(text) for name, text in texts.items() if name.startswith(f"{path}/")
+        }
         parts = [
-            Partition(name=one.split("/")[4], start=int(texts[one]) * 512)
-            for one in _below(path, starts)
-            if texts.get(one, "").isdigit()
+            Partition(name=name.split("/")[4], start=int(texts[name]) * 512)
+            for name in _below(path, starts)
+            if texts.get(name, "").isdigit()
         ]
         driver = await host.link(f"{path}/device/driver")
-        found[name] = BlockDevice(
+        matches[name] = BlockDevice(
             name=name,
             attributes=own,
-            below=tuple(one.rsplit("/", 1)[1] for one in _below(path, below)),
+            below=tuple(name.rsplit("/", 1)[1] for name in _below(path, below)),
             parts=tuple(parts),
             queues=len(_below(path, queues)) or None,
             driver=driver.rsplit("/", 1)[1] if driver else "",
         )
-    return found
+    return matches
 
 
 def _below(path: str, paths: Iterable[str]) -> list[str]:
-    return [one for one in paths if one.startswith(f"{path}/")]
+    return [name for name in paths if name.startswith(f"{path}/")]
 
 
 async def _nvme(host: Host) -> dict[str, str]:
@@ -152,13 +154,13 @@ async def _nvme_states(host: Host) -> dict[str, str]:
 async def _links(host: Host, names: Iterable[str]) -> dict[str, DiskLink]:
     disks = [name for name in names if name.startswith("sd")]
     paths = await asyncio.gather(*(host.link(f"/sys/block/{name}") for name in disks))
-    found = {}
+    matches = {}
     for name, path in zip(disks, paths, strict=True):
         ata, sas = _ATA_PORT.search(path or ""), _SAS_PORT.match(path or "")
         link = await _ata_link(host, ata[1]) if ata else await _sas_link(host, sas[1]) if sas else None
         if link is not None and link.now is not None:
-            found[name] = link
-    return found
+            matches[name] = link
+    return matches
 
 
 async def _ata_link(host: Host, port: str) -> DiskLink:
@@ -182,25 +184,25 @@ async def _sas_link(host: Host, port: str) -> DiskLink:
 
 def _gigabits(text: str | None) -> float | None:
     """Return the Gb/s of `6.0 Gbps` or `12.0 Gbit`; None for `Unknown` and `<unknown>`."""
-    found = _RATE.match((text or "").strip())
-    return float(found[1]) if found else None
+    match = _RATE.match((text or "").strip())
+    return float(match[1]) if match else None
 
 
 async def _filesystem_errors(host: Host) -> dict[str, int]:
     """Return the counts of ext4 by device; those of btrfs by the UUID of the filesystem."""
-    found: dict[str, int] = {}
+    matches: dict[str, int] = {}
     texts = await host.read_many([path for pattern in _ERRORS for path in await host.list(pattern)])
     for path, text in texts.items():
         numbers = [int(word) for word in text.split() if word.isascii() and word.isdigit()]
         name = clean(path.split("/")[4], 100)
-        found[name] = found.get(name, 0) + sum(numbers)
-    return {name: count for name, count in found.items() if count}
+        matches[name] = matches.get(name, 0) + sum(numbers)
+    return {name: count for name, count in matches.items() if count}
 
 
 async def _slots(host: Host, addresses: Iterable[str]) -> dict[str, PciSlot]:
     wanted = sorted(addresses)
-    found = await asyncio.gather(*(_slot(host, f"{DEVICES}/{one}") for one in wanted))
-    return {address: slot for address, slot in zip(wanted, found, strict=True) if slot is not None}
+    slots = await asyncio.gather(*(_slot(host, f"{DEVICES}/{name}") for name in wanted))
+    return {address: slot for address, slot in zip(wanted, slots, strict=True) if slot is not None}
 
 
 async def _slot(host: Host, path: str) -> PciSlot | None:
@@ -211,13 +213,13 @@ async def _slot(host: Host, path: str) -> PciSlot | None:
     real = await host.link(path)
     above = real.rpartition("/")[0] if real else ""
     port = await host.read_many([f"{above}/{name}" for name in SLOT]) if above else {}
-    irqs = [one.rsplit("/", 1)[1] for one in await host.list(f"{path}/msi_irqs/*")]
+    irqs = [name.rsplit("/", 1)[1] for name in await host.list(f"{path}/msi_irqs/*")]
     where = await host.read_many([f"/proc/irq/{irq}/effective_affinity_list" for irq in irqs])
     return PciSlot(
         link=link_of(said),
         port=link_of({name: clean(port.get(f"{above}/{name}", "")) for name in SLOT}) if port else Link(),
         node=node_of(said),
-        interrupts={one.split("/")[3]: cpus for one, text in where.items() if (cpus := cpu_list(text))},
+        interrupts={name.split("/")[3]: cpus for name, text in where.items() if (cpus := cpu_list(text))},
     )
 
 
@@ -230,12 +232,12 @@ async def _nodes(host: Host) -> dict[int, frozenset[int]]:
 async def _policies(host: Host) -> dict[str, tuple[str, int]]:
     paths = await host.list("/sys/class/nvme-subsystem/nvme-subsys*/iopolicy")
     texts = await host.read_many(paths)
-    found = {}
+    matches = {}
     for path, text in texts.items():
         folder = path.rpartition("/")[0]
-        ways = [one for one in await host.list(f"{folder}/nvme*") if one.rsplit("/nvme", 1)[1].isdigit()]
-        found[folder.rsplit("/", 1)[1]] = (clean(text), len(ways))
-    return found
+        ways = [name for name in await host.list(f"{folder}/nvme*") if name.rsplit("/nvme", 1)[1].isdigit()]
+        matches[folder.rsplit("/", 1)[1]] = (clean(text), len(ways))
+    return matches
 
 
 async def _caps(host: Host) -> dict[str, str]:

@@ -56,8 +56,8 @@ def link(sight: SystemSnapshot) -> Said:
 
 def _less(card: Link, port: Link) -> bool:
     """Whether the link has less than the worse of its ends can."""
-    lanes = [one for one in (card.max_width, port.max_width) if one is not None]
-    rates = [one for one in (rate_of(card.max_speed), rate_of(port.max_speed)) if one is not None]
+    lanes = [number for number in (card.max_width, port.max_width) if number is not None]
+    rates = [value for value in (rate_of(card.max_speed), rate_of(port.max_speed)) if value is not None]
     now = rate_of(card.speed)
     return bool(card.width and lanes and card.width < min(lanes)) or bool(now and rates and now < min(rates))
 
@@ -142,7 +142,7 @@ def always_cached(sight: SystemSnapshot) -> Said:
             for array in sight.inventory.arrays
             if array.controller == card.target
         }
-        kept = [name for name, one in readings.items() if one and (one.effective or one.now) == ALWAYS]
+        kept = [name for name, reading in readings.items() if reading and (reading.effective or reading.now) == ALWAYS]
         if kept:
             more = f" and {len(kept) - 1} more arrays" if len(kept) > 1 else ""
             yield Finding(
@@ -171,13 +171,13 @@ def learning(sight: SystemSnapshot) -> Said:
 def replace_battery(sight: SystemSnapshot) -> Said:
     """A battery that works and wants to be replaced."""
     for card in sight.inventory.controllers:
-        label = next((one.label for one in card.facts if one.label.endswith("Replacement required")), None)
-        told = fact(card, label) if label is not None else None
-        if label is not None and (told or "").lower() == "yes":
+        label = next((fact.label for fact in card.facts if fact.label.endswith("Replacement required")), None)
+        text = fact(card, label) if label is not None else None
+        if label is not None and (text or "").lower() == "yes":
             yield Finding(
                 where=str(card.target),
                 message="The card says that its battery or capacitor is to be replaced.",
-                evidence=f"{label}: {told}",
+                evidence=f"{label}: {text}",
                 do="Replace it before it fails.",
             )
 
@@ -244,12 +244,12 @@ def _caching(sight: SystemSnapshot, array: Array, guard: str) -> Finding:
 def rebuild_rate(sight: SystemSnapshot) -> Said:
     """Cards that give a rebuild more than half of their time."""
     for card in sight.inventory.controllers:
-        told = sight.now(card.target, "rebuild_rate") or ""
-        if told.isdigit() and int(told) > REBUILD_RATE:
+        text = sight.now(card.target, "rebuild_rate") or ""
+        if text.isdigit() and int(text) > REBUILD_RATE:
             yield Finding(
                 where=str(card.target),
-                message=f"A rebuild may take {told} % of the card's time: while one runs, I/O gets the rest.",
-                evidence=f"rebuild_rate {told}",
+                message=f"A rebuild may take {text} % of the card's time: while one runs, I/O gets the rest.",
+                evidence=f"rebuild_rate {text}",
                 do="Set rebuild_rate to 30, unless redundancy has to be back as soon as it can.",
                 staged=sight.staged(card.target, "rebuild_rate", "30"),
             )

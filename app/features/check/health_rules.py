@@ -91,11 +91,11 @@ def drive_state(sight: SystemSnapshot) -> Said:
 def unusable(sight: SystemSnapshot) -> Said:
     """Drives of which the kernel cannot use a single block."""
     for drive in sight.inventory.drives:
-        if (told := fact(drive, "Unusable")) is not None and drive.target not in sight.inventory.twins:
+        if (text := fact(drive, "Unusable")) is not None and drive.target not in sight.inventory.twins:
             yield Finding(
                 where=str(drive.target),
                 message="The drive answers, but the kernel cannot use it.",
-                evidence=f"Unusable: {told}",
+                evidence=f"Unusable: {text}",
                 do="Format it with sectors of 512 or 4096 bytes, which destroys what is on it: sg_format(8).",
             )
 
@@ -104,16 +104,16 @@ def unusable(sight: SystemSnapshot) -> Said:
 def shared_wwn(sight: SystemSnapshot) -> Said:
     """Disks that report the WWN of another disk."""
     first: dict[str, Drive] = {}
-    for thing in sight.things():
-        if not isinstance(thing, Drive) or thing.identity is None or thing.wwn is None or thing.device is None:
+    for device in sight.things():
+        if not isinstance(device, Drive) or device.identity is None or device.wwn is None or device.device is None:
             continue
-        other = first.setdefault(thing.wwn, thing)
-        if other.identity is not None and other.identity.has_other_serial(thing.identity):
+        other = first.setdefault(device.wwn, device)
+        if other.identity is not None and other.identity.has_other_serial(device.identity):
             yield Finding(
-                where=str(thing.target),
+                where=str(device.target),
                 message=f"The drive reports the WWN of {other.target}, and another serial number: links by WWN lead to"
                 " either.",
-                evidence=f"WWN {thing.wwn}, serial numbers {other.serial} and {thing.serial}",
+                evidence=f"WWN {device.wwn}, serial numbers {other.serial} and {device.serial}",
                 do="Name both by their serial numbers, such as /dev/disk/by-id/ata-...",
             )
 
@@ -149,11 +149,11 @@ def failing(sight: SystemSnapshot) -> Said:
     for drive, health in _judged(sight, HealthFault.PREDICTS_FAILURE):
         if drive.state in GONE or fact(drive, "Warning") is not None:
             continue  # it has failed by now; or `warns` reports it with the cause
-        told = [f"predicted failures: {health.predictive_errors}"] if health.predictive_errors else []
+        lines = [f"predicted failures: {health.predictive_errors}"] if health.predictive_errors else []
         yield Finding(
             where=str(drive.target),
             message="The drive will fail soon: the drive itself or its controller predicts it.",
-            evidence=", ".join((["predicts failure"] if health.predicts_failure else []) + told),
+            evidence=", ".join((["predicts failure"] if health.predicts_failure else []) + lines),
             do="Replace it, and copy first what is stored nowhere else.",
         )
 
@@ -223,9 +223,9 @@ def other_errors(sight: SystemSnapshot) -> Said:
 def copyback(sight: SystemSnapshot) -> Said:
     """Drives that a controller copies to or from another drive."""
     things: tuple[Controller | Array, ...] = (*sight.inventory.controllers, *sight.inventory.arrays)
-    told = {thing.target for thing in things for task in thing.tasks if task.kind == COPYBACK}
+    targets = {device.target for device in things for task in device.tasks if task.kind == COPYBACK}
     for drive, health in _drives(sight):
-        if health.copyback and told.isdisjoint((drive.array, drive.controller)):
+        if health.copyback and targets.isdisjoint((drive.array, drive.controller)):
             yield Finding(
                 where=str(drive.target),
                 message="The controller copies the drive to or from another drive: the drives serve the copy as well.",
@@ -243,12 +243,12 @@ def copyback(sight: SystemSnapshot) -> Said:
 def lost_blocks(sight: SystemSnapshot) -> Said:
     """Arrays with blocks that their controller could not restore."""
     for array in sight.inventory.arrays:
-        told = fact(array, UNRECOVERABLE)
-        if told is not None and told.lower() not in ("none", "none detected", "no", "0"):
+        text = fact(array, UNRECOVERABLE)
+        if text is not None and text.lower() not in ("none", "none detected", "no", "0"):
             yield Finding(
                 where=str(array.target),
                 message="The array has blocks that its controller could not restore: reads of them fail.",
-                evidence=f"{UNRECOVERABLE}: {told}",
+                evidence=f"{UNRECOVERABLE}: {text}",
                 do="Restore the files on these blocks from a backup, and replace the drives with media errors.",
             )
 
@@ -262,11 +262,11 @@ def lost_blocks(sight: SystemSnapshot) -> Said:
 def warns(sight: SystemSnapshot) -> Said:
     """NVMe drives that raise their critical warning."""
     for drive in sight.inventory.drives:
-        if (told := fact(drive, "Warning")) is not None and drive.target not in sight.inventory.twins:
+        if (text := fact(drive, "Warning")) is not None and drive.target not in sight.inventory.twins:
             yield Finding(
                 where=str(drive.target),
-                message=f"The drive warns: {told}.",
-                evidence=f"Critical Warning: {told}",
+                message=f"The drive warns: {text}.",
+                evidence=f"Critical Warning: {text}",
                 do="Replace it, or cool it where it is about the temperature.",
             )
 
@@ -279,9 +279,9 @@ def warns(sight: SystemSnapshot) -> Said:
 )
 def worn(sight: SystemSnapshot) -> Said:
     """Flash near the end of its rated endurance, or of its spare blocks."""
-    told: set[Target] = set()
+    targets: set[Target] = set()
     for drive, health in _judged(sight, HealthFault.WORN):
-        told.add(drive.target)
+        targets.add(drive.target)
         yield Finding(
             where=str(drive.target),
             message=f"{health.wear_percent:g} % of the rated endurance is used.",
@@ -290,7 +290,7 @@ def worn(sight: SystemSnapshot) -> Said:
         )
     for drive in sight.inventory.drives:
         spare, limit = fact_number(drive, "Spare"), fact_limit(drive, "Spare")
-        if drive.target in told or drive.target in sight.inventory.twins or spare is None or limit is None:
+        if drive.target in targets or drive.target in sight.inventory.twins or spare is None or limit is None:
             continue
         if spare <= limit and not _warns_of(drive, "spare"):
             yield Finding(
@@ -336,11 +336,11 @@ def hot(sight: SystemSnapshot) -> Said:
 def throttled(sight: SystemSnapshot) -> Said:
     """Drives that have slowed down for their temperature since they were made."""
     for drive in sight.inventory.drives:
-        if (told := fact(drive, "Throttled")) is not None and drive.target not in sight.inventory.twins:
+        if (text := fact(drive, "Throttled")) is not None and drive.target not in sight.inventory.twins:
             yield Finding(
                 where=str(drive.target),
-                message=f"The drive has slowed down for its temperature: {told}.",
-                evidence=f"Throttled: {told}",
+                message=f"The drive has slowed down for its temperature: {text}.",
+                evidence=f"Throttled: {text}",
                 do="See to its cooling if the count grows.",
             )
 
@@ -349,14 +349,14 @@ def throttled(sight: SystemSnapshot) -> Said:
 def tasks(sight: SystemSnapshot) -> Said:
     """Background work that shares the drives."""
     things: tuple[Controller | Array, ...] = (*sight.inventory.controllers, *sight.inventory.arrays)
-    for thing in things:
-        for task in thing.tasks:
+    for device in things:
+        for task in device.tasks:
             if task.paused:
                 continue  # link_rules.paused reports a rebuild that is interrupted; a check that waits costs nothing
             done = f" ({task.progress:.0%} done)" if task.progress is not None else ""
             name = TASKS.get(task.kind, task.kind)
             yield Finding(
-                where=str(thing.target),
+                where=str(device.target),
                 message=f"{name[0].upper()}{name[1:]} is under way{done}: the drives serve it as well.",
                 evidence=f"task {task.kind}{done}",
                 do="Wait for its end, or change its rate.",
@@ -387,10 +387,10 @@ def filling(sight: SystemSnapshot) -> Said:
 def mismatches(sight: SystemSnapshot) -> Said:
     """Arrays whose copies or parity do not agree."""
     for array in sight.inventory.arrays:
-        if (told := fact(array, "Mismatches")) is not None:
+        if (text := fact(array, "Mismatches")) is not None:
             yield Finding(
                 where=str(array.target),
-                message=f"Copies or parity do not agree: {told}.",
-                evidence=f"Mismatches: {told}",
+                message=f"Copies or parity do not agree: {text}.",
+                evidence=f"Mismatches: {text}",
                 do="Run a check again; what stays is repaired with sync_action repair, after a look at the drives.",
             )

@@ -26,21 +26,21 @@ _EXT4_BLOCKS = (1024, 2048, 4096, 65536)
 
 def _offsets(sight: SystemSnapshot) -> list[tuple[str, int, Array | None, int | None]]:
     """Partitions and members of md: name, first byte, the array that it is on, the physical sector beneath."""
-    found = []
+    matches = []
     for block in sight.blocks.values():
-        found += [(part.name, part.start, *_beneath(sight, block)) for part in block.parts]
+        matches += [(part.name, part.start, *_beneath(sight, block)) for part in block.parts]
         for path, text in block.attributes.items():
             if path.startswith("md/dev-") and path.endswith("/offset") and text.isdigit():
                 member = path.split("/")[1].removeprefix("dev-")
                 disk, start = sight.disk_of_part(member)
                 if disk is not None:
-                    found.append((f"{block.name} on {member}", start + int(text) * 512, *_beneath(sight, disk)))
-    return found
+                    matches.append((f"{block.name} on {member}", start + int(text) * 512, *_beneath(sight, disk)))
+    return matches
 
 
 def _beneath(sight: SystemSnapshot, disk: BlockDevice) -> tuple[Array | None, int | None]:
     things = sight.inventory.at(f"/dev/{disk.name.replace('!', '/')}")
-    sector = max((thing.physical_block or 0 for thing in things if isinstance(thing, Drive)), default=0)
+    sector = max((device.physical_block or 0 for device in things if isinstance(device, Drive)), default=0)
     return sight.array_at(disk), sector or None
 
 
@@ -113,11 +113,11 @@ def _told_stripe(sight: SystemSnapshot, index: int) -> tuple[Array, int, str] | 
     if array is None or unit_of(array) is None:
         return None
     options = dict(option.partition("=")[::2] for option in mount.options)
-    words = {"xfs": "swidth", "ext4": "stripe"}[mount.fstype]
-    told = options.get(words, "")
+    text = {"xfs": "swidth", "ext4": "stripe"}[mount.fstype]
+    output = options.get(text, "")
     return (
-        (array, int(told) * (512 if mount.fstype == "xfs" else 1), f"{words}={told}")
-        if told.isdigit()
+        (array, int(output) * (512 if mount.fstype == "xfs" else 1), f"{text}={output}")
+        if output.isdigit()
         else (array, 0, "")
     )
 
@@ -126,19 +126,19 @@ def _told_stripe(sight: SystemSnapshot, index: int) -> tuple[Array, int, str] | 
 def fs_other(sight: SystemSnapshot) -> Said:
     """A filesystem that was made for another stripe than the array has."""
     for index, mount in enumerate(sight.mounts):
-        found = _told_stripe(sight, index)
-        if found is None or not found[1]:
+        matches = _told_stripe(sight, index)
+        if matches is None or not matches[1]:
             continue
-        array, told, words = found
+        array, number, text = matches
         unit = unit_of(array)
         stripe = (array.strip_bytes or 0) * (array.data_drives or 0) or (unit[0] if unit else 0)
-        fits = {told} if mount.fstype == "xfs" else {told * size for size in _EXT4_BLOCKS}
+        fits = {number} if mount.fstype == "xfs" else {number * size for size in _EXT4_BLOCKS}
         if stripe not in fits and not (unit and unit[0] in fits):
             yield Finding(
                 where=mount.where(),
                 message=f"The filesystem was made for another stripe than the {exact_words(stripe)} of {array.target}:"
                 " it aligns large files to the wrong places.",
-                evidence=f"{mount.fstype} mounted with {words}",
+                evidence=f"{mount.fstype} mounted with {text}",
                 do="Mount it with " + _options(array, stripe, mount.fstype) + ".",
             )
 
@@ -147,9 +147,9 @@ def fs_other(sight: SystemSnapshot) -> Said:
 def fs_unset(sight: SystemSnapshot) -> Said:
     """A filesystem on an array with parity that knows of no stripe."""
     for index, mount in enumerate(sight.mounts):
-        found = _told_stripe(sight, index)
-        if found is not None and not found[1] and found[0].level in PARITY:
-            array = found[0]
+        matches = _told_stripe(sight, index)
+        if matches is not None and not matches[1] and matches[0].level in PARITY:
+            array = matches[0]
             unit = unit_of(array)
             yield Finding(
                 where=mount.where(),
@@ -171,19 +171,19 @@ def _options(array: Array, stripe: int, fstype: str) -> str:
 def ashift(sight: SystemSnapshot) -> Said:
     """A ZFS pool whose sectors are smaller than those of its disks."""
     for array in sight.inventory.arrays:
-        told = sight.now(array.target, "ashift") or ""
+        text = sight.now(array.target, "ashift") or ""
         sectors = [drive.physical_block for drive in sight.members(array) if drive.physical_block]
-        if not told.isdigit() or not int(told):
+        if not text.isdigit() or not int(text):
             continue
         if not sectors:
             yield UnknownResult(where=str(array.target), why="how large the sectors of its disks are is not told")
-        elif 1 << int(told) < max(sectors):
+        elif 1 << int(text) < max(sectors):
             yield Finding(
                 where=str(array.target),
-                message=f"The pool writes in sectors of {1 << int(told)} bytes, its disks have {max(sectors)}: each"
+                message=f"The pool writes in sectors of {1 << int(text)} bytes, its disks have {max(sectors)}: each"
                 " small"
                 " write makes a disk read first.",
-                evidence=f"ashift {told}, physical sector {max(sectors)}",
+                evidence=f"ashift {text}, physical sector {max(sectors)}",
                 do="Only a pool made anew has another ashift; `zpool create -o ashift=12`.",
             )
 
@@ -191,23 +191,23 @@ def ashift(sight: SystemSnapshot) -> Said:
 @rule(NOTE, "volblocksize-small", "blocks of a volume are smaller than a row of RAID-Z", "zfsprops(7), volblocksize")
 def volblocksize(sight: SystemSnapshot) -> Said:
     """Volumes of a pool with parity whose blocks are smaller than a row of its data disks."""
-    pools = {one.target.address: one for one in sight.inventory.arrays if one.level in RAIDZ}
+    pools = {array.target.address: array for array in sight.inventory.arrays if array.level in RAIDZ}
     for array in sight.inventory.arrays:
-        told = sight.now(array.target, "volblocksize") or ""
+        text = sight.now(array.target, "volblocksize") or ""
         pool = pools.get(array.target.address.partition("/")[0])
         shift = sight.now(pool.target, "ashift") if pool is not None else None
-        if pool is None or not told.isdigit():
+        if pool is None or not text.isdigit():
             continue
         data = len(pool.members) - RAIDZ[pool.level]
         if not shift or not shift.isdigit() or not int(shift) or data < 1:
             yield UnknownResult(where=str(array.target), why="the sectors or the disks of its pool are not told")
-        elif int(told) < data << int(shift):
+        elif int(text) < data << int(shift):
             yield Finding(
                 where=str(array.target),
-                message=f"Blocks of {exact_words(int(told))} are fewer bytes than a row of the {data} data disks:"
+                message=f"Blocks of {exact_words(int(text))} are fewer bytes than a row of the {data} data disks:"
                 " parity and"
                 " padding take more room and more I/Os than they should.",
-                evidence=f"volblocksize {told}, ashift {shift}, {data} data disks",
+                evidence=f"volblocksize {text}, ashift {shift}, {data} data disks",
                 do="Make a volume with larger blocks and copy the data.",
             )
 
@@ -216,11 +216,11 @@ def volblocksize(sight: SystemSnapshot) -> Said:
 def bitmap(sight: SystemSnapshot) -> Said:
     """md's write-intent bitmap in small chunks."""
     for array in sight.inventory.arrays:
-        found = _BITMAP_CHUNK.search(fact(array, "Bitmap") or "")
-        if found and int(found[1]) < BITMAP_CHUNK:
+        match = _BITMAP_CHUNK.search(fact(array, "Bitmap") or "")
+        if match and int(match[1]) < BITMAP_CHUNK:
             yield Finding(
                 where=str(array.target),
-                message=f"A bit of the bitmap stands for {exact_words(int(found[1]) << 10)}: random writes often"
+                message=f"A bit of the bitmap stands for {exact_words(int(match[1]) << 10)}: random writes often"
                 " wait until"
                 " it is set on all members.",
                 evidence=f"Bitmap: {fact(array, 'Bitmap')}",
@@ -237,13 +237,13 @@ def bitmap(sight: SystemSnapshot) -> Said:
 def stripe_cache(sight: SystemSnapshot) -> Said:
     """md with parity over many members and the stripe cache as it was at boot."""
     for array in sight.inventory.arrays:
-        told = sight.now(array.target, "stripe_cache_size") or ""
-        if told.isdigit() and int(told) <= STRIPE_CACHE and (array.data_drives or 0) >= 3:
+        text = sight.now(array.target, "stripe_cache_size") or ""
+        if text.isdigit() and int(text) <= STRIPE_CACHE and (array.data_drives or 0) >= 3:
             yield Finding(
                 where=str(array.target),
-                message=f"The stripe cache has {told} pages a member: few stripes are gathered before parity is"
+                message=f"The stripe cache has {text} pages a member: few stripes are gathered before parity is"
                 " written.",
-                evidence=f"md/stripe_cache_size: {told}",
+                evidence=f"md/stripe_cache_size: {text}",
                 do="Set stripe_cache_size to 4096 or more.",
                 staged=sight.staged(array.target, "stripe_cache_size", "4096"),
             )
@@ -275,19 +275,19 @@ def sector_format(sight: SystemSnapshot) -> Said:
         reading = sight.readings.get(drive.target, {}).get("lba_format")
         if reading is None or reading.now is None:
             continue
-        words = {choice.value: choice.label for choice in reading.choices}
+        texts = {choice.value: choice.label for choice in reading.choices}
         known = {
             value: ranks.index(word)
-            for value, label in words.items()
+            for value, label in texts.items()
             for word in label.split(", ")[1:2]
             if word in ranks
         }
-        plain = {value: rank for value, rank in known.items() if "+" not in words[value]}
+        plain = {value: rank for value, rank in known.items() if "+" not in texts[value]}
         if reading.now in known and plain and min(plain.values()) < known[reading.now]:
             best = min(plain, key=lambda value: plain[value])
             yield Finding(
                 where=str(drive.target),
-                message=f"Its sectors are {words[reading.now]}; the drive itself tells that {words[best]} is faster.",
+                message=f"Its sectors are {texts[reading.now]}; the drive itself tells that {texts[best]} is faster.",
                 evidence=f"LBA format {reading.now}, relative performance {ranks[known[reading.now]]}",
                 do=f"Formatting destroys what is on it: `raidbench set {drive.target} lba_format={best}`.",
             )

@@ -31,10 +31,10 @@ _HEAT = {
 _BATTERIES = ("Battery", "CacheVault", "Capacitor temperature")
 
 
-def _rate(thing: Drive, label: str) -> float | None:
+def _rate(drive: Drive, label: str) -> float | None:
     """Return the Gb/s in a fact."""
-    found = _RATE.match(fact(thing, label) or "")
-    return float(found[1]) if found else None
+    match = _RATE.match(fact(drive, label) or "")
+    return float(match[1]) if match else None
 
 
 def _link_of(sight: SystemSnapshot, drive: Drive) -> tuple[float | None, float | None]:
@@ -54,16 +54,24 @@ def _link_of(sight: SystemSnapshot, drive: Drive) -> tuple[float | None, float |
 )
 def link_speed(sight: SystemSnapshot) -> Said:
     """Yield drives whose link is slower than both the drive and its port."""
-    drives = [one for one in sight.things() if isinstance(one, Drive) and one.interface in ("sata", "sas")]
+    drives = [device for device in sight.things() if isinstance(device, Drive) and device.interface in ("sata", "sas")]
     links = {drive.target: _link_of(sight, drive) for drive in drives}
     for drive in drives:
         now, port = links[drive.target]
         if now is None:
             continue
-        alike = [links[one.target][0] or 0.0 for one in drives if one.model is not None and one.model == drive.model]
+        alike = [
+            links[other_drive.target][0] or 0.0
+            for other_drive in drives
+            if other_drive.model is not None and other_drive.model == drive.model
+        ]
         able = max(_rate(drive, "Link limit") or 0.0, *alike, now)
         if port is None:
-            neighbours = [links[one.target][0] or 0.0 for one in drives if one.controller == drive.controller]
+            neighbours = [
+                links[other_drive.target][0] or 0.0
+                for other_drive in drives
+                if other_drive.controller == drive.controller
+            ]
             port = max(neighbours) if drive.controller is not None and max(neighbours) > now else None
         yield from _kernel_limit(sight, drive)
         if able <= now or (drive.media is Media.HDD and now >= DISK_RATE):
@@ -104,19 +112,19 @@ def firmware(sight: SystemSnapshot) -> Said:
     for array in sight.inventory.arrays:
         models: dict[str, dict[str, int]] = {}
         for member in sight.members(array):
-            views = [one for one in (member, *sight.views(member)) if isinstance(one, Drive)]
-            model = next((one.model for one in views if one.model), None)
-            version = _firmware_of(sight, member) or next((one.firmware for one in views if one.firmware), None)
+            views = [device for device in (member, *sight.views(member)) if isinstance(device, Drive)]
+            model = next((drive.model for drive in views if drive.model), None)
+            version = _firmware_of(sight, member) or next((drive.firmware for drive in views if drive.firmware), None)
             if model and version:
                 versions = models.setdefault(model, {})
                 versions[version] = versions.get(version, 0) + 1
         for model, versions in models.items():
             if len(versions) > 1:
-                words = ", ".join(f"{count} x {version}" for version, count in sorted(versions.items()))
+                text = ", ".join(f"{count} x {version}" for version, count in sorted(versions.items()))
                 yield Finding(
                     where=str(array.target),
                     message=f"Members of the model {model} have different firmware.",
-                    evidence=f"firmware {words}",
+                    evidence=f"firmware {text}",
                     do="Bring all members to the same firmware; the vendor's notes say whether it matters.",
                 )
 
@@ -164,12 +172,12 @@ def battery_heat(sight: SystemSnapshot) -> Said:
 
 
 def _too_hot(card: Controller, label: str, limit: float, part: str) -> Iterator[Finding]:
-    found = _CELSIUS.search(fact(card, label) or "")
-    if found and float(found[1]) >= limit:
+    match = _CELSIUS.search(fact(card, label) or "")
+    if match and float(match[1]) >= limit:
         yield Finding(
             where=str(card.target),
-            message=f"The {part} has {found[1]} °C, which is too hot (limit: {limit:g} °C).",
-            evidence=f"{label}: {found[1]} °C",
+            message=f"The {part} has {match[1]} °C, which is too hot (limit: {limit:g} °C).",
+            evidence=f"{label}: {match[1]} °C",
             do="Check the fans and the airflow over the controller.",
         )
 
@@ -178,12 +186,12 @@ def _too_hot(card: Controller, label: str, limit: float, part: str) -> Iterator[
 def throttling(sight: SystemSnapshot) -> Said:
     """Yield drives that slow down their writes."""
     for drive in sight.inventory.drives:
-        words = fact(drive, "Write throttling")
-        if words is not None and drive.target not in sight.inventory.twins:
+        text = fact(drive, "Write throttling")
+        if text is not None and drive.target not in sight.inventory.twins:
             yield Finding(
                 where=str(drive.target),
-                message=f"The drive slows down its writes: {words}.",
-                evidence=f"Write throttling: {words}",
+                message=f"The drive slows down its writes: {text}.",
+                evidence=f"Write throttling: {text}",
                 do="Check its temperature, its external power and the spare flash that is left.",
             )
 
@@ -197,15 +205,15 @@ def throttling(sight: SystemSnapshot) -> Said:
 def paused(sight: SystemSnapshot) -> Said:
     """Yield arrays and controllers whose rebuild has been interrupted."""
     things: tuple[Controller | Array, ...] = (*sight.inventory.controllers, *sight.inventory.arrays)
-    for thing in things:
-        for task in thing.tasks:
+    for device in things:
+        for task in device.tasks:
             if task.paused and task.kind not in ("patrol-read", "consistency-check"):
                 done = "" if task.progress is None else f" at {task.progress:.0%}"
-                yield _paused(str(thing.target), f"The {task.kind} is paused{done}", f"task {task.kind}, paused{done}")
+                yield _paused(str(device.target), f"The {task.kind} is paused{done}", f"task {task.kind}, paused{done}")
     for array in sight.inventory.arrays:
-        words = fact(array, "Task") or ""
-        if words.startswith("frozen") and sight.lacks_members(array):
-            yield _paused(str(array.target), "The rebuild is frozen", f"Task: {words}")
+        text = fact(array, "Task") or ""
+        if text.startswith("frozen") and sight.lacks_members(array):
+            yield _paused(str(array.target), "The rebuild is frozen", f"Task: {text}")
 
 
 def _paused(where: str, message: str, evidence: str) -> Finding:

@@ -37,19 +37,19 @@ def summary(checked: CheckResult) -> str:
     return "; ".join(parts) + "."
 
 
-def message(told: RuleResult) -> str:
+def message(rule_result: RuleResult) -> str:
     """The sentence of a finding."""
-    return told.said.message if isinstance(told.said, Finding) else ""
+    return rule_result.said.message if isinstance(rule_result.said, Finding) else ""
 
 
-def why(told: RuleResult) -> str:
+def why(rule_result: RuleResult) -> str:
     """Why something is not known."""
-    return told.said.why if isinstance(told.said, UnknownResult) else ""
+    return rule_result.said.why if isinstance(rule_result.said, UnknownResult) else ""
 
 
-def finding_lines(told: RuleResult) -> Iterator[tuple[str, str]]:
+def finding_lines(rule_result: RuleResult) -> Iterator[tuple[str, str]]:
     """What is below a finding's first line: what says so, what mends it."""
-    said = told.said
+    said = rule_result.said
     assert isinstance(said, Finding)
     yield "says", said.evidence
     if said.mends:
@@ -62,12 +62,12 @@ TONES = {Severity.FAULT: Tone.BAD, Severity.WARN: Tone.ATTENTION, Severity.NOTE:
 """What each severity means for a colour."""
 
 
-def finding_facts(found: Iterable[RuleResult]) -> tuple[Facts, ...]:
+def finding_facts(rule_results: Iterable[RuleResult]) -> tuple[Facts, ...]:
     """What was found at one device, to stand above what is known of it; nothing where nothing was."""
     lines: list[FactLine] = []
-    for told in found:
-        lines.append(FactLine(told.rule.severity.value, message(told), TONES[told.rule.severity]))
-        lines += [FactLine(label, words) for label, words in finding_lines(told)]
+    for rule_result in rule_results:
+        lines.append(FactLine(rule_result.rule.severity.value, message(rule_result), TONES[rule_result.rule.severity]))
+        lines += [FactLine(label, text) for label, text in finding_lines(rule_result)]
     return (Facts(heading="Findings", facts=tuple(lines)),) if lines else ()
 
 
@@ -75,19 +75,19 @@ def findings_json(checked: CheckResult) -> json_schema.Json:
     """The body of `check --json`."""
     return {
         "findings": [_finding(finding) for finding in checked.findings],
-        "unknown": [_unknown(one) for one in checked.unknown],
-        "ignored": [_finding(one) for one in checked.ignored],
+        "unknown": [_unknown(rule_result) for rule_result in checked.unknown],
+        "ignored": [_finding(rule_result) for rule_result in checked.ignored],
         "rules": checked.rules,
         "problems": [json_schema.problem(problem) for problem in checked.problems],
     }
 
 
-def _finding(told: RuleResult) -> json_schema.Json:
-    said = told.said
+def _finding(rule_result: RuleResult) -> json_schema.Json:
+    said = rule_result.said
     assert isinstance(said, Finding)
     return {
-        "id": told.rule.id,
-        "severity": told.rule.severity.value,
+        "id": rule_result.rule.id,
+        "severity": rule_result.rule.severity.value,
         "where": said.where,
         "message": said.message,
         "evidence": said.evidence,
@@ -100,9 +100,14 @@ def _staged(staged: ProposedChange | None) -> json_schema.Json | None:
     return None if staged is None else json_schema.picked(staged, "target", "key", "value")
 
 
-def _unknown(told: RuleResult) -> json_schema.Json:
-    assert isinstance(told.said, UnknownResult)
-    return {"id": told.rule.id, "severity": told.rule.severity.value, "where": told.said.where, "why": told.said.why}
+def _unknown(rule_result: RuleResult) -> json_schema.Json:
+    assert isinstance(rule_result.said, UnknownResult)
+    return {
+        "id": rule_result.rule.id,
+        "severity": rule_result.rule.severity.value,
+        "where": rule_result.said.where,
+        "why": rule_result.said.why,
+    }
 
 
 def plugin(checked: CheckResult, severity: Severity) -> tuple[str, list[str]]:
@@ -111,21 +116,21 @@ def plugin(checked: CheckResult, severity: Severity) -> tuple[str, list[str]]:
     A vertical bar begins figures there, so none stands in the text. Unknown is what gave no answer, where nothing that
     did is worse.
     """
-    found = checked.from_on(severity)
-    if any(one.rule.severity is Severity.FAULT for one in found):
+    rule_results = checked.from_on(severity)
+    if any(rule_result.rule.severity is Severity.FAULT for rule_result in rule_results):
         word = "CRITICAL"
-    elif found:
+    elif rule_results:
         word = "WARNING"
     else:
         word = "UNKNOWN" if checked.problems else "OK"
-    told = [f"{one.rule.id} at {one.said.where}" for one in found]
-    told += [f"{problem.where}: {problem.message}" for problem in checked.problems] if word == "UNKNOWN" else []
+    lines = [f"{rule_result.rule.id} at {rule_result.said.where}" for rule_result in rule_results]
+    lines += [f"{problem.where}: {problem.message}" for problem in checked.problems] if word == "UNKNOWN" else []
     figures = " ".join(f"{each.value}={checked.count(each)}" for each in GRAVEST)
-    first = _unbarred("; ".join(told[:4]) or f"{plural(checked.rules, 'rule')}, {counts(checked)}")
+    first = _unbarred("; ".join(lines[:4]) or f"{plural(checked.rules, 'rule')}, {counts(checked)}")
     more = [
-        _unbarred(f"{one.rule.severity}: {one.rule.id} at {one.said.where}: {one.said.message}")
-        for one in found
-        if isinstance(one.said, Finding)
+        _unbarred(f"{result.rule.severity}: {result.rule.id} at {result.said.where}: {result.said.message}")
+        for result in rule_results
+        if isinstance(rule_result.said, Finding)
     ]
     return word, [f"RAIDBENCH {word} - {first} | {figures}", *more]
 
@@ -143,8 +148,8 @@ def checked_troubles(inventory: Inventory, checked: CheckResult) -> tuple[Attent
     Faults of the check first, then what it has no word for, then its warnings; its notes are told at their device.
     """
     faults, warnings = (tuple(_troubles_of(checked, severity)) for severity in (Severity.FAULT, Severity.WARN))
-    told = {finding.key for finding in (*faults, *warnings)}
-    return (*faults, *(trouble for trouble in troubles(inventory) if trouble.key not in told), *warnings)
+    names = {finding.key for finding in (*faults, *warnings)}
+    return (*faults, *(trouble for trouble in troubles(inventory) if trouble.key not in names), *warnings)
 
 
 def _troubles_of(checked: CheckResult, severity: Severity) -> Iterator[AttentionItem]:

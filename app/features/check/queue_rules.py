@@ -24,9 +24,9 @@ _FILLED = 0.75
 @rule(WARN, "scheduler-unfit", "bfq schedules flash", "Documentation/block/bfq-iosched.rst, overhead")
 def scheduler(sight: SystemSnapshot) -> Said:
     """BFQ on flash: it costs more processor time for each I/O than the I/O takes."""
-    for thing in sight.things():
-        target = sight.queue_of(thing)
-        if sight.now(target, "scheduler") == "bfq" and sight.media(thing) in FLASH:
+    for device in sight.things():
+        target = sight.queue_of(device)
+        if sight.now(target, "scheduler") == "bfq" and sight.media(device) in FLASH:
             yield Finding(
                 where=str(target),
                 message="The scheduler is bfq on flash: its own work for each I/O limits the IOPS.",
@@ -47,16 +47,16 @@ def kernel_read_ahead(sight: SystemSnapshot) -> Said:
     for array in sight.inventory.arrays:
         unit = None if array.strip_bytes is None else array.strip_bytes * (array.data_drives or 0)
         target = sight.queue_of(array)
-        told = sight.now(target, "read_ahead_kb") or ""
-        if not unit or not told.isdigit() or sight.media(array) is not Media.HDD or (array.data_drives or 0) < 2:
+        text = sight.now(target, "read_ahead_kb") or ""
+        if not unit or not text.isdigit() or sight.media(array) is not Media.HDD or (array.data_drives or 0) < 2:
             continue
-        if int(told) << 10 < unit and not _card_reads_ahead(sight, array):
+        if int(text) << 10 < unit and not _card_reads_ahead(sight, array):
             wanted = -(-2 * unit // 1024)
             yield Finding(
                 where=str(target),
-                message=f"The kernel reads {exact_words(int(told) << 10)} ahead, and a stripe over the disks is"
+                message=f"The kernel reads {exact_words(int(text) << 10)} ahead, and a stripe over the disks is"
                 f" {exact_words(unit)}: one sequential reader keeps only some of them busy.",
-                evidence=f"queue/read_ahead_kb: {told}",
+                evidence=f"queue/read_ahead_kb: {text}",
                 do=f"Set read_ahead_kb to {wanted} where much is read in order.",
                 staged=sight.staged(target, "read_ahead_kb", str(wanted)),
             )
@@ -74,17 +74,17 @@ def _card_reads_ahead(sight: SystemSnapshot, array: Array) -> bool:
 )
 def large_read_ahead(sight: SystemSnapshot) -> Said:
     """Flash of which the kernel reads more ahead than any sequential reader needs."""
-    for thing in sight.things():
-        target = sight.queue_of(thing)
-        told = sight.now(target, "read_ahead_kb") or ""
-        striped = isinstance(thing, Array) and (unit_of(thing) or (0,))[0] >= 1 << 20
-        if told.isdigit() and int(told) >= 4096 and sight.media(thing) in FLASH and not striped:
+    for device in sight.things():
+        target = sight.queue_of(device)
+        text = sight.now(target, "read_ahead_kb") or ""
+        striped = isinstance(device, Array) and (unit_of(device) or (0,))[0] >= 1 << 20
+        if text.isdigit() and int(text) >= 4096 and sight.media(device) in FLASH and not striped:
             yield Finding(
                 where=str(target),
-                message=f"The kernel reads {exact_words(int(told) << 10)} ahead on flash: what reads here and there"
+                message=f"The kernel reads {exact_words(int(text) << 10)} ahead on flash: what reads here and there"
                 " through"
                 " the page cache reads much that nobody wants.",
-                evidence=f"queue/read_ahead_kb: {told}",
+                evidence=f"queue/read_ahead_kb: {text}",
                 do="Set read_ahead_kb to 128 unless large files are all that is read.",
                 staged=sight.staged(target, "read_ahead_kb", "128"),
             )
@@ -116,14 +116,14 @@ def small_queue(sight: SystemSnapshot) -> Said:
     for drive in sight.inventory.drives:
         block, target = sight.block_of(drive), sight.queue_of(drive)
         depth = None if block is None else block.number("device/queue_depth")
-        told = sight.now(target, "nr_requests") or ""
-        if target != drive.target or depth is None or not told.isdigit():
+        text = sight.now(target, "nr_requests") or ""
+        if target != drive.target or depth is None or not text.isdigit():
             continue
-        if int(told) < depth:
+        if int(text) < depth:
             yield Finding(
                 where=str(target),
-                message=f"The kernel queues {told} requests, and the device takes {depth}: it is never full.",
-                evidence=f"queue/nr_requests: {told}, device/queue_depth: {depth}",
+                message=f"The kernel queues {text} requests, and the device takes {depth}: it is never full.",
+                evidence=f"queue/nr_requests: {text}, device/queue_depth: {depth}",
                 do="Raise nr_requests.",
                 staged=sight.staged(target, "nr_requests", str(depth)),
             )
@@ -133,8 +133,8 @@ def small_queue(sight: SystemSnapshot) -> Said:
 def no_queueing(sight: SystemSnapshot) -> Said:
     """A disk that is given one command at a time."""
     for drive in sight.inventory.drives:
-        told = sight.now(drive.target, "queue_depth")
-        if told == "1" and drive.interface in ("sata", "sas"):
+        text = sight.now(drive.target, "queue_depth")
+        if text == "1" and drive.interface in ("sata", "sas"):
             yield Finding(
                 where=str(drive.target),
                 message="The disk is given one command at a time: it cannot order them (NCQ is off).",
@@ -161,10 +161,12 @@ def one_queue(sight: SystemSnapshot) -> Said:
 @rule(NOTE, "power-state", "an NVMe drive is in a slower power state", "NVMe, Power Management")
 def power_state(sight: SystemSnapshot) -> Said:
     """An NVMe drive that was put into a state of less power."""
-    told = {target for target, readings in sight.readings.items() if "power_state" in readings}
-    told -= {one.target for one in sight.inventory.drives if one.controller in told}  # a controller's, told once
+    targets = {target for target, readings in sight.readings.items() if "power_state" in readings}
+    targets -= {
+        drive.target for drive in sight.inventory.drives if drive.controller in targets
+    }  # a controller's, told once
     for target, readings in sight.readings.items():
-        now = readings["power_state"].now if target in told else None
+        now = readings["power_state"].now if target in targets else None
         if now is not None and now.isdigit() and int(now) > 0:
             yield Finding(
                 where=str(target),
@@ -180,11 +182,11 @@ def governor(sight: SystemSnapshot) -> Said:
     """Processors that lower their frequency between I/Os."""
     others = {name: count for name, count in sight.governors.items() if name != PERFORMANCE}
     if others:
-        told = ", ".join(f"{count} with {name}" for name, count in others.items())
+        text = ", ".join(f"{count} with {name}" for name, count in others.items())
         yield Finding(
             where="processors",
             message="Processors lower their frequency between I/Os: short I/Os take longer.",
-            evidence=f"scaling_governor: {told}",
+            evidence=f"scaling_governor: {text}",
             do="`cpupower frequency-set -g performance` where latency matters.",
         )
 
@@ -215,7 +217,7 @@ def trim_lost(sight: SystemSnapshot) -> Said:
         if own != 0 or not block.below:
             continue
         lower = [sight.disk_of_part(name)[0] for name in block.below]
-        taken = [one.number("queue/discard_max_bytes") if one is not None else None for one in lower]
+        taken = [device.number("queue/discard_max_bytes") if device is not None else None for device in lower]
         if None in taken:
             yield UnknownResult(where=block.name, why="whether all that it is made of takes TRIM is not told")
         elif all(taken):
@@ -277,9 +279,9 @@ def cache_dirty(sight: SystemSnapshot) -> Said:
                 where=str(array.target),
                 message=f"{share:.0%} of the cache is not on the slow part yet: new writes soon wait for that.",
                 evidence=" / ".join(
-                    f"{one.label}: {one.value}"
-                    for one in array.facts
-                    if one.label in ("Cache blocks", "Writecache", "Not dirty")
+                    f"{fact.label}: {fact.value}"
+                    for fact in array.facts
+                    if fact.label in ("Cache blocks", "Writecache", "Not dirty")
                 ),
                 do="Let it be written out: fewer writes, a larger cache, or a lower watermark.",
             )

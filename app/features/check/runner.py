@@ -60,10 +60,10 @@ class CheckResult:
 def known_ids(ids: Iterable[str]) -> frozenset[str]:
     """Ids of rules. Raises InvalidValueError for one that there is not."""
     wanted = frozenset(ids)
-    for one in sorted(wanted - RULES.keys()):
+    for name in sorted(wanted - RULES.keys()):
         raise InvalidValueError(
-            f"There is no rule {clean(one, 60)!r}.",
-            hint=suggested(one, RULES, "docs/check.md lists them."),
+            f"There is no rule {clean(name, 60)!r}.",
+            hint=suggested(name, RULES, "docs/check.md lists them."),
         )
     return wanted
 
@@ -90,27 +90,31 @@ def judged(
 ) -> CheckResult:
     """What the rules say of a sight. Pure."""
     places = None if about is None else places_of(sight, about)
-    told = [
+    rule_results = [
         RuleResult(rule=rule, said=said)
         for rule in RULES.values()
         if rule.look is not None
         for said in rule.look(sight)
         if places is None or said.where in places
     ]
-    found = [one for one in told if isinstance(one.said, Finding)]
-    found.sort(key=lambda one: -one.rule.severity.rank)  # stable: within one the order of the table
+    matches = [rule_result for rule_result in rule_results if isinstance(rule_result.said, Finding)]
+    matches.sort(key=lambda rule_result: -rule_result.rule.severity.rank)  # stable: within one the order of the table
     return CheckResult(
-        findings=tuple(one for one in found if one.rule.id not in ignore),
-        unknown=tuple(one for one in told if isinstance(one.said, UnknownResult) and one.rule.id not in ignore),
-        ignored=tuple(one for one in found if one.rule.id in ignore),
+        findings=tuple(rule_result for rule_result in matches if rule_result.rule.id not in ignore),
+        unknown=tuple(
+            rule_result
+            for rule_result in rule_results
+            if isinstance(rule_result.said, UnknownResult) and rule_result.rule.id not in ignore
+        ),
+        ignored=tuple(rule_result for rule_result in matches if rule_result.rule.id in ignore),
         problems=tuple(
             problem
             for problem in (*sight.inventory.problems, *problems)
             if about is None or places is None or _concerns(problem, about, places)
         ),
-        rules=sum(one.look is not None and one.id not in ignore for one in RULES.values()),
+        rules=sum(rule.look is not None and rule.id not in ignore for rule in RULES.values()),
         inventory=sight.inventory,
-        devices={ruling.said.where: at for ruling in found if (at := device_at(sight, ruling.said.where))},
+        devices={ruling.said.where: at for ruling in matches if (at := device_at(sight, ruling.said.where))},
     )
 
 
@@ -122,9 +126,9 @@ def _concerns(problem: Problem, about: Controller | Array | Drive, places: froze
 
 def device_at(sight: SystemSnapshot, where: str) -> str:
     """The address of the device that a place is, lies on or is mounted from; "" of what is no device's."""
-    if (thing := sight.inventory.find(where)) is not None:
-        views = () if isinstance(thing, Controller) else sight.views(thing)
-        return str(views[0].target if views else thing.target)
+    if (device := sight.inventory.find(where)) is not None:
+        views = () if isinstance(device, Controller) else sight.views(device)
+        return str(views[0].target if views else device.target)
     mounted = (kernel_name(mount.source) for mount in sight.mounts if mount.where() == where)
     name = next(mounted, where.partition(" on ")[0])
     block = sight.block_called(name)
@@ -132,7 +136,7 @@ def device_at(sight: SystemSnapshot, where: str) -> str:
     return str(views[0].target) if views else ""
 
 
-def places_of(sight: SystemSnapshot, thing: Controller | Array | Drive) -> frozenset[str]:
+def places_of(sight: SystemSnapshot, device: Controller | Array | Drive) -> frozenset[str]:
     """Return the places that belong to a target, by all their names.
 
     To a controller belong its arrays and drives; to an array its members and its controller; to a drive its controller.
@@ -140,37 +144,37 @@ def places_of(sight: SystemSnapshot, thing: Controller | Array | Drive) -> froze
     concerns the whole machine, such as its processors, belong to no target.
     """
     inventory = sight.inventory
-    things: list[Controller | Array | Drive] = [thing]
-    if isinstance(thing, Controller):
-        things += [array for array in inventory.arrays if array.controller == thing.target]
-        things += [drive for drive in inventory.drives if drive.controller == thing.target]
+    things: list[Controller | Array | Drive] = [device]
+    if isinstance(device, Controller):
+        things += [array for array in inventory.arrays if array.controller == device.target]
+        things += [drive for drive in inventory.drives if drive.controller == device.target]
     else:
-        things += list(sight.views(thing))
-    for one in tuple(things):
-        if isinstance(one, Array):
-            members = sight.members(one)
+        things += list(sight.views(device))
+    for other_device in tuple(things):
+        if isinstance(other_device, Array):
+            members = sight.members(other_device)
             things += [*members, *(view for drive in members for view in sight.views(drive))]
-    for one in tuple(things):
-        card = None if isinstance(one, Controller) else sight.controller(one)
+    for other_device in tuple(things):
+        card = None if isinstance(other_device, Controller) else sight.controller(other_device)
         things += [card] if card is not None else []
-    found = {str(one.target) for one in things}
-    found |= {one.target.address.partition("/")[0] for one in things if one.target.backend == "lvm"}
+    matches = {str(one.target) for one in things}
+    matches |= {one.target.address.partition("/")[0] for one in things if one.target.backend == "lvm"}
     names = {kernel_name(one.device) for one in things if not isinstance(one, Controller) and one.device is not None}
     for block in sight.blocks.values():
         if block.name in names:
-            found |= {block.name, block.attributes.get("dm/name", block.name)}
-            found |= {part.name for part in block.parts} | {f"{block.name} on {below}" for below in block.below}
+            matches |= {block.name, block.attributes.get("dm/name", block.name)}
+            matches |= {part.name for part in block.parts} | {f"{block.name} on {below}" for below in block.below}
             names |= {part.name for part in block.parts}
-    found |= names & sight.filesystem_errors.keys()
-    found |= {mount.where() for mount in sight.mounts if kernel_name(mount.source) in names}
+    matches |= names & sight.filesystem_errors.keys()
+    matches |= {mount.where() for mount in sight.mounts if kernel_name(mount.source) in names}
     pci = {one.pci for one in things if isinstance(one, Controller)}
-    found |= {f"nvme:{name}" for name, address in sight.nvme.items() if address in pci}
-    return frozenset(found)
+    matches |= {f"nvme:{name}" for name, address in sight.nvme.items() if address in pci}
+    return frozenset(matches)
 
 
 def record(session: Recorder, checked: CheckResult) -> None:
     """Put the findings into the session, unless they are those of its last check. Never raises."""
-    found = tuple(
+    findings = tuple(
         RecordedFinding(
             rule=ruling.rule.id,
             severity=ruling.rule.severity.value,
@@ -183,9 +187,9 @@ def record(session: Recorder, checked: CheckResult) -> None:
         if isinstance(ruling.said, Finding)
     )
     last = last_check(session.session.events)
-    if session.logs and found != (last.findings if last is not None else ()):
+    if session.logs and findings != (last.findings if last is not None else ()):
         with contextlib.suppress(StorageError):
-            session.emit(MachineChecked(at=time.time(), findings=found, rules=checked.rules))
+            session.emit(MachineChecked(at=time.time(), findings=findings, rules=checked.rules))
 
 
 async def check_session(session: Recorder, machine: MachineBackends) -> None:

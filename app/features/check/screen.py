@@ -44,19 +44,21 @@ class CheckFindings(CheckTracker):
 
     def facts(self, address: str) -> tuple[Facts, ...]:
         """What was found at a device, to stand above what is known of it."""
-        if self.checked is None or not (found := self.checked.at(address)):
+        if self.checked is None or not (rule_results := self.checked.at(address)):
             return ()
         from app.features.check.presentation import finding_facts
 
-        return finding_facts(found)
+        return finding_facts(rule_results)
 
     def troubles(self, inventory: Inventory) -> tuple[AttentionItem, ...]:
         """What wants a look, the gravest first. Made once: the header asks with every sample of a job."""
-        known, checked, told = self._told
+        known, checked, attention_items = self._told
         if known is not inventory or checked is not self.checked:
-            told = super().troubles(inventory) if self.checked is None else _with_check(inventory, self.checked)
-            self._told = (inventory, self.checked, told)
-        return told
+            attention_items = (
+                super().troubles(inventory) if self.checked is None else _with_check(inventory, self.checked)
+            )
+            self._told = (inventory, self.checked, attention_items)
+        return attention_items
 
 
 def _with_check(inventory: Inventory, checked: CheckResult) -> tuple[AttentionItem, ...]:

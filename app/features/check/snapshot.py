@@ -125,14 +125,14 @@ class SystemSnapshot:
         reading = self.readings.get(target, {}).get(key)
         return None if reading is None else reading.now
 
-    def queue_of(self, thing: Array | Drive) -> Target:
+    def queue_of(self, device: Array | Drive) -> Target:
         """The kernel's disk that it is, for the settings of its queue; itself where it has none."""
-        twin = self.inventory.twin(thing)
-        return thing.target if twin is None else twin.target
+        twin = self.inventory.twin(device)
+        return device.target if twin is None else twin.target
 
-    def views(self, thing: Array | Drive) -> tuple[Array | Drive, ...]:
+    def views(self, device: Array | Drive) -> tuple[Array | Drive, ...]:
         """All that the inventory has at its node, itself too."""
-        return self.inventory.at(thing.device) if thing.device is not None else (thing,)
+        return self.inventory.at(device.device) if device.device is not None else (device,)
 
     def staged(self, target: Target, key: str, value: str) -> ProposedChange | None:
         """The change of a setting, where it may be made here and now and the value is a legal one."""
@@ -147,9 +147,9 @@ class SystemSnapshot:
             return None
         return ProposedChange(target=target, key=key, value=value)
 
-    def block_of(self, thing: Array | Drive) -> BlockDevice | None:
+    def block_of(self, device: Array | Drive) -> BlockDevice | None:
         """The kernel's disk at its node."""
-        return self.blocks.get(kernel_name(thing.device)) if thing.device is not None else None
+        return self.blocks.get(kernel_name(device.device)) if device.device is not None else None
 
     def members(self, array: Array) -> tuple[Drive, ...]:
         """Its drives, as far as they are known."""
@@ -160,17 +160,17 @@ class SystemSnapshot:
         """Return whether an array has less redundancy than it is made for, and waits for a rebuild."""
         return array.state in (State.DEGRADED, State.REBUILDING)
 
-    def controller(self, thing: Array | Drive) -> Controller | None:
+    def controller(self, device: Array | Drive) -> Controller | None:
         """The card it hangs from."""
         return next(
-            (controller for controller in self.inventory.controllers if controller.target == thing.controller), None
+            (controller for controller in self.inventory.controllers if controller.target == device.controller), None
         )
 
-    def media(self, thing: Array | Drive) -> Media:
+    def media(self, device: Array | Drive) -> Media:
         """What stores its bits, where all of it is alike."""
-        if isinstance(thing, Drive):
-            return thing.media
-        kinds = {drive.media for drive in self.members(thing)}
+        if isinstance(device, Drive):
+            return device.media
+        kinds = {drive.media for drive in self.members(device)}
         return kinds.pop() if len(kinds) == 1 else Media.UNKNOWN
 
     def disk_of_part(self, name: str) -> tuple[BlockDevice | None, int]:
@@ -205,8 +205,8 @@ class SystemSnapshot:
 
     def array_at(self, block: BlockDevice) -> Array | None:
         """The array that a disk of the kernel's is; that of a striped layout where there are several."""
-        found = [array for array in self.inventory.arrays if array.device and kernel_name(array.device) == block.name]
-        return next((one for one in found if one.strip_bytes), found[0] if found else None)
+        arrays = [array for array in self.inventory.arrays if array.device and kernel_name(array.device) == block.name]
+        return next((array for array in arrays if array.strip_bytes), arrays[0] if arrays else None)
 
 
 def unit_of(array: Array) -> tuple[int, str] | None:
@@ -225,18 +225,18 @@ def unit_of(array: Array) -> tuple[int, str] | None:
     return None if stripe is None else (stripe, "full stripe")
 
 
-def fact(thing: Controller | Array | Drive, label: str) -> str | None:
+def fact(device: Controller | Array | Drive, label: str) -> str | None:
     """The value of a line of facts; None where there is none."""
-    return next((one.value for one in thing.facts if one.label == label), None)
+    return next((fact.value for fact in device.facts if fact.label == label), None)
 
 
-def fact_number(thing: Controller | Array | Drive, label: str) -> float | None:
+def fact_number(device: Controller | Array | Drive, label: str) -> float | None:
     """The first number in it: 85 of `85 % (warns at 10 %)`."""
-    found = _NUMBER.search(fact(thing, label) or "")
-    return float(found[0]) if found else None
+    match = _NUMBER.search(fact(device, label) or "")
+    return float(match[0]) if match else None
 
 
-def fact_limit(thing: Controller | Array | Drive, label: str) -> float | None:
+def fact_limit(device: Controller | Array | Drive, label: str) -> float | None:
     """The second number in it: 10 of `85 % (warns at 10 %)`."""
-    found = _NUMBER.findall(fact(thing, label) or "")
-    return float(found[1]) if len(found) > 1 else None
+    matches = _NUMBER.findall(fact(device, label) or "")
+    return float(matches[1]) if len(matches) > 1 else None

@@ -59,9 +59,9 @@ def no_bitmap(sight: SystemSnapshot) -> Said:
 def slow_resync(sight: SystemSnapshot) -> Said:
     """Yield md arrays whose rebuild would take days because its speed is limited."""
     for array in sight.inventory.arrays:
-        told = sight.now(array.target, "sync_speed_max") or ""
-        own = told.isascii() and told.isdigit()
-        limit = int(told) if own else sight.resync_limit if told == "system" else None
+        text = sight.now(array.target, "sync_speed_max") or ""
+        own = text.isascii() and text.isdigit()
+        limit = int(text) if own else sight.resync_limit if text == "system" else None
         if limit is not None and limit < RESYNC_SLOW and array.level in _MIRRORED:
             file = "md/sync_speed_max" if own else "/proc/sys/dev/raid/speed_limit_max"
             yield Finding(
@@ -86,26 +86,26 @@ def member_errors(sight: SystemSnapshot) -> Said:
         if array.target.backend != "md":
             continue
         whole = array.state not in BROKEN
-        words = [f"{one.label}: {one.value}" for one in array.facts if _has_errors(one, whole=whole)]
+        parts = [f"{fact.label}: {fact.value}" for fact in array.facts if _has_errors(fact, whole=whole)]
         block = sight.block_of(array)
         attributes = block.attributes if block is not None else {}
-        words += [
+        parts += [
             f"{path}: {text}"
             for path, text in attributes.items()
             if path.startswith("md/dev-") and path.endswith("/bad_blocks") and text.strip()
         ]
-        if words:
+        if parts:
             yield Finding(
                 where=str(array.target),
                 message="A member or spare has failed, has bad blocks or could not be written: it protects nothing.",
-                evidence="; ".join(words[:4]),
+                evidence="; ".join(parts[:4]),
                 do="Replace the member: `mdadm --replace`.",
             )
 
 
 def _has_errors(line: Fact, *, whole: bool) -> bool:
     """Return whether a fact reports a bad member; a failed one of an array that is not whole is reported as that."""
-    marked = any(words in line.value for words in ("has seen a write error", "to be replaced"))
+    marked = any(literal in line.value for literal in ("has seen a write error", "to be replaced"))
     return (line.label.startswith("Member ") and marked) or (line.label.startswith("Failed ") and whole)
 
 
@@ -148,7 +148,7 @@ def pool_errors(sight: SystemSnapshot) -> Said:
     for array in sight.inventory.arrays:
         if array.target.backend != "zfs":
             continue
-        lines = [one.value for one in array.facts if one.label.lower().endswith(("device", "group", "spare"))]
+        lines = [fact.value for fact in array.facts if fact.label.lower().endswith(("device", "group", "spare"))]
         counted = [line for line in lines if _COUNT.search(line)]
         if counted:
             yield Finding(
@@ -163,16 +163,16 @@ def pool_errors(sight: SystemSnapshot) -> Said:
 def pool_data(sight: SystemSnapshot) -> Said:
     """Yield pools that have lost data."""
     for array in sight.inventory.arrays:
-        words = fact(array, "Errors") if array.target.backend == "zfs" else None
-        if words is None or words.lower().startswith("no known data errors"):
+        text = fact(array, "Errors") if array.target.backend == "zfs" else None
+        if text is None or text.lower().startswith("no known data errors"):
             continue
-        if "unavailable" in words:
-            yield UnknownResult(where=str(array.target), why=f"whether it has lost data: {words.rstrip('.')}")
+        if "unavailable" in text:
+            yield UnknownResult(where=str(array.target), why=f"whether it has lost data: {text.rstrip('.')}")
             continue
         yield Finding(
             where=str(array.target),
             message="The pool has lost data: some blocks cannot be read from any copy.",
-            evidence=f"errors: {words}",
+            evidence=f"errors: {text}",
             do="`zpool status -v` lists the files; restore them from a backup.",
         )
 
@@ -182,15 +182,15 @@ def group_incomplete(sight: SystemSnapshot) -> Said:
     """Yield volume groups that miss a physical volume."""
     groups: dict[str, str] = {}
     for array in sight.inventory.arrays:
-        words = fact(array, "Missing physical volumes") if array.target.backend == "lvm" else None
-        if words is not None:
-            groups.setdefault(array.target.address.partition("/")[0], words)
-    for name, words in groups.items():
+        text = fact(array, "Missing physical volumes") if array.target.backend == "lvm" else None
+        if text is not None:
+            groups.setdefault(array.target.address.partition("/")[0], text)
+    for name, text in groups.items():
         yield Finding(
             where=name,
             message="The volume group misses a physical volume: volumes on it are lost or have no redundancy, and"
             " LVM refuses most changes.",
-            evidence=f"Missing physical volumes: {words}",
+            evidence=f"Missing physical volumes: {text}",
             do="Plug the disk in again, or replace it: `vgextend`, `lvconvert --repair`, `vgreduce --removemissing`.",
         )
 
@@ -242,7 +242,7 @@ def few_requests(sight: SystemSnapshot) -> Said:
         least = min(REQUESTS, block.number("device/sqsize") or REQUESTS, max(paths, default=0) or REQUESTS)
         if count < least:
             target = next(
-                (one.target for one in sight.inventory.drives if str(one.target) == f"block:{block.name}"), None
+                (drive.target for drive in sight.inventory.drives if str(drive.target) == f"block:{block.name}"), None
             )
             yield Finding(
                 where=str(target) if target is not None else block.attributes.get("dm/name", block.name),
@@ -262,7 +262,9 @@ def small_requests(sight: SystemSnapshot) -> Said:
         size, most = block.number("queue/max_sectors_kb"), block.number("queue/max_hw_sectors_kb")
         if size is None or most is None or size >= min(REQUEST, most):
             continue
-        target = next((one.target for one in sight.inventory.drives if str(one.target) == f"block:{block.name}"), None)
+        target = next(
+            (drive.target for drive in sight.inventory.drives if str(drive.target) == f"block:{block.name}"), None
+        )
         wanted = str(min(1280, most))
         yield Finding(
             where=str(target) if target is not None else block.name,
@@ -280,9 +282,9 @@ def merges_off(sight: SystemSnapshot) -> Said:
 
     ZFS switches merging off for its volumes by itself, and md leaves merging to its members.
     """
-    for thing in sight.things():
-        target = sight.queue_of(thing)
-        if target.address.startswith("sd") and sight.now(target, "nomerges") == "2" and _spins(sight, thing):
+    for device in sight.things():
+        target = sight.queue_of(device)
+        if target.address.startswith("sd") and sight.now(target, "nomerges") == "2" and _spins(sight, device):
             yield Finding(
                 where=str(target),
                 message="Neighbouring I/Os are not merged: a hard disk gets many small requests in place of a large"
@@ -293,6 +295,6 @@ def merges_off(sight: SystemSnapshot) -> Said:
             )
 
 
-def _spins(sight: SystemSnapshot, thing: Array | Drive) -> bool:
+def _spins(sight: SystemSnapshot, device: Array | Drive) -> bool:
     """Return whether it is a hard disk or made of hard disks."""
-    return any(sight.media(one) is Media.HDD for one in (thing, *sight.views(thing)))
+    return any(sight.media(other_device) is Media.HDD for other_device in (device, *sight.views(device)))

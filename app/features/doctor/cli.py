@@ -21,26 +21,26 @@ from backends.version import program_version
 def doctor_command(as_json: bool) -> int:
     """What works here, what is missing, what to do. Exit status 5 when something needed is missing."""
     with workbench(quiet=True) as bench:
-        found = run(lambda _: examine(bench.host, bench.paths, bench.hardware.machine.backends))
-    found = (*found, _reads_in_use(bench.host), _configuration())
-    status = FOUND if any(finding.grade is DoctorStatus.MISSING for finding in found) else DONE
+        doctor_items = run(lambda _: examine(bench.host, bench.paths, bench.hardware.machine.backends))
+    doctor_items = (*doctor_items, _reads_in_use(bench.host), _configuration())
+    status = FOUND if any(finding.grade is DoctorStatus.MISSING for finding in doctor_items) else DONE
     if as_json:
         listed = [
             {"grade": each.grade.value, "what": each.what, "detail": each.detail, "advice": each.advice or None}
-            for each in found
+            for each in doctor_items
         ]
         print_json(findings=listed, program=program_version())
         if not goes_on():
             return status
     colours = {DoctorStatus.OK: "green", DoctorStatus.WARN: "yellow", DoctorStatus.MISSING: "red"}
-    wide = max(len(finding.what) for finding in found)
+    wide = max(len(finding.what) for finding in doctor_items)
 
     def told(finding: DoctorItem) -> list[str]:
         mark = paint(f"{finding.grade.value:<7}", colours[finding.grade])
         advice = [" " * (11 + wide) + finding.advice] if finding.advice else []
         return [f"{mark}  {finding.what:<{wide}}  {finding.detail}", *advice]
 
-    lines(row for finding in found for row in told(finding))
+    lines(row for finding in doctor_items for row in told(finding))
     say("All that is needed is there." if status == DONE else "Something that is needed is missing.")
     return status
 

@@ -57,7 +57,7 @@ _TOOLS = (
 
 async def examine(host: Host, paths: Paths, backends: Mapping[str, InventoryBackend]) -> tuple[DoctorItem, ...]:
     """Every finding; nothing is changed but the folders of raidbench itself made. Never raises RaidbenchError."""
-    found = [
+    doctor_items = [
         *await _fio(host),
         *_tools(host),
         _root(host),
@@ -68,14 +68,14 @@ async def examine(host: Host, paths: Paths, backends: Mapping[str, InventoryBack
         *_terminal(),
         await _kernel(host),
     ]
-    told = {name: await _backend(name, backend) for name, backend in backends.items()}
+    fields = {name: await _backend(name, backend) for name, backend in backends.items()}
     for vendor, finding in await _unreported(host, backends):
-        told.setdefault(vendor, []).append(finding)
-    whole = [name for name, problems in told.items() if not problems]
+        fields.setdefault(vendor, []).append(finding)
+    whole = [name for name, problems in fields.items() if not problems]
     if whole:
-        of_them = "" if len(whole) == len(told) else f" for {len(whole)} of {len(told)}"
-        found.append(DoctorItem(grade=DoctorStatus.OK, what="vendors", detail=f"nothing is missing{of_them}"))
-    return (*found, *(problem for problems in told.values() for problem in problems))
+        of_them = "" if len(whole) == len(fields) else f" for {len(whole)} of {len(fields)}"
+        doctor_items.append(DoctorItem(grade=DoctorStatus.OK, what="vendors", detail=f"nothing is missing{of_them}"))
+    return (*doctor_items, *(problem for problems in fields.values() for problem in problems))
 
 
 async def _fio(host: Host) -> list[DoctorItem]:
@@ -85,32 +85,34 @@ async def _fio(host: Host) -> list[DoctorItem]:
         ready = await preflight(host)
     except RaidbenchError as error:
         return [DoctorItem(grade=DoctorStatus.MISSING, what="fio", detail=clean(error.message, 400), advice=error.hint)]
-    found = [DoctorItem(grade=DoctorStatus.OK, what="fio", detail=f"{ready.version} in {clean(ready.path, 200)}")]
+    doctor_items = [
+        DoctorItem(grade=DoctorStatus.OK, what="fio", detail=f"{ready.version} in {clean(ready.path, 200)}")
+    ]
     for engine, why in ready.refused.items():
         detail = f"{engine} does not work here: {clean(why.reason, 400)}"
-        found.append(
+        doctor_items.append(
             DoctorItem(grade=DoctorStatus.WARN, what="fio engines", detail=detail, advice=clean(why.hint, 400))
         )
     if not ready.refused:
-        found.append(
+        doctor_items.append(
             DoctorItem(grade=DoctorStatus.OK, what="fio engines", detail="io_uring and libaio work, as far as built in")
         )
-    return found
+    return doctor_items
 
 
 def _tools(host: Host) -> list[DoctorItem]:
-    found = []
+    doctor_items = []
     for name, purpose in _TOOLS:
         path = host.which((name,))
         if path is not None:
-            found.append(DoctorItem(grade=DoctorStatus.OK, what=name, detail=f"{clean(path, 200)}: {purpose}"))
+            doctor_items.append(DoctorItem(grade=DoctorStatus.OK, what=name, detail=f"{clean(path, 200)}: {purpose}"))
         else:
-            found.append(
+            doctor_items.append(
                 DoctorItem(
                     grade=DoctorStatus.WARN, what=name, detail=f"not found: it {purpose}", advice=how_to_get(host, name)
                 )
             )
-    return found
+    return doctor_items
 
 
 def _root(host: Host) -> DoctorItem:
@@ -234,7 +236,7 @@ async def _trials(host: Host, paths: Paths) -> DoctorItem:
 def _terminal() -> list[DoctorItem]:
     encoding = (sys.stdout.encoding if sys.stdout is not None else None) or "none"
     utf8 = encoding.lower().replace("-", "") == "utf8"
-    found = [
+    doctor_items = [
         DoctorItem(
             grade=DoctorStatus.OK if utf8 else DoctorStatus.WARN,
             what="locale",
@@ -244,7 +246,7 @@ def _terminal() -> list[DoctorItem]:
     ]
     term = os.environ.get("TERM", "")
     usable = term not in ("", "dumb")
-    found.append(
+    doctor_items.append(
         DoctorItem(
             grade=DoctorStatus.OK if usable else DoctorStatus.WARN,
             what="terminal",
@@ -252,7 +254,7 @@ def _terminal() -> list[DoctorItem]:
             advice="" if usable else "The workbench needs a terminal that can move its cursor; the commands do not.",
         )
     )
-    return found
+    return doctor_items
 
 
 async def _kernel(host: Host) -> DoctorItem:
@@ -266,12 +268,12 @@ async def _kernel(host: Host) -> DoctorItem:
     elif "CONFIG_BLK_DEV_WRITE_MOUNTED" in config:
         refuses = "CONFIG_BLK_DEV_WRITE_MOUNTED=y" not in config
     else:
-        words = "it is not known whether the kernel refuses writes to mounted devices"
+        text = "it is not known whether the kernel refuses writes to mounted devices"
         return DoctorItem(
-            grade=DoctorStatus.OK, what="kernel", detail=f"{clean(release, 60)}; {words}; raidbench does in any case"
+            grade=DoctorStatus.OK, what="kernel", detail=f"{clean(release, 60)}; {text}; raidbench does in any case"
         )
-    words = "refuses" if refuses else "does not refuse"
-    detail = f"{clean(release, 60)} {words} writes to mounted devices by itself; raidbench does in any case"
+    text = "refuses" if refuses else "does not refuse"
+    detail = f"{clean(release, 60)} {text} writes to mounted devices by itself; raidbench does in any case"
     return DoctorItem(grade=DoctorStatus.OK, what="kernel", detail=detail)
 
 
@@ -288,15 +290,15 @@ async def _unreported(host: Host, backends: Mapping[str, InventoryBackend]) -> l
     for backend in backends.values():
         with contextlib.suppress(RaidbenchError):
             controllers += (await backend.inventory()).controllers
-    found = []
+    pairs = []
     for card in unreported(cards, controllers):
         driver = f"driver {clean(card.driver, 40)}" if card.driver is not None else "no driver"
         detail = (
             f"{clean(card.address, 40)} (PCI {clean(card.ids, 20)}, {driver}) is on the bus, and no tool reports it"
         )
         vendor = card.vendor if card.vendor is not None and card.vendor in backends else _BUS
-        found.append((vendor, DoctorItem(grade=DoctorStatus.WARN, what=vendor, detail=detail, advice=card.advice)))
-    return found
+        pairs.append((vendor, DoctorItem(grade=DoctorStatus.WARN, what=vendor, detail=detail, advice=card.advice)))
+    return pairs
 
 
 async def _backend(name: str, backend: InventoryBackend) -> list[DoctorItem]:

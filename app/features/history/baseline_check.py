@@ -154,10 +154,10 @@ def _means(sessions: Iterable[Iterable[PastRun]]) -> list[float]:
 
 def _sessions(runs: Iterable[PastRun]) -> list[list[PastRun]]:
     """In time."""
-    found: dict[str, list[PastRun]] = {}
+    matches: dict[str, list[PastRun]] = {}
     for run in runs:
-        found.setdefault(run.session, []).append(run)
-    return list(found.values())
+        matches.setdefault(run.session, []).append(run)
+    return list(matches.values())
 
 
 def _differs(saved: RunRecord, now: RunRecord) -> tuple[Difference, ...]:

@@ -70,18 +70,18 @@ def save_command(name: str, runs: tuple[str, ...], replace: bool, as_json: bool)
 def list_command(as_json: bool) -> int:
     """The baselines there are."""
     store = Baselines(current().paths)
-    found: list[Baseline] = []
+    baselines: list[Baseline] = []
     for name in store.names():
         try:
-            found.append(store.load(name))
+            baselines.append(store.load(name))
         except NotFoundError:  # gone meanwhile, or of another kind of machine
             continue
         except RaidbenchError as error:
             say(f"{name}: {clean(error.message, 300)}")
     if as_json:
-        print_json(baselines=[baseline_json(each) for each in found])
-    elif found:
-        lines(table_lines(filled(baselines_table(found)), terminal_width()))
+        print_json(baselines=[baseline_json(each) for each in baselines])
+    elif baselines:
+        lines(table_lines(filled(baselines_table(baselines)), terminal_width()))
     else:
         say("No baseline yet. `raidbench baseline save NAME` makes one of the last run and its repeats.")
     return DONE
@@ -196,10 +196,10 @@ async def _where(bench: Workbench, baseline: Baseline) -> tuple[str, str]:
 def _same_thing(bench: Workbench, baseline: Baseline, records: list[RunRecord]) -> None:
     """Raises AnotherDeviceError where a file lies on another disk now."""
     for record in records:
-        thing = thing_of(record.start, bench.session.inventory, bench.host.name)
-        if thing != baseline.thing:
+        name = thing_of(record.start, bench.session.inventory, bench.host.name)
+        if name != baseline.thing:
             raise AnotherDeviceError(
-                f"{clean(record.start.target, 200)} lies on something else now: {clean(thing, 200)}, "
+                f"{clean(record.start.target, 200)} lies on something else now: {clean(name, 200)}, "
                 f"not {clean(baseline.thing, 200)}.",
                 hint="Nothing was compared. `raidbench baseline save` makes a baseline of the new one.",
             )
@@ -211,11 +211,11 @@ def _named(names: tuple[str, ...]) -> tuple[LoadedSession, tuple[RunRecord, ...]
         raise InvalidValueError("A baseline is of one session.", hint="Name runs of one session.")
     pairs = [found_run(name) for name in names]
     loaded = pairs[0][0] if pairs else loaded_session()
-    found = [record for _, record in pairs]
-    if not found:
+    records = [record for _, record in pairs]
+    if not records:
         if not loaded.session.runs:
             raise NotFoundError(f"The session {loaded.folder.name} has no run.", hint="`raidbench bench` makes one.")
-        found = [loaded.session.runs[-1]]
-    if len(found) > 1:
-        return loaded, tuple(found)
-    return loaded, Replicates(loaded.session.runs).of(found[0]) or (found[0],)
+        records = [loaded.session.runs[-1]]
+    if len(records) > 1:
+        return loaded, tuple(records)
+    return loaded, Replicates(loaded.session.runs).of(records[0]) or (records[0],)

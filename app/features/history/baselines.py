@@ -86,7 +86,7 @@ class Baselines:
         """Return a baseline of this kind of machine. Raises NotFoundError, StorageError of one that cannot be read."""
         path = self._path(name)
         try:
-            found = _of_json(json.loads(read_input(path, _LARGEST)))
+            baseline = _of_json(json.loads(read_input(path, _LARGEST)))
         except FileNotFoundError:
             raise self._none(name) from None
         except OSError as error:
@@ -100,7 +100,7 @@ class Baselines:
                 evidence=str(error),
             ) from error
 
-        return found
+        return baseline
 
     def _none(self, name: str) -> NotFoundError:
         names = self.names()
@@ -119,10 +119,10 @@ class Baselines:
     def names(self) -> tuple[str, ...]:
         """All there are, in order."""
         try:
-            found = [entry.name.removesuffix(_ENDING) for entry in self._folder.iterdir() if entry.suffix == _ENDING]
+            matches = [entry.name.removesuffix(_ENDING) for entry in self._folder.iterdir() if entry.suffix == _ENDING]
         except OSError:
             return ()
-        return tuple(sorted(name for name in found if _NAME.fullmatch(name)))
+        return tuple(sorted(name for name in matches if _NAME.fullmatch(name)))
 
     def _path(self, name: str) -> Path:
         if not _NAME.fullmatch(name):

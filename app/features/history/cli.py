@@ -55,7 +55,7 @@ def history_command(
     known, also = all_runs()
     runs = chosen(known, target, workload=workload, since=moment)
     series = series_of(runs)
-    status = status_of_history(one.chart.standing for one in series.values())
+    status = status_of_history(run_series.chart.standing for run_series in series.values())
     redactor = _redactor(runs, also) if redact else None
     if as_json:
         body = history_document(runs, series)
@@ -80,19 +80,20 @@ def _redactor(runs: Sequence[PastRun], also: Sequence[LoadedSession]) -> Redacto
 
     elsewhere = {loaded.folder.name: loaded for loaded in also}
     names = dict.fromkeys(run.session for run in runs)
-    found = [elsewhere.get(name) or loaded_session(name) for name in names]
+    sessions = [elsewhere.get(name) or loaded_session(name) for name in names]
     return redactor_of(
-        *(loaded.session for loaded in found), others=[host for loaded in found for host in joint_hosts(loaded.folder)]
+        *(loaded.session for loaded in sessions),
+        others=[host for loaded in sessions for host in joint_hosts(loaded.folder)],
     )
 
 
 def _told(runs: Sequence[PastRun], series: Mapping[Condition, RunSeries]) -> Iterator[str]:
-    changes = [change for one in series.values() for change in one.changes]
+    changes = [change for run_series in series.values() for change in run_series.changes]
     yield from table_lines(filled(history_table(runs, changes)), terminal_width())
-    told = [row for one in series.values() for row in change_lines(one)]
+    told = [row for run_series in series.values() for row in change_lines(run_series)]
     if told:
         yield from ("", "The level changed:", *(f"  {clean(row, 500)}" for row in told))
-    worse = [row for one in series.values() for row in episode_lines(one)]
+    worse = [row for run_series in series.values() for row in episode_lines(run_series)]
     if worse:
         yield from ("", "Worse:", *(f"  {clean(row, 500)}" for row in worse))
 

@@ -72,9 +72,9 @@ def value_text(run: PastRun, value: float) -> str:
 
 def differences(differs: Sequence[Difference]) -> str:
     """`Read-ahead 128 KiB -> 64 KiB, Kernel 6.1 -> 6.8`."""
-    told = [f"{key_name(key)} {key_value(key, a)} -> {key_value(key, b)}" for key, a, b in differs[:_MOST_NAMED]]
-    more = len(differs) - len(told)
-    return ", ".join((*told, *([f"{more} more"] if more else [])))
+    lines = [f"{key_name(key)} {key_value(key, a)} -> {key_value(key, b)}" for key, a, b in differs[:_MOST_NAMED]]
+    more = len(differs) - len(lines)
+    return ", ".join((*lines, *([f"{more} more"] if more else [])))
 
 
 def change_lines(series: RunSeries, *, named: bool = True) -> Iterator[str]:
@@ -120,8 +120,8 @@ def history_document(runs: Sequence[PastRun], series: Mapping[Condition, RunSeri
     changed = changed_since_before(runs)
     return json_schema.document(
         runs=[_run(run, changed[run.name]) for run in runs],
-        changes=[_change(change, one) for one in series.values() for change in one.changes],
-        charts=[_chart(one) for one in series.values()],
+        changes=[_change(change, run_series) for run_series in series.values() for change in run_series.changes],
+        charts=[_chart(run_series) for run_series in series.values()],
     )
 
 

@@ -62,17 +62,17 @@ def _load(app: AppInterface, opener: Screen[Any] | None, folder: Path, run: RunR
 def _show(
     app: AppInterface,
     opener: Screen[Any] | None,
-    found: PastRun | None,
+    run: PastRun | None,
     alike: tuple[PastRun, ...],
     baseline: PastRun | None,
     notes: tuple[str, ...],
 ) -> None:
     for note in notes:
         app.notify(note)
-    if found is None:
+    if run is None:
         app.notify("This run is not in the history.")
     elif opener is not None and opener.is_active:
-        app.push_screen(HistoryScreen(found, alike, baseline))
+        app.push_screen(HistoryScreen(run, alike, baseline))
 
 
 class HistoryScreen(WorkbenchScreen):
@@ -107,10 +107,10 @@ class HistoryScreen(WorkbenchScreen):
         )
         sessions = units.plural(len({each.session for each in self._runs.values()}), "session")
         count = f"{units.plural(len(self._runs), 'run')} of {sessions}"
-        told = [] if series is None else list(change_lines(series, named=False))[: -_LATEST_CHANGES - 1 : -1]
+        lines = [] if series is None else list(change_lines(series, named=False))[: -_LATEST_CHANGES - 1 : -1]
         with Pane(f"History: {run.workload} on {run.target}", note=count, id="history-drawn"):
             yield StaticPlotView(id="history-graph", ascii=self.workbench_app.ascii)
-            yield TextParagraphs("\n".join(told), "muted", id="history-changes")
+            yield TextParagraphs("\n".join(lines), "muted", id="history-changes")
         with Pane("Runs", id="history-listed"):
             yield KeyedTable(columns(shown), rows(shown))
             yield StaticTable(id="history-figures")

@@ -12,7 +12,7 @@ from app.features.metrics.definitions import METRICS, PREFIX
 from backends.model import BROKEN, State
 from backends.values import dataclass
 
-_NAMES = {one.name for one in METRICS}
+_NAMES = {metric.name for metric in METRICS}
 
 
 def _m(name: str) -> str:
@@ -156,15 +156,15 @@ ALERTS: tuple[Alert, ...] = (
 def rules_text() -> str:
     """A file of rules for Prometheus (YAML; a quoted string is one of JSON)."""
     rows = ["groups:", "  - name: raidbench", "    rules:"]
-    for one in ALERTS:
+    for alert in ALERTS:
         rows += [
-            f"      - alert: {one.name}",
-            f"        expr: {json.dumps(one.expr)}",
-            f"        for: {one.lasting}",
+            f"      - alert: {alert.name}",
+            f"        expr: {json.dumps(alert.expr)}",
+            f"        for: {alert.lasting}",
             "        labels:",
-            f"          severity: {one.severity}",
+            f"          severity: {alert.severity}",
             "        annotations:",
-            f"          summary: {json.dumps(one.summary)}",
+            f"          summary: {json.dumps(alert.summary)}",
         ]
     return "\n".join(rows) + "\n"
 

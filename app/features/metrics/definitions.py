@@ -72,31 +72,37 @@ def _stored(looked: MetricsSnapshot) -> Iterator[Array | Drive]:
 
 
 def _info(looked: MetricsSnapshot) -> Iterator[Sample]:
-    for thing in _things(looked):
-        model = None if isinstance(thing, Array) else thing.model
-        firmware = None if isinstance(thing, Array) else thing.firmware
-        serial = None if isinstance(thing, Array) else thing.serial
-        wwn = thing.wwn if isinstance(thing, Drive) else None
-        device = None if isinstance(thing, Controller) else thing.device
-        kind = kind_of(thing)
-        level = thing.level.value if isinstance(thing, Array) else None
-        media = thing.media.value if isinstance(thing, Drive) else None
-        controller = thing.target if isinstance(thing, Controller) else thing.controller
-        array = thing.target if isinstance(thing, Array) else thing.array if isinstance(thing, Drive) else None
+    for other_device in _things(looked):
+        model = None if isinstance(other_device, Array) else other_device.model
+        firmware = None if isinstance(other_device, Array) else other_device.firmware
+        serial = None if isinstance(other_device, Array) else other_device.serial
+        wwn = other_device.wwn if isinstance(other_device, Drive) else None
+        device = None if isinstance(other_device, Controller) else other_device.device
+        kind = kind_of(other_device)
+        level = other_device.level.value if isinstance(other_device, Array) else None
+        media = other_device.media.value if isinstance(other_device, Drive) else None
+        controller = other_device.target if isinstance(other_device, Controller) else other_device.controller
+        array = (
+            other_device.target
+            if isinstance(other_device, Array)
+            else other_device.array
+            if isinstance(other_device, Drive)
+            else None
+        )
         owners = (str(controller or ""), str(array or ""))
         told = (kind, *owners, model, firmware, level, media, device, serial, wwn)
-        yield (str(thing.target), *(text or "" for text in told)), 1.0
+        yield (str(other_device.target), *(text or "" for text in told)), 1.0
 
 
 def _states(looked: MetricsSnapshot) -> Iterator[Sample]:
-    for one in _stored(looked):
-        yield (str(one.target), one.state.value), 1.0
+    for device in _stored(looked):
+        yield (str(device.target), device.state.value), 1.0
 
 
 def _sizes(looked: MetricsSnapshot) -> Iterator[Sample]:
-    for one in _stored(looked):
-        if one.size_bytes is not None:
-            yield (str(one.target),), float(one.size_bytes)
+    for device in _stored(looked):
+        if device.size_bytes is not None:
+            yield (str(device.target),), float(device.size_bytes)
 
 
 def _protection(looked: MetricsSnapshot) -> Iterator[Sample]:
@@ -120,27 +126,27 @@ def _protection_value(name: str) -> Callable[[MetricsSnapshot], Iterator[Sample]
 
 def _settings(looked: MetricsSnapshot) -> Iterator[tuple[Target, Setting, Reading]]:
     for target, readings in looked.readings.items():
-        for one in looked.settings.get(target, ()):
-            reading = readings.get(one.key)
-            if reading is not None and reading.now is not None and not one.secret:
-                yield target, one, reading
+        for setting in looked.settings.get(target, ()):
+            reading = readings.get(setting.key)
+            if reading is not None and reading.now is not None and not setting.secret:
+                yield target, setting, reading
 
 
 def _set_words(looked: MetricsSnapshot) -> Iterator[Sample]:
-    for target, one, reading in _settings(looked):
+    for target, setting, reading in _settings(looked):
         if reading.now is not None and not _is_number(reading.now):
-            yield (str(target), one.key, reading.now), 1.0
+            yield (str(target), setting.key, reading.now), 1.0
 
 
 def _set_numbers(looked: MetricsSnapshot) -> Iterator[Sample]:
-    for target, one, reading in _settings(looked):
+    for target, setting, reading in _settings(looked):
         if reading.now is not None and _is_number(reading.now):
-            yield (str(target), one.key), float(reading.now)
+            yield (str(target), setting.key), float(reading.now)
 
 
 def _in_force(looked: MetricsSnapshot) -> Iterator[Sample]:
-    for target, one, reading in _settings(looked):
-        yield (str(target), one.key), float(not reading.overruled)
+    for target, setting, reading in _settings(looked):
+        yield (str(target), setting.key), float(not reading.overruled)
 
 
 def _is_number(text: str) -> bool:
@@ -151,10 +157,10 @@ def _fact(label: str, scale: float = 1.0, *, limit: bool = False) -> Callable[[M
     """The number, or the limit behind it, of a line of facts."""
 
     def samples(looked: MetricsSnapshot) -> Iterator[Sample]:
-        for thing in _things(looked):
-            value = fact_limit(thing, label) if limit else fact_number(thing, label)
+        for device in _things(looked):
+            value = fact_limit(device, label) if limit else fact_number(device, label)
             if value is not None:
-                yield (str(thing.target),), round(value * scale, 6)
+                yield (str(device.target),), round(value * scale, 6)
 
     return samples
 
@@ -163,12 +169,12 @@ def _health(name: str, label: str = "", scale: float = 1.0) -> Callable[[Metrics
     """Return a source of one field of `Health` of all drives; of the fact `label` where the field is not reported."""
 
     def samples(looked: MetricsSnapshot) -> Iterator[Sample]:
-        for thing in _things(looked):
-            value = getattr(thing.health, name) if isinstance(thing, Drive) else None
+        for device in _things(looked):
+            value = getattr(device.health, name) if isinstance(device, Drive) else None
             if value is None and label:
-                value = fact_number(thing, label)
+                value = fact_number(device, label)
             if value is not None:
-                yield (str(thing.target),), round(float(value) * scale, 6)
+                yield (str(device.target),), round(float(value) * scale, 6)
 
     return samples
 
@@ -180,20 +186,20 @@ _PCIE = re.compile(r"([0-9]+(?:\.[0-9]+)?) GT/s(?: PCIe)? x([0-9]+)")
 
 
 def _link_rates(looked: MetricsSnapshot) -> Iterator[Sample]:
-    for thing in _things(looked):
-        found = _GIGABITS.search(fact(thing, "Link") or "")
-        if found is not None and isinstance(thing, Drive):
-            yield (str(thing.target),), round(float(found[1]) * 1e9 / 8)
+    for device in _things(looked):
+        match = _GIGABITS.search(fact(device, "Link") or "")
+        if match is not None and isinstance(device, Drive):
+            yield (str(device.target),), round(float(match[1]) * 1e9 / 8)
 
 
 def _pcie(at: int, scale: float) -> Callable[[MetricsSnapshot], Iterator[Sample]]:
     def samples(looked: MetricsSnapshot) -> Iterator[Sample]:
-        for thing in _things(looked):
-            link = looked.links.get(thing.target)
+        for device in _things(looked):
+            link = looked.links.get(device.target)
             shown = None if link is None else link.shown
-            found = _PCIE.search(shown or fact(thing, "PCIe link") or "")
-            if found is not None:
-                yield (str(thing.target),), round(float(found[at]) * scale)
+            match = _PCIE.search(shown or fact(device, "PCIe link") or "")
+            if match is not None:
+                yield (str(device.target),), round(float(match[at]) * scale)
 
     return samples
 
@@ -226,10 +232,10 @@ def _counts(looked: MetricsSnapshot) -> Iterator[Sample]:
 
 
 def _findings(looked: MetricsSnapshot) -> Iterator[Sample]:
-    told = dict.fromkeys(
+    fields = dict.fromkeys(
         (finding.rule.id, finding.rule.severity.value, finding.said.where) for finding in looked.checked.findings
     )
-    for one in told:
+    for one in fields:
         yield one, 1.0
 
 

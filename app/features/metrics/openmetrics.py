@@ -62,14 +62,14 @@ def figures(looked: MetricsSnapshot, *, serials: bool = True) -> list[dict[str, 
     """The same for JSON: name, help and figures, each with its labels."""
     return [
         {
-            "name": one.name,
-            "help": one.help,
+            "name": metric.name,
+            "help": metric.help,
             "samples": [
-                {"labels": dict(_shown(one.labels, values, serials=serials)), "value": figure}
-                for values, figure in one.samples(looked)
+                {"labels": dict(_shown(metric.labels, values, serials=serials)), "value": figure}
+                for values, figure in metric.samples(looked)
             ],
         }
-        for one in METRICS
+        for metric in METRICS
     ]
 
 
@@ -99,10 +99,10 @@ class _Families:
         """Each metric that has figures."""
         from prometheus_client.metrics_core import GaugeMetricFamily
 
-        for one in METRICS:
-            family = GaugeMetricFamily(one.name, one.help, labels=one.labels)
-            for values, figure in one.samples(self._looked):
-                shown = [value for _, value in _shown(one.labels, values, serials=self._serials)]
+        for metric in METRICS:
+            family = GaugeMetricFamily(metric.name, metric.help, labels=metric.labels)
+            for values, figure in metric.samples(self._looked):
+                shown = [value for _, value in _shown(metric.labels, values, serials=self._serials)]
                 family.add_metric(shown, figure)
             if family.samples:
                 yield family

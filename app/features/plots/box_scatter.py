@@ -21,7 +21,9 @@ def boxes(asked: PlotRequest) -> Made:
     """A lot of values for each part. Raises NothingError."""
     subject, wish = asked.subject, asked.wish
     lots = tuple(
-        BoxSample(name=part.name, values=found) for part in subject.parts if (found := values_of(part.runs, wish.unit))
+        BoxSample(name=part.name, values=numbers)
+        for part in subject.parts
+        if (numbers := values_of(part.runs, wish.unit))
     )
     every = [value for lot in lots for value in lot.values]
     if not every:

@@ -56,8 +56,8 @@ def picture(
 
 def without_data(subject: PlotSelection) -> dict[StaticPlotKind, StaticPlot]:
     """The kinds that have nothing to show, as far as that is known without reading intervals."""
-    found = {kind: picture(subject, kind) for kind in StaticPlotKind if kind is not StaticPlotKind.TIMELINE}
-    return {kind: made for kind, made in found.items() if made.data is None}
+    matches = {kind: picture(subject, kind) for kind in StaticPlotKind if kind is not StaticPlotKind.TIMELINE}
+    return {kind: made for kind, made in matches.items() if made.data is None}
 
 
 def usual(subject: PlotSelection) -> StaticPlotKind:

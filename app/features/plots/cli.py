@@ -56,10 +56,10 @@ class Size(click.ParamType[tuple[int, int]]):
         """Columns and rows. Fails as click does."""
         if isinstance(value, tuple):
             return value
-        found = _SIZE.fullmatch(value.strip().lower())
-        if found is None:
+        match = _SIZE.fullmatch(value.strip().lower())
+        if match is None:
             self.fail(f"{value!r} is no size: write 100x30, columns and rows.", param, ctx)
-        return int(found[1]), int(found[2])
+        return int(match[1]), int(match[2])
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -211,8 +211,8 @@ def subject_of(names: Sequence[str]) -> PlotSelection:
             f"{clean(others[0], 60)} is no run.",
             hint="Runs stand over one another; an A/B, a sweep or a target stands alone.",
         )
-    found = [found_run(name) for name in dict.fromkeys(names)]
-    return of_runs([PlacedRun(run=run, folder=loaded.folder) for loaded, run in found])
+    pairs = [found_run(name) for name in dict.fromkeys(names)]
+    return of_runs([PlacedRun(run=run, folder=loaded.folder) for loaded, run in pairs])
 
 
 def _is_run(name: str) -> bool:
@@ -221,11 +221,11 @@ def _is_run(name: str) -> bool:
 
 def _matched(name: str, letter: str) -> tuple[str | None, str] | None:
     """Session and id, if that is what a name is; `/c0/e252` is a device."""
-    found = _NAME.fullmatch(name)
-    if found is None or not found["id"].startswith(letter):
+    match = _NAME.fullmatch(name)
+    if match is None or not match["id"].startswith(letter):
         return None
-    session = found["session"]
-    return (session, found["id"]) if session is None or _is_session(session) else None
+    session = match["session"]
+    return (session, match["id"]) if session is None or _is_session(session) else None
 
 
 def _is_session(name: str) -> bool:
@@ -234,8 +234,8 @@ def _is_session(name: str) -> bool:
 
 
 def _one(name: str) -> PlotSelection:
-    if (found := _matched(name, "e")) is not None:
-        return _experiment(*found)
+    if (pair := _matched(name, "e")) is not None:
+        return _experiment(*pair)
     if name == "sweep" or _is_session(name):
         return _sweep(None if name == "sweep" else name)
     return _target(name)

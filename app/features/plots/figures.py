@@ -67,8 +67,8 @@ def picture_text(subject: PlotSelection, made: StaticPlot, look: PlotStyle) -> s
     from widgets.plot_render.painter import painted
 
     rows = [*painted(made, look), ""]
-    for words in (subject.verdict, made.why if made.data is not None else ""):
-        rows += wrap(words, look.width) if words else []
+    for text in (subject.verdict, made.why if made.data is not None else ""):
+        rows += wrap(text, look.width) if text else []
     shown = figures_table(subject, ascii=look.ascii)
     table = [[column.title for column in shown.columns], *([text_of(cell) for cell in row.cells] for row in shown.rows)]
     widths = [max(width_of(clean(row[at])) for row in table) for at in range(len(table[0]))]

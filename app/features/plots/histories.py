@@ -70,12 +70,12 @@ def _stages(series: RunSeries, scale: float) -> tuple[HistoryEpoch, ...]:
     for point in series.points:
         groups.setdefault(tuple(sorted(point.runs[0].settings.items())), []).append(point)
     keys = [key for key in dict(next(iter(groups))) if len({dict(group).get(key) for group in groups}) > 1]
-    found = []
+    epoches = []
     for settings, points in groups.items():
-        told = [setting_words(key, dict(settings).get(key)) for key in keys]
-        name = ", ".join(told[:2]) + (f" and {len(told) - 2} more" if len(told) > 2 else "")
-        found.append(HistoryEpoch(name=name, points=tuple(_dated(point, scale) for point in points)))
-    return tuple(found)
+        lines = [setting_words(key, dict(settings).get(key)) for key in keys]
+        name = ", ".join(lines[:2]) + (f" and {len(lines) - 2} more" if len(lines) > 2 else "")
+        epoches.append(HistoryEpoch(name=name, points=tuple(_dated(point, scale) for point in points)))
+    return tuple(epoches)
 
 
 def _dated(point: SeriesPoint, scale: float) -> MeasuredPoint:
@@ -100,9 +100,9 @@ def _marks(series: RunSeries) -> Iterable[tuple[float, str]]:
         first = after.runs[0]
         percent, differs = levels.get(first.name), what_differs(before.runs[-1], first)
         if percent is not None or differs:
-            words = [] if percent is None else [f"{percent:+.1f} %"]
-            words += [_brief(differs)] if differs else []
-            yield (before.runs[-1].at + first.at) / 2, ", ".join(words)
+            parts = [] if percent is None else [f"{percent:+.1f} %"]
+            parts += [_brief(differs)] if differs else []
+            yield (before.runs[-1].at + first.at) / 2, ", ".join(parts)
 
 
 def _brief(differs: Sequence[Difference]) -> str:

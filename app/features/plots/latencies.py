@@ -21,15 +21,15 @@ def _latencies(subject: PlotSelection) -> tuple[tuple[Latencies, ...], str]:
     both = len({name for placed in runs for name in DIRECTIONS if _bins([placed], name)}) > 1
     if both and len(subject.parts) == 1:
         series = [Latencies(name=f"{name}s", bins=_bins(runs, name)) for name in DIRECTIONS]
-        return tuple(one for one in series if one.bins), ""
+        return tuple(latencies for latencies in series if latencies.bins), ""
     side = _slower(runs)
     series = [Latencies(name=part.name, bins=_bins(whole(part.runs), side)) for part in best(subject)]
-    there = tuple(one for one in series if one.bins)
+    there = tuple(latencies for latencies in series if latencies.bins)
     if not there:
         raise NoPlotDataError(
             f"{subject.runs[0].run.id} kept no histogram of the latencies: an earlier version measured it."
         )
-    if all(len(one.bins) == 1 for one in there) and len({one.bins[0][0] for one in there}) == 1:
+    if all(len(latencies.bins) == 1 for latencies in there) and len({latencies.bins[0][0] for latencies in there}) == 1:
         raise NoPlotDataError(f"All I/Os took {units.latency(there[0].bins[0][0])}: there is nothing to draw.")
     return there, f" of the {side}s" if both else ""
 
@@ -60,7 +60,7 @@ def percentiles(asked: PlotRequest) -> Made:
     """Each part a curve, as far as its I/Os carry it. Raises NothingError."""
     subject = asked.subject
     series, of = _latencies(subject)
-    enough = tuple(one for one in series if total_of(one.bins) > 2 * BEYOND)
+    enough = tuple(latencies for latencies in series if total_of(latencies.bins) > 2 * BEYOND)
     if not enough:
         raise NoPlotDataError("Too few I/Os for percentiles.", "2 goes to Bench: a longer run has more.")
     title = f"{subject.about}: latency{of} by percentile{count_words(subject)}"

@@ -72,8 +72,8 @@ def value_of(score: RunScore, unit: Unit) -> float | None:
 def values_of(runs: Iterable[PlacedRun], unit: Unit) -> tuple[float, ...]:
     """That of every whole run."""
     scores = (score_of(placed.run.figures) for placed in whole(runs))
-    found = (None if score is None else value_of(score, unit) for score in scores)
-    return tuple(value for value in found if value is not None)
+    numbers = (None if score is None else value_of(score, unit) for score in scores)
+    return tuple(value for value in numbers if value is not None)
 
 
 def best(subject: PlotSelection) -> Sequence[RunGroup]:
@@ -91,8 +91,8 @@ def count_words(subject: PlotSelection) -> str:
     counts = {len(part.runs) for part in subject.parts if not part.baseline}
     if counts == {1}:
         return ""
-    words = " to ".join(str(count) for count in sorted({min(counts), max(counts)}))
-    return f", {words} runs{' each' if len(subject.parts) > 1 else ''}"
+    text = " to ".join(str(count) for count in sorted({min(counts), max(counts)}))
+    return f", {text} runs{' each' if len(subject.parts) > 1 else ''}"
 
 
 def by_field(subject: PlotSelection) -> str:

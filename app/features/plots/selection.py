@@ -156,13 +156,13 @@ def side_by_side(comparison: Comparison, names: Sequence[str], folders: Sequence
         for side, folder in zip((comparison.sides.a, comparison.sides.b), folders, strict=True)
     ]
     apart = names_of([side[0].run.start for side in sides])
-    told = [
+    lines = [
         name if one == side[0].run.id else f"{name}, {one}" for name, one, side in zip(names, apart, sides, strict=True)
     ]
     return PlotSelection(
         heading=" and ".join(names),
         about=what_of(sides[0][0].run.start),
-        parts=tuple(RunGroup(name=name, runs=runs) for name, runs in zip(told, sides, strict=True)),
+        parts=tuple(RunGroup(name=name, runs=runs) for name, runs in zip(lines, sides, strict=True)),
     )
 
 
@@ -248,19 +248,19 @@ def of_target(
     work = _work_of(last, sessions)
     alike: list[PlacedRun] = []
     same: list[PlacedRun] = []
-    for one in past:
-        folder, session = sessions.get(one.session, (Path(), Session()))
-        run = session.run(one.id)
+    for other_run in past:
+        folder, session = sessions.get(other_run.session, (Path(), Session()))
+        run = session.run(other_run.id)
         if run is not None and run.figures.status is RunStatus.OK and _work(run.start.work) == work:
             placed = PlacedRun(run=run, folder=folder)
             alike.append(placed)
-            if one.condition == last.condition:
+            if other_run.condition == last.condition:
                 same.append(placed)
     if not same:
         return None
     counted = 0 if series is None else len(series.runs)
-    every = sum(one.condition == last.condition for one in past)
-    many = len({one.session for one in past if one.condition == last.condition})
+    every = sum(run.condition == last.condition for run in past)
+    many = len({run.session for run in past if run.condition == last.condition})
     return PlotSelection(
         heading=f"{last.workload} on {short_target(last.target)}",
         about=what_of(same[-1].run.start),
@@ -335,7 +335,7 @@ def short_target(target: str) -> str:
 def names_of(starts: Sequence[RunStarted]) -> list[str]:
     """What each has that not all have: settings, then the job, the target, what lies beneath; at last when it was."""
     settings, jobs = _told([start.settings for start in starts]), _told([start.work for start in starts])
-    targets = [start.target if len({one.target for one in starts}) > 1 else "" for start in starts]
+    targets = [start.target if len({started.target for started in starts}) > 1 else "" for start in starts]
     beneath, times = _told([start.provenance for start in starts]), [units.moment(start.at)[:19] for start in starts]
     for parts in (
         (settings,),
@@ -361,7 +361,7 @@ def _told(mappings: list[Mapping[str, str]]) -> list[str]:
     return [_listed([setting_words(key, texts[key]) for key in keys if texts.get(key)]) for texts in mappings]
 
 
-def _listed(told: list[str]) -> str:
-    if len(told) > _MOST_NAMED:
-        return f"{', '.join(told[: _MOST_NAMED - 1])} and {len(told) - _MOST_NAMED + 1} more"
-    return ", ".join(told)
+def _listed(lines: list[str]) -> str:
+    if len(lines) > _MOST_NAMED:
+        return f"{', '.join(lines[: _MOST_NAMED - 1])} and {len(lines) - _MOST_NAMED + 1} more"
+    return ", ".join(lines)

@@ -23,19 +23,21 @@ def curve(asked: PlotRequest) -> Made:
     Raises NothingError.
     """
     subject, wish = asked.subject, asked.wish
-    found = subject.found
-    if found is None:
+    results = subject.found
+    if results is None:
         raise NoPlotDataError("A curve is of a sweep: these are runs by themselves.", "4 goes to Sweep.")
-    if found.load_curves:
-        return _load_curve(subject, found.load_curves[0], wish)
-    field = numeric_field(found.cells)
-    lines = {} if field is None else {name: line for name, line in curves(found.cells).items() if len(line) > 1}
+    if results.load_curves:
+        return _load_curve(subject, results.load_curves[0], wish)
+    field = numeric_field(results.cells)
+    lines = {} if field is None else {name: line for name, line in curves(results.cells).items() if len(line) > 1}
     if field is not None and lines:
         return _swept(subject, field, lines, wish)
-    searched = next((one for one in found.saturated if len(one.points) > 1), None)
+    searched = next(
+        (saturation_result for saturation_result in results.saturated if len(saturation_result.points) > 1), None
+    )
     if searched is not None:
         return _searched(subject, searched, wish)
-    unit = UNITS[found.rank] if wish.unit is Unit.IOPS else wish.unit
+    unit = UNITS[results.rank] if wish.unit is Unit.IOPS else wish.unit
     title, data, _ = boxes(replace(asked, wish=replace(wish, unit=unit)))
     return (
         title,
@@ -50,8 +52,8 @@ def _swept(subject: PlotSelection, field: str, lines: dict[str, list[CellResult]
     drawn = [
         CurveLine(
             name=name or line[0].cell.row,
-            rates=_measured(along(field, line, lambda one: _rates(one, unit))),
-            latencies=_measured(along(field, line, lambda one: latency(one.scores, LatencyFigure.P99))),
+            rates=_measured(along(field, line, lambda cell_result: _rates(cell_result, unit))),
+            latencies=_measured(along(field, line, lambda cell_result: latency(cell_result.scores, LatencyFigure.P99))),
         )
         for name, line in lines.items()
     ]
@@ -65,13 +67,13 @@ def _swept(subject: PlotSelection, field: str, lines: dict[str, list[CellResult]
     return title, CurveData(lines=kept, across=name, unit=unit, steps=steps, log=wish.log is not False), note
 
 
-def _rates(one: CellResult, unit: Unit) -> MeanInterval | None:
-    there = [value for score in one.scores if (value := value_of(score, unit)) is not None]
+def _rates(cell_result: CellResult, unit: Unit) -> MeanInterval | None:
+    there = [value for score in cell_result.scores if (value := value_of(score, unit)) is not None]
     return spread(there) if there else None
 
 
-def _measured(found: Iterable[tuple[float, Measured]]) -> tuple[MeasuredPoint, ...]:
-    known = ((x, seen.mean, seen.ends or (seen.mean, seen.mean)) for x, seen in found if seen is not None)
+def _measured(pairs: Iterable[tuple[float, Measured]]) -> tuple[MeasuredPoint, ...]:
+    known = ((x, seen.mean, seen.ends or (seen.mean, seen.mean)) for x, seen in pairs if seen is not None)
     return tuple(MeasuredPoint(x=x, mean=mean, low=low, high=high) for x, mean, (low, high) in known)
 
 
@@ -88,11 +90,11 @@ def _load_curve(subject: PlotSelection, loads: LoadCurve, wish: PlotOptions) -> 
     return title, CurveData(lines=kept, across="IOPS reached", unit=Unit.IOPS, knee=knee, log=wish.log is not False), ""
 
 
-def _searched(subject: PlotSelection, one: SaturationResult, wish: PlotOptions) -> Made:
+def _searched(subject: PlotSelection, saturation_result: SaturationResult, wish: PlotOptions) -> Made:
     line = CurveLine(
         name="",
-        rates=_measured((float(point.depth), point.iops) for point in one.points),
-        latencies=_measured((float(point.depth), point.p99_ns) for point in one.points),
+        rates=_measured((float(point.depth), point.iops) for point in saturation_result.points),
+        latencies=_measured((float(point.depth), point.p99_ns) for point in saturation_result.points),
     )
     steps = tuple(sorted({point.x for point in (*line.rates, *line.latencies)}))
     if len(steps) < 2:

@@ -35,47 +35,51 @@ def timeline(asked: PlotRequest) -> Made:
 
 
 def _course(samples: Sequence[Sample], unit: Unit) -> tuple[CourseInterval, ...]:
-    found = [_interval(at, sample, unit) for at, sample in timed(samples)]
-    width = -(-len(found) // _MOST_POINTS)
+    intervals = [_interval(at, sample, unit) for at, sample in timed(samples)]
+    width = -(-len(intervals) // _MOST_POINTS)
     return (
-        tuple(_together(found[start : start + width]) for start in range(0, len(found), width))
+        tuple(_together(intervals[start : start + width]) for start in range(0, len(intervals), width))
         if width > 1
-        else tuple(found)
+        else tuple(intervals)
     )
 
 
 def _interval(at: float, sample: Sample, unit: Unit) -> CourseInterval:
     both = sample.transfers
-    rate = sum(one.bytes_per_second for one in both) / MEBI if unit is Unit.RATE else sum(one.iops for one in both)
+    rate = (
+        sum(sample.bytes_per_second for sample in both) / MEBI
+        if unit is Unit.RATE
+        else sum(sample.iops for sample in both)
+    )
     p50, p99, p99_9, worst = (_worse(both, read) for read in _READS)
     return CourseInterval(at=at, rate=rate, p50=p50, p99=p99, p99_9=p99_9, worst=worst, stalled=sample.stalled)
 
 
 _READS: tuple[Callable[[DirectionSample], int | None], ...] = (
-    lambda one: one.p50_ns,
-    lambda one: one.p99_ns,
-    lambda one: one.p99_9_ns,
-    lambda one: one.max_ns,
+    lambda sample: sample.p50_ns,
+    lambda sample: sample.p99_ns,
+    lambda sample: sample.p99_9_ns,
+    lambda sample: sample.max_ns,
 )
 
 
 def _worse(both: Sequence[DirectionSample], read: Callable[[DirectionSample], int | None]) -> float | None:
     """Of the slower direction."""
-    return max((float(value) for one in both if (value := read(one)) is not None), default=None)
+    return max((float(value) for sample in both if (value := read(sample)) is not None), default=None)
 
 
 def _together(part: Sequence[CourseInterval]) -> CourseInterval:
     """Several as one: the least rate and the worst latencies, so that no stall and no outlier is lost."""
 
     def worst(read: Callable[[CourseInterval], float | None]) -> float | None:
-        return max((value for one in part if (value := read(one)) is not None), default=None)
+        return max((value for interval in part if (value := read(interval)) is not None), default=None)
 
     return CourseInterval(
         at=part[-1].at,
-        rate=min(one.rate for one in part),
-        p50=worst(lambda one: one.p50),
-        p99=worst(lambda one: one.p99),
-        p99_9=worst(lambda one: one.p99_9),
-        worst=worst(lambda one: one.worst),
-        stalled=any(one.stalled for one in part),
+        rate=min(interval.rate for interval in part),
+        p50=worst(lambda interval: interval.p50),
+        p99=worst(lambda interval: interval.p99),
+        p99_9=worst(lambda interval: interval.p99_9),
+        worst=worst(lambda interval: interval.worst),
+        stalled=any(interval.stalled for interval in part),
     )

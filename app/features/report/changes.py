@@ -71,17 +71,17 @@ def _concerned(session: Session) -> set[Target]:
     things: tuple[Controller | Array | Drive, ...] = (*inventory.controllers, *inventory.arrays, *inventory.drives)
     arrays = {array.target: array for array in inventory.arrays}
     blocks: tuple[Array | Drive, ...] = (*inventory.arrays, *inventory.drives)
-    found = {each.target for each in things if str(each.target) in names}
-    found |= {each.target for each in blocks if each.device in names}
-    found -= set(inventory.twins)  # the kernel's view of something else that is in the list
-    waiting = list(found)
+    targets = {each.target for each in things if str(each.target) in names}
+    targets |= {each.target for each in blocks if each.device in names}
+    targets -= set(inventory.twins)  # the kernel's view of something else that is in the list
+    waiting = list(targets)
     while waiting:
         array = arrays.get(waiting.pop())
-        fresh = set(array.members) - found if array is not None else set()
-        found |= fresh
+        fresh = set(array.members) - targets if array is not None else set()
+        targets |= fresh
         waiting += fresh
-    above = {each.controller for each in blocks if each.target in found and each.controller is not None}
-    return found | above
+    above = {each.controller for each in blocks if each.target in targets and each.controller is not None}
+    return targets | above
 
 
 # -- the changes of a session, what was put back, and every command that changed something ----------------------------
@@ -96,9 +96,11 @@ def change_sections(session: Session) -> Iterator[Section]:
     if len(changes) > DETAILED:
         yield from section("Changes", grid(view.made(changes)))
         return
-    told = [part for record in changes for part in _change(record)]
-    yield from section("Changes", Paragraph(text=units.plural(len(told), "change") if told else ""), always=True)
-    yield from told
+    sections = [part for record in changes for part in _change(record)]
+    yield from section(
+        "Changes", Paragraph(text=units.plural(len(sections), "change") if sections else ""), always=True
+    )
+    yield from sections
 
 
 def _change(record: ChangeRecord) -> tuple[Section, ...]:
@@ -114,11 +116,11 @@ def _change(record: ChangeRecord) -> tuple[Section, ...]:
 
 def restored(session: Session) -> Iterator[str]:
     """What has its old value again, a sentence for each setting."""
-    told: dict[tuple[str, str], list[ChangeRecord]] = {}
+    fields: dict[tuple[str, str], list[ChangeRecord]] = {}
     for record in session.changes:
         if record.undone_by is not None:
-            told.setdefault((str(record.change.target), record.change.label), []).append(record)
-    for (target, label), records in told.items():
+            fields.setdefault((str(record.change.target), record.change.label), []).append(record)
+    for (target, label), records in fields.items():
         times = f", {len(records)} times" if len(records) > 1 else ""
         yield f"{label} of {target}: {view.before(records[-1].change)} again{times}."
     for each in session.experiments:

@@ -152,7 +152,7 @@ def samples_csv(session: Session, samples: Mapping[str, Sequence[Sample]]) -> st
         ]
         for run in session.runs
         for sample in samples.get(run.id, ())
-        for part in (None, *sample.targets, *(one for one in sample.sections if one.phase is not None))
+        for part in (None, *sample.targets, *(section for section in sample.sections if section.phase is not None))
     )
     return _written(header, rows)
 
@@ -183,7 +183,7 @@ def _written(header: Sequence[str], rows: Iterable[Sequence[Value]]) -> str:
 
 def _identity(run: RunRecord, session: Session, place: tuple[str, str], part: PartFigures | None) -> Iterator[Value]:
     start, mark = run.start, run.start.mark
-    devices = {one.target: one.device for one in start.each}
+    devices = {target.target: target.device for target in start.each}
     yield from (run.id, session.id, _utc(start.at))
     yield None if session.machine is None else session.machine.host
     yield from (

@@ -25,10 +25,10 @@ _WIDE = 4.0
 
 def compared(session: Session) -> ReportTable:
     """The figures of both letters, with intervals and verdicts; each experiment has its own level."""
-    found = [(record.id, shown_experiment(session, record.id)) for record in session.experiments]
+    pairs = [(record.id, shown_experiment(session, record.id)) for record in session.experiments]
     rows = [
         (name, *row[:-1], covers_text(each.level), row[-1])
-        for name, each in found
+        for name, each in pairs
         if each is not None
         for row in grid(comparison_table(each)).rows
     ]
@@ -37,13 +37,13 @@ def compared(session: Session) -> ReportTable:
 
 def experiment_graphs(session: Session) -> tuple[Graph, ...]:
     """For each: differences with intervals, the pairs as they were measured, both percentile curves."""
-    found: list[Graph] = []
+    matches: list[Graph] = []
     for record in session.experiments:
         comparison = shown_experiment(session, record.id)
         if comparison is not None:
             graphs = (_differences(record, comparison), _pairs(record, comparison), _percentiles(record, comparison))
-            found += [graph for graph in graphs if graph is not None]
-    return tuple(found)
+            matches += [graph for graph in graphs if graph is not None]
+    return tuple(matches)
 
 
 def _names(record: ExperimentRecord) -> tuple[str, str]:
@@ -119,8 +119,8 @@ def _pairs(record: ExperimentRecord, comparison: Comparison) -> LineGraph | None
 def _percentiles(record: ExperimentRecord, comparison: Comparison) -> LineGraph | None:
     series = []
     for name, runs in zip(_names(record), (comparison.sides.a, comparison.sides.b), strict=True):
-        found = {way: [side for run in runs if (side := run.figures.side(way)) is not None] for way in DIRECTIONS}
-        there = {way: figures for way, figures in found.items() if figures}
+        matches = {way: [side for run in runs if (side := run.figures.side(way)) is not None] for way in DIRECTIONS}
+        there = {way: figures for way, figures in matches.items() if figures}
         for direction, figures in there.items():
             label = f"{name}, {direction}" if len(there) > 1 else name
             line = percentile_series(label, figures)

@@ -125,7 +125,7 @@ def _read(raw: Path, run: RunRecord) -> tuple[Mapping[str, Any] | None, list[_Mo
 
 def _sums(data: Mapping[str, Any]) -> dict[tuple[str, str], tuple[float, int]]:
     """Sum of latencies in ns and number of I/Os so far, of all jobs."""
-    found: dict[tuple[str, str], tuple[float, int]] = {}
+    matches: dict[tuple[str, str], tuple[float, int]] = {}
     jobs = data.get("jobs")
     for job in jobs if isinstance(jobs, list) else []:
         for direction in DIRECTIONS:
@@ -135,23 +135,23 @@ def _sums(data: Mapping[str, Any]) -> dict[tuple[str, str], tuple[float, int]]:
                 if isinstance(times, dict):
                     mean, count = times.get("mean"), times.get("N")
                     if isinstance(mean, int | float) and isinstance(count, int):
-                        total, number = found.get((kind, direction), (0.0, 0))
-                        found[kind, direction] = (total + mean * count, number + count)
-    return found
+                        total, number = matches.get((kind, direction), (0.0, 0))
+                        matches[kind, direction] = (total + mean * count, number + count)
+    return matches
 
 
 def _means(
     before: Mapping[tuple[str, str], tuple[float, int]], now: Mapping[tuple[str, str], tuple[float, int]]
 ) -> dict[tuple[str, str], float]:
     """Mean latencies of the I/Os between two documents; fio's counters begin anew after the ramp."""
-    found = {}
+    matches = {}
     for key, (total, count) in now.items():
         old, number = before.get(key, (0.0, 0))
         if count < number:
             old, number = 0.0, 0
         if count > number:
-            found[key] = max(0.0, (total - old) / (count - number))
-    return found
+            matches[key] = max(0.0, (total - old) / (count - number))
+    return matches
 
 
 def _rows(kind: str, moments: Sequence[_Moment], block: int) -> Iterator[str]:
@@ -191,7 +191,7 @@ def _spread(job: FioDocument) -> dict[str, dict[str, float]]:
     counts = [part.histogram.counts for name in DIRECTIONS if (part := job.counters(name)) is not None]
     every = [(value, count) for part in counts for value, count in part.items()]
     total = sum(count for _, count in every) or 1
-    found: dict[str, dict[str, float]] = {}
+    matches: dict[str, dict[str, float]] = {}
     low = 0
     for name, unit, limits in _SHARES:
         shares = {}
@@ -199,11 +199,11 @@ def _spread(job: FioDocument) -> dict[str, dict[str, float]]:
             high = limit * unit
             shares[str(limit)] = round(sum(count for value, count in every if low <= value < high) / total * 100, 6)
             low = high
-        found[name] = shares
-    found["latency_ms"][f">={_SHARES[-1][2][-1]}"] = round(
+        matches[name] = shares
+    matches["latency_ms"][f">={_SHARES[-1][2][-1]}"] = round(
         sum(count for value, count in every if value >= low) / total * 100, 6
     )
-    return found
+    return matches
 
 
 def _dict(value: object) -> dict[str, Any]:
@@ -249,11 +249,11 @@ def _readme(session: Session, places: Sequence[_Place]) -> str:
 
 def _patterns(runs: Sequence[RunRecord]) -> Iterator[tuple[str, str, list[str]]]:
     """Pattern, number of jobs, and queue depths of the runs of a folder."""
-    found: dict[tuple[str, str], list[str]] = {}
+    matches: dict[tuple[str, str], list[str]] = {}
     for run in runs:
         job = run.start.job
-        found.setdefault((job["rw"], job["numjobs"]), []).append(job["iodepth"])
-    for (pattern, jobs), depths in found.items():
+        matches.setdefault((job["rw"], job["numjobs"]), []).append(job["iodepth"])
+    for (pattern, jobs), depths in matches.items():
         yield pattern, jobs, sorted(depths, key=int)
 
 

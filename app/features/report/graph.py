@@ -83,9 +83,9 @@ class GraphLine:
     """The interval of each point's y: low and high; None of a point that has none. Empty where no point has one."""
 
 
-def measured_line(name: str, found: Iterable[tuple[float, MeanInterval | LogMeanInterval | None]]) -> GraphLine:
+def measured_line(name: str, pairs: Iterable[tuple[float, MeanInterval | LogMeanInterval | None]]) -> GraphLine:
     """Return the line over means with their intervals; it is interrupted where nothing was measured."""
-    held = tuple(found)
+    held = tuple(pairs)
     return GraphLine(
         name=name,
         points=tuple((x, None if seen is None else seen.mean) for x, seen in held),

@@ -186,5 +186,5 @@ def _row(cell: str, row: tuple[str, ...], used: list[int], figures: set[int]) ->
         kind = ' class="n"' if figure else ' class="t"' if len(words) > _LONG else ""
         return f"<{cell}{scope}{kind}>"
 
-    told = "".join(f"{opening(row[at], at in figures)}{escape(row[at])}</{cell}>" for at in used)
-    return f"<tr>{told}</tr>"
+    text = "".join(f"{opening(row[at], at in figures)}{escape(row[at])}</{cell}>" for at in used)
+    return f"<tr>{text}</tr>"

@@ -68,9 +68,9 @@ def _results(session: Session, raw: Raw) -> Iterator[Section]:
         return
     grouped = repeats(session.runs)
     table = runs.results(session.runs) if session.sweep is None else None
-    told = f"{units.plural(len(session.runs), 'run')}, {len(grouped)} different in job or settings."
+    text = f"{units.plural(len(session.runs), 'run')}, {len(grouped)} different in job or settings."
     several = "" if all(len(group) > 1 for group in grouped.values()) else _SINGLE
-    yield from section("Results", table, Paragraph(text=f"{told} {several if table is not None else ''}".rstrip()))
+    yield from section("Results", table, Paragraph(text=f"{text} {several if table is not None else ''}".rstrip()))
     yield from section(
         "A/B",
         Graphs(graphs=experiments.experiment_graphs(session)),

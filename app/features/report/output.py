@@ -147,7 +147,9 @@ def _with_pictures(report: Report, session: Session, raw: Raw) -> Report:
     """The report with a section of pictures: percentiles of each A/B, what its sweep found, single runs over time."""
     blocks = tuple(_pictures(session, raw))
     made = section("Pictures", *blocks)
-    at = next((at for at, one in enumerate(report.sections) if one.heading == "Under test"), len(report.sections))
+    at = next(
+        (at for at, section in enumerate(report.sections) if section.heading == "Under test"), len(report.sections)
+    )
     return replace(report, sections=(*report.sections[:at], *made, *report.sections[at:]))
 
 

@@ -97,14 +97,14 @@ def common(runs: Sequence[RunRecord]) -> str:
 
 def provenance(runs: Sequence[RunRecord]) -> ReportTable:
     """What each run came from, and in which of them it was so."""
-    found: dict[tuple[str, str], list[str]] = {}
+    matches: dict[tuple[str, str], list[str]] = {}
     for run in runs:
         for fact in run.provenance.items():
-            found.setdefault(fact, []).append(run.id)
-    order = list(dict.fromkeys(key for key, _ in found))
+            matches.setdefault(fact, []).append(run.id)
+    order = list(dict.fromkeys(key for key, _ in matches))
     rows = [
         (key_heading(key), key_value(key, text), "all" if len(ids) == len(runs) else named(ids))
-        for (key, text), ids in sorted(found.items(), key=lambda item: order.index(item[0][0]))
+        for (key, text), ids in sorted(matches.items(), key=lambda item: order.index(item[0][0]))
     ]
     return ReportTable(columns=("What", "Value", "Runs"), rows=tuple(rows))
 
@@ -132,11 +132,11 @@ def caches(runs: Sequence[RunRecord]) -> ReportTable:
 
 def warnings(runs: Sequence[RunRecord]) -> Iterator[str]:
     """What makes figures doubtful and what to do about it, with the runs it concerns."""
-    found: dict[str, list[str]] = {}
+    matches: dict[str, list[str]] = {}
     for run in runs:
         for sentence in _doubts(run):
-            found.setdefault(sentence, []).append(run.id)
-    for sentence, ids in found.items():
+            matches.setdefault(sentence, []).append(run.id)
+    for sentence, ids in matches.items():
         yield f"{named(ids)}: {sentence}"
     lost: dict[str, list[str]] = {}
     for run in runs:

@@ -42,7 +42,7 @@ def pictured(session: Session) -> tuple[RunRecord, ...]:
 
 def run_graphs(session: Session, raw: Raw) -> tuple[Graph, ...]:
     """Graphs of the runs by themselves."""
-    found: list[Graph] = []
+    matches: list[Graph] = []
     for run in pictured(session):
         samples = raw.samples.get(run.id, ())
         graphs = (
@@ -52,8 +52,8 @@ def run_graphs(session: Session, raw: Raw) -> tuple[Graph, ...]:
             _percentiles(run),
             *_section_percentiles(run),
         )
-        found += [graph for graph in graphs if graph is not None]
-    return tuple(found)
+        matches += [graph for graph in graphs if graph is not None]
+    return tuple(matches)
 
 
 def percentile_series(name: str, figures: Iterable[DirectionStats]) -> GraphLine | None:
@@ -130,15 +130,15 @@ _SIDES: tuple[tuple[str, Callable[[Sample], DirectionSample | None]], ...] = (
 )
 
 _PERCENTILES: tuple[tuple[str, Callable[[DirectionSample], float | None]], ...] = (
-    ("p50", lambda one: one.p50_ns),
-    ("p99", lambda one: one.p99_ns),
-    ("p99.9", lambda one: one.p99_9_ns),
+    ("p50", lambda sample: sample.p50_ns),
+    ("p99", lambda sample: sample.p99_ns),
+    ("p99.9", lambda sample: sample.p99_9_ns),
 )
 
 
 def _iops(run: RunRecord, samples: Sequence[Sample]) -> LineGraph | None:
     placed, ramp = _time(samples)
-    lines = [_line(name, placed, direction, lambda one: one.iops) for name, direction in _SIDES]
+    lines = [_line(name, placed, direction, lambda sample: sample.iops) for name, direction in _SIDES]
     return _over_time(run, "iops", "IOPS", IOPS, lines, ramp)
 
 
@@ -146,7 +146,7 @@ def _section_iops(run: RunRecord, samples: Sequence[Sample]) -> Iterator[LineGra
     """A line for each section and direction, in as many graphs as they need."""
     placed, ramp = _time(samples)
     lines = [
-        _line(f"{section.name} {side}", placed, partial(_of_section, section.name, side), lambda one: one.iops)
+        _line(f"{section.name} {side}", placed, partial(_of_section, section.name, side), lambda sample: sample.iops)
         for section in run.start.sections
         for side in DIRECTIONS
     ]
@@ -204,13 +204,13 @@ def _percentiles(run: RunRecord) -> LineGraph | None:
 
 def _section_percentiles(run: RunRecord) -> Iterator[LineGraph | None]:
     """A line for each section and direction, in as many graphs as they need."""
-    found = [
+    graph_lines = [
         percentile_series(f"{section.name} {name}", [figures])
         for section in run.figures.sections
         for name in DIRECTIONS
         if (figures := section.side(name)) is not None
     ]
-    for number, more, part in _numbered(found):
+    for number, more, part in _numbered(graph_lines):
         yield _by_percentile(run, f"section-percentiles-{number}", f"latency of each section by percentile{more}", part)
 
 

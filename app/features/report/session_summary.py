@@ -33,16 +33,16 @@ _IOPS, _MOVED, _TAIL = (
 def in_short(session: Session) -> Iterator[str]:
     """The most important of a session, a sentence or two each."""
     experiments = [(record, shown_experiment(session, record.id)) for record in session.experiments]
-    told = [(_size(found), _experiment(record, found)) for record, found in experiments]
+    pairs = [(_size(comparison), _experiment(record, comparison)) for record, comparison in experiments]
     found = None if session.sweep is None else results(worded(session.sweep), session.runs)
     swept = sorted(shown_effects(found), reverse=True) if found is not None else []
-    shown = [*(each for each in told if each[0]), *swept[:MOST_EFFECTS]]
+    shown = [*(each for each in pairs if each[0]), *swept[:MOST_EFFECTS]]
     yield from (sentence for _, sentence in sorted(shown, key=lambda each: -each[0]))
     if len(swept) > MOST_EFFECTS:
         yield f"{len(swept) - MOST_EFFECTS} smaller effects are in the ranking."
     if session.sweep is not None and found is not None:
         yield from standings(session.sweep, found)
-    yield from (sentence for size, sentence in told if not size)
+    yield from (sentence for size, sentence in pairs if not size)
     yield from _figures(own_runs(session))
     if session.changes:
         standing = len(session.in_force)
@@ -76,8 +76,8 @@ def _experiment(record: ExperimentRecord, comparison: Comparison | None) -> str:
     sides = ""
     if row is not None:
         a, b = shown(row.figure, row.a), shown(row.figure, row.b)
-        one, other = (in_words(record.start.key, value) for value in (record.start.a, record.start.b))
-        sides = f" {row_name(row)} {a} with {one}, {b} with {other}."
+        name, other = (in_words(record.start.key, value) for value in (record.start.a, record.start.b))
+        sides = f" {row_name(row)} {a} with {name}, {b} with {other}."
     return f"{record.id}, {record.start.target}:{sides} {' '.join(experiment_lines(record, comparison))}"
 
 

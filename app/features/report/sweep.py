@@ -104,8 +104,8 @@ def _heat(record: SweepRecord, found: Results, simulated: bool) -> HeatMap:
         rows=shown.down,
         columns=shown.across,
         cells=tuple(
-            tuple(values.get((other, one) if along_rows else (one, other)) for other in shown.across)
-            for one in shown.down
+            tuple(values.get((other, name) if along_rows else (name, other)) for other in shown.across)
+            for name in shown.down
         ),
         texts=tuple(tuple(place.text for place in places) for places in shown.places),
         framed=frozenset(
@@ -128,15 +128,17 @@ def _curves(found: Results, title: str, simulated: bool) -> list[Graph | None]:
     lines = {name: line for name, line in curves(found.cells).items() if len(line) > 2}
     if not lines or len(lines) > MOST_LINES:
         return []
-    values = sorted({number_of(one.cell.job[field]) for line in lines.values() for one in line})
+    values = sorted({number_of(cell_result.cell.job[field]) for line in lines.values() for cell_result in line})
     wide = values[0] > 0 and values[-1] / values[0] > 10
     unit = AxisUnit.BYTES if field == "bs" else AxisUnit.NUMBER
     x = Axis(label=_axis(field), unit=unit, spacing=Spacing.LOG if wide else Spacing.LINEAR, at=tuple(values))
     figure = Axis(label=RANK_TITLES[found.rank], unit=_UNITS[found.rank])
-    kinds: list[tuple[str, Axis, Callable[[CellResult], Measured]]] = [("figure", figure, lambda one: one.figure)]
+    kinds: list[tuple[str, Axis, Callable[[CellResult], Measured]]] = [
+        ("figure", figure, lambda cell_result: cell_result.figure)
+    ]
     if found.rank is not Rank.P99:
         tail = replace(LATENCY, label="p99 of the latency")
-        kinds.append(("p99", tail, lambda one: latency(one.scores, LatencyFigure.P99)))
+        kinds.append(("p99", tail, lambda cell_result: latency(cell_result.scores, LatencyFigure.P99)))
     made: list[Graph | None] = []
     for key, y, read in kinds:
         series = [measured_line(name or line[0].cell.row, along(field, line, read)) for name, line in lines.items()]
@@ -207,13 +209,13 @@ def load_graphs(found: Results, simulated: bool) -> list[LineGraph]:
                 simulated=simulated,
             )
         )
-    for number, one in enumerate(found.saturated, 1):
-        line = measured_line("IOPS", ((float(at.depth), at.iops) for at in one.points if at.scores))
+    for number, saturation_result in enumerate(found.saturated, 1):
+        line = measured_line("IOPS", ((float(at.depth), at.iops) for at in saturation_result.points if at.scores))
         if len(line.points) > 2:
             graphs.append(
                 LineGraph(
                     key=f"saturation-{number}",
-                    title=f"IOPS by queue depth: {cell_name(found, one.cell)}",
+                    title=f"IOPS by queue depth: {cell_name(found, saturation_result.cell)}",
                     about="The depths that a search tried; means of the runs with their 95 % intervals.",
                     x=Axis(label="queue depth", spacing=Spacing.LOG, at=tuple(x for x, _ in line.points)),
                     y=IOPS,

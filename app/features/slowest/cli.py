@@ -68,17 +68,17 @@ async def _slowest(bench: Workbench, interruption: Interruption, options: _Slowe
     reads = await _read(bench, interruption, plan, options.seed)
     if interruption.asked():
         return INTERRUPTED
-    found = figures_of(plan, reads)
+    comparisons = figures_of(plan, reads)
     hung = hung_members(reads)
-    if not found and not hung:
+    if not comparisons and not hung:
         say("It was stopped before three rounds were whole.")
         return INTERRUPTED
     if options.as_json:
-        print_json(dry_run=False, drives=siblings_json(plan, reads, found))
+        print_json(dry_run=False, drives=siblings_json(plan, reads, comparisons))
     else:
-        lines(table_lines(siblings_table(plan, reads, found)))
-    say(slowest_words(reads, found))
-    return FOUND if hung or any(one.is_slow for one in found) else DONE
+        lines(table_lines(siblings_table(plan, reads, comparisons)))
+    say(slowest_words(reads, comparisons))
+    return FOUND if hung or any(comparison.is_slow for comparison in comparisons) else DONE
 
 
 async def _read(bench: Workbench, interruption: Interruption, plan: MemberPlan, seed: int | None) -> list[MemberRead]:
@@ -88,12 +88,12 @@ async def _read(bench: Workbench, interruption: Interruption, plan: MemberPlan, 
     reads: list[MemberRead] = []
     with interruption.gracefully(bench.jobs.stop):
         async with aclosing(member_reads(bench, plan, interruption.asked, seed)) as each:
-            async for one in each:
-                if reads and reads[-1].round < one.round:
+            async for read in each:
+                if reads and reads[-1].round < read.round:
                     say(f"Round {reads[-1].round} of {plan.rounds} is over.")
-                reads.append(one)
-                if one.latency_ns is None:
-                    say(hung_words([one.device]))
+                reads.append(read)
+                if read.latency_ns is None:
+                    say(hung_words([read.device]))
     if reads and not interruption.asked():
         say(f"Round {reads[-1].round} of {plan.rounds} is over.")
     return reads

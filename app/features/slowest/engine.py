@@ -119,30 +119,32 @@ def _scatter(media: Media, seconds: int, *, gently: bool) -> float:
     return hypot(_READ_SPREAD.get(name, _READ_SPREAD_FLASH) / sqrt(reads), _BETWEEN)
 
 
-def plan_reading(bench: Workbench, thing: Array | Controller | Drive, rounds: int = ROUNDS) -> MemberPlan:
+def plan_reading(bench: Workbench, device: Array | Controller | Drive, rounds: int = ROUNDS) -> MemberPlan:
     """How the members of an array or a card are read. Raises BlockedError of too few, NotFoundError for a drive."""
-    members = members_of(bench, thing)
+    members = members_of(bench, device)
     if len(members) < FEWEST:
         raise BlockedError(
-            f"{thing.target} has {len(members)} drives that can be read by themselves, and it takes {FEWEST} to say"
+            f"{device.target} has {len(members)} drives that can be read by themselves, and it takes {FEWEST} to say"
             " which is unusual.",
             hint="Drives behind a RAID card have no device of their own: its tool tells their error counts.",
         )
-    busy = not isinstance(thing, Controller) and bool(thing.uses or thing.above)
-    return MemberPlan(target=thing.target, drives=tuple(members), rounds=rounds, gently=busy)
+    busy = not isinstance(device, Controller) and bool(device.uses or device.above)
+    return MemberPlan(target=device.target, drives=tuple(members), rounds=rounds, gently=busy)
 
 
-def members_of(bench: Workbench, thing: Array | Controller | Drive) -> list[Drive]:
+def members_of(bench: Workbench, device: Array | Controller | Drive) -> list[Drive]:
     """Drives with nodes of their own below an array or a card, each once. Raises NotFoundError for a drive."""
     inventory = bench.session.inventory
     wanted: list[Drive] = []
-    match thing:
+    match device:
         case Array():
-            wanted = [one for target in thing.members if isinstance(one := inventory.find(str(target)), Drive)]
+            wanted = [one for target in device.members if isinstance(one := inventory.find(str(target)), Drive)]
         case Controller():
-            wanted = [one for one in inventory.drives if one.controller == thing.target]
+            wanted = [drive for drive in inventory.drives if drive.controller == device.target]
         case Drive():
-            raise NotFoundError(f"{thing.target} is a drive and has no members.", hint="Name an array or a controller.")
+            raise NotFoundError(
+                f"{device.target} is a drive and has no members.", hint="Name an array or a controller."
+            )
     seen: dict[str, Drive] = {}
     for drive in wanted:
         if drive.device is not None and not drive.shown_elsewhere:
@@ -250,7 +252,7 @@ class _Reading:
 
 def hung_members(reads: Sequence[MemberRead]) -> tuple[str, ...]:
     """Return the nodes of members of which a read did not come back, in the order in which they were found."""
-    return tuple(dict.fromkeys(one.device for one in reads if one.latency_ns is None))
+    return tuple(dict.fromkeys(read.device for read in reads if read.latency_ns is None))
 
 
 def figures_of(plan: MemberPlan, reads: Sequence[MemberRead]) -> tuple[MemberComparison, ...]:
@@ -258,8 +260,8 @@ def figures_of(plan: MemberPlan, reads: Sequence[MemberRead]) -> tuple[MemberCom
     hung = hung_members(reads)
     nodes = [node for drive in plan.drives if (node := drive.device or "") not in hung]
     rounds: dict[int, dict[str, float]] = {}
-    for one in reads:
-        if one.latency_ns is not None and one.device in nodes:
-            rounds.setdefault(one.round, {})[one.device] = one.latency_ns
-    whole = [{node: told[node] for node in nodes} for told in rounds.values() if len(told) == len(nodes)]
+    for read in reads:
+        if read.latency_ns is not None and read.device in nodes:
+            rounds.setdefault(read.round, {})[read.device] = read.latency_ns
+    whole = [{node: fields[node] for node in nodes} for fields in rounds.values() if len(fields) == len(nodes)]
     return against_siblings(whole) if len(nodes) >= FEWEST and len(whole) >= FEWEST_ROUNDS else ()

@@ -30,7 +30,10 @@ def siblings_table(plan: MemberPlan, reads: Sequence[MemberRead], figures: Seque
     drives = {drive.device or "": drive for drive in plan.drives}
     hung = hung_members(reads)
     if figures:
-        rows = (*(_hung(drives[node]) for node in hung), *(_judged(drives[one.name], one) for one in figures))
+        rows = (
+            *(_hung(drives[node]) for node in hung),
+            *(_judged(drives[comparison.name], comparison) for comparison in figures),
+        )
         return Table(columns=COLUMNS, rows=rows)
     rows = tuple(_hung(drive) if drive.device in hung else _so_far(drive, reads) for drive in plan.drives)
     return Table(columns=COLUMNS, rows=rows)
@@ -42,23 +45,23 @@ def _hung(drive: Drive) -> Row:
     return Row(key=drive.device or "", cells=cells)
 
 
-def _judged(drive: Drive, one: MemberComparison) -> Row:
-    tone = Tone.ATTENTION if one.is_slow else Tone.PLAIN
+def _judged(drive: Drive, comparison: MemberComparison) -> Row:
+    tone = Tone.ATTENTION if comparison.is_slow else Tone.PLAIN
     return Row(
-        key=one.name,
+        key=comparison.name,
         cells=(
-            one.name,
+            comparison.name,
             clean(drive.model or "", 40),
-            units.latency(one.value),
-            Cell(f"{100 * one.slower:+.1f} %", tone),
-            Cell(f"[{100 * one.low:+.1f}, {100 * one.high:+.1f}]", tone),
-            Cell("slow", tone) if one.is_slow else "",
+            units.latency(comparison.value),
+            Cell(f"{100 * comparison.slower:+.1f} %", tone),
+            Cell(f"[{100 * comparison.low:+.1f}, {100 * comparison.high:+.1f}]", tone),
+            Cell("slow", tone) if comparison.is_slow else "",
         ),
     )
 
 
 def _so_far(drive: Drive, reads: Sequence[MemberRead]) -> Row:
-    own = [log(one.latency_ns) for one in reads if one.device == drive.device and one.latency_ns is not None]
+    own = [log(read.latency_ns) for read in reads if read.device == drive.device and read.latency_ns is not None]
     latency = units.latency(exp(fmean(own))) if own else ""
     times = f"read {units.plural(len(own), 'time')}" if own else ""
     return Row(key=drive.device or "", cells=(drive.device or "", clean(drive.model or "", 40), latency, times, "", ""))
@@ -84,15 +87,15 @@ def power_words(plan: MemberPlan) -> str:
 
 def slowest_words(reads: Sequence[MemberRead], figures: Sequence[MemberComparison]) -> str:
     """Return which members hang and which are slow, as sentences."""
-    hung, slow = hung_members(reads), [one.name for one in figures if one.is_slow]
-    told = [hung_words(hung)] if hung else []
+    hung, slow = hung_members(reads), [comparison.name for comparison in figures if comparison.is_slow]
+    lines = [hung_words(hung)] if hung else []
     if slow:
-        told.append(f"Slower than its siblings: {', '.join(slow)}.")
+        lines.append(f"Slower than its siblings: {', '.join(slow)}.")
     elif figures:
-        told.append("None is slower than its siblings by more than chance.")
+        lines.append("None is slower than its siblings by more than chance.")
     elif hung:
-        told.append("The others are too few, or were read too seldom, to compare.")
-    return " ".join(told)
+        lines.append("The others are too few, or were read too seldom, to compare.")
+    return " ".join(lines)
 
 
 def hung_words(nodes: Sequence[str]) -> str:
@@ -105,18 +108,18 @@ def siblings_json(
 ) -> list[json_schema.Json]:
     """Return the members as data: hung ones, the judged ones, and where nothing is judged those that answered."""
     drives = {drive.device or "": drive for drive in plan.drives}
-    hung, judged = hung_members(reads), {one.name: one for one in figures}
+    hung, judged = hung_members(reads), {comparison.name: comparison for comparison in figures}
     rest = judged or [node for node in drives if node not in hung]
     return [_json(node, drives[node], judged.get(node), hung=node in hung) for node in (*hung, *rest)]
 
 
-def _json(node: str, drive: Drive, one: MemberComparison | None, *, hung: bool) -> json_schema.Json:
+def _json(node: str, drive: Drive, comparison: MemberComparison | None, *, hung: bool) -> json_schema.Json:
     return {
         "device": node,
         "target": str(drive.target),
-        "latency_ns": None if one is None else one.value,
-        "slower_percent": None if one is None else 100 * one.slower,
-        "interval_percent": None if one is None else [100 * one.low, 100 * one.high],
-        "slow": None if one is None else one.is_slow,
+        "latency_ns": None if comparison is None else comparison.value,
+        "slower_percent": None if comparison is None else 100 * comparison.slower,
+        "interval_percent": None if comparison is None else [100 * comparison.low, 100 * comparison.high],
+        "slow": None if comparison is None else comparison.is_slow,
         "hung": hung,
     }

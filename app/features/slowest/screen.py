@@ -38,19 +38,19 @@ class MemberReadings(BackgroundWork):
         self.by_target: dict[Target, SlowMemberTest] = {}
 
 
-def show_slowest(app: AppInterface, thing: Thing) -> None:
+def show_slowest(app: AppInterface, device: Thing) -> None:
     """Open the sheet on which the members of the array, or the drives of the card, are read in turn."""
     work = app.background.setdefault(SlowestScreen.NAME, MemberReadings())
     assert isinstance(work, MemberReadings)
-    reading = work.by_target.get(thing.target)
+    reading = work.by_target.get(device.target)
     if reading is None or not reading.running:
         try:
-            plan = plan_reading(app.workbench, thing)
+            plan = plan_reading(app.workbench, device)
         except RaidbenchError as error:
             app.tell(error)
             return
         if reading is None or reading.plan != plan:
-            reading = work.by_target[thing.target] = SlowMemberTest(app, plan)
+            reading = work.by_target[device.target] = SlowMemberTest(app, plan)
     app.push_screen(SlowestScreen(reading))
 
 
@@ -92,16 +92,16 @@ class SlowMemberTest:
     async def _read(self) -> None:
         try:
             async with aclosing(member_reads(self._app.workbench, self.plan, lambda: self._stopped)) as reads:
-                async for one in reads:
-                    self.reads.append(one)
+                async for read in reads:
+                    self.reads.append(read)
                     self._app.refresh_screen()
             whole = len(self.reads) == len(self.plan.drives) * self.plan.rounds
             whole = whole or (bool(hung_members(self.reads)) and not self._stopped)
             self.figures = figures_of(self.plan, self.reads) if whole else ()
-            told = slowest_words(self.reads, self.figures)
-            self._told = told if whole else "Stopped before all was read: nothing is judged."
+            text = slowest_words(self.reads, self.figures)
+            self._told = text if whole else "Stopped before all was read: nothing is judged."
             if whole:
-                self._app.notify(told, title=f"Members of {self.plan.target}")
+                self._app.notify(text, title=f"Members of {self.plan.target}")
         except RaidbenchError as error:
             self._told = "Not read to the end: nothing is judged."
             self._app.tell(error, title=f"The members of {self.plan.target} were not read")

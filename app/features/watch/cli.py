@@ -79,10 +79,10 @@ def watch_command(
     from app.features.check.runner import known_ids
 
     ignore = known_ids(ignored)
-    found = on_workbench(_watch, file, baseline, ignore)
-    _tell(found, as_json=as_json)
-    status = FOUND if found.compared.has_news else UNDECIDED if found.compared.news else DONE
-    if baseline is not None and not found.skipped:
+    watched = on_workbench(_watch, file, baseline, ignore)
+    _tell(watched, as_json=as_json)
+    status = FOUND if watched.compared.has_news else UNDECIDED if watched.compared.news else DONE
+    if baseline is not None and not watched.skipped:
         from app.features.history.baseline_cli import CheckOptions, check_baseline
 
         with narrated():
@@ -126,22 +126,24 @@ def _compare(checked: CheckResult, drifts: tuple[Drift, ...], kept: Path | None)
     from app.features.check.rule_table import RULES
     from app.features.watch import finding_status
 
-    found = [_finding(told) for told in checked.from_on(Severity.WARN)]
-    found += [_difference(drift) for drift in drifts]
+    findings = [_finding(rule_result) for rule_result in checked.from_on(Severity.WARN)]
+    findings += [_difference(drift) for drift in drifts]
     before = finding_status.ReportedFindings() if kept is None else finding_status.load(kept)
     silent = [problem.where for problem in checked.problems]
-    compared = finding_status.compare(found, before, time.time(), rules=(*RULES, DRIFT), silent=silent)
+    compared = finding_status.compare(findings, before, time.time(), rules=(*RULES, DRIFT), silent=silent)
     if kept is not None:
         finding_status.keep(kept, compared.keep)
     return compared
 
 
-def _finding(told: RuleResult) -> ReportedFinding:
+def _finding(rule_result: RuleResult) -> ReportedFinding:
     from app.features.check.finding import Finding
     from app.features.watch.finding_status import ReportedFinding
 
-    evidence = told.said.evidence if isinstance(told.said, Finding) else ""
-    return ReportedFinding(rule=told.rule.id, where=told.said.where, rank=told.rule.severity.rank, evidence=evidence)
+    evidence = rule_result.said.evidence if isinstance(rule_result.said, Finding) else ""
+    return ReportedFinding(
+        rule=rule_result.rule.id, where=rule_result.said.where, rank=rule_result.rule.severity.rank, evidence=evidence
+    )
 
 
 def _difference(drift: Drift) -> ReportedFinding:
@@ -200,41 +202,42 @@ async def _busy_share(bench: Workbench, name: str) -> float | None:
     return None if now is None else since(before, now).busy_ms / (IDLE_SECONDS * 1000)
 
 
-def _tell(found: _Watched, *, as_json: bool) -> None:
+def _tell(watched: _Watched, *, as_json: bool) -> None:
     from app.features.apply import presentation
     from app.features.check import presentation as check_view
     from app.features.watch.finding_status import News
 
     if as_json:
         print_json(
-            changed=None if found.changed is None else list(found.changed),
-            **check_view.findings_json(found.checked),
-            drift=[presentation.drift_json(drift) for drift in found.drifts],
+            changed=None if watched.changed is None else list(watched.changed),
+            **check_view.findings_json(watched.checked),
+            drift=[presentation.drift_json(drift) for drift in watched.drifts],
             news=[
-                {"id": rule, "where": where, "news": news.value} for (rule, where), news in found.compared.news.items()
+                {"id": rule, "where": where, "news": news.value}
+                for (rule, where), news in watched.compared.news.items()
             ],
-            baseline_skipped=found.skipped or None,
+            baseline_skipped=watched.skipped or None,
         )
         return
-    if found.changed is None:
+    if watched.changed is None:
         say("This is the first watch: the next one tells what has changed.")
-    elif found.changed:
-        lines(f"changed   {clean(one, 300)}" for one in found.changed)
+    elif watched.changed:
+        lines(f"changed   {clean(name, 300)}" for name in watched.changed)
     else:
         say("Nothing has changed since the last watch.")
-    for told in found.checked.findings:
-        words = f"{clean(told.said.where, 200)}: {clean(check_view.message(told), 500)}"
-        news = found.compared.news.get(_finding(told).key)
-        lines([f"{told.rule.severity.value:<8}  {told.rule.id}  {words}{_news_words(news)}"])
+    for rule_result in watched.checked.findings:
+        text = f"{clean(rule_result.said.where, 200)}: {clean(check_view.message(rule_result), 500)}"
+        news = watched.compared.news.get(_finding(rule_result).key)
+        lines([f"{rule_result.rule.severity.value:<8}  {rule_result.rule.id}  {text}{_news_words(news)}"])
     lines(
-        f"{presentation.drift_line(drift)}{_news_words(found.compared.news.get(_difference(drift).key))}"
-        for drift in found.drifts
+        f"{presentation.drift_line(drift)}{_news_words(watched.compared.news.get(_difference(drift).key))}"
+        for drift in watched.drifts
     )
-    if News.REMINDER in found.compared.news.values():
+    if News.REMINDER in watched.compared.news.values():
         say("This is a reminder: a week has passed since the known findings were last reported.")
-    if found.skipped:
-        say(f"The baseline is skipped, which is no night: {clean(found.skipped, 300)}.")
-    say(f"{check_view.summary(found.checked)} {plural(len(found.drifts), 'difference')} from the file.")
+    if watched.skipped:
+        say(f"The baseline is skipped, which is no night: {clean(watched.skipped, 300)}.")
+    say(f"{check_view.summary(watched.checked)} {plural(len(watched.drifts), 'difference')} from the file.")
 
 
 def _news_words(news: News | None) -> str:
@@ -246,13 +249,13 @@ def _units(which: str, file: Path | None, baseline: str | None, ignored: tuple[s
     from app.core.changes.timer_unit import units_text
     from backends.self_exec import lasting
 
-    words = [*lasting(), "watch", *([str(file.absolute())] if file is not None else [])]
-    words += ["--baseline", baseline] if baseline is not None else []
-    words += [word for one in ignored for word in ("--ignore", one)]
+    parts = [*lasting(), "watch", *([str(file.absolute())] if file is not None else [])]
+    parts += ["--baseline", baseline] if baseline is not None else []
+    parts += [word for name in ignored for word in ("--ignore", name)]
     return units_text(
         "raidbench-watch",
         which,
-        words,
+        parts,
         what="Storage: what has changed, what is wrong, what drifted",
         calendar="*-*-* 02:30",
         spread="30min",

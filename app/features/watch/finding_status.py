@@ -93,11 +93,11 @@ class Compared:
     @property
     def has_news(self) -> bool:
         """Return whether anything has to be reported again: it is new, it is worse or a week has passed."""
-        return any(one is not News.KNOWN for one in self.news.values())
+        return any(news is not News.KNOWN for news in self.news.values())
 
 
 def compare(
-    found: Iterable[ReportedFinding],
+    findings: Iterable[ReportedFinding],
     before: ReportedFindings,
     now: float,
     *,
@@ -109,19 +109,19 @@ def compare(
     `rules`: ids of all rules there are, by which a finding of a renamed rule is known again. `silent`: places and
     backends that gave no answer this time: their findings are kept, so that they are not new when they answer again.
     """
-    current = _merged(found)
-    old = {one.key: one for one in before.findings}
-    for one in current:
-        old |= _renamed(one, old, frozenset(rules))
+    current = _merged(findings)
+    old = {other_finding.key: other_finding for other_finding in before.findings}
+    for finding in current:
+        old |= _renamed(finding, old, frozenset(rules))
     reminded = before.reminded if before.reminded is not None and before.reminded <= now else now
     due = now - reminded >= WEEK
     news: dict[tuple[str, str], News] = {}
     kept: list[ReportedFinding] = []
-    for one in current:
-        then = old.get(one.key)
-        worse = then is not None and one.is_worse_than(then)
-        news[one.key] = News.NEW if then is None else News.WORSE if worse else News.REMINDER if due else News.KNOWN
-        kept.append(one if then is None or worse or one.rank < then.rank else replace(then, rule=one.rule))
+    for finding in current:
+        then = old.get(finding.key)
+        worse = then is not None and finding.is_worse_than(then)
+        news[finding.key] = News.NEW if then is None else News.WORSE if worse else News.REMINDER if due else News.KNOWN
+        kept.append(finding if then is None or worse or finding.rank < then.rank else replace(then, rule=finding.rule))
     absent = tuple(silent)
     kept += [one for key, one in old.items() if key not in news and _is_at(one.where, absent)]
     return Compared(
@@ -129,13 +129,13 @@ def compare(
     )
 
 
-def _merged(found: Iterable[ReportedFinding]) -> tuple[ReportedFinding, ...]:
+def _merged(findings: Iterable[ReportedFinding]) -> tuple[ReportedFinding, ...]:
     """Return the findings with those of one rule at one place as one."""
     merged: dict[tuple[str, str], ReportedFinding] = {}
-    for one in sorted(found, key=lambda each: each.evidence):
-        other = merged.get(one.key)
-        both = one if other is None else replace(one, evidence=f"{other.evidence}; {one.evidence}")
-        merged[one.key] = both
+    for finding in sorted(findings, key=lambda each: each.evidence):
+        other = merged.get(finding.key)
+        both = finding if other is None else replace(finding, evidence=f"{other.evidence}; {finding.evidence}")
+        merged[finding.key] = both
     return tuple(merged.values())
 
 
@@ -145,14 +145,14 @@ def _is_at(where: str, places: Iterable[str]) -> bool:
 
 
 def _renamed(
-    one: ReportedFinding, old: Mapping[tuple[str, str], ReportedFinding], rules: frozenset[str]
+    finding: ReportedFinding, old: Mapping[tuple[str, str], ReportedFinding], rules: frozenset[str]
 ) -> dict[tuple[str, str], ReportedFinding]:
     """Return the entry of a finding whose rule had another id, which no rule has now: same place, same evidence."""
-    if one.key in old:
+    if finding.key in old:
         return {}
-    gone = (then for (rule, where), then in old.items() if where == one.where and rule not in rules)
-    match = next((then for then in gone if _words(then.evidence) == _words(one.evidence)), None)
-    return {} if match is None else {one.key: match}
+    gone = (then for (rule, where), then in old.items() if where == finding.where and rule not in rules)
+    match = next((then for then in gone if _words(then.evidence) == _words(finding.evidence)), None)
+    return {} if match is None else {finding.key: match}
 
 
 def load(file: Path) -> ReportedFindings:
@@ -181,7 +181,8 @@ def load(file: Path) -> ReportedFindings:
 def keep(file: Path, standing: ReportedFindings) -> None:
     """Keep it in one step. Never raises: without it the next watch reports all findings as new."""
     rows = [
-        {"rule": one.rule, "where": one.where, "rank": one.rank, "evidence": one.evidence} for one in standing.findings
+        {"rule": finding.rule, "where": finding.where, "rank": finding.rank, "evidence": finding.evidence}
+        for finding in standing.findings
     ]
     text = json.dumps({"format": _FORMAT, "reminded": standing.reminded, "findings": rows}, separators=(",", ":"))
     if len(text) <= _LARGEST:

@@ -35,10 +35,10 @@ def remember(kernel: str, inventory: Inventory, readings: Mapping[Target, Mappin
     return WatchState(
         kernel=kernel,
         settings={
-            str(target): {key: one.now for key, one in values.items() if one.now is not None}
+            str(target): {key: reading.now for key, reading in values.items() if reading.now is not None}
             for target, values in readings.items()
         },
-        firmware={str(thing.target): thing.firmware for thing in things if thing.firmware},
+        firmware={str(device.target): device.firmware for device in things if device.firmware},
     )
 
 
@@ -60,19 +60,19 @@ def changes_since(before: WatchState, now: WatchState) -> Iterator[str]:
 def load(file: Path) -> WatchState | None:
     """What the last watch kept; None where there is nothing that can be read. Never raises."""
     try:
-        found = json.loads(read_own(file))
-        if found["format"] != _FORMAT:
+        match = json.loads(read_own(file))
+        if match["format"] != _FORMAT:
             return None
-        settings = {str(name): {str(k): str(v) for k, v in one.items()} for name, one in found["settings"].items()}
-        firmware = {str(name): str(one) for name, one in found["firmware"].items()}
-        return WatchState(kernel=clean(str(found["kernel"]), 64), settings=settings, firmware=firmware)
+        settings = {str(name): {str(k): str(v) for k, v in item.items()} for name, item in match["settings"].items()}
+        firmware = {str(name): str(item) for name, item in match["firmware"].items()}
+        return WatchState(kernel=clean(str(match["kernel"]), 64), settings=settings, firmware=firmware)
     except (OSError, ValueError, KeyError, TypeError, AttributeError):
         return None
 
 
 def keep(file: Path, now: WatchState) -> None:
     """Keep it, as a whole. Never raises: without it the next watch has nothing to compare with."""
-    told = {"format": _FORMAT, "kernel": now.kernel, "settings": now.settings, "firmware": now.firmware}
-    text = json.dumps(told, separators=(",", ":"))
+    fields = {"format": _FORMAT, "kernel": now.kernel, "settings": now.settings, "firmware": now.firmware}
+    text = json.dumps(fields, separators=(",", ":"))
     if len(text) <= _LARGEST:
         write_private(file, text)

@@ -45,8 +45,10 @@ def command_of(advice: Advice) -> CommandSpec | None:
 def with_keys(advice: tuple[Advice, ...]) -> tuple[Advice, ...]:
     """The same, each saying in the end which key does it."""
     return tuple(
-        one
-        if (command := command_of(one)) is None
-        else replace(one, do=f"{one.do} {command.shown_keys.split()[0]} does it ({command.label}).".strip())
-        for one in advice
+        other_advice
+        if (command := command_of(other_advice)) is None
+        else replace(
+            other_advice, do=f"{other_advice.do} {command.shown_keys.split()[0]} does it ({command.label}).".strip()
+        )
+        for other_advice in advice
     )

@@ -91,7 +91,9 @@ class ChoiceField(Widget, can_focus=True):
 
     def action_choose(self) -> None:
         """A list of the words."""
-        items = tuple(ChoiceItem(value=one, label=one or DEFAULT, help=self.field.help) for one in self._values)
+        items = tuple(
+            ChoiceItem(value=_value, label=_value or DEFAULT, help=self.field.help) for _value in self._values
+        )
 
         def chosen(value: str | None) -> None:
             if value is not None:

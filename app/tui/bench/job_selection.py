@@ -208,8 +208,8 @@ class JobSelectionScreen(WorkbenchScreen):
             if wanted == (_SCRATCH.value,):
                 self._ask_scratch()
                 return
-            devices = [(one, getattr(session.inventory.find(one), "device", None)) for one in wanted]
-            first, *others = [NamedTarget(where=device, name=one) for one, device in devices if device is not None]
+            devices = [(name, getattr(session.inventory.find(name), "device", None)) for name in wanted]
+            first, *others = [NamedTarget(where=device, name=name) for name, device in devices if device is not None]
             self.take_device(first.name, first.where, tuple(others))
 
         self.app.push_screen(dialog, chosen)
@@ -233,11 +233,11 @@ def section_choices(imported: Imported) -> tuple[ChoiceItem, ...]:
             value=_ALL_SECTIONS,
             label="all sections",
             help="As fio runs the file: together, and in turn where a section waits for those above it (stonewall).",
-            risk="writes" if any(one.job.writes for one in imported.jobs) else "",
+            risk="writes" if any(job.job.writes for job in imported.jobs) else "",
         ),
         *(
-            ChoiceItem(value=name, label=f"[{name}]", help=one.job.describe(), risk="writes" if one.job.writes else "")
-            for name, one in zip(imported.names, imported.jobs, strict=True)
+            ChoiceItem(value=name, label=f"[{name}]", help=job.job.describe(), risk="writes" if job.job.writes else "")
+            for name, job in zip(imported.names, imported.jobs, strict=True)
         ),
     )
 

@@ -78,12 +78,12 @@ def _sum_first(
     rows = [("all" if each else "", direction, cells) for direction, cells in whole]
     shown = each if len(each) <= most else each[: most - 1]
     rows += [(shorten(clean(target), _NAME), direction, cells) for target, direction, cells in shown]
-    found = [
+    figure_rows = [
         FigureRow(name=name if len(whole) == 1 else f"{name} {way}".strip(), cells=cells) for name, way, cells in rows
     ]
     if len(shown) < len(each):
-        found.append(FigureRow(name=f"+{len(each) - len(shown)} more", cells=_BLANK))
-    return tuple(found)
+        figure_rows.append(FigureRow(name=f"+{len(each) - len(shown)} more", cells=_BLANK))
+    return tuple(figure_rows)
 
 
 def _of_interval(part: DirectionSample) -> Cells:

@@ -80,7 +80,7 @@ class _Face:
 
     def row(self, member: MemberStats, name: str = "") -> TableRow:
         """The row of a member; of what several have in common, with what to call that."""
-        words, failed = role(member), member.role in _BAD
+        text, failed = role(member), member.role in _BAD
         name = name or "  " * member.depth + member.device
         if member.device in self._odd:
             name = f"{name} {(FAILED if failed else ATTENTION).shown(ascii=self._ascii)}"
@@ -95,7 +95,7 @@ class _Face:
                 units.mib_per_s(moved(member)),
                 units.fraction(member.utilisation),
                 queue(member.queue),
-                TableCell(text=words, tone="bad") if failed else words,
+                TableCell(text=text, tone="bad") if failed else text,
                 member.label,
             ),
         )

@@ -34,7 +34,11 @@ def stepped(field: JobField, text: str, *, up: bool) -> str:
     if field.key in _PERCENTS:
         return str(min(100, max(0, number + (PERCENT_STEP if up else -PERCENT_STEP))))
     if field.parse is values.parse_seconds:
-        others = [one for one in SECONDS if one > number] if up else [one for one in reversed(SECONDS) if one < number]
+        others = (
+            [other_number for other_number in SECONDS if other_number > number]
+            if up
+            else [other_number for other_number in reversed(SECONDS) if other_number < number]
+        )
         return str(next(iter(others), number))
     other = _doubled(number) if up else _halved(number)
     return format_size(other) if field.is_size else str(other)

@@ -91,10 +91,10 @@ class RunControlScreen(JobSelectionScreen):
         finally:
             self.pending = False
 
-    def _say_not_run(self, words: str) -> None:
+    def _say_not_run(self, text: str) -> None:
         """Say it, and again whenever the screen is shown anew."""
-        self.not_run = words
-        self.show_message(words)
+        self.not_run = text
+        self.show_message(text)
 
     def action_stop(self) -> None:
         """End the running job in good order."""
@@ -133,7 +133,7 @@ class RunControlScreen(JobSelectionScreen):
             return
         from app.tui.runs.compare import ComparedRun, CompareScreen
 
-        a, b = (ComparedRun(one, one.id, folder) for one in (other, run))
+        a, b = (ComparedRun(record, record.id, folder) for record in (other, run))
         self.app.push_screen(CompareScreen(a, b, session.runs, session.runs, session.experiments))
 
     def action_export(self) -> None:

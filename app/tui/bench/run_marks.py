@@ -26,20 +26,20 @@ def _marks(curves: Curves, *, ascii: bool) -> Iterator[TimeMark]:
     if curves.settled and curves.measured:
         yield TimeMark(at=curves.measured_from, sign=STEADY.shown(ascii=ascii), words="measuring", bad=False)
     for still in curves.still.found:
-        words = f"stall {still.seconds:.1f} s"
-        yield TimeMark(at=curves.measured_from + still.at, sign=ATTENTION.shown(ascii=ascii), words=words)
+        text = f"stall {still.seconds:.1f} s"
+        yield TimeMark(at=curves.measured_from + still.at, sign=ATTENTION.shown(ascii=ascii), words=text)
 
 
 def event_marks(happened: Iterable[RunEvent], *, ascii: bool) -> tuple[TimeMark, ...]:
     """What befell the devices below: background work that began or ended, a write cache that became another."""
     return tuple(
         TimeMark(
-            at=one.at,
-            sign=(ATTENTION if one.moved else BUSY).shown(ascii=ascii),
-            words=one.after if one.moved else f"{one.kind} {'ended' if one.before else 'began'}",
-            bad=one.moved,
+            at=event.at,
+            sign=(ATTENTION if event.moved else BUSY).shown(ascii=ascii),
+            words=event.after if event.moved else f"{event.kind} {'ended' if event.before else 'began'}",
+            bad=event.moved,
         )
-        for one in happened
+        for event in happened
     )
 
 
@@ -51,13 +51,13 @@ def change_marks(
     `passed`: seconds of the run by its own clock; `now`: the session's at that moment. A simulated run's clock may go
     faster.
     """
-    found = []
+    marks = []
     for record in session.changes:
         if record.end is None or not start.at < record.end.at <= now:
             continue
         speed = passed / (now - start.at) if start.simulated else 1.0
         at = passed - (now - record.end.at) * speed
         if at >= 0.0:
-            words = f"{record.change.label} {record.end.now or ''}".rstrip()
-            found.append(TimeMark(at=float(round(at)), sign=CHANGED.shown(ascii=ascii), words=words, bad=False))
-    return tuple(found)
+            text = f"{record.change.label} {record.end.now or ''}".rstrip()
+            marks.append(TimeMark(at=float(round(at)), sign=CHANGED.shown(ascii=ascii), words=text, bad=False))
+    return tuple(marks)

@@ -35,15 +35,15 @@ def compared_with(run: RunRecord, session: Session) -> RunRecord | None:
     baseline = session.run(session.baseline) if session.baseline is not None else None
     if baseline is not None and baseline.id != run.id:
         return baseline
-    before = session.runs[: next((at for at, one in enumerate(session.runs) if one.id == run.id), 0)]
-    alike = (one for one in reversed(before) if one.end is not None and _same_job(one, run))
+    before = session.runs[: next((at for at, record in enumerate(session.runs) if record.id == run.id), 0)]
+    alike = (record for record in reversed(before) if record.end is not None and _same_job(record, run))
     return next(alike, None)
 
 
-def _same_job(one: RunRecord, other: RunRecord) -> bool:
+def _same_job(record: RunRecord, other: RunRecord) -> bool:
     """Whether they measured the same, whatever the settings were."""
-    (where, job, _, subject), (place, task, _, thing) = condition(one), condition(other)
-    return (where, job, subject) == (place, task, thing)
+    (where, job, _, subject), (place, task, _, names) = condition(record), condition(other)
+    return (where, job, subject) == (place, task, names)
 
 
 # -- a running or finished experiment as the lines that screens show --------------------------------------------------

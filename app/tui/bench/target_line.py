@@ -26,5 +26,5 @@ def target_line(inventory: Inventory, targets: Sequence[RunTarget], values: Mapp
 def job_line(profile: str | None, title: str, plan: SteadyPlan | None) -> str:
     """The workload's name, the job, and what is done about the steady state."""
     named = f"{profile}: {title}" if profile else title
-    words = "" if plan is None else plan.describe()
-    return _JOIN.join(filter(None, (named, words)))
+    text = "" if plan is None else plan.describe()
+    return _JOIN.join(filter(None, (named, text)))

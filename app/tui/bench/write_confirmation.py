@@ -48,7 +48,7 @@ def _overwriting(app: AppInterface, ready: RunPlan) -> Confirmation:
             *_wear(app, ready),
             *ready.notes,
         ),
-        evidence=tuple(found for site in ready.overwritten for found in _found(site)),
+        evidence=tuple(value for site in ready.overwritten for value in _found(site)),
         devices=tuple(plate.sentence for plate in ready.plates),
         required=ready.confirm_text or "",
         apply_label="Overwrite" if ready.job.writes_data else "Trim",
@@ -57,8 +57,8 @@ def _overwriting(app: AppInterface, ready: RunPlan) -> Confirmation:
 
 def _found(site: ResolvedTarget) -> tuple[str, ...]:
     """What lies on a device and would be lost."""
-    found = () if site.judgement is None else site.judgement.verdict.found
-    return found or (f"nothing: {_shown(site)} is blank",)
+    matches = () if site.judgement is None else site.judgement.verdict.found
+    return matches or (f"nothing: {_shown(site)} is blank",)
 
 
 def _shown(site: ResolvedTarget) -> str:
@@ -66,7 +66,7 @@ def _shown(site: ResolvedTarget) -> str:
 
 
 def _wear(app: AppInterface, ready: RunPlan) -> tuple[str, ...]:
-    return tuple(f"{words}." for words in wear_words(ready, app.session.runs, app.session.inventory))
+    return tuple(f"{text}." for text in wear_words(ready, app.session.runs, app.session.inventory))
 
 
 def _precondition(app: AppInterface, ready: RunPlan) -> Confirmation:

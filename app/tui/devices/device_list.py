@@ -138,8 +138,8 @@ class DeviceList(KeyedTable):
         if self.words.strip():
             if self._texts is None:
                 self._texts = searchable(self._inventory, self._tuned)
-            found = matching(self._texts, self.words)
-            self.listing = replace(self.listing, found=found, named=called(self._inventory, found, self.words))
+            names = matching(self._texts, self.words)
+            self.listing = replace(self.listing, found=names, named=called(self._inventory, names, self.words))
         else:
             self.listing = replace(self.listing, found=None, named=frozenset())
         self._seek(tuple(self.words.lower().split()))
@@ -153,10 +153,10 @@ class DeviceList(KeyedTable):
         if self._stood is None and self.rows:
             self.cursor = self.rows[0].key
 
-    def _seek(self, words: tuple[str, ...]) -> None:
+    def _seek(self, parts: tuple[str, ...]) -> None:
         """Let what the filter wants stand out."""
-        if words != self.sought:
-            self.sought = words
+        if parts != self.sought:
+            self.sought = parts
             self.refresh()
 
     def _rearrange(self) -> None:
@@ -170,17 +170,17 @@ class DeviceList(KeyedTable):
         self._stand_on(self.cursor)
 
     def _stand_on(self, key: str | None) -> None:
-        thing = self._inventory.find((key or "").removesuffix(OTHERS))
-        self._thing = thing or (self._thing if key == self._stood else None)
+        device = self._inventory.find((key or "").removesuffix(OTHERS))
+        self._thing = device or (self._thing if key == self._stood else None)
         self.cursor = self._stood = key
 
     def _now(self, key: str) -> str | None:
         """Where that is now: a disk may have turned out to be an array's or a drive's, once its card has answered."""
         at, node = key.removesuffix(OTHERS), getattr(self._thing, "device", None)
         views = () if node is None else self._inventory.at(node)
-        found = next((one for one in (key, at, *(str(view.target) for view in views)) if one in self._index), None)
+        value = next((name for name in (key, at, *(str(view.target) for view in views)) if name in self._index), None)
         gone = self._thing is not None and self._inventory.find(at) is None and not views
-        return found or (key if gone else self.cursor)
+        return value or (key if gone else self.cursor)
 
     @property
     def selected(self) -> str | None:
@@ -193,14 +193,14 @@ class DeviceList(KeyedTable):
         shown = frozenset(place.column.key for place in self._place())
         return "" if self.cursor is None else beside(self.told, self.cursor, shown)
 
-    def filter(self, words: str) -> None:
+    def filter(self, text: str) -> None:
         """Show only what holds these words, the cursor on what is called so, else on the first that matches."""
-        self.words = words
+        self.words = text
         self._rearrange()
-        found = self.listing.found or frozenset()
-        rows = [row for row in self.told.rows if row.key in found]
+        names = self.listing.found or frozenset()
+        rows = [row for row in self.told.rows if row.key in names]
         if rows:
-            self.cursor = min(rows, key=lambda row: _called(row, words)).key
+            self.cursor = min(rows, key=lambda row: _called(row, text)).key
             self.stay()
 
     def sort(self, order: str) -> None:
@@ -252,7 +252,7 @@ class DeviceList(KeyedTable):
             return True
         rows = self.told.rows
         at = self._index[row.key]
-        above = next((one for one in reversed(rows[:at]) if one.depth < row.depth), None)
+        above = next((other_row for other_row in reversed(rows[:at]) if other_row.depth < row.depth), None)
         if above is not None:
             self._stand_on(above.key)
         return above is not None
@@ -261,27 +261,27 @@ class DeviceList(KeyedTable):
         at = self._index.get(self.cursor or "")
         return None if at is None else self.told.rows[at]
 
-    def next_trouble(self, found: Sequence[AttentionItem]) -> tuple[int, AttentionItem] | None:
+    def next_trouble(self, attention_items: Sequence[AttentionItem]) -> tuple[int, AttentionItem] | None:
         """Go to the next of what wants a look, and its place among them from 0; None where all is well.
 
         The one after the last that was gone to, as long as the cursor is on it; else the first.
         """
-        if not found:
+        if not attention_items:
             return None
-        here = self._gone_to is not None and self._gone_to in found and self.selected == self._gone_to.key
-        keys = [trouble.key for trouble in found]
+        here = self._gone_to is not None and self._gone_to in attention_items and self.selected == self._gone_to.key
+        keys = [trouble.key for trouble in attention_items]
         if here and self._gone_to is not None:
-            at = found.index(self._gone_to) + 1
+            at = attention_items.index(self._gone_to) + 1
         else:
             at = keys.index(self.selected) + 1 if self.selected in keys else 0
-        self._gone_to = found[at % len(found)]
+        self._gone_to = attention_items[at % len(attention_items)]
         self.go_to(self._gone_to.key)
-        return at % len(found), self._gone_to
+        return at % len(attention_items), self._gone_to
 
     def next_match(self, step: int) -> bool:
         """Go to the next row that the filter wants itself; False where there is none."""
-        found = self.listing.found or frozenset()
-        keys = [row.key for row in self.rows if row.key in found]
+        names = self.listing.found or frozenset()
+        keys = [row.key for row in self.rows if row.key in names]
         if not keys:
             return False
         at = self._index.get(self.cursor or "", 0)
@@ -319,8 +319,8 @@ class DeviceList(KeyedTable):
         self.stay()
 
 
-def _called(row: Row, words: str) -> int:
+def _called(row: Row, text: str) -> int:
     """How far the name of a row is from what was typed: the same, begins so, holds it, or is called otherwise."""
     cell = row.cells[0]
-    name, wanted = (cell.text if isinstance(cell, Cell) else cell).lower(), words.strip().lower()
+    name, wanted = (cell.text if isinstance(cell, Cell) else cell).lower(), text.strip().lower()
     return (name != wanted) + (not name.startswith(wanted)) + (wanted not in name)

@@ -59,13 +59,13 @@ class ListDetailScreen(WorkbenchScreen):
         """Its settings."""
         return self.query_one(SettingsPanel)
 
-    def note(self, words: str) -> None:
+    def note(self, text: str) -> None:
         """What stands in the frame of the list."""
-        self.query_one("#devices-pane", Pane).note = words
+        self.query_one("#devices-pane", Pane).note = text
 
-    def show_title(self, thing: Thing | None, otherwise: str) -> None:
+    def show_title(self, device: Thing | None, otherwise: str) -> None:
         """Name the selected device above it; of a row about none, `otherwise`."""
-        self.query_one("#detail-pane", Pane).title = otherwise if thing is None else title_words(thing)
+        self.query_one("#detail-pane", Pane).title = otherwise if device is None else title_words(device)
 
     def say_beside(self) -> None:
         """What the row has no column for, where the device is not shown beside the list."""
@@ -135,10 +135,10 @@ class ListDetailScreen(WorkbenchScreen):
         self.say(unfolded_words(self.devices.toggle_all()))
 
 
-def title_words(thing: Thing) -> str:
+def title_words(device: Thing) -> str:
     """Name, level, size and state of a device."""
-    branch = DeviceTreeNode(thing=thing, why=reason(thing) if isinstance(thing, Array) else "")
+    branch = DeviceTreeNode(thing=device, why=reason(device) if isinstance(device, Array) else "")
     state = state_cell(branch)
     sign = "" if state.mark is None else f"{MARKS[state.mark]} "
-    words = (name_of(thing), kind_words(thing), capacity_words(thing), f"{sign}{state.text}".strip())
+    words = (name_of(device), kind_words(device), capacity_words(device), f"{sign}{state.text}".strip())
     return " · ".join(filter(None, words))

@@ -111,19 +111,19 @@ class DevicesScreen(ListDetailScreen):
 
     def _say_empty(self, session: Session) -> None:
         """Why there are no devices or settings, for as long as there are none."""
-        found = session.inventory
+        inventory = session.inventory
         if self._why_empty:
-            words = self._why_empty
+            text = self._why_empty
         elif self._selected is not None:
-            words = "no settings here"
+            text = "no settings here"
         elif session.probing:
-            words = "looking for hardware ..."
-        elif found.drives or found.controllers or found.arrays:
-            words = "choose a device in the list"
+            text = "looking for hardware ..."
+        elif inventory.drives or inventory.controllers or inventory.arrays:
+            text = "choose a device in the list"
         else:
-            words = "nothing was found: raidbench doctor says why"
-        self.panel.table.empty = words
-        if self.devices.words.strip() and found.drives:
+            text = "nothing was found: raidbench doctor says why"
+        self.panel.table.empty = text
+        if self.devices.words.strip() and inventory.drives:
             self.devices.empty = f"nothing matches {self.devices.words.strip()}: Esc shows all"
         else:
             self.devices.empty = (
@@ -143,7 +143,7 @@ class DevicesScreen(ListDetailScreen):
     def _take_ends(self, ended: Sequence[ChangeRecord]) -> None:
         """Read again what changes that are over have set."""
         if ended:
-            self._moved = frozenset(one.change.target for one in ended)
+            self._moved = frozenset(record.change.target for record in ended)
             self._look(moved=self._moved)
             self._read_tuning()  # of those that are not selected
 
@@ -171,14 +171,14 @@ class DevicesScreen(ListDetailScreen):
         rows = [row.key for row in self.devices.rows]
         top = round(self.devices.scroll_y)
         for number, key in enumerate((*rows[top:], *rows[:top]), 1):
-            thing = inventory.find(key)
-            if thing is not None and not isinstance(thing, Controller) and self._may_be_tuned_anew(thing):
+            device = inventory.find(key)
+            if device is not None and not isinstance(device, Controller) and self._may_be_tuned_anew(device):
                 try:
                     with machine.as_seen():
-                        told = tuning(await machine.at_hand(thing, inventory))
+                        tuning_cells = tuning(await machine.at_hand(device, inventory))
                 except Exception:  # whoever selects it is told why
-                    told = UNREAD
-                self._tuned[thing.target] = told
+                    tuning_cells = UNREAD
+                self._tuned[device.target] = tuning_cells
             if number % A_FEW == 0:
                 self._tuned = dict(self._tuned)
                 self._fill()
@@ -187,13 +187,13 @@ class DevicesScreen(ListDetailScreen):
         self._fill()
         self.workbench_app.check_anew()
 
-    def _may_be_tuned_anew(self, thing: Array | Drive) -> bool:
+    def _may_be_tuned_anew(self, device: Array | Drive) -> bool:
         """Whether it is not known how it is tuned, or something was set since of its vendor's or of its disk."""
-        if self._moved is None or self._inventory is None or thing.target not in self._tuned:
+        if self._moved is None or self._inventory is None or device.target not in self._tuned:
             return True
-        twin = self._inventory.twin(thing)
-        vendors = {one.backend for one in self._moved} - {KERNEL}
-        return thing.target.backend in vendors or bool(self._moved & {thing.target, twin.target if twin else None})
+        twin = self._inventory.twin(device)
+        vendors = {target.backend for target in self._moved} - {KERNEL}
+        return device.target.backend in vendors or bool(self._moved & {device.target, twin.target if twin else None})
 
     @on(KeyedTable.RowHighlighted, "#devices")
     def _highlighted(self) -> None:
@@ -231,12 +231,12 @@ class DevicesScreen(ListDetailScreen):
         self._shown = self._selected
         if anew:
             self._why_empty, moved = "reading its settings ...", None
-        thing = self._thing()
-        if first or not anew or thing is None:
+        device = self._thing()
+        if first or not anew or device is None:
             self._show_facts(anew=anew)
-        if thing is not None:  # the settings stay as they are until they are read: no outcome beside an old value
+        if device is not None:  # the settings stay as they are until they are read: no outcome beside an old value
             # A partial, not a coroutine: one that a newer read replaces before it began would never be awaited.
-            self.run_worker(partial(self._read, thing, moved), group="read", exclusive=True)  # type: ignore[arg-type]
+            self.run_worker(partial(self._read, device, moved), group="read", exclusive=True)  # type: ignore[arg-type]
         elif self._selected is not None:
             self._show_settings((), "" if self._problems() else "this device is not there any more")
 
@@ -254,61 +254,61 @@ class DevicesScreen(ListDetailScreen):
         )
 
     def _show_facts(self, *, anew: bool) -> None:
-        thing = self._thing()
+        device = self._thing()
         app = self.workbench_app
-        if thing is None:
+        if device is None:
             known = self._problems()
         else:
             parts = self.panel.parts if self.panel.of == self._selected else ()
-            told = {setting.label for part in parts for setting in part.settings}
+            names = {setting.label for part in parts for setting in part.settings}
             known = (
                 *self._problems(),
-                *app.findings.facts(str(thing.target)),
-                *facts(app.workbench.jobs.remembered(thing), told=told),
+                *app.findings.facts(str(device.target)),
+                *facts(app.workbench.jobs.remembered(device), told=names),
             )
-            self._show_history(thing)
-        self.show_title(thing, self._selected or "")
+            self._show_history(device)
+        self.show_title(device, self._selected or "")
         for pane in self.query(FactsPane):
             pane.show((*first_steps(app), *known), anew=anew)
 
-    def _show_history(self, thing: Thing) -> None:
+    def _show_history(self, device: Thing) -> None:
         """What was done with it, once somebody asks: the words of runs take a while to import."""
         if self.detail.tab == "history":
             from app.core.presentation.device_history import deeds
 
             session = self.workbench_app.session
-            self.detail.show_history(deeds(session, session.inventory, thing))
+            self.detail.show_history(deeds(session, session.inventory, device))
 
-    async def _read(self, thing: Thing, moved: frozenset[Target] | None) -> None:
+    async def _read(self, device: Thing, moved: frozenset[Target] | None) -> None:
         """The settings of the thing, and of the disk that it is to the kernel: what is kept of them until they are."""
         bench, inventory = self.workbench_app.workbench, self._inventory or Inventory()
         machine = bench.hardware.machine
         parts: list[TargetSettings] = []
         why = ""
-        anew = self.panel.of != str(thing.target)
-        waiting = self.set_timer(SOON, partial(self._show_read, thing, ()), pause=not anew)
+        anew = self.panel.of != str(device.target)
+        waiting = self.set_timer(SOON, partial(self._show_read, device, ()), pause=not anew)
         try:
-            if isinstance(machine.backend(thing.target), CachedReadings) and (anew or not self.panel.parts):
-                self._show_read(thing, await parts_of(bench, inventory, thing, machine.kept))
+            if isinstance(machine.backend(device.target), CachedReadings) and (anew or not self.panel.parts):
+                self._show_read(device, await parts_of(bench, inventory, device, machine.kept))
             read = machine.read if moved is None else partial(read_again, machine, self.panel.parts, moved)
-            parts = await parts_of(bench, inventory, thing, read)
+            parts = await parts_of(bench, inventory, device, read)
         except RaidbenchError as error:
             why = error.message
         except Exception as error:  # a vendor module of somebody else's must not end the workbench
-            bench.problem(str(thing.target), defect(thing, error))
-            why = defect(thing, error).message
+            bench.problem(str(device.target), defect(device, error))
+            why = defect(device, error).message
         finally:
             waiting.stop()
-        self._show_read(thing, parts, why)
-        if parts and not isinstance(thing, Controller):
-            self._tuned = {**self._tuned, thing.target: tuning(pairs(parts))}
+        self._show_read(device, parts, why)
+        if parts and not isinstance(device, Controller):
+            self._tuned = {**self._tuned, device.target: tuning(pairs(parts))}
             self._fill()
         if parts and self.workbench_app.drifted.file is not None:
             self.workbench_app.check_anew()  # what was just read had not been held against the file
 
-    def _show_read(self, thing: Thing, parts: Sequence[TargetSettings], why: str | None = None) -> None:
+    def _show_read(self, device: Thing, parts: Sequence[TargetSettings], why: str | None = None) -> None:
         """Its settings as they were read; without any and a reason why, they are waited for."""
-        at = str(thing.target)
+        at = str(device.target)
         if at != self._selected or (not parts and why is None and self.panel.of == at):
             return
         anew = self.panel.of != at
@@ -393,9 +393,9 @@ class DevicesScreen(ListDetailScreen):
         """Show the next tab of the device."""
         self._turn_to_row()
         super().action_tab()
-        thing = self._thing()
-        if thing is not None:
-            self._show_history(thing)
+        device = self._thing()
+        if device is not None:
+            self._show_history(device)
 
     def action_cycle(self, step: int) -> None:
         """Stage the value after or before; from the list, go to the settings."""
@@ -406,18 +406,18 @@ class DevicesScreen(ListDetailScreen):
 
     def action_trouble(self) -> None:
         """Go to the next thing that wants a look."""
-        found = self.workbench_app.findings.troubles(self._inventory or Inventory())
-        told = self.devices.next_trouble(found)
+        attention_items = self.workbench_app.findings.troubles(self._inventory or Inventory())
+        pair = self.devices.next_trouble(attention_items)
         self.leave_inside()
-        if told is None:
+        if pair is None:
             self.say("Nothing wants a look: all is well, as far as can be seen.")
             return
-        number, self._offered = told
+        number, self._offered = pair
         change = self._offered.staged
         mends = f" Enter stages {change.key}={change.value}." if change is not None else ""
-        thing = self._thing()
-        name = "" if thing is None else f"{name_of(thing)}: "
-        self.workbench_app.tell_briefly(f"{number + 1} of {len(found)} · {name}{self._offered.words}.{mends}")
+        device = self._thing()
+        name = "" if device is None else f"{name_of(device)}: "
+        self.workbench_app.tell_briefly(f"{number + 1} of {len(attention_items)} · {name}{self._offered.words}.{mends}")
 
     def _stage_offered(self) -> bool:
         """Stage what mends the finding that was just gone to; whether there is such a change."""
@@ -441,7 +441,11 @@ class DevicesScreen(ListDetailScreen):
     def _go_to_drift(self) -> None:
         """To the next setting that differs from the state file, in the order of the file."""
         inventory = self._inventory or Inventory()
-        places = [(str(one.target), one.key) for one in self._drifts if inventory.find(str(one.target)) is not None]
+        places = [
+            (str(difference.target), difference.key)
+            for difference in self._drifts
+            if inventory.find(str(difference.target)) is not None
+        ]
         if not places:
             self.say(f"Nothing that was read differs from {self.workbench_app.drifted.name}.")
             return
@@ -553,19 +557,19 @@ class DevicesScreen(ListDetailScreen):
 
     def action_export(self) -> None:
         """Write the settings of the device, or of all that the filter finds, to a file."""
-        found = self.devices.listing.found
-        if found is not None and not found:
+        names = self.devices.listing.found
+        if names is not None and not names:
             self.say(f"Nothing matches {self.devices.words.strip()}: Esc shows all.")
             return
-        self.workbench_app.do("apply.export", self._inventory or Inventory(), self._thing(), found or (), self.say)
+        self.workbench_app.do("apply.export", self._inventory or Inventory(), self._thing(), names or (), self.say)
 
     def action_slowest(self) -> None:
         """Open the sheet on which the members of the array, or the drives of the card, are read in turn."""
-        thing = self._thing()
-        if thing is None:
+        device = self._thing()
+        if device is None:
             self.say("There is no device under the cursor.")
         else:
-            self.workbench_app.do("slowest.show", thing)
+            self.workbench_app.do("slowest.show", device)
 
     def action_new_array(self) -> None:
         """Open the sheet on which drives are ticked to make an array of."""
@@ -585,6 +589,6 @@ class DevicesScreen(ListDetailScreen):
 
 def _marked(inventory: Inventory, staged: Mapping[str, object]) -> frozenset[str]:
     """Rows in which something is staged: a disk's own, or the array's that it is."""
-    things = [thing for thing in map(inventory.find, staged) if thing is not None]
-    nodes = [inventory.at(thing.device) for thing in things if not isinstance(thing, Controller) and thing.device]
+    things = [device for device in map(inventory.find, staged) if device is not None]
+    nodes = [inventory.at(device.device) for device in things if not isinstance(device, Controller) and device.device]
     return frozenset((*staged, *(str(views[0].target) for views in nodes if views)))

@@ -66,7 +66,7 @@ def _values(spot: SettingExplanation, width: int) -> list[Line]:
     named = legal_labels(spot.setting, spot.reading)
     tones = {spot.reading.now: "title", spot.staged: "accent"}
     if sum(width_of(label) + 3 for _, label in named) > 2 * width:
-        marked = [one for one in named if one[0] in tones]
+        marked = [pair for pair in named if pair[0] in tones]
         named = [*marked, (None, f"{len(named) - len(marked)} others, Enter lists them")]
     lines: list[Line] = []
     line: list[tuple[str, str]] = [("label", "values ")]

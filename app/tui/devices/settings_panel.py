@@ -237,13 +237,13 @@ class SettingsPanel(Vertical):
         What destroys data is not chosen by one key: its reason is told.
         """
         spot = self._spot()
-        if spot is None or self.wanted() != self.of or not (told := self._said_of_file(spot)):
+        if spot is None or self.wanted() != self.of or not (text := self._said_of_file(spot)):
             return False
         drift = self.drifts_at(spot.part.target)[spot.setting.key]
         if self._staged(spot) == drift.wanted:
             return False
         if not drift.settable:
-            self._app.tell_briefly(told)
+            self._app.tell_briefly(text)
         elif (staged := self._changeable()) is not None:
             self._stage(staged, drift.wanted)
         return True
@@ -352,10 +352,10 @@ Read = Callable[[Target], Awaitable[Mapping[str, Reading]]]
 """Asks for the settings of a target."""
 
 
-async def parts_of(workbench: Workbench, inventory: Inventory, thing: Thing, read: Read) -> list[TargetSettings]:
+async def parts_of(workbench: Workbench, inventory: Inventory, device: Thing, read: Read) -> list[TargetSettings]:
     """Its own settings and those of its queue. Raises RaidbenchError."""
-    queue = inventory.twin(thing)
-    parts = [await _part(workbench, thing, read)]
+    queue = inventory.twin(device)
+    parts = [await _part(workbench, device, read)]
     return parts if queue is None else [*parts, await _part(workbench, queue, read, f"Queue of {queue.device}")]
 
 
@@ -376,13 +376,13 @@ async def read_again(
         )
 
 
-async def _part(workbench: Workbench, thing: Thing, read: Read, heading: str = "") -> TargetSettings:
+async def _part(workbench: Workbench, device: Thing, read: Read, heading: str = "") -> TargetSettings:
     return TargetSettings(
-        target=str(thing.target),
+        target=str(device.target),
         heading=heading,
-        settings=workbench.hardware.settings(thing.target),
-        readings=dict(await read(thing.target)),
-        scope=thing.target.scope,
+        settings=workbench.hardware.settings(device.target),
+        readings=dict(await read(device.target)),
+        scope=device.target.scope,
     )
 
 
@@ -396,10 +396,10 @@ def pairs(parts: Sequence[TargetSettings]) -> dict[str, tuple[Setting, Reading]]
     }
 
 
-def defect(thing: Thing, error: Exception) -> RaidbenchError:
+def defect(device: Thing, error: Exception) -> RaidbenchError:
     """Of a vendor module of somebody else's, which must not end the workbench."""
     return RaidbenchError(
-        f"{thing.target} cannot be read: its backend stopped with {type(error).__name__}: {error}",
+        f"{device.target} cannot be read: its backend stopped with {type(error).__name__}: {error}",
         hint="This is a defect of raidbench or of the vendor module.",
     )
 

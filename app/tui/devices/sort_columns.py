@@ -23,7 +23,7 @@ class SortColumnsDialog:
 
     def sort(self) -> None:
         """Choose what it is sorted by."""
-        items = tuple(ChoiceItem(value=key, label=words) for key, (words, _) in ORDERS.items())
+        items = tuple(ChoiceItem(value=key, label=text) for key, (text, _) in ORDERS.items())
         self._app.push_screen(ChoiceDialog("Sort the list by", items, self._list.listing.order), self._sorted)
 
     def _sorted(self, order: str | None) -> None:

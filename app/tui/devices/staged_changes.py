@@ -196,8 +196,8 @@ class ChangeController:
         # A copy: more may be staged while a slow tool is asked.
         staged = {target: dict(values) for target, values in self._app.staged.items()}
         for address, values in staged.items():
-            found = bench.session.inventory.find(address)  # not waiting for backends that still think
-            thing = found if found is not None else await bench.hardware.find(address)
+            device = bench.session.inventory.find(address)  # not waiting for backends that still think
+            thing = device if device is not None else await bench.hardware.find(address)
             keys = [setting.key for setting in bench.hardware.settings(thing.target) if setting.key in values]
             changes += await bench.hardware.plan_to_show(thing.target, {key: values[key] for key in keys})
         return bench.hardware.in_order(changes)
@@ -241,7 +241,7 @@ class ChangeController:
 
     def _tell_moved(self, change: Change, ended: ChangeEnded) -> None:
         """Say which other settings moved along with a change."""
-        others = replace(ended, moved=tuple(one for one in ended.moved or () if not one.restored))
+        others = replace(ended, moved=tuple(setting for setting in ended.moved or () if not setting.restored))
         for sentence in view.moved_words(others, change.key):
             self._say(sentence, severity="warning")
 
@@ -273,8 +273,8 @@ class ChangeController:
     def _names(self, changes: tuple[Change, ...]) -> dict[Target, str]:
         """What the list calls what is changed."""
         inventory = self._app.workbench.session.inventory
-        found = {change.target: inventory.find(str(change.target)) for change in changes}
-        return {target: name_of(_shown(inventory, thing)) for target, thing in found.items() if thing is not None}
+        matches = {change.target: inventory.find(str(change.target)) for change in changes}
+        return {target: name_of(_shown(inventory, device)) for target, device in matches.items() if device is not None}
 
     async def _plates(self, changes: tuple[Change, ...]) -> dict[Target, DeviceLabel]:
         return {change.target: await self._app.workbench.hardware.nameplate(change.target) for change in changes}

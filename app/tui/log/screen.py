@@ -156,9 +156,11 @@ class LogScreen(WorkbenchScreen):
 
 def log_entry(index: int, event: LoggedEvent, session: Session | None = None) -> LogEntry:
     """One event as a line that unfolds."""
-    words = describe_event(event, session)
-    head = f"{units.clock(event.at)}  {words.head}"
-    return LogEntry(key=str(index), head=head, body=words.body, kind=words.kind, tone=TONES[words.tone])
+    event_words = describe_event(event, session)
+    head = f"{units.clock(event.at)}  {event_words.head}"
+    return LogEntry(
+        key=str(index), head=head, body=event_words.body, kind=event_words.kind, tone=TONES[event_words.tone]
+    )
 
 
 def notice_entry(index: int, notice: Notice) -> LogEntry:

@@ -60,9 +60,15 @@ class VerdictLines(TextPanel):
 
     def lay_out(self, width: int) -> list[Line]:
         """One line where all fits; why the headline is not decided wraps below."""
-        told = [_pieces(verdict, large=at == 0) for at, verdict in enumerate(self._verdicts)]
-        together = tuple(piece for at, one in enumerate(told) for piece in ((("value", _BETWEEN),) if at else ()) + one)
-        lines = [together] if _width(together) <= width else [line for one in told for line in _broken(one, width)]
+        pairs = [_pieces(verdict, large=at == 0) for at, verdict in enumerate(self._verdicts)]
+        together = tuple(
+            piece for at, one in enumerate(pairs) for piece in ((("value", _BETWEEN),) if at else ()) + one
+        )
+        lines = (
+            [together]
+            if _width(together) <= width
+            else [line for other_pairs in pairs for line in _broken(other_pairs, width)]
+        )
         reasons = [each.reason for each in self._verdicts[:1] if each.reason]
         return lines + [(("muted", text),) for reason in reasons for text in wrap(f"{reason}.", width)]
 
@@ -214,15 +220,15 @@ class CompareScreen(WorkbenchScreen):
 
     def action_more(self) -> None:
         """Measure the pairs that the plan of the A/B has left, after showing all that will be done."""
-        one, other = (each.run.start.mark for each in self._sides)
-        if one is None or other is None or one.experiment != other.experiment:
+        mark, other = (each.run.start.mark for each in self._sides)
+        if mark is None or other is None or mark.experiment != other.experiment:
             self.say("These runs are no A/B: B on Devices or Bench measures a staged value in pairs.")
         elif self._sides[0].folder != self.workbench_app.workbench.folder:
-            self.say(f"{one.experiment} is of another session: `raidbench --session ... ab --more` goes on with it.")
+            self.say(f"{mark.experiment} is of another session: `raidbench --session ... ab --more` goes on with it.")
         elif self.workbench_app.workbench.jobs.running:
             self.say("A job is running already: x on the Bench screen stops it.")
         else:
-            self.run_worker(self._go_on(one.experiment), group="ab", exclusive=True)
+            self.run_worker(self._go_on(mark.experiment), group="ab", exclusive=True)
 
     async def _go_on(self, experiment: str) -> None:
         begun = self.workbench_app.do("ab.go_on", experiment)

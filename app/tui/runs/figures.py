@@ -146,8 +146,8 @@ class FiguresScreen(OverlayScreen):
         job = tuple(Detail(label=label, value=value) for label, value in named(run.start.job))
         sections = [FactGroup(heading="Job", facts=job)]
         if run.start.settings:
-            told = replace(in_force_facts(run), heading=f"In force on {run.start.device}")
-            sections += groups((told,))
+            facts = replace(in_force_facts(run), heading=f"In force on {run.start.device}")
+            sections += groups((facts,))
         if run.end is not None:
             where = Detail(label="Folder", value=str(self._folder / run.end.folder))
             sections.append(FactGroup(heading="On disk", facts=(where,)))
@@ -183,12 +183,12 @@ EARLIER_SESSIONS = 50
 
 def earlier_sessions(bench: Workbench) -> dict[Path, Session]:
     """By their folders, oldest first; one that cannot be read is passed over. Blocks."""
-    found: dict[Path, Session] = {}
+    matches: dict[Path, Session] = {}
     for folder in reversed([*islice(each_folder(bench.paths), EARLIER_SESSIONS)]):
         if folder != bench.folder:
             with suppress(RaidbenchError):
-                found[folder] = load(folder).session
-    return found
+                matches[folder] = load(folder).session
+    return matches
 
 
 def places_of(sessions: Mapping[Path, Session]) -> dict[str, Place]:

@@ -131,8 +131,8 @@ class RunsScreen(WorkbenchScreen):
         if self._verdicts[0] != state:
             repeats = known[self._own]
             experiments = session.experiments
-            found = {run.id: against_cell(baseline, run, repeats, experiments) for run in session.runs}
-            self._verdicts = (state, found)
+            matches = {run.id: against_cell(baseline, run, repeats, experiments) for run in session.runs}
+            self._verdicts = (state, matches)
         return self._verdicts[1]
 
     @property
@@ -212,12 +212,12 @@ class RunsScreen(WorkbenchScreen):
         mark = None if run is None else run.start.mark
         if mark is None:
             return []
-        found: dict[str, str] = {}
+        matches: dict[str, str] = {}
         for key, (where, each) in runs.items():
             other = each.start.mark
             if where == folder and other is not None and other.experiment == mark.experiment:
-                found.setdefault(other.letter, key)
-        return [found[letter] for letter in sorted(found)]
+                matches.setdefault(other.letter, key)
+        return [matches[letter] for letter in sorted(matches)]
 
     @on(KeyedTable.RowSelected)
     def _selected(self) -> None:
@@ -286,8 +286,8 @@ class RunsScreen(WorkbenchScreen):
     def _load_earlier(self) -> None:
         self.app.call_from_thread(self._take_earlier, earlier_sessions(self.workbench_app.workbench))
 
-    def _take_earlier(self, found: dict[Path, Session]) -> None:
-        self._earlier = found
-        if not places_of(found):
+    def _take_earlier(self, matches: dict[Path, Session]) -> None:
+        self._earlier = matches
+        if not places_of(matches):
             self.say("There are no runs of earlier sessions.")
         self.on_screen_resume()

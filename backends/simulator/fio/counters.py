@@ -35,16 +35,16 @@ class RunCounters:
     rates: list[float] = field(default_factory=list)
     """IOPS of each interval."""
 
-    def add(self, ios: int, moved: int, found: Counter[int] | None, seconds: float) -> None:
-        """One interval; `found` is None during the ramp."""
+    def add(self, ios: int, moved: int, counts: Counter[int] | None, seconds: float) -> None:
+        """One interval; `counts` is None during the ramp."""
         self.ios += ios
         self.io_bytes += moved
-        if found is not None:
+        if counts is not None:
             self.timed += ios
-            more, squares = moments(found)
+            more, squares = moments(counts)
             self.total_ns += more
             self.squares += squares
-            self.bins.update(found)
+            self.bins.update(counts)
             if seconds > 0:
                 self.rates.append(ios / seconds)
 
@@ -102,27 +102,27 @@ class RunCounters:
 
     def latency(self, more_ns: float = 0.0) -> Json:
         """What the requests took; `more_ns`: what each took besides."""
-        found = _plain(self.timed, self._mean + more_ns if self.timed else 0.0, self._deviation)
+        matches = _plain(self.timed, self._mean + more_ns if self.timed else 0.0, self._deviation)
         if not self.timed:
-            return found
+            return matches
         moved: Counter[int] = Counter()
         for bucket, count in self.bins.items():
             moved[bucket_of(round(value_of(bucket) + more_ns)) if more_ns else bucket] += count
         rows = sorted(moved.items())
-        found["min"], found["max"] = value_of(rows[0][0]), value_of(rows[-1][0])
-        found["percentile"] = self._percentiles(rows)
-        found["bins"] = {str(value_of(bucket)): count for bucket, count in rows}
-        return found
+        matches["min"], matches["max"] = value_of(rows[0][0]), value_of(rows[-1][0])
+        matches["percentile"] = self._percentiles(rows)
+        matches["bins"] = {str(value_of(bucket)): count for bucket, count in rows}
+        return matches
 
     def _percentiles(self, rows: list[tuple[int, int]]) -> Json:
-        found: Json = {}
+        matches: Json = {}
         seen, at = 0, -1
         for percent in _PERCENTILES:
             while at < len(rows) - 1 and (at < 0 or seen < percent * self.timed / 100):
                 at += 1
                 seen += rows[at][1]
-            found[f"{percent:.6f}"] = value_of(rows[at][0])
-        return found
+            matches[f"{percent:.6f}"] = value_of(rows[at][0])
+        return matches
 
 
 def _plain(count: int, mean: float, deviation: float) -> Json:

@@ -177,7 +177,7 @@ class FioJob:
         )
 
 
-def parse_jobs(text: str, words: Sequence[str]) -> tuple[FioJob, ...]:
+def parse_jobs(text: str, args: Sequence[str]) -> tuple[FioJob, ...]:
     """The jobs of a file with the command line's own words, in their order."""
     sections: list[tuple[str, dict[str, str]]] = []
     for row in text.splitlines():
@@ -188,15 +188,15 @@ def parse_jobs(text: str, words: Sequence[str]) -> tuple[FioJob, ...]:
             key, sign, value = line.partition("=")
             sections[-1][1][key.strip()] = value.strip() if sign else "1"
     shared = {key: value for name, options in sections if name == "global" for key, value in options.items()}
-    intervals = [word.partition("=")[2] for word in words if word.startswith("--status-interval=")]
+    intervals = [word.partition("=")[2] for word in args if word.startswith("--status-interval=")]
     match = re.fullmatch(r"(\d+)ms", intervals[0]) if intervals else None
     return tuple(
         FioJob(
             name=name,
             options=shared | options,
             interval=int(match[1]) / 1000 if match else 0.25,
-            readonly="--readonly" in words,
-            may_create="--allow_file_create=0" not in words,
+            readonly="--readonly" in args,
+            may_create="--allow_file_create=0" not in args,
         )
         for name, options in sections
         if name != "global"

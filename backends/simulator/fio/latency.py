@@ -25,17 +25,17 @@ def latencies(count: int, mean_ns: float, spread: float, tail: float, chance: ra
     middle = math.log(body) - sigma * sigma / 2
     slow = sum(chance.random() < _SLOW for _ in range(count)) if count <= _FEW else _near(count * _SLOW, chance)
     slow = min(slow, count)
-    found: Counter[int] = Counter()
+    counts: Counter[int] = Counter()
     for _ in range(slow):
         wide = 0.45
-        found[_bucket(chance.lognormvariate(math.log(mean_ns * tail) - wide * wide / 2, wide))] += 1
+        counts[_bucket(chance.lognormvariate(math.log(mean_ns * tail) - wide * wide / 2, wide))] += 1
     rest = count - slow
     if rest <= _FEW:
         for _ in range(rest):
-            found[_bucket(chance.lognormvariate(middle, sigma))] += 1
-        return found
-    found.update(_spread(rest, middle, sigma, chance))
-    return found
+            counts[_bucket(chance.lognormvariate(middle, sigma))] += 1
+        return counts
+    counts.update(_spread(rest, middle, sigma, chance))
+    return counts
 
 
 def _spread(count: int, middle: float, sigma: float, chance: random.Random) -> Counter[int]:
@@ -43,18 +43,18 @@ def _spread(count: int, middle: float, sigma: float, chance: random.Random) -> C
     low = _bucket(math.exp(middle - _REACH * sigma))
     high = _bucket(math.exp(middle + _REACH * sigma))
     scale = 1 / (sigma * math.sqrt(2))
-    found: Counter[int] = Counter()
+    counts: Counter[int] = Counter()
     before, left = 0.0, count
     for bucket in range(low, high):
         below = 0.5 + 0.5 * math.erf((math.log(edges_of(bucket)[1]) - middle) * scale)
         here = min(left, _near((below - before) * count, chance))
         before = below
         if here:
-            found[bucket] = here
+            counts[bucket] = here
             left -= here
     if left:  # what rounding left over goes where most are, so that the shape stays
-        found[_bucket(math.exp(middle))] += left
-    return found
+        counts[_bucket(math.exp(middle))] += left
+    return counts
 
 
 def _near(expected: float, chance: random.Random) -> int:
@@ -69,10 +69,10 @@ def _bucket(value: float) -> int:
     return bucket_of(max(1, int(value)))
 
 
-def moments(found: Counter[int]) -> tuple[float, float]:
+def moments(counts: Counter[int]) -> tuple[float, float]:
     """Sum and sum of squares, by the buckets' midpoints."""
     total = squares = 0.0
-    for bucket, count in found.items():
+    for bucket, count in counts.items():
         value = value_of(bucket)
         total += value * count
         squares += float(value) * value * count

@@ -156,23 +156,23 @@ class SimulatedFio(SyntheticProcess):
 
 def _phases(targets: Sequence[SimulatedTarget]) -> list[list[SimulatedTarget]]:
     """The sections that run at the same time, in the order in which they follow each other."""
-    found: list[list[SimulatedTarget]] = []
+    matches: list[list[SimulatedTarget]] = []
     for target in targets:
-        if not found or target.job.waits:
-            found.append([])
-        found[-1].append(target)
-    return found
+        if not matches or target.job.waits:
+            matches.append([])
+        matches[-1].append(target)
+    return matches
 
 
 def _planned(phases: Sequence[Sequence[SimulatedTarget]]) -> float | None:
     """Seconds of all phases; None where one ends by amount alone."""
-    found = 0.0
+    value = 0.0
     for phase in phases:
-        lengths = [None if one.job.runtime is None else one.job.ramp + one.job.runtime for one in phase]
+        lengths = [None if target.job.runtime is None else target.job.ramp + target.job.runtime for target in phase]
         if None in lengths:
             return None
-        found += max(length for length in lengths if length is not None)
-    return found
+        value += max(length for length in lengths if length is not None)
+    return value
 
 
 def _ticks(interval: float, planned: float | None, held: float) -> Iterable[float]:

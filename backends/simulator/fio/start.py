@@ -57,7 +57,7 @@ def start(
     rack: Rack,
     linux: SimulatedSysfs,
     text: str | None,
-    words: Sequence[str],
+    args: Sequence[str],
     *,
     speed: float,
     counts: DiskCounts,
@@ -70,7 +70,7 @@ def start(
     fails meanwhile.
     """
     targets: list[SimulatedTarget] = []
-    for number, job in enumerate(parse_jobs(text, words) if text is not None else ()):
+    for number, job in enumerate(parse_jobs(text, args) if text is not None else ()):
         found = _target(rack, linux, job, number, counts, worn)
         if isinstance(found, Failure):
             return _failing(found)
@@ -103,7 +103,7 @@ def _share_devices(rack: Rack, linux: SimulatedSysfs, targets: Sequence[Simulate
 
 
 def _rate(expected: PredictedPerformance) -> float:
-    return sum(one.iops for one in (expected.read, expected.write) if one is not None)
+    return sum(direction.iops for direction in (expected.read, expected.write) if direction is not None)
 
 
 def _target(
@@ -119,7 +119,7 @@ def _target(
     work = job.workload(*_queue(linux, disk, job, layout))
     kept = _kept(rack, disk, layout, counts)
     load = LoadedDisk(rack, disk, layout if kept is None else kept.within(layout), work)
-    found = rack.on_device(disk)
+    pair = rack.on_device(disk)
     if job.writes and path in linux.nodes:
         rack.overwrite(disk)
     whole = _whole(linux, job, disk) if job.runtime is None else None
@@ -135,7 +135,7 @@ def _target(
             kept.at = rack.now()
             if load.became(kept.within(layout)):
                 target.expected = load.expected
-        card = None if found is None else found[0]
+        card = None if pair is None else pair[0]
         if card is None or card.fails_after is None:
             return
         card.fails_after -= seconds
@@ -176,8 +176,8 @@ def _queue(linux: SimulatedSysfs, disk: str, job: FioJob, layout: WorkloadTarget
         return "none", pool_threads(layout.pool, job.text("ioengine"), job.numjobs), 128
     if linux.files.get(f"{base}/scheduler") == "none":  # passes requests on as they come
         return "none", _NO_LIMIT, int(linux.files.get(f"{base}/read_ahead_kb", "128"))
-    words = linux.files.get(f"{base}/scheduler", "[none]").split()
-    scheduler = next((word.strip("[]") for word in words if word.startswith("[")), "none")
+    tokens = linux.files.get(f"{base}/scheduler", "[none]").split()
+    scheduler = next((word.strip("[]") for word in tokens if word.startswith("[")), "none")
     tags = int(linux.files.get(f"{base}/nr_requests", "1024"))
     return scheduler, tags, int(linux.files.get(f"{base}/read_ahead_kb", "128"))
 

@@ -135,18 +135,18 @@ class SimulatedTarget:
         """Return what becomes of the writes, or of the trims, which take as long: each waits for stable media if the
         job asks for that, and one of two is a trim where they alternate.
         """
-        found = self.expected.write
-        if found is None:
+        direction = self.expected.write
+        if direction is None:
             return None
         if self.job.trims and self.job.writes_data:
-            found = replace(found, iops=found.iops / 2)
+            direction = replace(direction, iops=direction.iops / 2)
         if not self.job.syncs:
-            return found
-        took = found.mean_us + self.expected.flush_us
-        most = found.iops * found.mean_us / took
+            return direction
+        took = direction.mean_us + self.expected.flush_us
+        most = direction.iops * direction.mean_us / took
         if self.job.rate_iops:
-            most = min(found.iops, self.job.depth * self.job.numjobs * 1e6 / took)
-        return replace(found, iops=most, mean_us=took, fast_share=0.0)
+            most = min(direction.iops, self.job.depth * self.job.numjobs * 1e6 / took)
+        return replace(direction, iops=most, mean_us=took, fast_share=0.0)
 
     def _working(self) -> float:
         """Share of the time that a job does not wait for its flushes."""
@@ -175,31 +175,31 @@ class SimulatedTarget:
             left = max(0, self._amount - (counters.io_bytes if self.job.trims else self._moved))
             moved = min(moved, left)
             ios = min(ios, math.ceil(left / block))
-        found = None
+        counts = None
         if timed:
             late = self._come_back(ios)
-            found = self._latencies(direction, ios - late.total(), pace)
-            found.update(late)
-        counters.add(ios, moved, found, seconds)
+            counts = self._latencies(direction, ios - late.total(), pace)
+            counts.update(late)
+        counters.add(ios, moved, counts, seconds)
 
     def _latencies(self, direction: Direction, count: int, pace: float) -> Counter[int]:
         """Of so many requests; what a cache answers and what it does not are two kinds."""
-        found: Counter[int] = Counter()
+        counts: Counter[int] = Counter()
         *first, last = direction.ways
         for way in first:
-            some = min(count - found.total(), int(count * way.share + self._chance.random()))
-            found.update(latencies(some, way.mean_us * 1000 / pace, way.spread, way.tail, self._chance))
-        rest = count - found.total()
-        found.update(latencies(rest, last.mean_us * 1000 / pace, last.spread, last.tail, self._chance))
-        return found
+            some = min(count - counts.total(), int(count * way.share + self._chance.random()))
+            counts.update(latencies(some, way.mean_us * 1000 / pace, way.spread, way.tail, self._chance))
+        rest = count - counts.total()
+        counts.update(latencies(rest, last.mean_us * 1000 / pace, last.spread, last.tail, self._chance))
+        return counts
 
     def _come_back(self, count: int) -> Counter[int]:
         """Those of the next `count` requests that a pause made late, by the bucket of their latency."""
-        found: Counter[int] = Counter()
+        counts: Counter[int] = Counter()
         for bucket in list(self._late):
-            found[bucket] = min(self._late[bucket], count - found.total())
-        self._late -= found
-        return found
+            counts[bucket] = min(self._late[bucket], count - counts.total())
+        self._late -= counts
+        return counts
 
     def entries(self, begun: float, elapsed: float, *, number: int, done: bool) -> tuple[Json, Json]:
         """What a document has of it: the figures, as group `number`, and the disk beneath."""

@@ -32,7 +32,7 @@ from backends.simulator.zfs.pool import VOLUME, Dataset
 
 
 def put_nvme(
-    found: SimulatedSysfs, rack: Rack, name: str, drive: DriveType | None, number: int, mounts: list[str]
+    simulated_sysfs: SimulatedSysfs, rack: Rack, name: str, drive: DriveType | None, number: int, mounts: list[str]
 ) -> None:
     """A namespace."""
     if drive is None:
@@ -51,15 +51,15 @@ def put_nvme(
         "mq/0/nr_tags": "1023",
     }
     folder = f"/sys/devices/pci0000:00/0000:01:00.0/nvme/nvme{number}/{name}"
-    put_disk(found, rack, name, folder, own, rotational=drive.media is Media.HDD, flushes=False)
+    put_disk(simulated_sysfs, rack, name, folder, own, rotational=drive.media is Media.HDD, flushes=False)
     record = ["E:ID_BUS=nvme", *built_on(rack, name)]
     if name in rack.lying:
-        record += put_content(found, name, own["dev"], drive.size_bytes, rack.lying[name], folder, mounts)
-    found.files[f"/run/udev/data/b{own['dev']}"] = "\n".join(record)
+        record += put_content(simulated_sysfs, name, own["dev"], drive.size_bytes, rack.lying[name], folder, mounts)
+    simulated_sysfs.files[f"/run/udev/data/b{own['dev']}"] = "\n".join(record)
 
 
 def put_sata(
-    found: SimulatedSysfs, rack: Rack, name: str, drive: DriveType | None, number: int, mounts: list[str]
+    simulated_sysfs: SimulatedSysfs, rack: Rack, name: str, drive: DriveType | None, number: int, mounts: list[str]
 ) -> None:
     """A drive at a port of the mainboard, or of the HBA."""
     if drive is None:
@@ -84,13 +84,13 @@ def put_sata(
         "mq/0/nr_tags": "32",
     }
     folder = f"{folder}/target{address[:-2]}/{address}/block/{name}"
-    put_disk(found, rack, name, folder, own, rotational=drive.media is Media.HDD, flushes=True)
-    found.files |= {
+    put_disk(simulated_sysfs, rack, name, folder, own, rotational=drive.media is Media.HDD, flushes=True)
+    simulated_sysfs.files |= {
         f"/sys/class/scsi_disk/{address}/cache_type": rack.queues.get(name, {}).get(CACHE, "write back"),
     }
     if not CHASSIS[rack.name].hba:
         host = f"/sys/class/scsi_host/host{AHCI_HOST + number}"
-        found.files |= {f"{host}/proc_name": "ahci", f"{host}/can_queue": "32"}
+        simulated_sysfs.files |= {f"{host}/proc_name": "ahci", f"{host}/can_queue": "32"}
     record = [
         f"E:ID_SERIAL_SHORT={serial}",
         f"E:ID_WWN=0x{wwn}",
@@ -99,8 +99,8 @@ def put_sata(
         *built_on(rack, name),
     ]
     if name in rack.lying:
-        record += put_content(found, name, own["dev"], drive.size_bytes, rack.lying[name], folder, mounts)
-    found.files[f"/run/udev/data/b{own['dev']}"] = "\n".join(record)
+        record += put_content(simulated_sysfs, name, own["dev"], drive.size_bytes, rack.lying[name], folder, mounts)
+    simulated_sysfs.files[f"/run/udev/data/b{own['dev']}"] = "\n".join(record)
 
 
 def _attached(chassis: Chassis, number: int) -> tuple[str, str, str]:
@@ -113,7 +113,7 @@ def _attached(chassis: Chassis, number: int) -> tuple[str, str, str]:
     return f"{AHCI_HOST}:0:{number}:0", folder, f"pci-{chassis.hba}-sas-phy{number}-lun-0"
 
 
-def put_flash(found: SimulatedSysfs, rack: Rack, module: IoMemory) -> None:
+def put_flash(simulated_sysfs: SimulatedSysfs, rack: Rack, module: IoMemory) -> None:
     """The block device of an ioMemory module, while it is attached."""
     if not (module.driver and module.attached):
         return
@@ -128,11 +128,13 @@ def put_flash(found: SimulatedSysfs, rack: Rack, module: IoMemory) -> None:
         "mq/0/nr_tags": "1024",
     }
     folder = f"{folder_of(f'0000:{module.pci}')}/block/{name}"
-    put_disk(found, rack, name, folder, own, rotational=False, flushes=False, sector=module.sector_bytes)
-    found.files[f"/run/udev/data/b{own['dev']}"] = f"E:ID_SERIAL_SHORT={module.serial}"
+    put_disk(simulated_sysfs, rack, name, folder, own, rotational=False, flushes=False, sector=module.sector_bytes)
+    simulated_sysfs.files[f"/run/udev/data/b{own['dev']}"] = f"E:ID_SERIAL_SHORT={module.serial}"
 
 
-def put_volume(found: SimulatedSysfs, rack: Rack, card: SimulatedCard, volume: Volume, mounts: list[str]) -> None:
+def put_volume(
+    simulated_sysfs: SimulatedSysfs, rack: Rack, card: SimulatedCard, volume: Volume, mounts: list[str]
+) -> None:
     """The disk that a volume is to the kernel, its partitions and its mount."""
     name = volume.device
     major, minor = scsi_number(name)
@@ -155,9 +157,9 @@ def put_volume(found: SimulatedSysfs, rack: Rack, card: SimulatedCard, volume: V
         "mq/0/nr_tags": str(TAGS),
     }
     spinning = not card.on_flash(volume)
-    put_disk(found, rack, name, folder, own, rotational=spinning, flushes=volume.writes_back(card.protected))
+    put_disk(simulated_sysfs, rack, name, folder, own, rotational=spinning, flushes=volume.writes_back(card.protected))
     caching = "write back" if volume.writes_back(card.protected) else "write through"
-    found.files |= {
+    simulated_sysfs.files |= {
         f"/sys/class/scsi_disk/{address}/cache_type": caching,
         f"/sys/class/scsi_host/host{card.host}/proc_name": "megaraid_sas",
         f"/sys/class/scsi_host/host{card.host}/can_queue": str(CAN_QUEUE),
@@ -169,8 +171,8 @@ def put_volume(found: SimulatedSysfs, rack: Rack, card: SimulatedCard, volume: V
         "E:ID_BUS=scsi",
     ]
     if volume.content is not None:
-        record += put_content(found, name, own["dev"], volume.size_bytes, volume.content, folder, mounts)
-    found.files[f"/run/udev/data/b{major}:{minor}"] = "\n".join(record)
+        record += put_content(simulated_sysfs, name, own["dev"], volume.size_bytes, volume.content, folder, mounts)
+    simulated_sysfs.files[f"/run/udev/data/b{major}:{minor}"] = "\n".join(record)
 
 
 def _identified(card: SimulatedCard) -> tuple[str, str]:
@@ -182,7 +184,7 @@ def _identified(card: SimulatedCard) -> tuple[str, str]:
 
 
 def put_logical_drive(
-    found: SimulatedSysfs, rack: Rack, card: SmartCard, volume: SmartVolume, mounts: list[str]
+    simulated_sysfs: SimulatedSysfs, rack: Rack, card: SmartCard, volume: SmartVolume, mounts: list[str]
 ) -> None:
     """The same of a Smart Array or Adaptec card: smartpqi shows them on channel 1 by LUN, aacraid on 0 by target."""
     name = (volume.device or "").removeprefix("/dev/")
@@ -209,15 +211,15 @@ def put_logical_drive(
         record += [f"E:ID_WWN_WITH_EXTENSION=0x{volume.wwn}", f"E:ID_SCSI_SERIAL={card.serial}"]
     elif volume.serial:
         record += [f"E:ID_SCSI_SERIAL={volume.serial}"]
-    put_disk(found, rack, name, folder, own, rotational=not card.flash(volume.group), flushes=False)
-    found.files[f"/sys/class/scsi_disk/{address}/cache_type"] = "write through"
+    put_disk(simulated_sysfs, rack, name, folder, own, rotational=not card.flash(volume.group), flushes=False)
+    simulated_sysfs.files[f"/sys/class/scsi_disk/{address}/cache_type"] = "write through"
     if volume.content is not None:
-        record += put_content(found, name, own["dev"], volume.size_bytes, volume.content, folder, mounts)
-    found.files[f"/run/udev/data/b{major}:{minor}"] = "\n".join(record)
+        record += put_content(simulated_sysfs, name, own["dev"], volume.size_bytes, volume.content, folder, mounts)
+    simulated_sysfs.files[f"/run/udev/data/b{major}:{minor}"] = "\n".join(record)
 
 
 def put_unit(
-    found: SimulatedSysfs, rack: Rack, card: SimulatedThreeware, unit: SimulatedUnit, mounts: list[str]
+    simulated_sysfs: SimulatedSysfs, rack: Rack, card: SimulatedThreeware, unit: SimulatedUnit, mounts: list[str]
 ) -> None:
     """The same of a 3ware card: 3w-9xxx shows units by their number as target, with their own serial number."""
     name = unit.device or ""
@@ -238,22 +240,22 @@ def put_unit(
         "mq/0/nr_tags": str(TAGS),
     }
     record = [f"E:ID_PATH=pci-{card.pci}-scsi-{address}", "E:ID_BUS=scsi", f"E:ID_SCSI_SERIAL={unit.serial}"]
-    put_disk(found, rack, name, folder, own, rotational=True, flushes=False)
-    found.files[f"/sys/class/scsi_disk/{address}/cache_type"] = "write through"
+    put_disk(simulated_sysfs, rack, name, folder, own, rotational=True, flushes=False)
+    simulated_sysfs.files[f"/sys/class/scsi_disk/{address}/cache_type"] = "write through"
     if unit.content is not None:
-        record += put_content(found, name, own["dev"], unit.size_bytes, unit.content, folder, mounts)
-    found.files[f"/run/udev/data/b{major}:{minor}"] = "\n".join(record)
+        record += put_content(simulated_sysfs, name, own["dev"], unit.size_bytes, unit.content, folder, mounts)
+    simulated_sysfs.files[f"/run/udev/data/b{major}:{minor}"] = "\n".join(record)
 
 
-def put_pathed(found: SimulatedSysfs, rack: Rack, disk: MultipathDisk) -> None:
+def put_pathed(simulated_sysfs: SimulatedSysfs, rack: Rack, disk: MultipathDisk) -> None:
     """All of one disk."""
     layout = rack.layout(disk.device)
     if layout is None:
         return
     spinning, size = layout.drive.media is Media.HDD, str(layout.size_bytes // 512)
     for at, name in enumerate(disk.paths):
-        _put_path(found, rack, disk, at, size=size, spinning=spinning)
-        found.links[f"/sys/block/{disk.device}/slaves/{name}"] = f"/sys/block/{name}"
+        _put_path(simulated_sysfs, rack, disk, at, size=size, spinning=spinning)
+        simulated_sysfs.links[f"/sys/block/{disk.device}/slaves/{name}"] = f"/sys/block/{name}"
     number = disk.device.removeprefix("dm-")
     own = {
         "dev": f"254:{number}",
@@ -267,14 +269,16 @@ def put_pathed(found: SimulatedSysfs, rack: Rack, disk: MultipathDisk) -> None:
         "mq/0/nr_tags": "2048",
     }
     folder = f"/sys/devices/virtual/block/{disk.device}"
-    put_disk(found, rack, disk.device, folder, own, rotational=spinning, flushes=not spinning)
-    put_node(found, f"mapper/{disk.alias}", disk.device, folder, own["dev"])
+    put_disk(simulated_sysfs, rack, disk.device, folder, own, rotational=spinning, flushes=not spinning)
+    put_node(simulated_sysfs, f"mapper/{disk.alias}", disk.device, folder, own["dev"])
     for name in disk.paths:
-        found.links[f"/sys/block/{name}/holders/{disk.device}"] = folder
-    found.files[f"/run/udev/data/b{own['dev']}"] = f"E:DM_NAME={disk.alias}\nE:DM_UUID={own['dm/uuid']}"
+        simulated_sysfs.links[f"/sys/block/{name}/holders/{disk.device}"] = folder
+    simulated_sysfs.files[f"/run/udev/data/b{own['dev']}"] = f"E:DM_NAME={disk.alias}\nE:DM_UUID={own['dm/uuid']}"
 
 
-def _put_path(found: SimulatedSysfs, rack: Rack, disk: MultipathDisk, at: int, *, size: str, spinning: bool) -> None:
+def _put_path(
+    simulated_sysfs: SimulatedSysfs, rack: Rack, disk: MultipathDisk, at: int, *, size: str, spinning: bool
+) -> None:
     name, host = disk.paths[at], disk.hosts[at]
     major, minor = scsi_number(name)
     address = f"{host}:0:0:{disk.lun}" if disk.transport == "rport" else f"{host}:0:{disk.lun}:0"
@@ -295,19 +299,21 @@ def _put_path(found: SimulatedSysfs, rack: Rack, disk: MultipathDisk, at: int, *
         "device/queue_depth": "32",
         "mq/0/nr_tags": "2048",
     }
-    put_disk(found, rack, name, folder, own, rotational=spinning, flushes=not spinning)
-    found.files[f"/sys/class/scsi_disk/{address}/cache_type"] = rack.queues.get(name, {}).get(CACHE, "write back")
+    put_disk(simulated_sysfs, rack, name, folder, own, rotational=spinning, flushes=not spinning)
+    simulated_sysfs.files[f"/sys/class/scsi_disk/{address}/cache_type"] = rack.queues.get(name, {}).get(
+        CACHE, "write back"
+    )
     serial = f"E:ID_SERIAL_SHORT={DRIVES[disk.model].vendor[:1]}{disk.wwn[-8:].upper()}" if disk.model else ""
     record = [f"E:ID_WWN_WITH_EXTENSION=0x{disk.wwn}", "E:ID_BUS=scsi", "E:ID_FS_TYPE=mpath_member", serial]
-    found.files[f"/run/udev/data/b{major}:{minor}"] = "\n".join(filter(None, record))
+    simulated_sysfs.files[f"/run/udev/data/b{major}:{minor}"] = "\n".join(filter(None, record))
 
 
-def put_array(found: SimulatedSysfs, rack: Rack, array: MdArray) -> None:
+def put_array(simulated_sysfs: SimulatedSysfs, rack: Rack, array: MdArray) -> None:
     """An array of the kernel's RAID driver, and how it hangs together with its members."""
     name, now = array.name, rack.now()
     number = f"9:{name.removeprefix('md')}"
     put_stacked(
-        found,
+        simulated_sysfs,
         rack,
         name,
         number,
@@ -319,7 +325,7 @@ def put_array(found: SimulatedSysfs, rack: Rack, array: MdArray) -> None:
     )
     record = {"MD_LEVEL": array.level, "MD_METADATA": "1.2", "MD_UUID": spelled(array.uuid), "MD_NAME": array.label}
     lines = [*(f"E:{key}={text}" for key, text in record.items()), *built_on(rack, name)]
-    found.files[f"/run/udev/data/b{number}"] = "\n".join(lines)
+    simulated_sysfs.files[f"/run/udev/data/b{number}"] = "\n".join(lines)
 
 
 def mdstat(rack: Rack) -> str:
@@ -335,38 +341,38 @@ _LISTED = 70
 """Sequence numbers of their disks begin here."""
 
 
-def put_group(found: SimulatedSysfs, rack: Rack, group: LvmGroup) -> None:
+def put_group(simulated_sysfs: SimulatedSysfs, rack: Rack, group: LvmGroup) -> None:
     """All volumes of a group, and its mark on the physical volumes."""
     for volume in group.volumes:
         for node in _from_beneath(volume.nodes(rack.now())):
             name, number = node.kernel, f"254:{node.number}"
             own = node.number == volume.number
-            told = {"dm/name": group.dm_name(node), "dm/uuid": group.dm_uuid(node), "dm/suspended": "0"}
+            fields = {"dm/name": group.dm_name(node), "dm/uuid": group.dm_uuid(node), "dm/suspended": "0"}
             ahead = volume.queue_sectors if own else 256
             folder = put_stacked(
-                found,
+                simulated_sysfs,
                 rack,
                 name,
                 number,
                 size_bytes=node.size_bytes,
                 sequence=_LISTED + node.number,
                 queue={"read_ahead_kb": str(ahead // 2), **(_blocks(volume) if own else {})},
-                own=told,
+                own=fields,
                 below=node.slaves,
             )
-            aliases = [f"mapper/{told['dm/name']}", *([f"{group.name}/{node.name}"] if own else [])]
+            aliases = [f"mapper/{fields['dm/name']}", *([f"{group.name}/{node.name}"] if own else [])]
             for alias in aliases:
-                put_node(found, alias, name, folder, number)
-                found.links[f"/dev/{alias}"] = f"/dev/{name}"
-            record = [f"E:DM_NAME={told['dm/name']}", f"E:DM_UUID={told['dm/uuid']}"]
+                put_node(simulated_sysfs, alias, name, folder, number)
+                simulated_sysfs.links[f"/dev/{alias}"] = f"/dev/{name}"
+            record = [f"E:DM_NAME={fields['dm/name']}", f"E:DM_UUID={fields['dm/uuid']}"]
             record += [f"E:DM_VG_NAME={group.name}", f"E:DM_LV_NAME={volume.name}"] if own else []
-            found.files[f"/run/udev/data/b{number}"] = "\n".join(record)
-    found.files[f"/etc/lvm/backup/{group.name}"] = f"# Generated by LVM2\n{group.name} {{\n}}"
+            simulated_sysfs.files[f"/run/udev/data/b{number}"] = "\n".join(record)
+    simulated_sysfs.files[f"/etc/lvm/backup/{group.name}"] = f"# Generated by LVM2\n{group.name} {{\n}}"
     for place in group.places:
-        devno = found.files[f"/sys/block/{place}/dev"]
+        devno = simulated_sysfs.files[f"/sys/block/{place}/dev"]
         path = f"/run/udev/data/b{devno}"
         marks = ("E:ID_FS_TYPE=LVM2_member", f"E:ID_FS_UUID={group.uuid_of(place)}")
-        found.files[path] = "\n".join(filter(None, (found.files.get(path, ""), *marks)))
+        simulated_sysfs.files[path] = "\n".join(filter(None, (simulated_sysfs.files.get(path, ""), *marks)))
 
 
 def _from_beneath(nodes: Iterable[DmNode]) -> Iterator[DmNode]:
@@ -397,28 +403,28 @@ _ZVOL_QUEUE = {
 """What OpenZFS 2.1 gives the queue of a volume, which takes requests as they come (os/linux/zfs/zvol_os.c)."""
 
 
-def put_pools(found: SimulatedSysfs, rack: Rack, mounts: list[str]) -> None:
+def put_pools(simulated_sysfs: SimulatedSysfs, rack: Rack, mounts: list[str]) -> None:
     """All of it."""
     if rack.zfs is None:
         return
-    found.files |= rack.zfs.files(rack.arc_counts())
+    simulated_sysfs.files |= rack.zfs.files(rack.arc_counts())
     at = 0
     for pool in rack.pools.values():
-        found.files[f"/proc/spl/kstat/zfs/{pool.name}/state"] = "ONLINE"
+        simulated_sysfs.files[f"/proc/spl/kstat/zfs/{pool.name}/state"] = "ONLINE"
         for name, dataset in pool.datasets.items():
             if dataset.kind == VOLUME:
-                _put_volume(found, rack, name, dataset)
+                _put_volume(simulated_sysfs, rack, name, dataset)
             elif dataset.mountpoint:
                 at += 1
                 where = f"0:{40 + at} / {dataset.mountpoint} rw,relatime shared:{400 + at}"
                 mounts.append(f"{400 + at} 25 {where} - zfs {name} rw,xattr,noacl")
 
 
-def _put_volume(found: SimulatedSysfs, rack: Rack, name: str, dataset: Dataset) -> None:
+def _put_volume(simulated_sysfs: SimulatedSysfs, rack: Rack, name: str, dataset: Dataset) -> None:
     number = int(dataset.node.removeprefix("zd"))
     devno = f"{_ZVOL_MAJOR}:{number}"
     put_stacked(
-        found,
+        simulated_sysfs,
         rack,
         dataset.node,
         devno,
@@ -428,8 +434,8 @@ def _put_volume(found: SimulatedSysfs, rack: Rack, name: str, dataset: Dataset) 
         own={},
         below=(),
     )
-    found.files[f"/run/udev/data/b{devno}"] = f"S:zvol/{name}"
-    found.links[f"/dev/zvol/{name}"] = f"/dev/{dataset.node}"
+    simulated_sysfs.files[f"/run/udev/data/b{devno}"] = f"S:zvol/{name}"
+    simulated_sysfs.links[f"/dev/zvol/{name}"] = f"/dev/{dataset.node}"
 
 
 _CACHED_MAJOR, _CACHED_MINORS = 251, 128
@@ -439,7 +445,7 @@ _ANY = "2147483647"
 """It cuts requests itself, and sets no limit."""
 
 
-def put_bcache(found: SimulatedSysfs, rack: Rack, device: BcacheDevice) -> None:
+def put_bcache(simulated_sysfs: SimulatedSysfs, rack: Rack, device: BcacheDevice) -> None:
     """A device and its cache set; the disks have to be there already."""
     name, at = device.name, int(device.name.removeprefix("bcache"))
     layout = rack.layout(name)
@@ -447,7 +453,7 @@ def put_bcache(found: SimulatedSysfs, rack: Rack, device: BcacheDevice) -> None:
         return
     number = f"{_CACHED_MAJOR}:{at * _CACHED_MINORS}"
     put_stacked(
-        found,
+        simulated_sysfs,
         rack,
         name,
         number,
@@ -460,17 +466,17 @@ def put_bcache(found: SimulatedSysfs, rack: Rack, device: BcacheDevice) -> None:
         below=rack.members(name),
     )
     base, kernel_set = f"/sys/block/{name}/bcache", f"/sys/fs/bcache/{device.set_uuid}"
-    found.links[base] = f"{found.links[f'/sys/block/{device.backing}']}/bcache"
-    found.files[f"/sys/block/{device.backing}/bcache/running"] = "1"
+    simulated_sysfs.links[base] = f"{simulated_sysfs.links[f'/sys/block/{device.backing}']}/bcache"
+    simulated_sysfs.files[f"/sys/block/{device.backing}/bcache/running"] = "1"
     if device.attached:
-        cache = f"{found.links[f'/sys/block/{device.cache}']}/bcache"
-        found.files |= {f"{kernel_set}/{key}": text for key, text in device.set_files().items()}
-        found.links |= {
+        cache = f"{simulated_sysfs.links[f'/sys/block/{device.cache}']}/bcache"
+        simulated_sysfs.files |= {f"{kernel_set}/{key}": text for key, text in device.set_files().items()}
+        simulated_sysfs.links |= {
             f"{base}/cache": kernel_set,
             f"/sys/block/{device.cache}/bcache/set": kernel_set,
             f"{base}/cache/cache0": cache,
             f"{kernel_set}/cache0": cache,
-            f"{kernel_set}/bdev0": found.links[base],
+            f"{kernel_set}/bdev0": simulated_sysfs.links[base],
         }
-    found.files["/sys/fs/bcache/register"] = ""
-    found.files[f"/run/udev/data/b{number}"] = f"E:CACHED_UUID={device.uuid}"
+    simulated_sysfs.files["/sys/fs/bcache/register"] = ""
+    simulated_sysfs.files[f"/run/udev/data/b{number}"] = f"E:CACHED_UUID={device.uuid}"

@@ -102,28 +102,28 @@ CARDS: Mapping[str, PciCard] = {
 """By model. Ids of the PCI ID repository and of the drivers' tables."""
 
 
-def put_functions(found: SimulatedSysfs, rack: Rack) -> None:
+def put_functions(simulated_sysfs: SimulatedSysfs, rack: Rack) -> None:
     """Everything of the rack that sits on the PCI bus."""
     for card in rack.cards:
         address = f"0000:{card.bus:02x}:00.0"
-        found.links[f"/sys/bus/pci/drivers/megaraid_sas/{address}"] = f"/sys/devices/{card.bus}"
-        found.links[f"/sys/bus/pci/devices/{address}/driver"] = "/sys/bus/pci/drivers/megaraid_sas"
-        found.files |= {f"/sys/bus/pci/devices/{address}/{name}": text for name, text in SLOT.items()}
-        found.files["/sys/module/megaraid_sas/version"] = "07.719.03.00-rc1"
+        simulated_sysfs.links[f"/sys/bus/pci/drivers/megaraid_sas/{address}"] = f"/sys/devices/{card.bus}"
+        simulated_sysfs.links[f"/sys/bus/pci/devices/{address}/driver"] = "/sys/bus/pci/drivers/megaraid_sas"
+        simulated_sysfs.files |= {f"/sys/bus/pci/devices/{address}/{name}": text for name, text in SLOT.items()}
+        simulated_sysfs.files["/sys/module/megaraid_sas/version"] = "07.719.03.00-rc1"
     for address, model, hosts in _named(rack):
-        _put(found, address, CARDS[model], hosts)
+        _put(simulated_sysfs, address, CARDS[model], hosts)
 
 
 def _named(rack: Rack) -> Iterator[tuple[str, str, dict[int, dict[str, str]]]]:
     """Address, key of `CARDS` and what is said of each SCSI host."""
     for cards in rack.smart.values():
         for card in cards:
-            told = {
+            fields = {
                 "model": card.model.removeprefix("HPE Smart Array ").removeprefix("Adaptec "),
                 "firmware_version": card.firmware,
                 "serial_number": card.serial,
             }
-            yield card.pci, card.model, {card.host: {**told, "can_queue": "1014"}}
+            yield card.pci, card.model, {card.host: {**fields, "can_queue": "1014"}}
     for threeware in rack.threeware:
         yield threeware.pci, threeware.model, {threeware.host: {"can_queue": "254"}}
     for module in rack.flash:
@@ -141,21 +141,21 @@ def _named(rack: Rack) -> Iterator[tuple[str, str, dict[int, dict[str, str]]]]:
         yield chassis.ahci, "AHCI", {port: {"can_queue": "32"} for port in ports}
 
 
-def _put(found: SimulatedSysfs, address: str, card: PciCard, hosts: Mapping[int, Mapping[str, str]]) -> None:
+def _put(simulated_sysfs: SimulatedSysfs, address: str, card: PciCard, hosts: Mapping[int, Mapping[str, str]]) -> None:
     real = folder_of(address)
     base = f"/sys/bus/pci/devices/{address}"
     names = ("vendor", "device", "subsystem_vendor", "subsystem_device")
     texts = {**SLOT, "current_link_speed": card.speed, "max_link_speed": card.speed, "class": f"0x{card.kind}"}
     texts |= {name: f"0x{text}" for name, text in zip(names, card.ids, strict=True)}
-    found.files |= {f"{base}/{name}": text for name, text in texts.items()}
-    found.links |= {
+    simulated_sysfs.files |= {f"{base}/{name}": text for name, text in texts.items()}
+    simulated_sysfs.links |= {
         base: real,
         f"{base}/driver": f"/sys/bus/pci/drivers/{card.driver}",
         f"/sys/bus/pci/drivers/{card.driver}/{address}": real,
     }
     if card.version:
-        found.files[f"/sys/module/{card.driver.replace('-', '_')}/version"] = card.version
+        simulated_sysfs.files[f"/sys/module/{card.driver.replace('-', '_')}/version"] = card.version
     for number, says in hosts.items():
         own = f"/sys/class/scsi_host/host{number}"
-        found.links[own] = f"{real}/host{number}/scsi_host/host{number}"
-        found.files |= {f"{own}/{name}": text for name, text in {"proc_name": card.driver, **says}.items()}
+        simulated_sysfs.links[own] = f"{real}/host{number}/scsi_host/host{number}"
+        simulated_sysfs.files |= {f"{own}/{name}": text for name, text in {"proc_name": card.driver, **says}.items()}

@@ -32,33 +32,33 @@ cpu MHz\t\t: {mhz}.000
 
 def kernel(rack: Rack) -> SimulatedSysfs:
     """The host as it is now."""
-    found = SimulatedSysfs()
+    simulated_sysfs = SimulatedSysfs()
     mounts = ["25 1 0:22 / /proc rw,relatime shared:1 - proc proc rw"]
     for card, volume in rack.volumes():
-        put_volume(found, rack, card, volume, mounts)
+        put_volume(simulated_sysfs, rack, card, volume, mounts)
     for smart, drive in rack.logical_drives():
-        put_logical_drive(found, rack, smart, drive, mounts)
+        put_logical_drive(simulated_sysfs, rack, smart, drive, mounts)
     for threeware, unit in rack.units():
-        put_unit(found, rack, threeware, unit, mounts)
+        put_unit(simulated_sysfs, rack, threeware, unit, mounts)
     for disk in rack.pathed:
-        put_pathed(found, rack, disk)
+        put_pathed(simulated_sysfs, rack, disk)
     for module in rack.flash:
-        put_flash(found, rack, module)
+        put_flash(simulated_sysfs, rack, module)
     for number, name in enumerate(rack.nvme):
-        put_nvme(found, rack, name, rack.drive(name), number, mounts)
+        put_nvme(simulated_sysfs, rack, name, rack.drive(name), number, mounts)
     for number, name in enumerate(rack.sata):
-        put_sata(found, rack, name, rack.drive(name), number, mounts)
+        put_sata(simulated_sysfs, rack, name, rack.drive(name), number, mounts)
     for array in rack.md.values():
-        put_array(found, rack, array)
-    put_pools(found, rack, mounts)
+        put_array(simulated_sysfs, rack, array)
+    put_pools(simulated_sysfs, rack, mounts)
     for group in rack.lvm.values():
-        put_group(found, rack, group)
+        put_group(simulated_sysfs, rack, group)
     for device in rack.bcache.values():
-        put_bcache(found, rack, device)
-    put_functions(found, rack)
+        put_bcache(simulated_sysfs, rack, device)
+    put_functions(simulated_sysfs, rack)
     chassis = CHASSIS[rack.name]
     table = "\n".join(mounts)
-    found.files |= {
+    simulated_sysfs.files |= {
         "/proc/self/mountinfo": table,
         "/proc/1/mountinfo": table,
         "/proc/1/comm": "systemd",
@@ -79,8 +79,8 @@ def kernel(rack: Rack) -> SimulatedSysfs:
         "/sys/devices/system/cpu/online": f"0-{CORES - 1}",
         "/etc/os-release": 'PRETTY_NAME="Debian GNU/Linux 12 (bookworm), simulated"',
     }
-    found.files |= rack.installed
-    return found
+    simulated_sysfs.files |= rack.installed
+    return simulated_sysfs
 
 
 COUNTING = ("/proc/spl/kstat/zfs/", "/sys/block/bcache")
@@ -89,8 +89,8 @@ COUNTING = ("/proc/spl/kstat/zfs/", "/sys/block/bcache")
 
 def counting(rack: Rack) -> dict[str, str]:
     """Their texts now."""
-    found = {} if rack.zfs is None else rack.zfs.files(rack.arc_counts())
+    matches = {} if rack.zfs is None else rack.zfs.files(rack.arc_counts())
     for name, device in rack.bcache.items():
         texts = device.files(rack.cache_counts(name))
-        found |= {f"/sys/block/{name}/bcache/{key}": text for key, text in texts.items()}
-    return found
+        matches |= {f"/sys/block/{name}/bcache/{key}": text for key, text in texts.items()}
+    return matches

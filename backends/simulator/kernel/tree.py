@@ -78,7 +78,7 @@ def scsi_number(name: str) -> tuple[int, int]:
 
 
 def put_disk(
-    found: SimulatedSysfs,
+    simulated_sysfs: SimulatedSysfs,
     rack: Rack,
     name: str,
     folder: str,
@@ -97,16 +97,16 @@ def put_disk(
     queue |= {"nr_requests": own["mq/0/nr_tags"], **rack.queues.get(name, {})}
     depth, _ = queue.pop(DEPTH, None), queue.pop(CACHE, None)
     for key, text in own.items():
-        found.files[f"{base}/{key}"] = depth if key == f"device/{DEPTH}" and depth is not None else text
+        simulated_sysfs.files[f"{base}/{key}"] = depth if key == f"device/{DEPTH}" and depth is not None else text
     for key, text in queue.items():
-        found.files[f"{base}/queue/{key}"] = text
-    found.files[f"{folder}/queue/logical_block_size"] = queue["logical_block_size"]
-    found.links[base] = folder
-    put_node(found, name, name, folder, own["dev"])
+        simulated_sysfs.files[f"{base}/queue/{key}"] = text
+    simulated_sysfs.files[f"{folder}/queue/logical_block_size"] = queue["logical_block_size"]
+    simulated_sysfs.links[base] = folder
+    put_node(simulated_sysfs, name, name, folder, own["dev"])
 
 
 def put_stacked(
-    found: SimulatedSysfs,
+    simulated_sysfs: SimulatedSysfs,
     rack: Rack,
     name: str,
     devno: str,
@@ -123,20 +123,20 @@ def put_stacked(
     """
     folder, base = f"/sys/devices/virtual/block/{name}", f"/sys/block/{name}"
     texts = {"dev": devno, "size": str(size_bytes // 512), "ro": "0", "removable": "0", "diskseq": str(sequence), **own}
-    found.files |= {f"{base}/{key}": text for key, text in texts.items()}
-    merged = {**_STACKED, **_limits(found, below), **queue, **rack.queues.get(name, {})}
-    found.files |= {f"{base}/queue/{key}": text for key, text in merged.items()}
-    put_mute(found, name)
-    found.files[f"{folder}/queue/logical_block_size"] = merged["logical_block_size"]
-    found.links[base] = folder
-    put_node(found, name, name, folder, devno)
+    simulated_sysfs.files |= {f"{base}/{key}": text for key, text in texts.items()}
+    merged = {**_STACKED, **_limits(simulated_sysfs, below), **queue, **rack.queues.get(name, {})}
+    simulated_sysfs.files |= {f"{base}/queue/{key}": text for key, text in merged.items()}
+    put_mute(simulated_sysfs, name)
+    simulated_sysfs.files[f"{folder}/queue/logical_block_size"] = merged["logical_block_size"]
+    simulated_sysfs.links[base] = folder
+    put_node(simulated_sysfs, name, name, folder, devno)
     for member in below:
-        found.links[f"{base}/slaves/{member}"] = f"/sys/block/{member}"
-        found.links[f"/sys/block/{member}/holders/{name}"] = folder
+        simulated_sysfs.links[f"{base}/slaves/{member}"] = f"/sys/block/{member}"
+        simulated_sysfs.links[f"/sys/block/{member}/holders/{name}"] = folder
     return folder
 
 
-def _limits(found: SimulatedSysfs, below: Sequence[str]) -> dict[str, str]:
+def _limits(simulated_sysfs: SimulatedSysfs, below: Sequence[str]) -> dict[str, str]:
     """What members decide: one that turns makes a disk that turns, blocks are the largest, requests the smallest.
 
     What is set on a member later moves nothing of it: its limits are stacked once, when it is put together.
@@ -144,29 +144,35 @@ def _limits(found: SimulatedSysfs, below: Sequence[str]) -> dict[str, str]:
     if not below:
         return {}
     own = {
-        key: str(decide(int(found.files[f"/sys/block/{name}/queue/{key}"]) for name in below))
+        key: str(decide(int(simulated_sysfs.files[f"/sys/block/{name}/queue/{key}"]) for name in below))
         for key, decide in _DECIDED.items()
     }
     return {**own, "max_sectors_kb": own["max_hw_sectors_kb"]}
 
 
-def put_mute(found: SimulatedSysfs, name: str) -> None:
+def put_mute(simulated_sysfs: SimulatedSysfs, name: str) -> None:
     """The file of a queue without requests of its own that cannot be read, unless it was written."""
     path = f"/sys/block/{name}/queue/{MUTE}"
-    if path not in found.files:
-        found.mute.add(path)
+    if path not in simulated_sysfs.files:
+        simulated_sysfs.mute.add(path)
 
 
-def put_node(found: SimulatedSysfs, name: str, disk: str, folder: str, devno: str) -> None:
+def put_node(simulated_sysfs: SimulatedSysfs, name: str, disk: str, folder: str, devno: str) -> None:
     """A device node."""
-    found.links[f"/sys/dev/block/{devno}"] = folder
-    found.links[f"/dev/{name}"] = f"/dev/{name}"
-    found.nodes[f"/dev/{name}"] = FileStat(kind="block", size=0, devno=devno)
-    found.names[f"/dev/{name}"] = disk
+    simulated_sysfs.links[f"/sys/dev/block/{devno}"] = folder
+    simulated_sysfs.links[f"/dev/{name}"] = f"/dev/{name}"
+    simulated_sysfs.nodes[f"/dev/{name}"] = FileStat(kind="block", size=0, devno=devno)
+    simulated_sysfs.names[f"/dev/{name}"] = disk
 
 
 def put_content(
-    found: SimulatedSysfs, name: str, number: str, size_bytes: int, content: Content, folder: str, mounts: list[str]
+    simulated_sysfs: SimulatedSysfs,
+    name: str,
+    number: str,
+    size_bytes: int,
+    content: Content,
+    folder: str,
+    mounts: list[str],
 ) -> list[str]:
     """Partitions, filesystems and mounts; gives the lines of the disk's own record."""
     major, minor = map(int, number.split(":"))
@@ -182,10 +188,10 @@ def put_content(
         part_name, devno = f"{name}{'p' if name[-1].isdigit() else ''}{at}", f"{major}:{minor + at}"
         base = f"/sys/block/{name}/{part_name}"
         texts = {"dev": devno, "size": str(size // 512), "ro": "0", "partition": str(at), "start": str(start // 512)}
-        found.files |= {f"{base}/{key}": text for key, text in texts.items()}
-        found.files[f"{folder}/{part_name}/partition"] = str(at)
-        put_node(found, part_name, name, f"{folder}/{part_name}", devno)
-        found.files[f"/run/udev/data/b{devno}"] = "\n".join(_filesystem(part))
+        simulated_sysfs.files |= {f"{base}/{key}": text for key, text in texts.items()}
+        simulated_sysfs.files[f"{folder}/{part_name}/partition"] = str(at)
+        put_node(simulated_sysfs, part_name, name, f"{folder}/{part_name}", devno)
+        simulated_sysfs.files[f"/run/udev/data/b{devno}"] = "\n".join(_filesystem(part))
         if part.mount is not None:
             mounts.append(_mount(len(mounts), devno, part, part_name))
         start += size
@@ -207,7 +213,9 @@ def _mount(at: int, devno: str, content: Content, name: str) -> str:
 
 def built_on(rack: Rack, name: str) -> list[str]:
     """Lines of its record: of a member of an array, whether that runs or not, and of the disks of a bcache device."""
-    if (cached := next((one for one in rack.bcache.values() if name in (one.backing, one.cache)), None)) is not None:
+    if (
+        cached := next((device for device in rack.bcache.values() if name in (device.backing, device.cache)), None)
+    ) is not None:
         return ["E:ID_FS_TYPE=bcache", f"E:ID_FS_UUID={cached.uuid if name == cached.backing else cached.set_uuid}"]
     array = rack.superblock(name)
     if array is None:

@@ -28,15 +28,15 @@ _ALL = ("lv_all", "seg_all")
 """Words for all columns."""
 
 
-def lvs_said(rack: Rack, words: Sequence[str]) -> SimulatedOutput:
+def lvs_said(rack: Rack, args: Sequence[str]) -> SimulatedOutput:
     """The report of all volumes in JSON: the columns asked for, each a string."""
-    options = dict(pairwise(words))
+    options = dict(pairwise(args))
     wanted = set(options.get("-o", "lv_all").split(","))
     every = not wanted.isdisjoint(_ALL)
     rows = []
     for group in rack.lvm.values():
-        left_out = rejected(words).intersection(group.places)
-        for row in _rows(group, rack.now(), hidden="-a" in words):
+        left_out = rejected(args).intersection(group.places)
+        for row in _rows(group, rack.now(), hidden="-a" in args):
             row |= {"vg_free": str(free_bytes(rack, group))}
             if left_out:
                 missing = {"vg_missing_pv_count": str(len(left_out))}
@@ -49,9 +49,9 @@ def lvs_said(rack: Rack, words: Sequence[str]) -> SimulatedOutput:
     return SimulatedOutput(text=f"{text}      ]\n  }}\n", seconds=0.05)
 
 
-def lvmconfig_said(_rack: Rack, words: Sequence[str]) -> SimulatedOutput:
+def lvmconfig_said(_rack: Rack, args: Sequence[str]) -> SimulatedOutput:
     """Nothing is configured but what is so by itself."""
-    return SimulatedOutput(text="", code=5 if words else 0)
+    return SimulatedOutput(text="", code=5 if args else 0)
 
 
 def _without(devices: str, left_out: Collection[str]) -> str:
@@ -219,9 +219,9 @@ def _percent(part: int, whole: int) -> str:
     return f"{100 * part / whole if whole else 0:.2f}"
 
 
-def dmsetup_said(rack: Rack, words: Sequence[str]) -> SimulatedOutput:
+def dmsetup_said(rack: Rack, args: Sequence[str]) -> SimulatedOutput:
     """`dmsetup table` and `dmsetup status` of the volumes."""
-    verb = words[0] if words else ""
+    verb = args[0] if args else ""
     if verb not in ("table", "status"):
         return SimulatedOutput(text="Unknown command.\n", code=3)
     lines = []
@@ -241,8 +241,8 @@ def dmsetup_said(rack: Rack, words: Sequence[str]) -> SimulatedOutput:
 
 def _numbered(text: str) -> str:
     """With device numbers in the place of `{dm-3}` and `{md3}`."""
-    words = text.split(" ")
-    return " ".join(_number(word[1:-1]) if word[:1] == "{" else word for word in words)
+    tokens = text.split(" ")
+    return " ".join(_number(word[1:-1]) if word[:1] == "{" else word for word in tokens)
 
 
 def _number(name: str) -> str:
@@ -281,7 +281,7 @@ def pvs_said(rack: Rack, _words: Sequence[str]) -> SimulatedOutput:
 
 def _row(rack: Rack, group: LvmGroup, place: str) -> dict[str, str]:
     count, free = extents(rack, place), free_extents(rack, group, place)
-    in_all = sum(extents(rack, one) for one in group.places)
+    in_all = sum(extents(rack, name) for name in group.places)
     return {
         "pv_fmt": "lvm2",
         "pv_uuid": group.uuid_of(place),

@@ -36,36 +36,36 @@ SECONDS = 1.0
 """What a change takes besides a flush."""
 
 
-def lvchange_said(rack: Rack, words: Sequence[str]) -> SimulatedOutput:
+def lvchange_said(rack: Rack, args: Sequence[str]) -> SimulatedOutput:
     """One option and its value on one volume."""
-    return _said(rack, words, _VERBS)
+    return _said(rack, args, _VERBS)
 
 
-def lvconvert_said(rack: Rack, words: Sequence[str]) -> SimulatedOutput:
+def lvconvert_said(rack: Rack, args: Sequence[str]) -> SimulatedOutput:
     """Another stripe size."""
-    return _said(rack, words, {"--stripesize": _stripe_size})
+    return _said(rack, args, {"--stripesize": _stripe_size})
 
 
 _Verb = Callable[[Rack, LvmVolume, str, bool], SimulatedOutput | str]
 """What a value does: all of what is said, or a refusal's words."""
 
 
-def _said(rack: Rack, words: Sequence[str], verbs: Mapping[str, _Verb]) -> SimulatedOutput:
-    name = words[-1] if words else ""
-    found = _volume(rack, name)
-    option = next((word for word in words if word in verbs), None)
-    if "-t" in words or "--test" in words:  # from write-back to another mode it never ends
+def _said(rack: Rack, args: Sequence[str], verbs: Mapping[str, _Verb]) -> SimulatedOutput:
+    name = args[-1] if args else ""
+    pair = _volume(rack, name)
+    option = next((word for word in args if word in verbs), None)
+    if "-t" in args or "--test" in args:  # from write-back to another mode it never ends
         return SimulatedOutput(text="", code=5, seconds=86_400.0)
     if option is None:
         return SimulatedOutput(text="  No command with matching syntax recognised.\n", code=3)
-    if found is None:
+    if pair is None:
         return SimulatedOutput(text=f'  Failed to find logical volume "{name}"\n', code=5)
-    volume = found[1]
+    volume = pair[1]
     if volume.flush_to:
-        group = found[0].name
+        group = pair[0].name
         return SimulatedOutput(text=f"  Can't get lock for {group}\n  Cannot process volume group {group}\n", code=5)
-    value = words[words.index(option) + 1]
-    said = verbs[option](rack, volume, value, "--yes" in words or "-y" in words)
+    value = args[args.index(option) + 1]
+    said = verbs[option](rack, volume, value, "--yes" in args or "-y" in args)
     if isinstance(said, str):
         return SimulatedOutput(text=said.format(name=name, number=volume.number), code=5)
     text = said.text.format(name=name, number=volume.number)
@@ -76,7 +76,10 @@ def _volume(rack: Rack, name: str) -> tuple[LvmGroup, LvmVolume] | None:
     group, _, volume = name.partition("/")
     if group not in rack.lvm:
         return None
-    return next(((rack.lvm[group], one) for one in rack.lvm[group].volumes if one.name == volume), None)
+    return next(
+        ((rack.lvm[group], other_volume) for other_volume in rack.lvm[group].volumes if other_volume.name == volume),
+        None,
+    )
 
 
 _NOT_PERMITTED = "  Command not permitted on LV {name}.\n"
@@ -188,7 +191,7 @@ def _write_mostly(_rack: Rack, volume: LvmVolume, value: str, _yes: bool) -> Sim
         return "  Can't set all images of raid1 LV {name} to writemostly.\n"
     if place not in volume.places:
         return f"  Physical volume {device} does not exist in volume group.\n"
-    kept = [one for one in volume.write_mostly if one != place]
+    kept = [name for name in volume.write_mostly if name != place]
     volume.write_mostly = [*kept, place] if flag == "y" else kept
     return SimulatedOutput(text=_CHANGED)
 
@@ -206,7 +209,7 @@ def _rate(side: str) -> _Verb:
     def change(_rack: Rack, volume: LvmVolume, value: str, _yes: bool) -> SimulatedOutput | str:
         if not volume.kind.startswith("raid"):
             return _NOT_PERMITTED
-        rates = {key: one for key, one in volume.rates.items() if key != side}
+        rates = {key: number for key, number in volume.rates.items() if key != side}
         if int(value):
             rates[side] = int(value)
         if rates.get("min", 0) > rates.get("max", 1 << 31):

@@ -35,9 +35,9 @@ class LvRequest:
     """What follows."""
 
 
-def _request(words: Sequence[str]) -> LvRequest:
+def _request(args: Sequence[str]) -> LvRequest:
     flags, options, rest = set[str](), dict[str, str](), list[str]()
-    left = list(words)
+    left = list(args)
     while left:
         word = left.pop(0)
         if word in _FLAGS:
@@ -49,13 +49,13 @@ def _request(words: Sequence[str]) -> LvRequest:
     return LvRequest(flags=frozenset(flags), options=options, rest=tuple(rest))
 
 
-def _refused(words: str, code: int = 5) -> SimulatedOutput:
-    return SimulatedOutput(text="".join(f"  {line}\n" for line in words.splitlines()), code=code)
+def _refused(text: str, code: int = 5) -> SimulatedOutput:
+    return SimulatedOutput(text="".join(f"  {line}\n" for line in text.splitlines()), code=code)
 
 
-def lvcreate_said(rack: Rack, words: Sequence[str]) -> SimulatedOutput:
+def lvcreate_said(rack: Rack, args: Sequence[str]) -> SimulatedOutput:
     """A volume in the free extents of a group."""
-    asked = _request(words)
+    asked = _request(args)
     options = asked.options
     group = rack.lvm.get(asked.rest[0]) if asked.rest else None
     if group is None:
@@ -96,15 +96,17 @@ def lvcreate_said(rack: Rack, words: Sequence[str]) -> SimulatedOutput:
 
 def _of_group(group: LvmGroup) -> SimulatedOutput | None:
     """What stands against a change of a group."""
-    told = group.refuses
-    if told.get("vg_exported"):
+    fields = group.refuses
+    if fields.get("vg_exported"):
         return _refused(f"Volume group {group.name} is exported")
-    if told.get("vg_partial"):
+    if fields.get("vg_partial"):
         return _refused(f"Cannot change VG {group.name} while PVs are missing.")
-    if told.get("vg_permissions") == "read-only":
+    if fields.get("vg_permissions") == "read-only":
         return _refused(f"Volume group {group.name} is read-only.")
-    if told.get("vg_lock_type"):
-        return _refused(f"Cannot access VG {group.name} with lock type {told['vg_lock_type']} that requires lvmlockd.")
+    if fields.get("vg_lock_type"):
+        return _refused(
+            f"Cannot access VG {group.name} with lock type {fields['vg_lock_type']} that requires lvmlockd."
+        )
     if group.busy or any(volume.flush_to for volume in group.volumes):
         busy = f"/run/lock/lvm/V_{group.name}: flock failed: Resource temporarily unavailable"
         return _refused(f"{busy}\nCan't get lock for {group.name}.\nCannot process volume group {group.name}")
@@ -128,7 +130,7 @@ def _asked_to_wipe(group: LvmGroup, name: str, kind: str) -> str:
 
 def _volume(rack: Rack, group: LvmGroup, asked: LvRequest, kind: str, places: list[str], extents: int) -> LvmVolume:
     rack.made += 1
-    taken = {node.number for one in rack.logical_volumes() for node in one.nodes(rack.now())}
+    taken = {node.number for volume in rack.logical_volumes() for node in volume.nodes(rack.now())}
     size = int(asked.options.get("--stripesize", "64k").removesuffix("k")) * 1024
     return LvmVolume(
         name=asked.options["--name"],
@@ -145,32 +147,36 @@ def _volume(rack: Rack, group: LvmGroup, asked: LvRequest, kind: str, places: li
 _SELECTED = re.compile(r"lv_uuid=(\S+) && lv_tags=(\S+) && lv_role!=origin")
 
 
-def lvremove_said(rack: Rack, words: Sequence[str]) -> SimulatedOutput:
+def lvremove_said(rack: Rack, args: Sequence[str]) -> SimulatedOutput:
     """One volume; nothing, and no word, where another one is selected."""
-    asked = _request(words)
+    asked = _request(args)
     name = asked.rest[0] if asked.rest else ""
     group = rack.lvm.get(name.partition("/")[0])
-    found = None if group is None else next((one for one in group.volumes if f"{group.name}/{one.name}" == name), None)
-    if group is None or found is None:
+    volume = (
+        None
+        if group is None
+        else next((other_volume for other_volume in group.volumes if f"{group.name}/{other_volume.name}" == name), None)
+    )
+    if group is None or volume is None:
         return _refused(f'Failed to find logical volume "{name}"')
     if (why := _of_group(group)) is not None:
         return why
-    if (told := asked.options.get("--select")) is not None:
-        wanted = _SELECTED.fullmatch(told)
-        if wanted is None or (group.uuid_of(found.name), found.tag) != wanted.groups() or found.snapshot:
+    if (output := asked.options.get("--select")) is not None:
+        wanted = _SELECTED.fullmatch(output)
+        if wanted is None or (group.uuid_of(volume.name), volume.tag) != wanted.groups() or volume.snapshot:
             return SimulatedOutput(text="", seconds=_SECONDS)
-    content = rack.lying.get(found.device)
+    content = rack.lying.get(volume.device)
     if content is not None and content.mount is not None:
         return _refused(f"Logical volume {name} contains a filesystem in use.")
     if "--yes" not in asked.flags:
         question = f"Do you really want to remove active logical volume {name}? [y/n]: [n]\n"
         return SimulatedOutput(text=f"{question}  Logical volume {name} not removed.\n", code=5)
-    group.volumes.remove(found)
+    group.volumes.remove(volume)
     if content is not None and content.filesystem:
-        group.former[found.places[0]] = content.filesystem
-        del rack.lying[found.device]
-    for node in found.nodes(rack.now()):
+        group.former[volume.places[0]] = content.filesystem
+        del rack.lying[volume.device]
+    for node in volume.nodes(rack.now()):
         rack.forget_disk(node.kernel)
     return SimulatedOutput(
-        text=f'  Logical volume "{found.name}" successfully removed.\n', seconds=_SECONDS, changed=True
+        text=f'  Logical volume "{volume.name}" successfully removed.\n', seconds=_SECONDS, changed=True
     )

@@ -190,7 +190,7 @@ class LvmVolume:
     def counted(self) -> str:
         """The figures of `dmsetup status` from hits on: of dm-cache, or of a writecache (dm-writecache.c, 5.16)."""
         counts = self.counts
-        hits = [int(one) for one in (counts.read_hits, counts.read_misses, counts.write_hits, counts.write_misses)]
+        hits = [int(value) for value in (counts.read_hits, counts.read_misses, counts.write_hits, counts.write_misses)]
         if self.kind == "cache":
             return " ".join(map(str, (*hits, int(counts.demotions), int(counts.promotions))))
         reads, writes = hits[0] + hits[1], hits[2] + hits[3]
@@ -277,11 +277,11 @@ class LvmVolume:
     def _images(self, now: float) -> Iterator[DmNode]:
         count = len(self.places)
         under = [f"dm-{self.number + 1 + at}" for at in range(2 * count)]
-        words = [str(self.stripe_bytes // 512), "region_size 4096"]
-        words += [f"write_mostly {self.places.index(one)}" for one in self.write_mostly]
-        words += ["max_write_behind 0"] if self.write_behind else []  # whatever was set (Linux 6.1)
-        words += [f"{key}_recovery_rate {value}" for key, value in self.rates.items()]
-        listed = " ".join(words).split()
+        parts = [str(self.stripe_bytes // 512), "region_size 4096"]
+        parts += [f"write_mostly {self.places.index(name)}" for name in self.write_mostly]
+        parts += ["max_write_behind 0"] if self.write_behind else []  # whatever was set (Linux 6.1)
+        parts += [f"{key}_recovery_rate {value}" for key, value in self.rates.items()]
+        listed = " ".join(parts).split()
         kind = {"raid5": "raid5_ls", "raid6": "raid6_zr"}.get(self.kind, self.kind)
         pairs = " ".join(f"{{{under[2 * at]}}} {{{under[2 * at + 1]}}}" for at in range(count))
         table = f"raid {kind} {len(listed)} {' '.join(listed)} {count} {pairs}"

@@ -34,9 +34,9 @@ _WORDS = {
 _ADDS = ("-CfgLDAdd", "-CfgLdAdd", "-CfgSpanAdd")
 
 
-def answer(rack: Rack, words: Sequence[str]) -> SimulatedOutput:
+def answer(rack: Rack, args: Sequence[str]) -> SimulatedOutput:
     """What MegaCli prints for these words (without the program)."""
-    plain = [word for word in words if word.lower() not in ("-nolog", "-silent")]
+    plain = [word for word in args if word.lower() not in ("-nolog", "-silent")]
     cards = [card for card in rack.cards if MEGACLI in card.seen_by]
     if plain[:1] == ["-v"]:
         banner = f"      MegaCLI SAS RAID Management Tool  Ver {VERSION}"
@@ -66,17 +66,17 @@ def answer(rack: Rack, words: Sequence[str]) -> SimulatedOutput:
     return _said(lines, code, seconds=seconds, changed=changed)
 
 
-def _on_card(rack: Rack, card: SimulatedCard, words: list[str]) -> tuple[list[str], int, bool]:
-    read = _read(rack, card, words)
+def _on_card(rack: Rack, card: SimulatedCard, args: list[str]) -> tuple[list[str], int, bool]:
+    read = _read(rack, card, args)
     if read is not None:
         return read
-    verb, rest = words[0], words[1:]
+    verb, rest = args[0], args[1:]
     match verb:
         case "-LDSetProp":
             names, volumes = _volumes(card, rest)
             return ["", *changes.set_volumes(card, volumes, names)], 0, True
         case "-AdpSetProp" | "-AdpPR" | "-AdpCcSched" | "-AdpAutoRbld":
-            return ["", *changes.set_card(card, words)], 0, True
+            return ["", *changes.set_card(card, args)], 0, True
         case "-LDBI":
             names, volumes = _volumes(card, rest)
             return ["", *changes.background(card, volumes, names[0])], 0, True
@@ -95,9 +95,9 @@ def _on_card(rack: Rack, card: SimulatedCard, words: list[str]) -> tuple[list[st
             raise changes.UsageFault
 
 
-def _read(rack: Rack, card: SimulatedCard, words: list[str]) -> tuple[list[str], int, bool] | None:
+def _read(rack: Rack, card: SimulatedCard, args: list[str]) -> tuple[list[str], int, bool] | None:
     """Answers that change nothing; None for any other command."""
-    match words:
+    match args:
         case ["-AdpAllInfo"]:
             return lists.adapter(card), 0, False
         case ["-AdpGetPciInfo"]:
@@ -134,14 +134,14 @@ def _read(rack: Rack, card: SimulatedCard, words: list[str]) -> tuple[list[str],
             return None
 
 
-def _volumes(card: SimulatedCard, words: Sequence[str]) -> tuple[list[str], list[Volume]]:
+def _volumes(card: SimulatedCard, args: Sequence[str]) -> tuple[list[str], list[Volume]]:
     """The words without `-LN`, and the volumes it names. Raises RefusalError."""
-    which = next((word for word in words if re.fullmatch(r"-l(\d+(,\d+)*|all)", word.lower())), "-lall").lower()
+    which = next((word for word in args if re.fullmatch(r"-l(\d+(,\d+)*|all)", word.lower())), "-lall").lower()
     numbers = None if which == "-lall" else {int(number) for number in which[2:].split(",")}
-    found = [volume for volume in card.volumes if numbers is None or volume.number in numbers]
-    if numbers is not None and len(found) < len(numbers):
+    volumes = [volume for volume in card.volumes if numbers is None or volume.number in numbers]
+    if numbers is not None and len(volumes) < len(numbers):
         raise firmware_rules.RefusalError(firmware_rules.NOT_FOUND, "Virtual Drive doesn't exist")
-    return [word for word in words if word.lower() != which], found
+    return [word for word in args if word.lower() != which], volumes
 
 
 def _pci(card: SimulatedCard) -> list[str]:
@@ -229,14 +229,14 @@ def _rebuild(rack: Rack, card: SimulatedCard, places: str) -> list[str]:
     return lines
 
 
-def _key(card: SimulatedCard, words: list[str]) -> tuple[list[str], int, bool]:
-    match words:
+def _key(card: SimulatedCard, parts: list[str]) -> tuple[list[str], int, bool]:
+    match parts:
         case ["-Applykey" | "-ApplyKey", "key", key, *preview] if preview in ([], ["-preview"]):
             try:
                 brought = firmware_rules.apply_key(card, key, preview=bool(preview))
             except firmware_rules.RefusalError as error:
-                words = ["", "Failed to apply the Activation key.", "FW error description:", f" {error.words}."]
-                return words, error.code, False
+                parts = ["", "Failed to apply the Activation key.", "FW error description:", f" {error.words}."]
+                return parts, error.code, False
             if preview:
                 return ["", *(f"Advanced Software Option    : {name}" for name in brought)], 0, False
             done = "Successfully applied the Activation key. Please restart the system for the changes to take effect."
@@ -247,11 +247,11 @@ def _key(card: SimulatedCard, words: list[str]) -> tuple[list[str], int, bool]:
 
 def _refused(card: SimulatedCard, error: firmware_rules.RefusalError, verb: str) -> tuple[list[str], int, bool]:
     code = 3 if error.code == firmware_rules.SPOKEN else error.code
-    words = _WORDS.get(error.code, error.words)
+    text = _WORDS.get(error.code, error.words)
     if verb in _ADDS and code == firmware_rules.UNFIT:  # said of a drive, before the card is asked
-        return ["", words], code, False
+        return ["", text], code, False
     what = "Configure Adapter Failed" if verb in _ADDS else "Operation Failed"
-    return ["", f"Adapter {card.number}: {what}", "", "FW error description:", f" {words}"], code, False
+    return ["", f"Adapter {card.number}: {what}", "", "FW error description:", f" {text}"], code, False
 
 
 def _said(lines: Sequence[str], code: int, *, seconds: float = _SHORT, changed: bool = False) -> SimulatedOutput:

@@ -78,12 +78,12 @@ class UsageFault(Exception):
     """MegaCli does not know these words."""
 
 
-def set_volumes(card: SimulatedCard, volumes: Sequence[Volume], words: Sequence[str]) -> list[str]:
+def set_volumes(card: SimulatedCard, volumes: Sequence[Volume], args: Sequence[str]) -> list[str]:
     """`-LDSetProp WORD`. Raises UsageFault, RefusalError."""
     lines: list[str] = []
     for volume in volumes:
         where = f"on Adapter {card.number}, VD {volume.number} (target id: {volume.number})"
-        match list(words):
+        match list(args):
             case ["-Name", name] if 0 < len(name) <= 15:
                 volume.name = name
                 lines.append(f"Set VD name to {name} {where} success")
@@ -114,18 +114,18 @@ def _bad_battery(card: SimulatedCard, volume: Volume, keep: bool, where: str) ->
     return f"Set {'Write Cache OK' if keep else 'No Write Cache'} if bad BBU {where} success"
 
 
-def set_card(card: SimulatedCard, words: Sequence[str]) -> list[str]:
+def set_card(card: SimulatedCard, args: Sequence[str]) -> list[str]:
     """`-AdpSetProp NAME -N`, `-AdpPR WORD`, `-AdpCcSched WORD`. Raises UsageFault, RefusalError."""
-    if tuple(words) in _SWITCHES:
-        key, value, sentence = _SWITCHES[tuple(words)]
+    if tuple(args) in _SWITCHES:
+        key, value, sentence = _SWITCHES[tuple(args)]
         firmware_rules.set_card(card, key, value)
         return [f"Adapter {card.number}: {sentence}"]
-    if len(words) == 3 and (words[0], words[1]) in _NUMBERS:
-        key, sentence = _NUMBERS[words[0], words[1]]
-        number = words[2].removeprefix("-") if words[0] == "-AdpSetProp" else words[2]
+    if len(args) == 3 and (args[0], args[1]) in _NUMBERS:
+        key, sentence = _NUMBERS[args[0], args[1]]
+        number = args[2].removeprefix("-") if args[0] == "-AdpSetProp" else args[2]
         firmware_rules.set_card(card, key, number)
         return [f"Adapter {card.number}: {sentence.format(number)}"]
-    match list(words):
+    match list(args):
         case ["-AdpSetProp", name, value] if name in _RATES:
             key, shown = _RATES[name]
             firmware_rules.set_card(card, key, value.removeprefix("-"))
@@ -161,13 +161,13 @@ def delete(rack: Rack, card: SimulatedCard, number: int, *, force: bool) -> list
     return [f"Adapter {card.number}: Deleted Virtual Drive-{number}(target id-{number})"]
 
 
-def add(rack: Rack, card: SimulatedCard, verb: str, words: Sequence[str]) -> list[str]:
+def add(rack: Rack, card: SimulatedCard, verb: str, args: Sequence[str]) -> list[str]:
     """`-CfgLDAdd -R5[245:1,...] WT ...`, `-CfgSpanAdd -R10 -Array0[...] ...`. Raises UsageFault, RefusalError."""
     # MegaCli's own defaults: what the firmware reports, 64 KiB strips here.
     volume = Volume(number=0, group=0, strip_bytes=64 * 1024)
     share: int | None = None
     arrays: list[tuple[str, ...]] = []
-    for word in words:
+    for word in args:
         if match := re.fullmatch(r"-?[rR](\d+)(?:\[([^\]]*)\])?", word):
             levels = _SPANNED if verb == "-CfgSpanAdd" else _LEVELS
             if match[1] not in levels:

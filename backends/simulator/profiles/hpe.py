@@ -32,7 +32,7 @@ def hpe_rack(clock: Clock | None = None, *, seed: int = 58) -> Rack:
         sata=dict.fromkeys(("sdf", "sdg", "sdh", "sdi"), HDD),
         md={"md0": _stripes()},
     )
-    rack.pathed = [_lun(at, one) for at, one in enumerate(rack.systems[0].volumes)]
+    rack.pathed = [_lun(at, disk) for at, disk in enumerate(rack.systems[0].volumes)]
     if clock is not None:
         rack.clock = clock
     return rack
@@ -161,7 +161,7 @@ def _ds4700() -> DiskSystem:
     )
 
 
-def _lun(number: int, one: HostDisk) -> MultipathDisk:
+def _lun(number: int, disk: HostDisk) -> MultipathDisk:
     """The multipath disk that a logical drive of the DS4700 is."""
     return MultipathDisk(
         device=f"dm-{number}",
@@ -170,7 +170,7 @@ def _lun(number: int, one: HostDisk) -> MultipathDisk:
         hosts=(4, 5),
         pci=_PORTS,
         lun=number,
-        wwn=one.wwn,
+        wwn=disk.wwn,
         vendor="IBM",
         product="1814      FAStT",
     )

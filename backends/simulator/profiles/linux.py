@@ -34,7 +34,7 @@ def linux_rack(clock: Clock | None = None, *, seed: int = 61) -> Rack:
         seed=seed,
         nvme={"nvme0n1": NVME, **dict.fromkeys(("nvme1n1", "nvme2n1", "nvme3n1", "nvme4n1"), PM983)},
         lying={"nvme0n1": _ROOT, **{disk: _member(at) for at, disk in enumerate(_TANK)}},
-        sata={"sda": SM883, "sdb": SM883, **dict.fromkeys((*(f"sd{one}" for one in "cdefklm"), *_TANK), HDD)},
+        sata={"sda": SM883, "sdb": SM883, **dict.fromkeys((*(f"sd{name}" for name in "cdefklm"), *_TANK), HDD)},
         md={
             "md0": _array("md0", "raid1", ("sda", "sdb"), SM883, 1),
             "md1": _array("md1", "raid10", ("sdc", "sdd", "sde", "sdf"), HDD, 2),

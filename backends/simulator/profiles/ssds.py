@@ -28,7 +28,7 @@ def ssds_rack(clock: Clock | None = None, *, seed: int = 82) -> Rack:
     )
     rack.cards = [_rs2bl080()]
     rack.systems = [_ds3400()]
-    rack.pathed = [_lun(at, rack.systems[0], one) for at, one in enumerate(rack.systems[0].volumes)]
+    rack.pathed = [_lun(at, rack.systems[0], disk) for at, disk in enumerate(rack.systems[0].volumes)]
     if clock is not None:
         rack.clock = clock
     return rack
@@ -70,7 +70,7 @@ def _ds3400() -> DiskSystem:
     )
 
 
-def _lun(number: int, system: DiskSystem, one: HostDisk) -> MultipathDisk:
+def _lun(number: int, system: DiskSystem, disk: HostDisk) -> MultipathDisk:
     """The multipath disk that a logical drive is."""
     return MultipathDisk(
         device=f"dm-{number}",
@@ -79,7 +79,7 @@ def _lun(number: int, system: DiskSystem, one: HostDisk) -> MultipathDisk:
         hosts=(4, 5),
         pci=_PORTS,
         lun=number,
-        wwn=one.wwn,
+        wwn=disk.wwn,
         vendor="IBM",
         product=system.product_id,
     )

@@ -69,14 +69,15 @@ LOSS = (
 )
 
 
-def answer(cards: Cards, words: Sequence[str], *, old: bool = False) -> tuple[SimulatedOutput, Cards]:
+def answer(cards: Cards, args: Sequence[str], *, old: bool = False) -> tuple[SimulatedOutput, Cards]:
     """What is printed, and the cards as they are afterwards. A tool too `old` for the cards cannot reach them."""
-    lowered = [word.lower() for word in words]
+    lowered = [word.lower() for word in args]
     match lowered:
         case ["list"]:
             rows = "".join(
-                f"   Controller {one.number}:             : Optimal, Slot 1, {_mode(one)}, {one.model}, {one.serial}\n"
-                for one in cards
+                f"   Controller {card.number}:             : Optimal, Slot 1, {_mode(card)}, "
+                f"{card.model}, {card.serial}\n"
+                for card in cards
             )
             return SimulatedOutput(text=f"Controllers found: {len(cards)}\n{rows}\n{_DONE}\n"), cards
         case ["setcache"]:
@@ -84,12 +85,12 @@ def answer(cards: Cards, words: Sequence[str], *, old: bool = False) -> tuple[Si
         case ["create"]:
             return SimulatedOutput(text=CREATE_USAGE, code=1), cards
         case [verb, number, *rest]:
-            card = next((one for one in cards if one.number == number), None)
+            card = next((card for card in cards if card.number == number), None)
             if card is None:
                 return _aborted(cards, "The specified controller does not exist."), cards
             if old and not card.series:
                 return _out_of_reach(cards, verb), cards
-            return _of_card(cards, card, verb, rest, words[2:])
+            return _of_card(cards, card, verb, rest, args[2:])
         case _:
             return _aborted(cards, "Invalid command."), cards
 
@@ -109,13 +110,13 @@ def _out_of_reach(cards: Cards, verb: str) -> SimulatedOutput:
 
 
 def _of_card(
-    cards: Cards, card: SmartCard, verb: str, words: list[str], given: Sequence[str]
+    cards: Cards, card: SmartCard, verb: str, args: list[str], given: Sequence[str]
 ) -> tuple[SimulatedOutput, Cards]:
-    """`words` in lower case, `given` as they were."""
+    """`args` in lower case, `given` as they were."""
     outcome: Outcome
-    if verb == "setcache" and words[:1] and words[0] in _BARE and "noprompt" in words:
+    if verb == "setcache" and args[:1] and args[0] in _BARE and "noprompt" in args:
         return _aborted(cards, "Invalid command."), cards
-    match [verb, *(word for word in words if word != "noprompt")]:
+    match [verb, *(word for word in args if word != "noprompt")]:
         case ["getconfig", "al"]:
             text = "\n".join((f"Controllers found: {len(cards)}", *_config(card), "", "", _DONE))
             return SimulatedOutput(text=text, seconds=0.3), cards
@@ -123,7 +124,7 @@ def _of_card(
             return SimulatedOutput(
                 text=f"Controllers found: {len(cards)}\nCurrent operation              : None\n{_DONE}\n"
             ), cards
-        case ["delete", *_] if "noprompt" not in words:
+        case ["delete", *_] if "noprompt" not in args:
             return SimulatedOutput(text=LOSS, code=1), cards
         case ["create" | "delete", *rest]:
             outcome = _made(card, verb, rest, [word for word in given if word != "noprompt"])
@@ -147,44 +148,44 @@ def _of_card(
             outcome = "The requested feature is not supported on this controller."
     if isinstance(outcome, str):
         return _aborted(cards, outcome), cards
-    after = tuple(outcome if one is card else one for one in cards)
+    after = tuple(outcome if other_card is card else other_card for other_card in cards)
     return SimulatedOutput(text=f"Controllers found: {len(cards)}\n\n{_DONE}\n", changed=True), after
 
 
-def _made(card: SmartCard, verb: str, words: Sequence[str], given: Sequence[str]) -> Outcome:
+def _made(card: SmartCard, verb: str, args: Sequence[str], given: Sequence[str]) -> Outcome:
     """`create C logicaldrive ...`, `delete C logicaldrive NUMBER`."""
-    if words[:1] != ["logicaldrive"]:
+    if args[:1] != ["logicaldrive"]:
         return "Invalid command."
     if verb == "create":
-        return _created(card, words[1:], given[1:])
-    return without(card, int(words[1])) if len(words) == 2 and words[1].isdigit() else "Invalid command."
+        return _created(card, args[1:], given[1:])
+    return without(card, int(args[1])) if len(args) == 2 and args[1].isdigit() else "Invalid command."
 
 
-def _created(card: SmartCard, words: Sequence[str], given: Sequence[str]) -> Outcome:
+def _created(card: SmartCard, args: Sequence[str], given: Sequence[str]) -> Outcome:
     """`[OPTION VALUE]... max LEVEL CHANNEL ID ...`."""
-    if "max" not in words:
+    if "max" not in args:
         return "Invalid command."
-    at = words.index("max")
-    told = dict(zip(words[:at:2], given[:at:2] and given[1:at:2], strict=False))
-    level, pairs = words[at + 1] if len(words) > at + 1 else "", list(words[at + 2 :])
-    strange = [key for key, value in told.items() if key != "name" and value.lower() not in _CREATES.get(key, ())]
+    at = args.index("max")
+    fields = dict(zip(args[:at:2], given[:at:2] and given[1:at:2], strict=False))
+    level, pairs = args[at + 1] if len(args) > at + 1 else "", list(args[at + 2 :])
+    strange = [key for key, value in fields.items() if key != "name" and value.lower() not in _CREATES.get(key, ())]
     grouped = level in ("50", "60")
-    if at % 2 or len(pairs) % 2 or not pairs or strange or ("legs" in told and not grouped):
+    if at % 2 or len(pairs) % 2 or not pairs or strange or ("legs" in fields and not grouped):
         return "Invalid arguments."
     other = ("rcache", "wcache") if not card.series else ("ldcache",)
-    if unfit := next((word for word in other if word in told), None):
+    if unfit := next((word for word in other if word in fields), None):
         return f"{unfit} is not supported on this controller."
-    if told.get("name") in {volume.name for volume in card.volumes}:
+    if fields.get("name") in {volume.name for volume in card.volumes}:
         return "A logical device of this name exists already."
     new = SmartVolume(
         number=0,
-        strip_kib=int(told.get("stripesize", "256")),
-        name=told.get("name", f"LogicalDrv {len(card.volumes)}"),
-        acceleration="none" if told.get("ldcache") == "loff" else "cache",
-        read_cache=told.get("rcache") != "roff",
-        write_cache=told.get("wcache", "wbb"),
+        strip_kib=int(fields.get("stripesize", "256")),
+        name=fields.get("name", f"LogicalDrv {len(card.volumes)}"),
+        acceleration="none" if fields.get("ldcache") == "loff" else "cache",
+        read_cache=fields.get("rcache") != "roff",
+        write_cache=fields.get("wcache", "wbb"),
     )
-    groups = int(told.get("legs", "2")) if grouped else 0
+    groups = int(fields.get("legs", "2")) if grouped else 0
     places = tuple(f"{channel}:{device}" for channel, device in zip(pairs[::2], pairs[1::2], strict=True))
     return with_new(card, "1+0" if level == "10" else level, places, new, groups)
 
@@ -285,7 +286,7 @@ def _volume(card: SmartCard, volume: SmartVolume) -> Iterator[str]:
         yield from _fields(("Read-cache status", "On" if volume.read_cache else "Off"))
         yield from _fields(("Write-cache setting", _WRITE[volume.write_cache]), ("Write-cache status", on))
     else:
-        groups = list(dict.fromkeys(one.group for one in card.volumes))
+        groups = list(dict.fromkeys(volume.group for volume in card.volumes))
         method = {"cache": "Controller Cache", "path": "SSD I/O Bypass", "none": "None"}[volume.acceleration]
         yield from _fields(("Array", str(groups.index(volume.group))), ("Disk Name", volume.device or "Not Applicable"))
         yield from _fields(("Full Stripe Size", f"{volume.full_stripe_kib} KB"))

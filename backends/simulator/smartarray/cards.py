@@ -253,7 +253,7 @@ def with_value(card: SmartCard, word: str, value: str) -> Outcome:
 
 def with_caching(card: SmartCard, number: int, on: bool) -> Outcome:
     """Caching of a logical drive. Under Smart Path the answer is a lie: the logical drive is there."""
-    volume = next((one for one in card.volumes if one.number == number), None)
+    volume = next((volume for volume in card.volumes if volume.number == number), None)
     against = _against(card, *(() if volume is None else (volume,)))
     if against is not None or volume is None:
         return against or f"Invalid drive specified: {number}"
@@ -270,20 +270,20 @@ def with_smart_path(card: SmartCard, group: str, on: bool) -> Outcome:
     against = _against(card, *mine)
     if against is not None or not mine:
         return against or f"Invalid array specified: {group}"
-    if all(one.acceleration == "path" for one in mine) == on:
+    if all(volume.acceleration == "path" for volume in mine) == on:
         return NO_CHANGE
     if on and not card.flash(group):
         return NO_FLASH
-    if on and any(one.acceleration == "cache" for one in mine):
+    if on and any(volume.acceleration == "cache" for volume in mine):
         return CACHED
-    for one in mine:
-        card = _replaced(card, replace(one, acceleration="path" if on else "none"))
+    for other_volume in mine:
+        card = _replaced(card, replace(other_volume, acceleration="path" if on else "none"))
     return card
 
 
 def with_strip(card: SmartCard, number: int, kib: str) -> Outcome:
     """Strips of another size. The simulated card is done at once."""
-    volume = next((one for one in card.volumes if one.number == number), None)
+    volume = next((volume for volume in card.volumes if volume.number == number), None)
     against = _against(card, *(() if volume is None else (volume,)))
     if against is not None or volume is None:
         return against or f"Invalid drive specified: {number}"
@@ -326,13 +326,13 @@ def with_new(card: SmartCard, level: str, places: tuple[str, ...], new: SmartVol
         return NO_ROOM
     data = pairs or len(places) - _PARITY.get(level, 0) * (groups or 1)
     used = {volume.group for volume in card.volumes}
-    letter = next(one for one in map(chr, range(ord("A"), ord("Z"))) if one not in used)
+    letter = next(name for name in map(chr, range(ord("A"), ord("Z"))) if name not in used)
     first = 0 if card.bays and ":" in card.bays[0].place and card.bays[0].place.count(":") == 1 else 1
     numbers = {volume.number for volume in card.volumes}
     gib = min(bays[place].size_gb for place in places) * 10**9 * data / 2**30
     made = replace(
         new,
-        number=next(one for one in range(first, 1000) if one not in numbers),
+        number=next(number for number in range(first, 1000) if number not in numbers),
         group=letter,
         level=level,
         data_drives=data,
@@ -349,22 +349,24 @@ def with_new(card: SmartCard, level: str, places: tuple[str, ...], new: SmartVol
 
 def without(card: SmartCard, number: int) -> Outcome:
     """A logical drive is deleted; with the last of its array that goes too, and the letters of those behind move."""
-    volume = next((one for one in card.volumes if one.number == number), None)
+    volume = next((volume for volume in card.volumes if volume.number == number), None)
     if card.hba or card.cache_problem:
         return IN_HBA_MODE if card.hba else LOCKED
     if volume is None:
         return f"Invalid drive specified: {number}"
-    left = tuple(one for one in card.volumes if one is not volume)
-    letters = {old: chr(ord("A") + at) for at, old in enumerate(sorted({one.group for one in left}))}
+    left = tuple(other_volume for other_volume in card.volumes if other_volume is not volume)
+    letters = {old: chr(ord("A") + at) for at, old in enumerate(sorted({volume.group for volume in left}))}
     bays = (
         replace(bay, group=letters.get(bay.group or ""), spare=bay.spare and bay.group in letters) for bay in card.bays
     )
-    return replace(card, volumes=tuple(replace(one, group=letters[one.group]) for one in left), bays=tuple(bays))
+    return replace(
+        card, volumes=tuple(replace(volume, group=letters[volume.group]) for volume in left), bays=tuple(bays)
+    )
 
 
 def with_mode(card: SmartCard, number: int, mode: str) -> Outcome:
     """Read or write cache of a logical device of series 2 to 8."""
-    volume = next((one for one in card.volumes if one.number == number), None)
+    volume = next((volume for volume in card.volumes if volume.number == number), None)
     if volume is None:
         return "The specified logical device does not exist."
     if mode in ("ron", "roff"):
@@ -378,12 +380,12 @@ def with_mode(card: SmartCard, number: int, mode: str) -> Outcome:
 
 def with_drive_cache(card: SmartCard, device: str, on: bool) -> Outcome:
     """A drive's own cache."""
-    bay = next((one for one in card.bays if one.place.rpartition(":")[2] == device), None)
+    bay = next((bay for bay in card.bays if bay.place.rpartition(":")[2] == device), None)
     if bay is None:
         return "The specified device does not exist."
     if bay.own_cache == on:
         return NO_CHANGE
-    bays = tuple(replace(one, own_cache=on) if one is bay else one for one in card.bays)
+    bays = tuple(replace(other_bay, own_cache=on) if other_bay is bay else other_bay for other_bay in card.bays)
     return replace(card, bays=bays)
 
 
@@ -399,4 +401,9 @@ def _against(card: SmartCard, *volumes: SmartVolume) -> str | None:
 
 
 def _replaced(card: SmartCard, volume: SmartVolume) -> SmartCard:
-    return replace(card, volumes=tuple(volume if one.number == volume.number else one for one in card.volumes))
+    return replace(
+        card,
+        volumes=tuple(
+            volume if other_volume.number == volume.number else other_volume for other_volume in card.volumes
+        ),
+    )

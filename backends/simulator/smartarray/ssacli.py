@@ -63,16 +63,16 @@ _PRINTED = {
 """Words of values that are not those of the command line."""
 
 
-def answer(cards: Cards, words: Sequence[str]) -> tuple[SimulatedOutput, Cards]:
+def answer(cards: Cards, args: Sequence[str]) -> tuple[SimulatedOutput, Cards]:
     """What is printed, and the cards as they are afterwards."""
-    match list(words):
+    match list(args):
         case ["ctrl", "all", "show"]:
             titles = "".join(
                 f"\n{card.model} in Slot {card.number}                (sn: {card.serial})\n" for card in cards
             )
             return (SimulatedOutput(text=titles) if cards else _error("No controllers detected.")), cards
         case ["ctrl", slot, *rest]:
-            card = next((one for one in cards if slot == f"slot={one.number}"), None)
+            card = next((card for card in cards if slot == f"slot={card.number}"), None)
             if card is None:
                 return _error("The controller identified by the slot was not detected."), cards
             return _of_card(cards, card, rest)
@@ -84,8 +84,8 @@ def _error(sentence: str) -> SimulatedOutput:
     return SimulatedOutput(text=f"\nError: {sentence}\n\n", code=1)
 
 
-def _of_card(cards: Cards, card: SmartCard, words: list[str]) -> tuple[SimulatedOutput, Cards]:
-    match words:
+def _of_card(cards: Cards, card: SmartCard, args: list[str]) -> tuple[SimulatedOutput, Cards]:
+    match args:
         case ["show", "config", "detail"]:
             return SimulatedOutput(text="\n".join(_detail(card)) + "\n\n", seconds=0.3), cards
         case ["modify", word] if word.endswith("=?"):
@@ -114,7 +114,7 @@ def _of_card(cards: Cards, card: SmartCard, words: list[str]) -> tuple[Simulated
 def _modified(cards: Cards, card: SmartCard, word: str, rest: Sequence[str]) -> tuple[SimulatedOutput, Cards]:
     key, _, value = word.partition("=")
     if key == "drivewritecache":
-        usage = next((one.removeprefix("usage=") for one in rest if one.startswith("usage=")), None)
+        usage = next((name.removeprefix("usage=") for name in rest if name.startswith("usage=")), None)
         if usage is None:
             return _error('Parameter "usage" must be specified.'), cards
         if "forced" not in rest and value != "disable":
@@ -132,9 +132,9 @@ def _deleted(cards: Cards, card: SmartCard, number: int, *, forced: bool) -> tup
     return (replace(said, text=RENAMED) if said.changed else said), after
 
 
-def _created(cards: Cards, card: SmartCard, words: Sequence[str]) -> tuple[SimulatedOutput, Cards]:
+def _created(cards: Cards, card: SmartCard, args: Sequence[str]) -> tuple[SimulatedOutput, Cards]:
     """`create type=ld`: it says nothing when it is done."""
-    given = dict(word.partition("=")[::2] for word in words if "=" in word)
+    given = dict(word.partition("=")[::2] for word in args if "=" in word)
     known = {"drives", "raid", "size", "ss", *_CACHING, "logicaldrivelabel", "numberparitygroups"}
     cached = next((given[word] for word in _CACHING if word in given), "enable")
     if strange := sorted(given.keys() - known):
@@ -147,7 +147,7 @@ def _created(cards: Cards, card: SmartCard, words: Sequence[str]) -> tuple[Simul
     if "numberparitygroups" in given and not (level in ("50", "60") and given["numberparitygroups"].isdigit()):
         return _error('"numberparitygroups" is not a valid parameter.'), cards
     label = given.get("logicaldrivelabel", "")
-    if any(volume.name == label for one in cards for volume in one.volumes):
+    if any(volume.name == label for card in cards for volume in card.volumes):
         return _error("The logical drive label is in use already."), cards
     new = SmartVolume(
         number=0,
@@ -168,7 +168,9 @@ def _offered(values: Sequence[str]) -> SimulatedOutput:
 def _done(cards: Cards, card: SmartCard, outcome: Outcome) -> tuple[SimulatedOutput, Cards]:
     if isinstance(outcome, str):
         return _error(outcome), cards
-    return SimulatedOutput(text="\n", changed=True), tuple(outcome if one is card else one for one in cards)
+    return SimulatedOutput(text="\n", changed=True), tuple(
+        outcome if other_card is card else other_card for other_card in cards
+    )
 
 
 def _detail(card: SmartCard) -> Iterator[str]:
@@ -235,8 +237,8 @@ def _folded(sentence: str) -> str:
 
 
 def _group(card: SmartCard, group: str) -> Iterator[str]:
-    mine = [one for one in card.volumes if one.group == group]
-    path = "enable" if all(one.acceleration == "path" for one in mine) else "disable"
+    mine = [volume for volume in card.volumes if volume.group == group]
+    path = "enable" if all(volume.acceleration == "path" for volume in mine) else "disable"
     kind = "Solid State SATA" if card.flash(group) else "SAS"
     yield f"\n   Array: {group}\n      Interface Type: {kind}\n      Unused Space: 0  MB (0.0%)"
     yield f"      Status: OK\n      Array Type: Data\n      Smart Path: {path}\n"

@@ -28,10 +28,10 @@ _SHORT = 0.15
 _ON_SSD = {"on": "Enabled", "only-mixed": "OnlyMixed", "off": "Disabled"}
 
 
-def answer(rack: Rack, words: Sequence[str]) -> SimulatedOutput:
+def answer(rack: Rack, args: Sequence[str]) -> SimulatedOutput:
     """What storcli prints for these words (without the program)."""
-    plain = [word for word in words if word not in ("J", "j", "nolog")]
-    as_json = len(plain) != len(words) and any(word in ("J", "j") for word in words)
+    plain = [word for word in args if word not in ("J", "j", "nolog")]
+    as_json = len(plain) != len(args) and any(word in ("J", "j") for word in args)
     try:
         entries, code, changed, seconds = _answered(rack, plain)
     except changes.SyntaxFault as fault:
@@ -41,28 +41,28 @@ def answer(rack: Rack, words: Sequence[str]) -> SimulatedOutput:
     return SimulatedOutput(text=text, code=code, seconds=seconds, changed=changed)
 
 
-def _answered(rack: Rack, words: list[str]) -> tuple[list[Entry], int, bool, float]:
+def _answered(rack: Rack, args: list[str]) -> tuple[list[Entry], int, bool, float]:
     """Entries, exit status, whether the rack changed, seconds."""
     seen = [card for card in rack.cards if STORCLI in card.seen_by]
-    if words == ["show"]:
+    if args == ["show"]:
         if not seen:
             return [_entry(None, status="Failure", description="No Controller found")], 255, False, _SHORT
         return [_entry(None, show_all.overview(seen))], 0, False, _SHORT
-    match = _PATH.fullmatch(words[0]) if words else None
-    if match is None or len(words) < 2:
-        raise changes.SyntaxFault(words[0] if words else "$end")
+    match = _PATH.fullmatch(args[0]) if args else None
+    if match is None or len(args) < 2:
+        raise changes.SyntaxFault(args[0] if args else "$end")
     cards = [card for card in seen if match["card"] in ("all", str(card.number))]
     if not cards:
         number = int(match["card"]) if match["card"].isdigit() else 0
         return [_entry(number, status="Failure", description="Controller not found")], 1, False, _SHORT
-    found = [_on_card(rack, card, match["rest"] or "", words[1:]) for card in cards]
-    slow = [card.slow for card in cards if words[1:3] == ["show", "all"] and not match["rest"]]
-    entries = [entry for entry, _, _ in found]
-    return entries, max(code for _, code, _ in found), any(done for _, _, done in found), max([_SHORT, *slow])
+    matches = [_on_card(rack, card, match["rest"] or "", args[1:]) for card in cards]
+    slow = [card.slow for card in cards if args[1:3] == ["show", "all"] and not match["rest"]]
+    entries = [entry for entry, _, _ in matches]
+    return entries, max(code for _, code, _ in matches), any(done for _, _, done in matches), max([_SHORT, *slow])
 
 
-def _on_card(rack: Rack, card: SimulatedCard, rest: str, words: list[str]) -> tuple[Entry, int, bool]:
-    verb, more = words[0], words[1:]
+def _on_card(rack: Rack, card: SimulatedCard, rest: str, args: list[str]) -> tuple[Entry, int, bool]:
+    verb, more = args[0], args[1:]
     handlers: list[tuple[str, Callable[..., tuple[Entry, int, bool]]]] = [
         (r"", _card),
         (r"v(all|\d+)", _volumes),
@@ -154,8 +154,8 @@ def _key(card: SimulatedCard, key: str, preview: bool) -> tuple[Entry, int, bool
     if preview:
         rows = [{"Adv S/W Opt": name, " Time Remaining": " Unlimited", " Mode": " -"} for name in brought]
         return _entry(card.number, {"Advanced Software Option": rows}), 0, False
-    words = "Controller reset is required for the activation key to take effect"
-    row = {"Ctrl": card.number, "Status": "Failed", "Property": "ASO", "ErrMsg": words}
+    text = "Controller reset is required for the activation key to take effect"
+    row = {"Ctrl": card.number, "Status": "Failed", "Property": "ASO", "ErrMsg": text}
     row["ErrCd"] = firmware_rules.RESET_REQUIRED
     status = _entry(card.number, status="Failure", detailed=[row])
     return status, firmware_rules.RESET_REQUIRED, True
@@ -167,8 +167,8 @@ def _volumes(
     number = card.number
     chosen = [volume for volume in card.volumes if match[1] in ("all", str(volume.number))]
     if not chosen and verb != "del":
-        words = "No VD's have been configured." if match[1] == "all" else "Some of the specified VDs does not exist"
-        return _entry(number, status="Failure", description=words), 255, False
+        text = "No VD's have been configured." if match[1] == "all" else "Some of the specified VDs does not exist"
+        return _entry(number, status="Failure", description=text), 255, False
     match [verb, *more]:
         case ["show"]:
             return _entry(number, {"Virtual Drives": [volume_row(card, volume) for volume in chosen]}), 0, False
@@ -246,9 +246,9 @@ def _backup(
     if data is not None:
         return _entry(card.number, data), 0, False
     other = "use /cx/cv" if match[1] == "bbu" and card.battery is not None else ""
-    words = other or ("Cachevault doesn't exist" if match[1] == "cv" else "The required hardware is absent")
+    text = other or ("Cachevault doesn't exist" if match[1] == "cv" else "The required hardware is absent")
     code = firmware_rules.SPOKEN if other else 34
-    row = {"Ctrl": card.number, "Status": "Failed", "Property": "-", "ErrMsg": words, "ErrCd": code}
+    row = {"Ctrl": card.number, "Status": "Failed", "Property": "-", "ErrMsg": text, "ErrCd": code}
     return _entry(card.number, status="Failure", detailed=[row]), code, False
 
 
@@ -261,11 +261,11 @@ def _foreign(
     number, count = card.number, sum(disk.state == FOREIGN for disk in card.disks)
     if count:
         data = {"Total Foreign PDs": count, "Total Locked Foreign PDs": 0}
-        words = "Incomplete foreign configuration"
-        return _entry(number, data, status="Failure", description=words), firmware_rules.INCOMPLETE, False
+        text = "Incomplete foreign configuration"
+        return _entry(number, data, status="Failure", description=text), firmware_rules.INCOMPLETE, False
     row = {"Controller": number, "Status": "Failure", "ErrCd": 50, "ErrMsg": "No foreign configuration"}
-    words = "No foreign configuration found."
-    return _entry(number, status="Failure", description=words, detailed=[row]), 50, False
+    text = "No foreign configuration found."
+    return _entry(number, status="Failure", description=text, detailed=[row]), 50, False
 
 
 def _failed(number: int, who: Entry, error: firmware_rules.RefusalError) -> Entry:
@@ -306,16 +306,16 @@ def _entry_text(entry: Mapping[str, Any]) -> str:
 
 
 def _blocks(data: Mapping[str, Any]) -> list[str]:
-    found: list[str] = []
+    matches: list[str] = []
     pairs: list[str] = []
     for key, value in data.items():
         if isinstance(value, Mapping):
-            found.append(_headed(key, "\n".join(_blocks(value))))
+            matches.append(_headed(key, "\n".join(_blocks(value))))
         elif isinstance(value, list):
-            found.append(_headed(key, _table(value)))
+            matches.append(_headed(key, _table(value)))
         else:
             pairs.append(f"{key} = {value}")
-    return ["\n".join([*pairs, ""]), *found] if pairs else found
+    return ["\n".join([*pairs, ""]), *matches] if pairs else matches
 
 
 def _headed(heading: str, body: str) -> str:

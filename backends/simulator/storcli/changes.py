@@ -53,12 +53,12 @@ class SyntaxFault(Exception):
     """storcli does not know these words: it says so in plain text, whatever was asked for."""
 
 
-def set_volumes(card: SimulatedCard, volumes: list[Volume], words: list[str]) -> list[Row]:
+def set_volumes(card: SimulatedCard, volumes: list[Volume], args: list[str]) -> list[Row]:
     """`set wrcache=wt ...`: a row a volume and property, each with its own verdict. Raises SyntaxFault."""
     rows: list[Row] = []
-    if words[0].startswith("cbsize="):
-        return _set_bypass(card, volumes, words)
-    for word in words:
+    if args[0].startswith("cbsize="):
+        return _set_bypass(card, volumes, args)
+    for word in args:
         name, _, value = word.partition("=")
         if name not in VOLUME_WORDS or value.lower() not in VOLUME_WORDS[name][2]:
             raise SyntaxFault(name)
@@ -74,14 +74,14 @@ def set_volumes(card: SimulatedCard, volumes: list[Volume], words: list[str]) ->
     return rows
 
 
-def _set_bypass(card: SimulatedCard, volumes: list[Volume], words: list[str]) -> list[Row]:
+def _set_bypass(card: SimulatedCard, volumes: list[Volume], args: list[str]) -> list[Row]:
     """`set cbsize=0 cbmode=7`: both, in this order. Raises SyntaxFault."""
-    told = re.fullmatch(r"cbsize=([012]) cbmode=([012347])", " ".join(words))
-    if told is None:
-        raise SyntaxFault(words[-1])
+    match = re.fullmatch(r"cbsize=([012]) cbmode=([012347])", " ".join(args))
+    if match is None:
+        raise SyntaxFault(args[-1])
     modes = {"0": "intelligent", "1": "standard", "2": "custom-1", "3": "custom-2", "4": "custom-3"}
-    size = ("64k", "128k", "256k")[int(told[1])]
-    value = "off" if told[2] == "7" else f"{modes[told[2]]}-{size}"
+    size = ("64k", "128k", "256k")[int(match[1])]
+    value = "off" if match[2] == "7" else f"{modes[match[2]]}-{size}"
     rows: list[Row] = []
     for volume in volumes:
         row: Row = {"VD": volume.number, "Property": "CacheBypass", "Value": value}
@@ -98,13 +98,13 @@ def _shown(value: str) -> str:
     return value.upper() if len(value) < 5 and value not in ("on", "off") else value.capitalize()
 
 
-def set_card(card: SimulatedCard, words: list[str]) -> list[Row]:
+def set_card(card: SimulatedCard, args: list[str]) -> list[Row]:
     """`set rebuildrate=60`, `set patrolread=on mode=auto`, `set cc=off`. Raises SyntaxFault, RefusalError."""
-    name, sign, value = words[0].partition("=")
+    name, sign, value = args[0].partition("=")
     if name in SWITCHES or name in ("copyback", "smartpollinterval") or (not sign and name in ("patrolread", "cc")):
-        return _set_property(card, name, value, words[1:])
+        return _set_property(card, name, value, args[1:])
     if name == "patrolread":
-        modes = [word.partition("=")[2] for word in words[1:] if word.startswith("mode=")]
+        modes = [word.partition("=")[2] for word in args[1:] if word.startswith("mode=")]
         mode = "off" if value == "off" else (modes or ["auto"])[0]
         if mode not in ("off", "auto", "manual"):
             raise SyntaxFault(mode)
@@ -144,7 +144,7 @@ def _set_property(card: SimulatedCard, name: str, value: str, more: list[str]) -
     return [{"Ctrl_Prop": shown, "Value": value.upper()}]
 
 
-def add_volume(rack: Rack, card: SimulatedCard, words: list[str]) -> Volume:
+def add_volume(rack: Rack, card: SimulatedCard, args: list[str]) -> Volume:
     """`add vd r5 size=all name=... drives=245:1-3 ... wt nora direct strip=64`. Raises SyntaxFault, RefusalError."""
     volume = Volume(number=0, group=0, write_cache="write-back", read_ahead="none", strip_bytes=256 * 1024)
     share: int | None = None
@@ -154,7 +154,7 @@ def add_volume(rack: Rack, card: SimulatedCard, words: list[str]) -> Volume:
         for word, value in VOLUME_WORDS[name][2].items()
         for key in (VOLUME_WORDS[name][0],)
     }
-    for word in words:
+    for word in args:
         name, sign, value = word.partition("=")
         if name == "type" or (not sign and re.fullmatch(r"r(aid)?\d+", name)):
             volume.level = _level((value if sign else name).removeprefix("raid").removeprefix("r"))
@@ -194,15 +194,15 @@ def _level(digits: str) -> Level:
 
 def _places(text: str) -> tuple[str, ...]:
     """`245:1-3,246:0` as places, in this order."""
-    found: list[str] = []
+    matches: list[str] = []
     enclosure = ""
     for part in text.split(","):
         match = re.fullmatch(r"(?:(\d*):)?(\d+)(?:-(\d+))?", part)
         if match is None:
             raise SyntaxFault(part)
         enclosure = match[1] if match[1] is not None else enclosure
-        found += [f"{enclosure}:{slot}" for slot in range(int(match[2]), int(match[3] or match[2]) + 1)]
-    return tuple(found)
+        matches += [f"{enclosure}:{slot}" for slot in range(int(match[2]), int(match[3] or match[2]) + 1)]
+    return tuple(matches)
 
 
 def _share(text: str) -> int | None:

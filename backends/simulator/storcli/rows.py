@@ -70,7 +70,7 @@ def drive_row(disk: SimulatedDrive) -> Row:
 
 def topology(card: SimulatedCard) -> list[Row]:
     """`TOPOLOGY`: groups, their spans, their drives; of a missing drive only its place in the group."""
-    found: list[Row] = []
+    matches: list[Row] = []
     for group in sorted({volume.group for volume in card.volumes}):
         volume = next(volume for volume in card.volumes if volume.group == group)
         members = card.members(volume)
@@ -80,17 +80,17 @@ def topology(card: SimulatedCard) -> list[Row]:
         state = STATES[card.state(volume)]
         plain = {"raid10": "RAID1", "raid50": "RAID5", "raid60": "RAID6"}.get(volume.level.value)
         kind = volume.level.value.upper()
-        found.append(_line(volume, "-", "-", "-", "-", kind, state, whole, free))
+        matches.append(_line(volume, "-", "-", "-", "-", kind, state, whole, free))
         for span in range(volume.spans):
             rows = members[span * volume.per_span : (span + 1) * volume.per_span]
             sound = all(disk.state == "online" for disk in rows)
             state = STATES["optimal" if sound else "degraded"]
-            found.append(_line(volume, span, "-", "-", "-", plain or kind, state, whole // volume.spans, free))
+            matches.append(_line(volume, span, "-", "-", "-", plain or kind, state, whole // volume.spans, free))
             for row, disk in enumerate(rows):
                 state = DRIVE_STATES[disk.state]
                 size = disk.coerced_bytes
-                found.append(_line(volume, span, row, disk.place, disk.did, "DRIVE", state, size, "-"))
-    return found
+                matches.append(_line(volume, span, row, disk.place, disk.did, "DRIVE", state, size, "-"))
+    return matches
 
 
 def _line(

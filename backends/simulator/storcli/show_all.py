@@ -272,10 +272,10 @@ def volume_all(rack: Rack, card: SimulatedCard, volume: Volume) -> Data:
 
 def _bypass(value: str) -> Data:
     mode, _, size = value.rpartition("-")
-    words = {"": "Disabled", "intelligent": "Intelligent", "standard": "Standard"}.get(
+    text = {"": "Disabled", "intelligent": "Intelligent", "standard": "Standard"}.get(
         mode, mode.replace("-", " ").title()
     )
-    return {"Cachebypass size": f"Cachebypass-{size if mode else '64k'}", "Cachebypass Mode": f"Cachebypass {words}"}
+    return {"Cachebypass size": f"Cachebypass-{size if mode else '64k'}", "Cachebypass Mode": f"Cachebypass {text}"}
 
 
 def drive_all(card: SimulatedCard, disk: SimulatedDrive) -> Data:

@@ -33,8 +33,8 @@ class Property:
     """Whether a size may be 0."""
 
 
-def _words(default: str, words: str, *, kinds: tuple[str, ...] = _BOTH, shown: str = "") -> Property:
-    return Property(default=default, kinds=kinds, words=tuple(words.split()), shown=shown or " | ".join(words.split()))
+def _words(default: str, text: str, *, kinds: tuple[str, ...] = _BOTH, shown: str = "") -> Property:
+    return Property(default=default, kinds=kinds, words=tuple(text.split()), shown=shown or " | ".join(text.split()))
 
 
 PROPERTIES: Mapping[str, Property] = {
@@ -111,8 +111,8 @@ class ZfsPool:
     def value(self, name: str, key: str) -> tuple[str, str]:
         """A value as it reads, and its source in zfs's words."""
         own = self.datasets[name]
-        if (found := _own(own, key)) is not None:
-            return found
+        if (pair := _own(own, key)) is not None:
+            return pair
         for above in _above(name):
             if (value := _own(self.datasets[above], key)) is not None:
                 return value[0], f"inherited from {above}"

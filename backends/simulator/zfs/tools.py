@@ -14,9 +14,9 @@ T = TypeVar("T")
 _VALUED = ("-o", "-t", "-s")
 
 
-def zfs_said(rack: Rack, words: Sequence[str]) -> SimulatedOutput:
+def zfs_said(rack: Rack, args: Sequence[str]) -> SimulatedOutput:
     """What zfs prints, and what it does to the datasets."""
-    verb, (options, names) = (words or ("",))[0], _parsed(words[1:])
+    verb, (options, names) = (args or ("",))[0], _parsed(args[1:])
     named = names if verb == "list" else names[1:]
     if missing := [name for name in named if rack.dataset(name) is None]:
         return SimulatedOutput(text=f"cannot open '{missing[0]}': dataset does not exist\n", code=1)
@@ -37,9 +37,9 @@ def zfs_said(rack: Rack, words: Sequence[str]) -> SimulatedOutput:
             return SimulatedOutput(text=f"unrecognized command '{verb}'\n", code=2)
 
 
-def zpool_said(rack: Rack, words: Sequence[str]) -> SimulatedOutput:
+def zpool_said(rack: Rack, args: Sequence[str]) -> SimulatedOutput:
     """What zpool prints, and what it does to the pools."""
-    verb, (options, names) = (words or ("",))[0], _parsed(words[1:])
+    verb, (options, names) = (args or ("",))[0], _parsed(args[1:])
     keyed = verb in ("get", "set")
     named = names[1:] if keyed else names
     if missing := [name for name in named if name not in rack.pools]:
@@ -64,11 +64,11 @@ def zpool_said(rack: Rack, words: Sequence[str]) -> SimulatedOutput:
 Row = tuple[ZfsPool, str, Dataset]
 
 
-def _parsed(words: Sequence[str]) -> tuple[Mapping[str, str], list[str]]:
+def _parsed(args: Sequence[str]) -> tuple[Mapping[str, str], list[str]]:
     """Options with their values, each letter for itself, and the rest."""
     options: dict[str, str] = {}
     rest: list[str] = []
-    waiting = iter(words)
+    waiting = iter(args)
     for word in waiting:
         if word in _VALUED:
             options[word] = next(waiting, "")
@@ -81,7 +81,7 @@ def _parsed(words: Sequence[str]) -> tuple[Mapping[str, str], list[str]]:
 
 def _named(rack: Rack, names: Sequence[str]) -> list[Row]:
     """Datasets of these names, all where none is named."""
-    rows = [(pool, name, one) for pool in rack.pools.values() for name, one in pool.datasets.items()]
+    rows = [(pool, name, dataset) for pool in rack.pools.values() for name, dataset in pool.datasets.items()]
     known = {row[1]: row for row in rows}
     return [known[name] for name in names] if names else rows
 
@@ -117,8 +117,8 @@ def _get(rack: Rack, options: Mapping[str, str], names: Sequence[str]) -> Simula
     keys = names[0].split(",") if names else []
     sources = options.get("-s", "").split(",")
 
-    def row(one: tuple[Row, str], column: str) -> str:
-        (pool, name, own), key = one
+    def row(pair: tuple[Row, str], column: str) -> str:
+        (pool, name, own), key = pair
         has = key in PROPERTIES and own.kind in PROPERTIES[key].kinds
         shown = {
             "name": name,
@@ -135,7 +135,7 @@ def _get(rack: Rack, options: Mapping[str, str], names: Sequence[str]) -> Simula
     named += [one for one in _named(rack, ()) if one[1].startswith(below)] if below else []
     rows = [(one, key) for one in named if one[2].kind in kinds for key in keys]
     if "-s" in options:
-        rows = [one for one in rows if row(one, "source") in sources]
+        rows = [pair for pair in rows if row(pair, "source") in sources]
     return _table(options, rows, row)
 
 
@@ -162,8 +162,8 @@ def _pool_row(row: tuple[ZfsPool, str], column: str) -> str:
     return {"name": pool.name, "property": key, "value": _pool_values(pool)[key], "source": source}[column]
 
 
-def _set_pool(pool: ZfsPool, words: str) -> str:
-    key, _, value = words.partition("=")
+def _set_pool(pool: ZfsPool, text: str) -> str:
+    key, _, value = text.partition("=")
     refused = f"cannot set property for '{pool.name}': "
     if key != "autotrim":
         known = key in _pool_values(pool)
@@ -187,7 +187,7 @@ def _status(pool: ZfsPool) -> str:
 
 def _done(refusals: Iterable[str]) -> SimulatedOutput:
     """The first refusal, or nothing."""
-    said = [words for words in refusals if words]
+    said = [refusal for refusal in refusals if refusal]
     return SimulatedOutput(
-        text="".join(f"{words}\n" for words in said), code=1 if said else 0, seconds=0.1, changed=not said
+        text="".join(f"{text}\n" for text in said), code=1 if said else 0, seconds=0.1, changed=not said
     )

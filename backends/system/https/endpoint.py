@@ -101,7 +101,7 @@ def url_of(text: str) -> str:
 
 def fingerprint_of(text: str) -> str:
     """A SHA-256 in canonical form, from digits with or without colons. Raises ValueError."""
-    found = text.replace(":", "").replace(" ", "").lower()
-    if _FINGERPRINT.fullmatch(found) is None:
+    value = text.replace(":", "").replace(" ", "").lower()
+    if _FINGERPRINT.fullmatch(value) is None:
         raise ValueError("wants the SHA-256 of a certificate: 64 hexadecimal digits")
-    return found
+    return value

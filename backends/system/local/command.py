@@ -132,12 +132,12 @@ async def _in_time(child: Child, command: Command) -> tuple[bytes, bytes, bool]:
             task.cancel()
     name, hint = os.path.basename(command.argv[0]), "It was stopped; try again when the device is less busy."
     if stalling is None or not stalling.done():
-        words, stall = f"{name}: no answer in {command.timeout:g} s.", Stall()
+        text, stall = f"{name}: no answer in {command.timeout:g} s.", Stall()
     else:
         stall = stalling.result()
-        words = f"{name}: no answer in {command.stall:g} s, {stall.why}."
+        text = f"{name}: no answer in {command.stall:g} s, {stall.why}."
         hint = "The kernel log says what is wrong with it." if stall.devices else hint
-    raise ToolTimeoutError(words, hint=hint, evidence=command.shown(), devices=stall.devices)
+    raise ToolTimeoutError(text, hint=hint, evidence=command.shown(), devices=stall.devices)
 
 
 async def _collect(child: Child) -> tuple[bytes, bytes, bool]:

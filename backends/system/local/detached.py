@@ -55,7 +55,7 @@ def _in_a_unit(name: str) -> tuple[str, ...]:
         "--quiet",
         "--service-type=exec",
         f"--unit={name}",
-        *(f"--property={one}" for one in _PROPERTIES),
+        *(f"--property={name}" for name in _PROPERTIES),
         *environment,
     )
 
@@ -75,13 +75,13 @@ def _start_unit(before: Sequence[str], argv: Sequence[str], order: str, seconds:
     and its files opened is known from systemd 240 on (`exec`); an earlier one refuses. Raises OSError, TimeoutExpired.
     """
     with tempfile.TemporaryDirectory(prefix="raidbench-", dir="/run") as folder:
-        told, said = os.path.join(folder, "order"), os.path.join(folder, "answer")
-        with open(told, "w", encoding="utf-8") as file:
+        output, said = os.path.join(folder, "order"), os.path.join(folder, "answer")
+        with open(output, "w", encoding="utf-8") as file:
             file.write(order)
         os.mkfifo(said, 0o600)
         answer = os.open(said, os.O_RDONLY | os.O_NONBLOCK | os.O_CLOEXEC)  # nobody writes yet, and nobody waits
         try:
-            files = (f"--property=StandardInput=file:{told}", f"--property=StandardOutput=file:{said}", "--")
+            files = (f"--property=StandardInput=file:{output}", f"--property=StandardOutput=file:{said}", "--")
             done = subprocess.run(
                 (*before, *files, *argv),
                 stdin=subprocess.DEVNULL,

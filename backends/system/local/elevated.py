@@ -41,22 +41,22 @@ def ways(*, ask: bool) -> tuple[PrivilegeTool, ...]:
     return (PrivilegeTool(name="pkexec", argv=(pkexec,), asks=True),) if pkexec is not None and ask else ()
 
 
-def start(way: PrivilegeTool, words: Sequence[str]) -> tuple[socket.socket, subprocess.Popen[bytes]]:
+def start(way: PrivilegeTool, args: Sequence[str]) -> tuple[socket.socket, subprocess.Popen[bytes]]:
     """The program with these words, started as root; our end of its connection. Raises RefusedError."""
-    return _started((*way.argv, *words), quiet=not way.asks)
+    return _started((*way.argv, *args), quiet=not way.asks)
 
 
 COMPANION = "--companion"
 """The word with which a helper is told that it may outlive whoever started it."""
 
 
-def start_beside(words: Sequence[str], *more: str, user: tuple[int, int] | None = None) -> socket.socket:
+def start_beside(args: Sequence[str], *more: str, user: tuple[int, int] | None = None) -> socket.socket:
     """The same for root itself, which needs nobody's leave; `user`: uid and gid for whom, if not the caller.
 
     Raises RefusedError.
     """
     environment = None if user is None else {**os.environ, "SUDO_UID": str(user[0]), "SUDO_GID": str(user[1])}
-    return _started((*words, *more), quiet=False, environment=environment, apart=COMPANION in more)[0]
+    return _started((*args, *more), quiet=False, environment=environment, apart=COMPANION in more)[0]
 
 
 def _started(
@@ -150,13 +150,13 @@ def _drop(uid: int, gid: int, name: str) -> None:
 
 def _may_run(uid: int, gid: int, name: str, environment: Mapping[str, str]) -> bool:
     """Whether that user can run the interpreter and read this program, tried in a process of its own."""
-    words = again(__name__)
+    args = again(__name__)
     child = os.fork()
     if child == 0:
         try:
             _drop(uid, gid, name)
             os.dup2(os.open(os.devnull, os.O_RDWR), 2)
-            os.execve(words[0], words, environment)
+            os.execve(args[0], args, environment)
         finally:
             os._exit(1)
     return os.waitpid(child, 0)[1] == 0

@@ -73,8 +73,8 @@ def _asked(path: str, flags: int, what: str) -> tuple[int, list[int]]:
             process.kill()
             threading.Thread(target=process.wait, name="opening", daemon=True).start()  # whenever the disk lets it go
             raise TimeoutError from None
-    words = said.split()
-    code, number = (int(words[0]), int(words[1])) if len(words) == 2 else (5, 0)
+    chunks = said.split()
+    code, number = (int(chunks[0]), int(chunks[1])) if len(chunks) == 2 else (5, 0)
     if code or (what == "give" and not descriptors):
         raise OSError(code or 5, os.strerror(code or 5), path)
     return number, descriptors

@@ -79,12 +79,12 @@ def _is_left(parent: str, name: str) -> bool:
 
 def _stood_in() -> set[str]:
     """Working directories of all processes that can be seen: a program outlives the raidbench that was killed."""
-    found: set[str] = set()
+    names: set[str] = set()
     for entry in os.listdir("/proc"):
         if entry.isdigit():
             with contextlib.suppress(OSError):
-                found.add(os.readlink(f"/proc/{entry}/cwd"))
-    return found
+                names.add(os.readlink(f"/proc/{entry}/cwd"))
+    return names
 
 
 # -- small files: read, written in one go, put in place whole ---------------------------------------------------------

@@ -140,4 +140,4 @@ def _major() -> int | None:
             lines = [line.split() for line in devices]
     except OSError:
         return None
-    return next((int(words[0]) for words in lines if words[1:] == [DRIVER] and words[0].isdigit()), None)
+    return next((int(line[0]) for line in lines if line[1:] == [DRIVER] and line[0].isdigit()), None)

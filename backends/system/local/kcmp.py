@@ -35,9 +35,9 @@ def with_tables_of_their_own(threads: Iterable[str]) -> tuple[str, ...]:
     return tuple(f"/proc/{pid}/task/{tid}" for pid, tids in kept.items() for tid in tids)
 
 
-def _same(one: str, other: str) -> bool:
+def _same(name: str, other: str) -> bool:
     number = _NUMBERS.get(platform.machine())
-    return number is not None and _syscall()(number, int(one), int(other), _FILES, 0, 0) == 0
+    return number is not None and _syscall()(number, int(name), int(other), _FILES, 0, 0) == 0
 
 
 @functools.cache

@@ -61,5 +61,5 @@ def _ask(control: int, device: int) -> tuple[bytearray, int, int]:
     return bytearray(), 0, 0
 
 
-def _text(words: bytes) -> str:
-    return words.decode("utf-8", "replace").replace("\n", " ")
+def _text(data: bytes) -> str:
+    return data.decode("utf-8", "replace").replace("\n", " ")

@@ -107,8 +107,8 @@ async def stall_of(pid: int, argv: Sequence[str], seconds: float) -> Stall:
     while True:
         progress, before = await _stillness(pid, seconds / 2)
         touched = reached(pid, argv)
-        told = blamed(touched, before, counts())
-        asked = () if told.devices else tuple(touched)
+        stall = blamed(touched, before, counts())
+        asked = () if stall.devices else tuple(touched)
         answerless = await unanswered(map(_node, asked), seconds / 2)
         if _progress(pid) == progress:
             silent = [name for name in asked if _node(name) in answerless]
@@ -132,39 +132,39 @@ async def _stillness(pid: int, seconds: float) -> tuple[object, Counts]:
 
 def _progress(pid: int) -> object:
     """What changes whenever one of its threads does anything; None while one runs or wants to."""
-    found = []
+    matches = []
     for task in _tasks(pid):
         text = _text(f"{task}/status")
         fields = dict(line.partition(":")[::2] for line in text.splitlines())
         if fields.get("State", "").strip().startswith("R"):
             return None
         times = _text(f"{task}/stat").rpartition(")")[2].split()[11:13]
-        found.append((task, fields.get("voluntary_ctxt_switches"), fields.get("nonvoluntary_ctxt_switches"), *times))
-    return tuple(found)
+        matches.append((task, fields.get("voluntary_ctxt_switches"), fields.get("nonvoluntary_ctxt_switches"), *times))
+    return tuple(matches)
 
 
 def _tasks(pid: int) -> tuple[str, ...]:
     """Folders of the threads of a program and of all that it started."""
-    found: list[str] = []
+    matches: list[str] = []
     waiting = [str(pid)]
-    while waiting and len(found) < 1000:
+    while waiting and len(matches) < 1000:
         process = waiting.pop()
         for thread in _names(f"/proc/{process}/task"):
             folder = f"/proc/{process}/task/{thread}"
-            found.append(folder)
+            matches.append(folder)
             waiting += _text(f"{folder}/children").split()
-    return tuple(found)
+    return tuple(matches)
 
 
 def reached(pid: int, argv: Sequence[str]) -> Mapping[str, bool]:
     """Disks that a program has open, or was told of by their nodes (then True), by kernel name."""
-    found: dict[str, bool] = {}
+    matches: dict[str, bool] = {}
     for task in _tasks(pid):
         for name in _names(f"{task}/fd"):
             if (disk := _disk(f"{task}/fd/{name}")) is not None:
-                found.setdefault(disk, False)
+                matches.setdefault(disk, False)
     named = (_disk(word) for word in argv[1:] if word.startswith("/dev/"))
-    return found | {disk: True for disk in named if disk is not None}
+    return matches | {disk: True for disk in named if disk is not None}
 
 
 def _disk(path: str) -> str | None:
@@ -182,12 +182,12 @@ def _disk(path: str) -> str | None:
 
 def counts() -> Counts:
     """Every disk's, now."""
-    found = {}
+    matches = {}
     for name in _names(f"{SYS}/block"):
         fields = [int(word) for word in _text(f"{SYS}/block/{name}/stat").split() if word.isdigit()]
         if len(fields) > _IN_FLIGHT:
-            found[name] = fields[_IN_FLIGHT], sum(fields[at] for at in _COMPLETED if at < len(fields))
-    return found
+            matches[name] = fields[_IN_FLIGHT], sum(fields[at] for at in _COMPLETED if at < len(fields))
+    return matches
 
 
 def blamed(touched: Mapping[str, bool], before: Counts, now: Counts, silent: Iterable[str] = ()) -> Stall:
@@ -204,9 +204,9 @@ def blamed(touched: Mapping[str, bool], before: Counts, now: Counts, silent: Ite
         (held, "is suspended"),
         (set(silent), "does not answer when its first bytes are read"),
     )
-    for found, words in signs:
-        if lowest := _lowest(found & wanted if touched else found):
-            return Stall(devices=lowest, why=f"{_nodes(lowest)} {words}")
+    for names, text in signs:
+        if lowest := _lowest(names & wanted if touched else names):
+            return Stall(devices=lowest, why=f"{_nodes(lowest)} {text}")
     named = tuple(sorted(name for name, is_named in touched.items() if is_named))
     only = named if len(named) == 1 else tuple(touched) if len(touched) == 1 else ()
     return Stall(devices=only, why=f"it waits for {_nodes(only)}") if only else Stall()
@@ -218,14 +218,14 @@ def _waited(before: tuple[int, int] | None, ended: int) -> bool:
 
 
 def _with_lower(names: Iterable[str]) -> set[str]:
-    found: set[str] = set()
+    matches: set[str] = set()
     waiting = [*names]
     while waiting:
         name = waiting.pop()
-        if name not in found:
-            found.add(name)
+        if name not in matches:
+            matches.add(name)
             waiting += _slaves(name)
-    return found
+    return matches
 
 
 def _lowest(names: set[str]) -> tuple[str, ...]:
@@ -235,11 +235,11 @@ def _lowest(names: set[str]) -> tuple[str, ...]:
 
 def _slaves(name: str) -> list[str]:
     """Disks that one lies on: for a partition among them its disk."""
-    found = []
+    matches = []
     for slave in _names(f"{SYS}/block/{name}/slaves"):
         real = os.path.realpath(f"{SYS}/block/{name}/slaves/{slave}")
-        found.append(os.path.basename(os.path.dirname(real)) if os.path.exists(f"{real}/partition") else slave)
-    return found
+        matches.append(os.path.basename(os.path.dirname(real)) if os.path.exists(f"{real}/partition") else slave)
+    return matches
 
 
 def _nodes(names: Iterable[str]) -> str:

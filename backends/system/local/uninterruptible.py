@@ -18,19 +18,19 @@ async def apart(name: str, work: Callable[[], T]) -> T:
     loop = asyncio.get_running_loop()
     answer: asyncio.Future[T] = loop.create_future()
 
-    def settle(found: T | None, trouble: Exception | None) -> None:
+    def settle(t: T | None, trouble: Exception | None) -> None:
         if not answer.done():
-            answer.set_exception(trouble) if trouble is not None else answer.set_result(found)  # type: ignore[arg-type]
+            answer.set_exception(trouble) if trouble is not None else answer.set_result(t)  # type: ignore[arg-type]
 
     def run() -> None:
-        found: T | None = None
+        t: T | None = None
         trouble: Exception | None = None
         try:
-            found = work()
+            t = work()
         except Exception as error:
             trouble = error
         try:
-            loop.call_soon_threadsafe(settle, found, trouble)
+            loop.call_soon_threadsafe(settle, t, trouble)
         except RuntimeError:  # the loop is gone: nobody waits any more
             return
 

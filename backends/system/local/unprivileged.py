@@ -67,18 +67,18 @@ def _ranges() -> Iterator[tuple[int, int]]:
 
 def _of_processes() -> set[int]:
     """Numbers of users and groups that processes have by now. Raises RefusedError where they cannot be seen."""
-    found: set[int] = set()
+    numbers: set[int] = set()
     seen = 0
     for name in filter(str.isdigit, os.listdir("/proc")):
         with contextlib.suppress(OSError), open(f"/proc/{name}/status", encoding="utf-8", errors="replace") as lines:
             for line in lines:
-                key, _, words = line.partition(":")
+                key, _, text = line.partition(":")
                 if key in ("Uid", "Gid", "Groups"):
-                    found.update(map(int, words.split()))
+                    numbers.update(map(int, text.split()))
                     seen += key == "Uid"
     if not seen:
         raise RefusedError("Which user numbers are in use cannot be seen: /proc tells of no process.")
-    return found
+    return numbers
 
 
 class UnprivilegedProcess:

@@ -63,18 +63,18 @@ class SplitHost(HostWrapper):
 
     async def read_many(self, paths: Sequence[str]) -> Mapping[str, str]:
         """Many small files: the user's look first, root's at what that could not read."""
-        found = dict(await self._inner.read_many(paths))
+        matches = dict(await self._inner.read_many(paths))
         # Whether a file may be read is known when it is tried: the rights of those below /proc do not tell.
-        closed = [path for path in paths if path not in found and self._reads(path) and _is_there(path)]
+        closed = [path for path in paths if path not in matches and self._reads(path) and _is_there(path)]
         if closed:
-            found |= (await self._side.ask("read", paths=closed))["texts"]
-        return found
+            matches |= (await self._side.ask("read", paths=closed))["texts"]
+        return matches
 
     async def link(self, path: str) -> str | None:
         """Where a link leads."""
-        found = await self._inner.link(path)
-        if found is not None or not path.startswith("/proc/1/"):
-            return found
+        value = await self._inner.link(path)
+        if value is not None or not path.startswith("/proc/1/"):
+            return value
         leads: str | None = (await self._side.ask("follow", path=path))["leads"]
         return leads
 

@@ -65,24 +65,29 @@ class Areca:
         program = program_of(self._host, PLACES, NAME, "cli64")
         if not isinstance(program, str):
             return program
-        told = [await heard(self._host, WHOLE, NAME, program, *words) for words in READS]
-        *about, of_sets, of_drives = told
-        problems = told_once(told)
+        tool_outputs = [await heard(self._host, WHOLE, NAME, program, *pair) for pair in READS]
+        *about, of_sets, of_drives = tool_outputs
+        problems = told_once(tool_outputs)
         if count := strange_drives(of_drives.text):
-            words = f"{count} row{'s' if count > 1 else ''} of cli64's disk info could not be understood."
-            problems += (Problem(where=NAME, message=words, hint="`raidbench capture` makes a report of it."),)
-        rows = {key: value for one in reversed(about) for key, value in pairs(one.text).items()}
+            text = f"{count} row{'s' if count > 1 else ''} of cli64's disk info could not be understood."
+            problems += (Problem(where=NAME, message=text, hint="`raidbench capture` makes a report of it."),)
+        rows = {key: value for tool_output in reversed(about) for key, value in pairs(tool_output.text).items()}
         if not rows:
             return Inventory(problems=problems)
         sets, disks = raid_sets(of_sets.text), drives(of_drives.text)
-        owners = {disk.number: one for disk in disks for one in sets if _is_of(disk, one)}
+        owners = {disk.number: raid_set for disk in disks for raid_set in sets if _is_of(disk, raid_set)}
         asked = await self._of_drives(program, disks)
         problems += told_once(asked.values())
-        health = {number: Health() if one.cut else drive_health(one.text) for number, one in asked.items()}
-        members = {one.number: [disk for disk in disks if owners.get(disk.number) is one] for one in sets}
+        health = {
+            number: Health() if tool_output.cut else drive_health(tool_output.text)
+            for number, tool_output in asked.items()
+        }
+        members = {
+            raid_set.number: [disk for disk in disks if owners.get(disk.number) is raid_set] for raid_set in sets
+        }
         return Inventory(
             controllers=(_card(rows, await only_card(self._host, CARDS)),),
-            arrays=tuple(_array(one, [] if of_drives.cut else members[one.number]) for one in sets),
+            arrays=tuple(_array(raid_set, [] if of_drives.cut else members[raid_set.number]) for raid_set in sets),
             drives=tuple(_drive(disk, owners.get(disk.number), health[disk.number]) for disk in disks),
             problems=problems,
         )
@@ -107,9 +112,9 @@ class Areca:
         return ()
 
 
-def _is_of(disk: ArecaDrive, one: RaidSet) -> bool:
+def _is_of(disk: ArecaDrive, raid_set: RaidSet) -> bool:
     """By its name, which is cut to the width of its column: never by less than twelve letters of it."""
-    return disk.usage == one.name or (len(disk.usage) >= 12 and one.name.startswith(disk.usage))
+    return disk.usage == raid_set.name or (len(disk.usage) >= 12 and raid_set.name.startswith(disk.usage))
 
 
 def _card(rows: Mapping[str, str], pci: str | None) -> Controller:
@@ -129,25 +134,25 @@ def _card(rows: Mapping[str, str], pci: str | None) -> Controller:
     )
 
 
-def _set_target(one: RaidSet) -> Target:
-    return Target(backend=NAME, address=f"set {one.number}", scope=Scope.ARRAY)
+def _set_target(raid_set: RaidSet) -> Target:
+    return Target(backend=NAME, address=f"set {raid_set.number}", scope=Scope.ARRAY)
 
 
 def _drive_target(disk: ArecaDrive) -> Target:
     return Target(backend=NAME, address=f"drive {disk.number}")
 
 
-def _array(one: RaidSet, disks: list[ArecaDrive]) -> Array:
-    word = one.state.lower()
+def _array(raid_set: RaidSet, disks: list[ArecaDrive]) -> Array:
+    word = raid_set.state.lower()
     return Array(
-        target=_set_target(one),
+        target=_set_target(raid_set),
         controller=_CARD,
-        name=one.name,
+        name=raid_set.name,
         state=_SETS.get(word, State.UNKNOWN),
-        size_bytes=read_size(one.size, base=1000),
+        size_bytes=read_size(raid_set.size, base=1000),
         members=tuple(map(_drive_target, disks)),
         tasks=(Task(kind=_TASKS[word]),) if word in _TASKS else (),
-        facts=facts([("Card's word", one.state), ("Drives", one.disks), ("Settings", NOTHING_TO_SET)]),
+        facts=facts([("Card's word", raid_set.state), ("Drives", raid_set.disks), ("Settings", NOTHING_TO_SET)]),
     )
 
 

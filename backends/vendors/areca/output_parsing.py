@@ -69,12 +69,12 @@ class RaidSet:
 
 def pairs(text: str) -> Mapping[str, str]:
     """Rows of `key : value`; the first of a key counts."""
-    found: dict[str, str] = {}
+    matches: dict[str, str] = {}
     for line in text.splitlines()[:LINES]:
         key, colon, value = line.partition(" : ")
         if colon and 0 < len(key.strip()) <= 40 and value.strip() and not key.startswith("["):
-            found.setdefault(clean(key), clean(value))
-    return found
+            matches.setdefault(clean(key), clean(value))
+    return matches
 
 
 _ATTRIBUTE = re.compile(r"(\d{1,3})\((\d{1,3})\)", re.ASCII)
@@ -84,14 +84,14 @@ _DEGREES = re.compile(r"(\d{1,3}) C", re.ASCII)
 
 def drive_health(text: str) -> Health:
     """Return the condition of a drive by `disk info drv=N`: an attribute at its threshold announces its failure."""
-    told = pairs(text)
-    found = [_ATTRIBUTE.fullmatch(value) for key, value in told.items() if key.startswith("SMART ")]
-    margins = [int(one[1]) - int(one[2]) for one in found if one is not None]
-    heat = _DEGREES.fullmatch(told.get("Device Temperature", ""))
+    fields = pairs(text)
+    matches = [_ATTRIBUTE.fullmatch(value) for key, value in fields.items() if key.startswith("SMART ")]
+    margins = [int(match[1]) - int(match[2]) for match in matches if match is not None]
+    heat = _DEGREES.fullmatch(fields.get("Device Temperature", ""))
     return Health(
         predicts_failure=min(margins) <= 0 if margins else None,
-        media_errors=_count(told.get("Media Error Count")),
-        other_errors=_count(told.get("Timeout Count")),
+        media_errors=_count(fields.get("Media Error Count")),
+        other_errors=_count(fields.get("Timeout Count")),
         temperature=(float(heat[1]) or None) if heat is not None else None,
     )
 
@@ -102,13 +102,13 @@ def _count(text: str | None) -> int | None:
 
 def drives(text: str) -> tuple[ArecaDrive, ...]:
     """Drives of `disk info`, with enclosures or channels as its title says; empty slots left out."""
-    found: dict[str, ArecaDrive] = {}
+    matches: dict[str, ArecaDrive] = {}
     for _, row in _drive_rows(text):
         if row is not None and row[3].strip() != NOT_THERE:
             place = ":".join(re.findall(r"\d{1,3}", row[2], re.ASCII))
-            one = ArecaDrive(number=row[1], place=place, model=clean(row[3]), size=row[4], usage=clean(row[5]))
-            found.setdefault(one.number, one)
-    return tuple(found.values())
+            drive = ArecaDrive(number=row[1], place=place, model=clean(row[3]), size=row[4], usage=clean(row[5]))
+            matches.setdefault(drive.number, drive)
+    return tuple(matches.values())
 
 
 def strange_drives(text: str) -> int:
@@ -121,18 +121,18 @@ def _drive_rows(text: str) -> Iterator[tuple[str, re.Match[str] | None]]:
     shape: re.Pattern[str] | None = None
     for raw in text.splitlines()[:LINES]:
         line = raw.strip()[:200]
-        words = line.split(None, 2)
-        if words[:1] == ["#"]:
-            shape = _DRIVES.get(words[1]) if len(words) > 1 else None
+        tokens = line.split(None, 2)
+        if tokens[:1] == ["#"]:
+            shape = _DRIVES.get(tokens[1]) if len(tokens) > 1 else None
         else:
             yield line, shape.fullmatch(line) if shape is not None else None
 
 
 def raid_sets(text: str) -> tuple[RaidSet, ...]:
     """Raid sets of `rsf info`."""
-    found: dict[str, RaidSet] = {}
+    matches: dict[str, RaidSet] = {}
     for line in text.splitlines()[:LINES]:
         if (row := _RAID_SET.fullmatch(line.strip()[:200])) is not None:
-            one = RaidSet(number=row[1], name=clean(row[2]), disks=row[3], size=row[4], state=clean(row[7]))
-            found.setdefault(one.number, one)
-    return tuple(found.values())
+            raid_set = RaidSet(number=row[1], name=clean(row[2]), disks=row[3], size=row[4], state=clean(row[7]))
+            matches.setdefault(raid_set.number, raid_set)
+    return tuple(matches.values())

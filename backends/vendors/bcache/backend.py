@@ -78,7 +78,7 @@ class Bcache(Settable[BcacheSnapshot]):
         return await self._readings(seen.facts)
 
     async def _readings(self, device: BcacheFacts) -> Mapping[str, Reading]:
-        paths = {one.key: path for one in SETTINGS if (path := device.path(one.key)) is not None}
+        paths = {setting.key: path for setting in SETTINGS if (path := device.path(setting.key)) is not None}
         reasons = await asyncio.gather(*map(self._host.writable, paths.values()))
         levels = await self._host.read_many([f"/sys/block/{name}/md/level" for name in device.caches])
         redundant = 0 < len(levels) == len(device.caches) and _REDUNDANT.issuperset(levels.values())
@@ -148,7 +148,7 @@ class Bcache(Settable[BcacheSnapshot]):
     async def diagnose(self) -> tuple[Problem, ...]:
         """Disks whose cache is missing: they do not start without it."""
         files = [await self._host.list(f"/sys/block/{pattern}/bcache/running") for pattern in ("*", "*/*")]
-        texts = await self._host.read_many([path for found in files for path in found])
+        texts = await self._host.read_many([path for file in files for path in file])
         waiting = [path.split("/")[-3] for path, text in texts.items() if text == "0"]
         message = "is cached by bcache and waits for its cache device"
         hint = "Connect the cache device. What is in it alone is lost to a disk that is made to run without it."
@@ -158,10 +158,12 @@ class Bcache(Settable[BcacheSnapshot]):
         name = target.address
         if target.backend != NAME or not name.startswith("bcache") or not name.isalnum():
             raise not_found(target)
-        found = next((one for one in await read_devices(self._host) if one.name == name), None)
-        if found is None:
+        bcache_facts = next(
+            (read_device for read_device in await read_devices(self._host) if read_device.name == name), None
+        )
+        if bcache_facts is None:
             raise gone(target)
-        return found
+        return bcache_facts
 
     async def _node(self, target: Target) -> Node:
         node = await read_node(self._host, target.address)

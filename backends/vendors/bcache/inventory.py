@@ -83,8 +83,8 @@ async def read_devices(host: Host) -> tuple[BcacheFacts, ...]:
         _links(host, [f"/sys/block/{name}/bcache" for name in names]),
         _links(host, [f"/sys/block/{name}/bcache/cache" for name in names]),
     )
-    found = [_SET_FOLDER.fullmatch(link or "") for link in links]
-    sets = {name: one[1] for name, one in zip(names, found, strict=True) if one is not None}
+    matches = [_SET_FOLDER.fullmatch(link or "") for link in links]
+    sets = {name: match[1] for name, match in zip(names, matches, strict=True) if match is not None}
     caches = {one: await _caches(host, one) for one in dict.fromkeys(sets.values())}
     devices = [
         BcacheFacts(
@@ -99,7 +99,7 @@ async def read_devices(host: Host) -> tuple[BcacheFacts, ...]:
     paths = {device.name: {key: path for key in _READ if (path := device.path(key)) is not None} for device in devices}
     texts = await host.read_many([path for own in paths.values() for path in own.values()])
     listed = await asyncio.gather(*map(host.list, _FOLDERS)) if devices else ()
-    there = {path for one in listed for path in one}
+    there = {path for group in listed for path in group}
     return tuple(_told(device, paths[device.name], texts, there) for device in devices)
 
 
@@ -121,14 +121,14 @@ async def _links(host: Host, paths: Sequence[str]) -> list[str | None]:
 
 async def _caches(host: Host, one: str) -> tuple[str, ...]:
     """The devices of a cache set, whose folder links to `bcache` below each of them (drivers/md/bcache/super.c)."""
-    found = await _links(host, await host.list(f"/sys/fs/bcache/{one}/cache[0-9]*"))
-    return tuple(name for link in found if (name := _disk_of(link)) is not None)
+    matches = await _links(host, await host.list(f"/sys/fs/bcache/{one}/cache[0-9]*"))
+    return tuple(name for link in matches if (name := _disk_of(link)) is not None)
 
 
 def _disk_of(folder: str | None) -> str | None:
     """`sdb1` of `/sys/devices/.../block/sdb/sdb1/bcache`; None of anything else."""
-    words = (folder or "").split("/")
-    return clean(words[-2], 64) if len(words) > 3 and words[-1] == "bcache" and words[-2] else None
+    tokens = (folder or "").split("/")
+    return clean(tokens[-2], 64) if len(tokens) > 3 and tokens[-1] == "bcache" and tokens[-2] else None
 
 
 def parse_size(text: str | None) -> int | None:
@@ -137,10 +137,10 @@ def parse_size(text: str | None) -> int | None:
     It cuts twice, to whole units of the next lower kind and then to a tenth (drivers/md/bcache/util.c, bch_hprint):
     1.4M may be any of 102 KiB, and the first of them is read as 1.4M again.
     """
-    found = _HUMAN.fullmatch(text or "")
-    if found is None:
+    match = _HUMAN.fullmatch(text or "")
+    if match is None:
         return None
-    whole, tenth, unit = int(found[1]), found[2], found[3]
+    whole, tenth, unit = int(match[1]), match[2], match[3]
     return whole if unit is None else _least(whole, int(tenth), _UNITS.index(unit))
 
 

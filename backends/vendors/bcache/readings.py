@@ -30,7 +30,7 @@ _MODES = {word: choice.value for word, choice in CHOICES[CACHE_MODE.key].items()
 
 def readings(device: BcacheFacts, refusals: Mapping[str, str | None], *, redundant: bool = False) -> dict[str, Reading]:
     """Every setting. `refusals`: by key, what stands against writing; `redundant`: whether the cache has copies."""
-    return {one.key: _reading(device, one.key, refusals.get(one.key), redundant) for one in SETTINGS}
+    return {setting.key: _reading(device, setting.key, refusals.get(setting.key), redundant) for setting in SETTINGS}
 
 
 def _reading(device: BcacheFacts, key: str, why_not: str | None, redundant: bool) -> Reading:
@@ -61,11 +61,11 @@ def _legal(key: str, raw: str | None, redundant: bool) -> tuple[str | None, tupl
         count, span = number(raw), SPANS[key]
         within = replace(span, maximum=max(span.maximum, count or 0))
         return (unread if count is None else str(count)), (), within
-    words = CHOICES[key]
+    texts = CHOICES[key]
     known = chosen(raw or "")[0] if "[" in (raw or "") else raw
     safe = redundant and key == CACHE_MODE.key
-    choices = tuple(replace(one, risk=Risk.NONE) if safe else one for one in words.values())
-    return (words[known].value if known in words else unread), choices, None
+    choices = tuple(replace(choice, risk=Risk.NONE) if safe else choice for choice in texts.values())
+    return (texts[known].value if known in texts else unread), choices, None
 
 
 def _cutoff(size: int) -> Choice:

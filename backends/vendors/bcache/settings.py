@@ -100,7 +100,9 @@ SETTINGS = (
 OF_SET = (CONGESTED_READ.key, CONGESTED_WRITE.key, REPLACEMENT.key)
 """Those of the cache set and its cache device: all devices that the set serves share them."""
 
-KEPT = tuple(one.key for one in SETTINGS if one.persistence is not Persistence.STORED and one.key not in OF_SET)
+KEPT = tuple(
+    setting.key for setting in SETTINGS if setting.persistence is not Persistence.STORED and setting.key not in OF_SET
+)
 """Those of the device itself that a reboot takes away."""
 
 SPANS = {

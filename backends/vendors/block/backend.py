@@ -55,7 +55,7 @@ class BlockBackend:
         """Every disk, in the order of their names."""
         picture = await look(self._host)
         nodes = sorted(filter(is_drive, picture.tree.nodes.values()), key=lambda node: (len(node.name), node.name))
-        problems = [Problem(where=NAME, message=f"{words.capitalize()}.") for words in picture.blind]
+        problems = [Problem(where=NAME, message=f"{text.capitalize()}.") for text in picture.blind]
         if not picture.tree.nodes:
             problems.append(Problem(where=NAME, message="/sys/block lists no device.", hint="Is /sys mounted?"))
         return Inventory(drives=tuple(drive(node, picture) for node in nodes), problems=tuple(problems))
@@ -162,20 +162,20 @@ class BlockBackend:
 
     async def diagnose(self) -> tuple[Problem, ...]:
         """What is missing for settings, for raw writes and for keeping settings."""
-        found: list[Problem] = []
+        problems: list[Problem] = []
         if not self._host.is_root:
             message = "Without root, settings can be read but not changed, and no device can be written to."
-            found.append(Problem(where=NAME, message=message, hint="Start raidbench with sudo."))
+            problems.append(Problem(where=NAME, message=message, hint="Start raidbench with sudo."))
         missing = [tool for tool in ("blkid", "wipefs") if self._host.which((tool,)) is None]
         if missing:
             message = (
                 f"Without {' and '.join(missing)} nothing can prove that a disk is blank: each counts as not blank."
             )
-            found.append(Problem(where=NAME, message=message, hint="Install util-linux."))
+            problems.append(Problem(where=NAME, message=message, hint="Install util-linux."))
         if self._host.which(("udevadm",)) is None:
             message = "There is no udev here, so settings cannot be kept over a reboot by a udev rule."
-            found.append(Problem(where=NAME, message=message, hint="Set them from a unit or script at boot."))
-        return tuple(found)
+            problems.append(Problem(where=NAME, message=message, hint="Set them from a unit or script at boot."))
+        return tuple(problems)
 
     async def _take(self, step: ChangeStep) -> None:
         assert step.path is not None
@@ -189,18 +189,18 @@ class BlockBackend:
     async def _companions(self, name: str, key: str, attributes: Mapping[str, str]) -> dict[str, str]:
         """What has to come back after the old value: what the kernel resets, then a scheduler's tunables."""
         folder = _queue(name)
-        found = {other: attributes[other] for other in SIDE_EFFECTS.get(key, ()) if other in attributes}
+        matches = {other: attributes[other] for other in SIDE_EFFECTS.get(key, ()) if other in attributes}
         if key != "scheduler":
-            return found
+            return matches
         tunables = await self._host.read_many(await self._host.list(f"{folder}/iosched/*"))
-        return found | {path.removeprefix(f"{folder}/"): text for path, text in sorted(tunables.items()) if text}
+        return matches | {path.removeprefix(f"{folder}/"): text for path, text in sorted(tunables.items()) if text}
 
     async def _attributes(self, name: str) -> Mapping[str, str]:
         folder = _queue(name)
         names = (*BY_KEY, *_BESIDE)
         tags = f"/sys/block/{name}/mq/0/nr_tags"
-        found = await self._host.read_many([*(f"{folder}/{key}" for key in names), tags])
-        own = {path.rsplit("/", 1)[1]: text for path, text in found.items()}
+        matches = await self._host.read_many([*(f"{folder}/{key}" for key in names), tags])
+        own = {path.rsplit("/", 1)[1]: text for path, text in matches.items()}
         if not own:
             raise gone(Target(backend=NAME, address=name))
         return own
@@ -219,9 +219,9 @@ class BlockBackend:
         return node
 
 
-def _with(attributes: Mapping[str, str], key: str, words: str, now: Reading) -> Mapping[str, str]:
-    """Return the attributes as they are once `words` are written to a file that reads `now`."""
-    return {**attributes, key: scheduler_file(now, words) if key == "scheduler" else words}
+def _with(attributes: Mapping[str, str], key: str, text: str, now: Reading) -> Mapping[str, str]:
+    """Return the attributes as they are once `text` are written to a file that reads `now`."""
+    return {**attributes, key: scheduler_file(now, text) if key == "scheduler" else text}
 
 
 def _require_ours(change: Change) -> None:

@@ -71,13 +71,13 @@ def drive(node: Node, picture: Topology) -> Drive:
 
 
 def _facts(node: Node, own: Mapping[str, str]) -> list[Fact]:
-    found: list[Fact] = []
+    facts: list[Fact] = []
     if rotational := {"0": "no", "1": "yes"}.get(own.get("queue/rotational", "")):
-        found.append(Fact(label="Rotational", value=rotational))
+        facts.append(Fact(label="Rotational", value=rotational))
     if (zoned := own.get("queue/zoned", "none")) != "none":
-        found.append(Fact(label="Zoned", value=clean(zoned)))
+        facts.append(Fact(label="Zoned", value=clean(zoned)))
     if own.get("removable") == "1":
-        found.append(Fact(label="Removable", value="yes"))
+        facts.append(Fact(label="Removable", value="yes"))
     if path := node.udev.get("ID_PATH"):
-        found.append(Fact(label="Path", value=clean(path)))
-    return found
+        facts.append(Fact(label="Path", value=clean(path)))
+    return facts

@@ -84,8 +84,8 @@ def _kind(node: Node, table: Iterable[Segment]) -> str:
     """`crypt`, `multipath`, `linear`, ...; "" where nobody tells, or there are several."""
     kinds = {part.kind for part in table}
     uuid = node.attributes.get("dm/uuid", "")
-    told = next((kind for front, kind in _KINDS if uuid.startswith(front)), "")
-    return kinds.pop() if len(kinds) == 1 else told
+    output = next((kind for front, kind in _KINDS if uuid.startswith(front)), "")
+    return kinds.pop() if len(kinds) == 1 else output
 
 
 def _array(node: Node, picture: Topology, table: tuple[Segment, ...], states: tuple[Segment, ...]) -> Array:
@@ -127,14 +127,14 @@ def _health(kind: str, paths: Mapping[str, str], states: Sequence[Segment]) -> t
 
 def _failure(part: Segment) -> str:
     """Return why a target does not serve, by its status; "" where it does, or does not say."""
-    words = part.words
-    if part.kind in ("cache", "thin-pool") and words[:1] == ("Fail",):
+    args = part.words
+    if part.kind in ("cache", "thin-pool") and args[:1] == ("Fail",):
         return f"its {part.kind.replace('-', ' ')} has failed"
-    if part.kind in ("cache", "thin-pool") and "ro" in words[3:]:
+    if part.kind in ("cache", "thin-pool") and "ro" in args[3:]:
         return f"its {part.kind.replace('-', ' ')} is read-only: the metadata are damaged"
-    if part.kind == "vdo" and words[1:2] == ("read-only",):
+    if part.kind == "vdo" and args[1:2] == ("read-only",):
         return "VDO is read-only: it ran full, or its metadata are damaged"
-    if part.kind == "verity" and words[:1] == ("C",):
+    if part.kind == "verity" and args[:1] == ("C",):
         return "its data do not match their checksums"
     return ""
 
@@ -142,11 +142,11 @@ def _failure(part: Segment) -> str:
 def _used(states: Iterable[Segment]) -> Iterator[tuple[str, float]]:
     """Yield what is used of data and metadata of a thin pool, or of the data of a VDO volume, 0..1."""
     for part in states:
-        words = part.words
-        if part.kind == "thin-pool" and len(words) > 2:
-            pairs = [("metadata", *used_of(words[1])), ("data", *used_of(words[2]))]
-        elif part.kind == "vdo" and len(words) > 6:
-            pairs = [("data", number(words[5]), number(words[6]))]
+        args = part.words
+        if part.kind == "thin-pool" and len(args) > 2:
+            pairs = [("metadata", *used_of(args[1])), ("data", *used_of(args[2]))]
+        elif part.kind == "vdo" and len(args) > 6:
+            pairs = [("data", number(args[5]), number(args[6]))]
         else:
             continue
         yield from ((word, used / total) for word, used, total in pairs if used is not None and total)
@@ -175,11 +175,11 @@ def _members(node: Node, picture: Topology) -> Iterator[Target]:
 
 def _paths(picture: Topology, states: Iterable[Segment]) -> Mapping[str, str]:
     """Paths by their nodes: `active` or `failed`."""
-    found: dict[str, str] = {}
+    matches: dict[str, str] = {}
     for devno, letter in _PATH.findall("".join(f"{' '.join(part.words)} " for part in states)):
         node = picture.tree.by_devno(devno)
-        found[node.device if node is not None else devno] = {"A": "active", "F": "failed"}[letter]
-    return found
+        matches[node.device if node is not None else devno] = {"A": "active", "F": "failed"}[letter]
+    return matches
 
 
 def _lines(kind: str, table: tuple[Segment, ...], paths: Mapping[str, str]) -> Iterator[tuple[str, str]]:
@@ -197,12 +197,12 @@ def _lines(kind: str, table: tuple[Segment, ...], paths: Mapping[str, str]) -> I
         yield f"Path {at}", f"{path}, {state}"
 
 
-def _selector(words: tuple[str, ...]) -> str:
+def _selector(args: tuple[str, ...]) -> str:
     """How the paths of a group take turns, `service-time`: behind features, handler and groups, each with a count."""
     try:
-        at = 1 + int(words[0])
-        at += 1 + int(words[at])
-        return words[at + 2] if int(words[at]) else ""
+        at = 1 + int(args[0])
+        at += 1 + int(args[at])
+        return args[at + 2] if int(args[at]) else ""
     except (ValueError, IndexError):
         return ""
 

@@ -79,7 +79,7 @@ def _watts(text: str | None) -> str | None:
 def problems(module: Module) -> tuple[Problem, ...]:
     """What the module itself complains of."""
     where = f"{NAME}:{module.name}"
-    return tuple(Problem(where=where, message=f"{module.name}: {words}") for words in module.trouble)
+    return tuple(Problem(where=where, message=f"{module.name}: {text}") for text in module.trouble)
 
 
 def sector(volume: IoVolume, module: Module) -> int | None:

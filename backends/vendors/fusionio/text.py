@@ -46,16 +46,16 @@ def parse_status(text: str) -> Cards:
     for raw in text.splitlines()[:LINES]:
         line = raw.strip()
         indented = raw[:1] in (" ", "\t")
-        if not indented and (found := _ADAPTER.fullmatch(line)):
-            adapters.append(Adapter(kind=clean(found[1])))
+        if not indented and (match := _ADAPTER.fullmatch(line)):
+            adapters.append(Adapter(kind=clean(match[1])))
             at = "adapter"
-        elif not indented and (found := _VOLUME.fullmatch(line)):
+        elif not indented and (match := _VOLUME.fullmatch(line)):
             at = "volume" if modules else ""
             if modules:
-                one = IoVolume(name=found[1], state=clean(found[2]), kind=clean(found[3] or "") or None)
-                modules[-1] = replace(modules[-1], volumes=(*_others(modules[-1], one.name), one))
-        elif not indented and (found := _MODULE.fullmatch(line)):
-            modules.append(Module(name=found[1], state=clean(found[2])))
+                volume = IoVolume(name=match[1], state=clean(match[2]), kind=clean(match[3] or "") or None)
+                modules[-1] = replace(modules[-1], volumes=(*_others(modules[-1], volume.name), volume))
+        elif not indented and (match := _MODULE.fullmatch(line)):
+            modules.append(Module(name=match[1], state=clean(match[2])))
             at = "module"
         elif not indented and line.startswith("Driver version:"):
             driver = clean(line.partition(":")[2]) or None
@@ -75,16 +75,16 @@ _NONE = re.compile(r"^No .{1,40} found in this system", re.MULTILINE)
 
 def lacking(text: str) -> str:
     """What an answer lacks of all that it names; "" where it is whole, and where it says that there is nothing."""
-    told, count = parse_status(text), _FOUND.search(text)
+    cards, count = parse_status(text), _FOUND.search(text)
     if count is None:
-        return "" if _NONE.search(text) and not told.modules else "it does not say how many devices there are"
-    if len(told.modules) < int(count[1]):
-        return f"{count[1]} devices are found, and {len(told.modules)} told of"
-    if bare := [module.name for module in told.modules if module.state == "Attached" and not module.volumes]:
+        return "" if _NONE.search(text) and not cards.modules else "it does not say how many devices there are"
+    if len(cards.modules) < int(count[1]):
+        return f"{count[1]} devices are found, and {len(cards.modules)} told of"
+    if bare := [module.name for module in cards.modules if module.state == "Attached" and not module.volumes]:
         return f"{bare[0]} is attached, and no block device of it is told of"
-    named = {found[1] for line in text.splitlines()[:LINES] if (found := _LISTED.match(line.strip()))}
-    told_of = {module.name for module in told.modules}
-    told_of |= {each.name for module in told.modules for each in module.volumes if each.gigabytes is not None}
+    named = {match[1] for line in text.splitlines()[:LINES] if (match := _LISTED.match(line.strip()))}
+    told_of = {module.name for module in cards.modules}
+    told_of |= {each.name for module in cards.modules for each in module.volumes if each.gigabytes is not None}
     if untold := sorted(named - told_of):
         return f"{untold[0]} is named and not told of"
     return line_end(text)
@@ -92,10 +92,10 @@ def lacking(text: str) -> str:
 
 def _each_once(modules: list[Module]) -> tuple[Module, ...]:
     """The first of a name counts."""
-    found: dict[str, Module] = {}
+    matches: dict[str, Module] = {}
     for module in modules:
-        found.setdefault(module.name, module)
-    return tuple(found.values())
+        matches.setdefault(module.name, module)
+    return tuple(matches.values())
 
 
 def _others(module: Module, name: str) -> tuple[IoVolume, ...]:
@@ -103,8 +103,8 @@ def _others(module: Module, name: str) -> tuple[IoVolume, ...]:
 
 
 def _of_adapter(adapter: Adapter, line: str) -> Adapter:
-    if (found := _LISTED.match(line)) and found[1].startswith("fct"):
-        return replace(adapter, modules=tuple(dict.fromkeys((*adapter.modules, found[1]))))
+    if (match := _LISTED.match(line)) and match[1].startswith("fct"):
+        return replace(adapter, modules=tuple(dict.fromkeys((*adapter.modules, match[1]))))
     if adapter.product is None and (product := _PRODUCT.match(line)):
         serial = _SERIAL.search(line)
         return replace(adapter, product=clean(product[1]), serial=clean(serial[1]) if serial else None)
@@ -112,8 +112,8 @@ def _of_adapter(adapter: Adapter, line: str) -> Adapter:
     if key in _ADAPTER_WORDS:
         word: dict[str, Any] = {_ADAPTER_WORDS[key]: clean(value) or None}
         return replace(adapter, **word)
-    if found := _POWER.fullmatch(line):
-        return replace(adapter, power=clean(found[1]))
+    if match := _POWER.fullmatch(line):
+        return replace(adapter, power=clean(match[1]))
     return adapter
 
 
@@ -132,16 +132,16 @@ def _of_module(module: Module, line: str) -> Module:
         serial = _SERIAL.search(line)
         return replace(module, product=clean(product[1]), serial=clean(serial[1]) if serial else None)
     for shape, values in _SHAPES.items():
-        if found := shape.match(line):
-            return replace(module, **values(found))
+        if match := shape.match(line):
+            return replace(module, **values(match))
     return module
 
 
 def _of_volume(volume: IoVolume, line: str) -> IoVolume:
-    if found := _SIZE.match(line):
-        return replace(volume, gigabytes=float(found[1]))
-    if found := _FORMAT.match(line):
-        return replace(volume, sectors=int(found[1]), sector_bytes=int(found[2]))
+    if match := _SIZE.match(line):
+        return replace(volume, gigabytes=float(match[1]))
+    if match := _FORMAT.match(line):
+        return replace(volume, sectors=int(match[1]), sector_bytes=int(match[2]))
     return volume
 
 
@@ -149,23 +149,23 @@ def _number(text: str | None) -> float | None:
     return None if text is None else float(text)
 
 
-def _moved(found: re.Match[str]) -> dict[str, Any]:
-    return {"written_bytes" if found[1] == "written" else "read_bytes": int(found[2].replace(",", ""))}
+def _moved(match: re.Match[str]) -> dict[str, Any]:
+    return {"written_bytes" if match[1] == "written" else "read_bytes": int(match[2].replace(",", ""))}
 
 
 _SHAPES: Mapping[re.Pattern[str], Callable[[re.Match[str]], Mapping[str, Any]]] = {
-    _PCI: lambda found: {"pci": (f"{found[1]}:{found[2]}" if found[1] else found[2]).lower()},
-    _FIRMWARE: lambda found: {"firmware": f"{found[1]}, rev {found[2]}"},
-    _SIZE: lambda found: {"gigabytes": float(found[1])},
-    _FORMAT: lambda found: {"sectors": int(found[1]), "sector_bytes": int(found[2])},
-    _HEAT: lambda found: {"celsius": float(found[1]), "celsius_most": float(found[2])},
-    _RESERVE: lambda found: {
-        "reserve_state": clean(found[1]),
-        "reserve_percent": float(found[2]),
-        "reserve_warns": _number(found[3]),
+    _PCI: lambda match: {"pci": (f"{match[1]}:{match[2]}" if match[1] else match[2]).lower()},
+    _FIRMWARE: lambda match: {"firmware": f"{match[1]}, rev {match[2]}"},
+    _SIZE: lambda match: {"gigabytes": float(match[1])},
+    _FORMAT: lambda match: {"sectors": int(match[1]), "sector_bytes": int(match[2])},
+    _HEAT: lambda match: {"celsius": float(match[1]), "celsius_most": float(match[2])},
+    _RESERVE: lambda match: {
+        "reserve_state": clean(match[1]),
+        "reserve_percent": float(match[2]),
+        "reserve_warns": _number(match[3]),
     },
-    _ACTIVE: lambda found: {"active_percent": float(found[1])},
-    _LIFE: lambda found: {"rated_petabytes": float(found[1]), "life_percent": _number(found[2])},
+    _ACTIVE: lambda match: {"active_percent": float(match[1])},
+    _LIFE: lambda match: {"rated_petabytes": float(match[1]), "life_percent": _number(match[2])},
     _MOVED: _moved,
 }
 """By the shape of a line of a module: the facts in it."""
@@ -185,10 +185,10 @@ def parse_document(text: str) -> Cards:
     adapters: list[Adapter] = []
     modules: dict[str, Module] = {}
     for row in rows(table(document(text)).get("adapter"), _MOST):
-        own = [one for each in rows(row.get("iomemory"), _MOST) if (one := _module(each)) is not None]
-        for one in own:
-            modules.setdefault(one.name, one)
-        adapters.append(_adapter(row, tuple(dict.fromkeys(one.name for one in own))))
+        own = [module for each in rows(row.get("iomemory"), _MOST) if (module := _module(each)) is not None]
+        for module in own:
+            modules.setdefault(module.name, module)
+        adapters.append(_adapter(row, tuple(dict.fromkeys(other_module.name for other_module in own))))
     return Cards(adapters=tuple(adapters), modules=tuple(modules.values()))
 
 
@@ -208,22 +208,22 @@ def together(text: Cards, document: Cards) -> Cards:
     )
 
 
-def _module_of_both(one: Module, other: Module | None) -> Module:
+def _module_of_both(module: Module, other: Module | None) -> Module:
     if other is None:
-        return one
+        return module
     volumes = {each.name: each for each in other.volumes}
-    both = tuple(_filled(each, volumes.pop(each.name, None)) for each in one.volumes)
-    return replace(_filled(one, other), volumes=(*both, *volumes.values()))
+    both = tuple(_filled(each, volumes.pop(each.name, None)) for each in module.volumes)
+    return replace(_filled(module, other), volumes=(*both, *volumes.values()))
 
 
-def _filled(one: Known, other: Known | None) -> Known:
+def _filled(known: Known, other: Known | None) -> Known:
     """What the one does not tell, from the other."""
     if other is None:
-        return one
+        return known
     missing = {
-        field.name: getattr(other, field.name) for field in fields(one) if getattr(one, field.name) in (None, ())
+        field.name: getattr(other, field.name) for field in fields(known) if getattr(known, field.name) in (None, ())
     }
-    return replace(one, **missing)
+    return replace(known, **missing)
 
 
 def _adapter(row: Mapping[str, object], modules: tuple[str, ...]) -> Adapter:
@@ -251,7 +251,7 @@ def _module(row: Mapping[str, object]) -> Module | None:
         active_percent=None if active is None else float(active),
         throttling=word(row.get("write_throttling_state"), 200),
         trouble=tuple(filter(None, (word(row.get("current_errors"), 200), word(row.get("current_warnings"), 200)))),
-        volumes=tuple(one for each in rows(row.get("vsu"), _MOST) if (one := _volume(each)) is not None),
+        volumes=tuple(volume for each in rows(row.get("vsu"), _MOST) if (volume := _volume(each)) is not None),
     )
 
 

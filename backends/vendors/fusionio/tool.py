@@ -76,10 +76,10 @@ async def ask(host: Host, status: str | None) -> Cards:
     if status is None:
         return Cards()
     text, document = await asyncio.gather(
-        *(_heard(host, whole, status, *words) for words, whole in zip(READS, (WHOLE_TEXT, WHOLE_JSON), strict=True))
+        *(_heard(host, whole, status, *args) for args, whole in zip(READS, (WHOLE_TEXT, WHOLE_JSON), strict=True))
     )
-    found = together(parse_status(text.text), parse_document("" if document.cut else document.text))
-    return replace(found, cut=told_once((text, document)))
+    cards = together(parse_status(text.text), parse_document("" if document.cut else document.text))
+    return replace(cards, cut=told_once((text, document)))
 
 
 async def _heard(host: Host, whole: CompletenessCheck, *argv: str) -> ToolOutput:
@@ -94,5 +94,5 @@ async def _heard(host: Host, whole: CompletenessCheck, *argv: str) -> ToolOutput
     return judged(whole, command, "fusionio", done)
 
 
-ROOT_READS: RootReads = {(STATUS,): tuple(tuple(map(re.escape, words)) for words in READS)}
+ROOT_READS: RootReads = {(STATUS,): tuple(tuple(map(re.escape, args)) for args in READS)}
 """What root starts for a user: it reads, and changes nothing."""

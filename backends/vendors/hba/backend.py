@@ -34,39 +34,39 @@ class HbaBackend:
         if not self._functions:
             return Inventory()
         known, problems = await names(self._host, [function.address for function in self._functions])
-        found = (
+        controllers = (
             controller(function, known.get(function.address, Named()), self._tool(function))
             for function in self._functions
         )
-        return Inventory(controllers=tuple(found), problems=problems)
+        return Inventory(controllers=tuple(controllers), problems=problems)
 
-    async def complete(self, found: Inventory) -> Inventory:
+    async def complete(self, inventory: Inventory) -> Inventory:
         """What all vendors found, with drives hung from their controllers and with what unmanaged cards say themselves.
 
         The firmware of a card is asked only here, once, and only when no vendor's backend has the card.
         """
         if not self._functions:
-            return found
+            return inventory
         asking = await self._asking()
         for function in self._functions:
-            if asking is not None and self._unmanaged(found, function):
-                found = await self._asked(found, function, asking)
-        return placed(found, self._functions, await self._paths(found))
+            if asking is not None and self._unmanaged(inventory, function):
+                inventory = await self._asked(inventory, function, asking)
+        return placed(inventory, self._functions, await self._paths(inventory))
 
-    async def _paths(self, found: Inventory) -> Mapping[str, str]:
+    async def _paths(self, inventory: Inventory) -> Mapping[str, str]:
         """Where in sysfs the drives are that have no controller yet, by node."""
-        nodes = [drive.device for drive in found.drives if drive.controller is None and drive.device is not None]
+        nodes = [drive.device for drive in inventory.drives if drive.controller is None and drive.device is not None]
         links = {node: await self._host.link(f"/sys/block/{node.removeprefix('/dev/')}") for node in nodes}
         return {node: path for node, path in links.items() if path is not None}
 
     async def diagnose(self) -> tuple[Problem, ...]:
         """Cards without the tool that manages them, on too narrow a link, or that cannot be asked."""
-        found = await functions(self._host)
+        matches = await functions(self._host)
         known, _ = await names(self._host, ())
-        named = [(one, known.get(one.address, Named())) for one in found]
+        named = [(function, known.get(function.address, Named())) for function in matches]
         problems = [*unmanaged(self._host, named), *narrow(named)]
         asking = self._host.firmware
-        cards = [one for one in named if one[0].driver == ASKED and self._tool(one[0]) is None]
+        cards = [pair for pair in named if pair[0].driver == ASKED and self._tool(pair[0]) is None]
         if cards and asking is not None:
             problems += silent(cards, await asking.firmware_reachable())
         return tuple(problems)
@@ -79,21 +79,23 @@ class HbaBackend:
             return None
         return asking if await asking.firmware_reachable() is None else None
 
-    async def _asked(self, found: Inventory, function: Function, asking: FirmwareQueryHost) -> Inventory:
+    async def _asked(self, inventory: Inventory, function: Function, asking: FirmwareQueryHost) -> Inventory:
         from backends.vendors.hba.firmware.query import look as ask
 
         try:
             contents = await ask(asking, function.hosts[0].number, function.address)
         except RaidbenchError as error:
             problem = Problem(where=f"{NAME}:{function.address}", message=error.message, hint=error.hint)
-            return found.merge(Inventory(problems=(problem,)))
+            return inventory.merge(Inventory(problems=(problem,)))
         tool = tool_of(function)
         why = f"none: {tool.name} is not found" if tool is not None and self._tool(function) is None else "none"
-        return enriched(found, function, contents, why, Topology(tree=await read_tree(self._host)))
+        return enriched(inventory, function, contents, why, Topology(tree=await read_tree(self._host)))
 
-    def _unmanaged(self, found: Inventory, function: Function) -> bool:
+    def _unmanaged(self, inventory: Inventory, function: Function) -> bool:
         """Whether this is a card to ask: one that no vendor's backend has."""
-        mine: Controller | None = next((one for one in found.controllers if one.pci == function.address), None)
+        mine: Controller | None = next(
+            (controller for controller in inventory.controllers if controller.pci == function.address), None
+        )
         return function.driver == ASKED and bool(function.hosts) and mine is not None and mine.target.backend == NAME
 
     def _tool(self, function: Function) -> str | None:

@@ -106,15 +106,15 @@ async def functions(host: Host) -> tuple[Function, ...]:
     classes = await host.read_many([f"{path}/class" for path in paths])
     storage = {path: kind for path in paths if (kind := _kind(classes.get(f"{path}/class"))) in KINDS}
     hosts = await _hosts(host)
-    found = await asyncio.gather(*(_function(host, path, kind, hosts) for path, kind in storage.items()))
-    return tuple(one for one in found if one.driver not in _DISKS_THEMSELVES)
+    matches = await asyncio.gather(*(_function(host, path, kind, hosts) for path, kind in storage.items()))
+    return tuple(function for function in matches if function.driver not in _DISKS_THEMSELVES)
 
 
 async def _function(host: Host, path: str, kind: str, hosts: tuple[ScsiHost, ...]) -> Function:
     own = await host.read_many([f"{path}/{name}" for name in _ATTRIBUTES])
     said = {name: clean(own.get(f"{path}/{name}", "")) for name in _ATTRIBUTES}
     real = await host.link(path) or path
-    mine = tuple(one for one in hosts if one.path.startswith(f"{real}/"))
+    mine = tuple(scsi_host for scsi_host in hosts if scsi_host.path.startswith(f"{real}/"))
     driver = await _driver(host, path, real, mine)
     return Function(
         address=path.rsplit("/", 1)[1],
@@ -134,25 +134,27 @@ async def _function(host: Host, path: str, kind: str, hosts: tuple[ScsiHost, ...
 
 async def _driver(host: Host, path: str, real: str, hosts: tuple[ScsiHost, ...]) -> str | None:
     """The driver that speaks to the card. Of a virtio function it is the one behind virtio-pci."""
-    named = next((one.attributes["proc_name"] for one in hosts if "proc_name" in one.attributes), None)
+    named = next(
+        (scsi_host.attributes["proc_name"] for scsi_host in hosts if "proc_name" in scsi_host.attributes), None
+    )
     bound = await host.link(f"{path}/driver")
     name = bound.rsplit("/", 1)[1] if bound else None
     if name == "virtio-pci":
-        inner = [await host.link(f"{one}/driver") for one in await host.list(f"{real}/virtio*")]
-        return named or next((one.rsplit("/", 1)[1] for one in inner if one), name)
+        inner = [await host.link(f"{name}/driver") for name in await host.list(f"{real}/virtio*")]
+        return named or next((name.rsplit("/", 1)[1] for name in inner if name), name)
     return name or named
 
 
 async def _hosts(host: Host) -> tuple[ScsiHost, ...]:
     paths = [path for path in await host.list("/sys/class/scsi_host/host*") if path.rsplit("host", 1)[1].isdigit()]
     said = await host.read_many([f"{path}/{name}" for path in paths for name in _HOST_ATTRIBUTES])
-    found = []
+    scsi_hosts = []
     for path in paths:
         pairs = ((name, clean(said.get(f"{path}/{name}", ""))) for name in _HOST_ATTRIBUTES)
         attributes = {name: value for name, value in pairs if value}
         number = int(path.rsplit("host", 1)[1])
-        found.append(ScsiHost(number=number, path=await host.link(path) or path, attributes=attributes))
-    return tuple(sorted(found, key=lambda one: one.number))
+        scsi_hosts.append(ScsiHost(number=number, path=await host.link(path) or path, attributes=attributes))
+    return tuple(sorted(scsi_hosts, key=lambda scsi_host: scsi_host.number))
 
 
 def _kind(text: str | None) -> str:

@@ -77,9 +77,9 @@ def _span(numbers: list[int]) -> str | None:
     return ", ".join(f"host{number}" for number in numbers) or None
 
 
-def placed(found: Inventory, functions: Iterable[Function], paths: Mapping[str, str]) -> Inventory:
+def placed(inventory: Inventory, functions: Iterable[Function], paths: Mapping[str, str]) -> Inventory:
     """The drives without a controller, hung from the one that their path in sysfs, by node, leads through."""
-    by_path = {f"{function.path}/": _known(found, function.address) for function in functions}
+    by_path = {f"{function.path}/": _known(inventory, function.address) for function in functions}
 
     def at(device: str | None) -> Target | None:
         path = paths.get(device or "", "")
@@ -89,15 +89,17 @@ def placed(found: Inventory, functions: Iterable[Function], paths: Mapping[str, 
         owner = at(drive.device) if drive.controller is None else None
         return drive if owner is None else replace(drive, controller=owner)
 
-    return replace(found, drives=tuple(hung(drive) for drive in found.drives))
+    return replace(inventory, drives=tuple(hung(drive) for drive in inventory.drives))
 
 
-def _known(found: Inventory, address: str) -> Target | None:
+def _known(inventory: Inventory, address: str) -> Target | None:
     """The controller at a PCI address, whichever backend has it."""
-    return next((one.target for one in found.controllers if one.pci == address), None)
+    return next((controller.target for controller in inventory.controllers if controller.pci == address), None)
 
 
-def enriched(found: Inventory, function: Function, contents: CardSnapshot, why: str, picture: Topology) -> Inventory:
+def enriched(
+    inventory: Inventory, function: Function, contents: CardSnapshot, why: str, picture: Topology
+) -> Inventory:
     """The inventory with what the firmware of one card says of the card, its arrays and its drives.
 
     `why` says why none of it can be set.
@@ -119,10 +121,13 @@ def enriched(found: Inventory, function: Function, contents: CardSnapshot, why: 
     card = told.controllers[0]
     problems = tuple(replace(problem, where=str(owner)) for problem in told.problems)
     return Inventory(
-        controllers=tuple(_merged(one, card, reason) if one.target == owner else one for one in found.controllers),
-        arrays=found.arrays + arrays,
-        drives=found.drives + drives,
-        problems=found.problems + problems,
+        controllers=tuple(
+            _merged(controller, card, reason) if controller.target == owner else controller
+            for controller in inventory.controllers
+        ),
+        arrays=inventory.arrays + arrays,
+        drives=inventory.drives + drives,
+        problems=inventory.problems + problems,
     )
 
 

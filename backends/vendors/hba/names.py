@@ -122,21 +122,21 @@ async def names(host: Host, addresses: Iterable[str]) -> tuple[Mapping[str, Name
     if program is None:
         return {}, ()
     command = Command(argv=(program, "-D", "-nn", "-vmm"), timeout=20)
-    told = await hear(host, WHOLE, command, "hba")
-    known = parse_lspci(told.text.rpartition("\n\n")[0] if told.cut else told.text)
+    tool_output = await hear(host, WHOLE, command, "hba")
+    known = parse_lspci(tool_output.text.rpartition("\n\n")[0] if tool_output.cut else tool_output.text)
     untold = [address for address in addresses if address not in known]
-    problem = told.problem
+    problem = tool_output.problem
     if problem is None and untold:
         problem = cut_problem("hba", command, f"{untold[0]} is not in it")
     if problem is None or not untold:
         return known, ()
-    words = f"{problem.message} {', '.join(untold)}: called by the chip, not by the board."
-    return known, (Problem(where=problem.where, message=words, hint=problem.hint),)
+    text = f"{problem.message} {', '.join(untold)}: called by the chip, not by the board."
+    return known, (Problem(where=problem.where, message=text, hint=problem.hint),)
 
 
 def parse_lspci(text: str) -> dict[str, Named]:
     """Names by address in what `lspci -D -nn -vmm` prints: records of `Key:<tab>Value` apart by empty lines."""
-    found: dict[str, Named] = {}
+    matches: dict[str, Named] = {}
     for record in re.split(r"\n\s*\n", text):
         fields: dict[str, str] = {}
         for line in record.splitlines():
@@ -144,13 +144,13 @@ def parse_lspci(text: str) -> dict[str, Named]:
             fields.setdefault(key.strip(), value.strip())
         address = fields.get("Slot", "")
         if address:
-            found[clean(address, 32)] = Named(
+            matches[clean(address, 32)] = Named(
                 vendor=_name(fields.get("Vendor")),
                 device=_name(fields.get("Device")),
                 board_vendor=_name(fields.get("SVendor")),
                 board=_name(fields.get("SDevice")),
             )
-    return found
+    return matches
 
 
 def _name(text: str | None) -> str | None:

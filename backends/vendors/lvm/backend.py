@@ -80,10 +80,10 @@ class Lvm:
             return Inventory(arrays=plain_arrays(picture, told.message), problems=(problem,))
         groups = by_group(told.volumes)
         shown = [volume for volume in told.volumes if is_shown(volume)]
-        self._outlines = {one.address: outline_of(one, groups[one.group]) for one in shown}
-        arrays = tuple(array_of(one, groups[one.group], picture) for one in shown)
-        words = f"{told.strange} lines of lvs tell of no volume that could be understood."
-        problems = (Problem(where=NAME, message=words),) if told.strange else ()
+        self._outlines = {lv_facts.address: outline_of(lv_facts, groups[lv_facts.group]) for lv_facts in shown}
+        arrays = tuple(array_of(lv_facts, groups[lv_facts.group], picture) for lv_facts in shown)
+        text = f"{told.strange} lines of lvs tell of no volume that could be understood."
+        problems = (Problem(where=NAME, message=text),) if told.strange else ()
         if told.silent is None:
             return Inventory(arrays=arrays, problems=problems)
         rest = plain_arrays(picture, told.silent.message, without=groups)
@@ -160,17 +160,17 @@ class Lvm:
     async def diagnose(self) -> tuple[Problem, ...]:
         """What is missing, and groups and volumes that need somebody."""
         try:
-            found = await self.inventory()
+            inventory = await self.inventory()
             volumes = (await ask_lvs(self._host)).volumes
         except RaidbenchError as error:
             return (Problem(where=NAME, message=error.message, hint=error.hint),)
-        problems = [*found.problems]
+        problems = [*inventory.problems]
         for group, members in by_group(volumes).items():
             missing = next(iter(members.values())).number("vg_missing_pv_count")
             if missing:
-                words = f"The volume group {group} misses {missing} physical volume{'s' if missing > 1 else ''}."
-                problems.append(Problem(where=NAME, message=words, hint="`pvs` and `vgs` tell which; see lvmraid(7)."))
-        for array in found.arrays:
+                text = f"The volume group {group} misses {missing} physical volume{'s' if missing > 1 else ''}."
+                problems.append(Problem(where=NAME, message=text, hint="`pvs` and `vgs` tell which; see lvmraid(7)."))
+        for array in inventory.arrays:
             if array.why not in ("", "not active"):
                 problems.append(Problem(where=str(array.target), message=f"{array.target}: {array.why}."))
         return tuple(problems)
@@ -198,11 +198,13 @@ class Lvm:
         """The volume as it is now, and what stands against changing it."""
         if target.backend != NAME:
             raise not_found(target)
-        told, (tables, cut) = await asyncio.gather(ask_lvs(self._host), self._loaded())
-        groups = by_group(told.volumes)
-        volume = next((one for one in told.volumes if one.address == target.address and is_shown(one)), None)
+        answer, (tables, cut) = await asyncio.gather(ask_lvs(self._host), self._loaded())
+        groups = by_group(answer.volumes)
+        volume = next(
+            (lv_facts for lv_facts in answer.volumes if lv_facts.address == target.address and is_shown(lv_facts)), None
+        )
         if volume is None:
-            raise gone(target) if told.silent is None else told.silent
+            raise gone(target) if answer.silent is None else answer.silent
         if self._page is None:
             self._page = await page_bytes(self._host)
         group = groups[volume.group]
@@ -219,7 +221,9 @@ class Lvm:
             lvchange=lvchange,
             lvconvert=self._host.which(("lvconvert",)),
             why_not=cut or await denial_of(self._host, lvchange),
-            silent="" if told.silent is None else f"lvchange would wait for ever: {told.silent.message.rstrip('.')}",
+            silent=""
+            if answer.silent is None
+            else f"lvchange would wait for ever: {answer.silent.message.rstrip('.')}",
             redundant=cache is not None and (_is_raid(cache, group) or await self._on_arrays(on)),
             cache_on=", ".join(on),
             page_bytes=self._page,
@@ -243,7 +247,7 @@ class Lvm:
 
 def _silence(error: ToolTimeoutError, unknown: tuple[Array, ...]) -> Problem:
     """What kept LVM waiting, and what is not known for that."""
-    names = [one.name or "" for one in unknown]
+    names = [array.name or "" for array in unknown]
     rest = f" Of {', '.join(names[:12])}{', ...' if len(names) > 12 else ''} only names and sizes are known."
     return Problem(where=NAME, message=error.message + (rest if names else ""), hint=error.hint)
 
@@ -262,11 +266,11 @@ def _identity(view: LvView) -> Identity:
 
 def _is_raid(cache: LvFacts, group: Mapping[str, LvFacts]) -> bool:
     """Whether a cache outlives a disk by itself: data and metadata are RAIDs, or lie on one that is a hidden volume."""
-    parts = [group.get(cache.told.get(one, "").strip("[]")) for one in ("data_lv", "metadata_lv")]
+    parts = [group.get(cache.told.get(literal, "").strip("[]")) for literal in ("data_lv", "metadata_lv")]
     whole = [part for part in parts if part is not None] or [cache]
     lower = ([group[place] for place in part.places if place in group] for part in whole)
-    return all(one.level in _REDUNDANT or (below and all(each.level in _REDUNDANT for each in below))
-               for one, below in zip(whole, lower, strict=True))  # fmt: skip
+    return all(lv_facts.level in _REDUNDANT or (below and all(each.level in _REDUNDANT for each in below))
+               for lv_facts, below in zip(whole, lower, strict=True))  # fmt: skip
 
 
 def _in_order(view: LvView, values: Mapping[str, str]) -> list[str]:
@@ -283,12 +287,12 @@ def _with(view: LvView, key: str, value: str) -> LvView:
     """The view with a tunable of its cache, or a rate, as it will be."""
     volume = view.volume
     if key in RATES:
-        told = {RATES[key]: value if value.isdigit() else "0"}
+        fields = {RATES[key]: value if value.isdigit() else "0"}
     elif volume.kind == "writecache":
         kept = {name: text for name, text in volume.settings.items() if name != key}
         if value.isdigit():
             kept[key] = value
-        told = {"cache_settings": ",".join(f"{name}={one}" for name, one in kept.items())}
+        fields = {"cache_settings": ",".join(f"{name}={one}" for name, one in kept.items())}
     else:
         return view
-    return replace(view, volume=replace(volume, told={**volume.told, **told}))
+    return replace(view, volume=replace(volume, told={**volume.told, **fields}))

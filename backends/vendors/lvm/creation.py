@@ -125,7 +125,7 @@ def plan_volume(wish: ArrayRequest, room: GroupRoom, *, lvcreate: str, assume_cl
         *(*_SURE, "--extents", str(each * data), "--addtag", tag, "--name", wish.name, room.name),
         *(drive.place for drive in wish.drives),
     )
-    told = [
+    lines = [
         *warnings,
         "Only extents that no volume has are taken; no other volume is touched. A volume that was removed from them "
         "cannot be brought back (vgcfgrestore) once this one was written to.",
@@ -133,7 +133,7 @@ def plan_volume(wish: ArrayRequest, room: GroupRoom, *, lvcreate: str, assume_cl
         "answers that question.",
     ]
     if room.one_disk:
-        told.append(f"{', '.join(room.one_disk)} lies on the same disk as another of these, so stripes share it.")
+        lines.append(f"{', '.join(room.one_disk)} lies on the same disk as another of these, so stripes share it.")
     return ArrayPlan(
         wish=ArrayRequest(
             level=wish.level,
@@ -149,7 +149,7 @@ def plan_volume(wish: ArrayRequest, room: GroupRoom, *, lvcreate: str, assume_cl
         data_drives=data,
         seconds=_CREATE_SECONDS,
         initialising=_initialising(wish.level, each * room.extent_bytes, assume_clean=clean_now),
-        warnings=tuple(told),
+        warnings=tuple(lines),
         uuids=(room.uuid, tag),
         before=room.before,
         locks=(lock_of(room.uuid),),
@@ -166,14 +166,14 @@ def removing(lvremove: str, address: str, uuid: str, tag: str) -> ChangeStep:
 
     It ends with 0 and removes nothing where they are others. `--yes` answers whether an active volume is to go.
     """
-    told = f"lv_uuid={uuid} && lv_tags={tag} && lv_role!=origin"
-    return ChangeStep(argv=(lvremove, "--yes", *AT_ONCE, "--select", told, address))
+    output = f"lv_uuid={uuid} && lv_tags={tag} && lv_role!=origin"
+    return ChangeStep(argv=(lvremove, "--yes", *AT_ONCE, "--select", output, address))
 
 
 def require_steps(steps: Sequence[ChangeStep], group: str, tools: Collection[str | None]) -> None:
     """Raises RefusedError for what neither makes nor removes a volume in this group."""
     for step in steps:
-        found = next((one for each in _STEPS if (one := each.fullmatch(" ".join(step.argv)))), None)
+        found = next((match for each in _STEPS if (match := each.fullmatch(" ".join(step.argv)))), None)
         if found is None or found["group"] != group or found["tool"] not in tools:
             raise RefusedError(f"A step neither makes nor removes a volume of {group}: {clean(step.shown(), 200)}")
 
@@ -227,13 +227,13 @@ def _extents(wish: ArrayRequest, room: GroupRoom, data: int) -> int:
 
 def _layout(level: Level, count: int, data: int, strip: int | None, *, nosync: bool) -> tuple[str, ...]:
     """Images and stripes in lvcreate's words: without those that carry parity or copies."""
-    words: list[str] = []
+    parts: list[str] = []
     if level in (Level.RAID1, Level.RAID10):
-        words += ["--mirrors", str(count - 1 if level is Level.RAID1 else 1)]
-    words += ["--nosync"] if nosync else []
+        parts += ["--mirrors", str(count - 1 if level is Level.RAID1 else 1)]
+    parts += ["--nosync"] if nosync else []
     if strip is not None:
-        words += ["--stripes", str(data), "--stripesize", f"{strip // 1024}k"]
-    return tuple(words)
+        parts += ["--stripes", str(data), "--stripesize", f"{strip // 1024}k"]
+    return tuple(parts)
 
 
 def _initialising(level: Level, each: int, *, assume_clean: bool) -> str:
@@ -263,36 +263,37 @@ def find_volume(
 ) -> ArrayMatch:
     """What is there now of a volume; see `BuildsArrays.find_made`. `volumes`, `disks`: all that LVM tells, whole."""
     try:
-        found = _volume(array, volumes, disks)
-        if found is None:
-            words = f"The group {_group(array)} has no volume with its tag or its name."
-            return ArrayMatch(standing=ArrayMatchState.ABSENT, words=words, locks=(lock_of(array.uuids[0]),))
-        group = {one.name: one for one in volumes if one.group_uuid == array.uuids[0]}
-        _require_as_made(array, found, group, {pv.uuid: pv.name for pv in disks})
+        lv_facts = _volume(array, volumes, disks)
+        if lv_facts is None:
+            text = f"The group {_group(array)} has no volume with its tag or its name."
+            return ArrayMatch(standing=ArrayMatchState.ABSENT, words=text, locks=(lock_of(array.uuids[0]),))
+        group = {volume.name: volume for volume in volumes if volume.group_uuid == array.uuids[0]}
+        _require_as_made(array, lv_facts, group, {pv.uuid: pv.name for pv in disks})
     except ForeignArrayError as reason:
         return ArrayMatch(standing=ArrayMatchState.UNKNOWN, words=str(reason))
-    words = (
-        f"{found.address} is it: UUID {found.uuid}, {array.level.name} over these {len(array.members)} physical volumes"
+    text = (
+        f"{lv_facts.address} is it: UUID {lv_facts.uuid}, {array.level.name} over these {len(array.members)} "
+        "physical volumes"
     )
-    known = (*array.uuids[:2], found.uuid)
-    node = picture.tree.nodes.get(found.kernel or "")
+    known = (*array.uuids[:2], lv_facts.uuid)
+    node = picture.tree.nodes.get(lv_facts.kernel or "")
     if node is None:  # what lies on it cannot be looked at: it is not removed
         return ArrayMatch(
             standing=ArrayMatchState.WHOLE,
-            words=f"{words}. It is not active (`lvchange --activate y {found.address}`).",
-            target=target_of(found.address),
+            words=f"{text}. It is not active (`lvchange --activate y {lv_facts.address}`).",
+            target=target_of(lv_facts.address),
             locks=(lock_of(array.uuids[0]),),
             uuids=known,
         )
     return ArrayMatch(
         standing=ArrayMatchState.WHOLE,
-        words=f"{words}.",
-        target=target_of(found.address),
+        words=f"{text}.",
+        target=target_of(lv_facts.address),
         device=node.device,
         looked_at=(node.device,),
         locks=tuple(sorted(with_disk(lock_of(array.uuids[0]), identity(node)).splitlines())),
         uuids=known,
-        remove=(removing(lvremove, found.address, found.uuid, array.uuids[1]),),
+        remove=(removing(lvremove, lv_facts.address, lv_facts.uuid, array.uuids[1]),),
     )
 
 
@@ -310,12 +311,18 @@ def _volume(array: CreatedArray, volumes: Sequence[LvFacts], disks: Sequence[PvF
         raise ForeignArrayError(f"Its volume group is called {own[0].group} now, not {_group(array)}.")
     if len({pv.group_uuid for pv in disks if pv.group == own[0].group}) > 1:
         raise ForeignArrayError(f"Several volume groups are called {own[0].group}.")
-    there = [one for one in volumes if one.group_uuid == group_uuid and not one.hidden]  # parts bear its tag too
+    there = [
+        lv_facts for lv_facts in volumes if lv_facts.group_uuid == group_uuid and not lv_facts.hidden
+    ]  # parts bear its tag too
     uuid = array.uuids[2] if len(array.uuids) > 2 else None
-    tagged = [one for one in there if tag in _tags(one)]
+    tagged = [lv_facts for lv_facts in there if tag in _tags(lv_facts)]
     if len(tagged) > 1:
         raise ForeignArrayError(f"Several volumes bear its tag: {', '.join(one.address for one in tagged[:4])}.")
-    found = tagged[0] if tagged else next((one for one in there if one.uuid == uuid or one.name == array.name), None)
+    found = (
+        tagged[0]
+        if tagged
+        else next((lv_facts for lv_facts in there if lv_facts.uuid == uuid or lv_facts.name == array.name), None)
+    )
     if found is None:
         return None
     if not tagged:
@@ -334,25 +341,27 @@ def _tags(volume: LvFacts) -> tuple[str, ...]:
 
 
 def _require_as_made(
-    array: CreatedArray, found: LvFacts, group: Mapping[str, LvFacts], nodes: Mapping[str, str]
+    array: CreatedArray, lv_facts: LvFacts, group: Mapping[str, LvFacts], nodes: Mapping[str, str]
 ) -> None:
     """Raises NotItsOwnError where its segments are not those that it was made with, or something hangs on it."""
-    where = found.address
-    if TYPES.get(array.level) not in (found.kind, found.level):
-        raise ForeignArrayError(f"{where} is {clean(found.kind, 40)} now, not {array.level.name} as it was made.")
-    if (found.told.get("lv_attr") or "?")[0] not in _PLAIN or found.told.get("lv_role") != "public":
-        role = clean(found.told.get("lv_role", "unknown"), 80)
+    where = lv_facts.address
+    if TYPES.get(array.level) not in (lv_facts.kind, lv_facts.level):
+        raise ForeignArrayError(f"{where} is {clean(lv_facts.kind, 40)} now, not {array.level.name} as it was made.")
+    if (lv_facts.told.get("lv_attr") or "?")[0] not in _PLAIN or lv_facts.told.get("lv_role") != "public":
+        role = clean(lv_facts.told.get("lv_role", "unknown"), 80)
         raise ForeignArrayError(f"{where} is a part of something by now, or something is made of it ({role}).")
-    size = found.number("lv_size")
+    size = lv_facts.number("lv_size")
     if size is None or size != array.size_bytes:
         raise ForeignArrayError(
             f"{where} has {size_words(size)} now, not {size_words(array.size_bytes)} as it was made."
         )
-    if found.number("stripes") != len(array.members):
-        raise ForeignArrayError(f"{where} has {found.number('stripes')} stripes or images, not {len(array.members)}.")
-    if (found.number("stripe_size") or None) != array.strip_bytes:
-        raise ForeignArrayError(f"{where} has stripes of {size_words(found.number('stripe_size'))}.")
-    places = sorted(nodes_of(found, group))
+    if lv_facts.number("stripes") != len(array.members):
+        raise ForeignArrayError(
+            f"{where} has {lv_facts.number('stripes')} stripes or images, not {len(array.members)}."
+        )
+    if (lv_facts.number("stripe_size") or None) != array.strip_bytes:
+        raise ForeignArrayError(f"{where} has stripes of {size_words(lv_facts.number('stripe_size'))}.")
+    places = sorted(nodes_of(lv_facts, group))
     if places != sorted(nodes.get(member.serial or "", "?") for member in array.members):
         raise ForeignArrayError(
             f"{where} lies on {', '.join(places) or 'nothing that is told'}, not where it was made."
@@ -377,8 +386,8 @@ async def ask_pvs(host: Host) -> tuple[PvFacts, ...]:
         raise ToolFailedError("pvs is not installed, so nothing is known of volume groups.", hint="Install lvm2.")
     command = Command(argv=(tool, *PVS), timeout=SECONDS, stall=STALL)
     done = await host.run(command)
-    found, strange = parse_pvs(done.stdout)
-    if not found and done.returncode != 0:
+    pv_facts, strange = parse_pvs(done.stdout)
+    if not pv_facts and done.returncode != 0:
         if not host.is_root:
             raise ToolFailedError("LVM tells root alone of its groups.", hint="Start raidbench with sudo.")
         raise ToolFailedError(words_of(done, "pvs"), evidence=evidence_of(command, done))
@@ -389,7 +398,7 @@ async def ask_pvs(host: Host) -> tuple[PvFacts, ...]:
         raise ToolFailedError(
             f"{strange} lines of pvs tell of nothing that could be understood.", evidence=evidence_of(command, done)
         )
-    return found
+    return pv_facts
 
 
 async def group_candidates(host: Host) -> tuple[Candidate, ...]:
@@ -403,7 +412,7 @@ async def plan_in_group(host: Host, wish: ArrayRequest, group: Target | None, *,
     lvcreate = host.which((TOOLS[0],))
     if lvcreate is None or group is None:
         raise BlockedError("lvcreate is not installed.", hint="Install lvm2.")
-    volumes, told, picture = await asyncio.gather(ask_pvs(host), _whole_lvs(host), look(host))
+    volumes, answer, picture = await asyncio.gather(ask_pvs(host), _whole_lvs(host), look(host))
     require_still_free(wish, candidates_in(volumes, picture))
     own = next(pv for pv in volumes if pv.uuid == wish.drives[0].serial)
     named = [pv for pv in volumes if pv.group == own.group]
@@ -411,13 +420,13 @@ async def plan_in_group(host: Host, wish: ArrayRequest, group: Target | None, *,
         raise BlockedError(f"Several volume groups are called {own.group}.", hint="Rename one (vgrename).")
     if why := why_no_volume(own):
         raise BlockedError(f"{why[0][:1].upper()}{why[0][1:]}.")
-    inside = [one for one in told.volumes if one.group_uuid == own.group_uuid]
+    inside = [lv_facts for lv_facts in answer.volumes if lv_facts.group_uuid == own.group_uuid]
     room = GroupRoom(
         name=own.group,
         uuid=own.group_uuid,
         extent_bytes=own.extent_bytes,
-        volumes=frozenset(one.name for one in inside),
-        before=tuple(sorted(one.uuid for one in inside if not one.hidden)),
+        volumes=frozenset(lv_facts.name for lv_facts in inside),
+        before=tuple(sorted(lv_facts.uuid for lv_facts in inside if not lv_facts.hidden)),
         one_disk=disks_twice([drive.place for drive in wish.drives], picture),
     )
     return plan_volume(wish, room, lvcreate=lvcreate, assume_clean=assume_clean)
@@ -432,15 +441,15 @@ async def find_in_group(host: Host, array: CreatedArray) -> ArrayMatch:
         made_target(array)
     except ForeignArrayError as reason:
         return ArrayMatch(standing=ArrayMatchState.UNKNOWN, words=str(reason))
-    volumes, told, picture = await asyncio.gather(ask_pvs(host), _whole_lvs(host), look(host))
-    return find_volume(array, told.volumes, volumes, picture, lvremove)
+    volumes, answer, picture = await asyncio.gather(ask_pvs(host), _whole_lvs(host), look(host))
+    return find_volume(array, answer.volumes, volumes, picture, lvremove)
 
 
 async def _whole_lvs(host: Host) -> LvsAnswer:
     """All volumes. Raises ToolFailedError where these may not be all."""
-    told = await ask_lvs(host)
-    if told.silent is not None:
-        raise told.silent
-    if told.strange:
-        raise ToolFailedError(f"{told.strange} lines of lvs tell of no volume that could be understood.")
-    return told
+    answer = await ask_lvs(host)
+    if answer.silent is not None:
+        raise answer.silent
+    if answer.strange:
+        raise ToolFailedError(f"{answer.strange} lines of lvs tell of no volume that could be understood.")
+    return answer

@@ -121,7 +121,7 @@ class LvFacts:
     @property
     def level(self) -> str:
         """`raid1` of `raid,raid1`; the kind where it is no RAID."""
-        return next((one for one in self.layout if re.fullmatch(r"raid\d{1,2}", one, re.ASCII)), self.kind)
+        return next((name for name in self.layout if re.fullmatch(r"raid\d{1,2}", name, re.ASCII)), self.kind)
 
     def number(self, key: str) -> int | None:
         """A column as a whole number; None where it is none."""
@@ -145,8 +145,8 @@ class LvFacts:
 
 def pairs(text: str | None) -> dict[str, str]:
     """`high_watermark=60,low_watermark=40` by name."""
-    found = (part.partition("=") for part in (text or "").split(","))
-    return {key: value for key, equals, value in found if equals and re.fullmatch(r"[a-z_]{1,40}", key)}
+    tuples = (part.partition("=") for part in (text or "").split(","))
+    return {key: value for key, equals, value in tuples if equals and re.fullmatch(r"[a-z_]{1,40}", key)}
 
 
 def parse_lvs(text: str) -> tuple[tuple[LvFacts, ...], int]:
@@ -154,38 +154,40 @@ def parse_lvs(text: str) -> tuple[tuple[LvFacts, ...], int]:
 
     Where a name has two UUIDs, or a UUID two names, nothing of the group is understood: its volumes lie on each other.
     """
-    found: dict[str, LvFacts] = {}
+    matches: dict[str, LvFacts] = {}
     names: dict[str, str] = {}
     mixed: set[str] = set()
     strange = 0
     for report in rows(table(document(text)).get("report")):
         for row in rows(report.get("lv"), most=20_000):
-            one = _volume(row)
-            if one is None:
+            lv_facts = _volume(row)
+            if lv_facts is None:
                 strange += 1
                 continue
-            before = found.get(one.address)
-            if names.setdefault(one.uuid, one.address) != one.address:
-                mixed |= {names[one.uuid].partition("/")[0], one.group}
-            if before is not None and (before.uuid, before.group_uuid) != (one.uuid, one.group_uuid):
-                mixed.add(one.group)
+            before = matches.get(lv_facts.address)
+            if names.setdefault(lv_facts.uuid, lv_facts.address) != lv_facts.address:
+                mixed |= {names[lv_facts.uuid].partition("/")[0], lv_facts.group}
+            if before is not None and (before.uuid, before.group_uuid) != (lv_facts.uuid, lv_facts.group_uuid):
+                mixed.add(lv_facts.group)
             if before is None:
-                found[one.address] = one
+                matches[lv_facts.address] = lv_facts
             else:  # its segments may have other places and stripes
-                larger = {key: str(max(one.number(key) or 0, before.number(key) or 0)) for key in _NUMBERS}
-                places = tuple(dict.fromkeys((*before.places, *one.places)))
-                found[one.address] = replace(before, places=places, told={**before.told, **larger})
-    believed = tuple(one for one in found.values() if one.group not in mixed)
-    return believed, strange + len(found) - len(believed)
+                larger = {key: str(max(lv_facts.number(key) or 0, before.number(key) or 0)) for key in _NUMBERS}
+                places = tuple(dict.fromkeys((*before.places, *lv_facts.places)))
+                matches[lv_facts.address] = replace(before, places=places, told={**before.told, **larger})
+    believed = tuple(other_lv_facts for other_lv_facts in matches.values() if other_lv_facts.group not in mixed)
+    return believed, strange + len(matches) - len(believed)
 
 
 def _volume(row: Mapping[str, object]) -> LvFacts | None:
     """A row; None where its names or UUIDs are not such as LVM gives."""
-    told = {key: text for key, value in row.items() if (text := word(value, 4096)) is not None and text not in _NOTHING}
-    shown, group = told.get("lv_name", ""), told.get("vg_name", "")
+    fields = {
+        key: text for key, value in row.items() if (text := word(value, 4096)) is not None and text not in _NOTHING
+    }
+    shown, group = fields.get("lv_name", ""), fields.get("vg_name", "")
     hidden = shown.startswith("[")
     name = shown.removeprefix("[").removesuffix("]")
-    uuids = told.get("lv_uuid", ""), told.get("vg_uuid", "")
+    uuids = fields.get("lv_uuid", ""), fields.get("vg_uuid", "")
     if not all(map(_NAME.fullmatch, (name, group))) or not all(map(_UUID.fullmatch, uuids)):
         return None
     return LvFacts(
@@ -194,10 +196,10 @@ def _volume(row: Mapping[str, object]) -> LvFacts | None:
         hidden=hidden,
         uuid=uuids[0],
         group_uuid=uuids[1],
-        kind=told.get("segtype", "").split("+")[0],
-        layout=tuple(told.get("lv_layout", "").split(",")),
-        places=tuple(found[1] for part in told.get("devices", "").split(",") if (found := _PLACE.fullmatch(part))),
-        told=told,
+        kind=fields.get("segtype", "").split("+")[0],
+        layout=tuple(fields.get("lv_layout", "").split(",")),
+        places=tuple(match[1] for part in fields.get("devices", "").split(",") if (match := _PLACE.fullmatch(part))),
+        told=fields,
     )
 
 
@@ -240,17 +242,17 @@ def beneath(volume: LvFacts, volumes: Mapping[str, LvFacts]) -> Iterable[LvFacts
     waiting, seen = [volume.name], set[str]()
     while waiting:
         name = waiting.pop(0)
-        one = volumes.get(name)
-        if one is None or name in seen:
+        lv_facts = volumes.get(name)
+        if lv_facts is None or name in seen:
             continue
         seen.add(name)
-        yield one
-        waiting += [place for place in one.places if not place.startswith(("/", "["))]
-        waiting += [one.pool] if one.kind in ("thin", VDO) and one.pool is not None else []
+        yield lv_facts
+        waiting += [place for place in lv_facts.places if not place.startswith(("/", "["))]
+        waiting += [lv_facts.pool] if lv_facts.kind in ("thin", VDO) and lv_facts.pool is not None else []
 
 
 def is_in_use(volume: LvFacts, volumes: Mapping[str, LvFacts]) -> bool:
     """Return whether the kernel has a volume, or one that takes its space from it. `volumes`: its group by name."""
     if volume.active or volume.kind not in POOLS:
         return volume.active
-    return any(one.active for one in volumes.values() if one.pool == volume.name)
+    return any(lv_facts.active for lv_facts in volumes.values() if lv_facts.pool == volume.name)

@@ -54,47 +54,47 @@ class PvFacts:
 
 def parse_pvs(text: str) -> tuple[tuple[PvFacts, ...], int]:
     """Every physical volume that is in a group, and how many rows could not be understood. Never raises."""
-    found: list[PvFacts] = []
+    pv_facts: list[PvFacts] = []
     strange = 0
     for report in rows(table(document(text)).get("report")):
         for row in rows(report.get("pv"), most=20_000):
-            told = {key: said for key, value in row.items() if (said := word(value, 4096))}
-            group = told.get("vg_name", "")
+            fields = {key: said for key, value in row.items() if (said := word(value, 4096))}
+            group = fields.get("vg_name", "")
             if not group:
                 continue
-            if not is_lvm_name(group) or not all(is_lvm_uuid(told.get(key, "")) for key in ("pv_uuid", "vg_uuid")):
+            if not is_lvm_name(group) or not all(is_lvm_uuid(fields.get(key, "")) for key in ("pv_uuid", "vg_uuid")):
                 strange += 1
                 continue
-            found.append(
+            pv_facts.append(
                 PvFacts(
-                    name=told.get("pv_name", ""),
-                    uuid=told["pv_uuid"],
+                    name=fields.get("pv_name", ""),
+                    uuid=fields["pv_uuid"],
                     group=group,
-                    group_uuid=told["vg_uuid"],
-                    told=told,
+                    group_uuid=fields["vg_uuid"],
+                    told=fields,
                 )
             )
-    twice = repeated(pv.uuid for pv in found)
-    believed = tuple(pv for pv in found if pv.uuid not in twice)
-    return believed, strange + len(found) - len(believed)
+    twice = repeated(pv.uuid for pv in pv_facts)
+    believed = tuple(pv for pv in pv_facts if pv.uuid not in twice)
+    return believed, strange + len(pv_facts) - len(believed)
 
 
 def why_no_volume(pv: PvFacts) -> tuple[str, ...]:
     """What stands against any new volume in the group of a physical volume: parts of sentences."""
-    told, found = pv.told, list[str]()
-    missing = whole(told.get("vg_missing_pv_count")) or 0
-    if missing or told.get("vg_partial"):
-        found.append(f"the group {pv.group} misses {missing or 'some'} of its physical volumes")
-    if told.get("vg_exported"):
-        found.append(f"the group {pv.group} is exported: it belongs to the machine that imports it")
-    if told.get("vg_clustered") or told.get("vg_shared") or told.get("vg_lock_type", "none") != "none":
-        kind = clean(told.get("vg_lock_type", "clustered"), 20)
-        found.append(f"the group {pv.group} is shared with other machines ({kind})")
-    if told.get("vg_permissions") != "writeable":
-        found.append(f"the group {pv.group} may only be read")
+    fields, matches = pv.told, list[str]()
+    missing = whole(fields.get("vg_missing_pv_count")) or 0
+    if missing or fields.get("vg_partial"):
+        matches.append(f"the group {pv.group} misses {missing or 'some'} of its physical volumes")
+    if fields.get("vg_exported"):
+        matches.append(f"the group {pv.group} is exported: it belongs to the machine that imports it")
+    if fields.get("vg_clustered") or fields.get("vg_shared") or fields.get("vg_lock_type", "none") != "none":
+        kind = clean(fields.get("vg_lock_type", "clustered"), 20)
+        matches.append(f"the group {pv.group} is shared with other machines ({kind})")
+    if fields.get("vg_permissions") != "writeable":
+        matches.append(f"the group {pv.group} may only be read")
     if not pv.extent_bytes:
-        found.append(f"LVM does not say how large an extent of {pv.group} is")
-    return tuple(found)
+        matches.append(f"LVM does not say how large an extent of {pv.group} is")
+    return tuple(matches)
 
 
 def candidates_in(volumes: Iterable[PvFacts], picture: Topology) -> tuple[Candidate, ...]:

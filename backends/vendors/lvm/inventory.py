@@ -66,10 +66,10 @@ def is_shown(volume: LvFacts) -> bool:
 
 def by_group(volumes: Iterable[LvFacts]) -> dict[str, dict[str, LvFacts]]:
     """All volumes by group and name."""
-    found: dict[str, dict[str, LvFacts]] = {}
+    matches: dict[str, dict[str, LvFacts]] = {}
     for volume in volumes:
-        found.setdefault(volume.group, {})[volume.name] = volume
-    return found
+        matches.setdefault(volume.group, {})[volume.name] = volume
+    return matches
 
 
 def array_of(volume: LvFacts, group: Mapping[str, LvFacts], picture: Topology) -> Array:
@@ -101,7 +101,7 @@ def origin_of(volume: LvFacts, group: Mapping[str, LvFacts]) -> LvFacts:
     """What bears its data: beneath a cache the slow volume, of a thin or VDO volume its pool's data."""
     if volume.kind not in _LAYERS:
         return volume
-    lower = [one for one in beneath(volume, group) if one.kind not in _LAYERS]
+    lower = [lv_facts for lv_facts in beneath(volume, group) if lv_facts.kind not in _LAYERS]
     return lower[0] if lower else volume
 
 
@@ -118,8 +118,8 @@ def _level(volume: LvFacts, slow: LvFacts) -> Level:
 
 
 def _own_level(volume: LvFacts) -> Level:
-    words = {level.value: level for level in Level}
-    return words.get(volume.level) or _LEVELS.get(volume.level, Level.UNKNOWN)
+    texts = {level.value: level for level in Level}
+    return texts.get(volume.level) or _LEVELS.get(volume.level, Level.UNKNOWN)
 
 
 def nodes_of(volume: LvFacts, group: Mapping[str, LvFacts]) -> tuple[str, ...]:
@@ -146,19 +146,19 @@ def _disks(volume: LvFacts, group: Mapping[str, LvFacts], picture: Topology) -> 
         if name is None:
             continue
         disk = picture.tree.disk_of(name)
-        lower = [one for one in picture.tree.below(disk) if not one.slaves and one.parent is None]
-        for found in [one.name for one in lower] if disk.startswith("dm-") and lower else [disk]:
-            yield Target(backend="block", address=found)
+        lower = [node for node in picture.tree.below(disk) if not node.slaves and node.parent is None]
+        for value in [node.name for node in lower] if disk.startswith("dm-") and lower else [disk]:
+            yield Target(backend="block", address=value)
 
 
 def health(volume: LvFacts, group: Mapping[str, LvFacts]) -> tuple[State, str]:
     """State, and why it is not in order."""
     if (away := _away(volume, group)) is not None:
         return away
-    told, word = volume.told, _health_word(volume)
+    fields, word = volume.told, _health_word(volume)
     missing = _lacks_disk(volume, group)
     if volume.origin is not None:
-        if told.get("lv_snapshot_invalid", "") not in ("", "0"):
+        if fields.get("lv_snapshot_invalid", "") not in ("", "0"):
             return State.FAILED, f"it ran full, and is no snapshot of {volume.group}/{volume.origin} any more"
         filled = volume.share("snap_percent")
         if filled is not None and filled >= FULL:
@@ -170,7 +170,7 @@ def health(volume: LvFacts, group: Mapping[str, LvFacts]) -> tuple[State, str]:
         return State.DEGRADED, f"a member was away: lvchange --refresh {volume.address}"
     if word not in ("", "mismatches exist", "writemostly"):
         return State.FAILED, clean(word, 64)
-    if told.get("lv_check_needed") == "check needed":
+    if fields.get("lv_check_needed") == "check needed":
         return State.DEGRADED, "the metadata of its cache or pool need a check"
     if volume.number("writecache_error"):
         return State.DEGRADED, "its writecache has met errors"
@@ -180,7 +180,7 @@ def health(volume: LvFacts, group: Mapping[str, LvFacts]) -> tuple[State, str]:
         if share is not None and share >= FULL:
             whose = "" if pool is volume else " of its pool"
             return State.DEGRADED, f"the {part}{whose} are {share:.0%} full"
-    if told.get("raid_sync_action") == "recover":
+    if fields.get("raid_sync_action") == "recover":
         return State.REBUILDING, ""
     return State.OPTIMAL, ""
 
@@ -207,7 +207,7 @@ def _away(volume: LvFacts, group: Mapping[str, LvFacts]) -> tuple[State, str] | 
 
 
 def _lacks_disk(volume: LvFacts, group: Mapping[str, LvFacts]) -> bool:
-    return any(MISSING in one.places for one in beneath(volume, group))
+    return any(MISSING in lv_facts.places for lv_facts in beneath(volume, group))
 
 
 def _vdo_reason(volume: LvFacts, group: Mapping[str, LvFacts]) -> str:
@@ -223,15 +223,15 @@ def tasks_of(volume: LvFacts, group: Mapping[str, LvFacts]) -> tuple[Task, ...]:
 
     Of a flush is known how much of what is cached is clean.
     """
-    found = [task for task in (_sync_of(volume), _flush_of(volume)) if task is not None]
-    for one in beneath(volume, group):
-        if "pvmove" in one.told.get("lv_role", "").split(",") or one.name.startswith("pvmove"):
-            found.append(Task(kind="migration", progress=one.share("copy_percent")))
+    tasks = [task for task in (_sync_of(volume), _flush_of(volume)) if task is not None]
+    for lv_facts in beneath(volume, group):
+        if "pvmove" in lv_facts.told.get("lv_role", "").split(",") or lv_facts.name.startswith("pvmove"):
+            tasks.append(Task(kind="migration", progress=lv_facts.share("copy_percent")))
     if volume.told.get("lv_merging") == "merging":
-        found.append(Task(kind="merge"))
+        tasks.append(Task(kind="merge"))
     if volume.told.get("vdo_operating_mode") == "recovering":
-        found.append(Task(kind="recovery"))
-    return tuple(found)
+        tasks.append(Task(kind="recovery"))
+    return tuple(tasks)
 
 
 def _sync_of(volume: LvFacts) -> Task | None:
@@ -251,7 +251,7 @@ def _flush_of(volume: LvFacts) -> Task | None:
 
 
 def _lines(volume: LvFacts, group: Mapping[str, LvFacts]) -> Iterable[tuple[str, str | None]]:
-    told = volume.told
+    fields = volume.told
     free = volume.number("vg_free")
     yield "Volume group", f"{volume.group}, {size_words(free)} free" if free is not None else volume.group
     if missing := volume.number("vg_missing_pv_count"):
@@ -268,9 +268,9 @@ def _lines(volume: LvFacts, group: Mapping[str, LvFacts]) -> Iterable[tuple[str,
         words = (cache.name, size_words(size) if size else "", full, f"on {_on(cache, group)}")
         yield _UNDER.get(volume.kind, "Cache"), ", ".join(filter(None, words))
     if volume.kind == CACHE:
-        mode = told.get("cache_mode", "")
+        mode = fields.get("cache_mode", "")
         yield "Cache mode", MODES.get(mode, mode)
-        yield "Cache policy", f"{told.get('cache_policy')}, in the kernel {told.get('kernel_cache_policy')}"
+        yield "Cache policy", f"{fields.get('cache_policy')}, in the kernel {fields.get('kernel_cache_policy')}"
         yield "Chunks", _size(volume, "chunk_size")
         yield "Cache blocks", _blocks(volume)
         yield "Cache hits", _hits(volume)
@@ -290,30 +290,32 @@ def _lines(volume: LvFacts, group: Mapping[str, LvFacts]) -> Iterable[tuple[str,
     for part in ("data", "metadata"):
         share = volume.share(f"{part}_percent") if volume.kind in ("thin", *POOLS) else None
         yield f"Used, {part}", f"{share:.1%}" if share is not None else None
-    action = told.get("raid_sync_action")
+    action = fields.get("raid_sync_action")
     if action not in (None, "idle"):
         share = volume.share("sync_percent")
         yield "Task", action if share is None else f"{action}, {share:.1%}"
     if volume.number("raid_mismatch_count"):
-        yield "Mismatches", f"{told['raid_mismatch_count']} sectors at the last check or repair"
-    if "raidintegritymode" in told:
-        yield "Integrity", f"checksums of its images, {clean(told['raidintegritymode'], 40)}"
+        yield "Mismatches", f"{fields['raid_mismatch_count']} sectors at the last check or repair"
+    if "raidintegritymode" in fields:
+        yield "Integrity", f"checksums of its images, {clean(fields['raidintegritymode'], 40)}"
     if volume.number("integritymismatches"):
-        yield "Mismatches", f"{told['integritymismatches']} checksums of its images were wrong"
+        yield "Mismatches", f"{fields['integritymismatches']} checksums of its images were wrong"
     yield "UUID", f"{MARK}{volume.uuid}"
 
 
 def _vdo_lines(volume: LvFacts) -> Iterable[tuple[str, str | None]]:
-    told = volume.told
+    fields = volume.told
     saved = volume.share("vdo_saving_percent")
     yield "Saved", f"{saved:.0%} by deduplication and compression" if saved is not None else None
-    yield "Operating mode", clean(told.get("vdo_operating_mode", ""), 40)
-    yield "Compression", clean(told.get("vdo_compression_state", ""), 40)
-    yield "Index", clean(told.get("vdo_index_state", ""), 40)
+    yield "Operating mode", clean(fields.get("vdo_operating_mode", ""), 40)
+    yield "Compression", clean(fields.get("vdo_compression_state", ""), 40)
+    yield "Index", clean(fields.get("vdo_index_state", ""), 40)
 
 
 def _on(volume: LvFacts, group: Mapping[str, LvFacts]) -> str:
-    parts = (place for one in beneath(volume, group) for place in one.places if place.startswith(("/dev/", "[")))
+    parts = (
+        place for lv_facts in beneath(volume, group) for place in lv_facts.places if place.startswith(("/dev/", "["))
+    )
     return ", ".join("a missing disk" if part == MISSING else part for part in dict.fromkeys(parts))
 
 
@@ -323,18 +325,18 @@ def _size(volume: LvFacts, key: str) -> str | None:
 
 
 def _blocks(volume: LvFacts) -> str | None:
-    total, used, dirty = (volume.number(f"cache_{one}_blocks") for one in ("total", "used", "dirty"))
+    total, used, dirty = (volume.number(f"cache_{literal}_blocks") for literal in ("total", "used", "dirty"))
     return None if total is None else f"{used} of {total} used, {dirty} not yet on the slow part"
 
 
 def _hits(volume: LvFacts) -> str | None:
     """Shares since the volume was activated; the kernel counts what it serves from the cache."""
-    words = []
+    parts = []
     for way in ("read", "write"):
         hits, misses = volume.number(f"cache_{way}_hits"), volume.number(f"cache_{way}_misses")
         if hits is not None and misses is not None and hits + misses:
-            words.append(f"{hits / (hits + misses):.0%} of {way}s")
-    return ", ".join(words) or None
+            parts.append(f"{hits / (hits + misses):.0%} of {way}s")
+    return ", ".join(parts) or None
 
 
 def plain_arrays(picture: Topology, why: str, without: Container[str] = ()) -> tuple[Array, ...]:
@@ -342,7 +344,7 @@ def plain_arrays(picture: Topology, why: str, without: Container[str] = ()) -> t
 
     `why`: what LVM was kept from telling them by, a sentence. `without`: groups that it told of.
     """
-    found = []
+    arrays = []
     for node in picture.tree.nodes.values():
         uuid, given = node.attributes.get("dm/uuid", ""), node.attributes.get("dm/name", "")
         if not uuid.startswith(MARK) or "-" in uuid.removeprefix(MARK) or node_is_part(node.name, picture):
@@ -351,8 +353,12 @@ def plain_arrays(picture: Topology, why: str, without: Container[str] = ()) -> t
         address = f"{group}/{name}".replace("\0", "-")
         if address.partition("/")[0] in without:
             continue
-        disks = [one.name for one in picture.tree.below(node.name) if not one.slaves and one.parent is None]
-        found.append(
+        disks = [
+            other_node.name
+            for other_node in picture.tree.below(node.name)
+            if not other_node.slaves and other_node.parent is None
+        ]
+        arrays.append(
             Array(
                 target=target_of(clean(address)),
                 name=clean(address),
@@ -365,7 +371,7 @@ def plain_arrays(picture: Topology, why: str, without: Container[str] = ()) -> t
                 uses=picture.uses(node.name),
             )
         )
-    return tuple(found)
+    return tuple(arrays)
 
 
 def node_is_part(name: str, picture: Topology) -> bool:

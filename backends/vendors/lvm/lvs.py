@@ -79,15 +79,15 @@ async def ask_lvs(host: Host) -> LvsAnswer:
 
 async def _said(host: Host, command: Command) -> tuple[tuple[LvFacts, ...], int]:
     done = await host.run(command)
-    found, strange = parse_lvs(done.stdout)
-    if not found and done.returncode != 0:
+    lv_facts, strange = parse_lvs(done.stdout)
+    if not lv_facts and done.returncode != 0:
         if not host.is_root:
             raise ToolFailedError("LVM tells root alone of its volumes.", hint="Start raidbench with sudo.")
         raise ToolFailedError(words_of(done, "lvs"), evidence=evidence_of(command, done))
     if why := WHOLE.lost(done):
         half = cut_problem(NAME, command, why)
         raise ToolFailedError(half.message, hint=half.hint, evidence=evidence_of(command, done))
-    return found, strange
+    return lv_facts, strange
 
 
 async def _without(host: Host, tool: str, error: ToolTimeoutError) -> LvsAnswer | None:
@@ -112,7 +112,10 @@ async def _without(host: Host, tool: str, error: ToolTimeoutError) -> LvsAnswer 
     whole = {
         name
         for name, group in by_group(volumes).items()
-        if all(one.number("vg_missing_pv_count") == 0 and MISSING not in one.places for one in group.values())
+        if all(
+            lv_facts.number("vg_missing_pv_count") == 0 and MISSING not in lv_facts.places
+            for lv_facts in group.values()
+        )
     }
     return LvsAnswer(
         volumes=tuple(volume for volume in volumes if volume.group in whole), strange=strange, silent=error

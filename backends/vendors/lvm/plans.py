@@ -47,14 +47,14 @@ def steps(view: LvView, key: str, value: str | None, before: str | None) -> tupl
     volume cannot be repaired, and whether to reshape.
     """
     volume, word = view.volume, str(value)
-    told = _told(key, word)
+    pair = _told(key, word)
     if key == "stripe_size":
-        return (ChangeStep(argv=(view.lvconvert or "lvconvert", "--yes", *told, volume.address)),)
+        return (ChangeStep(argv=(view.lvconvert or "lvconvert", "--yes", *pair, volume.address)),)
     if (key, word) == ("lv_read_ahead", "auto") and before not in ("none", "auto"):
-        return _lvchange(view, *_NOT_AHEAD), _lvchange(view, *told)
-    if volume.kind == CACHE or told[0] != _TUNABLES or word != DEFAULT:
+        return _lvchange(view, *_NOT_AHEAD), _lvchange(view, *pair)
+    if volume.kind == CACHE or pair[0] != _TUNABLES or word != DEFAULT:
         sure = ("--yes",) if (key, word) == ("cache_mode", "write-back") else ()
-        return (_lvchange(view, *sure, *told),)
+        return (_lvchange(view, *sure, *pair),)
     rest = " ".join(f"{name}={text}" for name, text in volume.settings.items() if name != key)
     again = (_lvchange(view, _TUNABLES, rest),) if rest else ()
     return (_lvchange(view, "--yes", _TUNABLES, ""), *again)
@@ -90,11 +90,11 @@ def require_ours(change: Change, view: LvView) -> None:
     What is in a journal is not trusted to do more.
     """
     for write in change.writes:
-        words = [word for word in write.argv[1:-1] if word != "--yes"]
-        tool = view.lvconvert if words[:1] == ["--stripesize"] else view.lvchange
-        of_kind = words[:1] != ["--cachemode"] or view.volume.kind == CACHE
+        parts = [word for word in write.argv[1:-1] if word != "--yes"]
+        tool = view.lvconvert if parts[:1] == ["--stripesize"] else view.lvchange
+        of_kind = parts[:1] != ["--cachemode"] or view.volume.kind == CACHE
         ours = write.argv[:1] == (tool,) and write.argv[-1:] == (view.volume.address,) and of_kind
-        if not ours or not _VALUES.fullmatch(" ".join(words)):
+        if not ours or not _VALUES.fullmatch(" ".join(parts)):
             raise RefusedError(
                 f"A step wants to run {clean(write.shown(), 200)}, which sets nothing of {change.target}."
             )

@@ -126,17 +126,17 @@ STRIPES = tuple(1 << power for power in range(14, 21))
 def readings(view: LvView) -> dict[str, Reading]:
     """Every setting that the volume has, in the order they are shown."""
     against = _against(view)
-    found = {setting.key: _reading(setting.key, view) for setting in settings_of(view.outline)}
+    matches = {setting.key: _reading(setting.key, view) for setting in settings_of(view.outline)}
     return {
-        key: replace(one, availability=Availability(why_not=against)) if against is not None else one
-        for key, one in found.items()
+        key: replace(reading, availability=Availability(why_not=against)) if against is not None else reading
+        for key, reading in matches.items()
     }
 
 
 def reading_for_undo(view: LvView, key: str) -> Reading:
     """One of them for a way back, against which it does not stand that no other policy is offered."""
-    found = readings(view)[key]
-    return replace(found, availability=Availability(why_not=_against(view))) if key == "cache_policy" else found
+    reading = readings(view)[key]
+    return replace(reading, availability=Availability(why_not=_against(view))) if key == "cache_policy" else reading
 
 
 def _against(view: LvView) -> str | None:
@@ -150,7 +150,9 @@ def _against(view: LvView) -> str | None:
         return "lvchange is not installed"
     if not volume.active:
         return f"it is not active: lvchange --activate y {volume.address}"
-    if any(MISSING in one.places for one in beneath(volume, view.group)) or volume.told.get("lv_health_status"):
+    if any(MISSING in lv_facts.places for lv_facts in beneath(volume, view.group)) or volume.told.get(
+        "lv_health_status"
+    ):
         return f"it is not whole ({volume.told.get('lv_health_status', 'a physical volume is missing')})"
     if volume.flushing is not None:
         return f"{flush_words(view)}: wait for its end"
@@ -200,8 +202,8 @@ def _in_force(key: str, view: LvView, given: int | None) -> tuple[str | None, st
     """What the kernel has of a number where that is something else, and why; (None, None) if it is the same."""
     volume, loaded = view.volume, view.loaded
     if key == "migration_threshold":
-        told = volume.told.get("kernel_cache_settings", "").split(",")
-        has = next((number(one.partition("=")[2]) for one in told if one.startswith(f"{key}=")), None)
+        tokens = volume.told.get("kernel_cache_settings", "").split(",")
+        has = next((number(name.partition("=")[2]) for name in tokens if name.startswith(f"{key}=")), None)
         if has is None or given is None or has == given:
             return None, None
         least = numbers(key, view)

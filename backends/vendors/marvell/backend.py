@@ -34,10 +34,10 @@ _HEAT = "hda temperature"
 
 def drive_health(text: str) -> Health:
     """Return the condition of a drive by `smart -p N`; the lowest byte of its temperature is the present one."""
-    found = [row for line in text.splitlines()[:LINES] if (row := _ATTRIBUTE.fullmatch(line.strip()[:200]))]
-    raw = {row[1].lower(): int(row[2], 16) for row in found}
+    matches = [row for line in text.splitlines()[:LINES] if (row := _ATTRIBUTE.fullmatch(line.strip()[:200]))]
+    raw = {row[1].lower(): int(row[2], 16) for row in matches}
     verdict = re.search(r"^SMART STATUS RETURN: ([A-Za-z]{1,20})", text, re.ASCII | re.MULTILINE)
-    said = [row[3] for row in found if row[3]] + ([verdict[1]] if verdict is not None else [])
+    said = [row[3] for row in matches if row[3]] + ([verdict[1]] if verdict is not None else [])
     media, link = ([raw[name] for name in names if name in raw] for names in (_MEDIA, _LINK))
     return Health(
         predicts_failure=any(word.upper() != "OK" for word in said) if said else None,
@@ -82,23 +82,25 @@ class Marvell:
         if not isinstance(program, str):
             return program
         asked = zip(READS, (CARDS, VOLUMES, DISKS), strict=True)
-        told = [await heard(self._host, whole, NAME, program, *words) for words, whole in asked]
-        cards, volumes, disks = told
-        found = records(cards.text, *ADAPTER)
-        if not found:  # where there is none, no recording tells what it says
-            return Inventory(problems=told_once(told[:1]) if await on_bus(self._host) else ())
+        tool_outputs = [await heard(self._host, whole, NAME, program, *words) for words, whole in asked]
+        cards, volumes, disks = tool_outputs
+        matches = records(cards.text, *ADAPTER)
+        if not matches:  # where there is none, no recording tells what it says
+            return Inventory(problems=told_once(tool_outputs[:1]) if await on_bus(self._host) else ())
         owner = Target(backend=NAME, address="0", scope=Scope.CONTROLLER)
         arrays = tuple(_array(row, owner) for row in records(volumes.text, *VOLUME))
         rows = [row for row in records(disks.text, *DISK) if row.get("pd id")]
         numbers = [row["pd id"] for row in rows if _NUMBER.fullmatch(row["pd id"])]
-        smart = {one: await heard(self._host, SMART, NAME, program, "smart", "-p", one) for one in numbers}
-        health = {number: drive_health(one.text) for number, one in smart.items() if not one.cut}
+        smart = {number: await heard(self._host, SMART, NAME, program, "smart", "-p", number) for number in numbers}
+        health = {
+            number: drive_health(tool_output.text) for number, tool_output in smart.items() if not tool_output.cut
+        }
         free = State.UNKNOWN if volumes.cut else State.UNASSIGNED
         return Inventory(
-            controllers=(_card(found[0], owner),),
+            controllers=(_card(matches[0], owner),),
             arrays=_each_once(arrays),
             drives=_each_once(tuple(_drive(row, owner, arrays, free, health.get(row["pd id"])) for row in rows)),
-            problems=told_once((*told, *smart.values())),
+            problems=told_once((*tool_outputs, *smart.values())),
         )
 
     async def diagnose(self) -> tuple[Problem, ...]:
@@ -110,20 +112,20 @@ Thing = TypeVar("Thing", Array, Drive)
 
 
 def _each_once(things: tuple[Thing, ...]) -> tuple[Thing, ...]:
-    return tuple({thing.target: thing for thing in reversed(things)}.values())[::-1]
+    return tuple({array.target: array for array in reversed(things)}.values())[::-1]
 
 
 def _card(row: Mapping[str, str], owner: Target) -> Controller:
     link = row.get("current pcie link"), row.get("current pcie speed")
-    told = [("PCI ids", row.get("product")), ("Levels", row.get("supported raid mode"))]
-    told += [("PCIe link", f"{link[1]} x{link[0]}" if all(link) else None), ("Health", row.get("image health"))]
-    told += [("Settings", NOTHING_TO_SET)]
+    pairs = [("PCI ids", row.get("product")), ("Levels", row.get("supported raid mode"))]
+    pairs += [("PCIe link", f"{link[1]} x{link[0]}" if all(link) else None), ("Health", row.get("image health"))]
+    pairs += [("Settings", NOTHING_TO_SET)]
     return Controller(
         target=owner,
         vendor=NAME,
         model=f"Marvell {row['product']}" if row.get("product") else None,
         firmware=row.get("firmware version"),
-        facts=facts(told),
+        facts=facts(pairs),
     )
 
 
@@ -157,7 +159,7 @@ def _drive(
 ) -> Drive:
     """`free`: how a drive is that no array has."""
     target = _disk_target(row["pd id"])
-    array = next((one.target for one in arrays if target in one.members), None)
+    array = next((array.target for array in arrays if target in array.members), None)
     return Drive(
         target=target,
         controller=owner,

@@ -49,12 +49,12 @@ async def nvme_inventory(host: Host) -> Inventory:
     if not isinstance(program, str):
         return program
     asked = zip(READS, (NVME_CARDS, NVME_VOLUMES, NVME_DISKS), strict=True)
-    told = [await heard(host, whole, NAME, program, *words) for words, whole in asked]
-    cards, volumes, disks = told
+    tool_outputs = [await heard(host, whole, NAME, program, *words) for words, whole in asked]
+    cards, volumes, disks = tool_outputs
     rows = records(cards.text, _CARD)
     owners = [_target(row, at) for at, row in enumerate(rows)]
     controllers = tuple(_card(row, owner) for row, owner in zip(rows, owners, strict=True))
-    problems = told_once(told if rows else told[:1])
+    problems = told_once(tool_outputs if rows else tool_outputs[:1])
     if len(rows) != 1:
         several = f"mnv_cli names {len(rows)} cards, and not whose its virtual disks are: they are not listed."
         return Inventory(
@@ -82,8 +82,8 @@ def _target(row: Mapping[str, str], at: int) -> Target:
 
 def _card(row: Mapping[str, str], owner: Target) -> Controller:
     ids = [row.get(label, "").removeprefix("0x") for label in ("vid", "did", "svid", "sdid")]
-    told = [("PCI ids", " ".join(filter(None, ids))), ("Device", row.get("device")), ("Cache", row.get("cache"))]
-    told += [("Levels", row.get("supported raid mode")), ("Strip sizes", row.get("support stripe size"))]
+    pairs = [("PCI ids", " ".join(filter(None, ids))), ("Device", row.get("device")), ("Cache", row.get("cache"))]
+    pairs += [("Levels", row.get("supported raid mode")), ("Strip sizes", row.get("support stripe size"))]
     name = " ".join(row.get("subnqn", "").split())
     return Controller(
         target=owner,
@@ -91,7 +91,7 @@ def _card(row: Mapping[str, str], owner: Target) -> Controller:
         model=f"Marvell NVMe RAID: {name}" if name else "Marvell NVMe RAID",
         firmware=row.get("firmware version") or None,
         pci=function_of(row.get(_CARD)),
-        facts=facts(told),
+        facts=facts(pairs),
     )
 
 
@@ -122,7 +122,7 @@ def _array(row: Mapping[str, str], owner: Target) -> Array:
 def _drive(row: Mapping[str, str], owner: Target, arrays: tuple[Array, ...], free: State) -> Drive:
     """Return a drive. `free`: the state of a drive that no array has."""
     target = _disk_target(owner, row[_DISK])
-    array = next((one.target for one in arrays if target in one.members), None)
+    array = next((array.target for array in arrays if target in array.members), None)
     state = _DISK_STATES.get(row.get("status", "").lower(), State.UNKNOWN)
     return Drive(
         target=target,

@@ -88,20 +88,22 @@ class MdRaid:
 
     async def inventory(self) -> Inventory:
         """Every array and container, from sysfs; names that only mdadm knows are added where it can be asked."""
-        found = await read_arrays(self._host)
-        if not found:
+        array_facts = await read_arrays(self._host)
+        if not array_facts:
             return Inventory()
         picture, page = await asyncio.gather(look(self._host), self._page_bytes())
-        arrays = {array.name: array for array in found}
+        arrays = {array.name: array for array in array_facts}
         self._outlines = {name: outline_of(array, page) for name, array in arrays.items()}
-        asked = asyncio.gather(*(self._asked(array, picture.tree.nodes.get(array.name)) for array in found))
-        (platforms, untold), told = await asyncio.gather(self._platforms(found), asked)
+        asked = asyncio.gather(*(self._asked(array, picture.tree.nodes.get(array.name)) for array in array_facts))
+        (platforms, untold), pairs = await asyncio.gather(self._platforms(array_facts), asked)
         return Inventory(
             arrays=tuple(
                 array_of(_with_uuid(array, more), picture, arrays, more, platforms)
-                for array, (more, _) in zip(found, told, strict=True)
+                for array, (more, _) in zip(array_facts, pairs, strict=True)
             ),
-            problems=each_once((*_cuts(found), *(one for _, one in told if one is not None), *untold)),
+            problems=each_once(
+                (*_cuts(array_facts), *(problem for _, problem in pairs if problem is not None), *untold)
+            ),
         )
 
     def settings(self, target: Target) -> tuple[Setting, ...]:
@@ -261,15 +263,15 @@ class MdRaid:
 
     async def diagnose(self) -> tuple[Problem, ...]:
         """What is missing without mdadm, and arrays that need somebody."""
-        found = await read_arrays(self._host)
+        array_facts = await read_arrays(self._host)
         problems: list[Problem] = []
-        if found and self._host.which(("mdadm",)) is None:
+        if array_facts and self._host.which(("mdadm",)) is None:
             message = (
                 "mdadm is not installed: chunk, layout, bitmap and consistency policy of md arrays cannot be changed, "
                 "and their names are known only where udev has them. Everything else works without it."
             )
             problems.append(Problem(where=NAME, message=message, hint="Install mdadm."))
-        for array in found:
+        for array in array_facts:
             if array.is_converted and array.sync is None:
                 message = (
                     f"{node_path(array.name)} is a RAID 4 without its parity disk: a RAID 0 whose reshape has ended."
@@ -314,10 +316,10 @@ class MdRaid:
         name = target.address
         if target.backend != NAME or not name or set(name) & set("/*?[]") or name.startswith("."):
             raise not_found(target)
-        found = await read_arrays(self._host, (name,))
-        if not found:
+        array_facts = await read_arrays(self._host, (name,))
+        if not array_facts:
             raise gone(target)
-        return found[0]
+        return array_facts[0]
 
     async def _properties(self, array: ArrayFacts) -> Mapping[str, str]:
         """What udev knows of an array, else mdadm; nothing where neither can be asked. Raises BlockedError for half."""
@@ -336,10 +338,10 @@ class MdRaid:
         device = node_path(array.name)
         command = Command(argv=(tool, "--detail", "--export", device), timeout=_FROM_SYSFS, stall=STALL)
         heard = await hear(self._host, WHOLE_EXPORT, command, where)
-        told, problem = parse_export(heard.text), heard.problem
-        if problem is None and (absent := unnamed(told, (member.name for member in array.members))) is not None:
+        fields, problem = parse_export(heard.text), heard.problem
+        if problem is None and (absent := unnamed(fields, (member.name for member in array.members))) is not None:
             problem = cut_problem(where, command, f"{node_path(absent)} is not in it")
-        return told or known, problem
+        return fields or known, problem
 
     async def _platforms(
         self, arrays: Iterable[ArrayFacts]
@@ -360,14 +362,14 @@ class MdRaid:
         if not done.stdout.strip() and has_none(done.returncode, done.stderr):
             return (), ()
         heard = judged(WHOLE_PLATFORM, command, NAME, done)
-        found = parse_platforms(heard.text)
+        platforms = parse_platforms(heard.text)
         untold = [
-            box for box in boxes if platform_of(found, {node_path(member.name) for member in box.members}) is None
+            box for box in boxes if platform_of(platforms, {node_path(member.name) for member in box.members}) is None
         ]
         if not untold:
-            return found, ()
-        words = f"none of the disks of {untold[0].name} is in it, as of another controller"
-        return found or None, (heard.problem or cut_problem(NAME, command, words),)
+            return platforms, ()
+        text = f"none of the disks of {untold[0].name} is in it, as of another controller"
+        return platforms or None, (heard.problem or cut_problem(NAME, command, text),)
 
     async def _beside(
         self,
@@ -383,7 +385,7 @@ class MdRaid:
             return ReshapeContext()
         if way_of(view.array, key) is ReshapeMethod.RECREATE:
             known = picture.signatures_of(view.array.name) if contents is None else contents
-            named = tuple(one for one in known if one.kind != "unknown")
+            named = tuple(signature for signature in known if signature.kind != "unknown")
             return ReshapeContext(properties=properties, contents=named)
         return ReshapeContext(
             backup=await backup_for(self._host, view, picture, int(value) if key == "chunk_size" else None)

@@ -97,7 +97,7 @@ def plan_array(
         steps = [
             _create(
                 mdadm,
-                one,
+                name,
                 NESTED[wish.level].value,
                 nodes[at * each : (at + 1) * each],
                 f"{wish.name[:12]}-{at}",
@@ -105,7 +105,7 @@ def plan_array(
                 strip,
                 assume_clean,
             )
-            for at, one in enumerate(inner)
+            for at, name in enumerate(inner)
         ]
         steps.append(_create(mdadm, own, "raid0", inner, wish.name, uuids[0], full, assume_clean=False))
     return ArrayPlan(
@@ -206,13 +206,13 @@ async def find_made(host: Host, tool: str, array: CreatedArray) -> ArrayMatch:
         return ArrayMatch(standing=ArrayMatchState.UNKNOWN, words=str(reason))
     locks = await locks_of(host, parts.nodes)
     if not (parts.marked or parts.inner):
-        words = f"None of its {len(array.members)} drives bears a mark of it."
-        return ArrayMatch(standing=ArrayMatchState.ABSENT, words=words, locks=locks)
+        text = f"None of its {len(array.members)} drives bears a mark of it."
+        return ArrayMatch(standing=ArrayMatchState.ABSENT, words=text, locks=locks)
     tops = parts.outer or parts.inner
     stands = _stands(array, parts)
     if not stands and (changed := _changed(array, parts)) is not None:
-        words = f"{node_path(changed)} runs, and has another level or other members than it was made with."
-        return ArrayMatch(standing=ArrayMatchState.UNKNOWN, words=words)
+        text = f"{node_path(changed)} runs, and has another level or other members than it was made with."
+        return ArrayMatch(standing=ArrayMatchState.UNKNOWN, words=text)
     # An inner array that bears its outer one's mark is full of that alone, and the guard would take it for another's.
     running = [top.name for top in tops if _runs(top) and top.name not in parts.marked_inner]
     top = tops[0].name if stands else None
@@ -283,7 +283,7 @@ def _removing(tool: str, parts: _Parts) -> tuple[ChangeStep, ...]:
     stops += [(tool, "--zero-superblock", *map(node_path, parts.marked_inner))] if parts.marked_inner else []
     stops += [(tool, "--stop", node_path(made.name)) for made in parts.inner]
     stops += [(tool, "--zero-superblock", *map(node_path, parts.marked))] if parts.marked else []
-    return tuple(ChangeStep(argv=tuple(words)) for words in stops)
+    return tuple(ChangeStep(argv=tuple(stop)) for stop in stops)
 
 
 # -- whose the parts are ----------------------------------------------------------------------------------------------
@@ -354,13 +354,13 @@ async def _uuid(host: Host, tool: str, node: Node) -> str | None:
     """Return the md UUID that a disk bears, None if it bears none. Raises ToolFailedError if that is not known."""
     command = Command(argv=(tool, "--examine", "--export", node.device))
     done = await host.run(command)
-    told: Mapping[str, str] = parse_export(done.stdout)
-    if done.returncode == 0 and (uuid := parse_uuid(told.get("MD_UUID"))) is not None:
+    fields: Mapping[str, str] = parse_export(done.stdout)
+    if done.returncode == 0 and (uuid := parse_uuid(fields.get("MD_UUID"))) is not None:
         return uuid
     if done.returncode != 0 and _NO_SUPERBLOCK in done.stderr + done.stdout:
         await _require_readable(host, node)
         return None
-    if done.returncode == 0 and not told:  # a partition table is told too, without a line of md's
+    if done.returncode == 0 and not fields:  # a partition table is told too, without a line of md's
         return None
     raise ToolFailedError(
         f"mdadm does not say whose {node.device} is: {clean(done.stderr or done.stdout, 200) or 'nothing'}",

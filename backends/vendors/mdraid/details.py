@@ -45,13 +45,13 @@ def parse_export(text: str) -> Mapping[str, str]:
 
     A key with two values has none.
     """
-    found: dict[str, str] = {}
+    matches: dict[str, str] = {}
     twice: set[str] = set()
     for line in text.split("\n")[:5000]:
         key, equals, value = line.partition("=")
-        if equals and _KEY.fullmatch(key) and found.setdefault(key, clean(value, 256)) != clean(value, 256):
+        if equals and _KEY.fullmatch(key) and matches.setdefault(key, clean(value, 256)) != clean(value, 256):
             twice.add(key)
-    return {key: value for key, value in found.items() if key not in twice}
+    return {key: value for key, value in matches.items() if key not in twice}
 
 
 def misnamed_examine(text: str, device: str) -> str:
@@ -61,7 +61,7 @@ def misnamed_examine(text: str, device: str) -> str:
 
 def unnamed(properties: Mapping[str, str], members: Iterable[str]) -> str | None:
     """The first of an array's members, by kernel names, that `mdadm --detail --export` does not name."""
-    named = {found[1] for key in properties if (found := _ROLE.fullmatch(key))}
+    named = {match[1] for key in properties if (match := _ROLE.fullmatch(key))}
     return next((member for member in members if re.sub(r"[^A-Za-z0-9]", "_", member) not in named), None)
 
 
@@ -82,8 +82,8 @@ class UnusedSpace:
 
 def parse_unused(text: str) -> UnusedSpace | None:
     """The line `Unused Space : before=1968 sectors, after=0 sectors` of `mdadm --examine`; None if there is none."""
-    found = _UNUSED.search(text[:20_000])
-    return None if found is None else UnusedSpace(before_bytes=int(found[1]) * 512, after_bytes=int(found[2]) * 512)
+    match = _UNUSED.search(text[:20_000])
+    return None if match is None else UnusedSpace(before_bytes=int(match[1]) * 512, after_bytes=int(match[2]) * 512)
 
 
 ASK_PLATFORM = ("--detail-platform",)
@@ -140,18 +140,18 @@ def parse_platforms(text: str) -> tuple[ImsmPlatform, ...]:
     """Every platform, in mdadm's order; nothing where there is none. Lines of other shapes are passed over."""
     blocks: list[list[tuple[str, str]]] = []
     for line in text.split("\n")[:2000]:
-        if (found := _LINE.fullmatch(line.rstrip()[:400])) is None:
+        if (match := _LINE.fullmatch(line.rstrip()[:400])) is None:
             continue
-        if found[1] == "Platform":
+        if match[1] == "Platform":
             blocks.append([])
         if blocks:
-            blocks[-1].append((found[1], found[2]))
+            blocks[-1].append((match[1], match[2]))
     return tuple(_platform(lines) for lines in blocks)
 
 
 def _platform(lines: list[tuple[str, str]]) -> ImsmPlatform:
     own = dict(reversed(lines))  # the first of each counts
-    disks = (found[1] for _, value in lines if (found := _DISK.match(value)) is not None)
+    disks = (match[1] for _, value in lines if (match := _DISK.match(value)) is not None)
     return ImsmPlatform(
         name=clean(own["Platform"], 80),
         version=clean(own.get("Version", ""), 40),
@@ -173,9 +173,9 @@ def platform_of(platforms: Collection[ImsmPlatform], disks: Collection[str]) -> 
     return next((platform for platform in platforms if not set(disks).isdisjoint(platform.disks)), None)
 
 
-def has_none(returncode: int, words: str) -> bool:
+def has_none(returncode: int, text: str) -> bool:
     """Whether mdadm says, by its status and on standard error, that the machine has no such firmware."""
-    return returncode in (1, 2) and _NONE.search(words) is not None
+    return returncode in (1, 2) and _NONE.search(text) is not None
 
 
 ROOT_READS: RootReads = {

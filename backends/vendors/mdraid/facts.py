@@ -74,9 +74,11 @@ def parse_mdstat(text: str) -> Mapping[str, StatRow]:
 def _row(lines: list[str]) -> StatRow:
     head = _HEAD.match(lines[0][:20_000])
     assert head is not None
-    words = (head[4] or "").split()
-    level = clean(words[0], 32) if words and "[" not in words[0] else None
-    members = {clean(one[1], 64): one[3].replace("(", "").replace(")", "") for one in map(_member, words) if one}
+    tokens = (head[4] or "").split()
+    level = clean(tokens[0], 32) if tokens and "[" not in tokens[0] else None
+    members = {
+        clean(match[1], 64): match[3].replace("(", "").replace(")", "") for match in map(_member, tokens) if match
+    }
     body = "\n".join(lines[1:40])
     running, waiting, speed = _ACTION.search(body), _WAITING.search(body), _SPEED.search(body)
     bitmap = _BITMAP.search(body)
@@ -160,14 +162,14 @@ class ArrayDevice:
     @property
     def marks(self) -> tuple[str, ...]:
         """What is special about it, in words."""
-        words = {
+        texts = {
             "write_mostly": "write-mostly",
             "failfast": "failfast",
             "want_replacement": "to be replaced",
             "blocked": "blocked",
             "write_error": "has seen a write error",
         }
-        return tuple(word for flag, word in words.items() if flag in self.flags)
+        return tuple(word for flag, word in texts.items() if flag in self.flags)
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -291,7 +293,7 @@ class ArrayFacts:
             self.level_word == "raid4"
             and self.degraded == 1
             and self.disks is not None
-            and [one.slot for one in self.active] == list(range(self.disks - 1))
+            and [device.slot for device in self.active] == list(range(self.disks - 1))
             and self.attributes.get("layout", "").startswith("5")
         )
 
@@ -324,7 +326,7 @@ class ArrayFacts:
         """Return whether it is made for a journal device and has none that works: md then takes no writes (md(4))."""
         if self.attributes.get("consistency_policy") != "journal":
             return False
-        return not any("journal" in one.flags and "faulty" not in one.flags for one in self.members)
+        return not any("journal" in device.flags and "faulty" not in device.flags for device in self.members)
 
 
 def parse_moving(text: str | None) -> ReshapedValue | None:
@@ -373,12 +375,12 @@ def parse_member(name: str, texts: Mapping[str, str]) -> ArrayDevice:
 def parse_sync(texts: Mapping[str, str], stat: StatRow | None) -> Sync | None:
     """Background work; None if there is none. /proc/mdstat alone tells of work that waits."""
     action = clean(texts.get("sync_action", ""), 16)
-    told = stat.action if stat is not None else None
+    output = stat.action if stat is not None else None
     # sysfs says idle while a resync waits for another array on the same disks; mdstat says DELAYED or PENDING.
     if action in ("", "idle", "frozen"):
-        if stat is None or told is None or not stat.waiting:
+        if stat is None or output is None or not stat.waiting:
             return None
-        return Sync(action="recover" if told == "recovery" else told, waiting=True)
+        return Sync(action="recover" if output == "recovery" else output, waiting=True)
     done, slash, total = texts.get("sync_completed", "").partition(" / ")
     have, all_of = number(done), number(total)
     if "sync_completed" not in texts:  # mdstat's share is another one
@@ -403,7 +405,7 @@ def parse_array(
     level = clean(texts.get("level", ""), 16)
     disks = parse_moving(texts.get("raid_disks"))
     component = number(texts.get("component_size"))
-    found = (parse_member(one, own) for one, own in members.items())
+    devices = (parse_member(name, own) for name, own in members.items())
     return ArrayFacts(
         name=name,
         level_word=level,
@@ -415,7 +417,9 @@ def parse_array(
         layout=parse_moving(texts.get("layout")) if level in ("raid5", "raid6", "raid10") else None,
         component_bytes=None if not component else component * 1024,
         degraded=number(texts.get("degraded")),
-        members=tuple(sorted(found, key=lambda one: (one.slot is None, one.slot or 0, len(one.name), one.name))),
+        members=tuple(
+            sorted(devices, key=lambda device: (device.slot is None, device.slot or 0, len(device.name), device.name))
+        ),
         sync=parse_sync(texts, stat),
         attributes=dict(texts),
         stat=stat,

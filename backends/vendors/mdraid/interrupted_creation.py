@@ -43,12 +43,12 @@ async def assembling(host: Host, mdadm: str, device: str, change: Change) -> str
     if uuid is None or own is None or not change.members or not all(map(_NODE.fullmatch, change.members)):
         return None
     examined = [await _examined(host, mdadm, member) for member in change.members]
-    told = {"uuid": uuid, "devices": str(len(change.members))}
+    fields = {"uuid": uuid, "devices": str(len(change.members))}
     shape = {key: said(key, text) for key, text in change.companions.items() if key in _TOLD}
     for value, what in ((change.before, "as it was, with its data"), (change.after, "as it was to become")):
-        wanted = {**told, **shape, own: said(own, value or "")}
-        alike = len({one.get("level") for one in examined}) == 1
-        if alike and all(wanted.items() <= one.items() for one in examined):
+        wanted = {**fields, **shape, own: said(own, value or "")}
+        alike = len({record.get("level") for record in examined}) == 1
+        if alike and all(wanted.items() <= record.items() for record in examined):
             nodes = " ".join(change.members)
             return f"Its members hold it {what}. Bring it back with: mdadm --assemble {device} {nodes}"
     return None
@@ -66,12 +66,12 @@ async def _examined(host: Host, mdadm: str, member: str) -> Mapping[str, str]:
 
 def parse_examined(text: str) -> dict[str, str]:
     """What `mdadm --examine` says of the array that a member is of, in the words of options of `mdadm --create`."""
-    found: dict[str, str] = {}
+    matches: dict[str, str] = {}
     for name, value in _LINE.findall(text[:20_000]):
         copies = _COPIES.fullmatch(value)
         if name == "Layout" and copies:
             value = f"{copies[1][0]}{copies[2]}"
         if name == "Data Offset" and value.endswith(" sectors"):
             value = f"{int(value.removesuffix(' sectors')) // 2}K"
-        found[_NAMES[name]] = value
-    return found
+        matches[_NAMES[name]] = value
+    return matches

@@ -107,28 +107,28 @@ def _platform_facts(array: ArrayFacts, platforms: Collection[ImsmPlatform] | Non
     """What the firmware beneath a container allows."""
     if platforms is None:
         return ()
-    found = platform_of(platforms, {node_path(member.name) for member in array.members})
-    if found is not None:
-        return found.facts()
+    platform = platform_of(platforms, {node_path(member.name) for member in array.members})
+    if platform is not None:
+        return platform.facts()
     if platforms:
         return ()
     return (Fact(label="Platform", value="none: mdadm finds no RAID firmware of Intel's here"),)
 
 
 def _facts(array: ArrayFacts, arrays: Mapping[str, ArrayFacts]) -> Iterable[Fact]:
-    partial = any(one.untold for one in arrays.values())
+    partial = any(array_facts.untold for array_facts in arrays.values())
     for label, value in _lines(array, arrays):
         if value and not (partial and label in _OF_OTHERS) and not (array.cut and label in _OF_MANY):
             yield Fact(label=label, value=value)
     if partial and (array.is_container or "metadata_version" in array.untold):
         return  # whose disks are in which volume, others say
-    volumes = [one for one in arrays.values() if one.container == array.name]
+    volumes = [array_facts for array_facts in arrays.values() if array_facts.container == array.name]
     for member in array.members:
         if array.is_container:
             inside = [volume.name for volume in volumes if member.name in {its.name for its in volume.members}]
             line = f"{node_path(member.name)}, {'in ' + ', '.join(inside) if inside else 'spare'}"
             yield Fact(label=f"Disk {member.name}", value=clean(line, 200))
-        elif not any(f"dev-{member.name}/{one}" in array.untold for one in MEMBER_ATTRIBUTES):
+        elif not any(f"dev-{member.name}/{name}" in array.untold for name in MEMBER_ATTRIBUTES):
             yield Fact(label=_place(member), value=_member_line(member))
 
 
@@ -143,7 +143,10 @@ def _lines(array: ArrayFacts, arrays: Mapping[str, ArrayFacts]) -> Iterable[tupl
     own = array.attributes
     yield "Kind", _kind(array, arrays)
     if array.is_container:  # of md's own it has nothing but its disks
-        yield "Volumes", ", ".join(name for name, one in arrays.items() if one.container == array.name) or "none"
+        yield (
+            "Volumes",
+            ", ".join(name for name, array_facts in arrays.items() if array_facts.container == array.name) or "none",
+        )
         yield "Metadata", array.metadata
         yield "UUID", array.uuid
         return
@@ -184,10 +187,10 @@ def _nested(array: ArrayFacts, arrays: Mapping[str, ArrayFacts]) -> str | None:
     if not levels:
         return None
     counts = {level: levels.count(level) for level in levels}
-    words = " and ".join(f"{count} x {level}" for level, count in counts.items())
+    text = " and ".join(f"{count} x {level}" for level, count in counts.items())
     names = {("raid0", "raid5"): "RAID 50", ("raid0", "raid6"): "RAID 60", ("raid0", "raid1"): "RAID 1+0"}
     both = names.get((array.level_word, levels[0])) if len(counts) == 1 and len(levels) == len(array.members) else None
-    return f"{words} ({both})" if both else words
+    return f"{text} ({both})" if both else text
 
 
 def _task_line(array: ArrayFacts) -> str | None:
@@ -195,12 +198,12 @@ def _task_line(array: ArrayFacts) -> str | None:
     if sync is None:
         frozen = array.attributes.get("sync_action") == "frozen"
         return "frozen: no rebuild, resync or check begins until sync_action is idle" if frozen else None
-    words = [sync.action]
-    words += [f"{sync.progress:.1%}"] if sync.progress is not None else []
-    words += ["waiting"] if sync.waiting else []
-    words += [f"{sync.speed_kib} KiB/s on each member"] if sync.speed_kib is not None else []
-    words += [f"{time_words(sync.left_seconds)} left"] if sync.left_seconds is not None else []
-    return ", ".join(words)
+    parts = [sync.action]
+    parts += [f"{sync.progress:.1%}"] if sync.progress is not None else []
+    parts += ["waiting"] if sync.waiting else []
+    parts += [f"{sync.speed_kib} KiB/s on each member"] if sync.speed_kib is not None else []
+    parts += [f"{time_words(sync.left_seconds)} left"] if sync.left_seconds is not None else []
+    return ", ".join(parts)
 
 
 def _bitmap_line(array: ArrayFacts) -> str | None:
@@ -222,9 +225,9 @@ def _place(member: ArrayDevice) -> str:
 
 
 def _member_line(member: ArrayDevice) -> str:
-    words = [f"{node_path(member.name)}", member.role, *member.marks]
-    words += [f"{member.errors} read errors put right"] if member.errors else []
-    return ", ".join(clean(word, 64) for word in words)
+    parts = [f"{node_path(member.name)}", member.role, *member.marks]
+    parts += [f"{member.errors} read errors put right"] if member.errors else []
+    return ", ".join(clean(word, 64) for word in parts)
 
 
 def known_by_udev(node: Node | None) -> Mapping[str, str]:

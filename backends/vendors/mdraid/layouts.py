@@ -67,17 +67,17 @@ def layout_word(level: str, code: int) -> str | None:
 
 def layout_label(word: str) -> str:
     """As `mdadm --detail` prints it: `near=2`."""
-    found = LAYOUT.fullmatch(word)
-    return f"{ARRANGEMENTS[found[1]]}={found[2]}" if found else word
+    match = LAYOUT.fullmatch(word)
+    return f"{ARRANGEMENTS[match[1]]}={match[2]}" if match else word
 
 
 def layout_help(word: str) -> str:
     """One sentence about a layout."""
-    found = LAYOUT.fullmatch(word)
-    if found is None:
+    match = LAYOUT.fullmatch(word)
+    if match is None:
         return SENTENCES.get(word, "")
     return {
         "n": "Copies lie side by side at the same place of neighbouring members.",
         "f": "Copies lie in the far half of another member: sequential reads as fast as RAID 0, writes seek more.",
         "o": "Copies lie in the next stripe, moved by one member: reads near those of far, writes seek less.",
-    }[found[1]]
+    }[match[1]]

@@ -149,7 +149,7 @@ def _steps(
     if not parts:
         raise InvalidValueError(f"{key} of {view.device} cannot be {clean(value, 80)!r}.", hint=f"`{full_speed.FULL}`.")
     return tuple(
-        ChangeStep(path=sysfs_path(view.array.name, one), text=kernel_word(one, text)) for one, text in parts.items()
+        ChangeStep(path=sysfs_path(view.array.name, name), text=kernel_word(name, text)) for name, text in parts.items()
     )
 
 
@@ -161,7 +161,7 @@ def companions_now(view: ArrayView, key: str, beside: ReshapeContext) -> dict[st
         return {"chunk": str(size)} if size >= 1024 else {}
     if key in GEOMETRY and way_of(view.array, key) is ReshapeMethod.RECREATE:
         shape = shape_of(view.array, beside.properties.get("MD_NAME"))
-        return {} if isinstance(shape, str) else {one: text for one, text in shape.items() if one != GEOMETRY[key]}
+        return {} if isinstance(shape, str) else {name: text for name, text in shape.items() if name != GEOMETRY[key]}
     return {}
 
 
@@ -181,7 +181,7 @@ def legal_companions(view: ArrayView, key: str, value: str, beside: ReshapeConte
         "bitmap": _BITMAP if view.array.level_word != "raid0" else _NOTHING,
         "name": re.compile(re.escape(name)) if name else _NAME,
     }
-    return {one: pattern for one, pattern in legal.items() if one != GEOMETRY[key]}
+    return {name: pattern for name, pattern in legal.items() if name != GEOMETRY[key]}
 
 
 def turn(key: str) -> int:
@@ -203,8 +203,8 @@ def identity_for(key: str, identity: Identity) -> Identity:
 
 def sysfs_path(name: str, key: str) -> str:
     """The file of a setting."""
-    found = member_of(key)
-    return f"/sys/block/{name}/md/{key if found is None else f'dev-{found[1]}/state'}"
+    pair = member_of(key)
+    return f"/sys/block/{name}/md/{key if pair is None else f'dev-{pair[1]}/state'}"
 
 
 def kernel_word(key: str, value: str) -> str:
@@ -220,15 +220,15 @@ def kernel_word(key: str, value: str) -> str:
 def _policy(view: ArrayView, kind: str, value: str, companions: Mapping[str, str]) -> ChangeStep:
     """A bitmap that comes back has the chunks it had."""
     option = "bitmap" if kind == "bitmap" else "consistency-policy"
-    words = [f"--{option}={value}"]
-    words += [f"--bitmap-chunk={said('chunk', companions['chunk'])}"] if "chunk" in companions else []
-    return ChangeStep(argv=(view.mdadm or "mdadm", "--grow", *words, view.device))
+    parts = [f"--{option}={value}"]
+    parts += [f"--bitmap-chunk={said('chunk', companions['chunk'])}"] if "chunk" in companions else []
+    return ChangeStep(argv=(view.mdadm or "mdadm", "--grow", *parts, view.device))
 
 
 def _grow(view: ArrayView, kind: str, value: str, beside: ReshapeContext) -> ChangeStep:
-    words = [f"--chunk={int(value) // 1024}K" if kind == "chunk_size" else f"--layout={value}"]
-    words += [f"--backup-file={beside.backup}"] if beside.backup is not None else []
-    return ChangeStep(argv=(view.mdadm or "mdadm", "--grow", *words, view.device))
+    parts = [f"--chunk={int(value) // 1024}K" if kind == "chunk_size" else f"--layout={value}"]
+    parts += [f"--backup-file={beside.backup}"] if beside.backup is not None else []
+    return ChangeStep(argv=(view.mdadm or "mdadm", "--grow", *parts, view.device))
 
 
 def _anew(
@@ -258,8 +258,8 @@ def _risk(wish: RequestedValue) -> Risk:
 
 def _loss(beside: ReshapeContext) -> str:
     """What is lost, by name."""
-    found = [f"{content.kind} {content.label or content.uuid or ''}".strip() for content in beside.contents]
-    there = f" ({', '.join(found[:4])})" if found else ""
+    matches = [f"{content.kind} {content.label or content.uuid or ''}".strip() for content in beside.contents]
+    there = f" ({', '.join(matches[:4])})" if matches else ""
     return (
         f"The array is taken apart and re-created of the same members: everything on it{there} is lost, and again when "
         "this is undone. A resync follows."
@@ -268,13 +268,13 @@ def _loss(beside: ReshapeContext) -> str:
 
 def _slow(view: ArrayView, beside: ReshapeContext) -> str:
     """What a reshape means for those who use the array."""
-    words = ["The array stays usable but slow until the reshape has ended, and the change cannot be taken back before."]
-    words.append(hours_text(view.array, view.speed_kib))
+    parts = ["The array stays usable but slow until the reshape has ended, and the change cannot be taken back before."]
+    parts.append(hours_text(view.array, view.speed_kib))
     if view.array.level_word == "raid0":
-        words.append("Meanwhile the kernel runs it as a degraded RAID 4; mdadm makes it a RAID 0 again at the end.")
+        parts.append("Meanwhile the kernel runs it as a degraded RAID 4; mdadm makes it a RAID 0 again at the end.")
     if beside.backup is not None:
-        words.append(f"After a crash, {beside.backup} is needed to go on: keep it until the reshape has ended.")
-    return " ".join(words)
+        parts.append(f"After a crash, {beside.backup} is needed to go on: keep it until the reshape has ended.")
+    return " ".join(parts)
 
 
 def _memory(view: ArrayView, setting: Setting, value: str) -> str:

@@ -76,8 +76,8 @@ def readings(view: ArrayView) -> dict[str, Reading]:
 
 
 def _reading(key: str, view: ArrayView) -> Reading:
-    if (found := member_of(key)) is not None:
-        return _flag(view, *found)
+    if (pair := member_of(key)) is not None:
+        return _flag(view, *pair)
     if key in SPEEDS:
         return _speed(view, key)
     return _OWN[key](view)
@@ -124,15 +124,15 @@ def resync_parts(view: ArrayView, value: str) -> dict[str, str]:
 def _resync(view: ArrayView) -> Reading:
     """The preset, or what is set now where that is something else."""
     parts = {key: _reading(key, view) for key in full_speed.parts_of(view.outline.level in PARITY)}
-    words = {key: one.now for key, one in parts.items() if one.now is not None and one.now != "unknown"}
-    known = words.keys() == parts.keys()
-    now = full_speed.value_of(words, resync_parts(view, full_speed.FULL)) if known else "unknown"
+    texts = {key: reading.now for key, reading in parts.items() if reading.now is not None and reading.now != "unknown"}
+    known = texts.keys() == parts.keys()
+    now = full_speed.value_of(texts, resync_parts(view, full_speed.FULL)) if known else "unknown"
     present = () if now in (full_speed.FULL, "unknown") else (offer(now, "As it is now."),)
     full = offer(full_speed.FULL, "As fast as the members can.", risk=Risk.PERFORMANCE)
-    reasons = (one.availability.why_not for one in parts.values())
+    reasons = (reading.availability.why_not for reading in parts.values())
     return Reading(
         now=now,
-        raw=", ".join(f"{key} {one.raw}" for key, one in parts.items() if one.raw is not None) or None,
+        raw=", ".join(f"{key} {reading.raw}" for key, reading in parts.items() if reading.raw is not None) or None,
         choices=(full, *present),
         availability=Availability(why_not=next(filter(None, reasons), None)),
     )
@@ -167,16 +167,16 @@ _MODE = re.compile(r"\[(write-through|write-back)\]")
 def _journal_mode(view: ArrayView) -> Reading:
     """`[write-through] write-back`: what is in brackets is in force."""
     raw = view.array.attributes.get("journal_mode")
-    found = _MODE.search(raw or "")
+    match = _MODE.search(raw or "")
     why_not = view.array.foreign or view.refusals.get("journal_mode")
     return Reading(
-        now=None if raw is None else "unknown" if found is None else found[1],
+        now=None if raw is None else "unknown" if match is None else match[1],
         raw=_raw(raw),
         choices=(
             offer("write-through", "Reported done when it is on the members."),
             offer("write-back", "Reported done when it is in the journal.", risk=Risk.POWER_LOSS),
         ),
-        availability=Availability(why_not=why_not or ("the array has no journal that works" if not found else None)),
+        availability=Availability(why_not=why_not or ("the array has no journal that works" if not match else None)),
     )
 
 
@@ -191,7 +191,7 @@ def _speed(view: ArrayView, key: str) -> Reading:
         now = str(kib) if own else "system"
         numbers |= {kib} if own else set()
         system = "system" if own else f"system, now {kib}"
-    steps = (offer(str(one), "The array's own limit.", label=f"{one} KiB/s") for one in sorted(numbers))
+    steps = (offer(str(number), "The array's own limit.", label=f"{number} KiB/s") for number in sorted(numbers))
     return Reading(
         now=now,
         raw=_raw(raw),
@@ -290,8 +290,8 @@ def _consistency(view: ArrayView) -> Reading:
 
 def milliseconds(raw: str | None) -> int | None:
     """`0.204` as 204; None for anything else."""
-    found = _SECONDS.fullmatch(raw or "")
-    return None if found is None else int(found[1]) * 1000 + int(found[2])
+    match = _SECONDS.fullmatch(raw or "")
+    return None if match is None else int(match[1]) * 1000 + int(match[2])
 
 
 def _safe_mode(view: ArrayView) -> Reading:
@@ -307,7 +307,7 @@ def _safe_mode(view: ArrayView) -> Reading:
 
 def _chunk(view: ArrayView) -> Reading:
     chunk = view.array.chunk
-    choices = tuple(_offered(one, size_words(int(one.value)), "") for one in chunk_offers(view.array))
+    choices = tuple(_offered(choice, size_words(int(choice.value)), "") for choice in chunk_offers(view.array))
     return Reading(
         now=None if chunk is None else str(chunk.now),
         raw=_raw(view.array.attributes.get("chunk_size")),
@@ -320,7 +320,9 @@ def _chunk(view: ArrayView) -> Reading:
 
 def _layout(view: ArrayView) -> Reading:
     layout = view.array.layout
-    choices = tuple(_offered(one, layout_label(one.value), layout_help(one.value)) for one in layout_offers(view.array))
+    choices = tuple(
+        _offered(choice, layout_label(choice.value), layout_help(choice.value)) for choice in layout_offers(view.array)
+    )
     return Reading(
         now=view.array.layout_word,
         raw=_raw(view.array.attributes.get("layout")),
@@ -337,11 +339,11 @@ def _half_way(view: ArrayView) -> str:
     return f"the reshape is under way{done}"
 
 
-def _offered(legal: ReshapeChoice, label: str, words: str) -> Choice:
+def _offered(legal: ReshapeChoice, label: str, text: str) -> Choice:
     """A value of the geometry; making the array anew destroys what is on it."""
     again = legal.way is ReshapeMethod.RECREATE
     how = "The array has to be created again: its data are lost." if again else "The data are moved while it is in use."
-    return offer(legal.value, f"{words} {how}".strip(), label=label, risk=Risk.DESTROYS_DATA if again else Risk.OUTAGE)
+    return offer(legal.value, f"{text} {how}".strip(), label=label, risk=Risk.DESTROYS_DATA if again else Risk.OUTAGE)
 
 
 def _why_not_shape(view: ArrayView) -> str | None:
@@ -365,7 +367,7 @@ def _why_not_grow(view: ArrayView, *, imsm: bool = False) -> str | None:
 
 
 def _flag(view: ArrayView, kind: str, name: str) -> Reading:
-    member = next((one for one in view.array.members if one.name == name), None)
+    member = next((device for device in view.array.members if device.name == name), None)
     texts = {
         "write_mostly": ("Read like any other.", "Read only when nothing else can be."),
         "failfast": ("Requests are tried again.", "Requests fail at the first trouble."),

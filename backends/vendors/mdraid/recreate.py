@@ -27,13 +27,13 @@ IN_BYTES = ("chunk", "size", "data_offset")
 
 def shape_of(array: ArrayFacts, name: str | None) -> dict[str, str] | str:
     """What it is made with, or why that cannot be told. `name`: what mdadm calls it."""
-    offsets = {one.offset_bytes for one in array.active}
+    offsets = {device.offset_bytes for device in array.active}
     if len(offsets) != 1 or None in offsets:
         return "the data of its members begin at different places"
     bitmap = bitmap_word(array.attributes) if array.level_word != "raid0" else None
     if array.level_word != "raid0" and bitmap not in ("none", "internal"):
         return "its bitmap is neither none nor internal"
-    found = {
+    matches = {
         "chunk": None if array.chunk is None else str(array.chunk.now),
         "layout": array.layout_word,
         "bitmap": bitmap,
@@ -41,7 +41,7 @@ def shape_of(array: ArrayFacts, name: str | None) -> dict[str, str] | str:
         "data_offset": str(next(iter(offsets))),
         "name": name or None,
     }
-    return {key: value for key, value in found.items() if value is not None}
+    return {key: value for key, value in matches.items() if value is not None}
 
 
 def recreation(
@@ -55,7 +55,7 @@ def recreation(
     reason = _why_not(array)
     if reason is not None:
         return reason
-    words = [
+    parts = [
         mdadm,
         "--create",
         device,
@@ -67,7 +67,7 @@ def recreation(
         f"--uuid={array.uuid}",
         *_options(shape, "name", "data_offset", "size", "bitmap"),
     ]
-    return ((mdadm, "--stop", device), (*words, *nodes_of(array)))
+    return ((mdadm, "--stop", device), (*parts, *nodes_of(array)))
 
 
 def _options(shape: Mapping[str, str], *keys: str) -> list[str]:
@@ -82,17 +82,17 @@ def said(key: str, value: str) -> str:
 
 def nodes_of(array: ArrayFacts) -> tuple[str, ...]:
     """The nodes of its members, by their place."""
-    return tuple(f"/dev/{one.name.replace('!', '/')}" for one in array.active)
+    return tuple(f"/dev/{device.name.replace('!', '/')}" for device in array.active)
 
 
 def devices_in(argv: tuple[str, ...]) -> tuple[str, ...]:
     """The members that a `--create` names: its last words."""
-    found: list[str] = []
+    matches: list[str] = []
     for word in reversed(argv):
         if not word.startswith("/dev/"):
             break
-        found.append(word)
-    return tuple(reversed(found))
+        matches.append(word)
+    return tuple(reversed(matches))
 
 
 def _why_not(array: ArrayFacts) -> str | None:

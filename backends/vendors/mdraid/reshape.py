@@ -86,16 +86,16 @@ def layout_offers(array: ArrayFacts) -> tuple[ReshapeChoice, ...]:
     now = array.layout_word
     if now is None:
         return ()
-    words: list[str] = []
+    parts: list[str] = []
     way = way_of(array, "layout")
     if way is ReshapeMethod.RESHAPE:
-        words = [*ROTATING.values()]
+        parts = [*ROTATING.values()]
     else:
         copies = _copies(array)
-        words = [f"{kind}{copies}" for kind in "nfo"] if copies and array.disks and copies <= array.disks else []
-    if now not in words and now != "unknown":
-        words.append(now)
-    return tuple(ReshapeChoice(value=word, way=way) for word in words)
+        parts = [f"{kind}{copies}" for kind in "nfo"] if copies and array.disks and copies <= array.disks else []
+    if now not in parts and now != "unknown":
+        parts.append(now)
+    return tuple(ReshapeChoice(value=word, way=way) for word in parts)
 
 
 def _chunk_way(array: ArrayFacts) -> ReshapeMethod:
@@ -103,7 +103,11 @@ def _chunk_way(array: ArrayFacts) -> ReshapeMethod:
     if array.level_word in PARITY:
         return ReshapeMethod.RESHAPE
     if array.level_word == "raid0":
-        return ReshapeMethod.RESHAPE if len({one.size_bytes for one in array.active}) == 1 else ReshapeMethod.RECREATE
+        return (
+            ReshapeMethod.RESHAPE
+            if len({device.size_bytes for device in array.active}) == 1
+            else ReshapeMethod.RECREATE
+        )
     near = array.layout is not None and array.layout.now >> 8 == 1
     return ReshapeMethod.RESHAPE if near else ReshapeMethod.RECREATE
 
@@ -120,7 +124,7 @@ def _used(array: ArrayFacts) -> int | None:
     """Bytes used of each member that a chunk has to divide; None if they are not told."""
     if array.component_bytes:
         return array.component_bytes
-    sizes = [one.size_bytes for one in array.active]
+    sizes = [device.size_bytes for device in array.active]
     known = [size for size in sizes if size]
     return min(known) if known and len(known) == len(sizes) else None
 
@@ -138,9 +142,7 @@ def hours_text(array: ArrayFacts, system_kib: int | None) -> str:
         return "How long it takes is not known."
     best = 2 * used / 1024 / kib
     slow = 2 * used / 1024 / 25_600
-    words = (
-        f"at least {time_words(best)} if every member reaches the limit of {kib} KiB/s for reading and writing alike"
-    )
+    text = f"at least {time_words(best)} if every member reaches the limit of {kib} KiB/s for reading and writing alike"
     if slow > best:
-        words += f", {time_words(slow)} at 25600 KiB/s"
-    return f"It takes {words}."
+        text += f", {time_words(slow)} at 25600 KiB/s"
+    return f"It takes {text}."

@@ -72,8 +72,8 @@ def lies_on(picture: Topology, path: str) -> set[str]:
                 continue
             best = best | {name} if mount.point == point else {name}
             point = mount.point
-    found = set(best)
+    names = set(best)
     for name in best:
-        found |= {node.name for node in picture.tree.below(name)} | {picture.tree.disk_of(name)}
-        found |= {node.name for node in picture.tree.below(picture.tree.disk_of(name))}
-    return found
+        names |= {node.name for node in picture.tree.below(name)} | {picture.tree.disk_of(name)}
+        names |= {node.name for node in picture.tree.below(picture.tree.disk_of(name))}
+    return names

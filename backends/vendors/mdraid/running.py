@@ -107,8 +107,8 @@ class MdRaidRunner:
     def _require_ours(self, write: ChangeStep, name: str, device: str) -> None:
         """What is in a journal is not trusted to do anything but what a change of this array does."""
         if write.path is not None:
-            found = _FILES.fullmatch(write.path)
-            if found is None or found[1] != name or write.text is None:
+            match = _FILES.fullmatch(write.path)
+            if match is None or match[1] != name or write.text is None:
                 raise RefusedError(f"A step wants to write {clean(write.path)}, which no setting of {device} is.")
             return
         tool = self._host.which(("mdadm",))
@@ -122,8 +122,8 @@ class MdRaidRunner:
                 )
 
     def _require_members(self, made: ChangeStep, array: ArrayFacts, change: Change) -> None:
-        named = [one for one in devices_in(made.argv) if one != f"/dev/{array.name.replace('!', '/')}"]
-        present = [f"/dev/{one.name.replace('!', '/')}" for one in array.active]
+        named = [name for name in devices_in(made.argv) if name != f"/dev/{array.name.replace('!', '/')}"]
+        present = [f"/dev/{device.name.replace('!', '/')}" for device in array.active]
         if named != present or not any(word == f"--uuid={array.uuid}" for word in made.argv):
             raise RefusedError(
                 f"{change.target} is made of {', '.join(present)} now, not of {', '.join(named)}.",
@@ -154,5 +154,5 @@ class MdRaidRunner:
 def _words(done: Completed) -> str:
     """mdadm's own words in a sentence."""
     said = clean_lines(f"{done.stderr}\n{done.stdout}".strip(), lines=6).replace("\n", " ")
-    words = clean(re.sub(r"\bmdadm: ", "", said), 300).rstrip(".")
-    return f"{words}." if words else f"mdadm ended with status {done.returncode} and did not say why."
+    text = clean(re.sub(r"\bmdadm: ", "", said), 300).rstrip(".")
+    return f"{text}." if text else f"mdadm ended with status {done.returncode} and did not say why."

@@ -233,8 +233,8 @@ def _sized(setting: Setting, outline: ArrayTraits) -> Setting:
     if setting is not STRIPE_CACHE or not outline.disks:
         return setting
     each = outline.disks * outline.page_bytes
-    words = f"256 pages on {outline.disks} members are {size_words(256 * each)}, 4096 are {size_words(4096 * each)}."
-    return replace(setting, help=f"{setting.help} {words}")
+    text = f"256 pages on {outline.disks} members are {size_words(256 * each)}, 4096 are {size_words(4096 * each)}."
+    return replace(setting, help=f"{setting.help} {text}")
 
 
 def _member_settings(outline: ArrayTraits) -> Iterable[Setting]:

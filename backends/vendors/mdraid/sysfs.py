@@ -31,10 +31,10 @@ def count_cpus(text: str | None) -> int | None:
     """How many CPUs `0-3,8` names (/sys/devices/system/cpu/online); None for anything else."""
     total = 0
     for part in (text or "").split(","):
-        found = _RANGE.fullmatch(part)
-        if found is None:
+        match = _RANGE.fullmatch(part)
+        if match is None:
             return None
-        first, last = int(found[1]), int(found[2] or found[1])
+        first, last = int(match[1]), int(match[2] or match[1])
         total += max(last - first + 1, 0)
     return total or None
 
@@ -93,7 +93,7 @@ async def read_arrays(host: Host, names: Collection[str] | None = None) -> tuple
     """
     pattern = "*" if names is None or len(names) != 1 else next(iter(names))
     folder = f"/sys/block/{pattern}/md/"
-    lists = (host.list(folder + words) for words in ("array_state", "dev-*/state", "*", "*/*"))
+    lists = (host.list(folder + literal) for literal in ("array_state", "dev-*/state", "*", "*/*"))
     stat, (states, members, *listed) = await asyncio.gather(host.read("/proc/mdstat"), asyncio.gather(*lists))
     present = [path.split("/")[3] for path in states]
     wanted = [f"/sys/block/{name}/md/{attribute}" for name in present for attribute in ATTRIBUTES]
@@ -103,7 +103,7 @@ async def read_arrays(host: Host, names: Collection[str] | None = None) -> tuple
     lacks = "it cannot be read" if stat is None else WHOLE_MDSTAT.missing(stat)
     rows = parse_mdstat("" if stat is None or lacks else stat)
     unread = {path for paths in listed for path in paths}.intersection(wanted) - texts.keys()
-    found: list[ArrayFacts] = []
+    array_facts: list[ArrayFacts] = []
     for name in sorted(present, key=lambda name: (len(name), name)):
         base = f"/sys/block/{name}/md"
         own = {attribute: texts[path] for attribute in ATTRIBUTES if (path := f"{base}/{attribute}") in texts}
@@ -118,5 +118,5 @@ async def read_arrays(host: Host, names: Collection[str] | None = None) -> tuple
         untold = frozenset(path.removeprefix(f"{base}/") for path in unread if path.startswith(f"{base}/"))
         if array.members or untold or array.array_state not in ("clear", ""):
             cut = unread_words(base, untold) or (f"/proc/mdstat: {CUT}: {lacks}" if lacks else "")
-            found.append(replace(array, untold=untold, cut=cut))
-    return tuple(found)
+            array_facts.append(replace(array, untold=untold, cut=cut))
+    return tuple(array_facts)

@@ -31,14 +31,14 @@ class MegaRaidAddress:
 
 def parse(target: Target) -> MegaRaidAddress | None:
     """What the address of a target says; None if it is none of ours."""
-    found = _ADDRESS.fullmatch(target.address)
-    if target.backend != NAME or found is None:
+    match = _ADDRESS.fullmatch(target.address)
+    if target.backend != NAME or match is None:
         return None
-    if found["volume"] is not None:
-        return MegaRaidAddress(found["card"], volume=int(found["volume"]))
-    if found["slot"] is not None:
-        return MegaRaidAddress(found["card"], drive=f"{found['enclosure'] or ''}:{found['slot']}")
-    return MegaRaidAddress(found["card"])
+    if match["volume"] is not None:
+        return MegaRaidAddress(match["card"], volume=int(match["volume"]))
+    if match["slot"] is not None:
+        return MegaRaidAddress(match["card"], drive=f"{match['enclosure'] or ''}:{match['slot']}")
+    return MegaRaidAddress(match["card"])
 
 
 def card_target(card: str) -> Target:

@@ -152,9 +152,9 @@ class MegaRaid:
         place, unit = await self._unit(target)
         settings = {key: setting_of(self.settings(target), target, key) for key in values}
         view = as_found = await self._view(target, place, unit, *(values if len(values) == 1 else ()))
-        found: tuple[Signature, ...] | None = None
+        signatures: tuple[Signature, ...] | None = None
         if "strip_size" in values and isinstance(view, VolumeView) and self._host.is_root:
-            found = await require_free(
+            signatures = await require_free(
                 self._host, view.device
             )  # without root not all can be seen: before applying, then
         picture = await look(self._host)
@@ -164,7 +164,7 @@ class MegaRaid:
             if isinstance(view, VolumeView):
                 about = of_volume(unit.prefix, view.card, view.volume, picture, anew="strip_size" in values)
                 change = volume_change(view, wish, about, _lock_of(unit, view, picture))
-                return replace(change, found=found) if key == "strip_size" else change
+                return replace(change, found=signatures) if key == "strip_size" else change
             about = of_card(unit.prefix, view.card)
             if key == "activation_key":
                 return await self._plan_key(view, wish, about, unit)
@@ -198,11 +198,11 @@ class MegaRaid:
         then = as_it_was(view, companions) if key == "strip_size" else view
         now = self._readings(target, then)[key]
         free = key == "strip_size" and self._host.is_root and now.now != value
-        found = await require_free(self._host, view.device) if free else None
+        signatures = await require_free(self._host, view.device) if free else None
         wish = wanted_back(target, setting, now, value, value_before)
         picture = await look(self._host)
         about = of_volume(unit.prefix, view.card, view.volume, picture, anew=key == "strip_size")
-        return replace(volume_change(view, wish, about, _lock_of(unit, view, picture), companions), found=found)
+        return replace(volume_change(view, wish, about, _lock_of(unit, view, picture), companions), found=signatures)
 
     async def apply(self, change: Change) -> None:
         """Run the commands if what they are for is still what was read last, which whoever applies has just done.
@@ -212,7 +212,7 @@ class MegaRaid:
         place, unit = await self._unit(change.target)
         contents = unit.contents if unit.contents is not None else await unit.read()
         picture = await look(self._host)
-        volume = next((one for one in contents.volumes if one.number == place.volume), None)
+        volume = next((drive for drive in contents.volumes if drive.number == place.volume), None)
         if change.key == "strip_size" and volume is None and change.before == NOT_THERE:
             await self._make(change, place, unit)
             return
@@ -256,14 +256,14 @@ class MegaRaid:
     async def candidates(self) -> tuple[Candidate, ...]:
         """Every drive that only a card has, with what the card says against it. Cards that cannot be read have none."""
         picture = await look(self._host)
-        found: list[Candidate] = []
+        matches: list[Candidate] = []
         for unit in self._units.known or await self._units.look():
             try:
                 contents = unit.contents if unit.contents is not None else await unit.read()
             except RaidbenchError:
                 continue
-            found += candidates(unit.prefix, contents, picture)
-        return tuple(found)
+            matches += candidates(unit.prefix, contents, picture)
+        return tuple(matches)
 
     async def plan_array(self, wish: ArrayRequest, controller: Target | None, *, assume_clean: bool) -> ArrayPlan:
         """The tool's own line for it. The card is asked anew: a drive may have become a spare meanwhile."""
@@ -310,8 +310,8 @@ class MegaRaid:
         try:
             contents = unit.contents if kept and unit.contents is not None else await unit.read()
         except RaidbenchError as error:
-            words = clean(error.message, 400)
-            return Inventory(problems=(Problem(where=f"{NAME}:{unit.prefix}", message=words, hint=error.hint),))
+            text = clean(error.message, 400)
+            return Inventory(problems=(Problem(where=f"{NAME}:{unit.prefix}", message=text, hint=error.hint),))
         contents = self._units.told_apart(unit, contents)
         return inventory(unit.prefix, contents, unit.dialect.tool, unit.dialect.version, picture)
 
@@ -353,7 +353,7 @@ class MegaRaid:
         why_not = refusal or contents.cut.rstrip(".") or await denial_of(self._host, unit.dialect.tool)
         if place.volume is None:
             return CardView(contents=contents, dialect=unit.dialect, why_not=why_not)
-        volume = next((one for one in contents.volumes if one.number == place.volume), None)
+        volume = next((drive for drive in contents.volumes if drive.number == place.volume), None)
         if volume is None:
             raise gone(target)
         node = volume_node(volume, contents.card, picture.tree.nodes.values())

@@ -25,26 +25,26 @@ FASTPATH_PARTS = {"write_cache": "write-through", "read_ahead": "none", "io_poli
 
 def policies_in(value: str) -> dict[str, str]:
     """The three policies by key that a value of `fastpath` stands for; nothing where it is none."""
-    words = list(FASTPATH_PARTS.values()) if value == PRESET else value.split(" + ")
-    found = dict(zip(POLICIES, words, strict=False))
-    known = len(words) == len(POLICIES) and all(found[key] in POLICIES[key] for key in found)
-    return found if known else {}
+    args = list(FASTPATH_PARTS.values()) if value == PRESET else value.split(" + ")
+    matches = dict(zip(POLICIES, args, strict=False))
+    known = len(args) == len(POLICIES) and all(matches[key] in POLICIES[key] for key in matches)
+    return matches if known else {}
 
 
 def write_cache(card: Card) -> tuple[Choice, ...]:
     """Write-back risks data only while the card has nothing healthy to keep it."""
     unsafe = protected(card) is not True
-    words = f" Now {protection_words(card)}." if unsafe else ""
+    text = f" Now {protection_words(card)}." if unsafe else ""
     return (
         offer("write-through", "A write is done when the drives have it."),
         offer(
             "write-back",
-            "A write is done when the card's memory has it, as long as battery or CacheVault are healthy." + words,
+            "A write is done when the card's memory has it, as long as battery or CacheVault are healthy." + text,
             risk=Risk.POWER_LOSS if unsafe else Risk.NONE,
         ),
         offer(
             "always-write-back",
-            "The same even without a healthy battery: a power cut then loses what was reported written." + words,
+            "The same even without a healthy battery: a power cut then loses what was reported written." + text,
             label="always write-back",
             risk=Risk.POWER_LOSS,
         ),

@@ -68,36 +68,36 @@ def candidates(prefix: str, contents: CardSnapshot, picture: Topology) -> tuple[
 def against(contents: CardSnapshot, drive: PhysicalDrive) -> tuple[str, ...]:
     """Every reason of the card's own against making an array of a drive."""
     used = [volume.number for volume in contents.volumes if drive.place in volume.drives] or list(drive.volumes)
-    found: list[str] = []
+    matches: list[str] = []
     if used:
-        found.append(f"it is in virtual drive {used[0]}")
+        matches.append(f"it is in virtual drive {used[0]}")
     elif drive.group is not None:
-        found.append(f"it is in drive group {drive.group}")
+        matches.append(f"it is in drive group {drive.group}")
     if drive.foreign or drive.state is State.FOREIGN:
-        found.append(FOREIGN)
+        matches.append(FOREIGN)
     elif drive.state is State.SPARE:
-        found.append(f"it is a hot spare ({drive.state_raw})")
-    elif not found and (drive.state is not State.UNASSIGNED or not GOOD.fullmatch(drive.state_raw)):
-        found.append(f"the card calls it {drive.state_raw or 'nothing that is known'}")
+        matches.append(f"it is a hot spare ({drive.state_raw})")
+    elif not matches and (drive.state is not State.UNASSIGNED or not GOOD.fullmatch(drive.state_raw)):
+        matches.append(f"the card calls it {drive.state_raw or 'nothing that is known'}")
     if drive.jobs:
-        found.append(f"{drive.jobs[0].kind} is under way on it")
-    found += [reason for reason in reasons_against(drive.health) if reason not in found]
-    if not found and (twice := not_told_apart(drive.serial, (one.serial for one in contents.drives))):
-        found.append(twice)
-    return tuple(found)
+        matches.append(f"{drive.jobs[0].kind} is under way on it")
+    matches += [reason for reason in reasons_against(drive.health) if reason not in matches]
+    if not matches and (twice := not_told_apart(drive.serial, (drive.serial for drive in contents.drives))):
+        matches.append(twice)
+    return tuple(matches)
 
 
 def against_card(contents: CardSnapshot) -> tuple[str, ...]:
     """What stands against making anything on this card now."""
-    found = [contents.cut.rstrip(".")] if contents.cut else []
+    matches = [contents.cut.rstrip(".")] if contents.cut else []
     jobs = [job for volume in contents.volumes for job in volume.jobs]
     jobs += [job for drive in contents.drives for job in drive.jobs]
     working = [job.kind for job in jobs if job.kind in _BUSY]
-    found += [f"a {working[0]} is under way on the card"] if working else []
-    found += [words.rstrip(".") for words in contents.card.problems if words.startswith(PRESERVED)]
+    matches += [f"a {working[0]} is under way on the card"] if working else []
+    matches += [problem.rstrip(".") for problem in contents.card.problems if problem.startswith(PRESERVED)]
     if len(contents.volumes) >= _MOST_ON_CARD:
-        found.append(f"the card has {len(contents.volumes)} virtual drives, and takes {_MOST_ON_CARD}")
-    return tuple(found)
+        matches.append(f"the card has {len(contents.volumes)} virtual drives, and takes {_MOST_ON_CARD}")
+    return tuple(matches)
 
 
 def plan_array(wish: ArrayRequest, contents: CardSnapshot, dialect: Dialect) -> ArrayPlan:
@@ -132,7 +132,9 @@ def plan_array(wish: ArrayRequest, contents: CardSnapshot, dialect: Dialect) -> 
         name=wish.name,
         size_bytes=None,
     )
-    number = next(one for one in range(_MOST_ON_CARD + 1) if all(one != known.number for known in contents.volumes))
+    number = next(
+        number for number in range(_MOST_ON_CARD + 1) if all(number != known.number for known in contents.volumes)
+    )
     steps = creation(CardView(contents=contents, dialect=dialect), number, new)
     wanted = ArrayRequest(
         level=wish.level,
@@ -222,8 +224,8 @@ def _drive(drive: PhysicalDrive) -> CardDrive:
 
 
 def _array(volume: VirtualDrive, contents: CardSnapshot, dialect: Dialect, picture: Topology, prefix: str) -> CardArray:
-    beside = [one for one in contents.drives if one.group is not None and one.group == volume.group]
-    added = next((one for one in beside if one.place not in volume.drives), None)
+    beside = [drive for drive in contents.drives if drive.group is not None and drive.group == volume.group]
+    added = next((drive for drive in beside if drive.place not in volume.drives), None)
     commands = dialect.flatten(dialect.delete(contents.card.number, volume.number))
     return CardArray(
         called=f"virtual drive {volume.number}",

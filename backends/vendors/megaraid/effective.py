@@ -84,12 +84,12 @@ def named(backup: CacheProtection) -> str:
 def write_cache(card: Card, volume: VirtualDrive) -> EffectiveValue:
     """The write policy in force. What the tool itself says counts; else it follows from the battery."""
     wanted = value(volume.configured.write_cache)
-    told = volume.in_force.write_cache if volume.in_force is not None else None
+    mega_raid_value = volume.in_force.write_cache if volume.in_force is not None else None
     safe = protected(card)
-    if told is not None and told.value != wanted:
+    if mega_raid_value is not None and mega_raid_value.value != wanted:
         reason = protection_words(card) if safe is not True else "the card says so and gives no reason"
-        return EffectiveValue(told.value, f"{reason} (the card says {told.raw})")
-    if wanted == "write-back" and not volume.bad_bbu_write_back and told is None:
+        return EffectiveValue(mega_raid_value.value, f"{reason} (the card says {mega_raid_value.raw})")
+    if wanted == "write-back" and not volume.bad_bbu_write_back and mega_raid_value is None:
         if safe is False:
             return EffectiveValue("write-through", f"{protection_words(card)}, so the card writes through")
         if safe is None:
@@ -102,10 +102,10 @@ def write_cache(card: Card, volume: VirtualDrive) -> EffectiveValue:
 def told_apart(wanted: MegaRaidValue | None, volume: VirtualDrive, name: str) -> EffectiveValue:
     """For a policy that only the tool can tell: what it says is in force, where that differs."""
     policies: Policies | None = volume.in_force
-    told: MegaRaidValue | None = getattr(policies, name) if policies is not None else None
-    if told is None or wanted is None or told.value == wanted.value:
+    mega_raid_value: MegaRaidValue | None = getattr(policies, name) if policies is not None else None
+    if mega_raid_value is None or wanted is None or mega_raid_value.value == wanted.value:
         return EffectiveValue()
-    return EffectiveValue(told.value, f"the card says {told.raw}")
+    return EffectiveValue(mega_raid_value.value, f"the card says {mega_raid_value.raw}")
 
 
 def fastpath_obstacles(card: Card, volume: VirtualDrive) -> tuple[list[str], bool]:
@@ -127,7 +127,7 @@ def fastpath_obstacles(card: Card, volume: VirtualDrive) -> tuple[list[str], boo
     if volume.state.value != "optimal":
         against.append(f"the drive is {volume.state_raw or volume.state.value}")
     in_force = write_cache(card, volume).value or value(volume.configured.write_cache)
-    for present, wanted, words in (
+    for present, wanted, text in (
         (in_force, "write-through", "writes are not written through"),
         (value(volume.configured.read_ahead), "none", "read-ahead is on"),
         (value(volume.configured.io_policy), "direct", "I/O is cached"),
@@ -135,5 +135,5 @@ def fastpath_obstacles(card: Card, volume: VirtualDrive) -> tuple[list[str], boo
         if present is None or present == UNKNOWN:
             certain = certain and present is None and wanted == "direct"  # where direct is all there is it is not told
         elif present != wanted:
-            against.append(words)
+            against.append(text)
     return against, certain

@@ -75,7 +75,7 @@ def shape(contents: CardSnapshot, volume: VirtualDrive) -> VolumeGeometry:
 def companions_of(new: NewVolume) -> dict[str, str]:
     """What a virtual drive that is made again comes back with, by key; its drives are known by their serial numbers."""
     spans = None if new.drives_per_span is None else str(new.drives_per_span)
-    found = {
+    matches = {
         "level": new.level,
         "drives_per_span": spans,
         "write_cache": new.write_cache or None,
@@ -84,16 +84,16 @@ def companions_of(new: NewVolume) -> dict[str, str]:
         "drive_cache": new.drive_cache,
         "name": new.name,
     }
-    return {key: value for key, value in found.items() if value is not None}
+    return {key: value for key, value in matches.items() if value is not None}
 
 
 def members_of(contents: CardSnapshot, places: Sequence[str]) -> tuple[str, ...]:
     """The serial numbers of the drives at these places; none where one has none, or has that of another drive."""
     serials = {drive.place: drive.serial for drive in contents.drives}
-    found = [serial for place in places if (serial := serials.get(place))]
+    matches = [serial for place in places if (serial := serials.get(place))]
     everywhere = [serial for serial in serials.values() if serial]
-    known = len(found) == len(places) and all(everywhere.count(serial) == 1 for serial in found)
-    return tuple(found) if known else ()
+    known = len(matches) == len(places) and all(everywhere.count(serial) == 1 for serial in matches)
+    return tuple(matches) if known else ()
 
 
 def _said(word: MegaRaidValue | None) -> str:
@@ -102,7 +102,7 @@ def _said(word: MegaRaidValue | None) -> str:
 
 def _card(contents: CardSnapshot) -> str | None:
     """Deleted, it could not be made again: the card refuses every new array then (code 84, 0x54)."""
-    kept = any(words.startswith(PRESERVED) for words in contents.card.problems)
+    kept = any(problem.startswith(PRESERVED) for problem in contents.card.problems)
     return f"{PRESERVED[:1].lower()}{PRESERVED[1:]}, and makes no array meanwhile" if kept else None
 
 
@@ -147,7 +147,9 @@ def _spans(volume: VirtualDrive) -> str | None:
 
 def _room(contents: CardSnapshot, volume: VirtualDrive) -> str | None:
     """Whether it takes all of its drives: a part of them cannot be given the very same place and size again."""
-    beside = [one.number for one in contents.volumes if one.group == volume.group and one.number != volume.number]
+    beside = [
+        drive.number for drive in contents.volumes if drive.group == volume.group and drive.number != volume.number
+    ]
     if volume.group is None:
         return "the tool does not report its drive group"
     if beside:

@@ -40,8 +40,8 @@ def inventory(prefix: str, contents: CardSnapshot, tool: str, version: str | Non
     arrays = tuple(_array(prefix, contents, volume, picture, nodes) for volume in contents.volumes)
     owners = {place: volume.number for volume in contents.volumes for place in volume.drives}
     drives = tuple(_drive(prefix, contents.card, drive, owners, picture, nodes) for drive in contents.drives)
-    said = (*contents.problems, *(f"{words.rstrip('.')}." for words in contents.card.problems))
-    problems = tuple(Problem(where=f"{NAME}:{prefix}", message=words) for words in dict.fromkeys(said))
+    said = (*contents.problems, *(f"{problem.rstrip('.')}." for problem in contents.card.problems))
+    problems = tuple(Problem(where=f"{NAME}:{prefix}", message=text) for text in dict.fromkeys(said))
     return Inventory(
         controllers=(_controller(prefix, contents, tool, version),),
         arrays=arrays,
@@ -128,11 +128,11 @@ def _range(card: Card) -> str | None:
 def _backup_words(card: Card) -> str:
     backup = card.backup
     assert backup is not None
-    words = [backup.state.raw or backup.state.value]
-    words += [f"{backup.temperature_c} °C"] if backup.temperature_c is not None else []
-    words += ["learning"] if backup.learning else []
-    words += [f"next learn cycle {backup.next_learn}"] if backup.next_learn is not None else []
-    return ", ".join(words)
+    parts = [backup.state.raw or backup.state.value]
+    parts += [f"{backup.temperature_c} °C"] if backup.temperature_c is not None else []
+    parts += ["learning"] if backup.learning else []
+    parts += [f"next learn cycle {backup.next_learn}"] if backup.next_learn is not None else []
+    return ", ".join(parts)
 
 
 def _array(
@@ -276,7 +276,7 @@ def require_same(change: Change, prefix: str, number: int | None, contents: Card
     if number is None:
         present = of_card(prefix, contents.card)
     else:
-        volume = next((one for one in contents.volumes if one.number == number), None)
+        volume = next((drive for drive in contents.volumes if drive.number == number), None)
         if volume is None:
             raise change_steps.gone(change.target)
         if change.members and change.members != members_of(contents, volume.drives):

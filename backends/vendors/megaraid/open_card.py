@@ -82,8 +82,8 @@ class CardCache:
         return self._known(token)
 
     def _known(self, token: str) -> str | None:
-        found = _TOKEN.fullmatch(token)
-        number = int(found[1]) if found is not None else 0
+        match = _TOKEN.fullmatch(token)
+        number = int(match[1]) if match is not None else 0
         return self._keys[number - 1] if 0 < number <= len(self._keys) else None
 
 
@@ -160,15 +160,15 @@ class OpenCards:
                 await all_cards.enter_async_context(unit.lock)
             found = await search(self._host, self._slots)
             units: dict[str, OpenCard] = {}
-            for one in found.kept:
-                assert one.dialect is not None
-                for number in one.cards:
+            for probe in found.kept:
+                assert probe.dialect is not None
+                for number in probe.cards:
                     prefix = f"/c{number}"
                     if prefix in units:  # two kinds of tools count different cards alike
-                        prefix = f"/{one.path.rsplit('/', 1)[-1]}/c{number}"
+                        prefix = f"/{probe.path.rsplit('/', 1)[-1]}/c{number}"
                     old = self._units.get(prefix)
-                    same = old is not None and old.dialect.tool == one.dialect.tool
-                    units[prefix] = old if old is not None and same else OpenCard(prefix, number, one.dialect)
+                    same = old is not None and old.dialect.tool == probe.dialect.tool
+                    units[prefix] = old if old is not None and same else OpenCard(prefix, number, probe.dialect)
             self._units = units
             self.search = found
             self._looked = True
@@ -195,10 +195,12 @@ class OpenCards:
         if not why:
             return contents
         volumes = tuple(
-            VirtualDrive(card=one.card, number=one.number, refused=why[one.number]) if one.number in why else one
-            for one in contents.volumes
+            VirtualDrive(card=drive.card, number=drive.number, refused=why[drive.number])
+            if drive.number in why
+            else drive
+            for drive in contents.volumes
         )
-        said = tuple(f"{words}: {REFUSED}. {NEXT_STEP}" for words in why.values())
+        said = tuple(f"{text}: {REFUSED}. {NEXT_STEP}" for text in why.values())
         return replace(contents, volumes=volumes, problems=tuple(dict.fromkeys((*contents.problems, *said))))
 
     async def at(self, prefix: str, shown: str) -> OpenCard:

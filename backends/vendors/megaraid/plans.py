@@ -60,11 +60,11 @@ def volume_change(
     if change.risk is Risk.POWER_LOSS and change.key in ("write_cache", "io_policy", "fastpath"):
         change = replace(change, risk_text=f"{change.risk_text} Now {protection_words(view.card)}.".strip())
     if forward and not back and is_final(key, now or ""):
-        words = f"{program(view)} has no command for {now}: nothing puts it back once it is {wish.value}."
+        text = f"{program(view)} has no command for {now}: nothing puts it back once it is {wish.value}."
         change = replace(
             change,
             risk=worst((change.risk, Risk.PERFORMANCE)),
-            risk_text=f"{change.risk_text} {words}".strip(),
+            risk_text=f"{change.risk_text} {text}".strip(),
         )
     members = members_of(view.contents, view.volume.drives) if key == "strip_size" else ()
     moves = _MOVES.get(change.key, ())
@@ -79,14 +79,14 @@ def companions_now(view: VolumeView, key: str) -> dict[str, str]:
         return {} if made.new is None else companions_of(made.new)
     if key == "fastpath":
         parts = volume_readings(view)
-        return {one: now for one in POLICIES if (now := parts[one].now) is not None and now != UNKNOWN}
+        return {name: now for name in POLICIES if (now := parts[name].now) is not None and now != UNKNOWN}
     return {}
 
 
 def legal_companions(view: VolumeView, key: str, value: str) -> dict[str, Pattern[str]]:
     """What may come back with a value of a setting: by key, what it may be on this very virtual drive."""
     if key == "fastpath":
-        return {one: re.compile(re.escape(word)) for one, word in policies_in(value).items()}
+        return {name: re.compile(re.escape(word)) for name, word in policies_in(value).items()}
     if key != "strip_size":
         return {}
     volume = view.volume
@@ -95,8 +95,8 @@ def legal_companions(view: VolumeView, key: str, value: str) -> dict[str, Patter
         "drives_per_span": str(volume.drives_per_span) if volume.level in SPANNED else None,
         "name": volume.name,
     }
-    legal = {one: _NAME if text is None and one == "name" else _only(text) for one, text in own.items()}
-    return {**legal, **{one: re.compile("|".join(values)) for one, values in BIRTH.items()}}
+    legal = {name: _NAME if text is None and name == "name" else _only(text) for name, text in own.items()}
+    return {**legal, **{name: re.compile("|".join(values)) for name, values in BIRTH.items()}}
 
 
 def _only(text: str | None) -> Pattern[str]:
@@ -116,14 +116,14 @@ def value_before(setting: Setting, now: Reading, value: str) -> str:
 def as_it_was(view: VolumeView, companions: Mapping[str, str]) -> VolumeView:
     """The virtual drive with the policies and the name that it comes back with."""
     volume = view.volume
-    words = {key: MegaRaidValue(value=value, raw=value) for key, value in companions.items()}
-    policies = {key: word for key, word in words.items() if key in POLICIES}
+    texts = {key: MegaRaidValue(value=value, raw=value) for key, value in companions.items()}
+    policies = {key: word for key, word in texts.items() if key in POLICIES}
     return replace(
         view,
         volume=replace(
             volume,
             configured=replace(volume.configured, **policies),
-            drive_cache=words.get("drive_cache", volume.drive_cache),
+            drive_cache=texts.get("drive_cache", volume.drive_cache),
             name=companions.get("name", volume.name),
         ),
     )
@@ -179,7 +179,9 @@ def _as_its_worst(view: VolumeView, change: Change) -> Change:
         for key, value in named.items()
     }
     risk = worst(risks.values())
-    texts = [one.risk_text for one in VOLUME_SETTINGS if risk is not Risk.NONE and risks.get(one.key) is risk]
+    texts = [
+        setting.risk_text for setting in VOLUME_SETTINGS if risk is not Risk.NONE and risks.get(setting.key) is risk
+    ]
     return replace(change, risk=risk, risk_text=" ".join(texts[:1]))
 
 
@@ -252,7 +254,7 @@ def require_ours(change: Change, view: CardView, volume: VirtualDrive | None) ->
             require_own(change, _set(view, volume.number, key, change.after))
         else:
             ways = policies_in(change.after)
-            each = [step for one, value in ways.items() for step in _spoken(view, volume.number, one, value)]
+            each = [step for name, value in ways.items() for step in _spoken(view, volume.number, name, value)]
             require_own(change, tuple(step for step in change.writes if step in each))
     except InvalidValueError as error:
         raise RefusedError(error.message) from error
@@ -274,8 +276,8 @@ def _require_made_of(change: Change, view: CardView, volume: VirtualDrive) -> No
         raise RefusedError(f"{change.target} is made of {', '.join(volume.drives)} now: plan it again.")
 
 
-def _named(words: re.Pattern[str], lines: Iterable[tuple[str, ...]]) -> list[str]:
-    return [found[1] for line in lines for word in line if (found := words.fullmatch(word)) is not None]
+def _named(pattern: re.Pattern[str], lines: Iterable[tuple[str, ...]]) -> list[str]:
+    return [match[1] for line in lines for word in line if (match := pattern.fullmatch(word)) is not None]
 
 
 def _spoken(view: CardView, number: int, key: str, value: str) -> tuple[ChangeStep, ...]:
@@ -322,8 +324,8 @@ def with_value(view: CardView, key: str, value: str) -> CardView:
         return view
     values = FASTPATH_PARTS if (key, value) == ("fastpath", PRESET) else {key: value}
     volume = view.volume
-    for one, wanted in values.items():
-        volume = _set_together(volume, one, MegaRaidValue(value=wanted, raw=wanted))
+    for name, wanted in values.items():
+        volume = _set_together(volume, name, MegaRaidValue(value=wanted, raw=wanted))
     return replace(view, volume=volume)
 
 

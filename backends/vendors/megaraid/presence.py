@@ -53,8 +53,8 @@ DRIVERS = ("megaraid_sas", "mpi3mr")
 
 async def kernel_cards(host: Host, drivers: Sequence[str] = DRIVERS) -> int:
     """How many PCI devices these drivers have bound."""
-    found = [path for driver in drivers for path in await host.list(f"/sys/bus/pci/drivers/{driver}/*:*:*.*")]
-    return len(found)
+    matches = [path for driver in drivers for path in await host.list(f"/sys/bus/pci/drivers/{driver}/*:*:*.*")]
+    return len(matches)
 
 
 async def anything(host: Host) -> bool:
@@ -111,25 +111,25 @@ def _contradicts(node: Node, wwn: str | None) -> bool:
 
 def _is_at(node: Node, volume: VirtualDrive, card: Card) -> bool:
     """Whether it sits at the SCSI address of this virtual drive on this very card."""
-    found = _ADDRESS.search(node.path or "")
-    if found is None or int(found[3]) not in _CHANNELS or int(found[4]) != volume.number or int(found[5]) != 0:
+    match = _ADDRESS.search(node.path or "")
+    if match is None or int(match[3]) not in _CHANNELS or int(match[4]) != volume.number or int(match[5]) != 0:
         return False
     if card.host_number is not None:
-        return int(found[1]) == card.host_number
+        return int(match[1]) == card.host_number
     slot = pci_slot(card.pci)
     return slot is not None and f":{slot}/" in (node.path or "")
 
 
 def pci_address(text: str | None) -> str | None:
     """The same with its domain, as the kernel writes it: `0000:c1:00.0`; else None."""
-    found = _PCI.fullmatch(text.strip()) if text is not None else None
-    return f"{found[1] or '':0>4}:{pci_slot(text)}".lower() if found is not None else None
+    match = _PCI.fullmatch(text.strip()) if text is not None else None
+    return f"{match[1] or '':0>4}:{pci_slot(text)}".lower() if match is not None else None
 
 
 def pci_slot(text: str | None) -> str | None:
     """`00:c1:00:00`, `0000:c1:00.0` or `c1:00.0` as sysfs has it behind the domain: `c1:00.0`; else None."""
-    found = _PCI.fullmatch(text.strip()) if text is not None else None
-    return f"{found[2]}:{found[3]}.{found[4]}".lower() if found is not None else None
+    match = _PCI.fullmatch(text.strip()) if text is not None else None
+    return f"{match[2]}:{match[3]}.{match[4]}".lower() if match is not None else None
 
 
 _ANY_CARD = r"-a\d{1,3}"

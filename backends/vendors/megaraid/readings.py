@@ -80,14 +80,14 @@ def _policy(
 
 def _spoken(legal: tuple[Choice, ...], command: Callable[[str], object]) -> tuple[Choice, ...]:
     """Those values that the tool has a word for."""
-    found = []
+    matches = []
     for choice in legal:
         try:
             command(choice.value)
         except InvalidValueError:
             continue
-        found.append(choice)
-    return tuple(found)
+        matches.append(choice)
+    return tuple(matches)
 
 
 def _no_word(legal: tuple[Choice, ...] | None, view: CardView) -> str | None:
@@ -132,7 +132,7 @@ def _stands_against(view: VolumeView, key: str) -> str | None:
         return "it is a CacheCade cache, no virtual drive of its own"
     if key == "drive_cache" and view.card.supports.get("drive_cache_on_ssd") is False:
         own = [drive for drive in view.contents.drives if drive.place in volume.drives]
-        if any(one.media in (Media.SSD, Media.NVME) for one in own):
+        if any(drive.media in (Media.SSD, Media.NVME) for drive in own):
             return "the card does not change the caches of SSDs"
     if volume.state in (*GONE, State.FOREIGN):
         return f"the virtual drive is {volume.state_raw or volume.state.value}"
@@ -218,11 +218,11 @@ def fastpath(view: VolumeView, read: Mapping[str, Reading]) -> Reading:
     )
 
 
-def _combined(words: list[str | None]) -> str:
-    if words == ["write-through", "none", "direct"]:
+def _combined(args: list[str | None]) -> str:
+    if args == ["write-through", "none", "direct"]:
         return choices.PRESET
-    known = [word for word in words if word is not None and word != UNKNOWN]
-    return " + ".join(known) if len(known) == len(words) else UNKNOWN
+    known = [word for word in args if word is not None and word != UNKNOWN]
+    return " + ".join(known) if len(known) == len(args) else UNKNOWN
 
 
 def _preset_availability(view: VolumeView, parts: list[Reading]) -> Availability:

@@ -48,8 +48,8 @@ class Runner:
             command = commands[step]
             answer, done = await self._one(unit, command)
             if not answer.ok:
-                words = command.masked(answer.message) or "it failed and the tool did not say why"
-                raise ToolFailedError(words, evidence=evidence_of(command, done))
+                text = command.masked(answer.message) or "it failed and the tool did not say why"
+                raise ToolFailedError(text, evidence=evidence_of(command, done))
             pending = answer.pending or pending
 
         async with unit.lock:
@@ -70,8 +70,8 @@ class Runner:
                 for command in commands:
                     answer, done = await self._one(unit, command)
                     if not answer.ok:
-                        words = answer.message or "it failed and the tool did not say why"
-                        raise ToolFailedError(words, evidence=evidence_of(command, done))
+                        text = answer.message or "it failed and the tool did not say why"
+                        raise ToolFailedError(text, evidence=evidence_of(command, done))
             finally:
                 unit.dialect.begin_making(unit.number, ())
 
@@ -93,8 +93,8 @@ class Runner:
                         evidence=command.masked(done.stdout),
                     )
                 said.append(answer.message)
-        words = clean(" ".join(filter(None, said)), 300)
-        return f"The tool says of the key: {words.rstrip('.')}." if words else "The tool accepts the key."
+        text = clean(" ".join(filter(None, said)), 300)
+        return f"The tool says of the key: {text.rstrip('.')}." if text else "The tool accepts the key."
 
     async def require_same_number(
         self, change: Change, unit: OpenCard, number: int | None, drives: Sequence[str]
@@ -167,8 +167,8 @@ def remake(
         )
         writes = creation(CardView(contents=contents, dialect=dialect), number, new)
     except (InvalidValueError, ValueError) as error:
-        words = error.message if isinstance(error, InvalidValueError) else f"its strip size was {clean(change.after)}"
-        raise BlockedError(f"{change.target} cannot be made again from here: {words.rstrip('.')}.") from error
+        text = error.message if isinstance(error, InvalidValueError) else f"its strip size was {clean(change.after)}"
+        raise BlockedError(f"{change.target} cannot be made again from here: {text.rstrip('.')}.") from error
     return Change(
         target=change.target,
         key=change.key,
@@ -200,17 +200,17 @@ def places_of(contents: CardSnapshot, serials: Sequence[str]) -> tuple[str, ...]
 
 
 def _free(contents: CardSnapshot, serial: str) -> PhysicalDrive:
-    found = [one for one in contents.drives if one.serial == serial]
-    if not found:
+    drives = [drive for drive in contents.drives if drive.serial == serial]
+    if not drives:
         raise DeviceGoneError(
             f"The drive {clean(serial)} is not behind the card.", hint="Put it back, then look at the devices again."
         )
-    if len(found) > 1:
+    if len(drives) > 1:
         raise RefusedError(f"Several drives have the serial number {clean(serial)}.")
-    drive = found[0]
+    drive = drives[0]
     used = [volume.number for volume in contents.volumes if drive.place in volume.drives]
     unused = drive.group is None and not drive.volumes and not used and not drive.foreign and not drive.jobs
     if not unused or drive.state is not State.UNASSIGNED or not GOOD.fullmatch(drive.state_raw):
-        words = "foreign" if drive.foreign else f"{drive.state_raw or 'in an unknown state'}"
-        raise RefusedError(f"The drive {clean(serial)} at {drive.place} is not free: it is {words}.")
+        text = "foreign" if drive.foreign else f"{drive.state_raw or 'in an unknown state'}"
+        raise RefusedError(f"The drive {clean(serial)} at {drive.place} is not free: it is {text}.")
     return drive

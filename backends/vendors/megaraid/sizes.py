@@ -11,19 +11,19 @@ _SECTORS = re.compile(r"\[0x([0-9a-f]{1,14}) sectors\]", re.ASCII | re.IGNORECAS
 
 def strip(text: str | None) -> int | None:
     """Bytes of a strip size; None unless it is a power of two from 512 bytes to 16 MiB, as every strip is."""
-    found = read_size(text)
-    if found is None or not 512 <= found <= 1 << 24 or found & (found - 1):
+    number = read_size(text)
+    if number is None or not 512 <= number <= 1 << 24 or number & (number - 1):
         return None
-    return found
+    return number
 
 
 def exact(text: str | None, sector: int | None) -> int | None:
     """Bytes of a drive: the sectors in brackets where they agree with the rounded size, else the rounded size."""
     rounded = read_size(text)
-    found = _SECTORS.search(text or "")
-    if rounded is None or found is None:
+    match = _SECTORS.search(text or "")
+    if rounded is None or match is None:
         return rounded
-    return blocks(int(found[1], 16), rounded, sector)
+    return blocks(int(match[1], 16), rounded, sector)
 
 
 def blocks(count: int | None, rounded: int | None, block: int | None) -> int | None:

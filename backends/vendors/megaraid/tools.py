@@ -134,7 +134,7 @@ async def search(host: Host, slots: Slots | None = None) -> Search:
             asked.add(real)
             mine.append(await _ask(host, kind, path))
         tries += mine
-        best = max(mine, key=lambda one: len(one.cards), default=None)
+        best = max(mine, key=lambda probe: len(probe.cards), default=None)
         if best is not None and kind.name == "MegaCli" and kept:
             best = await _only_new(host, best, kept, slots)
         if best is not None and best.cards:
@@ -144,11 +144,11 @@ async def search(host: Host, slots: Slots | None = None) -> Search:
 
 async def _programs(host: Host, kind: ToolKind, tries: list[MegaRaidToolProbe]) -> Sequence[str]:
     """Programs of a kind that may be executed; one that is there and may not is noted among the tries."""
-    found: list[str] = []
+    matches: list[str] = []
     for place in kind.places:
         path = host.which((place,))
         if path is not None:
-            found.append(path)
+            matches.append(path)
         elif await host.stat(place) is not None:
             tries.append(
                 MegaRaidToolProbe(
@@ -160,9 +160,9 @@ async def _programs(host: Host, kind: ToolKind, tries: list[MegaRaidToolProbe]) 
             )
     for name in kind.names:
         path = host.which((name,))
-        if path is not None and path not in found:
-            found.append(path)
-    return found
+        if path is not None and path not in matches:
+            matches.append(path)
+    return matches
 
 
 async def _ask(host: Host, kind: ToolKind, path: str) -> MegaRaidToolProbe:
@@ -178,7 +178,7 @@ async def _ask(host: Host, kind: ToolKind, path: str) -> MegaRaidToolProbe:
 
 async def _missed(host: Host, kept: Sequence[MegaRaidToolProbe]) -> bool:
     """Whether there may be a card that only MegaCli sees."""
-    seen = sum(len(one.cards) for one in kept if one.kind == "storcli 7")
+    seen = sum(len(probe.cards) for probe in kept if probe.kind == "storcli 7")
     return not seen or await kernel_cards(host, DRIVERS[:1]) > seen
 
 
@@ -194,24 +194,24 @@ async def _only_new(
     return replace(megacli, cards=tuple(mine))
 
 
-async def _slot(host: Host, one: MegaRaidToolProbe, card: int, slots: Slots) -> str | None:
+async def _slot(host: Host, probe: MegaRaidToolProbe, card: int, slots: Slots) -> str | None:
     """`c1:00.0`; None if it cannot be told."""
-    known = slots.get((one.path, card))
+    known = slots.get((probe.path, card))
     if known is None:
         try:
-            known = pci_slot(await _place(host, one, card))
+            known = pci_slot(await _place(host, probe, card))
         except RaidbenchError:
             return None
         if known is not None:
-            slots[one.path, card] = known
+            slots[probe.path, card] = known
     return known
 
 
-async def _place(host: Host, one: MegaRaidToolProbe, card: int) -> str | None:
-    dialect: object = one.dialect
+async def _place(host: Host, probe: MegaRaidToolProbe, card: int) -> str | None:
+    dialect: object = probe.dialect
     if isinstance(dialect, CanLocate):
         return await dialect.locate(card)
-    done = await host.run(Command(argv=(one.path, *megacli_commands.pci(card)), timeout=LOCATE_SECONDS))
+    done = await host.run(Command(argv=(probe.path, *megacli_commands.pci(card)), timeout=LOCATE_SECONDS))
     return parse_pci(done.stdout, card)
 
 
@@ -223,9 +223,9 @@ _INSTALL = "Install storcli64 (Dell: perccli64; 96xx and PERC 12: storcli2, perc
 def troubles(search: Search) -> tuple[Problem, ...]:
     """Tools that gave no answer or may not be run."""
     return tuple(
-        Problem(where=NAME, message=clean(f"{one.sentence()}.", 400), hint=one.hint)
-        for one in search.tries
-        if one.trouble
+        Problem(where=NAME, message=clean(f"{probe.sentence()}.", 400), hint=probe.hint)
+        for probe in search.tries
+        if probe.trouble
     )
 
 
@@ -234,12 +234,12 @@ async def nothing_seen(host: Host, search: Search) -> tuple[Problem, ...]:
     cards = await kernel_cards(host)
     if not cards:
         return troubles(search)
-    tried = "; ".join(one.sentence() for one in search.tries) or "none is installed"
-    words = "a MegaRAID card" if cards == 1 else f"{cards} MegaRAID cards"
+    tried = "; ".join(probe.sentence() for probe in search.tries) or "none is installed"
+    text = "a MegaRAID card" if cards == 1 else f"{cards} MegaRAID cards"
     return (
         Problem(
             where=NAME,
-            message=clean(f"The kernel has {words} that no tool sees: {tried}.", 600),
+            message=clean(f"The kernel has {text} that no tool sees: {tried}.", 600),
             hint=_INSTALL if host.is_root else "Run raidbench as root: without it these tools see nothing.",
         ),
     )
@@ -250,8 +250,8 @@ async def for_doctor(host: Host, search: Search) -> tuple[Problem, ...]:
     if not search.kept:
         return await nothing_seen(host, search)
     idle = tuple(
-        Problem(where=NAME, message=clean(f"{one.sentence()}; another tool is used.", 400))
-        for one in search.tries
-        if one not in search.kept and not one.trouble
+        Problem(where=NAME, message=clean(f"{probe.sentence()}; another tool is used.", 400))
+        for probe in search.tries
+        if probe not in search.kept and not probe.trouble
     )
     return (*troubles(search), *idle)

@@ -61,15 +61,20 @@ class Nvme(Settable[ControllerView]):
             read_namespaces(self._host, controllers), read_celsius(self._host, controllers)
         )
         cut: list[Problem] = []
-        answers = await asyncio.gather(*(self._ask(one, celsius.get(one.name), cut) for one in controllers))
-        asked = {one.name: answer for one, answer in zip(controllers, answers, strict=True)}
+        answers = await asyncio.gather(
+            *(self._ask(controller, celsius.get(controller.name), cut) for controller in controllers)
+        )
+        asked = {controller.name: answer for controller, answer in zip(controllers, answers, strict=True)}
         idents = await asyncio.gather(*(self._ident(space, cut) for space in spaces))
         drives = []
         for space, ident in zip(spaces, idents, strict=True):
             alone = len(space.controllers) == 1 and space.controller.heads == (space.name,)
             drives.append(drive(space, ident, asked[space.controller.name] if alone else None))
         return Inventory(
-            controllers=tuple(controller(one, asked[one.name], _of(one, spaces)) for one in controllers),
+            controllers=tuple(
+                controller(other_controller, asked[other_controller.name], _of(other_controller, spaces))
+                for other_controller in controllers
+            ),
             drives=tuple(drives),
             problems=each_once(cut),
         )
@@ -156,19 +161,19 @@ class Nvme(Settable[ControllerView]):
 
     async def diagnose(self) -> tuple[Problem, ...]:
         """What is missing without nvme-cli, and controllers that do not answer."""
-        found: list[Problem] = []
+        problems: list[Problem] = []
         controllers = await read_controllers(self._host)
         if controllers and self._host.which(NAMES) is None:
             message = (
                 "Without nvme-cli the write caches, power states, LBA formats and wear of NVMe drives are not known "
                 "and cannot be changed."
             )
-            found.append(Problem(where=NAME, message=message, hint=_INSTALL))
-        for one in controllers:
-            if one.state not in (LIVE, None):
-                message = f"The NVMe controller {one.name} ({one.model or 'unknown'}) is {one.state}."
-                found.append(Problem(where=f"{NAME}:{one.name}", message=message, hint="Look at the kernel's log."))
-        return tuple(found)
+            problems.append(Problem(where=NAME, message=message, hint=_INSTALL))
+        for node in controllers:
+            if node.state not in (LIVE, None):
+                message = f"The NVMe controller {node.name} ({node.model or 'unknown'}) is {node.state}."
+                problems.append(Problem(where=f"{NAME}:{node.name}", message=message, hint="Look at the kernel's log."))
+        return tuple(problems)
 
     def _blind(self, program: str | None, one: KernelController) -> str | None:
         """Why a drive cannot be asked, in words."""
@@ -203,8 +208,12 @@ class Nvme(Settable[ControllerView]):
             raise not_found(target)
         controllers = await read_controllers(self._host)
         spaces = await read_namespaces(self._host, controllers)
-        space = next((one for one in spaces if one.name == name), None)
-        owner = space.controller if space else next((one for one in controllers if one.name == name), None)
+        space = next((namespace for namespace in spaces if namespace.name == name), None)
+        owner = (
+            space.controller
+            if space
+            else next((controller for controller in controllers if controller.name == name), None)
+        )
         if owner is None:
             raise gone(target)
         program = self._host.which(NAMES)
@@ -224,8 +233,8 @@ class Nvme(Settable[ControllerView]):
         tool, device = NvmeCli(self._host, bare.program), bare.controller.device
         about = await tool.id_ctrl(device, bare.controller.serial)
         if about is None:
-            words = next((problem.message for problem in tool.cut if REFUSED in problem.message), "")
-            return replace(bare, blind=words.rstrip(".") or "the drive does not answer nvme-cli")
+            text = next((problem.message for problem in tool.cut if REFUSED in problem.message), "")
+            return replace(bare, blind=text.rstrip(".") or "the drive does not answer nvme-cli")
         states = await asyncio.gather(*(tool.feature(device, number, about) for number in FEATURES))
         return replace(bare, about=about, features=Features(states=dict(zip(FEATURES, states, strict=True))))
 

@@ -133,20 +133,20 @@ COMPANIONS = {
 """What a format comes back with: where metadata lie, which end-to-end protection there is and where in them it lies."""
 
 
-def companions_in(words: Sequence[str]) -> dict[str, str] | None:
+def companions_in(args: Sequence[str]) -> dict[str, str] | None:
     """The settings that the words of a recorded format name; None where one is none of a format."""
-    told: dict[str, str] = {}
-    for word in words:
+    fields: dict[str, str] = {}
+    for word in args:
         option, _, text = word.partition("=")
-        if option in told or option not in _WORDS or _WORDS[option].fullmatch(text) is None:
+        if option in fields or option not in _WORDS or _WORDS[option].fullmatch(text) is None:
             return None
-        told[option] = text
-    if "--lbaf" not in told:
+        fields[option] = text
+    if "--lbaf" not in fields:
         return None
-    first = " first" if told.get("--pil") == "1" and told.get("--pi", "0") != "0" else ""
+    first = " first" if fields.get("--pil") == "1" and fields.get("--pi", "0") != "0" else ""
     return {
-        "metadata": EXTENDED if told.get("--ms") == "1" else "separate",
-        "protection": told.get("--pi", "0") + first,
+        "metadata": EXTENDED if fields.get("--ms") == "1" else "separate",
+        "protection": fields.get("--pi", "0") + first,
     }
 
 
@@ -165,6 +165,6 @@ def _front(view: NamespaceView) -> tuple[str, ...]:
 
 def _settings(companions: Mapping[str, str]) -> list[str]:
     protection, _, first = companions.get("protection", "0").partition(" ")
-    words = ["--ms=1"] if companions.get("metadata") == EXTENDED else []
-    words += [f"--pi={protection}"] if protection != "0" else []
-    return [*words, "--pil=1"] if first else words
+    args = ["--ms=1"] if companions.get("metadata") == EXTENDED else []
+    args += [f"--pi={protection}"] if protection != "0" else []
+    return [*args, "--pil=1"] if first else args

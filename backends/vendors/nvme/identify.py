@@ -21,10 +21,10 @@ def tolerant(text: str) -> Mapping[str, Any]:
     if start < 0 or end < start:
         return {}
     try:
-        found = json.loads(text[start : end + 1], strict=False, object_pairs_hook=keys_once)
+        match = json.loads(text[start : end + 1], strict=False, object_pairs_hook=keys_once)
     except (ValueError, RecursionError):
         return {}
-    return found if isinstance(found, dict) else {}
+    return match if isinstance(match, dict) else {}
 
 
 def whole(value: object) -> int | None:
@@ -40,10 +40,10 @@ def whole(value: object) -> int | None:
         case float():
             return int(value) if value.is_integer() and 0 <= value < 1e38 else None
         case str():
-            found = _WHOLE.match(value)
-            if found is None:
+            match = _WHOLE.match(value)
+            if match is None:
                 return None
-            digits = found[1].replace(",", "")
+            digits = match[1].replace(",", "")
             return int(digits, 16 if digits[:2] in ("0x", "0X") else 10)
         case {"value": inner}:  # critical_warning of 2.11 is an object
             return whole(inner) if not isinstance(inner, dict) else None
@@ -58,15 +58,15 @@ def word(value: object) -> str | None:
 
 def rows(text: str) -> dict[str, str]:
     """`key : value` lines by key in small letters with single blanks, without those of which two lines differ."""
-    found: dict[str, str] = {}
+    matches: dict[str, str] = {}
     twice: set[str] = set()
     for line in text.splitlines():
         key, colon, value = line.partition(":")
         name = " ".join(key.lower().replace("_", " ").split())
         told = colon and name and len(name) < 64 and not name.startswith("[")
-        if told and found.setdefault(name, value.strip()) != value.strip():
+        if told and matches.setdefault(name, value.strip()) != value.strip():
             twice.add(name)
-    return {name: value for name, value in found.items() if name not in twice}
+    return {name: value for name, value in matches.items() if name not in twice}
 
 
 # -- the SMART / Health log, from JSON or text. Pure, never raises ----------------------------------------------------
@@ -110,10 +110,10 @@ def parse_smart_log(text: str) -> NvmeHealth:
 
 def _kelvin(text: str) -> int | None:
     """`50°C (323 Kelvin)`, `122 °F (323 K)`, `39 C`."""
-    if found := _KELVIN.search(text[:200]):
-        return int(found[1])
-    if found := _CELSIUS.match(text[:200]):
-        return max(0, int(found[1]) + ZERO_CELSIUS)
+    if match := _KELVIN.search(text[:200]):
+        return int(match[1])
+    if match := _CELSIUS.match(text[:200]):
+        return max(0, int(match[1]) + ZERO_CELSIUS)
     return None
 
 
@@ -188,10 +188,10 @@ def parse_list_ns(text: str) -> tuple[int, ...] | None:
     own = tolerant(text)
     listed = own.get("nsid_list")
     if isinstance(listed, list):
-        numbers = [whole(one.get("nsid")) if isinstance(one, dict) else whole(one) for one in listed[:4096]]
+        numbers = [whole(item.get("nsid")) if isinstance(item, dict) else whole(item) for item in listed[:4096]]
         return tuple(number for number in numbers if number) if None not in numbers else None
-    found = tuple(int(one, 16 if one[:2] == "0x" else 10) for one in _LISTED.findall(text))
-    return found or None
+    matches = tuple(int(item, 16 if item[:2] == "0x" else 10) for item in _LISTED.findall(text))
+    return matches or None
 
 
 def _bits(value: object, width: int) -> int | None:
@@ -231,17 +231,17 @@ def _formats_of(listed: object) -> tuple[LbaFormat, ...]:
     """`lbafs` of the JSON; with `-v` of 2.12 it has words for keys."""
     if not isinstance(listed, list):
         return ()
-    found: list[LbaFormat | None] = []
-    for place, one in enumerate(listed[:64]):
-        if not isinstance(one, dict):
+    formats: list[LbaFormat | None] = []
+    for place, item in enumerate(listed[:64]):
+        if not isinstance(item, dict):
             continue
-        if "ds" in one:
-            size, metadata, rank = _shifted(whole(one["ds"])), whole(one.get("ms")), whole(one.get("rp"))
+        if "ds" in item:
+            size, metadata, rank = _shifted(whole(item["ds"])), whole(item.get("ms")), whole(item.get("rp"))
         else:
-            size, metadata = whole(one.get("Data Size")), whole(one.get("Metadata Size"))
-            rank = whole(one.get("Relative Performance"))
-        found.append(_format(place, size, metadata, rank))
-    return _usable(found)
+            size, metadata = whole(item.get("Data Size")), whole(item.get("Metadata Size"))
+            rank = whole(item.get("Relative Performance"))
+        formats.append(_format(place, size, metadata, rank))
+    return _usable(formats)
 
 
 def _formats_in(text: str) -> tuple[LbaFormat, ...]:
@@ -260,26 +260,26 @@ def _states_of(listed: object) -> tuple[PowerState, ...]:
     """`psds` of the JSON: `flags` of older versions, words of newer ones."""
     if not isinstance(listed, list):
         return ()
-    return tuple(_state(number, one) for number, one in enumerate(listed[:32]) if isinstance(one, dict))
+    return tuple(_state(number, item) for number, item in enumerate(listed[:32]) if isinstance(item, dict))
 
 
-def _state(number: int, one: Mapping[str, Any]) -> PowerState:
-    flags = whole(one.get("flags"))
+def _state(number: int, record: Mapping[str, Any]) -> PowerState:
+    flags = whole(record.get("flags"))
     if flags is not None:
         fine, idle = flags & 1, bool(flags & 2)
         operational: bool | None = not idle
     else:
-        fine = whole(one.get("max_power_scale")) or 0
-        said = whole(one.get("non-operational_state"))
+        fine = whole(record.get("max_power_scale")) or 0
+        said = whole(record.get("non-operational_state"))
         operational = None if said is None else not said
-    power = whole(one.get("max_power"))
+    power = whole(record.get("max_power"))
     hundredths = power if power and power < 1 << 32 else None
     return PowerState(
         number=number,
         watts=None if hundredths is None else hundredths / (10_000 if fine else 100),
         operational=operational,
-        entry_us=_bits(one.get("entry_lat"), 32),
-        exit_us=_bits(one.get("exit_lat"), 32),
+        entry_us=_bits(record.get("entry_lat"), 32),
+        exit_us=_bits(record.get("exit_lat"), 32),
     )
 
 
@@ -327,14 +327,14 @@ def parse_changeable(text: str, number: int) -> bool | None:
         value = _text_value(text, number, "supported")
     if value is not None:
         return bool(value & 4)
-    words = next(filter(None, (_words(inner) for _, inner in _members(tolerant(text)))), None)
-    return None if words is None else "changeable" in words
+    args = next(filter(None, (_words(inner) for _, inner in _members(tolerant(text)))), None)
+    return None if args is None else "changeable" in args
 
 
 def _text_value(text: str, number: int, select: str) -> int | None:
-    for found in _LINE.finditer(text):
-        if int(found["number"], 16) == number and found["select"].strip().lower().startswith(select):
-            return int(found["value"], 16)
+    for match in _LINE.finditer(text):
+        if int(match["number"], 16) == number and match["select"].strip().lower().startswith(select):
+            return int(match["value"], 16)
     return None
 
 
@@ -346,27 +346,27 @@ def _json_value(text: str, names: tuple[str, ...]) -> int | None:
                 continue
             case int() as value if 0 <= value < 1 << 32:
                 return value
-            case str() as text_value if (found := _HEX.fullmatch(text_value.strip())) is not None:
-                return int(found[1], 16)
+            case str() as text_value if (match := _HEX.fullmatch(text_value.strip())) is not None:
+                return int(match[1], 16)
     return None
 
 
-def _members(found: object, depth: int = 0) -> Iterator[tuple[str, object]]:
+def _members(value: object, depth: int = 0) -> Iterator[tuple[str, object]]:
     """Every member of an object and of the objects in it, three levels deep."""
-    if isinstance(found, dict):
-        for key, inner in found.items():
+    if isinstance(value, dict):
+        for key, inner in value.items():
             yield key, inner
             if depth < 3:
                 yield from _members(inner, depth + 1)
-    elif isinstance(found, list) and depth < 3:
-        for inner in found[:64]:
+    elif isinstance(value, list) and depth < 3:
+        for inner in value[:64]:
             yield from _members(inner, depth + 1)
 
 
 def _words(inner: object) -> list[str]:
     """The list of abilities as words; empty if this is none."""
     known = ("saveable", "per-namespace", "changeable")
-    return list(inner) if isinstance(inner, list) and all(one in known for one in inner) else []
+    return list(inner) if isinstance(inner, list) and all(item in known for item in inner) else []
 
 
 _ROOT_SHAPES = tuple(

@@ -69,7 +69,7 @@ def drive(space: KernelNamespace, ident: NamespaceId | None, alone: ControllerAn
     node = space.node
     facts = [Fact(label="Namespace", value=str(space.nsid))] if space.nsid is not None else []
     if len(space.controllers) > 1:
-        paths = ", ".join(f"{one.name} {one.state or 'unknown'}" for one in space.controllers)
+        paths = ", ".join(f"{controller.name} {controller.state or 'unknown'}" for controller in space.controllers)
         facts.append(Fact(label="Paths", value=paths))
     if ident is not None and ident.current is not None:
         facts.append(Fact(label="LBA format", value=f"{ident.current.words} (format {ident.in_use})"))
@@ -137,7 +137,7 @@ def health_of(asked: ControllerAnswers) -> Health:
 
 def _state(space: KernelNamespace) -> State:
     """Online while a controller answers, degraded while not all of its paths do."""
-    states = [one.state for one in space.controllers]
+    states = [controller.state for controller in space.controllers]
     live = states.count(LIVE)
     if live:
         return State.ONLINE if live == len(states) else State.DEGRADED
@@ -169,8 +169,8 @@ def _spare(health: NvmeHealth) -> str | None:
 def _warnings(bits: int | None) -> str | None:
     if not bits:
         return None
-    words = [text for bit, text in enumerate(_WARNINGS) if bits >> bit & 1]
-    return ", ".join(words) or f"unknown (0x{bits:02x})"
+    parts = [text for bit, text in enumerate(_WARNINGS) if bits >> bit & 1]
+    return ", ".join(parts) or f"unknown (0x{bits:02x})"
 
 
 def _throttled(health: NvmeHealth) -> str | None:

@@ -56,13 +56,13 @@ def feature_steps(view: ControllerView, key: str, value: str | None) -> tuple[Ch
     if present is None:
         return ()
     number = present if value is None else field.into(present, stored(key, value))
-    words = (f"--feature-id={field.feature}", f"--value=0x{number:08x}")
-    return (ChangeStep(argv=(view.program or NAMES[0], "set-feature", view.controller.device, *words)),)
+    pair = (f"--feature-id={field.feature}", f"--value=0x{number:08x}")
+    return (ChangeStep(argv=(view.program or NAMES[0], "set-feature", view.controller.device, *pair)),)
 
 
 def sharing(key: str) -> tuple[str, ...]:
     """The other settings in the same feature."""
-    return tuple(other for other, one in FIELDS.items() if one.feature == FIELDS[key].feature and other != key)
+    return tuple(other for other, field in FIELDS.items() if field.feature == FIELDS[key].feature and other != key)
 
 
 def require_own_steps(view: ControllerView, change: Change) -> None:
@@ -104,13 +104,13 @@ def _require_own(change: Change, view: ControllerView, argv: tuple[str, ...]) ->
         )
 
 
-def contents(device: str, found: Iterable[Signature]) -> str:
+def contents(device: str, signatures: Iterable[Signature]) -> str:
     """What would be lost, in a sentence."""
-    words = [_words(one) for one in found]
-    return f"On {device} there is: {', '.join(words)}." if words else f"No filesystem was recognised on {device}."
+    parts = [_words(signature) for signature in signatures]
+    return f"On {device} there is: {', '.join(parts)}." if parts else f"No filesystem was recognised on {device}."
 
 
-def _words(one: Signature) -> str:
-    what = "something unknown, it could not be probed" if one.kind == "unknown" else one.kind
-    label = f" {clean(one.label)!r}" if one.label else ""
-    return f"{what}{label} on {one.part}" if one.part else f"{what}{label}"
+def _words(signature: Signature) -> str:
+    what = "something unknown, it could not be probed" if signature.kind == "unknown" else signature.kind
+    label = f" {clean(signature.label)!r}" if signature.label else ""
+    return f"{what}{label} on {signature.part}" if signature.part else f"{what}{label}"

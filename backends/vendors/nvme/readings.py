@@ -116,15 +116,15 @@ def _choices(view: ControllerView, key: str) -> tuple[Choice, ...]:
 def _power(state: PowerState) -> Choice:
     """States in which the drive does no I/O are offered only where one is set already, so that it can be left."""
     label = f"{state.number}" if state.watts is None else f"{state.number}, up to {state.watts:.4g} W"
-    words = ["Full speed." if state.number == 0 else "Less power and less speed."]
+    parts = ["Full speed." if state.number == 0 else "Less power and less speed."]
     if state.operational is False:
-        words = ["Not operational: the drive does no I/O until it wakes up."]
+        parts = ["Not operational: the drive does no I/O until it wakes up."]
     if state.entry_us:
-        words.append(f"Up to {state.entry_us} us to get into it.")
+        parts.append(f"Up to {state.entry_us} us to get into it.")
     if state.exit_us:
-        words.append(f"Up to {state.exit_us} us to get out of it.")
+        parts.append(f"Up to {state.exit_us} us to get out of it.")
     risk = Risk.NONE if state.number == 0 else Risk.PERFORMANCE
-    return offer(str(state.number), " ".join(words), label=label, risk=risk)
+    return offer(str(state.number), " ".join(parts), label=label, risk=risk)
 
 
 def _in_force(view: ControllerView, key: str, now: str | None) -> tuple[str | None, str | None]:

@@ -142,15 +142,15 @@ async def read_controllers(host: Host) -> tuple[KernelController, ...]:
         owner, entry = path.split("/")[-2:]
         if head := head_of(entry):
             heads.setdefault(owner, []).append(head)
-    found = (_controller(name, texts, heads.get(name, [])) for name in names)
-    return tuple(sorted(found, key=lambda one: natural(one.name)))
+    controllers = (_controller(name, texts, heads.get(name, [])) for name in names)
+    return tuple(sorted(controllers, key=lambda controller: natural(controller.name)))
 
 
 async def read_namespaces(host: Host, controllers: tuple[KernelController, ...]) -> tuple[KernelNamespace, ...]:
     """All namespaces of these controllers that have a block device, each once, whatever leads to it."""
     names = sorted({head for controller in controllers for head in controller.heads}, key=natural)
-    found = await asyncio.gather(*(_namespace(host, name, controllers) for name in names))
-    return tuple(one for one in found if one is not None)
+    namespaces = await asyncio.gather(*(_namespace(host, name, controllers) for name in names))
+    return tuple(namespace for namespace in namespaces if namespace is not None)
 
 
 async def read_celsius(host: Host, controllers: tuple[KernelController, ...]) -> Mapping[str, int]:
@@ -159,7 +159,7 @@ async def read_celsius(host: Host, controllers: tuple[KernelController, ...]) ->
         host.list(f"{_CLASS}/nvme*/hwmon*/temp1_input"), host.list(f"{_CLASS}/nvme*/device/hwmon/hwmon*/temp1_input")
     )
     # Below the controller or below its PCI device, as the kernel's version has it.
-    owners = {path: path.split("/")[4] for found in places for path in found}
+    owners = {path: path.split("/")[4] for matches in places for path in matches}
     known = {controller.name for controller in controllers}
     texts = await host.read_many([path for path, owner in owners.items() if owner in known])
     thousandths = {owners[path]: number(text) for path, text in texts.items()}

@@ -79,10 +79,10 @@ class NvmeCli:
         `serial`: the serial number that the kernel has of the controller; None where it has none.
         """
         for words in (("-o", "json"), ()):
-            found = parse_id_ctrl(await self._said("id-ctrl", device, *words))
-            if serial and found.serial and found.serial != serial:
+            controller_id = parse_id_ctrl(await self._said("id-ctrl", device, *words))
+            if serial and controller_id.serial and controller_id.serial != serial:
                 command = Command(argv=(self.program, "id-ctrl", device, *words))
-                why = misnamed_reason(f"serial number {serial}", (f"serial number {found.serial}",))
+                why = misnamed_reason(f"serial number {serial}", (f"serial number {controller_id.serial}",))
                 self.cut.append(
                     Problem(
                         where=f"nvme:{device.rpartition('/')[2]}",
@@ -91,24 +91,24 @@ class NvmeCli:
                     )
                 )
                 return None
-            if found.serial or found.vwc is not None:
-                return found
+            if controller_id.serial or controller_id.vwc is not None:
+                return controller_id
         return None
 
     async def id_ns(self, device: str) -> NamespaceId | None:
         """Identify Namespace; None if it gave no answer that is understood."""
         for words in (("-o", "json"), ()):
-            found = parse_id_ns(await self._said("id-ns", device, *words))
-            if found.formats:
-                return found
+            namespace_id = parse_id_ns(await self._said("id-ns", device, *words))
+            if namespace_id.formats:
+                return namespace_id
         return None
 
     async def smart_log(self, device: str) -> NvmeHealth | None:
         """The health log; None if it gave no answer that is understood."""
         for words in (("-o", "json"), ()):
-            found = parse_smart_log(await self._said("smart-log", device, *words))
-            if found != NvmeHealth():
-                return found
+            health = parse_smart_log(await self._said("smart-log", device, *words))
+            if health != NvmeHealth():
+                return health
         return None
 
     async def list_ns(self, device: str) -> tuple[int, ...] | None:
@@ -142,9 +142,9 @@ class NvmeCli:
             return ""
         if refusal(done):
             return ""
-        told = judged(WHOLE, Command(argv=(self.program, *words)), f"nvme:{words[1].rpartition('/')[2]}", done)
-        if told.problem is not None:
-            self.cut.append(told.problem)
+        tool_output = judged(WHOLE, Command(argv=(self.program, *words)), f"nvme:{words[1].rpartition('/')[2]}", done)
+        if tool_output.problem is not None:
+            self.cut.append(tool_output.problem)
             return ""
         return done.stdout
 

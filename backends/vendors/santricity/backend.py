@@ -141,14 +141,14 @@ class Santricity(Settable[WebView]):
 
     async def diagnose(self) -> tuple[Problem, ...]:
         """Doors that do not answer, and disk systems that are not well."""
-        found: list[Problem] = []
+        matches: list[Problem] = []
         for door in await self._host.list(DOORS):
             try:
                 for system in await self._systems(door):
-                    found += problems(system, await self._hardware(system))
+                    matches += problems(system, await self._hardware(system))
             except RaidbenchError as error:
-                found.append(Problem(where=f"{NAME}:{door_name(door)}", message=error.message, hint=error.hint))
-        return tuple(found)
+                matches.append(Problem(where=f"{NAME}:{door_name(door)}", message=error.message, hint=error.hint))
+        return tuple(matches)
 
     async def _view(self, target: Target) -> WebView:
         """What a target is now. Raises NotFoundError, DeviceGoneError, RefusedError, ToolFailedError."""
@@ -160,10 +160,10 @@ class Santricity(Settable[WebView]):
             raise NotFoundError(
                 f"The configuration names no {NAME} {door_name(door)}.", hint=f"It is named there as [{NAME}.NAME]."
             )
-        system = next((one for one in await self._systems(door) if one.name == name), None)
+        system = next((system for system in await self._systems(door) if system.name == name), None)
         if system is None:
             raise gone(target)
-        volume = next((one for one in await self._volumes(system) if one.name == volume_name), None)
+        volume = next((volume for volume in await self._volumes(system) if volume.name == volume_name), None)
         if volume is None:
             raise gone(target)
         view = WebView(system=system, volume=volume, frozen=await self._frozen(door))

@@ -79,17 +79,17 @@ def inventory(
 def problems(system: WebSystem, hardware: WebHardware) -> tuple[Problem, ...]:
     """What is wrong with a disk system."""
     where = f"{NAME}:{system_address(system)}"
-    found = []
+    matches = []
     if system.out_of_reach:
         said = f"The proxy does not reach {system.name} ({system.status}): what it tells of it is old."
-        found.append(Problem(where=where, message=said, hint="Look at its network and at its controllers."))
+        matches.append(Problem(where=where, message=said, hint="Look at its network and at its controllers."))
     if system.password == "invalid":
         said = f"The proxy does not have the right password of {system.name}, so nothing there can be changed."
-        found.append(Problem(where=where, message=said, hint="Give the proxy the password."))
+        matches.append(Problem(where=where, message=said, hint="Give the proxy the password."))
     if (bad := hardware.bad_controller) is not None:
         said = f"Controller {bad.place} of {system.name} is {bad.status}."
-        found.append(Problem(where=where, message=said, hint="Look at it in SANtricity."))
-    return tuple(found)
+        matches.append(Problem(where=where, message=said, hint="Look at it in SANtricity."))
+    return tuple(matches)
 
 
 def _controller(system: WebSystem, groups: tuple[WebGroup, ...], hardware: WebHardware, owner: Target) -> Controller:
@@ -100,7 +100,7 @@ def _controller(system: WebSystem, groups: tuple[WebGroup, ...], hardware: WebHa
         *hardware.serials,
         *(group.wwn for group in groups),
     )
-    told = [
+    pairs = [
         ("Status", system.status),
         *((f"Controller {controller.place}", controller.status) for controller in hardware.controllers),
         ("Battery", bad),
@@ -116,7 +116,7 @@ def _controller(system: WebSystem, groups: tuple[WebGroup, ...], hardware: WebHa
         protection=Protection(kind="bbu", state="optimal" if bad is None else battery_state(bad))
         if hardware.batteries
         else None,
-        facts=facts(told),
+        facts=facts(pairs),
     )
 
 
@@ -128,7 +128,7 @@ def _array(
     owner: Target,
     picture: Topology,
 ) -> Array:
-    group = next((one for one in groups if one.id == volume.group), None)
+    group = next((group for group in groups if group.id == volume.group), None)
     drives = [drive for drive in hardware.drives if volume.group is not None and drive.group == volume.group]
     # A pool spreads every stripe over some of its drives: they are no members of one stripe, and its mirror has two
     # copies, whatever drives there are.

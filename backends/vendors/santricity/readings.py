@@ -34,7 +34,7 @@ def _delay(seconds: str) -> str:
     return f"flush{seconds}Sec"
 
 
-_DELAY_WORDS: Mapping[str, str] = {one: _delay(one) for one in SECONDS[1:]} | {
+_DELAY_WORDS: Mapping[str, str] = {name: _delay(name) for name in SECONDS[1:]} | {
     SECONDS[0]: "flushImmediate",
     INFINITE: "flushInfinite",
 }
@@ -58,9 +58,9 @@ CACHE_FIELDS = (
 )
 """In the order they are shown."""
 
-SETTINGS = (*(one.setting for one in CACHE_FIELDS), _disk_systems.SEGMENT)
+SETTINGS = (*(field.setting for field in CACHE_FIELDS), _disk_systems.SEGMENT)
 """Of a volume."""
-BY_KEY = {one.setting.key: one for one in CACHE_FIELDS}
+BY_KEY = {field.setting.key: field for field in CACHE_FIELDS}
 """Those that are sent, by their keys."""
 
 
@@ -74,7 +74,7 @@ def value_of(key: str, told: object) -> str | None:
         case _disk_systems.PREFETCH.key, int() if not isinstance(told, bool) and told >= 0:
             return "on" if told else "off"  # a multiplier of old firmware, 0 or 1 of today's
         case _disk_systems.FLUSH_MODIFIER.key, str():
-            return next((value for value, one in _DELAY_WORDS.items() if one == told), "unknown")
+            return next((value for value, name in _DELAY_WORDS.items() if name == told), "unknown")
         case ((_disk_systems.PREFETCH.key | _disk_systems.FLUSH_MODIFIER.key), _):
             return "unknown"
         case _, bool():
@@ -95,7 +95,7 @@ _OTHER = {"on": "off", "off": "on", "write-back": "write-through", "write-throug
 
 def readings(view: WebView) -> Mapping[str, Reading]:
     """Every setting of it."""
-    return {one.setting.key: _reading(view, one) for one in CACHE_FIELDS} | {
+    return {field.setting.key: _reading(view, field) for field in CACHE_FIELDS} | {
         _disk_systems.SEGMENT.key: _segment(view.volume.segment_bytes)
     }
 
@@ -104,42 +104,43 @@ def asks_why(view: WebView) -> bool:
     """Whether what its disk system is made of has a part in what is in force."""
     cache = view.volume.cache
     return cache.get("cwob") is True or any(
-        one.force is not None and cache.get(one.told) is True and cache.get(one.force) is False for one in CACHE_FIELDS
+        field.force is not None and cache.get(field.told) is True and cache.get(field.force) is False
+        for field in CACHE_FIELDS
     )
 
 
-def _reading(view: WebView, one: CacheField) -> Reading:
-    told = view.volume.cache.get(one.told)
-    now = value_of(one.setting.key, told)
-    effective, why = _in_force(view, one, now)
+def _reading(view: WebView, field: CacheField) -> Reading:
+    value = view.volume.cache.get(field.told)
+    now = value_of(field.setting.key, value)
+    effective, why = _in_force(view, field, now)
     return Reading(
         now=now,
-        raw=None if told is None else clean(told if isinstance(told, str) else json.dumps(told), 60),
+        raw=None if value is None else clean(value if isinstance(value, str) else json.dumps(value), 60),
         effective=effective,
         why_effective=why,
-        choices=_choices(view, one),
+        choices=_choices(view, field),
         availability=available_unless(None, _unsettled(now), _why_not(view)),
     )
 
 
-def _choices(view: WebView, one: CacheField) -> tuple[Choice, ...]:
-    if one is WRITE_CACHE:
+def _choices(view: WebView, field: CacheField) -> tuple[Choice, ...]:
+    if field is WRITE_CACHE:
         safe = bool(view.hardware.batteries) and view.hardware.bad_battery is None
         return written(unsafe=view.volume.cache.get("cwob") is True and not safe)
-    return DELAYS if one.setting is _disk_systems.FLUSH_MODIFIER else switched(one.setting)
+    return DELAYS if field.setting is _disk_systems.FLUSH_MODIFIER else switched(field.setting)
 
 
-def _in_force(view: WebView, one: CacheField, now: str | None) -> tuple[str | None, str | None]:
+def _in_force(view: WebView, field: CacheField, now: str | None) -> tuple[str | None, str | None]:
     """What the disk system says is in force where that is not what is set, and the likeliest reason it tells of."""
-    if one.force is None or now not in _OTHER:
+    if field.force is None or now not in _OTHER:
         return None, None
     cache, bad = view.volume.cache, view.hardware.bad_battery
-    told = cache.get(one.force)
-    if isinstance(told, bool) and told is not cache.get(one.told):
-        if told:
+    value = cache.get(field.force)
+    if isinstance(value, bool) and value is not cache.get(field.told):
+        if value:
             return _OTHER[now], "the disk system says that it is still active"
         return _OTHER[now], f"the disk system says that it is not active{_reason(view)}"
-    if one is WRITE_CACHE and now == "write-back" and bad is not None and cache.get("cwob") is True:
+    if field is WRITE_CACHE and now == "write-back" and bad is not None and cache.get("cwob") is True:
         return "write-back, not protected", f"a battery is {bad}, and caching without batteries is on"
     return None, None
 

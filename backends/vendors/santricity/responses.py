@@ -38,13 +38,13 @@ _MOST_PARTS = 100_000
 
 def is_whole(text: str, begin: str) -> bool:
     """Whether an answer is a whole list (`[`) or object (`{`), and nothing else: half of one would hide the rest."""
-    found = document(text, begin) if text.lstrip().startswith(begin) else None
-    return isinstance(found, list if begin == "[" else dict)
+    value = document(text, begin) if text.lstrip().startswith(begin) else None
+    return isinstance(value, list if begin == "[" else dict)
 
 
 def systems(text: str, door: str) -> tuple[WebSystem, ...]:
     """Disk systems in an answer of `storage-systems`."""
-    named = [(row, one) for row in rows(document(text, "["), 256) if (one := _id(row.get("id"))) is not None]
+    named = [(row, name) for row in rows(document(text, "["), 256) if (name := _id(row.get("id"))) is not None]
     names = _distinct((word(row.get("name")), one) for row, one in named)
     return tuple(
         WebSystem(
@@ -64,9 +64,11 @@ def systems(text: str, door: str) -> tuple[WebSystem, ...]:
 
 def volumes(text: str) -> tuple[WebVolume, ...]:
     """Volumes in an answer of `volumes`."""
-    told = [(row, one) for row in rows(document(text, "[")) if (one := _id(_first(row, "volumeRef", "id"))) is not None]
-    names = _distinct((word(_first(row, "label", "name")), one) for row, one in told)
-    return tuple(_volume(row, one, names[one]) for row, one in told)
+    pairs = [
+        (row, name) for row in rows(document(text, "[")) if (name := _id(_first(row, "volumeRef", "id"))) is not None
+    ]
+    names = _distinct((word(_first(row, "label", "name")), one) for row, one in pairs)
+    return tuple(_volume(row, one, names[one]) for row, one in pairs)
 
 
 def _volume(row: Mapping[str, object], id: str, name: str) -> WebVolume:
@@ -92,38 +94,40 @@ def groups(text: str) -> tuple[WebGroup, ...]:
     """Volume groups and pools in an answer of `storage-pools`."""
     return tuple(
         WebGroup(
-            id=one,
+            id=name,
             name=word(_first(row, "label", "name")),
             pool=flag(row.get("diskPool")) is True or row.get("raidLevel") == "raidDiskPool",
             wwn=_wwn(row.get("worldWideName")),
         )
         for row in rows(document(text, "["))
-        if (one := _id(_first(row, "volumeGroupRef", "id"))) is not None
+        if (name := _id(_first(row, "volumeGroupRef", "id"))) is not None
     )
 
 
 def hardware(text: str) -> WebHardware:
     """What an answer of `hardware-inventory` tells of."""
-    found = table(document(text))
-    trays = {_id(row.get("trayRef")): whole(row.get("trayId"), 999) for row in rows(found.get("trays"))}
-    batteries = tuple(rows(found.get("batteries")))
+    matches = table(document(text))
+    trays = {_id(row.get("trayRef")): whole(row.get("trayId"), 999) for row in rows(matches.get("trays"))}
+    batteries = tuple(rows(matches.get("batteries")))
     drives: dict[str, WebDrive] = {}
-    for row in rows(found.get("drives")):
-        one = _drive(row, trays)
-        if one is not None:
-            drives.setdefault(one.place, one)
+    for row in rows(matches.get("drives")):
+        drive = _drive(row, trays)
+        if drive is not None:
+            drives.setdefault(drive.place, drive)
     return WebHardware(
-        controllers=tuple(_controller(row) for row in rows(found.get("controllers"), 16)),
+        controllers=tuple(_controller(row) for row in rows(matches.get("controllers"), 16)),
         drives=tuple(drives.values()),
         batteries=tuple(word(row.get("status")) or "unknown" for row in batteries),
-        serials=tuple(_telling({name: part for name, part in found.items() if name not in ("drives", "controllers")})),
+        serials=tuple(
+            _telling({name: part for name, part in matches.items() if name not in ("drives", "controllers")})
+        ),
     )
 
 
-def _telling(found: object) -> dict[str, None]:
+def _telling(value: object) -> dict[str, None]:
     """What tells the parts of it from all others, so that a recording can hide it: serial numbers and addresses."""
-    told: dict[str, None] = {}
-    waiting = [found]
+    fields: dict[str, None] = {}
+    waiting = [value]
     for _ in range(_MOST_PARTS):
         if not waiting:
             break
@@ -131,12 +135,12 @@ def _telling(found: object) -> dict[str, None]:
             case dict() as row:
                 waiting += row.values()
                 names = (name for name in row if isinstance(name, str) and name.lower().endswith(_TELLING))
-                told |= {one: None for name in names if (one := word(row[name])) is not None and set(one) != _ZEROS}
+                fields |= {one: None for name in names if (one := word(row[name])) is not None and set(one) != _ZEROS}
             case list() as several:
                 waiting += several
             case _:
                 pass
-    return told
+    return fields
 
 
 def _controller(row: Mapping[str, object]) -> WebController:
@@ -195,31 +199,31 @@ _HOTTEST = 150
 def refusal(done: Completed, shown: str) -> NotFoundError | RefusedError | ToolFailedError:
     """What an answer that is not the one asked for means; `shown` is who gave it."""
     status = next(iter(re.findall(r"^HTTP (\d{3})\b", done.stderr, re.ASCII)), "")
-    told = table(document(done.stdout))
-    own = word(told.get("errorMessage"), 300) or word(told.get("localizedMessage"), 300)
-    words = f": {own.rstrip('.')}." if own else "."
+    fields = table(document(done.stdout))
+    own = word(fields.get("errorMessage"), 300) or word(fields.get("localizedMessage"), 300)
+    text = f": {own.rstrip('.')}." if own else "."
     evidence = f"{done.stderr}\n{done.stdout[:4000]}"
     match status:
         case "401":
             return RefusedError(
-                f"{shown} does not accept the user and password{words}",
+                f"{shown} does not accept the user and password{text}",
                 hint="Check user and password_file in the configuration.",
                 evidence=evidence,
             )
         case "403":
             return ToolFailedError(
-                f"{shown} does not let this user do that{words}",
+                f"{shown} does not let this user do that{text}",
                 hint="Reading wants the role monitor, changing storage.admin.",
                 evidence=evidence,
             )
         case "404":
-            return NotFoundError(f"{shown} has no such thing{words}", evidence=evidence)
+            return NotFoundError(f"{shown} has no such thing{text}", evidence=evidence)
         case "409" | "423":
             return ToolFailedError(
-                f"{shown} is at something else{words}", hint="Try again when it has finished.", evidence=evidence
+                f"{shown} is at something else{text}", hint="Try again when it has finished.", evidence=evidence
             )
         case "422":
-            return ToolFailedError(f"{shown} refuses that value{words}", evidence=evidence)
+            return ToolFailedError(f"{shown} refuses that value{text}", evidence=evidence)
         case _ if status.startswith("3"):
             return ToolFailedError(
                 f"{shown} leads elsewhere ({clean(done.stderr, 60)}), which is not followed.",
@@ -227,7 +231,7 @@ def refusal(done: Completed, shown: str) -> NotFoundError | RefusedError | ToolF
                 evidence=evidence,
             )
         case _:
-            return ToolFailedError(f"{shown} failed ({clean(done.stderr, 60)}){words}", evidence=evidence)
+            return ToolFailedError(f"{shown} failed ({clean(done.stderr, 60)}){text}", evidence=evidence)
 
 
 def strange(done: Completed, shown: str) -> ToolFailedError:
@@ -261,7 +265,7 @@ def _distinct(told: Iterable[tuple[str | None, str]]) -> dict[str, str]:
     """A name in addresses for each id: its own where that can be one and no other has it, else the id."""
     pairs = list(told)
     count = Counter(name for name, _ in pairs)
-    taken = {one for _, one in pairs}
+    taken = {name for _, name in pairs}
     return {
         one: name if name is not None and count[name] == 1 and name not in taken and _NAME.fullmatch(name) else one
         for name, one in pairs

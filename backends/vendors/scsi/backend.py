@@ -57,9 +57,9 @@ class ScsiBackend(Settable[View]):
             return Inventory()
         told(NAME, Inventory(drives=tuple(drive(disk, None) for disk in disks)))
         drives = tuple(await asyncio.gather(*(self._drive(disk) for disk in disks)))
-        found = Inventory(drives=drives, problems=unread_problems(disks, map(self._said_of, disks)))
-        told(NAME, found)
-        return found
+        inventory = Inventory(drives=drives, problems=unread_problems(disks, map(self._said_of, disks)))
+        told(NAME, inventory)
+        return inventory
 
     async def kept_inventory(self) -> Inventory:
         """As `inventory`, with what each drive said of its health last: no setting moves that."""

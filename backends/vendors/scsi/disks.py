@@ -149,14 +149,14 @@ def is_disk(node: Node) -> bool:
 def paths_of(node: Node) -> tuple[str, ...]:
     """Files that `disk_of` wants, beside the node's own."""
     front = f"/sys/block/{node.name}"
-    found = [f"{front}/device/{name}" for name in DEVICE_ATTRIBUTES]
-    found.append(f"{front}/queue/write_cache")
+    matches = [f"{front}/device/{name}" for name in DEVICE_ATTRIBUTES]
+    matches.append(f"{front}/queue/write_cache")
     hctl = _hctl(node)
     if hctl is not None:
-        found.append(f"/sys/class/scsi_disk/{hctl}/cache_type")
+        matches.append(f"/sys/class/scsi_disk/{hctl}/cache_type")
         host = f"/sys/class/scsi_host/host{hctl.split(':')[0]}"
-        found += [f"{host}/{name}" for name in ("proc_name", "can_queue", "cmd_per_lun")]
-    return tuple(found)
+        matches += [f"{host}/{name}" for name in ("proc_name", "can_queue", "cmd_per_lun")]
+    return tuple(matches)
 
 
 def disk_of(node: Node, texts: Mapping[str, str]) -> Disk:
@@ -188,8 +188,8 @@ def disk_of(node: Node, texts: Mapping[str, str]) -> Disk:
 
 
 def _hctl(node: Node) -> str | None:
-    found = _HCTL.search(node.path or "")
-    return found[1] if found else None
+    match = _HCTL.search(node.path or "")
+    return match[1] if match else None
 
 
 def _interface(node: Node, volume: bool, ata: bool) -> str | None:

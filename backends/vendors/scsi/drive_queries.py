@@ -31,26 +31,26 @@ _DEVICE = re.compile(r"^[ \t]{0,8}(/dev/[A-Za-z0-9/_-]{1,64}):(?=[ \t\r\n]|\Z)",
 def missing_tools(disks: Iterable[Disk], has: Callable[[str], bool]) -> tuple[Problem, ...]:
     """One problem for each program that is not installed and would have something to do."""
     kinds = {disk.kind for disk in disks}
-    found: list[Problem] = []
+    problems: list[Problem] = []
     if Kind.ATA in kinds and not has("hdparm"):
         message = (
             "Without hdparm, look-ahead, power and acoustic management of SATA disks can be neither read nor set; "
             "their write cache is set through the kernel's cache_type, and read as the kernel believes it."
         )
-        found.append(Problem(where=NAME, message=message, hint="Install hdparm."))
+        problems.append(Problem(where=NAME, message=message, hint="Install hdparm."))
     if Kind.SCSI in kinds and not has("sdparm"):
         message = (
             "Without sdparm, read cache and look-ahead of SAS disks can be neither read nor set; "
             "their write cache is set through the kernel's cache_type, and read as the kernel believes it."
         )
-        found.append(Problem(where=NAME, message=message, hint="Install sdparm."))
+        problems.append(Problem(where=NAME, message=message, hint="Install sdparm."))
     if kinds - {Kind.VOLUME} and not has("smartctl"):
         message = (
             "Without smartctl there is no health, temperature, wear or speed of rotation of SATA and SAS disks, "
             "and no sign of power-loss protection: a write cache that is switched on always counts as a risk."
         )
-        found.append(Problem(where=NAME, message=message, hint="Install smartmontools."))
-    return tuple(found)
+        problems.append(Problem(where=NAME, message=message, hint="Install smartmontools."))
+    return tuple(problems)
 
 
 def unread_problems(disks: Iterable[Disk], said: Iterable[SmartAnswer | None]) -> tuple[Problem, ...]:
@@ -167,13 +167,13 @@ class _Answer:
 
     def misnamed(self, device: str) -> str | None:
         """Return why what it printed is not about a device alone; None where it is, and where it names none."""
-        named = (found[1] for found in _DEVICE.finditer(self.out[:20_000]))
+        named = (match[1] for match in _DEVICE.finditer(self.out[:20_000]))
         why = misnamed_reason(device, named, required=False)
         return self.trouble(f"{REFUSED}: {why}. {NEXT_STEP}".rstrip(".")) if why else None
 
-    def trouble(self, words: str | None) -> str:
+    def trouble(self, text: str | None) -> str:
         """Why nothing can be told of the drive."""
-        said = self.failure or words or "it says nothing of this drive"
+        said = self.failure or text or "it says nothing of this drive"
         return f"{self.tool.rsplit('/', 1)[-1]}: {said}"
 
 

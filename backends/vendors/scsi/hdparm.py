@@ -65,5 +65,5 @@ def parse_hdparm(text: str) -> Mapping[str, Flag]:
 
 def refusal(text: str) -> str | None:
     """The line with which hdparm says that the kernel or the drive refused a command; None if there is none."""
-    found = _REFUSED.search(text)
-    return clean(found[1].removeprefix(": ")) if found else None
+    match = _REFUSED.search(text)
+    return clean(match[1].removeprefix(": ")) if match else None

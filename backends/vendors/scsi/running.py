@@ -36,19 +36,19 @@ def actions(disk: Disk, tool: str | None, values: Mapping[str, str]) -> tuple[st
 
     Raises BlockedError for what a rule cannot set on this disk.
     """
-    found: list[str] = []
+    matches: list[str] = []
     for setting in SETTINGS:
         value = values.get(setting.key)
         if value is None:
             continue
         if setting.key == "queue_depth":
-            found.append(assign("device/queue_depth", value))
+            matches.append(assign("device/queue_depth", value))
         elif setting.key == "drive_cache" and disk.cache_type in ("write back", "write through"):
             word = "write back" if value == "on" else "write through"
-            found.append(assign("device/scsi_disk/*/cache_type", word))
+            matches.append(assign("device/scsi_disk/*/cache_type", word))
         else:
-            found.append(f'RUN+="{_program(disk, tool, setting.key, value)} $devnode"')
-    return tuple(found)
+            matches.append(f'RUN+="{_program(disk, tool, setting.key, value)} $devnode"')
+    return tuple(matches)
 
 
 def _program(disk: Disk, tool: str | None, key: str, value: str) -> str:
@@ -114,17 +114,17 @@ def require_ours(step: ChangeStep, change: Change, disk: Disk, tool: str | None)
         raise RefusedError(f"A step of this change is none of {disk.node.device}: {clean(step.shown(), 200)}.")
 
 
-def _hdparm_switch(key: str, words: str) -> bool:
-    return key in OPTIONS and re.fullmatch(OPTIONS[key] + r"\d{1,3}", words, re.ASCII) is not None
+def _hdparm_switch(key: str, text: str) -> bool:
+    return key in OPTIONS and re.fullmatch(OPTIONS[key] + r"\d{1,3}", text, re.ASCII) is not None
 
 
-def _sdparm_switch(key: str, words: str) -> bool:
-    return key in BITS and re.fullmatch(f"--set={BITS[key][0]}=[01]( --save)?", words) is not None
+def _sdparm_switch(key: str, text: str) -> bool:
+    return key in BITS and re.fullmatch(f"--set={BITS[key][0]}=[01]( --save)?", text) is not None
 
 
 _SWITCH: dict[Kind, Callable[[str, str], bool]] = {
     Kind.ATA: _hdparm_switch,
     Kind.SCSI: _sdparm_switch,
-    Kind.VOLUME: lambda key, words: False,
+    Kind.VOLUME: lambda key, text: False,
 }
 """By kind: whether these words between program and disk change the setting of this key."""

@@ -55,20 +55,20 @@ class Field:
 
 def parse_sdparm(text: str) -> Mapping[str, Field]:
     """The fields by their names; values other than 0 and 1 are none, and those of which two lines differ."""
-    found: dict[str, Field] = {}
+    matches: dict[str, Field] = {}
     lines = set(_LINE.findall(text))
     twice = repeated(name for name, _, _ in lines)
     for name, value, marks in _LINE.findall(text):
-        if value not in ("0", "1") or name in found or name in twice:
+        if value not in ("0", "1") or name in matches or name in twice:
             continue
-        words = dict(_MARK.findall(marks))
-        found[name] = Field(
+        texts = dict(_MARK.findall(marks))
+        matches[name] = Field(
             now=value == "1",
-            changeable={"y": True, "n": False}.get(words.get("cha", "")),
-            saved={"1": True, "0": False}.get(words.get("sav", "")),
+            changeable={"y": True, "n": False}.get(texts.get("cha", "")),
+            saved={"1": True, "0": False}.get(texts.get("sav", "")),
             raw=clean(f"{value} {marks}"),
         )
-    return found
+    return matches
 
 
 def attention(code: int, text: str) -> bool:

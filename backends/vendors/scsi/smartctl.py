@@ -168,7 +168,7 @@ def parse_smartctl(text: str, device: str = "") -> SmartAnswer | None:
         power_loss=next(_power_losses(attributes), None),
         block=whole(top.get("logical_block_size"), 1 << 20),
         capacity=whole(table(top.get("user_capacity")).get("bytes")),
-        asleep=any("STANDBY" in words or "SLEEP" in words for words in said if words),
+        asleep=any("STANDBY" in text or "SLEEP" in text for text in said if text),
         message=message,
     )
 
@@ -190,10 +190,10 @@ def unread_reason(text: str) -> str:
 
     See smartctl's `-j` (smartctl(8)): lines that it does not know how to put into JSON come as they are.
     """
-    found = next((line for line in text.splitlines() if line.strip() and not _JSON_LINE.fullmatch(line.strip())), "")
+    value = next((line for line in text.splitlines() if line.strip() and not _JSON_LINE.fullmatch(line.strip())), "")
     if not text.strip():
         return "is empty"
-    why = f"it has the line '{clean(found, 100)}'" if found else "it is no whole JSON document"
+    why = f"it has the line '{clean(value, 100)}'" if value else "it is no whole JSON document"
     return f"is not understood: {why}"
 
 
@@ -214,13 +214,13 @@ _HOTTEST = 150
 
 def _count(attributes: list[Mapping[str, object]], names: Mapping[int, tuple[str, ...]]) -> int | None:
     """Return the largest raw value of these attributes, which may count one event; None where there are none."""
-    found = [
+    numbers = [
         count
         for row in attributes
         if (word(row.get("name")) or "").lower() in names.get(whole(row.get("id"), 255) or 0, ())
         if (count := whole(table(row.get("raw")).get("value"), _MOST_ERRORS)) is not None
     ]
-    return max(found, default=None)
+    return max(numbers, default=None)
 
 
 def _uncorrected(top: Mapping[str, object]) -> int | None:

@@ -39,13 +39,13 @@ class SmartArrayAddress:
 
 def parse(target: Target) -> SmartArrayAddress | None:
     """What the address of a target says; None if it is none of ours."""
-    found = _ADDRESS.fullmatch(target.address)
-    if target.backend != NAME or found is None:
+    match = _ADDRESS.fullmatch(target.address)
+    if target.backend != NAME or match is None:
         return None
-    family = Family.SERIES if found["kind"] == "aac" else Family.SMART
-    number = found["volume"]
+    family = Family.SERIES if match["kind"] == "aac" else Family.SMART
+    number = match["volume"]
     return SmartArrayAddress(
-        found["card"], family, volume=int(number) if number is not None else None, drive=found["drive"]
+        match["card"], family, volume=int(number) if number is not None else None, drive=match["drive"]
     )
 
 

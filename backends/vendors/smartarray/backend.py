@@ -99,8 +99,10 @@ class SmartArray:
     async def kept_inventory(self) -> Inventory:
         """As `inventory`, of what was read last of each card, also by a change."""
         picture, merged = await look(self._host), Inventory(problems=(*await self._unsaid(), *self._units.problems))
-        for one in await self._units.known():
-            merged = merged.merge(inventory(one.prefix, one.text, one.pci, one.tool.tool, picture))
+        for controller in await self._units.known():
+            merged = merged.merge(
+                inventory(controller.prefix, controller.text, controller.pci, controller.tool.tool, picture)
+            )
         return merged
 
     async def diagnose(self) -> tuple[Problem, ...]:
@@ -208,7 +210,9 @@ class SmartArray:
         """Every drive that only a card has, with what the card says against it."""
         picture = await look(self._host)
         units = await self._units.known()
-        return tuple(one for unit in units for one in candidates(unit.prefix, unit.text, unit.tool, picture))
+        return tuple(
+            candidate for unit in units for candidate in candidates(unit.prefix, unit.text, unit.tool, picture)
+        )
 
     async def plan_array(self, wish: ArrayRequest, controller: Target | None, *, assume_clean: bool) -> ArrayPlan:
         """The tool's own line for it. The card is asked anew: a drive may have become a spare meanwhile."""
@@ -226,8 +230,8 @@ class SmartArray:
         One that seems not to be there is looked for twice: an old arcconf shows once more what was before a change.
         """
         unit = await self._making_unit(array.controller)
-        found = await self._find(array, unit)
-        return found if found.standing is not ArrayMatchState.ABSENT else await self._find(array, unit)
+        match = await self._find(array, unit)
+        return match if match.standing is not ArrayMatchState.ABSENT else await self._find(array, unit)
 
     async def _find(self, array: CreatedArray, unit: OpenController) -> ArrayMatch:
         with asked_anew():
@@ -239,8 +243,8 @@ class SmartArray:
         unit = await self._making_unit(controller)
         for step in steps:
             if not unit.tool.makes(unit.number, step.argv):
-                words = clean(step.shown(), 200)
-                raise RefusedError(f"A step neither makes nor deletes a logical drive of this card: {words}")
+                text = clean(step.shown(), 200)
+                raise RefusedError(f"A step neither makes nor deletes a logical drive of this card: {text}")
         for step in steps:
             before = unit.text.volumes
             done = await unit.tool.change(step.argv)
@@ -292,15 +296,15 @@ class SmartArray:
         return PartView(text=text, tool=unit.tool, why_not=why_not, legal=legal, volume=volume, drive=drive)
 
     def _readings(self, target: Target, spot: SmartArrayAddress, view: PartView) -> dict[str, Reading]:
-        found = readings(view, spot.family)
+        matches = readings(view, spot.family)
         wish = self._moving.get(target.address)
-        strip = found.get("strip_size")
+        strip = matches.get("strip_size")
         if wish is None or strip is None:
-            return found
+            return matches
         if strip.now == wish or view.volume is None or not any(job.kind == "migration" for job in view.volume.jobs):
             del self._moving[target.address]
-            return found
-        return found | {"strip_size": replace(strip, now=MOVING)}
+            return matches
+        return matches | {"strip_size": replace(strip, now=MOVING)}
 
     def _identity(self, spot: SmartArrayAddress, unit: OpenController, picture: Topology) -> Identity:
         text = unit.text

@@ -74,17 +74,17 @@ def of_card(view: PartView, key: str) -> tuple[Choice, ...]:
 
 def _offered(view: PartView, key: str, otherwise: tuple[str, ...], now: str | None) -> tuple[tuple[str, ...], str]:
     """The values, and what is to be said of where they come from."""
-    told = view.legal.get(key, ())
-    words = told or otherwise
-    source = "" if told else " The card does not say whether it can."
-    return (words if now is None or now in words else (now, *words)), source
+    lines = view.legal.get(key, ())
+    args = lines or otherwise
+    source = "" if lines else " The card does not say whether it can."
+    return (args if now is None or now in args else (now, *args)), source
 
 
 def _ratios(view: PartView) -> tuple[Choice, ...]:
     present = view.card.values.get("cache_ratio")
     now = present.value if present is not None and "/" in present.value else None
-    words, source = _offered(view, "cache_ratio", _RATIOS, now)
-    good = [word for word in words if word.count("/") == 1 and word.replace("/", "").isdigit()]
+    args, source = _offered(view, "cache_ratio", _RATIOS, now)
+    good = [word for word in args if word.count("/") == 1 and word.replace("/", "").isdigit()]
     return tuple(
         offer(
             word,
@@ -103,9 +103,9 @@ def acceleration(view: PartView) -> tuple[Choice, ...]:
     now = volume.acceleration.value if volume.acceleration is not None else None
     unsafe = without_battery(card) and card.power is not None and card.power.healthy is not True
     warning = f" {power_words(card)[:1].upper()}{power_words(card)[1:]}." if unsafe else ""
-    found = [offer("none", "Neither cache nor Smart Path: for a comparison.")]
+    choices = [offer("none", "Neither cache nor Smart Path: for a comparison.")]
     if card.cache_bytes is not None or card.cache_state is not None or now == "controller-cache":
-        found.append(
+        choices.append(
             offer(
                 "controller-cache",
                 f"The card's memory, for reads and writes.{warning}",
@@ -114,8 +114,8 @@ def acceleration(view: PartView) -> tuple[Choice, ...]:
         )
     flash = group is not None and group.media in (Media.SSD, Media.NVME) and group.smart_path is not None
     if flash or now == "smart-path":
-        found.append(offer("smart-path", "Past the cache, for flash under random load. It is the whole array's."))
-    return tuple(found)
+        choices.append(offer("smart-path", "Past the cache, for flash under random load. It is the whole array's."))
+    return tuple(choices)
 
 
 def strips(view: PartView) -> tuple[Choice, ...]:
@@ -123,7 +123,7 @@ def strips(view: PartView) -> tuple[Choice, ...]:
     volume = view.volume
     assert volume is not None
     now = str(volume.strip_bytes) if volume.strip_bytes is not None else None
-    words, source = _offered(view, "strip_size", _STRIPS, now)
+    args, source = _offered(view, "strip_size", _STRIPS, now)
     return tuple(
         offer(
             word,
@@ -131,18 +131,18 @@ def strips(view: PartView) -> tuple[Choice, ...]:
             label=size_words(int(word)),
             risk=Risk.DESTROYS_DATA,
         )
-        for word in words
+        for word in args
     )
 
 
 def write_cache(card: RaidCard) -> tuple[Choice, ...]:
     """Of series 2 to 8."""
     safe = card.power is not None and card.power.healthy is True
-    words = "" if safe else f" Now {power_words(card)}."
+    text = "" if safe else f" Now {power_words(card)}."
     return (
         offer("write-through", "A write is done when the drives have it."),
-        offer("write-back", "A write is done when the card has it, while that is protected." + words),
-        offer("always-write-back", "The same even without protection." + words, risk=Risk.POWER_LOSS),
+        offer("write-back", "A write is done when the card has it, while that is protected." + text),
+        offer("always-write-back", "The same even without protection." + text, risk=Risk.POWER_LOSS),
     )
 
 

@@ -70,30 +70,30 @@ def candidates(prefix: str, text: CardText, tool: ArrayTool, picture: Topology) 
 def against(text: CardText, drive: BayDrive, tool: ArrayTool) -> tuple[str, ...]:
     """Every reason of the card's own against making a logical drive of a drive."""
     used = [volume.number for volume in text.volumes if drive.place in volume.drives]
-    found: list[str] = []
+    matches: list[str] = []
     if drive.state is State.SPARE:
-        found.append(f"it is a hot spare ({drive.state_raw})")
+        matches.append(f"it is a hot spare ({drive.state_raw})")
     elif used:
-        found.append(f"it is in logical drive {used[0]}")
+        matches.append(f"it is in logical drive {used[0]}")
     elif drive.array is not None:
-        found.append(f"it is in array {drive.array}")
+        matches.append(f"it is in array {drive.array}")
     elif not tool.is_free(drive):
         words = ", ".join(filter(None, (drive.use_raw, drive.state_raw)))
-        found.append(f"the card calls it {words or 'nothing that is known'}")
-    if not found and (twice := not_told_apart(drive.serial, (one.serial for one in text.drives))):
-        found.append(twice)
-    return tuple(found)
+        matches.append(f"the card calls it {words or 'nothing that is known'}")
+    if not matches and (twice := not_told_apart(drive.serial, (drive.serial for drive in text.drives))):
+        matches.append(twice)
+    return tuple(matches)
 
 
 def against_card(text: CardText) -> tuple[str, ...]:
     """What stands against making anything on this card now."""
-    found = [text.cut] if text.cut else []
-    found += ["the card hands its drives on, and makes no arrays"] if text.card.passes_through else []
-    found += [text.card.locked.rstrip(".")] if text.card.locked else []
+    matches = [text.cut] if text.cut else []
+    matches += ["the card hands its drives on, and makes no arrays"] if text.card.passes_through else []
+    matches += [text.card.locked.rstrip(".")] if text.card.locked else []
     working = [job.kind for volume in text.volumes for job in volume.jobs if job.kind in _BUSY]
     working += ["rebuild" for drive in text.drives if drive.state is State.REBUILDING]
-    found += [f"a {working[0]} is under way on the card"] if working else []
-    return tuple(found)
+    matches += [f"a {working[0]} is under way on the card"] if working else []
+    return tuple(matches)
 
 
 def plan_array(wish: ArrayRequest, text: CardText, tool: ArrayTool, usage: str) -> ArrayPlan:
@@ -170,8 +170,8 @@ def find_made(
     nodes = tuple(picture.tree.nodes.values())
 
     def made(volume: LogicalDrive) -> CardArray:
-        beside = [one for one in text.drives if volume.array is not None and one.array == volume.array]
-        added = next((one for one in beside if one.place not in volume.drives), None)
+        beside = [drive for drive in text.drives if volume.array is not None and drive.array == volume.array]
+        added = next((drive for drive in beside if drive.place not in volume.drives), None)
         whole = volume.width in (None, len(volume.drives))
         return CardArray(
             called=f"logical drive {volume.number}",

@@ -65,13 +65,13 @@ def write_policy(card: RaidCard, volume: LogicalDrive) -> SmartArrayValue | None
 def write_cache(card: RaidCard, volume: LogicalDrive) -> InForce:
     """The write policy in force. What the tool itself says counts; else it follows from cache and battery."""
     wanted = value(write_policy(card, volume))
-    told = value(volume.writing_back)
-    if told == "off" and wanted in _WRITING_BACK:
-        words = power_words(card)
-        return "write-through", f"{words} (the card says {volume.writing_back.raw if volume.writing_back else ''})"
-    if told == "on" and wanted == "write-through":
+    output = value(volume.writing_back)
+    if output == "off" and wanted in _WRITING_BACK:
+        text = power_words(card)
+        return "write-through", f"{text} (the card says {volume.writing_back.raw if volume.writing_back else ''})"
+    if output == "on" and wanted == "write-through":
         return "write-back", "the card says that it caches writes"
-    if told in ("on", "off") or wanted not in _WRITING_BACK:
+    if output in ("on", "off") or wanted not in _WRITING_BACK:
         return _AS_SET
     if cache_works(card) is False:
         return "write-through", cache_words(card)
@@ -84,10 +84,10 @@ def write_cache(card: RaidCard, volume: LogicalDrive) -> InForce:
 
 def read_cache(volume: LogicalDrive) -> InForce:
     """Whether reads are cached, where the card tells that apart from what is set."""
-    told = value(volume.reading_cached)
-    if told not in ("on", "off") or told == value(volume.read_cache) or volume.reading_cached is None:
+    output = value(volume.reading_cached)
+    if output not in ("on", "off") or output == value(volume.read_cache) or volume.reading_cached is None:
         return _AS_SET
-    return told, f"the card says {volume.reading_cached.raw}"
+    return output, f"the card says {volume.reading_cached.raw}"
 
 
 def unprotected(card: RaidCard, volume: LogicalDrive) -> str | None:

@@ -1,7 +1,7 @@
 """What ssacli or arcconf says of a card: parsers make these, the backend reads them.
 
-A field is None where the tool did not say. A `SmartArrayValue` keeps the tool's words beside what they mean; words that are
-not understood mean `unknown`, never a default.
+A field is None where the tool did not say. A `SmartArrayValue` keeps the tool's words beside what they mean; words that
+are not understood mean `unknown`, never a default.
 """
 
 from __future__ import annotations

@@ -30,7 +30,10 @@ def inventory(prefix: str, text: CardText, pci: str | None, tool: str, picture: 
         arrays=tuple(_array(prefix, text, volume, pci, picture, nodes) for volume in text.volumes),
         drives=tuple(_drive(prefix, text, drive, picture, nodes) for drive in text.drives),
         problems=(
-            *(Problem(where=f"{NAME}:{prefix}", message=words) for words in dict.fromkeys(text.card.problems)),
+            *(
+                Problem(where=f"{NAME}:{prefix}", message=other_text)
+                for other_text in dict.fromkeys(text.card.problems)
+            ),
             *(cut for cut in (cut_of(prefix, text),) if cut is not None),
         ),
     )

@@ -42,23 +42,23 @@ def drive_node(drive: BayDrive, nodes: Iterable[Node]) -> Node | None:
     return next((node for node in disks if node.device == drive.device and _fits(node, drive)), None)
 
 
-def _fits(node: Node, thing: LogicalDrive | BayDrive) -> bool:
+def _fits(node: Node, drive: LogicalDrive | BayDrive) -> bool:
     own = naa(node)
-    if own is not None and thing.wwn is not None and own != thing.wwn:
+    if own is not None and drive.wwn is not None and own != drive.wwn:
         return False
-    size, told = node.size_bytes, thing.size_bytes
-    return size is not None and told is not None and abs(size - told) <= _ROUNDED * max(size, told)
+    size, number = node.size_bytes, drive.size_bytes
+    return size is not None and number is not None and abs(size - number) <= _ROUNDED * max(size, number)
 
 
 def _is_at(node: Node, pci: str, number: int) -> bool:
-    found = _ADDRESS.search(node.path or "")
-    return f"/{pci}/" in (node.path or "") and found is not None and found.groups() == ("0", str(number), "0")
+    match = _ADDRESS.search(node.path or "")
+    return f"/{pci}/" in (node.path or "") and match is not None and match.groups() == ("0", str(number), "0")
 
 
-def pci_address(told: str | None, known: Collection[str]) -> str | None:
+def pci_address(output: str | None, known: Collection[str]) -> str | None:
     """Where a card sits, as the kernel writes it; of a card that does not say, the only one that the kernel has."""
-    found = _PCI.fullmatch(told.strip()) if told is not None else None
-    if found is None:
+    match = _PCI.fullmatch(output.strip()) if output is not None else None
+    if match is None:
         return next(iter(known)) if len(known) == 1 else None
-    domain, bus, device, function = (int(part, 16) for part in found.groups())
+    domain, bus, device, function = (int(part, 16) for part in match.groups())
     return f"{domain:04x}:{bus:02x}:{device:02x}.{function}"

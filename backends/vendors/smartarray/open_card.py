@@ -72,9 +72,9 @@ class OpenControllers:
     async def look(self, heard: Heard = _nobody) -> tuple[OpenController, ...]:
         """Search for tools and cards, and read each card anew; the tools are asked at the same time."""
         async with self._searching:
-            found = await asyncio.gather(*(self._look(program, heard) for program in PROGRAMS))
-            self.tried = tuple(one for tried, _ in found for one in tried)
-            read = [card for _, cards in found for card in cards]
+            pairs = await asyncio.gather(*(self._look(program, heard) for program in PROGRAMS))
+            self.tried = tuple(probe for tried, _ in pairs for probe in tried)
+            read = [card for _, cards in pairs for card in cards]
             self.problems = tuple(one for one in read if isinstance(one, Problem))
             units: dict[str, OpenController] = {}
             for unit in (one for one in read if isinstance(one, OpenController)):
@@ -88,14 +88,14 @@ class OpenControllers:
     ) -> tuple[tuple[SmartArrayToolProbe, ...], list[OpenController | Problem]]:
         """What one program sees, one card after the other."""
         tried = await attempts(self._host, program, self._made)
-        asked = [(one.tool, number) for one in tried for number in one.numbers]
+        asked = [(probe.tool, number) for probe in tried for number in probe.numbers]
         for tool, number in asked:
             await heard(tool.address(number, Family.SMART), None)
-        found: list[OpenController | Problem] = []
+        matches: list[OpenController | Problem] = []
         for tool, number in asked:
-            found.append(await self._read(program, tool, number))
-            await heard(tool.address(number, Family.SMART), found[-1])
-        return tried, found
+            matches.append(await self._read(program, tool, number))
+            await heard(tool.address(number, Family.SMART), matches[-1])
+        return tried, matches
 
     async def _read(self, program: Program, tool: ArrayTool, number: str) -> OpenController | Problem:
         try:

@@ -43,11 +43,11 @@ class AccelerationStep:
 
 def accelerates(step: ChangeStep) -> AccelerationStep | None:
     """What a step of ssacli switches; None for any other."""
-    told = _STEP.fullmatch(" ".join(step.argv[1:]))
-    if told is None or (told["array"] is not None) is not (told["word"] == "ssdsmartpath"):
+    match = _STEP.fullmatch(" ".join(step.argv[1:]))
+    if match is None or (match["array"] is not None) is not (match["word"] == "ssdsmartpath"):
         return None
     return AccelerationStep(
-        card=told["card"], volume=told["volume"], array=told["array"], on=told["switch"] == "enable"
+        card=match["card"], volume=match["volume"], array=match["array"], on=match["switch"] == "enable"
     )
 
 
@@ -97,7 +97,7 @@ def companions_now(view: PartView, key: str, value: str) -> dict[str, str]:
     if view.volume is None or (key, value) != ("acceleration", "smart-path"):
         return {}
     cached = [mate for mate in _mates(view.text, view.volume) if mate.number != view.volume.number]
-    numbers = [str(one.number) for one in cached if _served(one) == "controller-cache"]
+    numbers = [str(drive.number) for drive in cached if _served(drive) == "controller-cache"]
     return {CACHED: ",".join(numbers)} if numbers else {}
 
 
@@ -158,13 +158,13 @@ def _accelerated(text: CardText, volume: LogicalDrive, value: str) -> CardText:
     whole = "smart-path" in (value, _served(volume))
     others = "smart-path" if value == "smart-path" else "none"
 
-    def after(one: LogicalDrive) -> LogicalDrive:
-        if one.number == volume.number:
-            return replace(one, acceleration=SmartArrayValue(value=value, raw=value))
+    def after(drive: LogicalDrive) -> LogicalDrive:
+        if drive.number == volume.number:
+            return replace(drive, acceleration=SmartArrayValue(value=value, raw=value))
         return (
-            replace(one, acceleration=SmartArrayValue(value=others, raw=others))
-            if whole and one.array == volume.array
-            else one
+            replace(drive, acceleration=SmartArrayValue(value=others, raw=others))
+            if whole and drive.array == volume.array
+            else drive
         )
 
     return replace(text, volumes=tuple(map(after, text.volumes)))
@@ -175,7 +175,7 @@ def _served(volume: LogicalDrive) -> str | None:
 
 
 def _mates(text: CardText, volume: LogicalDrive) -> list[LogicalDrive]:
-    return [one for one in text.volumes if one.array == volume.array]
+    return [drive for drive in text.volumes if drive.array == volume.array]
 
 
 def _together(view: PartView, change: Change) -> str:

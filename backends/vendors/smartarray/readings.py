@@ -116,8 +116,8 @@ def _no_ratio(view: PartView) -> str | None:
 
 def _all_bypass(view: PartView) -> str | None:
     """Without a logical drive that may use the cache the firmware does not care for its battery (the same library)."""
-    found = {None if volume.acceleration is None else volume.acceleration.value for volume in view.text.volumes}
-    return "the firmware refuses it while every logical drive bypasses the cache" if found == {"smart-path"} else None
+    matches = {None if volume.acceleration is None else volume.acceleration.value for volume in view.text.volumes}
+    return "the firmware refuses it while every logical drive bypasses the cache" if matches == {"smart-path"} else None
 
 
 def _busy(view: PartView) -> str | None:
@@ -140,7 +140,7 @@ def acceleration(view: PartView) -> Reading:
     def say(value: str) -> object:
         return view.tool.set_volume(view.text, volume, "acceleration", value)
 
-    legal = tuple(one for one in offered if _sayable((one,), say) is None)
+    legal = tuple(choice for choice in offered if _sayable((choice,), say) is None)
     against = _stands_against(view)
     if against is None and volume.acceleration is not None:
         against = (None if legal else _sayable(offered, say)) or _busy(view)

@@ -58,16 +58,16 @@ def field(text: str) -> tuple[str, str] | None:
 
 def told(value: str | None, limit: int = 128) -> str | None:
     """A value, cleaned; None where the tool has words for nothing."""
-    words = clean(value or "", limit)
-    return None if words.lower() in ("", "none", "n/a", "not applicable", "not available", "unknown") else words
+    text = clean(value or "", limit)
+    return None if text.lower() in ("", "none", "n/a", "not applicable", "not available", "unknown") else text
 
 
 def number(text: str | None) -> float | None:
     """The first number of a text; a comma before one or two last digits is a decimal one."""
-    found = _NUMBER.search((text or "")[:LINE])
-    if found is None:
+    match = _NUMBER.search((text or "")[:LINE])
+    if match is None:
         return None
-    word = found[0]
+    word = match[0]
     if "," in word:
         head, _, tail = word.rpartition(",")
         word = f"{head.replace(',', '')}.{tail}" if len(tail) < 3 and "." not in word else word.replace(",", "")
@@ -103,17 +103,17 @@ def place(text: str | None) -> str | None:
 
 def level(text: str | None) -> Level:
     """The level; three copies are RAID 1 or 10 as well."""
-    found = _LEVEL.match((text or "").strip())
-    return LEVELS.get(found[1].replace(" ", ""), Level.UNKNOWN) if found is not None else Level.UNKNOWN
+    match = _LEVEL.match((text or "").strip())
+    return LEVELS.get(match[1].replace(" ", ""), Level.UNKNOWN) if match is not None else Level.UNKNOWN
 
 
 def state(text: str | None, table: Mapping[str, State]) -> State:
     """What the words of a state mean, by their beginning: what follows tells how far it is."""
     words = " ".join((text or "").lower().split())
-    return next((found for front, found in table.items() if words.startswith(front)), State.UNKNOWN)
+    return next((state for front, state in table.items() if words.startswith(front)), State.UNKNOWN)
 
 
 def progress(text: str | None) -> float | None:
     """0.12 of `Recovering, 12% complete`."""
-    found = _PERCENT.search((text or "")[:LINE])
-    return None if found is None else min(float(found[1]), 100.0) / 100
+    match = _PERCENT.search((text or "")[:LINE])
+    return None if match is None else min(float(match[1]), 100.0) / 100

@@ -106,12 +106,12 @@ async def places_of(host: Host, program: Program, family: Family) -> tuple[str, 
 
 async def cards_of(host: Host, program: Program) -> tuple[str, ...]:
     """PCI addresses of the cards that may be a program's."""
-    found = []
+    matches = []
     for address in await kernel_cards(host, program.drivers):
         vendor = await host.read(f"/sys/bus/pci/devices/{address}/subsystem_vendor") or ""
         if vendor not in program.foreign or not await host.list(f"/sys/bus/pci/drivers/smartpqi/{address}"):
-            found.append(address)
-    return tuple(found)
+            matches.append(address)
+    return tuple(matches)
 
 
 async def attempts(host: Host, program: Program, made: dict[str, ArrayTool]) -> tuple[SmartArrayToolProbe, ...]:
@@ -151,11 +151,11 @@ async def _ask(program: Program, path: str, tool: ArrayTool) -> SmartArrayToolPr
 def troubles(tried: Sequence[SmartArrayToolProbe]) -> tuple[Problem, ...]:
     """Tools that gave no answer, or half of one."""
     silent = [
-        Problem(where=NAME, message=clean(f"{one.sentence().rstrip('.')}.", 400), hint=one.hint)
-        for one in tried
-        if one.trouble
+        Problem(where=NAME, message=clean(f"{probe.sentence().rstrip('.')}.", 400), hint=probe.hint)
+        for probe in tried
+        if probe.trouble
     ]
-    half = [Problem(where=NAME, message=f"{one.cut}.", hint=LOOK_AGAIN) for one in tried if one.cut]
+    half = [Problem(where=NAME, message=f"{probe.cut}.", hint=LOOK_AGAIN) for probe in tried if probe.cut]
     return (*silent, *half)
 
 
@@ -165,12 +165,14 @@ async def unseen(host: Host, tried: Sequence[SmartArrayToolProbe], seen: int) ->
     if len(cards) <= seen:
         return ()
     fit = [program.name for program in PROGRAMS if await cards_of(host, program)]
-    asked = {one.kind.name for one in tried}
-    said = "; ".join(one.sentence() for one in tried if not one.trouble)  # what is the matter with others is told apart
+    asked = {probe.kind.name for probe in tried}
+    said = "; ".join(
+        probe.sentence() for probe in tried if not probe.trouble
+    )  # what is the matter with others is told apart
     why = f": {said}" if said else "" if tried else ": none is installed"
     which = "a Smart Array or Adaptec card" if len(cards) == 1 else f"{len(cards)} Smart Array or Adaptec cards"
-    words = f"The kernel has {which} that no tool sees{why}." if not seen else f"The kernel has {which}, {said}."
+    text = f"The kernel has {which} that no tool sees{why}." if not seen else f"The kernel has {which}, {said}."
     hint = f"Install {' or '.join(sorted(set(fit) - asked, reverse=True))}." if set(fit) - asked else LOOK_AGAIN
     if not host.is_root:
         hint = "Run raidbench as root: without it these tools see nothing."
-    return (Problem(where=NAME, message=clean(words, 600), hint=hint),)
+    return (Problem(where=NAME, message=clean(text, 600), hint=hint),)

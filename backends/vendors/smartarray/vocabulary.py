@@ -171,12 +171,12 @@ def values(
     fields: Mapping[str, str], table: tuple[tuple[str, tuple[str, ...], Meaning], ...]
 ) -> dict[str, SmartArrayValue]:
     """The settings of a table that the fields (by label in lower case) tell."""
-    found = {}
+    matches = {}
     for key, labels, meaning in table:
         text = next((fields[label.lower()] for label in labels if label.lower() in fields), None)
         if text is not None and told(text) is not None:
-            found[key] = phrase(text, meaning(text))
-    return found
+            matches[key] = phrase(text, meaning(text))
+    return matches
 
 
 PREDICTED = "predictive failure"
@@ -252,8 +252,8 @@ def _flag(value: str | None) -> bool | None:
 
 
 def _counts(fields: Mapping[str, str], keys: tuple[str, ...]) -> list[int]:
-    found = (texts.count(fields.get(key)) for key in keys)
-    return [count for count in found if count is not None and count >= 0]
+    numbers = (texts.count(fields.get(key)) for key in keys)
+    return [count for count in numbers if count is not None and count >= 0]
 
 
 def _degrees(fields: Mapping[str, str], *keys: str) -> float | None:

@@ -147,8 +147,8 @@ class Smcli(Settable[SystemView]):
         """With the other threshold. Raises BlockedError where that is in the way of one that comes back."""
         if companions is not None:
             require_room(seen, wish, companions)
-        told = crossed(seen, change.key, change.after)
-        text = f"{change.risk_text} {told}".strip() if told else change.risk_text
+        output = crossed(seen, change.key, change.after)
+        text = f"{change.risk_text} {output}".strip() if output else change.risk_text
         return replace(change, risk_text=text, companions=companions_now(seen, wish.setting.key))
 
     async def take(self, seen: SystemView, change: Change, step: ChangeStep) -> None:
@@ -164,9 +164,9 @@ class Smcli(Settable[SystemView]):
         """The drives of every disk system, by what each told last: to ask takes half a minute."""
         picture = await look(self._host)
         return tuple(
-            one
+            candidate
             for profile in self._kept.values()
-            for one in candidates(inventory(profile, picture).drives, profile.cut.rstrip("."))
+            for candidate in candidates(inventory(profile, picture).drives, profile.cut.rstrip("."))
         )
 
     async def plan_array(self, wish: ArrayRequest, controller: Target | None, *, assume_clean: bool) -> ArrayPlan:
@@ -192,19 +192,19 @@ class Smcli(Settable[SystemView]):
         if not names:
             hint = "Add them with: SMcli -A ADDRESS ADDRESS"
             return (Problem(where=NAME, message=f"SMcli lists no disk system: {refusal(said)}", hint=hint),)
-        found: list[Problem] = []
+        problems: list[Problem] = []
         for name in names:
             try:
                 profile = await self._profile(program, name)
             except RaidbenchError as error:
-                found.append(Problem(where=f"{NAME}:{name}", message=error.message, hint=error.hint))
+                problems.append(Problem(where=f"{NAME}:{name}", message=error.message, hint=error.hint))
                 continue
             if (offline := profile.offline) is not None:
                 message = f"The controller of {name} in {offline.name} is {offline.said('status')}."
-                found.append(
+                problems.append(
                     Problem(where=f"{NAME}:{name}", message=message, hint="Look at it in the Storage Manager.")
                 )
-        return tuple(found)
+        return tuple(problems)
 
     async def _view(self, target: Target, *, kept: bool = False) -> SystemView:
         """What a target is now. Raises NotFoundError, DeviceGoneError, ToolFailedError."""
@@ -219,7 +219,7 @@ class Smcli(Settable[SystemView]):
         view = SystemView(program=program, profile=profile, frozen=frozen)
         if place.volume is None:
             return view
-        volume = next((one for one in profile.volumes if one.name == place.volume), None)
+        volume = next((part for part in profile.volumes if part.name == place.volume), None)
         if volume is None:
             raise ToolFailedError(profile.cut) if profile.cut else gone(target)
         return SystemView(program=program, profile=profile, volume=volume, frozen=view.frozen)
@@ -228,19 +228,19 @@ class Smcli(Settable[SystemView]):
         """That of the disk system of a name, asked in the words of each dialect. Raises ToolFailedError."""
         said = ""
         for nouns in DIALECTS:
-            told = await self._heard(asked(program, name, f"show {nouns.system} profile;"))
-            said = told.text
-            profile = parse_profile(whole_sections(said) if told.cut else said)
+            tool_output = await self._heard(asked(program, name, f"show {nouns.system} profile;"))
+            said = tool_output.text
+            profile = parse_profile(whole_sections(said) if tool_output.cut else said)
             if profile is not None and profile.name == name:
                 line = Command(argv=asked(program, name, f"show {nouns.system} profile;"))
                 if profile.misnamed:
                     raise ToolFailedError(refused_text(line, profile.misnamed), hint=by_hand(line))
                 twice = refused_text(line, profile.twice) if profile.twice else ""
-                cut = "" if told.problem is None else told.problem.message
+                cut = "" if tool_output.problem is None else tool_output.problem.message
                 self._kept[name] = profile = replace(profile, cut=cut, twice=twice)
                 return profile
-            if told.problem is not None:
-                raise ToolFailedError(told.problem.message, hint=told.problem.hint)
+            if tool_output.problem is not None:
+                raise ToolFailedError(tool_output.problem.message, hint=tool_output.problem.hint)
         raise ToolFailedError(f"SMcli does not tell of {clean(name)}: {refusal(said)}")
 
     async def _heard(self, argv: tuple[str, ...]) -> ToolOutput:

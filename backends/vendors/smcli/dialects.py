@@ -51,12 +51,12 @@ def refusal(text: str) -> str:
 
 def names_in(text: str) -> tuple[str, ...]:
     """Names of the disk systems in an answer to `SMcli -d`: the first column; sentences have no columns."""
-    found: dict[str, None] = {}
+    matches: dict[str, None] = {}
     for line in text.splitlines()[:2000]:
         name, _, rest = line.strip().replace("  ", "\t").partition("\t")
         if rest.strip() and sayable(name := name.strip()):
-            found[name] = None
-    return tuple(found)
+            matches[name] = None
+    return tuple(matches)
 
 
 def sayable(name: str) -> bool:

@@ -40,8 +40,8 @@ class SystemPart:
 
     def wwn(self, *labels: str) -> str | None:
         """World wide name in such a row, in small letters without colons."""
-        found = _WWN.match((self.said(*labels) or "").lower())
-        return None if found is None else found[0].replace(":", "")
+        match = _WWN.match((self.said(*labels) or "").lower())
+        return None if match is None else match[0].replace(":", "")
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -87,13 +87,13 @@ class SystemProfile:
     @property
     def offline(self) -> SystemPart | None:
         """A controller that is not online."""
-        told = (controller for controller in self.controllers if controller.said("status") is not None)
-        return next((one for one in told if not (one.said("status") or "").startswith(("Online", "Optimal"))), None)
+        parts = (controller for controller in self.controllers if controller.said("status") is not None)
+        return next((part for part in parts if not (part.said("status") or "").startswith(("Online", "Optimal"))), None)
 
     def volume(self, name: str) -> SystemPart | None:
         """The logical drive of a name; None if none or several have it."""
-        found = [volume for volume in self.volumes if volume.name == name]
-        return found[0] if len(found) == 1 else None
+        parts = [volume for volume in self.volumes if volume.name == name]
+        return parts[0] if len(parts) == 1 else None
 
     def array_of(self, volume: SystemPart) -> SystemPart | None:
         """The array that a logical drive lies on."""
@@ -163,7 +163,7 @@ class _Being:
 def parse_profile(text: str) -> SystemProfile | None:
     """The disk system that it tells of; None where it tells of none."""
     lines = [raw.strip() for raw in text.splitlines()[:LINES]]
-    titles = [found for line in lines if (found := _TITLE.fullmatch(line))]
+    titles = [match for line in lines if (match := _TITLE.fullmatch(line))]
     if not titles:
         return None
     title = titles[0]
@@ -188,11 +188,11 @@ def parse_profile(text: str) -> SystemProfile | None:
                 batteries.append(clean(value))
         elif section in beings:
             listing = _into(beings[section], section, line, listing)
-    twice = {name: repeated(one.name for one in told) for name, told in beings.items()}
+    twice = {name: repeated(being.name for being in told) for name, told in beings.items()}
     for name, told in beings.items():
-        beings[name] = [_Being(one.name) if one.name in twice[name] else one for one in told]
-    named = [f"{name.removesuffix('s')} {one}" for name, ones in twice.items() for one in sorted(ones)]
-    others = misnamed_reason(summary.name, (clean(one[1]) for one in titles))
+        beings[name] = [_Being(being.name) if being.name in twice[name] else being for being in told]
+    named = [f"{name.removesuffix('s')} {other_name}" for name, ones in twice.items() for other_name in sorted(ones)]
+    others = misnamed_reason(summary.name, (clean(title[1]) for title in titles))
     return SystemProfile(
         name=summary.name,
         misnamed=others,

@@ -63,10 +63,10 @@ def inventory(profile: SystemProfile, picture: Topology) -> Inventory:
     lying = {place: array for array in profile.arrays for place in array.members}
     return Inventory(
         controllers=(_system(profile, owner),),
-        arrays=tuple(_volume(profile, one, owner, picture) for one in _each_once(profile.volumes)),
-        drives=tuple(_drive(profile, one, owner, lying.get(one.name)) for one in _each_once(profile.drives)),
+        arrays=tuple(_volume(profile, part, owner, picture) for part in _each_once(profile.volumes)),
+        drives=tuple(_drive(profile, part, owner, lying.get(part.name)) for part in _each_once(profile.drives)),
         problems=tuple(
-            Problem(where=f"{NAME}:{profile.name}", message=words) for words in (profile.cut, profile.twice) if words
+            Problem(where=f"{NAME}:{profile.name}", message=text) for text in (profile.cut, profile.twice) if text
         ),
     )
 
@@ -85,10 +85,10 @@ def _system(profile: SystemProfile, owner: Target) -> Controller:
     first = profile.controllers[0] if profile.controllers else SystemPart(name="")
     bad = next((battery for battery in profile.batteries if not battery.startswith("Optimal")), None)
     state = None if not profile.batteries else "optimal" if bad is None else battery_state(bad)
-    told = [(f"Controller in {controller.name}", controller.said("status")) for controller in profile.controllers]
-    told += [("Battery", bad), ("World wide name", profile.wwn)]
+    pairs = [(f"Controller in {controller.name}", controller.said("status")) for controller in profile.controllers]
+    pairs += [("Battery", bad), ("World wide name", profile.wwn)]
     serials = [controller.said("serial number") for controller in profile.controllers[1:]]
-    told += [("Serial numbers", "" if profile.cut else " ".join(filter(None, (*serials, *profile.serials))))]
+    pairs += [("Serial numbers", "" if profile.cut else " ".join(filter(None, (*serials, *profile.serials))))]
     return Controller(
         target=owner,
         vendor=NAME,
@@ -96,7 +96,7 @@ def _system(profile: SystemProfile, owner: Target) -> Controller:
         serial=first.said("serial number") or (None if profile.cut else profile.wwn),
         firmware=first.said("firmware version") or profile.summary.said("firmware version"),
         protection=None if state is None else Protection(kind="bbu", state=state),
-        facts=Fact.from_rows(told),
+        facts=Fact.from_rows(pairs),
     )
 
 
@@ -107,13 +107,13 @@ def _volume(profile: SystemProfile, volume: SystemPart, owner: Target, picture: 
     level = Level.UNKNOWN if array is None and profile.cut else level_of(said, len(members))
     node = node_of(volume, picture)
     state = volume.said("logical drive status", "volume status", "virtual disk status")
-    told = [
+    pairs = [
         ("Array", array.name if array is not None else None),
         ("Owner", volume.said("current owner")),
         ("Preferred owner", volume.said("preferred owner")),
     ]
-    if told[1][1] == told[2][1]:
-        del told[2]
+    if pairs[1][1] == pairs[2][1]:
+        del pairs[2]
     return Array(
         target=volume_target(profile.name, volume.name),
         controller=owner,
@@ -127,7 +127,7 @@ def _volume(profile: SystemProfile, volume: SystemPart, owner: Target, picture: 
         device=node.device if node is not None else None,
         members=tuple(drive_target(profile.name, place) for place in members),
         identity=identity(node) if node is not None else _known(volume),
-        facts=Fact.from_rows(told),
+        facts=Fact.from_rows(pairs),
     )
 
 
@@ -143,7 +143,7 @@ def _drive(profile: SystemProfile, drive: SystemPart, owner: Target, array: Syst
     health = _health(drive)
     state = State.OPTIMAL if health.predicts_failure else _state(drive.said("status"), _STATES)
     mode = _state(drive.said("mode"), _MODES)
-    told = [
+    pairs = [
         ("Place", drive.name.replace(",", ":")),
         ("Data rate", drive.said("current data rate")),
         ("Speed", drive.said("speed")),
@@ -162,7 +162,7 @@ def _drive(profile: SystemProfile, drive: SystemPart, owner: Target, array: Syst
         size_bytes=drive.size("raw capacity", "usable capacity"),
         state=mode if state is State.OPTIMAL and mode is not State.UNKNOWN else state,
         health=health,
-        facts=Fact.from_rows(told),
+        facts=Fact.from_rows(pairs),
     )
 
 
@@ -182,7 +182,7 @@ def _health(drive: SystemPart) -> Health:
 _SHARE = re.compile(r"(\d{1,3}(?:\.\d{1,3})?) ?%", re.ASCII)
 
 
-def _state(words: str | None, table: dict[str, State]) -> State:
+def _state(text: str | None, table: dict[str, State]) -> State:
     """By the beginning of what it says."""
-    said = (words or "").lower()
+    said = (text or "").lower()
     return next((state for word, state in table.items() if said.startswith(word)), State.UNKNOWN)

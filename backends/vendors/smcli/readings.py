@@ -174,13 +174,13 @@ def _reading(view: SystemView, knob: SmcliSetting) -> Reading:
 
 def _number(raw: str) -> str | None:
     """`16`, `128 KB`, `10.00`: without an empty fraction."""
-    found = _NUMBER.match(raw)
-    return None if found is None else f"{float(found[0]):g}" if float(found[0]) < 10**6 else None
+    match = _NUMBER.match(raw)
+    return None if match is None else f"{float(match[0]):g}" if float(match[0]) < 10**6 else None
 
 
 def _switched(raw: str) -> str | None:
-    found = _ON.match(raw)
-    return None if found is None else "on" if found[1].lower() == "enabled" else "off"
+    match = _ON.match(raw)
+    return None if match is None else "on" if match[1].lower() == "enabled" else "off"
 
 
 def _written(raw: str) -> str | None:
@@ -220,7 +220,7 @@ def _choices(view: SystemView, key: str, now: str | None) -> tuple[Choice, ...]:
         case FLUSH_MODIFIER.setting.key:
             return DELAYS
         case PRIORITY.setting.key:
-            return tuple(offer(one, "Share of the controllers for background work.") for one in _PRIORITIES)
+            return tuple(offer(name, "Share of the controllers for background work.") for name in _PRIORITIES)
         case WRITE_CACHE.setting.key:
             unsafe = value_of(view.record, WITHOUT_BATTERY) == "on" and view.profile.protected is not True
             return written(unsafe=unsafe)

@@ -144,7 +144,7 @@ class Threeware(Settable[_UnitView]):
         """Every drive of the cards, with what each says against it, as it was listed last."""
         if self._seen is None:
             await self.inventory()
-        return tuple(one for card in self._seen or () for one in candidates(card))
+        return tuple(candidate for card in self._seen or () for candidate in candidates(card))
 
     async def plan_array(self, wish: ArrayRequest, controller: Target | None, *, assume_clean: bool) -> ArrayPlan:
         """The line of tw_cli for it. The card is asked anew: a drive may have become a spare meanwhile."""
@@ -167,8 +167,8 @@ class Threeware(Settable[_UnitView]):
         program, name = self._maker(controller)
         for step in steps:
             if not makes(name, program, step.argv):
-                words = clean(step.shown(), 200)
-                raise RefusedError(f"A step neither makes nor deletes a unit of this card: {words}")
+                text = clean(step.shown(), 200)
+                raise RefusedError(f"A step neither makes nor deletes a unit of this card: {text}")
         for step in steps:
             command = Command(argv=step.argv, mutates=True, reply=reply_to(step.argv))
             done = await self._host.run(command)
@@ -176,7 +176,7 @@ class Threeware(Settable[_UnitView]):
             if refused := self.refusal(done):
                 raise ToolFailedError(f"tw_cli said: {refused.rstrip('.')}.", evidence=evidence)
             if "Done." not in done.stdout:
-                asked = f"{told.rstrip('.')}." if (told := first_lines(done.stdout)) else "nothing."
+                asked = f"{output.rstrip('.')}." if (output := first_lines(done.stdout)) else "nothing."
                 raise ToolFailedError(
                     f"tw_cli does not say that it is done, but: {asked}",
                     hint=f"A question in other words than the usual is not answered. By hand: {step.shown()}",
@@ -198,32 +198,32 @@ class Threeware(Settable[_UnitView]):
         program, name = self._maker(controller)
         assert controller is not None
         cards, half = await self._cards(program)
-        card = next((one for one in cards if one.name == name), None)
+        card = next((card for card in cards if card.name == name), None)
         if card is None:
             raise ToolFailedError(half[0].message, hint=half[0].hint) if half else gone(controller)
         card = await self._with_serials(program, card)
         numbers = [row["Unit"] for row in card.units]
-        told = await asyncio.gather(*(self._unit(program, card, unit) for unit in numbers))
-        units = {unit: one for unit, (one, _) in zip(numbers, told, strict=True)}
-        short = {unit: problem for unit, (_, problem) in zip(numbers, told, strict=True) if problem is not None}
+        pairs = await asyncio.gather(*(self._unit(program, card, unit) for unit in numbers))
+        units = {unit: unit_details for unit, (unit_details, _) in zip(numbers, pairs, strict=True)}
+        short = {unit: problem for unit, (_, problem) in zip(numbers, pairs, strict=True) if problem is not None}
         present = max(len(cards), len(await self._host.list(CARDS)))
         return program, replace(card, cut={**card.cut, **short}), units, present
 
     async def _unit(self, program: str, card: ThreewareCard, unit: str) -> tuple[UnitDetails, Problem | None]:
         """What a unit tells of itself, and what is told where that is not all."""
         command = _show(program, f"/{card.name}/{unit}", "all")
-        told = await heard(self._host, WHOLE, f"{NAME}:/{card.name}/{unit}", *command.argv)
+        tool_output = await heard(self._host, WHOLE, f"{NAME}:/{card.name}/{unit}", *command.argv)
         ports = [place_of(port) for port in card.ports if port["Unit"] == unit]
-        found = unit_told(told.text, f"/{card.name}/{unit}", ports)
-        short = cut_problem(f"{NAME}:/{card.name}/{unit}", command, found.lost) if found.lost else None
-        return found, told.problem or short
+        unit_details = unit_told(tool_output.text, f"/{card.name}/{unit}", ports)
+        short = cut_problem(f"{NAME}:/{card.name}/{unit}", command, unit_details.lost) if unit_details.lost else None
+        return unit_details, tool_output.problem or short
 
     async def _with_serials(self, program: str, card: ThreewareCard) -> ThreewareCard:
         """A card with the serial number of each drive, of which newer tables tell none: each is asked alone."""
         silent = [port for port in card.ports if port["Status"] != "NOT-PRESENT" and "Serial" not in port]
-        told = await asyncio.gather(*(self._serial(program, card, port) for port in silent))
-        serials = {place_of(port): serial for port, (serial, _) in zip(silent, told, strict=True)}
-        short = {place_of(port): problem for port, (_, problem) in zip(silent, told, strict=True) if problem}
+        pairs = await asyncio.gather(*(self._serial(program, card, port) for port in silent))
+        serials = {place_of(port): serial for port, (serial, _) in zip(silent, pairs, strict=True)}
+        short = {place_of(port): problem for port, (_, problem) in zip(silent, pairs, strict=True) if problem}
         ports = tuple({**port, "Serial": serials.get(place_of(port), port.get("Serial", ""))} for port in card.ports)
         return replace(card, ports=ports, cut={**card.cut, **short})
 
@@ -231,30 +231,30 @@ class Threeware(Settable[_UnitView]):
         """The serial number of a drive, and what is told where the answer is not all; a broken drive may tell none."""
         where = f"/{card.name}/{place_of(port)}"
         command = _show(program, where, "serial")
-        told = await heard(self._host, WHOLE, f"{NAME}:{where}", *command.argv)
-        serial = port_serial(told.text, where)
+        tool_output = await heard(self._host, WHOLE, f"{NAME}:{where}", *command.argv)
+        serial = port_serial(tool_output.text, where)
         missing = serial is None and port["Status"] == "OK"
         short = cut_problem(f"{NAME}:{where}", command, "its serial number is missing") if missing else None
-        return serial or "", told.problem or short
+        return serial or "", tool_output.problem or short
 
     async def _cards(self, program: str) -> tuple[tuple[ThreewareCard, ...], tuple[Problem, ...]]:
         """Every card that tw_cli tells of, and what is told where these may not be all."""
-        told = await heard(self._host, WHOLE, NAME, program, "info")
-        found, present = rows(told.text, "Ctl", "Model"), len(await self._host.list(CARDS))
-        problem = told.problem
-        if problem is None and len(found) < present:
-            why = f"of the kernel's {present} cards it lists {len(found)}"
+        tool_output = await heard(self._host, WHOLE, NAME, program, "info")
+        matches, present = rows(tool_output.text, "Ctl", "Model"), len(await self._host.list(CARDS))
+        problem = tool_output.problem
+        if problem is None and len(matches) < present:
+            why = f"of the kernel's {present} cards it lists {len(matches)}"
             problem = cut_problem(NAME, Command(argv=(program, "info")), why)
-        pci = await only_card(self._host, CARDS) if len(found) == 1 else None
-        cards = tuple([await self._card(program, row, pci) for row in found])
+        pci = await only_card(self._host, CARDS) if len(matches) == 1 else None
+        cards = tuple([await self._card(program, row, pci) for row in matches])
         return cards, () if problem is None else (problem,)
 
     async def _card(self, program: str, row: Row, pci: str | None) -> ThreewareCard:
         name = row["Ctl"]
         words = ("unitstatus", "drivestatus", *(("bbustatus",) if row.get("BBU", "-") != "-" else ()))
         asked = [heard(self._host, WHOLE, f"{NAME}:/{name}", program, "info", name, word) for word in words]
-        told = dict(zip(words, await asyncio.gather(*asked), strict=True))
-        text = {word: one.text for word, one in told.items()}
+        fields = dict(zip(words, await asyncio.gather(*asked), strict=True))
+        text = {word: item.text for word, item in fields.items()}
         battery = rows(text.get("bbustatus", ""), *_BATTERIES)
         card = ThreewareCard(
             row=row,
@@ -274,7 +274,9 @@ class Threeware(Settable[_UnitView]):
                 short[word] = Problem(
                     where=f"{NAME}:/{name}", message=refused_text(command, why), hint=by_hand(command)
                 )
-        return replace(card, cut=short | {word: one.problem for word, one in told.items() if one.problem is not None})
+        return replace(
+            card, cut=short | {word: item.problem for word, item in fields.items() if item.problem is not None}
+        )
 
     async def _view(self, target: Target, *, others: bool = True) -> _UnitView:
         """What a unit is now. Raises NotFoundError, DeviceGoneError.
@@ -285,7 +287,7 @@ class Threeware(Settable[_UnitView]):
         if target.backend != NAME or place is None or program is None:
             raise not_found(target)
         cards, problems = await self._cards(program)
-        card = next((one for one in cards if one.name == f"c{place[1]}"), None)
+        card = next((card for card in cards if card.name == f"c{place[1]}"), None)
         row = next((unit for unit in card.units if unit["Unit"] == f"u{place[2]}"), None) if card is not None else None
         half = (*problems, *(card.cut.values() if card is not None else ()))
         if card is None or row is None:
@@ -296,7 +298,7 @@ class Threeware(Settable[_UnitView]):
         )
         lock = card_lock(card) if node is None else await lock_of(self._host, node.name)
         if not others:
-            half = tuple(one for word, one in card.cut.items() if word == "unitstatus")
+            half = tuple(problem for word, problem in card.cut.items() if word == "unitstatus")
         frozen = half[0].message.rstrip(".") if half else await denial_of(self._host, program)
         asked = [said(self._host, program, target.address, "show", word) for word in POLICIES.values()]
         policies = dict(zip(POLICIES, await asyncio.gather(*asked), strict=True))
@@ -310,9 +312,9 @@ def _show(program: str, where: str, what: str) -> Command:
 
 
 def _readings(view: _UnitView) -> Mapping[str, Reading]:
-    told = values(view.row.get("Cache", ""), view.row.get("AVrfy", view.row.get("AVerify", "")))
-    told |= {key: policy(key, text, view.identity.name) for key, text in view.policies.items()}
-    return {setting.key: _reading(view, setting.key, told[setting.key]) for setting in UNIT_SETTINGS}
+    fields = values(view.row.get("Cache", ""), view.row.get("AVrfy", view.row.get("AVerify", "")))
+    fields |= {key: policy(key, text, view.identity.name) for key, text in view.policies.items()}
+    return {setting.key: _reading(view, setting.key, fields[setting.key]) for setting in UNIT_SETTINGS}
 
 
 def _reading(view: _UnitView, key: str, now: str | None) -> Reading:
@@ -346,4 +348,4 @@ def _choices(view: _UnitView, key: str) -> tuple[Choice, ...]:
             offer("write-through", "Reported done when it is on the drives."),
         )
     risky = {"perform": Risk.POWER_LOSS}
-    return tuple(offer(one, risk=risky.get(one, Risk.NONE)) for one in CHOICES[key])
+    return tuple(offer(name, risk=risky.get(name, Risk.NONE)) for name in CHOICES[key])

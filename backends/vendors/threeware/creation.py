@@ -119,16 +119,16 @@ def _against(port: Row, spares: set[str], serials: list[str | None]) -> tuple[st
 def against_card(card: ThreewareCard) -> tuple[str, ...]:
     """What stands against making anything on this card now."""
     model = card.row["Model"]
-    found = [problem.message.rstrip(".") for problem in card.cut.values()]
+    matches = [problem.message.rstrip(".") for problem in card.cut.values()]
     if not _NAMES.fullmatch(model):
-        found.append(f"a 3ware {model} keeps no name of a unit, so that none is known again")
+        matches.append(f"a 3ware {model} keeps no name of a unit, so that none is known again")
     working = [row["Status"].lower() for row in (*card.units, *card.ports) if running_word(row["Status"]) in _BUSY]
-    found += [f"a unit is {working[0]} on the card"] if working else []
+    matches += [f"a unit is {working[0]} on the card"] if working else []
     # 3w-9xxx.h and 3w-sas.h: TW_MAX_UNITS, TW_MAX_UNITS_9650SE.
     most = 32 if _MANY.fullmatch(model) else 16
     if len(card.units) >= most:
-        found.append(f"the card has {len(card.units)} units, and Linux sees {most}")
-    return tuple(found)
+        matches.append(f"the card has {len(card.units)} units, and Linux sees {most}")
+    return tuple(matches)
 
 
 def plan_array(wish: ArrayRequest, card: ThreewareCard, program: str) -> ArrayPlan:
@@ -183,12 +183,12 @@ def _policies(wish: ArrayRequest, card: ThreewareCard) -> dict[str, str]:
 
 
 def _risks(policies: dict[str, str], card: ThreewareCard) -> list[Setting]:
-    found: list[Setting] = []
+    settings: list[Setting] = []
     if policies["write_cache"] == "write-back" and not card.protected:
-        found.append(WRITE_CACHE)
+        settings.append(WRITE_CACHE)
     if policies.get("storsave") == "perform":
-        found.append(STORSAVE)
-    return found
+        settings.append(STORSAVE)
+    return settings
 
 
 def _add(wish: ArrayRequest, card: str, program: str) -> tuple[str, ...]:
@@ -269,20 +269,22 @@ def find_made(
     cut = next((problem.message for problem in card.cut.values()), "")
 
     def made(row: Row) -> CardArray:
-        unit, told = row["Unit"], units[row["Unit"]]
+        unit, unit_details = row["Unit"], units[row["Unit"]]
         listed = tuple(port["Place"] for port, _ in inventory_drives(card) if port["Unit"] == unit)
         return CardArray(
             called=f"unit {unit.removeprefix('u')}",
             target=unit_target(card.name, unit),
-            drives=told.ports if set(told.ports) == set(listed) else (),
+            drives=unit_details.ports if set(unit_details.ports) == set(listed) else (),
             claimed=listed,
             level=Level.RAID0 if row["UnitType"] == "SINGLE" else level_of(row),
             strip_bytes=read_size(row.get("Stripe")),
-            spans=told.groups,
-            name=told.name,
-            lasting=_lasting(card, row, told),
-            added="" if told.volumes == 1 else f"it is divided into {told.volumes or 'an unknown number of'} volumes",
-            node=_node(row, told, picture, cards),
+            spans=unit_details.groups,
+            name=unit_details.name,
+            lasting=_lasting(card, row, unit_details),
+            added=""
+            if unit_details.volumes == 1
+            else f"it is divided into {unit_details.volumes or 'an unknown number of'} volumes",
+            node=_node(row, unit_details, picture, cards),
             remove=(ChangeStep(argv=(program, f"/{card.name}/{unit}", "del")),),
         )
 
@@ -298,7 +300,7 @@ def find_made(
     )
 
 
-def _node(row: Row, told: UnitDetails, picture: Topology, cards: int) -> Node | None:
+def _node(row: Row, unit_details: UnitDetails, picture: Topology, cards: int) -> Node | None:
     """The kernel's disk of it: with the unit's own serial number, where the disk tells one or another card may have it.
 
     The number of a unit is that of one of another card as well, and what lies on the wrong disk says nothing.
@@ -307,7 +309,7 @@ def _node(row: Row, told: UnitDetails, picture: Topology, cards: int) -> Node | 
     serial = None if node is None else identity(node).serial
     if serial is None:
         return node if cards == 1 else None
-    return node if serial == told.serial else None
+    return node if serial == unit_details.serial else None
 
 
 def _drive(card: ThreewareCard, port: Row, drive: Drive) -> CardDrive:
@@ -319,6 +321,6 @@ def _drive(card: ThreewareCard, port: Row, drive: Drive) -> CardDrive:
     return CardDrive(place=port["Place"], serial=drive.serial, size_bytes=drive.size_bytes, part_of=part_of)
 
 
-def _lasting(card: ThreewareCard, row: Row, told: UnitDetails) -> str:
+def _lasting(card: ThreewareCard, row: Row, unit_details: UnitDetails) -> str:
     serials = [port.get("Serial") or port["Place"] for port, _ in inventory_drives(card) if port["Unit"] == row["Unit"]]
-    return f"unit {told.serial}" if told.serial else lasting(None, serials, f"number {row['Unit']}")
+    return f"unit {unit_details.serial}" if unit_details.serial else lasting(None, serials, f"number {row['Unit']}")

@@ -139,8 +139,8 @@ class ThreewareCard:
             ready = self.battery.get("BBUReady") == "Yes"
             state = _BATTERIES.get(self.battery["Status"].lower(), "failed")
             return state if ready or state != "optimal" else "learning"
-        told = self.row.get("BBU", "")
-        return _BATTERIES.get(told.lower(), "failed") if told else "unknown"
+        output = self.row.get("BBU", "")
+        return _BATTERIES.get(output.lower(), "failed") if output else "unknown"
 
 
 def controller_target(name: str) -> Target:
@@ -195,7 +195,7 @@ def running_word(status: str) -> str:
 def node_of(unit: Row, picture: Topology) -> Node | None:
     """The kernel's disk of a unit: its number is the SCSI target, its maker 3ware's, its size the same; else None."""
     number, size = unit["Unit"].removeprefix("u"), _size(unit)
-    found = [
+    nodes = [
         node
         for node in picture.tree.nodes.values()
         if node.parent is None
@@ -206,21 +206,21 @@ def node_of(unit: Row, picture: Topology) -> Node | None:
         and node.size_bytes is not None
         and abs(node.size_bytes - size) < size // 100
     ]
-    return found[0] if len(found) == 1 else None
+    return nodes[0] if len(nodes) == 1 else None
 
 
 def _controller(card: ThreewareCard, owner: Target) -> Controller:
     row, battery, state = card.row, card.battery, card.protection
-    told = [("Units that are not well", row.get("NotOpt") if row.get("NotOpt") != "0" else None)]
-    told += [("Rebuild rate", row.get("RRate")), ("Verify rate", row.get("VRate"))]
-    told += [("Battery", battery.get("Status") if battery is not None and not card.protected else None)]
+    pairs = [("Units that are not well", row.get("NotOpt") if row.get("NotOpt") != "0" else None)]
+    pairs += [("Rebuild rate", row.get("RRate")), ("Verify rate", row.get("VRate"))]
+    pairs += [("Battery", battery.get("Status") if battery is not None and not card.protected else None)]
     return Controller(
         target=owner,
         vendor=NAME,
         model=f"3ware {row['Model']}",
         pci=card.pci,
         protection=None if state is None else Protection(kind="bbu", state=state),
-        facts=facts(told),
+        facts=facts(pairs),
     )
 
 
@@ -231,14 +231,14 @@ def few(card: ThreewareCard) -> Mapping[str, str]:
         "unitstatus": ("units", card.row.get("Units", ""), len(card.units)),
         "drivestatus": ("drives", card.row.get("Drives", ""), there),
     }
-    told = {
+    fields = {
         word: f"`info` counts {number} {what}, and {found} {'is' if found == 1 else 'are'} listed"
         for word, (what, number, found) in counts.items()
         if number.isascii() and number.isdigit() and len(number) < 5 and found < int(number)
     }
     if card.row.get("BBU", "-") not in ("-", "") and card.battery is None:
-        told["bbustatus"] = "`info` names a battery, and none is listed"
-    return told
+        fields["bbustatus"] = "`info` names a battery, and none is listed"
+    return fields
 
 
 def _array(card: ThreewareCard, row: Row, owner: Target, ports: Iterable[Row], picture: Topology) -> Array:
@@ -288,8 +288,8 @@ def _drive(card: ThreewareCard, port: Row, owner: Target, spares: set[str]) -> D
         state = State.UNKNOWN
     blocks = port.get("Blocks", "")
     place = port.get("Encl-Slot", "-")
-    told = [("Place", place if place != "-" else None)]
-    told += [("Card's word", port["Status"] if port["Status"] not in _USUAL else None)]
+    pairs = [("Place", place if place != "-" else None)]
+    pairs += [("Card's word", port["Status"] if port["Status"] not in _USUAL else None)]
     return Drive(
         target=_port_target(card, port),
         controller=owner,
@@ -300,7 +300,7 @@ def _drive(card: ThreewareCard, port: Row, owner: Target, spares: set[str]) -> D
         size_bytes=int(blocks) * 512 if blocks.isascii() and blocks.isdigit() else read_size(port.get("Size")),
         state=state,
         health=_health(port["Status"]),
-        facts=facts(told),
+        facts=facts(pairs),
     )
 
 

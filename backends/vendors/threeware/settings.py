@@ -25,9 +25,9 @@ Row = Mapping[str, str]
 
 def rows(text: str, *columns: str) -> tuple[Row, ...]:
     """Rows of the tables that have these columns, without those whose name another row has."""
-    found = [row for row in _rows(text) if all(column in row for column in columns)]
-    twice = repeated(next(iter(row.values())) for row in found)
-    return tuple(row for row in found if next(iter(row.values())) not in twice)
+    matches = [row for row in _rows(text) if all(column in row for column in columns)]
+    twice = repeated(next(iter(row.values())) for row in matches)
+    return tuple(row for row in matches if next(iter(row.values())) not in twice)
 
 
 def named_twice(text: str, *columns: str) -> str:
@@ -54,8 +54,8 @@ def _rows(text: str) -> Iterator[Row]:
 def _cells(line: str, starts: list[int]) -> list[str]:
     """Cut where the titles begin; where a word lies across a cut, word by word, if there are as many as titles."""
     if any(len(line[start - 1 : start + 1].strip()) == 2 for start in starts[1:]):
-        words = line.split()
-        return words if len(words) == len(starts) else [""] * len(starts)
+        tokens = line.split()
+        return tokens if len(tokens) == len(starts) else [""] * len(starts)
     return [line[start:end] for start, end in pairwise([*starts, len(line)])]
 
 
@@ -134,12 +134,12 @@ def policy(key: str, text: str, where: str = "") -> str | None:
 
     `where`: the unit that was asked for, which its line names; "" for any.
     """
-    found = list(_POLICY.finditer(text[:4000]))
+    matches = list(_POLICY.finditer(text[:4000]))
     units = _UNIT.findall(text[:4000])
-    if len(found) != 1 or (where and misnamed_reason(where, units, once=False, required=False)):
+    if len(matches) != 1 or (where and misnamed_reason(where, units, once=False, required=False)):
         return None
-    word = found[0][1].lower()
-    return next((one for one in CHOICES[key] if word.startswith(one)), None)
+    word = matches[0][1].lower()
+    return next((name for name in CHOICES[key] if word.startswith(name)), None)
 
 
 CHOICES = {
@@ -163,9 +163,9 @@ def values(cache: str, verify: str) -> dict[str, str | None]:
     of cards that tell of writing only, `OFF` neither.
     """
     known = "write-back" if cache == "ON" else None
-    found = _CACHE.fullmatch("" if cache == "OFF" else cache) if cache else None
-    read = None if found is None else {"i": "intelligent", "b": "basic", None: "off"}[found[1]]
-    write = None if found is None else "write-back" if found[2] else "write-through"
+    match = _CACHE.fullmatch("" if cache == "OFF" else cache) if cache else None
+    read = None if match is None else {"i": "intelligent", "b": "basic", None: "off"}[match[1]]
+    write = None if match is None else "write-back" if match[2] else "write-through"
     return {
         "write_cache": known or write,
         "read_cache": read,
@@ -206,24 +206,24 @@ def unit_told(text: str, unit: str, ports: Collection[str]) -> UnitDetails:
     """What is told of `/c0/u3`, of which the list of drives names `ports`."""
     values = _values(text, unit)
     number = unit.rpartition("/")[2]
-    found: list[str] = []
+    matches: list[str] = []
     parts: dict[str, str] = {}
     for raw in text.splitlines()[:LINES]:
         row = _PART.fullmatch(raw.strip()[:400])
         if row is None or row[1].partition("-")[0] != number:
             continue
         parts.setdefault(row[1], row[2])
-        found += [match[0].strip() for match in _PORT.finditer(row[0])]
+        matches += [match[0].strip() for match in _PORT.finditer(row[0])]
     groups = sum(name.count("-") == 1 and kind != "DISK" for name, kind in parts.items())
     lost = "" if "name" in values else "its name is not told"
-    if not lost and (number not in parts or not set(ports) <= set(found)):
+    if not lost and (number not in parts or not set(ports) <= set(matches)):
         lost = "rows of its drives are missing"
     volumes = values.get("volume(s)", "1")
     return UnitDetails(
         name=values.get("name") or None,
         serial=values.get("serial number") or None,
         volumes=int(volumes) if volumes.isascii() and volumes.isdigit() and len(volumes) < 5 else 0,
-        ports=tuple(dict.fromkeys(found)),
+        ports=tuple(dict.fromkeys(matches)),
         groups=groups or None,
         lost=lost,
     )
@@ -231,12 +231,12 @@ def unit_told(text: str, unit: str, ports: Collection[str]) -> UnitDetails:
 
 def _values(text: str, where: str) -> dict[str, str]:
     """By label in small letters, of one thing, without those of which two lines differ."""
-    found: dict[str, str] = {}
+    matches: dict[str, str] = {}
     twice: set[str] = set()
     for raw in text.splitlines()[:LINES]:
         line = _VALUE.fullmatch(raw.strip()[:400])
         if line is not None and line[1] == where:
             label, value = line[2].lower(), clean(line[3].strip(), 80)
-            if found.setdefault(label, value) != value:
+            if matches.setdefault(label, value) != value:
                 twice.add(label)
-    return {label: value for label, value in found.items() if label not in twice}
+    return {label: value for label, value in matches.items() if label not in twice}

@@ -227,7 +227,11 @@ class Zfs:
         if change.before == change.after:
             return  # nothing is set that is set already
         below = f"{view.name}/"  # what inherits it reads otherwise now
-        self._kept = {name: one for name, one in self._kept.items() if name != view.name and not name.startswith(below)}
+        self._kept = {
+            name: dataset_view
+            for name, dataset_view in self._kept.items()
+            if name != view.name and not name.startswith(below)
+        }
         await take_steps(change, self._run)
 
     async def diagnose(self) -> tuple[Problem, ...]:
@@ -279,7 +283,7 @@ class Zfs:
             self._ask("zfs", "get", "-Hp", "-s", ",".join(OWN), *every, "-o", "name,property", ",".join(INHERITED)),
         )
         datasets, pools = parse_datasets(names), parse_pools(lists)
-        statuses = {one.name: one for one in parse_status(status)}
+        statuses = {pool_status.name: pool_status for pool_status in parse_status(status)}
         imported = {path.split("/")[-2] for path in await self._host.list(IMPORTED)}
         for line, untold in (
             ("zpool list", imported - pools.keys()),
@@ -304,7 +308,7 @@ class Zfs:
 
     async def _keep(self, found: PoolsFound) -> None:
         """The values of all that is listed, asked for at once."""
-        names = [one.name for one in listed(found)]
+        names = [dataset.name for dataset in listed(found)]
         if not names:
             self._kept = {}
             return
@@ -344,23 +348,23 @@ class Zfs:
             return await self._pool(name.split("/")[0])
 
     async def _pool(self, name: str) -> dict[str, ZfsValue]:
-        found = parse_properties(await self._ask("zpool", "get", "-Hp", "-o", "property,value,source", "all", name))
-        if untold := [key for key in ("guid", "ashift", "autotrim") if key not in found]:
+        matches = parse_properties(await self._ask("zpool", "get", "-Hp", "-o", "property,value,source", "all", name))
+        if untold := [key for key in ("guid", "ashift", "autotrim") if key not in matches]:
             raise _half("zpool get", f"{untold[0]} of {clean(name)} is not in it")
-        return found
+        return matches
 
     async def _get(self, keys: Sequence[str], names: Sequence[str], *options: str) -> dict[str, dict[str, ZfsValue]]:
         """Values by dataset and property; every one that is asked for has its line, also where it does not apply."""
         columns = "name,property,value,received,source"
-        found = parse_values(await self._ask("zfs", "get", "-Hp", *options, "-o", columns, ",".join(keys), *names))
-        if untold := [f"{key} of {name}" for name in names for key in keys if key not in found.get(name, {})]:
+        matches = parse_values(await self._ask("zfs", "get", "-Hp", *options, "-o", columns, ",".join(keys), *names))
+        if untold := [f"{key} of {name}" for name in names for key in keys if key not in matches.get(name, {})]:
             raise _half("zfs get", f"{clean(untold[0], 200)} is not in it")
-        return found
+        return matches
 
     async def _heirs(self, name: str, key: str) -> tuple[str, ...]:
         with unmoved():  # whoever inherits the old value inherits the new one
-            found = await self._get((key,), (name,), "-r", "-t", "filesystem,volume")
-        return heirs(name, ((one, values[key]) for one, values in found.items() if key in values))
+            matches = await self._get((key,), (name,), "-r", "-t", "filesystem,volume")
+        return heirs(name, ((name, values[key]) for name, values in matches.items() if key in values))
 
     async def _locks(self, view: DatasetView) -> str:
         """Those of its pool, since values are inherited, and those of the disk that a volume is."""

@@ -75,8 +75,8 @@ POOL_COLUMNS = ("name", "size", "capacity", "ashift", "autotrim", "guid")
 
 def rows(text: str, columns: int) -> Iterator[tuple[str, ...]]:
     """Lines of so many columns, separated by tabs (-H); others are passed over."""
-    found = (tuple(line.split("\t")) for line in text.split("\n"))
-    return (cells for cells in found if len(cells) == columns and cells[0])
+    tuples = (tuple(line.split("\t")) for line in text.split("\n"))
+    return (cells for cells in tuples if len(cells) == columns and cells[0])
 
 
 def rows_once(text: str, columns: int, names: int = 1) -> Iterator[tuple[str, ...]]:
@@ -109,12 +109,12 @@ def parse_pools(text: str) -> dict[str, dict[str, str]]:
 
 def parse_values(text: str) -> dict[str, dict[str, ZfsValue]]:
     """By dataset and property what `zfs get -o name,property,value,received,source` printed."""
-    found: dict[str, dict[str, ZfsValue]] = {}
+    matches: dict[str, dict[str, ZfsValue]] = {}
     for name, key, value, received, source in rows_once(text, 5, names=2):
-        found.setdefault(name, {})[key] = ZfsValue(
+        matches.setdefault(name, {})[key] = ZfsValue(
             text=value, source=source, received=None if received == "-" else received
         )
-    return found
+    return matches
 
 
 def parse_properties(text: str) -> dict[str, ZfsValue]:

@@ -99,8 +99,8 @@ def arrays(found: PoolsFound, picture: Topology) -> Iterator[Array]:
         status = found.statuses.get(dataset.pool)
         members = _members(status, picture) if status is not None else ()
         if dataset.kind is ZfsKind.POOL:
-            hidden = sum(one.pool == dataset.pool for one in found.datasets) - sum(
-                one.pool == dataset.pool for one in shown
+            hidden = sum(other_dataset.pool == dataset.pool for other_dataset in found.datasets) - sum(
+                other_dataset.pool == dataset.pool for other_dataset in shown
             )
             yield _pool(dataset, found, status, members, hidden)
         else:

@@ -106,9 +106,9 @@ _COUNTS = (
     _active("async_write_max", "Background writes, at most"),
     _active("scrub_max", "Reads of a scrub"),
 )
-_BY_KEY = {one.setting.key: one for one in _COUNTS}
+_BY_KEY = {count.setting.key: count for count in _COUNTS}
 
-PARAMETERS = (ARC_MAX, ARC_MIN, DIRTY_MAX, PREFETCH, NOPREFETCH, *(one.setting for one in _COUNTS))
+PARAMETERS = (ARC_MAX, ARC_MIN, DIRTY_MAX, PREFETCH, NOPREFETCH, *(count.setting for count in _COUNTS))
 """In the order they are shown."""
 
 _SWITCHES = {
@@ -177,8 +177,8 @@ def _label(key: str, size: int) -> str:
 
 def _range(key: str, view: ModuleView) -> tuple[int, int]:
     """The least number of background writes is never above the most."""
-    one = _BY_KEY[key]
-    low, high = one.minimum, one.maximum
+    count = _BY_KEY[key]
+    low, high = count.minimum, count.maximum
     if key == "zfs_vdev_async_write_min_active":
         high = number(view.texts.get("zfs_vdev_async_write_max_active")) or high
     if key == "zfs_vdev_async_write_max_active":

@@ -97,8 +97,8 @@ def _reading(view: DatasetView, key: str) -> Reading:
     if key not in INHERITED:
         return Reading(now=force, raw=raw, choices=_and(choices, key, force), availability=_may(view, value))
     if value.received is not None:
-        words = f"What came with the stream: {clean(value.received, 64)}."
-        choices.insert(0, offer(RECEIVED, words))
+        text = f"What came with the stream: {clean(value.received, 64)}."
+        choices.insert(0, offer(RECEIVED, text))
     above = "what the filesystem above has" if view.kind is not ZfsKind.POOL else "the default"
     choices.insert(0, offer(INHERIT, f"Nothing of its own: {above}."))
     if value.source in OWN and value.source != "received":
@@ -144,6 +144,6 @@ def legal_value(view: DatasetView, setting: Setting, now: Reading, value: str) -
 
 def value_before(setting: Setting, now: Reading, value: str) -> str:
     """A value that it had before, whether its pool takes it now or not. Raises InvalidValueError."""
-    known = any(one.value == value for one in CHOICES.get(setting.key, ()))
+    known = any(choice.value == value for choice in CHOICES.get(setting.key, ()))
     level = setting.key == "compression" and _LEVELS.fullmatch(value) is not None
     return value if known or level else check_value(setting, now, value)

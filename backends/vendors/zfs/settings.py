@@ -168,7 +168,7 @@ def _caches(which: str) -> tuple[Choice, ...]:
 
 
 def _plain(**helps: str) -> tuple[Choice, ...]:
-    return tuple(offer(value, words) for value, words in helps.items())
+    return tuple(offer(value, text) for value, text in helps.items())
 
 
 _SIZES = tuple(
@@ -251,18 +251,18 @@ def is_own_parameter(change: Change) -> bool:
 
 def heirs(target: str, values: Iterable[tuple[str, ZfsValue]]) -> tuple[str, ...]:
     """Datasets below that have no value of their own, and move along."""
-    found = dict(values)
-    own = found.pop(target, None)
+    matches = dict(values)
+    own = matches.pop(target, None)
     if own is None:
         return ()
     source = f"inherited from {target}" if own.source in OWN else own.source
-    return tuple(name for name, value in found.items() if value.source == source)
+    return tuple(name for name, value in matches.items() if value.source == source)
 
 
 def heirs_words(names: tuple[str, ...]) -> tuple[str, ...]:
     """These in words, the first of many by name."""
-    told = tuple(clean(name, 100) for name in names[:NAMED])
-    return told if len(names) <= NAMED else (*told, f"{len(names) - NAMED} more")
+    lines = tuple(clean(name, 100) for name in names[:NAMED])
+    return lines if len(names) <= NAMED else (*lines, f"{len(names) - NAMED} more")
 
 
 def kind_at(address: str) -> ZfsKind:

@@ -92,18 +92,18 @@ class PoolDevice:
     @property
     def draid(self) -> str:
         """`4 data drives in a stripe, 11 disks, 1 distributed spare` of a dRAID; "" of anything else."""
-        found = _DRAID.fullmatch(self.name)
-        if found is None:
+        match = _DRAID.fullmatch(self.name)
+        if match is None:
             return ""
-        spares = f"{found[4]} distributed spare{'' if found[4] == '1' else 's'}"
-        return f"{found[2]} data drives in a stripe, {found[3]} disks, {spares}"
+        spares = f"{match[4]} distributed spare{'' if match[4] == '1' else 's'}"
+        return f"{match[2]} data drives in a stripe, {match[3]} disks, {spares}"
 
     @property
     def words(self) -> str:
         """How it is: `online`, `faulted, 3 read errors (too many errors)`."""
         kinds = ("read", "write", "checksum")
         counts = [f"{clean(count, 12)} {kind} errors" for count, kind in zip(self.errors, kinds, strict=False)]
-        counted = [words for words, count in zip(counts, self.errors, strict=False) if count not in ("0", "-")]
+        counted = [text for text, count in zip(counts, self.errors, strict=False) if count not in ("0", "-")]
         note = [f"({clean(self.note, 80).strip('()')})"] if self.note else []
         return " ".join((", ".join((clean(self.state.lower(), 20) or "unknown", *counted)), *note))
 
@@ -131,10 +131,10 @@ class PoolStatus:
     @property
     def tasks(self) -> tuple[Task, ...]:
         """Return what goes on: resilvers, scrubs, what moves data, what single devices do. What is paused does not."""
-        found = [*self._scans(), *self._moves()]
+        matches = [*self._scans(), *self._moves()]
         notes = " ".join(vdev.note for vdev in self.vdevs)
-        found += [Task(kind=kind) for word, kind in _NOTED.items() if f"({word}" in notes]
-        return tuple({task.kind: task for task in reversed(found)}.values())[::-1]
+        matches += [Task(kind=kind) for word, kind in _NOTED.items() if f"({word}" in notes]
+        return tuple({task.kind: task for task in reversed(matches)}.values())[::-1]
 
     def _scans(self) -> Iterator[Task]:
         """Yield what reads or writes back the whole pool; the paragraph has one after the other."""
@@ -220,17 +220,17 @@ def _vdevs(rows: Iterable[str], pool: str) -> Iterator[PoolDevice]:
         if word in ROLES and not inner.startswith(" "):
             role = ROLES[word]
             continue
-        found = _ROW.fullmatch(inner.rstrip())
+        match = _ROW.fullmatch(inner.rstrip())
         depth = (len(inner) - len(inner.lstrip(" "))) // 2
-        if found is None or depth == 0 or (depth == 1 and not role and word == pool):
+        if match is None or depth == 0 or (depth == 1 and not role and word == pool):
             continue
         yield PoolDevice(
-            name=found[1],
-            state=found[2],
+            name=match[1],
+            state=match[2],
             depth=depth,
             role=role,
-            errors=tuple((found[3] or "").split()),
-            note=found[4] or "",
+            errors=tuple((match[3] or "").split()),
+            note=match[4] or "",
         )
 
 

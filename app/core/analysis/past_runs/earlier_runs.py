@@ -157,25 +157,25 @@ def thing_of(start: RunStarted, inventory: Inventory, host: str) -> str:
 
 def known_as(inventory: Inventory, target: str) -> str | None:
     """The same of an address or node of an inventory, as runs on it have it; None where only its name tells it."""
-    found = inventory.find(target)
-    if found is None or isinstance(found, Controller):
+    device = inventory.find(target)
+    if device is None or isinstance(device, Controller):
         return None
-    return None if found.device is None else _lasting(inventory, found.device)
+    return None if device.device is None else _lasting(inventory, device.device)
 
 
-def node_of(inventory: Inventory, thing: str) -> str | None:
+def node_of(inventory: Inventory, name: str) -> str | None:
     """Where a thing is now, whatever it was called; None where it is not, or only a name told it."""
     nodes = [array.device for array in inventory.arrays if array.device is not None]
     nodes += [drive.device for drive in inventory.drives if drive.device is not None]
     nodes += [f"/dev/{part}" for drive in inventory.drives for part in drive.partitions]
-    return next((node for node in nodes if _lasting(inventory, node) == thing), None)
+    return next((node for node in nodes if _lasting(inventory, node) == name), None)
 
 
 def _lasting(inventory: Inventory, device: str) -> str | None:
     """The kernel's disk first: it is seen without root and without a vendor's tool, too."""
-    for thing in reversed(inventory.at(device)):
-        if thing.identity is not None and (mark := thing.identity.lasting) is not None:
-            return _unique(inventory, thing, thing.identity, mark)
+    for other_device in reversed(inventory.at(device)):
+        if other_device.identity is not None and (mark := other_device.identity.lasting) is not None:
+            return _unique(inventory, other_device, other_device.identity, mark)
     name = device.removeprefix("/dev/")
     for drive in inventory.drives:
         if name in drive.partitions and drive.device is not None and drive.device != device:
@@ -184,9 +184,9 @@ def _lasting(inventory: Inventory, device: str) -> str | None:
     return None
 
 
-def _unique(inventory: Inventory, thing: Array | Drive, own: Identity, mark: str) -> str | None:
+def _unique(inventory: Inventory, device: Array | Drive, own: Identity, mark: str) -> str | None:
     """Return a mark with the serial number where another disk has the same mark; None where it has that number, too."""
-    nodes = {thing.device, *(thing.paths if isinstance(thing, Drive) else ())}
+    nodes = {device.device, *(device.paths if isinstance(device, Drive) else ())}
     others = [
         drive.identity
         for drive in inventory.drives
@@ -203,4 +203,11 @@ def job_words(job: Mapping[str, str]) -> str:
 
 
 def _p99(figures: RunResult) -> float | None:
-    return max((one.latency_ns.p99 for one in figures.transfers if one.latency_ns.p99 is not None), default=None)
+    return max(
+        (
+            direction_stats.latency_ns.p99
+            for direction_stats in figures.transfers
+            if direction_stats.latency_ns.p99 is not None
+        ),
+        default=None,
+    )

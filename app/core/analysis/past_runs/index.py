@@ -90,13 +90,13 @@ def known_runs(paths: Paths, also: Iterable[LoadedSession] = ()) -> RunIndex:
     """Every run of every session, and of those that lie elsewhere. Never raises: a session not read is told."""
     notes: list[str] = []
     file = index_file(paths)
-    found: list[PastRun] | None = None
+    runs: list[PastRun] | None = None
     ways = [_opened, _opened, _copied, _empty]
-    while found is None:
+    while runs is None:
         way = ways.pop(0)
         try:
             with closing(way(file)) as base:
-                found = _current(base, paths.sessions, notes)
+                runs = _current(base, paths.sessions, notes)
         except _UnreadableError as error:
             notes += filter(None, (str(error),))
             _remove(file)
@@ -112,9 +112,9 @@ def known_runs(paths: Paths, also: Iterable[LoadedSession] = ()) -> RunIndex:
                 notes.append(DAMAGED)
                 _remove(file)
     outside = [each for each in also if each.folder.parent.resolve() != paths.sessions.resolve()]
-    found += [run for loaded in outside for run in past_runs(loaded)]
-    found.sort(key=lambda run: (run.at, run.session, run.id))
-    return RunIndex(runs=tuple(found), notes=tuple(dict.fromkeys(notes)))
+    runs += [run for loaded in outside for run in past_runs(loaded)]
+    runs.sort(key=lambda run: (run.at, run.session, run.id))
+    return RunIndex(runs=tuple(runs), notes=tuple(dict.fromkeys(notes)))
 
 
 def _cannot(error: Exception) -> bool:
@@ -193,14 +193,14 @@ def _current(base: sqlite3.Connection, sessions: Path, notes: list[str]) -> list
         _write(base, dict.fromkeys(gone), {})
     for at in range(0, len(stale), _AT_ONCE):
         read = {name: _runs_of(sessions / name, notes) for name in stale[at : at + _AT_ONCE]}
-        runs = {name: found for name, found in read.items() if found is not None}
+        runs = {name: runs for name, runs in read.items() if runs is not None}
         # Stamped before they were read: one that grew meanwhile is read again the next time.
         _write(base, {name: there.get(name) if name in runs else None for name in read}, runs)
     parsed = cache(json.loads)  # most runs have the settings of the run before
-    found = [_run(row, parsed) for row in base.execute("SELECT * FROM runs")]
-    if len(found) != (base.execute("SELECT sum(runs) FROM sessions").fetchone()[0] or 0):
+    matches = [_run(row, parsed) for row in base.execute("SELECT * FROM runs")]
+    if len(matches) != (base.execute("SELECT sum(runs) FROM sessions").fetchone()[0] or 0):
         raise ValueError("runs are missing")
-    return found
+    return matches
 
 
 def _stamps(sessions: Path) -> Iterator[tuple[str, Stamp]]:
@@ -224,7 +224,7 @@ def _runs_of(folder: Path, notes: list[str]) -> list[PastRun] | None:
 def _write(base: sqlite3.Connection, stamps: Mapping[str, Stamp | None], runs: Mapping[str, list[PastRun]]) -> None:
     """Put sessions in the place of what was known of them; None takes one out."""
     names = [(name,) for name in stamps]
-    rows = [_row(run) for found in runs.values() for run in found]
+    rows = [_row(run) for matches in runs.values() for run in matches]
     base.execute("BEGIN IMMEDIATE")
     try:
         base.executemany("DELETE FROM runs WHERE session = ?", names)

@@ -63,8 +63,8 @@ class RunSeries:
     @cached_property
     def changes(self) -> tuple[LevelChange, ...]:
         """Where its level changed."""
-        found = shifts([point.value for point in self.points])
-        return tuple(self._change(shift) for shift in found)
+        matches = shifts([point.value for point in self.points])
+        return tuple(self._change(shift) for shift in matches)
 
     @cached_property
     def chart(self) -> ControlChart:
@@ -102,12 +102,12 @@ def series_of(runs: Iterable[PastRun]) -> Mapping[Condition, RunSeries]:
 def changed_since_before(runs: Sequence[PastRun]) -> Mapping[str, tuple[Difference, ...]]:
     """By name of each run: what differs from the run before on the same thing; of the first nothing."""
     last: dict[tuple[bool, str], PastRun] = {}
-    found: dict[str, tuple[Difference, ...]] = {}
+    matches: dict[str, tuple[Difference, ...]] = {}
     for run in runs:
         before = last.get((run.simulated, run.thing))
-        found[run.name] = () if before is None else what_differs(before, run)
+        matches[run.name] = () if before is None else what_differs(before, run)
         last[run.simulated, run.thing] = run
-    return found
+    return matches
 
 
 def noise_on(condition: Condition, known: Iterable[PastRun]) -> RunNoise | None:

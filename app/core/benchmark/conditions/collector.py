@@ -51,8 +51,8 @@ async def gather(host: Host, place: JobLocation, session: Session) -> RunFacts:
     """All that can be known beforehand; of the condition what the last look at the devices has told."""
     inventory = session.inventory
     things = inventory.at(place.device) if place.device is not None else ()
-    arrays = [thing for thing in things if isinstance(thing, Array)]
-    drives = [thing for thing in things if isinstance(thing, Drive)]
+    arrays = [device for device in things if isinstance(device, Array)]
+    drives = [device for device in things if isinstance(device, Drive)]
     array = arrays[0] if arrays else None
     members = _members(inventory, array)
     controller = _controller(inventory, things)
@@ -67,7 +67,7 @@ async def gather(host: Host, place: JobLocation, session: Session) -> RunFacts:
         scratch=place.scratch,
         area_bytes=place.area_bytes,
         written=_written(session, place, things),
-        content=not place.whole_disk or not things or any(_holds(thing) for thing in things),
+        content=not place.whole_disk or not things or any(_holds(device) for device in things),
         media=_media(drives, members),
         physical_block=max((drive.physical_block or 0 for drive in (*drives, *members)), default=0) or None,
         array=None if array is None else geometry(array),
@@ -103,12 +103,12 @@ def _members(inventory: Inventory, array: Array | None) -> list[Drive]:
 
 
 def _controller(inventory: Inventory, things: Sequence[Array | Drive]) -> Controller | None:
-    owners = [thing.controller for thing in things if thing.controller is not None]
+    owners = [device.controller for device in things if device.controller is not None]
     return next((controller for controller in inventory.controllers if controller.target in owners), None)
 
 
-def _holds(thing: Array | Drive) -> bool:
-    return bool(thing.uses) or (isinstance(thing, Drive) and bool(thing.signatures or thing.partitions))
+def _holds(device: Array | Drive) -> bool:
+    return bool(device.uses) or (isinstance(device, Drive) and bool(device.signatures or device.partitions))
 
 
 def _media(drives: Sequence[Drive], members: Sequence[Drive]) -> Media:
@@ -133,15 +133,15 @@ async def throttles(host: Host) -> int:
 async def too_warm(host: Host, device: str | None) -> tuple[str, ...]:
     """Drives below a disk that are as warm as their own warning, a clause each."""
     names = await disks_below(host, kernel_name(device)) if device is not None else ()
-    found = []
+    matches = []
     for name in names:
         for pattern in _TEMPERATURES:
             for path in await host.list(f"/sys/block/{name}/{pattern}"):
                 now = _number(await host.read(path))
                 limit = _number(await host.read(path.replace("_input", "_max")))
                 if now is not None and limit and now >= limit:
-                    found.append(f"{name} has {now // 1000} °C (warns at {limit // 1000} °C)")
-    return tuple(dict.fromkeys(found))
+                    matches.append(f"{name} has {now // 1000} °C (warns at {limit // 1000} °C)")
+    return tuple(dict.fromkeys(matches))
 
 
 async def _takes(host: Host, device: str | None, job: Job) -> tuple[int | None, str]:
@@ -163,13 +163,13 @@ async def disks_below(host: Host, name: str, deep: int = 0) -> tuple[str, ...]:
     """The disks with queues of their own that a device is made of: itself unless it is md, dm or bcache."""
     if not name.startswith(_BIO_BASED) or deep > _DEEPEST:
         return (name,)
-    found: list[str] = []
+    matches: list[str] = []
     for path in await host.list(f"/sys/block/{name}/slaves/*"):
         folder = await host.link(path) or path
         if await host.read(f"{folder}/partition") is not None:
             folder = folder.rpartition("/")[0]
-        found += await disks_below(host, folder.rpartition("/")[2], deep + 1)
-    return tuple(dict.fromkeys(found))
+        matches += await disks_below(host, folder.rpartition("/")[2], deep + 1)
+    return tuple(dict.fromkeys(matches))
 
 
 async def _queue(host: Host, name: str, jobs: int) -> tuple[int | None, str]:
@@ -216,7 +216,7 @@ def _written(session: Session, place: JobLocation, things: Sequence[Array | Driv
     device, area = place.device, place.area_bytes
     if device is None or not place.whole_disk or not area:
         return None
-    targets = [thing.target for thing in things]
+    targets = [device.target for device in things]
     known: bool | None = None
     for event in session.events:
         match event:

@@ -243,26 +243,26 @@ def together(known: Sequence[RunFacts]) -> RunFacts:
     first = known[0]
     if len(known) == 1:
         return first
-    areas, takes = [one.area_bytes for one in known], [one.takes for one in known]
-    written = {one.written for one in known}
-    tasks = {task.kind: task for one in known for task in one.before.tasks}
+    areas, takes = [run_facts.area_bytes for run_facts in known], [run_facts.takes for run_facts in known]
+    written = {run_facts.written for run_facts in known}
+    tasks = {task.kind: task for run_facts in known for task in run_facts.before.tasks}
     job = first.job
     if not job.sections:  # a job of several sections is refused on several targets
         job = replace(job, numjobs=job.numjobs * len(known))
     return replace(
         first,
         job=job,
-        name=_BETWEEN.join(one.name for one in known),
-        scratch=any(one.scratch for one in known),
+        name=_BETWEEN.join(run_facts.name for run_facts in known),
+        scratch=any(run_facts.scratch for run_facts in known),
         area_bytes=_sum(areas),
         written=False if False in written else _alike(list(written)),
-        content=any(one.content for one in known),
-        media=_alike([one.media for one in known]) or Media.UNKNOWN,
-        physical_block=max(one.physical_block or 0 for one in known) or None,
-        array=_alike([one.array for one in known]),
-        cache_bytes=_alike([one.cache_bytes for one in known]),
-        protection=_alike([one.protection for one in known]),
-        front=_alike([one.front for one in known]),
+        content=any(run_facts.content for run_facts in known),
+        media=_alike([run_facts.media for run_facts in known]) or Media.UNKNOWN,
+        physical_block=max(run_facts.physical_block or 0 for run_facts in known) or None,
+        array=_alike([run_facts.array for run_facts in known]),
+        cache_bytes=_alike([run_facts.cache_bytes for run_facts in known]),
+        protection=_alike([run_facts.protection for run_facts in known]),
+        front=_alike([run_facts.front for run_facts in known]),
         takes=_sum(takes),
         takes_why=f"its {len(known)} targets together" if None not in takes else "",
         before=Condition(tasks=tuple(tasks.values())),
@@ -281,13 +281,13 @@ def policies_of(readings: Mapping[str, tuple[str, Reading]]) -> dict[str, Policy
 def policies_together(readings: Sequence[Mapping[str, tuple[str, Reading]]]) -> dict[str, Policy]:
     """Settings by key, as far as they are the same on all."""
     each = [policies_of(reading) for reading in readings]
-    return {key: policy for key, policy in each[0].items() if all(one.get(key) == policy for one in each)}
+    return {key: policy for key, policy in each[0].items() if all(record.get(key) == policy for record in each)}
 
 
 def in_turn(each: Sequence[Mapping[str, str]]) -> dict[str, str]:
     """By key, the texts of several targets in their order, once where they are alike."""
-    keys = dict.fromkeys(key for one in each for key in one)
-    return {key: _BETWEEN.join(dict.fromkeys(one[key] for one in each if key in one)) for key in keys}
+    keys = dict.fromkeys(key for record in each for key in record)
+    return {key: _BETWEEN.join(dict.fromkeys(record[key] for record in each if key in record)) for key in keys}
 
 
 def _sum(values: Sequence[int | None]) -> int | None:

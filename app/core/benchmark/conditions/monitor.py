@@ -137,7 +137,7 @@ class LiveAdvisor:
             caches=figures.caches,
             device=device,
             cpu_throttles=max(0, slowed),
-            drives_throttled=tuple([one for disk in self._devices for one in await too_warm(self._host, disk)]),
+            drives_throttled=tuple([name for disk in self._devices for name in await too_warm(self._host, disk)]),
         )
         after = None if self._condition is None else await self._condition()
         return self._advisor(replace(self._facts, measured=measured, after=after))
@@ -169,8 +169,8 @@ class LiveAdvisor:
 
     def _moved(self, side: DirectionStats | None, seen: int) -> int:
         """Bytes of a direction. The ramp of a later section is in no figures, but the device counts it."""
-        told = 0 if side is None else side.total_bytes
-        return max(told, seen) if self._facts.job.sections else told
+        number = 0 if side is None else side.total_bytes
+        return max(number, seen) if self._facts.job.sections else number
 
     def _rounds(self) -> tuple[float, ...]:
         """Mean IOPS of the rounds that are over."""
@@ -211,13 +211,13 @@ def _of_section(figures: SectionFigures) -> MeasuredSoFar:
 def in_flight(figures: RunResult | SectionFigures) -> float | None:
     """I/Os and flushes under way on average, by Little's law; None where a latency is not known whole. Pure."""
     done = figures.transfers
-    if any(one.completion_ns is None for one in done):
+    if any(direction_stats.completion_ns is None for direction_stats in done):
         return None
     sides = [*done, *([figures.sync] if figures.sync is not None else [])]
     means = [side.latency_ns.mean for side in sides]
     if not sides or None in means:
         return None
-    return fsum(one.iops * (mean or 0.0) for one, mean in zip(sides, means, strict=True)) / 1e9
+    return fsum(direction_stats.iops * (mean or 0.0) for direction_stats, mean in zip(sides, means, strict=True)) / 1e9
 
 
 def mean_members(readings: Sequence[tuple[MemberStats, ...]]) -> tuple[MemberStats, ...]:
@@ -236,10 +236,10 @@ def _average(last: MemberStats, all_of_it: Sequence[MemberStats]) -> MemberStats
 
     return replace(
         last,
-        read_iops=mean([one.read_iops for one in all_of_it]),
-        write_iops=mean([one.write_iops for one in all_of_it]),
-        utilisation=mean([one.utilisation for one in all_of_it]),
-        queue=mean([one.queue for one in all_of_it]),
-        share_of_reads=mean([one.share_of_reads for one in all_of_it]),
-        share_of_writes=mean([one.share_of_writes for one in all_of_it]),
+        read_iops=mean([member_stats.read_iops for member_stats in all_of_it]),
+        write_iops=mean([member_stats.write_iops for member_stats in all_of_it]),
+        utilisation=mean([member_stats.utilisation for member_stats in all_of_it]),
+        queue=mean([member_stats.queue for member_stats in all_of_it]),
+        share_of_reads=mean([member_stats.share_of_reads for member_stats in all_of_it]),
+        share_of_writes=mean([member_stats.share_of_writes for member_stats in all_of_it]),
     )

@@ -48,22 +48,22 @@ def parse_status(text: str) -> Mapping[str, CacheHitCounters]:
     One line a target, `NAME: START LENGTH KIND ...` (dmsetup(8)); the fields behind the kind are those of the kernel's
     Documentation/admin-guide/device-mapper/{cache,writecache}.rst.
     """
-    found: dict[str, CacheHitCounters] = {}
+    matches: dict[str, CacheHitCounters] = {}
     for line in text.split("\n"):
         name, colon, rest = line.partition(": ")
-        words = rest.split()
-        reader = _TARGETS.get(words[2]) if colon and len(words) > 3 else None
-        counts = reader(words[3:]) if reader is not None else None
+        tokens = rest.split()
+        reader = _TARGETS.get(tokens[2]) if colon and len(tokens) > 3 else None
+        counts = reader(tokens[3:]) if reader is not None else None
         if counts is not None:
-            found[name] = counts
-    return found
+            matches[name] = counts
+    return matches
 
 
-def _of_cache(words: list[str]) -> CacheHitCounters | None:
+def _of_cache(parts: list[str]) -> CacheHitCounters | None:
     """`8 27/4096 128 2/2048 RHITS RMISSES WHITS WMISSES DEMOTIONS PROMOTIONS DIRTY ...`."""
-    if len(words) < 11 or "/" not in words[3]:
+    if len(parts) < 11 or "/" not in parts[3]:
         return None
-    counts = [_number(word) for word in words[4:11]]
+    counts = [_number(word) for word in parts[4:11]]
     if any(count is None for count in counts):
         return None
     read_hits, read_misses, write_hits, write_misses, _, _, dirty = (count or 0 for count in counts)
@@ -72,16 +72,16 @@ def _of_cache(words: list[str]) -> CacheHitCounters | None:
         read_hits=read_hits,
         writes=write_hits + write_misses,
         write_hits=write_hits,
-        dirty=_share(dirty, _number(words[3].partition("/")[2])),
+        dirty=_share(dirty, _number(parts[3].partition("/")[2])),
     )
 
 
-def _of_writecache(words: list[str]) -> CacheHitCounters | None:
+def _of_writecache(parts: list[str]) -> CacheHitCounters | None:
     """`ERROR BLOCKS FREE WRITEBACK READS READHITS WRITES UNCOMMITTED COMMITTED AROUND ...`.
 
     Before Linux 5.15 the first four only. What went around was not taken.
     """
-    counts = [_number(word) for word in words]
+    counts = [_number(word) for word in parts]
     if len(counts) < 4 or counts[1] is None or counts[2] is None:
         return None
     dirty = _share(max(0, counts[1] - counts[2]), counts[1])
@@ -113,9 +113,9 @@ def of_arc(text: str) -> tuple[CacheHitCounters | None, CacheHitCounters | None]
 
     Of the ARC only reads of data that somebody waited for: metadata are nearly always there, prefetches not asked for.
     """
-    told = {words[0]: _number(words[2]) for line in text.split("\n") if len(words := line.split()) == 3}
-    arc = _hits(told.get("demand_data_hits"), told.get("demand_data_misses"))
-    second = _hits(told.get("l2_hits"), told.get("l2_misses")) if told.get("l2_size") else None
+    fields = {tokens[0]: _number(tokens[2]) for line in text.split("\n") if len(tokens := line.split()) == 3}
+    arc = _hits(fields.get("demand_data_hits"), fields.get("demand_data_misses"))
+    second = _hits(fields.get("l2_hits"), fields.get("l2_misses")) if fields.get("l2_size") else None
     return arc, second
 
 

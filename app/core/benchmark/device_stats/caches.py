@@ -49,15 +49,15 @@ def caches_of(
     """
     nodes = [tree.nodes[name] for name in dict.fromkeys(names) if name in tree.nodes]
     cached = [(node, cache) for node in nodes if (cache := _cache(tree, node, bcache)) is not None]
-    found = [
+    devices = [
         CacheDevice("dm", name, _shown(node))
         for node, cache in cached
         if cache.kind != BCACHE and (name := node.attributes.get("dm/name"))
     ]
-    found += [CacheDevice("bcache", node.name, _shown(node)) for node, cache in cached if cache.kind == BCACHE]
+    devices += [CacheDevice("bcache", node.name, _shown(node)) for node, cache in cached if cache.kind == BCACHE]
     if zfs or any(is_volume(node) for node in nodes):
-        found += [CacheDevice("arc", "arc", "ARC"), CacheDevice("l2arc", "l2arc", "L2ARC")]
-    return tuple(found)
+        devices += [CacheDevice("arc", "arc", "ARC"), CacheDevice("l2arc", "l2arc", "L2ARC")]
+    return tuple(devices)
 
 
 def _cache(tree: Tree, node: Node, bcache: Mapping[str, str]) -> Cache | None:
@@ -104,8 +104,12 @@ class CacheMeter:
             self._now[cache] = counts
 
     def _figures(self) -> tuple[CacheStats, ...]:
-        found = [(cache, self._figure(cache)) for cache in self._caches]
-        return tuple(one for cache, one in found if cache.kind != "l2arc" or one.share_of_reads is not None)
+        pairs = [(cache, self._figure(cache)) for cache in self._caches]
+        return tuple(
+            cache_stats
+            for cache, cache_stats in pairs
+            if cache.kind != "l2arc" or cache_stats.share_of_reads is not None
+        )
 
     def _figure(self, cache: CacheDevice) -> CacheStats:
         before, now = self._before.get(cache), self._now.get(cache)
@@ -126,14 +130,14 @@ class CacheMeter:
 
     async def _read(self, caches: Sequence[CacheDevice]) -> dict[CacheDevice, CacheHitCounters]:
         """What each counts now; of one that does not tell there is none, and `_why` says why."""
-        found: dict[CacheDevice, CacheHitCounters] = {}
+        matches: dict[CacheDevice, CacheHitCounters] = {}
         kinds = {cache.kind for cache in caches}
-        told, why = await self._status() if "dm" in kinds else ({}, "")
+        fields, why = await self._status() if "dm" in kinds else ({}, "")
         arc = of_arc(await self._host.read(ARCSTATS) or "") if "arc" in kinds else (None, None)
         for cache in caches:
             match cache.kind:
                 case "dm":
-                    counts = told.get(cache.key)
+                    counts = fields.get(cache.key)
                     self._why[cache] = why or ("dmsetup does not tell of it" if counts is None else "")
                 case "bcache":
                     counts = await self._bcache(cache.key)
@@ -141,8 +145,8 @@ class CacheMeter:
                     counts = arc[cache.kind == "l2arc"]
                     self._why[cache] = "ZFS does not tell" if counts is None else ""
             if counts is not None:
-                found[cache] = counts
-        return found
+                matches[cache] = counts
+        return matches
 
     async def _bcache(self, name: str) -> CacheHitCounters | None:
         folder = f"/sys/block/{name}/bcache/stats_total"

@@ -45,14 +45,14 @@ def parse(text: str, names: Iterable[str]) -> dict[str, DiskCounters]:
     Before Linux 2.6.25 a partition has four fields only.
     """
     wanted = {name.replace("!", "/"): name for name in names}
-    found: dict[str, DiskCounters] = {}
+    matches: dict[str, DiskCounters] = {}
     for line in text.split("\n"):
-        words = line.split(None, 3)
-        if len(words) == 4 and words[2] in wanted:
-            counters = _counters(words[3])
+        tokens = line.split(None, 3)
+        if len(tokens) == 4 and tokens[2] in wanted:
+            counters = _counters(tokens[3])
             if counters is not None:
-                found[wanted[words[2]]] = counters
-    return found
+                matches[wanted[tokens[2]]] = counters
+    return matches
 
 
 def _counters(rest: str) -> DiskCounters | None:

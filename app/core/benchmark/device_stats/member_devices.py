@@ -79,7 +79,9 @@ async def find_below_file(host: Host, path: str) -> LowerDevices:
     pools = await read_pools(host, tree)
     tops = [tree.nodes[name] for name in pools.devices((pool,))]
     placed = [LocatedDevice(node=top, depth=0, above="") for top in tops]
-    placed += [replace(one, depth=one.depth + 1) for top in tops for one in below(tree, tree.disk_of(top.name))]
+    placed += [
+        replace(device, depth=device.depth + 1) for top in tops for device in below(tree, tree.disk_of(top.name))
+    ]
     return await _below(host, tree, tuple(placed), (), pools)
 
 
@@ -134,8 +136,8 @@ def role_of(state: str, slot: str = "") -> str:
 
     A spare that has a place is being rebuilt: what is rebuilt already is read there (`slot`: `none` for a real one).
     """
-    words = state.replace("\n", ",").split(",")
-    role = next((role for word, role in _ROLES if word in words), "")
+    tokens = state.replace("\n", ",").split(",")
+    role = next((role for word, role in _ROLES if word in tokens), "")
     return "rebuilding" if role == "spare" and slot.strip().isdigit() else role
 
 

@@ -173,14 +173,14 @@ def _share(own: int, all_of_them: int) -> float | None:
     return own / all_of_them if all_of_them else None
 
 
-def _added(one: DiskCounters, other: DiskCounters) -> DiskCounters:
+def _added(disk_counters: DiskCounters, other: DiskCounters) -> DiskCounters:
     return DiskCounters(
-        one.reads + other.reads,
-        one.sectors_read + other.sectors_read,
-        one.writes + other.writes,
-        one.sectors_written + other.sectors_written,
-        one.busy_ms + other.busy_ms,
-        one.waited_ms + other.waited_ms,
+        disk_counters.reads + other.reads,
+        disk_counters.sectors_read + other.sectors_read,
+        disk_counters.writes + other.writes,
+        disk_counters.sectors_written + other.sectors_written,
+        disk_counters.busy_ms + other.busy_ms,
+        disk_counters.waited_ms + other.waited_ms,
     )
 
 
@@ -192,11 +192,14 @@ async def member_meter(host: Host, devices: Sequence[str], files: Sequence[str] 
     clock = time.monotonic if host.capabilities.live else host.capabilities.counted
     if clock is None:
         return MemberSampler(host, ())
-    found = [await find_below(host, kernel_name(device)) for device in devices]
-    found += [await find_below_file(host, file) for file in files]
-    members = [member for one in found for member in one.members]
+    lower_devices = [await find_below(host, kernel_name(device)) for device in devices]
+    lower_devices += [await find_below_file(host, file) for file in files]
+    members = [member for other_lower_devices in lower_devices for member in other_lower_devices.members]
     if members and await host.read(PATH) is None:
         members = []
     return MemberSampler(
-        host, members, tuple(dict.fromkeys(cache for one in found for cache in one.caches)), clock=clock
+        host,
+        members,
+        tuple(dict.fromkeys(cache for other_lower_devices in lower_devices for cache in other_lower_devices.caches)),
+        clock=clock,
     )

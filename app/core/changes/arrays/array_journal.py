@@ -109,16 +109,16 @@ class ArrayJournal:
 
     def entries(self) -> tuple[ArrayJournalEntry, ...]:
         """Every array that is not gone, in the order in which they were made. Never raises."""
-        found: dict[str, ArrayJournalEntry] = {}
+        matches: dict[str, ArrayJournalEntry] = {}
         for record in read_records(self.file):
             name = str(record.get("name"))
             if is_newer(FileFormat.ARRAYS, record.get("format")):
-                found.pop(name, None)  # see `newer`
-            elif record.get("kind") == "setter" and name in found:
-                found[name] = replace(found[name], setter=_setter(record))
-            elif (entry := _entry(record, found.get(name))) is not None:
-                found[name] = entry
-        return tuple(entry for entry in found.values() if entry.stage not in (ArrayStage.GONE, ArrayStage.LEFT))
+                matches.pop(name, None)  # see `newer`
+            elif record.get("kind") == "setter" and name in matches:
+                matches[name] = replace(matches[name], setter=_setter(record))
+            elif (entry := _entry(record, matches.get(name))) is not None:
+                matches[name] = entry
+        return tuple(entry for entry in matches.values() if entry.stage not in (ArrayStage.GONE, ArrayStage.LEFT))
 
     def entry(self, name: str) -> ArrayJournalEntry | None:
         """The one of that name that is not gone. Never raises."""

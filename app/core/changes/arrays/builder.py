@@ -86,8 +86,8 @@ class ArrayBuilder:
             if made.standing is ArrayMatchState.WHOLE:
                 self.made_here.reached(array.name, ArrayStage.MADE, made.uuids)
                 made = replace(made, differs=await self._differs(plan, made))
-                told = " ".join((f"{_told(plan)}. `raidbench array delete {array.name}`.", *made.differs.values()))
-                self._note(f"Made the array {array.name}: {told}")
+                text = " ".join((f"{_told(plan)}. `raidbench array delete {array.name}`.", *made.differs.values()))
+                self._note(f"Made the array {array.name}: {text}")
                 return made
             raise await self._half_made(builder, self._entry(array.name), made, lock, trouble)
 
@@ -138,11 +138,11 @@ class ArrayBuilder:
         self._record.need_recording()
         if typed != name:
             raise RefusedError("The array was not confirmed.", hint=f"Its word is its name: {clean(name, 40)}.")
-        entry, found = await self.deletable(name, note=True)
+        entry, match = await self.deletable(name, note=True)
         builder = self._builder(entry.array.controller)
-        with self._locked(found.locks, "deleting", name) as lock:
+        with self._locked(match.locks, "deleting", name) as lock:
             entry, again = await self.deletable(name, note=True)
-            if again.remove != found.remove:
+            if again.remove != match.remove:
                 raise RefusedError(f"{name} is another array now than the one that was shown.", hint="Look again.")
             left = await self._removed(builder, entry, again, lock)
         if left.standing is not ArrayMatchState.ABSENT:
@@ -150,7 +150,7 @@ class ArrayBuilder:
                 f"{name} is not gone: {left.words}", hint="`raidbench recover` shows it, and goes on."
             )
         self._note(f"Deleted the array {name}.")
-        return found
+        return match
 
     async def deletable(self, name: str, *, note: bool) -> tuple[ArrayJournalEntry, ArrayMatch]:
         """An array that was made here, as it is found now. Raises as `delete`; nothing is changed.
@@ -165,18 +165,18 @@ class ArrayBuilder:
             )
         await self.require_able(entry.array.controller)
         _require_at_rest(entry)
-        found = await self.find(entry)
-        if found.standing is ArrayMatchState.ABSENT:
+        match = await self.find(entry)
+        if match.standing is ArrayMatchState.ABSENT:
             if note:
                 self.made_here.reached(name, ArrayStage.GONE)
-            raise NotFoundError(f"{name} is gone already. {found.words}")
-        if found.standing is not ArrayMatchState.WHOLE:
+            raise NotFoundError(f"{name} is gone already. {match.words}")
+        if match.standing is not ArrayMatchState.WHOLE:
             hint = "`raidbench recover` takes apart what is left of one that was cut short."
-            raise RefusedError(f"{name} is not deleted: {found.words}", hint=_with_steps(hint, found))
-        if not found.remove:
-            raise RefusedError(f"{name} is not deleted: {found.words}", hint="What lies on it cannot be looked at.")
-        await self._require_empty(found)
-        return entry, found
+            raise RefusedError(f"{name} is not deleted: {match.words}", hint=_with_steps(hint, match))
+        if not match.remove:
+            raise RefusedError(f"{name} is not deleted: {match.words}", hint="What lies on it cannot be looked at.")
+        await self._require_empty(match)
+        return entry, match
 
     async def find(self, entry: ArrayJournalEntry) -> ArrayMatch:
         """What is there of an array of the journal. Raises ToolFailedError, BlockedError."""
@@ -199,21 +199,21 @@ class ArrayBuilder:
         self._record.need_recording()
         await self.require_able(entry.array.controller)
         _require_at_rest(entry)
-        found = await self.find(entry)
+        match = await self.find(entry)
         name = entry.array.name
-        if found.standing is ArrayMatchState.ABSENT:
+        if match.standing is ArrayMatchState.ABSENT:
             self.made_here.reached(name, ArrayStage.GONE)
-        elif found.standing is ArrayMatchState.WHOLE:
-            self.made_here.reached(name, ArrayStage.MADE, found.uuids)
-        elif found.standing is ArrayMatchState.PARTLY and remove:
+        elif match.standing is ArrayMatchState.WHOLE:
+            self.made_here.reached(name, ArrayStage.MADE, match.uuids)
+        elif match.standing is ArrayMatchState.PARTLY and remove:
             builder = self._builder(entry.array.controller)
-            with self._locked(found.locks, "taking apart", name) as lock:
+            with self._locked(match.locks, "taking apart", name) as lock:
                 again = await self.find(entry)
-                if again.remove != found.remove:
+                if again.remove != match.remove:
                     raise RefusedError(f"What is left of {name} is something else now.", hint="Look again.")
                 await self._require_empty(again)
                 return await self._removed(builder, entry, again, lock)
-        return found
+        return match
 
     def leave(self, entry: ArrayJournalEntry) -> None:
         """Leave it as it is, and do not ask again. Raises StorageError, HeldError while its program runs."""
@@ -322,12 +322,12 @@ class ArrayBuilder:
         return None
 
     async def _removed(
-        self, builder: ArrayCreator, entry: ArrayJournalEntry, found: ArrayMatch, lock: HeldLock
+        self, builder: ArrayCreator, entry: ArrayJournalEntry, match: ArrayMatch, lock: HeldLock
     ) -> ArrayMatch:
         """Take apart what is its own, and look. Raises ToolFailedError when a step fails."""
         name = entry.array.name
         self.made_here.reached(name, ArrayStage.REMOVING)
-        trouble = await self._run(builder, name, entry.array.controller, found.remove, lock)
+        trouble = await self._run(builder, name, entry.array.controller, match.remove, lock)
         try:
             left = await self.find(entry)
         except RaidbenchError as error:
@@ -338,28 +338,28 @@ class ArrayBuilder:
             raise trouble
         return left
 
-    async def _require_empty(self, found: ArrayMatch) -> None:
+    async def _require_empty(self, match: ArrayMatch) -> None:
         """Raises RefusedError where something lies on a node of it or uses it."""
-        for node in found.looked_at:
+        for node in match.looked_at:
             try:
                 lies = await require_free(self._hardware.machine.host, node)
             except RefusedError as error:
-                raise RefusedError(error.message, hint=_with_steps(error.hint, found)) from error
+                raise RefusedError(error.message, hint=_with_steps(error.hint, match)) from error
             # what is left of a former filesystem was on the drives before, and its loss was agreed to
             kinds = ", ".join(dict.fromkeys(mark.kind for mark in lies if not mark.former))
             if kinds:
                 raise RefusedError(
                     f"{node} is not empty: {clean(kinds, 200)} lies on it.",
-                    hint=_with_steps("What lies on it may be somebody's.", found),
+                    hint=_with_steps("What lies on it may be somebody's.", match),
                 )
 
     async def _appeared(self, builder: ArrayCreator, entry: ArrayJournalEntry) -> ArrayMatch:
         """The array once the kernel has a node for it, as far as that is waited for."""
         end = time.monotonic() + NODE_SECONDS
         while True:
-            found = await self.find(entry)
-            if found.standing is not ArrayMatchState.WHOLE or found.device is not None or time.monotonic() > end:
-                return found
+            match = await self.find(entry)
+            if match.standing is not ArrayMatchState.WHOLE or match.device is not None or time.monotonic() > end:
+                return match
             await asyncio.sleep(_LOOK_AGAIN)
 
     async def _differs(self, plan: ArrayPlan, made: ArrayMatch) -> Mapping[str, str]:
@@ -428,11 +428,11 @@ def _told(plan: ArrayPlan) -> str:
     return f"{wish.level.value} of {len(wish.drives)} drives ({clean(serials, 1000)}){spans}{layout}{strip}"
 
 
-def _with_steps(hint: str, found: ArrayMatch) -> str:
+def _with_steps(hint: str, match: ArrayMatch) -> str:
     """A hint with the tool's commands, which raidbench does not run."""
-    if not found.remove:
+    if not match.remove:
         return hint
-    lines = "; ".join(step.shown() for step in found.remove)
+    lines = "; ".join(step.shown() for step in match.remove)
     return f"{hint} By hand: {clean(lines, 1500)}".strip()
 
 

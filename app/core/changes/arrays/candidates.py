@@ -55,28 +55,28 @@ async def candidates_of(
     disks = kernel_disks(inventory)
     if names is not None:
         disks = tuple(disk for disk in disks if set(names).intersection(_names(disk.target, disk.device, disk.serial)))
-    found: list[Candidate] = list(await kernel_candidates(machine.host, disks))
+    candidates: list[Candidate] = list(await kernel_candidates(machine.host, disks))
     problems: list[Problem] = []
     for name, backend in (await machine.backends.present()).items():
         if isinstance(backend, ArrayPlanner):
             try:
-                found += await backend.candidates()
+                candidates += await backend.candidates()
             except RaidbenchError as error:
                 problems.append(Problem(where=name, message=error.message, hint=error.hint))
-    known = {one.drive for one in found}
-    found += [_listed(drive) for drive in inventory.drives if drive.device is None and drive.target not in known]
+    known = {candidate.drive for candidate in candidates}
+    candidates += [_listed(drive) for drive in inventory.drives if drive.device is None and drive.target not in known]
     drives = {drive.target: drive for drive in inventory.drives}
-    judged = (_with_health(one, inventory, drives.get(one.drive)) for one in found)
-    return tuple(sorted(judged, key=lambda one: str(one.controller or ""))), tuple(problems)
+    judged = (_with_health(candidate, inventory, drives.get(candidate.drive)) for candidate in candidates)
+    return tuple(sorted(judged, key=lambda candidate: str(candidate.controller or ""))), tuple(problems)
 
 
-def _with_health(one: Candidate, inventory: Inventory, drive: Drive | None) -> Candidate:
+def _with_health(candidate: Candidate, inventory: Inventory, drive: Drive | None) -> Candidate:
     """Return the candidate with what its health says against it: the same for every vendor."""
     if drive is None:
-        return one
+        return candidate
     health = health_at(inventory, drive)
-    reasons = (*one.why_not, *reasons_against(health))
-    return replace(one, why_not=tuple(dict.fromkeys(reasons)), cautions=cautions(health))
+    reasons = (*candidate.why_not, *reasons_against(health))
+    return replace(candidate, why_not=tuple(dict.fromkeys(reasons)), cautions=cautions(health))
 
 
 def _listed(drive: Drive) -> Candidate:
@@ -96,7 +96,7 @@ def _listed(drive: Drive) -> Candidate:
     )
 
 
-def chosen(found: Sequence[Candidate], names: Sequence[str]) -> tuple[Candidate, ...]:
+def chosen(candidates: Sequence[Candidate], names: Sequence[str]) -> tuple[Candidate, ...]:
     """The drives that somebody names, in that order: by address, node, kernel name, place or serial number.
 
     Where the first name is a volume group those after it are its physical volumes, and without any all with free
@@ -104,34 +104,41 @@ def chosen(found: Sequence[Candidate], names: Sequence[str]) -> tuple[Candidate,
 
     Raises NotFoundError, InvalidValueError where a name means several, RefusedError for one that is not free.
     """
-    group = [one for one in found if one.shared and set(names[:1]).intersection(_of_group(one))]
+    group = [
+        other_candidate
+        for other_candidate in candidates
+        if other_candidate.shared and set(names[:1]).intersection(_of_group(other_candidate))
+    ]
     if group:
-        free = tuple(one for one in group if one.free) or tuple(group)
+        free = tuple(other_candidate for other_candidate in group if other_candidate.free) or tuple(group)
         picked = tuple(_named(group, name, in_group=True) for name in names[1:]) or free
     else:
-        picked = tuple(_named(found, name) for name in names)
-    for one in picked:
-        require_free_drive(one)
+        picked = tuple(_named(candidates, name) for name in names)
+    for candidate in picked:
+        require_free_drive(candidate)
     return picked
 
 
-def _of_group(one: Candidate) -> tuple[str, ...]:
-    return () if one.controller is None else (str(one.controller), one.controller.address)
+def _of_group(candidate: Candidate) -> tuple[str, ...]:
+    return () if candidate.controller is None else (str(candidate.controller), candidate.controller.address)
 
 
 def _named(found: Sequence[Candidate], name: str, *, in_group: bool = False) -> Candidate:
     """A physical volume's place means the disk, which is not free, unless its group was named before."""
     called = {
-        one.drive: _names(one.drive, one.place if in_group or not one.shared else None, one.serial) for one in found
+        candidate.drive: _names(
+            candidate.drive, candidate.place if in_group or not candidate.shared else None, candidate.serial
+        )
+        for candidate in found
     }
-    same = [one for one in found if name in called[one.drive]]
+    same = [candidate for candidate in found if name in called[candidate.drive]]
     if len(same) > 1:
         raise InvalidValueError(
             f"{clean(name, 60)} means {' and '.join(str(one.drive) for one in same[:3])}.", hint="Name the address."
         )
     if not same:
-        known = [str(one.drive) for one in found if one.free]
-        hint = suggested(name, [word for words in called.values() for word in words], f"Free: {', '.join(known[:12])}.")
+        known = [str(candidate.drive) for candidate in found if candidate.free]
+        hint = suggested(name, [word for parts in called.values() for word in parts], f"Free: {', '.join(known[:12])}.")
         raise NotFoundError(f"There is no drive {clean(name, 60)!r}.", hint=hint if known else "No drive is free.")
     return same[0]
 
@@ -175,5 +182,5 @@ async def plan_array(machine: MachineBackends, wish: ArrayRequest, *, assume_cle
     if not isinstance(backend, ArrayPlanner):
         raise BlockedError(f"raidbench makes no arrays on {card}.")
     plan = await backend.plan_array(wish, card, assume_clean=assume_clean)
-    told = tuple(f"{drive.place}: {caution}." for drive in wish.drives for caution in drive.cautions)
-    return replace(plan, warnings=(*plan.warnings, *told))
+    lines = tuple(f"{drive.place}: {caution}." for drive in wish.drives for caution in drive.cautions)
+    return replace(plan, warnings=(*plan.warnings, *lines))

@@ -104,7 +104,7 @@ def _rack_of(options: Options, host: str, folder: Path) -> Path:
     return folder
 
 
-def measure_on_hosts(asked: BenchOptions, words: Sequence[str]) -> int:
+def measure_on_hosts(asked: BenchOptions, parts: Sequence[str]) -> int:
     """Run `bench` with these words on all hosts that the options name; the exit status.
 
     Raises what reading their names and keeping the record does.
@@ -121,7 +121,7 @@ def measure_on_hosts(asked: BenchOptions, words: Sequence[str]) -> int:
             f"{len(hosts)} hosts, {stagger_s:g} s apart, would take more than {AHEAD_S - 10:.0f} s to start.",
             hint="Choose a shorter --stagger.",
         )
-    command = _command(options, words, lease_s)
+    command = _command(options, parts, lease_s)
     if asked.dry_run:
         whole = (PROGRAM, *command)
         told = [shlex.join(whole if options.demo else ssh_argv(host, whole)) for host in hosts]
@@ -148,17 +148,17 @@ def measure_on_hosts(asked: BenchOptions, words: Sequence[str]) -> int:
     return on_workbench(work)
 
 
-def _command(options: Options, words: Sequence[str], lease_s: int) -> tuple[str, ...]:
+def _command(options: Options, parts: Sequence[str], lease_s: int) -> tuple[str, ...]:
     before = options.again("read_only", "no_helper", "demo", "demo_state")
-    return (*before, "bench", "--stream", "--go-on-stdin", f"--lease={lease_s}", *words)
+    return (*before, "bench", "--stream", "--go-on-stdin", f"--lease={lease_s}", *parts)
 
 
-def reaching(hosts: Sequence[str], words: Sequence[str], program: str | None) -> AbstractAsyncContextManager[Transport]:
-    """The way to these hosts for the workbench; `words`: what stands behind `bench` on each. Raises RaidbenchError."""
+def reaching(hosts: Sequence[str], parts: Sequence[str], program: str | None) -> AbstractAsyncContextManager[Transport]:
+    """The way to these hosts for the workbench; `parts`: what stands behind `bench` on each. Raises RaidbenchError."""
     if len(hosts) > MOST_HOSTS:
         raise InvalidValueError(f"{len(hosts)} hosts are too many: {MOST_HOSTS} are measured together at most.")
     options = current()
-    return _reach(options, _command(options, words, LEASE_S), hosts, program or PROGRAM)
+    return _reach(options, _command(options, parts, LEASE_S), hosts, program or PROGRAM)
 
 
 @contextlib.asynccontextmanager

@@ -68,9 +68,9 @@ class MultiHostProgress:
 
 def seat_line(seat: HostSession, now: float) -> str:
     """One host: what it does, and what it did in its last interval."""
-    words = [f"{seat.host}: {seat.doing}"]
+    parts = [f"{seat.host}: {seat.doing}"]
     if seat.lost:
-        words.append(seat.lost)
+        parts.append(seat.lost)
     elif is_fresh(seat, now):
-        words += [f"{units.iops(seat.rate[1])} IOPS", units.rate(seat.rate[2])]
-    return clean(" · ".join(words), 400)
+        parts += [f"{units.iops(seat.rate[1])} IOPS", units.rate(seat.rate[2])]
+    return clean(" · ".join(parts), 400)

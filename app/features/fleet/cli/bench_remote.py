@@ -255,10 +255,10 @@ class RemoteRunControl:
 async def _boot(host: Host) -> str:
     """What tells this run of a kernel from every other, and nothing else; "" where it is not known."""
     try:
-        told = await host.read("/proc/sys/kernel/random/boot_id")
+        content = await host.read("/proc/sys/kernel/random/boot_id")
     except RaidbenchError:
         return ""
-    return sha256(f"raidbench {told.strip()}".encode()).hexdigest()[:16] if told else ""
+    return sha256(f"raidbench {content.strip()}".encode()).hexdigest()[:16] if content else ""
 
 
 def _clocks() -> dict[str, float]:

@@ -63,16 +63,16 @@ def diff_command(
 
     (first,) = (None,) if against is None else hosts_named(against)
     gathered = HostResponses(asked=hosts_named(hosts if first is None else f"{hosts},{first}"))
-    told: dict[str, tuple[HostFacts, Mapping[str, Any]]] = {}
+    fields: dict[str, tuple[HostFacts, Mapping[str, Any]]] = {}
     take = taking(
         gathered,
-        told,
+        fields,
         lambda answer: (host_facts(answer.host, answer.document), {"targets": answer.document.get("targets")}),
     )
     words = ("hosts", "facts", "--json", *(("--settings",) if file is not None else ()))
     gather(gathered, words, seconds=host_timeout, program=host_program, take=take)
-    known = [told[host][0] for host in gathered.asked if host in told]
-    if first is not None and first not in told:
+    known = [fields[host][0] for host in gathered.asked if host in fields]
+    if first is not None and first not in fields:
         say(f"{first} did not answer, so nothing is compared with it.")
         known = []
     comparison = compared(known, first)
@@ -91,7 +91,7 @@ def diff_command(
                 hint="Name the hosts of one role, or --against HOST.",
             )
         most_of = comparison.roles[0].hosts if first is None else (first,)
-        _write_majority([told[host][1] for host in most_of], file)
+        _write_majority([fields[host][1] for host in most_of], file)
     return worst(gathered, FOUND if comparison.differences else DONE)
 
 
@@ -104,8 +104,8 @@ def _write_majority(documents: Sequence[Mapping[str, Any]], file: Path) -> None:
     if not most.targets:
         raise RefusedError("More than half of the hosts have no setting in common, so nothing was written.")
     write_settings(file, most.targets)
-    for one in most.left_out:
-        say(clean(f"Left out, since no value of it is on more than half of them: {one}", 300))
+    for name in most.left_out:
+        say(clean(f"Left out, since no value of it is on more than half of them: {name}", 300))
     say(f"Written to {clean(str(file), 300)}")
 
 
@@ -125,12 +125,12 @@ def facts_command(settings: bool, as_json: bool) -> int:
         print_json(host=bench.host.name, **body)
         return DONE
     say(f"raidbench {body['program']}, kernel {clean(str(body['kernel']), 64)}")
-    lines(f"{clean(thing['address'])}  {clean(thing['of'])}{_settings(thing)}" for thing in body["things"])
+    lines(f"{clean(item['address'])}  {clean(item['of'])}{_settings(item)}" for item in body["things"])
     return DONE
 
 
-def _settings(thing: Mapping[str, Any]) -> str:
-    settings = ", ".join(f"{key}={value}" for key, value in thing["setting"].items())
+def _settings(record: Mapping[str, Any]) -> str:
+    settings = ", ".join(f"{key}={value}" for key, value in record["setting"].items())
     return f"  {clean(settings, 600)}" if settings else ""
 
 
@@ -148,6 +148,6 @@ async def _facts(bench: Workbench, *, settings: bool) -> dict[str, Any]:
         from app.features.apply.exporting import all_of, exported
         from app.features.apply.presentation import export_json
 
-        found, _ = await exported(bench, all_of(inventory), by_model=True)
-        body["targets"] = export_json(found)
+        targets, _ = await exported(bench, all_of(inventory), by_model=True)
+        body["targets"] = export_json(targets)
     return body

@@ -74,11 +74,11 @@ def prepare_command(
     gone = {loss.host for loss in losses}
     ready = [host for host in named if host not in gone and states.get(host) is not CopyState.WANTED]
     needs: dict[str, Readiness] = {}
-    told = HostResponses(asked=tuple(ready))
+    host_responses = HostResponses(asked=tuple(ready))
     if ready:
-        take = taking(told, needs, lambda answer: readiness(answer.document))
-        gather(told, ("doctor", "--json"), seconds=host_timeout, program=host_program, take=take)
-    whole = HostResponses(asked=named, missing=[*losses, *told.missing])
+        take = taking(host_responses, needs, lambda answer: readiness(answer.document))
+        gather(host_responses, ("doctor", "--json"), seconds=host_timeout, program=host_program, take=take)
+    whole = HostResponses(asked=named, missing=[*losses, *host_responses.missing])
     whole.answered = len(named) - len(whole.missing)
     _tell(whole, needs, states, sent, as_json=as_json)
     tell_losses(whole)
@@ -147,20 +147,20 @@ def _copied(
     from app.features.fleet.hosts.wire_format import HostsRequest, RawResponse
     from app.features.fleet.ssh.nodesets import folded
 
-    found: dict[str, InstalledCopy] = {}
+    matches: dict[str, InstalledCopy] = {}
     looked = HostResponses(asked=named)
     order = HostsRequest(hosts=named, words=LOOK, seconds=seconds or SECONDS)
-    ask_all(looked, order, taking(looked, found, lambda answer: there_is(answer.document)))
+    ask_all(looked, order, taking(looked, matches, lambda answer: there_is(answer.document)))
     losses = list(looked.missing)
     states: dict[str, CopyState] = {}
     for host in named:
-        if host not in found:
+        if host not in matches:
             continue
-        state = before_copying(found[host], file)
+        state = before_copying(matches[host], file)
         if state is not None:
             states[host] = state
         else:
-            message, hint = why_not_copied(found[host], file)
+            message, hint = why_not_copied(matches[host], file)
             losses.append(missing(RawResponse(host=host, status=0), Cause.ABSENT, message=message, hint=hint))
     wanting = tuple(host for host, state in states.items() if state is CopyState.WANTED)
     if not wanting or file is None:

@@ -45,7 +45,7 @@ _BETWEEN_S = 0.25
 
 def over(
     nodes: str,
-    words: tuple[str, ...],
+    parts: tuple[str, ...],
     *,
     as_json: bool,
     stream: bool,
@@ -53,12 +53,12 @@ def over(
     seconds: float | None,
     program: str | None,
 ) -> int:
-    """Ask the hosts that `nodes` means for what `words` tell, and print it; the exit status.
+    """Ask the hosts that `nodes` means for what `parts` tell, and print it; the exit status.
 
     `stream`: a line of JSON for each as it comes; `schema`: form of the documents. Raises what `gather` raises.
     """
     text = () if as_json or stream else (f"--with-text={_columns()}",)
-    name, *rest = words
+    name, *rest = parts
     gathered = HostResponses(asked=hosts_named(nodes), schema=schema, by_text=not as_json)
     statuses: list[int] = []
 
@@ -100,21 +100,21 @@ def tell_losses(gathered: HostResponses) -> None:
 
 
 def taking(
-    gathered: HostResponses, found: dict[str, T], read: Callable[[HostResponse], T]
+    gathered: HostResponses, matches: dict[str, T], read: Callable[[HostResponse], T]
 ) -> Callable[[HostResponse | MissingHost], None]:
-    """Return a function that counts an outcome, and puts what is read from an answer into `found`, by host."""
+    """Return a function that counts an outcome, and puts what is read from an answer into `matches`, by host."""
 
     def take(outcome: HostResponse | MissingHost) -> None:
         gathered.count(outcome)
         if not isinstance(outcome, MissingHost):
-            found[outcome.host] = read(outcome)
+            matches[outcome.host] = read(outcome)
 
     return take
 
 
 def gather(
     gathered: HostResponses,
-    words: tuple[str, ...],
+    parts: tuple[str, ...],
     *,
     seconds: float | None,
     program: str | None,
@@ -125,7 +125,7 @@ def gather(
     Raises InterruptedByUserError, ToolMissingError, InvalidValueError.
     """
     _require_plain_options()
-    order = _order(gathered.asked, words, seconds=seconds, program=program)
+    order = _order(gathered.asked, parts, seconds=seconds, program=program)
     if current().demo:
         say("SIMULATED: there are no such hosts.")
     ask_all(gathered, order, take)
@@ -140,22 +140,22 @@ def fleet_named(nodes: str, *, seconds: float | None, program: str | None) -> Fl
     """The hosts that `nodes` means, for the workbench to ask. Raises ToolMissingError, InvalidValueError."""
     hosts = hosts_named(nodes)
 
-    def ask(some: tuple[str, ...], words: tuple[str, ...]) -> AsyncIterator[RawResponse]:
-        return _source(_order(some, words, seconds=seconds, program=program), hosts)
+    def ask(some: tuple[str, ...], parts: tuple[str, ...]) -> AsyncIterator[RawResponse]:
+        return _source(_order(some, parts, seconds=seconds, program=program), hosts)
 
-    def reach(some: tuple[str, ...], words: tuple[str, ...]) -> AbstractAsyncContextManager[Transport]:
+    def reach(some: tuple[str, ...], parts: tuple[str, ...]) -> AbstractAsyncContextManager[Transport]:
         from app.features.fleet.cli.bench import reaching
 
-        return reaching(some, words, program)
+        return reaching(some, parts, program)
 
     return Fleet(named=nodes, hosts=hosts, ask=ask, reach=reach)
 
 
 def _order(
-    hosts: tuple[str, ...], words: tuple[str, ...], *, seconds: float | None, program: str | None
+    hosts: tuple[str, ...], parts: tuple[str, ...], *, seconds: float | None, program: str | None
 ) -> HostsRequest:
     before = current().again("read_only", "no_helper")
-    return HostsRequest(hosts=hosts, words=(program or PROGRAM, *before, *words), seconds=seconds or SECONDS)
+    return HostsRequest(hosts=hosts, words=(program or PROGRAM, *before, *parts), seconds=seconds or SECONDS)
 
 
 def _source(order: HostsRequest, fleet: tuple[str, ...] = ()) -> AsyncIterator[RawResponse]:

@@ -58,8 +58,8 @@ async def _read(
     """One reading, for all hosts that have the same."""
     first = hosts[0]
     if plant is not None and plant.change is None:
-        words = f"ssh: connect to host {first} port 22: No route to host"
-        return RawResponse(host=first, status=255, err=words), hosts
+        text = f"ssh: connect to host {first} port 22: No route to host"
+        return RawResponse(host=first, status=255, err=text), hosts
     _make(RackFile(Paths.below(folder, rack).state / STATE_FILE, make=MACHINES[rack]), plant)
     argv = (*again("app", as_told=True), "--demo", rack, *order.words[1:])
     environment = {name: value for name, value in os.environ.items() if name in ("PYTHONPATH", "HOME")}

@@ -86,19 +86,19 @@ def facts_json(inventory: Inventory, readings: Readings, checked: CheckResult, k
     return {
         "program": program_version(),
         "kernel": kernel or None,
-        "things": [_thing(inventory, thing, readings) for thing in things],
+        "things": [_thing(inventory, device, readings) for device in things],
         "findings": [{"id": ruling.rule.id, "where": ruling.said.where} for ruling in checked.findings],
     }
 
 
-def _thing(inventory: Inventory, thing: Controller | Array | Drive, readings: Readings) -> dict[str, Any]:
-    own = _in_force(readings.get(thing.target, {}))
-    queue = None if isinstance(thing, Controller) else inventory.twin(thing)
+def _thing(inventory: Inventory, device: Controller | Array | Drive, readings: Readings) -> dict[str, Any]:
+    own = _in_force(readings.get(device.target, {}))
+    queue = None if isinstance(device, Controller) else inventory.twin(device)
     others = {} if queue is None else _in_force(readings.get(queue.target, {}))
-    of, hardware, firmware = _made(thing)
+    of, hardware, firmware = _made(device)
     return {
-        "address": str(thing.target),
-        "kind": kind_of(thing),
+        "address": str(device.target),
+        "kind": kind_of(device),
         "of": of,
         FactPart.HARDWARE.value: hardware,
         FactPart.FIRMWARE.value: firmware,
@@ -106,23 +106,23 @@ def _thing(inventory: Inventory, thing: Controller | Array | Drive, readings: Re
     }
 
 
-def _made(thing: Controller | Array | Drive) -> tuple[str, dict[str, object], dict[str, object]]:
+def _made(device: Controller | Array | Drive) -> tuple[str, dict[str, object], dict[str, object]]:
     """What it is, its hardware, its firmware."""
-    match thing:
+    match device:
         case Controller():
-            guard = thing.protection
+            guard = device.protection
             hardware: dict[str, object] = {
-                "cache_bytes": thing.cache_bytes,
+                "cache_bytes": device.cache_bytes,
                 "protection": None if guard is None else f"{guard.kind} {guard.state}",
-                "features": ", ".join(sorted(f"{feature.name} {feature.state}" for feature in thing.features)) or None,
+                "features": ", ".join(sorted(f"{feature.name} {feature.state}" for feature in device.features)) or None,
             }
-            return thing.model or thing.vendor, hardware, {"firmware": thing.firmware, "driver": thing.driver}
+            return device.model or device.vendor, hardware, {"firmware": device.firmware, "driver": device.driver}
         case Array():
-            sizes = {"size_bytes": thing.size_bytes, "strip_bytes": thing.strip_bytes}
-            return f"{thing.level.value} of {len(thing.members)}", {"state": thing.state.value, **sizes}, {}
+            sizes = {"size_bytes": device.size_bytes, "strip_bytes": device.strip_bytes}
+            return f"{device.level.value} of {len(device.members)}", {"state": device.state.value, **sizes}, {}
         case Drive():
-            hardware = {"state": thing.state.value, "size_bytes": thing.size_bytes, "interface": thing.interface}
-            return thing.model or (thing.interface or "drive"), hardware, {"firmware": thing.firmware}
+            hardware = {"state": device.state.value, "size_bytes": device.size_bytes, "interface": device.interface}
+            return device.model or (device.interface or "drive"), hardware, {"firmware": device.firmware}
 
 
 def _in_force(readings: Mapping[str, Reading]) -> dict[str, str | None]:
@@ -139,7 +139,7 @@ def _in_force(readings: Mapping[str, Reading]) -> dict[str, str | None]:
 def host_facts(host: str, document: Mapping[str, Any]) -> HostFacts:
     """What a host told by `hosts facts`; what is not as it should be is left out."""
     things = list(json_text.rows(document.get("things")))
-    made_of = Counter(_made_of(thing) for thing in things)
+    made_of = Counter(_made_of(record) for record in things)
     values = {
         FactKey(part=FactPart.HARDWARE, of=of, key="number"): FactValue(text=str(number))
         for of, number in made_of.items()
@@ -164,16 +164,16 @@ def _number_of(of: str) -> FactKey:
     return FactKey(part=FactPart.HARDWARE, of=of, key="number")
 
 
-def _made_of(thing: Mapping[str, object]) -> str:
-    return json_text.word(thing.get("of")) or "unknown"
+def _made_of(record: Mapping[str, object]) -> str:
+    return json_text.word(record.get("of")) or "unknown"
 
 
 def _pieces(things: Iterable[Mapping[str, object]]) -> Iterator[tuple[FactKey, str, str]]:
     """Each fact of each thing: what it is, its value, the address."""
-    for thing in things:
-        of, address = _made_of(thing), json_text.word(thing.get("address")) or "unknown"
+    for record in things:
+        of, address = _made_of(record), json_text.word(record.get("address")) or "unknown"
         for part in (FactPart.HARDWARE, FactPart.FIRMWARE, FactPart.SETTING):
-            for key, value in json_text.table(thing.get(part.value)).items():
+            for key, value in json_text.table(record.get(part.value)).items():
                 if isinstance(value, str | int) and not isinstance(value, bool):
                     yield FactKey(part=part, of=of, key=clean(key, 60)), clean(str(value), 200), address
 

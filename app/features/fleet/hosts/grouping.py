@@ -128,8 +128,8 @@ def counted(gathered: HostResponses) -> str:
 def together(things: Iterable[T], key: Callable[[T], Hashable]) -> list[list[T]]:
     """Things with the same key in one list, in the order of the first of each."""
     by_key: dict[Hashable, list[T]] = {}
-    for thing in things:
-        by_key.setdefault(key(thing), []).append(thing)
+    for t in things:
+        by_key.setdefault(key(t), []).append(t)
     return list(by_key.values())
 
 

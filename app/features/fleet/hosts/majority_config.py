@@ -55,15 +55,15 @@ def majority(documents: Sequence[Mapping[str, Any]]) -> Majority:
                 continue
             value, number = counter.most_common(1)[0]
             if number * 2 > hosts:
-                words = f"on {number} of {hosts} hosts" if hosts > 1 else ""
-                values[part].append(ExportedValue(key=key, value=value, comment=words))
+                text = f"on {number} of {hosts} hosts" if hosts > 1 else ""
+                values[part].append(ExportedValue(key=key, value=value, comment=text))
             else:
                 left_out.append(f"{sort[-1][1]} {key}")
         if values["set"]:
-            one = ExportedTarget(
+            target = ExportedTarget(
                 select=dict(sort), comment=comment, values=tuple(values["set"]), expect=tuple(values["expect"])
             )
-            targets.append(one)
+            targets.append(target)
     parse(document_of(targets).encode(), "What the hosts exported")
     return Majority(targets=tuple(targets), left_out=tuple(left_out))
 

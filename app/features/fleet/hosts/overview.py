@@ -111,22 +111,22 @@ class HostOverview:
         """Sorts: missing, by findings from the gravest, by differences; who is waited for comes after what is wrong."""
         if host in self._missing:
             return (0,)
-        told = self._told.get(host)
-        if told is None:
+        report = self._told.get(host)
+        if report is None:
             return (2,)
-        count = _severities(told)
+        count = _severities(report)
         wrong = [-count[each] for each in GRAVEST if each is not Severity.NOTE]
         differs = len(self._odd_of(host))
         return (1, *wrong, -differs) if any(wrong) or differs else (3,)
 
     def _row(self, host: str) -> Row:
-        loss, told = self._missing.get(host), self._told.get(host)
-        if told is None:
+        loss, report = self._missing.get(host), self._told.get(host)
+        if report is None:
             state = Cell(WAITING, Tone.DIM) if loss is None else Cell(loss.message, Tone.BAD, StatusSymbol.FAILED)
             return Row(key=host, cells=(host, state, *[""] * (len(COLUMNS) - 2)), dim=loss is None)
-        count = _severities(told)
+        count = _severities(report)
         worst = next((each for each in GRAVEST if count[each]), None)
-        values = told.facts.values
+        values = report.facts.values
         versions = (values[FactKey(part=FactPart.SYSTEM, of="", key=key)].text for key in ("kernel", "program"))
         differs = len(self._odd_of(host))
         return Row(
@@ -135,32 +135,32 @@ class HostOverview:
                 host,
                 _WELL if worst is None else Cell(severity_words(count.__getitem__), TONES[worst], _MARKS[worst]),
                 "" if not self.over else Cell(str(differs), Tone.ATTENTION if differs else Tone.DIM),
-                *(str(told.numbers.get(kind, 0)) for kind in THING_KINDS.values()),
+                *(str(report.numbers.get(kind, 0)) for kind in THING_KINDS.values()),
                 *versions,
             ),
         )
 
     def known_of(self, host: str) -> tuple[Facts, ...]:
         """Why it is missing; or what was found there, what it has otherwise than the most, and what it is made of."""
-        loss, told = self._missing.get(host), self._told.get(host)
+        loss, report = self._missing.get(host), self._told.get(host)
         if loss is not None:
             lines = [FactLine("", loss.message, Tone.BAD), *([FactLine("", loss.hint)] if loss.hint else [])]
-            words = [FactLine("last words", row) for row in loss.evidence.splitlines()]
-            return (Facts(facts=(*lines, *words)),)
-        if told is None:
+            fact_lines = [FactLine("last words", row) for row in loss.evidence.splitlines()]
+            return (Facts(facts=(*lines, *fact_lines)),)
+        if report is None:
             return (Facts(facts=(FactLine("", f"{WAITING}."),)),)
-        found = _finding_lines(told.findings)
+        matches = _finding_lines(report.findings)
         return (
-            Facts(heading="Findings", facts=found or (FactLine("", "The check found nothing."),)),
+            Facts(heading="Findings", facts=matches or (FactLine("", "The check found nothing."),)),
             Facts(heading="Differs", facts=tuple(self._difference_lines(host))),
-            Facts(heading="Made of", facts=(FactLine("", made_of_words(told.facts.made_of)),)),
+            Facts(heading="Made of", facts=(FactLine("", made_of_words(report.facts.made_of)),)),
         )
 
     def found_at(self, host: str, places: Collection[str]) -> tuple[Facts, ...]:
         """What the check found there at these places; nothing where nothing was."""
-        told = self._told.get(host)
-        found = [] if told is None else [(rule, where) for rule, where in told.findings if where in places]
-        return (Facts(heading="Findings", facts=_finding_lines(found)),) if found else ()
+        report = self._told.get(host)
+        pairs = [] if report is None else [(rule, where) for rule, where in report.findings if where in places]
+        return (Facts(heading="Findings", facts=_finding_lines(pairs)),) if pairs else ()
 
     def _difference_lines(self, host: str) -> Iterator[FactLine]:
         if not self.over:
@@ -181,9 +181,7 @@ class HostOverview:
 
 def host_told(answer: HostResponse) -> HostReport:
     """A document of `hosts facts`; what is not as it should be is left out."""
-    numbers = Counter(
-        json_text.word(thing.get("kind")) or "" for thing in json_text.rows(answer.document.get("things"))
-    )
+    numbers = Counter(json_text.word(row.get("kind")) or "" for row in json_text.rows(answer.document.get("things")))
     return HostReport(
         facts=host_facts(answer.host, answer.document),
         numbers=numbers,
@@ -199,14 +197,14 @@ def _severity(rule: str) -> Severity:
     return RULES[rule].severity if rule in RULES else Severity.WARN
 
 
-def _severities(told: HostReport) -> Counter[Severity]:
-    return Counter(_severity(rule) for rule, _ in told.findings)
+def _severities(report: HostReport) -> Counter[Severity]:
+    return Counter(_severity(rule) for rule, _ in report.findings)
 
 
-def _finding_lines(found: Iterable[tuple[str, str]]) -> tuple[FactLine, ...]:
+def _finding_lines(pairs: Iterable[tuple[str, str]]) -> tuple[FactLine, ...]:
     """Each rule that found something, the gravest first, with where: a hundred disks with the same are one line."""
     places: dict[str, list[str]] = {}
-    for rule, place in found:
+    for rule, place in pairs:
         places.setdefault(rule, []).append(place)
     lines = []
     for rule, where in sorted(places.items(), key=lambda item: -_severity(item[0]).rank):

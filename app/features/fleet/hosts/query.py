@@ -45,9 +45,9 @@ async def asked(host: Host, order: HostsRequest) -> AsyncIterator[RawResponse]:
             if answer is not None and answer.host in left:
                 del left[answer.host]
                 yield answer
-        words = process.stderr()
+        text = process.stderr()
     for name in left:
-        yield RawResponse(host=name, status=None, err=words, late=time.monotonic() >= end)
+        yield RawResponse(host=name, status=None, err=text, late=time.monotonic() >= end)
 
 
 async def _lines(process: Process, end: float) -> AsyncIterator[bytes]:

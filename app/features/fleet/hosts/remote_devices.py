@@ -68,21 +68,21 @@ def told_devices(document: Json) -> RemoteDevices:
     seen: set[Target] = set()
 
     def things(name: str, scope: Scope) -> Iterator[tuple[Target, Json]]:
-        for one in rows(document.get(name)):
-            target = _target(one.get("address"), scope)
+        for row in rows(document.get(name)):
+            target = _target(row.get("address"), scope)
             if target is not None and target not in seen:
                 seen.add(target)
-                settings[target] = _settings(one)
-                yield target, one
+                settings[target] = _settings(row)
+                yield target, row
 
-    controllers = tuple(_controller(*one) for one in things("controllers", Scope.CONTROLLER))
-    told = [*things("arrays", Scope.ARRAY)]
-    stacked = {str(target): target for target, _ in told}  # a member may be an array itself
-    arrays = _shallow(tuple(_array(target, one, stacked) for target, one in told))
+    controllers = tuple(_controller(*pair) for pair in things("controllers", Scope.CONTROLLER))
+    pairs = [*things("arrays", Scope.ARRAY)]
+    stacked = {str(target): target for target, _ in pairs}  # a member may be an array itself
+    arrays = _shallow(tuple(_array(target, one, stacked) for target, one in pairs))
     drives = [(target, one) for target, one in things("drives", Scope.DRIVE)]
     queues = []
-    for target, one in (*told, *drives):
-        queue, node = table(one.get("queue")), word(one.get("device"))
+    for target, record in (*pairs, *drives):
+        queue, node = table(record.get("queue")), word(record.get("device"))
         twin = _target(queue.get("address"), Scope.DRIVE)
         if twin is not None and node is not None and twin.backend == KERNEL != target.backend and twin not in seen:
             seen.add(twin)
@@ -92,7 +92,7 @@ def told_devices(document: Json) -> RemoteDevices:
         inventory=Inventory(
             controllers=controllers,
             arrays=arrays,
-            drives=(*(_drive(*one) for one in drives), *queues),
+            drives=(*(_drive(*pair) for pair in drives), *queues),
             problems=tuple(_problems(document)),
         ),
         settings={target: pair for target, pair in settings.items() if pair[0]},
@@ -112,72 +112,72 @@ def _shallow(arrays: tuple[Array, ...]) -> tuple[Array, ...]:
     )
 
 
-def _controller(target: Target, one: Json) -> Controller:
-    guard = table(one.get("protection"))
+def _controller(target: Target, record: Json) -> Controller:
+    guard = table(record.get("protection"))
     kind = word(guard.get("kind"))
     return Controller(
         target=target,
-        vendor=word(one.get("vendor")) or target.backend,
-        model=word(one.get("model")),
-        serial=word(one.get("serial")),
-        firmware=word(one.get("firmware")),
-        driver=word(one.get("driver")),
-        pci=word(one.get("pci")),
-        cache_bytes=whole(one.get("cache_bytes")),
+        vendor=word(record.get("vendor")) or target.backend,
+        model=word(record.get("model")),
+        serial=word(record.get("serial")),
+        firmware=word(record.get("firmware")),
+        driver=word(record.get("driver")),
+        pci=word(record.get("pci")),
+        cache_bytes=whole(record.get("cache_bytes")),
         protection=None if kind is None else Protection(kind=kind, state=word(guard.get("state")) or "unknown"),
         features=tuple(
             Feature(name=word(each.get("name")) or "unknown", state=word(each.get("state")) or "unknown")
-            for each in rows(one.get("features"))
+            for each in rows(record.get("features"))
         ),
-        tasks=_tasks(one),
-        facts=_facts(one),
+        tasks=_tasks(record),
+        facts=_facts(record),
     )
 
 
-def _array(target: Target, one: Json, stacked: Mapping[str, Target]) -> Array:
-    members = (stacked.get(each) or _target(each, Scope.DRIVE) for each in _texts(one.get("members")))
+def _array(target: Target, record: Json, stacked: Mapping[str, Target]) -> Array:
+    members = (stacked.get(each) or _target(each, Scope.DRIVE) for each in _texts(record.get("members")))
     return Array(
         target=target,
-        controller=_target(one.get("controller"), Scope.CONTROLLER),
-        name=word(one.get("given_name")) if "given_name" in one else word(one.get("name")),
-        level=_one_of(Level, one.get("level"), Level.UNKNOWN),
-        state=_one_of(State, one.get("state"), State.UNKNOWN),
-        size_bytes=whole(one.get("size_bytes")),
-        strip_bytes=whole(one.get("strip_bytes")),
-        data_drives=whole(one.get("data_drives")),
-        why=word(one.get("why"), _LONG) or "",
-        spans=whole(one.get("spans")),
-        device=word(one.get("device")),
-        link=word(one.get("link")),
+        controller=_target(record.get("controller"), Scope.CONTROLLER),
+        name=word(record.get("given_name")) if "given_name" in record else word(record.get("name")),
+        level=_one_of(Level, record.get("level"), Level.UNKNOWN),
+        state=_one_of(State, record.get("state"), State.UNKNOWN),
+        size_bytes=whole(record.get("size_bytes")),
+        strip_bytes=whole(record.get("strip_bytes")),
+        data_drives=whole(record.get("data_drives")),
+        why=word(record.get("why"), _LONG) or "",
+        spans=whole(record.get("spans")),
+        device=word(record.get("device")),
+        link=word(record.get("link")),
         members=tuple(filter(None, members)),
-        uses=_uses(one),
-        above=_texts(one.get("above")),
-        tasks=_tasks(one),
-        facts=_facts(one),
+        uses=_uses(record),
+        above=_texts(record.get("above")),
+        tasks=_tasks(record),
+        facts=_facts(record),
     )
 
 
-def _drive(target: Target, one: Json) -> Drive:
+def _drive(target: Target, record: Json) -> Drive:
     return Drive(
         target=target,
-        controller=_target(one.get("controller"), Scope.CONTROLLER),
-        array=_target(one.get("array"), Scope.ARRAY),
-        model=word(one.get("model")),
-        serial=word(one.get("serial")),
-        firmware=word(one.get("firmware")),
-        wwn=word(one.get("wwn")),
-        media=_one_of(Media, one.get("media"), Media.UNKNOWN),
-        interface=word(one.get("interface")),
-        size_bytes=whole(one.get("size_bytes")),
-        logical_block=whole(one.get("logical_block_bytes")),
-        physical_block=whole(one.get("physical_block_bytes")),
-        state=_one_of(State, one.get("state"), State.UNKNOWN),
-        device=word(one.get("device")),
-        paths=_texts(one.get("paths")),
-        read_only=one.get("read_only") is True,
-        scheduler=word(one.get("scheduler")),
-        uses=_uses(one),
-        above=_texts(one.get("above")),
+        controller=_target(record.get("controller"), Scope.CONTROLLER),
+        array=_target(record.get("array"), Scope.ARRAY),
+        model=word(record.get("model")),
+        serial=word(record.get("serial")),
+        firmware=word(record.get("firmware")),
+        wwn=word(record.get("wwn")),
+        media=_one_of(Media, record.get("media"), Media.UNKNOWN),
+        interface=word(record.get("interface")),
+        size_bytes=whole(record.get("size_bytes")),
+        logical_block=whole(record.get("logical_block_bytes")),
+        physical_block=whole(record.get("physical_block_bytes")),
+        state=_one_of(State, record.get("state"), State.UNKNOWN),
+        device=word(record.get("device")),
+        paths=_texts(record.get("paths")),
+        read_only=record.get("read_only") is True,
+        scheduler=word(record.get("scheduler")),
+        uses=_uses(record),
+        above=_texts(record.get("above")),
         signatures=tuple(
             Signature(
                 kind=word(each.get("kind")) or "unknown",
@@ -186,28 +186,28 @@ def _drive(target: Target, one: Json) -> Drive:
                 part=word(each.get("part")),
                 size_bytes=whole(each.get("size_bytes")),
             )
-            for each in rows(one.get("signatures"))
+            for each in rows(record.get("signatures"))
         ),
-        partitions=_texts(one.get("partitions")),
-        backing=word(one.get("backing_file"), _LONG),
-        facts=_facts(one),
-        health=_health(table(one.get("health"))),
+        partitions=_texts(record.get("partitions")),
+        backing=word(record.get("backing_file"), _LONG),
+        facts=_facts(record),
+        health=_health(table(record.get("health"))),
     )
 
 
-def _health(one: Json) -> Health:
+def _health(record: Json) -> Health:
     """Return the health of a drive; what is no number or no flag is not known."""
     return Health(
-        predicts_failure=_flag(one.get("predicts_failure")),
-        media_errors=whole(one.get("media_errors")),
-        other_errors=whole(one.get("other_errors")),
-        predictive_errors=whole(one.get("predictive_errors")),
-        wear_percent=_number(one.get("wear_percent")),
-        temperature=_number(one.get("temperature")),
-        temperature_limit=_number(one.get("temperature_limit")),
-        locked=_flag(one.get("locked")),
-        foreign=_flag(one.get("foreign")),
-        copyback=_flag(one.get("copyback")),
+        predicts_failure=_flag(record.get("predicts_failure")),
+        media_errors=whole(record.get("media_errors")),
+        other_errors=whole(record.get("other_errors")),
+        predictive_errors=whole(record.get("predictive_errors")),
+        wear_percent=_number(record.get("wear_percent")),
+        temperature=_number(record.get("temperature")),
+        temperature_limit=_number(record.get("temperature_limit")),
+        locked=_flag(record.get("locked")),
+        foreign=_flag(record.get("foreign")),
+        copyback=_flag(record.get("copyback")),
     )
 
 
@@ -222,11 +222,11 @@ def _number(value: object) -> float | None:
     return float(value) if abs(value) < _MOST else None
 
 
-def _settings(one: Json) -> tuple[tuple[Setting, ...], Mapping[str, Reading]]:
+def _settings(record: Json) -> tuple[tuple[Setting, ...], Mapping[str, Reading]]:
     """None where they could not be read there."""
     declared: list[Setting] = []
     readings: dict[str, Reading] = {}
-    for each in rows(one.get("settings"), 500):
+    for each in rows(record.get("settings"), 500):
         key = word(each.get("key"))
         if key is None or key in readings:
             continue
@@ -256,8 +256,8 @@ def _settings(one: Json) -> tuple[tuple[Setting, ...], Mapping[str, Reading]]:
     return tuple(declared), readings
 
 
-def _choices(one: Json) -> Iterator[Choice]:
-    for each in rows(one.get("choices"), 500):
+def _choices(record: Json) -> Iterator[Choice]:
+    for each in rows(record.get("choices"), 500):
         value = word(each.get("value"))
         if value is not None:
             yield Choice(
@@ -268,16 +268,16 @@ def _choices(one: Json) -> Iterator[Choice]:
             )
 
 
-def _span(told: object) -> Span | None:
-    span = table(told)
+def _span(value: object) -> Span | None:
+    span = table(value)
     least, most, step = span.get("minimum"), span.get("maximum"), whole(span.get("step"))
     if not isinstance(least, int) or not isinstance(most, int):  # -1 is the least of some
         return None
     return Span(minimum=least, maximum=most, step=step or 1, unit=word(span.get("unit")) or "")
 
 
-def _tasks(one: Json) -> tuple[Task, ...]:
-    tasks = ((word(each.get("kind")), each.get("progress")) for each in rows(one.get("tasks")))
+def _tasks(record: Json) -> tuple[Task, ...]:
+    tasks = ((word(each.get("kind")), each.get("progress")) for each in rows(record.get("tasks")))
     return tuple(
         Task(kind=kind, progress=float(far) if isinstance(far, int | float) and 0 <= far <= 1 else None)
         for kind, far in tasks
@@ -285,19 +285,19 @@ def _tasks(one: Json) -> tuple[Task, ...]:
     )
 
 
-def _uses(one: Json) -> tuple[Use, ...]:
+def _uses(record: Json) -> tuple[Use, ...]:
     return tuple(
         Use(
             kind=word(each.get("kind")) or "unknown",
             detail=word(each.get("detail"), _LONG) or "",
             part=word(each.get("part")),
         )
-        for each in rows(one.get("uses"))
+        for each in rows(record.get("uses"))
     )
 
 
-def _facts(one: Json) -> tuple[Fact, ...]:
-    pairs = ((word(each.get("label")), word(each.get("value"), _LONG)) for each in rows(one.get("facts")))
+def _facts(record: Json) -> tuple[Fact, ...]:
+    pairs = ((word(each.get("label")), word(each.get("value"), _LONG)) for each in rows(record.get("facts")))
     return tuple(Fact(label=label, value=value) for label, value in pairs if label and value)
 
 
@@ -310,15 +310,15 @@ def _problems(document: Json) -> Iterator[Problem]:
             )
 
 
-def _texts(told: object) -> tuple[str, ...]:
-    return tuple(filter(None, map(word, told[:4096]))) if isinstance(told, list) else ()
+def _texts(value: object) -> tuple[str, ...]:
+    return tuple(filter(None, map(word, value[:4096]))) if isinstance(value, list) else ()
 
 
-def _target(told: object, scope: Scope) -> Target | None:
+def _target(value: object, scope: Scope) -> Target | None:
     """An address as it is printed."""
-    backend, joint, address = (word(told, 300) or "").partition(":")
+    backend, joint, address = (word(value, 300) or "").partition(":")
     return Target(backend=backend, address=address, scope=scope) if backend and joint and address else None
 
 
-def _one_of(words: type[_E], told: object, otherwise: _E) -> _E:
-    return words(told) if isinstance(told, str) and told in set(words) else otherwise
+def _one_of(words: type[_E], value: object, otherwise: _E) -> _E:
+    return words(value) if isinstance(value, str) and value in set(words) else otherwise

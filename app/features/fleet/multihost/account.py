@@ -133,20 +133,20 @@ class HostAccount:
 
     def _require_totals(self, result: ResultMessage) -> None:
         for name in {*self._ios, *result.totals}:
-            total, told = result.totals.get(name), self._ios.get(name, 0)
+            total, number = result.totals.get(name), self._ios.get(name, 0)
             ios = 0 if total is None else total.ios
-            if told > ios * (1 + _MORE) + _FEW:
-                raise ProtocolViolationError(f"Its intervals have {told} I/Os ({name}), its result has {ios}")
+            if number > ios * (1 + _MORE) + _FEW:
+                raise ProtocolViolationError(f"Its intervals have {number} I/Os ({name}), its result has {ios}")
             if total is None or not total.seconds or self._measured < _COVERED * total.seconds:
                 continue
-            if ios > _FEW and told < ios * _HALF:
-                raise ProtocolViolationError(f"Its intervals have {told} I/Os ({name}), its result has {ios}")
+            if ios > _FEW and number < ios * _HALF:
+                raise ProtocolViolationError(f"Its intervals have {number} I/Os ({name}), its result has {ios}")
         for name, total in result.totals.items():
-            for words, rate, amount in (("I/Os", total.iops, total.ios), ("bytes", total.rate, total.bytes)):
+            for text, rate, amount in (("I/Os", total.iops, total.ios), ("bytes", total.rate, total.bytes)):
                 expected = amount / total.seconds if total.seconds else rate
                 if amount > _FEW and not isclose(rate, expected, rel_tol=_HALF):
                     raise ProtocolViolationError(
-                        f"Its result has {amount} {words} ({name}) in {total.seconds:g} s, and a rate of {rate:.0f}/s"
+                        f"Its result has {amount} {text} ({name}) in {total.seconds:g} s, and a rate of {rate:.0f}/s"
                     )
 
     def _require_sizes(self, job: Mapping[str, str]) -> None:

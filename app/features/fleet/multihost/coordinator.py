@@ -256,7 +256,7 @@ class Coordinator:
                 continue
             for seat in seats:
                 if not seat.lost:
-                    other = next(one.host for one in seats if one is not seat)
+                    other = next(session.host for session in seats if session is not seat)
                     self._lose(seat, f"its scratch file is that of {other}, too, on a filesystem both have ({place})")
                     if seat.line is not None:
                         seat.line.say("bye")

@@ -101,10 +101,10 @@ def side(moved: IoCounts, seconds: float) -> DirectionStats:
         min_ns=min(moved.histogram.counts, default=None),
         histogram=moved.histogram,
     )
-    found = direction_figures(part)
+    direction_stats = direction_figures(part)
     if not seconds:
-        return found
-    return replace(found, iops=moved.ios / seconds, bytes_per_second=moved.bytes / seconds)
+        return direction_stats
+    return replace(direction_stats, iops=moved.ios / seconds, bytes_per_second=moved.bytes / seconds)
 
 
 def together(hosts: Mapping[str, HostStats]) -> MultiHostTotals:

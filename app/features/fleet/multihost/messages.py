@@ -183,10 +183,10 @@ def heard(line: bytes, host: str = "") -> Heard:
 
 def _keys_once(pairs: list[tuple[str, Any]]) -> dict[str, Any]:
     """Return the object. Raise ValueError for one that has a key twice: which value counts is not decided here."""
-    found = dict(pairs)
-    if len(found) != len(pairs):
+    matches = dict(pairs)
+    if len(matches) != len(pairs):
         raise ValueError("a key twice")
-    return found
+    return matches
 
 
 def _read(kind: LineKind, body: Mapping[str, Any]) -> Heard:

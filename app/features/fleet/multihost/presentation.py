@@ -43,14 +43,14 @@ def together_now(conductor: Coordinator, now: float) -> str:
     """All hosts in one line: how many measure, what they do together, who is lost and who is waited for."""
     seats = conductor.seats
     measuring, iops, size = rates_now(seats, now)
-    words = [f"{measuring} of {units.plural(len(seats), 'host')} measuring"]
+    parts = [f"{measuring} of {units.plural(len(seats), 'host')} measuring"]
     if measuring:
-        words += [f"{units.iops(iops)} IOPS", units.rate(size)]
+        parts += [f"{units.iops(iops)} IOPS", units.rate(size)]
     if lost := [seat.host for seat in seats if seat.lost]:
-        words.append(shorten(f"lost: {', '.join(lost)}", 100, ".."))
+        parts.append(shorten(f"lost: {', '.join(lost)}", 100, ".."))
     if waited_for := conductor.waited_for():
-        words.append(shorten(f"waiting for {', '.join(waited_for)}", 100, ".."))
-    return " · ".join(words)
+        parts.append(shorten(f"waiting for {', '.join(waited_for)}", 100, ".."))
+    return " · ".join(parts)
 
 
 LIVE = (

@@ -25,18 +25,18 @@ async def shared_places(host: Host, files: Iterable[Path]) -> tuple[str, ...]:
         mounts = parse_mountinfo(await host.read("/proc/self/mountinfo") or "")
     except RaidbenchError:
         return ()
-    found = []
+    matches = []
     for file in files:
         mount = file_mount(str(file), mounts)
         if mount is not None and mount.fstype in SHARED:
             inner = str(file).removeprefix(mount.point.rstrip("/")).lstrip("/")
-            found.append(clean(f"{mount.fstype} {await _source(host, mount)}/{inner}", 500))
-    return tuple(found)
+            matches.append(clean(f"{mount.fstype} {await _source(host, mount)}/{inner}", 500))
+    return tuple(matches)
 
 
 async def _source(host: Host, mount: Mount) -> str:
     """What was mounted: of a block device, whose name means another on every machine, the filesystem's UUID."""
     if not mount.source.startswith("/dev/"):
         return mount.source.rstrip("/")
-    told = _UUID.search(await host.read(f"/run/udev/data/b{mount.devno}") or "")
-    return told[1] if told is not None else mount.source
+    match = _UUID.search(await host.read(f"/run/udev/data/b{mount.devno}") or "")
+    return match[1] if match is not None else mount.source

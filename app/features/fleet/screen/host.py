@@ -97,8 +97,8 @@ class HostScreen(ListDetailScreen):
         self.note(f"asking {self._host} ...")
         self.run_worker(self._ask, group="hosts", exclusive=True)  # type: ignore[arg-type]  # not begun, not awaited
 
-    def _say_empty(self, words: str) -> None:
-        self.devices.empty = self.panel.table.empty = words
+    def _say_empty(self, text: str) -> None:
+        self.devices.empty = self.panel.table.empty = text
 
     async def _ask(self) -> None:
         try:
@@ -118,21 +118,21 @@ class HostScreen(ListDetailScreen):
                 return
             self._take(told_devices(outcome.document))
 
-    def _take(self, told: RemoteDevices) -> None:
-        inventory = told.inventory
-        self._told = told
+    def _take(self, remote_devices: RemoteDevices) -> None:
+        inventory = remote_devices.inventory
+        self._told = remote_devices
         things: tuple[Array | Drive, ...] = (*inventory.arrays, *inventory.drives)
-        self._tuned = {thing.target: tuning(pairs(self._parts(thing))) for thing in things}
+        self._tuned = {device.target: tuning(pairs(self._parts(device))) for device in things}
         self._say_empty("it told of no device" if not (inventory.drives or inventory.arrays) else "no settings here")
         self.devices.show(inventory, self._tuned, ())
         self.note(" · ".join(counts(inventory)) or "nothing")
         self._shown = None
         self._turn_to_row()
 
-    def _parts(self, thing: Thing) -> list[TargetSettings]:
+    def _parts(self, device: Thing) -> list[TargetSettings]:
         """Its own settings and those of its queue."""
-        queue = self._told.inventory.twin(thing)
-        headed = [(thing, "")] if queue is None else [(thing, ""), (queue, f"Queue of {queue.device}")]
+        queue = self._told.inventory.twin(device)
+        headed = [(device, "")] if queue is None else [(device, ""), (queue, f"Queue of {queue.device}")]
         return [
             TargetSettings(
                 target=str(one.target),
@@ -152,21 +152,21 @@ class HostScreen(ListDetailScreen):
         if selected is None or selected == self._shown:
             return
         self._shown = selected
-        thing = self._told.inventory.find(selected)
-        parts = able_first(self._parts(thing)) if thing is not None else ()
+        device = self._told.inventory.find(selected)
+        parts = able_first(self._parts(device)) if device is not None else ()
         self.panel.show(parts, of=selected)
-        self.show_title(thing, selected)
+        self.show_title(device, selected)
         self.query_one(FactsPane).show(
-            (*problems_at(self._told.inventory, selected), *self._known_of(thing, parts)), anew=True
+            (*problems_at(self._told.inventory, selected), *self._known_of(device, parts)), anew=True
         )
         self.say_beside()
 
-    def _known_of(self, thing: Thing | None, parts: tuple[TargetSettings, ...]) -> tuple[Facts, ...]:
-        if thing is None:
+    def _known_of(self, device: Thing | None, parts: tuple[TargetSettings, ...]) -> tuple[Facts, ...]:
+        if device is None:
             return ()
-        places = {name_of(thing), *addresses(self._told.inventory, thing)}
+        places = {name_of(device), *addresses(self._told.inventory, device)}
         labels = {setting.label for part in parts for setting in part.settings}
-        return (*self._outlook.found_at(self._host, places), *facts(thing, told=labels))
+        return (*self._outlook.found_at(self._host, places), *facts(device, told=labels))
 
     def leave_list(self) -> None:
         """To the hosts."""

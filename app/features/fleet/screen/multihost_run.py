@@ -116,8 +116,8 @@ class MultiHostRunController(BackgroundWork):
             if bench.folder is None:
                 self.trouble = "There is no session on disk in which it could be kept, so nothing was begun."
                 return
-            words = (f"--profile={self.profile}", *self._size(), "--", self.target)
-            async with self._fleet.reach(self.hosts, words) as reach:
+            parts = (f"--profile={self.profile}", *self._size(), "--", self.target)
+            async with self._fleet.reach(self.hosts, parts) as reach:
                 folder = JointFolder(bench.folder, self.hosts)
                 with contextlib.closing(folder):
                     self.conductor = Coordinator(reach, folder, self.hosts, say=self._say, lease_s=LEASE_S)

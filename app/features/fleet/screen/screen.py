@@ -133,7 +133,7 @@ class HostsScreen(WorkbenchScreen):
         app = self.workbench_app
         hosts = tuple(host for host in fleet.hosts if host in self._marked)
         there = plural(len(hosts), "host")
-        choices = tuple(ChoiceItem(value=name, label=name, help=one.title) for name, one in PROFILES.items())
+        choices = tuple(ChoiceItem(value=name, label=name, help=profile.title) for name, profile in PROFILES.items())
         name = await app.push_screen_wait(ChoiceDialog(f"Workload on {there}", choices, app.options.profile))
         if name is None:
             return
@@ -146,14 +146,14 @@ class HostsScreen(WorkbenchScreen):
         if job.writes and not is_path(target):
             self.say("No device is written over on other hosts: name a folder for a workload that writes.")
             return
-        told = "A scratch file is made there and removed afterwards." if is_path(target) else "Nothing is written."
+        text = "A scratch file is made there and removed afterwards." if is_path(target) else "Nothing is written."
         question = QuestionDialog(
             f"Measure on {target} of {there} at once?",
             (
                 KeyedAnswer(key="s", label="Start", value="start"),
                 KeyedAnswer(key="escape", label="Leave it", value="leave"),
             ),
-            f"{name}: {job.describe()}. {told}",
+            f"{name}: {job.describe()}. {text}",
         )
         if await app.push_screen_wait(question) == "start":
             app.background[JOINT] = joint = MultiHostRunController(app, fleet, hosts, name, target)
@@ -200,8 +200,8 @@ class HostsScreen(WorkbenchScreen):
         self._drawing = False
         if not self.app.is_running or not self.query("#hosts"):
             return  # on the way out
-        told, untouched = render.rows(self._outlook.table()), self.table.cursor == self._first
-        rows = tuple(replace(row, marked=True) if row.key in self._marked else row for row in told)
+        table_rows, untouched = render.rows(self._outlook.table()), self.table.cursor == self._first
+        rows = tuple(replace(row, marked=True) if row.key in self._marked else row for row in table_rows)
         self.table.rows = rows
         if untouched and rows:  # until somebody moves it the cursor is on the first, which is what is worst by now
             self.table.cursor = rows[0].key

@@ -49,19 +49,19 @@ async def ssh_options(host: Host) -> tuple[str, ...]:
     """The options for the ssh of this machine. Raises ToolMissingError where there is none."""
     # The same ssh as is called then: the user's own PATH names it.
     done = await host.run(Command(argv=("ssh", "-V"), timeout=10, env={**os.environ, "LC_ALL": "C"}))
-    told = re.search(r"OpenSSH_(\d{1,3})\.(\d{1,3})", done.stderr + done.stdout)
-    version = (0, 0) if told is None else (int(told[1]), int(told[2]))
+    match = re.search(r"OpenSSH_(\d{1,3})\.(\d{1,3})", done.stderr + done.stdout)
+    version = (0, 0) if match is None else (int(match[1]), int(match[2]))
     return (*OPTIONS, *(option for since, options in _NEWER if version >= since for option in options))
 
 
-def remote_line(words: Sequence[str]) -> str:
+def remote_line(parts: Sequence[str]) -> str:
     """What sshd gives to the login shell there: ssh(1) has no way round that shell, so each word is quoted for it.
 
     This is the one place that decides what `PROGRAM` means on a host. It stays one line: csh takes no other.
     """
-    if words[0] == PROGRAM:
-        words = ("/bin/sh", "-c", _CALLED, *words)
-    return " ".join(map(shlex.quote, words))
+    if parts[0] == PROGRAM:
+        parts = ("/bin/sh", "-c", _CALLED, *parts)
+    return " ".join(map(shlex.quote, parts))
 
 
 def ssh_argv(host: str, command: Sequence[str], options: Sequence[str] = OPTIONS) -> tuple[str, ...]:

@@ -36,7 +36,7 @@ _NO_PROGRAM = (126, 127)
 def ssh_fault(status: int | None, said: str) -> SshFault | None:
     """Why nothing ran there; None where something did. `said`: what came on standard error."""
     if status == _BY_ITSELF:
-        return next((fault for fault, words in _SAID if re.search(words, said)), SshFault.UNREACHABLE)
+        return next((fault for fault, text in _SAID if re.search(text, said)), SshFault.UNREACHABLE)
     if status in _NO_PROGRAM or (status and re.search(r"[Cc]ommand not found", said)):
         return SshFault.ABSENT
     return None

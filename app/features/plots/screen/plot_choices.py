@@ -56,25 +56,25 @@ def everywhere_key(run: PlacedRun) -> str:
 
 def offers(origin: ExploreOrigin, bench: Workbench) -> tuple[ExploreOffer, ...]:
     """All there is to look at, what is shown first at the head: what is marked, else what the run belongs to."""
-    found: list[ExploreOffer] = []
+    matches: list[ExploreOffer] = []
     session, cursor = origin.session, origin.cursor
     baseline = _baseline(session, origin.folder)
     if origin.marked:
-        found.append(_of_runs(tuple(origin.marked), baseline, "marked: "))
+        matches.append(_of_runs(tuple(origin.marked), baseline, "marked: "))
     if cursor is not None:
         mark = cursor.run.start.mark
         record = None if mark is None else session.experiment(mark.experiment)
-        found += [_of_experiment(record, session, origin.folder)] if record is not None else []
-    found += [_of_sweep(session, origin.folder)] if session.sweep is not None else []
+        matches += [_of_experiment(record, session, origin.folder)] if record is not None else []
+    matches += [_of_sweep(session, origin.folder)] if session.sweep is not None else []
     if cursor is not None:
         alone = _of_runs((cursor,), baseline, "")
         in_sweep = session.sweep is not None and any(end.run == cursor.run.id for end in session.sweep.ended)
-        found.insert(len(found) - (session.sweep is not None and not in_sweep), alone)
-        found.append(_everywhere(cursor, bench))
-    found += [_of_experiment(experiment, session, origin.folder) for experiment in session.experiments]
-    known = {one.key: one for one in reversed(found)}
-    ordered = [known[key] for key in dict.fromkeys(one.key for one in found)]
-    return tuple(sorted(ordered, key=lambda one: one.key != origin.first)) if origin.first else tuple(ordered)
+        matches.insert(len(matches) - (session.sweep is not None and not in_sweep), alone)
+        matches.append(_everywhere(cursor, bench))
+    matches += [_of_experiment(experiment, session, origin.folder) for experiment in session.experiments]
+    known = {offer.key: offer for offer in reversed(matches)}
+    ordered = [known[key] for key in dict.fromkeys(offer.key for offer in matches)]
+    return tuple(sorted(ordered, key=lambda offer: offer.key != origin.first)) if origin.first else tuple(ordered)
 
 
 def _baseline(session: Session, folder: Path) -> PlacedRun | None:
@@ -127,9 +127,9 @@ def _all_sessions(run: PlacedRun, bench: Workbench, *, baseline: bool) -> PlotSe
     also = () if bench.folder is None else (LoadedSession(folder=bench.folder, session=bench.session, passed_over=0),)
     runs = known_runs(bench.paths, also=also).runs
     name = f"{run.folder.name}/{run.run.id}"
-    last = next((one for one in runs if one.name == name), None)
+    last = next((run for run in runs if run.name == name), None)
     if last is None:
         return None
     held = None if bench.folder is None else f"{bench.folder.name}/{bench.session.baseline}"
-    beneath = next((one for one in runs if one.name == held), None) if baseline else None
+    beneath = next((run for run in runs if run.name == held), None) if baseline else None
     return all_sessions(last, runs, bench.paths.sessions, also, beneath)

@@ -218,11 +218,11 @@ class ExploreScreen(WorkbenchScreen):
         """`[p percentiles] i histogram ...`; those without data are dim."""
         parts: list[tuple[str, str] | str] = []
         for kind, key in KEYS.items():
-            words = f"[{key} {kind.value}]" if kind is chosen else f" {key} {kind.value}"
+            text = f"[{key} {kind.value}]" if kind is chosen else f" {key} {kind.value}"
             style = (
                 "bold $text-accent" if kind is chosen else "$text-disabled" if kind in self._empty else "$foreground"
             )
-            parts += [(words, style), "" if kind is chosen else " "]
+            parts += [(text, style), "" if kind is chosen else " "]
         return Content.assemble(*parts)
 
     def _pictures(self, subject: PlotSelection, kinds: Sequence[StaticPlotKind], wish: PlotOptions) -> None:
@@ -235,12 +235,12 @@ class ExploreScreen(WorkbenchScreen):
     ) -> None:
         if not self.there or subject is not self._subject or kinds[0] is not self._kind:
             return
-        for view, one in zip(("#explore-main", "#explore-second", "#explore-third"), made, strict=False):
-            self.query_one(view, StaticPlotView).show(one)
+        for view, plot in zip(("#explore-main", "#explore-second", "#explore-third"), made, strict=False):
+            self.query_one(view, StaticPlotView).show(plot)
         note = made[0].why if made[0].data is not None else ""
         differs = differing_words(subject) if self.has_class("-figures") or not subject.verdict else ""
-        words = clean(" ".join(filter(None, (subject.verdict, note, differs))))
-        self.query_one("#explore-words", Static).update(shorten(words, max(1, self.size.width - 4)))
+        text = clean(" ".join(filter(None, (subject.verdict, note, differs))))
+        self.query_one("#explore-words", Static).update(shorten(text, max(1, self.size.width - 4)))
 
     def _intervals(self, placed: PlacedRun) -> Sequence[Sample]:
         """Read once, and never while something is measured."""
@@ -331,7 +331,7 @@ class ExploreScreen(WorkbenchScreen):
         self.app.push_screen(dialog, self._chosen)
 
     def _chosen(self, key: str | None) -> None:
-        offer = next((one for one in self._offers if one.key == key), None)
+        offer = next((offer for offer in self._offers if offer.key == key), None)
         if offer is not None:
             self._kind = self._before = None
             self._take_offer(offer)

@@ -87,13 +87,13 @@ def escape(raw: str, limit: int = LONGEST) -> Svg:
 
 def tag(name: str, /, *inner: Svg, **attributes: str | float | None) -> Svg:
     """An element around parts that are elements already; `class_` is `class`, `text_anchor` is `text-anchor`."""
-    told = "".join(
+    output = "".join(
         f' {key.rstrip("_").replace("_", "-")}="{_value(value)}"'
         for key, value in attributes.items()
         if value is not None
     )
     content = "".join(inner)
-    return Svg(f"<{name}{told}>{content}</{name}>" if content else f"<{name}{told}/>")
+    return Svg(f"<{name}{output}>{content}</{name}>" if content else f"<{name}{output}/>")
 
 
 def text(words: str, x: float, y: float, kind: str = "", *, anchor: str | None = None, style: str | None = None) -> Svg:
@@ -113,15 +113,15 @@ def rect(x: float, y: float, width: float, height: float, kind: str, *, fill: st
 
 def path(points: Iterable[tuple[float, float] | None], kind: str) -> Svg:
     """Straight pieces from point to point; None interrupts. "" without points."""
-    told: list[str] = []
+    lines: list[str] = []
     pen = "M"
     for point in points:
         if point is None:
             pen = "M"
             continue
-        told.append(f"{pen}{_number(point[0])} {_number(point[1])}")
+        lines.append(f"{pen}{_number(point[0])} {_number(point[1])}")
         pen = "L"
-    return tag("path", class_=kind, d="".join(told)) if told else Svg("")
+    return tag("path", class_=kind, d="".join(lines)) if lines else Svg("")
 
 
 def shortened(words: str, characters: int) -> str:
@@ -131,14 +131,14 @@ def shortened(words: str, characters: int) -> str:
 
 def wrapped(words: str, characters: int, lines: int) -> tuple[str, ...]:
     """The words on at most so many lines, broken at blanks where possible."""
-    found: list[str] = []
+    matches: list[str] = []
     rest = clean(words, 400)
-    while rest and len(found) < lines - 1 and len(rest) > characters:
+    while rest and len(matches) < lines - 1 and len(rest) > characters:
         cut = rest.rfind(" ", 0, characters + 1)
         cut = cut if cut > 0 else characters
-        found.append(rest[:cut].rstrip())
+        matches.append(rest[:cut].rstrip())
         rest = rest[cut:].lstrip()
-    return (*found, shortened(rest, characters)) if rest else tuple(found)
+    return (*matches, shortened(rest, characters)) if rest else tuple(matches)
 
 
 def _value(value: str | float) -> str:
@@ -168,7 +168,7 @@ LETTER = 6.3
 def framed(graph: Graph, height: float, *parts: Svg, standalone: bool, width: float = WIDTH) -> Svg:
     """The whole picture; one that stands alone brings its colours along."""
     edge = _EDGE if standalone else 0
-    told = [
+    svgs = [
         tag("title", escape(graph.title), id=f"{graph.key}-t"),
         tag("desc", escape(graph.about), id=f"{graph.key}-d"),
     ]
@@ -180,11 +180,11 @@ def framed(graph: Graph, height: float, *parts: Svg, standalone: bool, width: fl
     alone: dict[str, str | float] = {}
     if standalone:
         alone = {"xmlns": "http://www.w3.org/2000/svg", "width": whole[0], "height": whole[1]}
-        told.append(tag("style", Svg(variables("svg.graph")), Svg(graph_css())))
-        told.append(tag("rect", fill="var(--paper)", x=-edge, y=-edge, width=whole[0], height=whole[1]))
+        svgs.append(tag("style", Svg(variables("svg.graph")), Svg(graph_css())))
+        svgs.append(tag("rect", fill="var(--paper)", x=-edge, y=-edge, width=whole[0], height=whole[1]))
     return tag(
         "svg",
-        *told,
+        *svgs,
         *heading,
         *parts,
         class_="graph",

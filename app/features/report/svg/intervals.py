@@ -31,8 +31,8 @@ def interval_svg(graph: IntervalGraph, *, standalone: bool = False) -> Svg:
 
 
 def _values(graph: IntervalGraph) -> list[float]:
-    found = [value for row in graph.rows for value in (row.mean, row.low, row.high) if value is not None]
-    return found if graph.threshold is None else [*found, -2 * graph.threshold, 2 * graph.threshold]
+    numbers = [value for row in graph.rows for value in (row.mean, row.low, row.high) if value is not None]
+    return numbers if graph.threshold is None else [*numbers, -2 * graph.threshold, 2 * graph.threshold]
 
 
 def _label(graph: IntervalGraph, scale: Scale, mark: float) -> str:

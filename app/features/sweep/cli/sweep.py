@@ -136,10 +136,10 @@ def _with_arrays(plan: SweepPlan, options: _SweepOptions) -> SweepPlan:
     return with_drives(plan, drives=drives, members=members, pool=pool) if drives or members or pool else plan
 
 
-def _targets(words: tuple[str, ...], measured: str) -> dict[str, str]:
+def _targets(parts: tuple[str, ...], measured: str) -> dict[str, str]:
     """Addresses by role, "" to leave one out; without a role it is what is measured. Raises InvalidValueError."""
-    found: dict[str, str] = {}
-    for word in words:
+    matches: dict[str, str] = {}
+    for word in parts:
         role, equals, address = (part.strip() for part in word.partition("="))
         if not equals:
             role, address = measured, role
@@ -147,8 +147,8 @@ def _targets(words: tuple[str, ...], measured: str) -> dict[str, str]:
             raise InvalidValueError(
                 f"--target wants ROLE=ADDRESS, not {clean(word, 60)!r}.", hint="For example: array=md:md0"
             )
-        found[role] = address
-    return found
+        matches[role] = address
+    return matches
 
 
 def _list(as_json: bool) -> int:
@@ -188,8 +188,8 @@ async def _plan_and_go(
     if options.dry_run:
         if options.as_json:
             noise = {column: noise_json(known) for column, known in surveyed.noise.items()}
-            told = {"sweep": design_json(surveyed.design), "refused": list(surveyed.refused), "noise": noise}
-            print_json(dry_run=True, **told)
+            fields = {"sweep": design_json(surveyed.design), "refused": list(surveyed.refused), "noise": noise}
+            print_json(dry_run=True, **fields)
         else:
             lines(plan_lines(surveyed, _speed(bench)))
             if options.order:

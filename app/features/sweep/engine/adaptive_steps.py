@@ -68,10 +68,14 @@ def _curve(record: SweepRecord, ladder: RateSeries, known: Runs) -> SweepExtende
     """The next rates of each set-up's curve; None when all are complete."""
     repeats, random = max(LEAST_RUNS, record.design.repeats), _random(record)
     wanted: list[SweepCell] = []
-    for one in search(record, known):
-        if one.plateau is not None and one.best is not None and _still_possible(record, one.cell):
-            percents = next_percents(rate_points(record, one.cell, known), ladder, repeats, random)
-            wanted += [rate_cell(one, percent) for percent in percents]
+    for saturation_result in search(record, known):
+        if (
+            saturation_result.plateau is not None
+            and saturation_result.best is not None
+            and _still_possible(record, saturation_result.cell)
+        ):
+            percents = next_percents(rate_points(record, saturation_result.cell, known), ladder, repeats, random)
+            wanted += [rate_cell(saturation_result, percent) for percent in percents]
     return _extended(record, Purpose.LOAD, wanted)
 
 
@@ -97,7 +101,7 @@ def _random(record: SweepRecord) -> Random:
 
 def _still_possible(record: SweepRecord, cell: SweepCell) -> bool:
     """Whether a cell can be measured at the end: no feature that is active by then was to be absent."""
-    return set(cell.needs) == {feature for one in record.design.cells for feature in one.needs}
+    return set(cell.needs) == {feature for cell in record.design.cells for feature in cell.needs}
 
 
 def _last(record: SweepRecord) -> tuple[int, int]:

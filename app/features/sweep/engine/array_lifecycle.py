@@ -113,8 +113,8 @@ class ArrayLifecycle:
             raise DeviceGoneError("No array of the sweep stands.", hint="Go on with `raidbench sweep --resume`.")
         if present.failure is not None:
             raise present.failure
-        own = {one.key: one.value for one in cell.settings if one.target.backend == MADE}
-        others = tuple(one for one in cell.settings if one.target.backend != MADE)
+        own = {assignment.key: assignment.value for assignment in cell.settings if assignment.target.backend == MADE}
+        others = tuple(assignment for assignment in cell.settings if assignment.target.backend != MADE)
         if missing := own.keys() - present.births.keys():
             raise InvalidValueError(f"{present.found.target} has no setting {clean(', '.join(sorted(missing)), 60)}.")
         made = tuple(
@@ -153,7 +153,7 @@ class ArrayLifecycle:
         )
         try:
             plan = await plan_array(bench.hardware.machine, wish, assume_clean=making.assume_clean)
-            found = await bench.arrays.create(plan, assume_clean=making.assume_clean, typed=making.word_of(array))
+            match = await bench.arrays.create(plan, assume_clean=making.assume_clean, typed=making.word_of(array))
         except (InvalidValueError, ToolFailedError) as error:
             if bench.arrays.made_here.entry(wish.name) is not None:
                 raise ArrayMismatchError(error.message, hint=error.hint, evidence=error.evidence) from error
@@ -163,21 +163,21 @@ class ArrayLifecycle:
         await bench.hardware.probe()
         failure: RaidbenchError | None = None
         births: Mapping[str, Assignment] = {}
-        self._present = _Present(standing=standing, found=found, births=births, failure=None)
+        self._present = _Present(standing=standing, found=match, births=births, failure=None)
         try:
-            if wrong := [words for key, words in found.differs.items() if key in making.policies]:
+            if wrong := [text for key, text in match.differs.items() if key in making.policies]:
                 raise NotPreparedError(" ".join(wrong))
-            await prepare(bench, found, array, self._stop, assume_clean=making.assume_clean)
-            births = await self._births(found)
+            await prepare(bench, match, array, self._stop, assume_clean=making.assume_clean)
+            births = await self._births(match)
         except (StorageError, DeviceGoneError):
             raise
         except RaidbenchError as error:
             failure = RaidbenchError(f"{array_words(array)}: {error.message}", hint=error.hint, evidence=error.evidence)
-        self._present = _Present(standing=standing, found=found, births=births, failure=failure)
+        self._present = _Present(standing=standing, found=match, births=births, failure=failure)
 
     async def _stand_alone(self, standing: Standing, drive: Candidate) -> None:
         """Have a drive measured as it is, without an array."""
-        found = ArrayMatch(
+        match = ArrayMatch(
             standing=ArrayMatchState.WHOLE,
             words=f"{drive.place} is measured as it is.",
             target=drive.drive,
@@ -186,12 +186,12 @@ class ArrayLifecycle:
         failure: RaidbenchError | None = None
         births: Mapping[str, Assignment] = {}
         try:
-            births = await self._births(found)
+            births = await self._births(match)
         except (StorageError, DeviceGoneError):
             raise
         except RaidbenchError as error:
             failure = error
-        self._present = _Present(standing=standing, found=found, births=births, failure=failure, alone=True)
+        self._present = _Present(standing=standing, found=match, births=births, failure=failure, alone=True)
 
     async def _drives(self, making: SweepArrays) -> tuple[Candidate, ...]:
         """The drives of the sweep as they are now. Raises ArrayEndsSweepError where one is not as it was confirmed."""
@@ -204,24 +204,31 @@ class ArrayLifecycle:
         except RaidbenchError as error:
             raise ArrayMismatchError(error.message, hint=error.hint) from error
 
-    async def _births(self, found: ArrayMatch) -> Mapping[str, Assignment]:
+    async def _births(self, match: ArrayMatch) -> Mapping[str, Assignment]:
         """What every setting that the sweep touches is on the array that was just made."""
         bench, record = self._bench, self._bench.session.sweep
         cells = () if record is None else record.cells
-        wanted = {one.key: one.value for cell in cells for one in cell.settings if one.target.backend == MADE}
-        thing = None if found.target is None else bench.session.inventory.find(str(found.target))
-        if not wanted or thing is None:
+        wanted = {
+            assignment.key: assignment.value
+            for cell in cells
+            for assignment in cell.settings
+            if assignment.target.backend == MADE
+        }
+        device = None if match.target is None else bench.session.inventory.find(str(match.target))
+        if not wanted or device is None:
             return {}
-        twin = bench.session.inventory.twin(thing)
+        twin = bench.session.inventory.twin(device)
         births: dict[str, Assignment] = {}
-        for target in (thing.target, *(() if twin is None else (twin.target,))):
+        for target in (device.target, *(() if twin is None else (twin.target,))):
             declared = {setting.key: setting for setting in bench.hardware.settings(target)}
             readings = await bench.hardware.read(target)
             for key in wanted.keys() & readings.keys() & declared.keys() - births.keys():
                 now, setting = readings[key].now, declared[key]
                 if now is None or setting.effect is not Effect.AT_ONCE:
                     raise InvalidValueError(f"{key} of {target} cannot be flipped in place.")
-                for value in {one.value for cell in cells for one in cell.settings if one.key == key}:
+                for value in {
+                    assignment.value for cell in cells for assignment in cell.settings if assignment.key == key
+                }:
                     legal(setting, readings[key], value)
                 births[key] = Assignment(target=target, key=key, value=now)
         return births
@@ -256,11 +263,11 @@ class ArrayLifecycle:
         """Settle what was cut short, and delete what is whole. Raises RefusedError for what is not known to be ours."""
         bench, name = self._bench, entry.array.name
         if entry.stage is not ArrayStage.MADE:
-            found = await bench.arrays.settle(entry, remove=True)
-            if found.standing is ArrayMatchState.ABSENT:
+            match = await bench.arrays.settle(entry, remove=True)
+            if match.standing is ArrayMatchState.ABSENT:
                 return
-            if found.standing is not ArrayMatchState.WHOLE:
-                raise RefusedError(found.words, hint="`raidbench recover` shows it.")
+            if match.standing is not ArrayMatchState.WHOLE:
+                raise RefusedError(match.words, hint="`raidbench recover` shows it.")
         await bench.arrays.delete(name, typed=name)
         await bench.hardware.probe()
 
@@ -283,11 +290,11 @@ def _same(there: tuple[Candidate, ...], drive: SweepDrive) -> Candidate:
     """A drive of the sweep as it is now. Raises DeviceGoneError, RefusedError."""
     called = clean(drive.serial or drive.place, 80)
     own = [
-        one
-        for one in there
-        if (one.serial, one.size_bytes) == (drive.serial, drive.size_bytes)
-        and (drive.serial is not None or one.place == drive.place)
-        and (drive.wwn is None or (one.identity is not None and one.identity.wwn == drive.wwn))
+        candidate
+        for candidate in there
+        if (candidate.serial, candidate.size_bytes) == (drive.serial, drive.size_bytes)
+        and (drive.serial is not None or candidate.place == drive.place)
+        and (drive.wwn is None or (candidate.identity is not None and candidate.identity.wwn == drive.wwn))
     ]
     if len(own) != 1:
         what = "is not there" if not own else f"is several: {', '.join(one.place for one in own[:3])}"

@@ -40,35 +40,35 @@ class NotPreparedError(RaidbenchError):
 
 
 async def prepare(
-    bench: Workbench, found: ArrayMatch, array: SweepArray, stop: asyncio.Event, *, assume_clean: bool
+    bench: Workbench, match: ArrayMatch, array: SweepArray, stop: asyncio.Event, *, assume_clean: bool
 ) -> None:
     """Return when it may be measured, or somebody stops the sweep.
 
     Raises NotPreparedError with the reason why it may not, and what measuring raises.
     """
-    await wait_until_whole(bench, found, stop)
+    await wait_until_whole(bench, match, stop)
     if not assume_clean or stop.is_set():
         return
-    await _write_all(bench, found, array)
+    await _write_all(bench, match, array)
     if array.level not in PARITY or stop.is_set():
         return
-    checked = [one for one in _parts(bench, found) if one.level in PARITY]
+    checked = [array for array in _parts(bench, match) if array.level in PARITY]
     if not checked:
         raise NotPreparedError("No array with parity was found to be checked.")
     for part in checked:
         await _backend(bench, part).begin_check(part.target)
-    await wait_until_whole(bench, found, stop)
+    await wait_until_whole(bench, match, stop)
     if stop.is_set():
         return
     for part in checked:
         wrong = await _backend(bench, part).mismatches(part.target)
         if wrong != 0:
-            told = "does not tell its mismatch_cnt" if wrong is None else f"has a mismatch_cnt of {wrong}"
-            raise NotPreparedError(f"{part.target} {told} after a pass over all of it: its parity is not right.")
-    bench.note(f"Parity of {found.target} is right: mismatch_cnt 0.")
+            text = "does not tell its mismatch_cnt" if wrong is None else f"has a mismatch_cnt of {wrong}"
+            raise NotPreparedError(f"{part.target} {text} after a pass over all of it: its parity is not right.")
+    bench.note(f"Parity of {match.target} is right: mismatch_cnt 0.")
 
 
-async def wait_until_whole(bench: Workbench, found: ArrayMatch, stop: asyncio.Event) -> None:
+async def wait_until_whole(bench: Workbench, match: ArrayMatch, stop: asyncio.Event) -> None:
     """Return when nothing is under way in the array and all of it is whole, or somebody stops the sweep.
 
     Raises NotPreparedError for one that is not whole, and that nothing is rebuilding.
@@ -77,9 +77,9 @@ async def wait_until_whole(bench: Workbench, found: ArrayMatch, stop: asyncio.Ev
     idle = 0
     while not stop.is_set():
         await bench.hardware.probe()
-        parts = _parts(bench, found)
+        parts = _parts(bench, match)
         if not parts:
-            raise NotPreparedError(f"{found.device} is not listed as an array.")
+            raise NotPreparedError(f"{match.device} is not listed as an array.")
         busy = [(part, task) for part in parts for task in part.tasks]
         broken = [part for part in parts if part.state in BROKEN]
         if not busy and not broken:
@@ -98,10 +98,10 @@ async def wait_until_whole(bench: Workbench, found: ArrayMatch, stop: asyncio.Ev
                 await stop.wait()
 
 
-async def under_way(bench: Workbench, found: ArrayMatch) -> str:
+async def under_way(bench: Workbench, match: ArrayMatch) -> str:
     """What an array does of its own now, or what is wrong with it, a sentence; "" for nothing."""
     await bench.hardware.probe()
-    for part in _parts(bench, found):
+    for part in _parts(bench, match):
         if part.tasks:
             return f"{part.target} began a {part.tasks[0].kind} meanwhile, so this does not count."
         if part.state in BROKEN:
@@ -109,11 +109,11 @@ async def under_way(bench: Workbench, found: ArrayMatch) -> str:
     return ""
 
 
-def _parts(bench: Workbench, found: ArrayMatch) -> list[Array]:
+def _parts(bench: Workbench, match: ArrayMatch) -> list[Array]:
     """The array, and of a nested one the inner arrays."""
     arrays = {str(array.target): array for array in bench.session.inventory.arrays}
     parts: list[Array] = []
-    waiting = [str(found.target)]
+    waiting = [str(match.target)]
     while waiting:
         part = arrays.pop(waiting.pop(), None)
         if part is not None:
@@ -129,12 +129,12 @@ def _backend(bench: Workbench, part: Array) -> ChecksParity:
     return backend
 
 
-async def _write_all(bench: Workbench, found: ArrayMatch, array: SweepArray) -> None:
+async def _write_all(bench: Workbench, match: ArrayMatch, array: SweepArray) -> None:
     """A pass over the whole array in full stripes, and a second of reads. Raises NotPreparedError."""
     job = Job.from_fields({"rw": "read", "bs": "128k", "iodepth": "8", "runtime": "1s", "ramp": "0s"})
     request = BenchmarkRequest(
-        where=found.device or "",
-        name=str(found.target),
+        where=match.device or "",
+        name=str(match.target),
         job=job,
         fills=1,
         fill_block=array.full_stripe_bytes or FILL_BLOCK,
@@ -144,9 +144,9 @@ async def _write_all(bench: Workbench, found: ArrayMatch, array: SweepArray) -> 
     if ready.refused:
         raise RefusedError(" ".join(ready.refused), hint=ready.hint)
     if ready.found:
-        raise RefusedError(f"Something lies on {found.device}: {clean('; '.join(ready.found), 300)}.")
+        raise RefusedError(f"Something lies on {match.device}: {clean('; '.join(ready.found), 300)}.")
     run = await bench.jobs.measure(ready, confirm=ready.confirm_text)
     if run.figures.status is RunStatus.FAILED:
         raise NotPreparedError(f"The pass over all of it failed: {run.figures.reason or 'no reason given'}.")
     if run.figures.status is RunStatus.OK and run.figures.filled_bytes < (ready.size or 1):
-        raise StorageError(f"Only {run.figures.filled_bytes} of {ready.size} bytes of {found.device} were written.")
+        raise StorageError(f"Only {run.figures.filled_bytes} of {ready.size} bytes of {match.device} were written.")

@@ -33,29 +33,29 @@ def leaders(record: SweepRecord, ranked: Sequence[CellResult], known: Runs) -> t
     # The best was picked by its figures, so it is not these few comparisons that chance had, but those of all pairs.
     held = corrected(direct, share=share)
     tied = (
-        one.cell.id
-        for one, judgement in zip(others, held, strict=True)
-        if not (_behind(one, ranked) or (judgement is not None and judgement.verdict in WORSE))
+        cell_result.cell.id
+        for cell_result, judgement in zip(others, held, strict=True)
+        if not (_behind(cell_result, ranked) or (judgement is not None and judgement.verdict in WORSE))
     )
     return (best.cell.id, *tied)
 
 
 def _in_turn(
-    record: SweepRecord, best: CellResult, one: CellResult, known: Runs, strictest: float
+    record: SweepRecord, best: CellResult, cell_result: CellResult, known: Runs, strictest: float
 ) -> VerdictResult | None:
     """Return the verdict on a cell against the best.
 
     None where they were not measured in the same rounds, and where a device with two speeds would go the same way in so
     few of them.
     """
-    a, b = (values_by_turn(record, each.cell.id, known, Purpose.SCREEN) for each in (best, one))
+    a, b = (values_by_turn(record, each.cell.id, known, Purpose.SCREEN) for each in (best, cell_result))
     both = [turn for turn in a if turn in b]
-    if best.cell.block != one.cell.block or len(both) < 2:
+    if best.cell.block != cell_result.cell.block or len(both) < 2:
         return None
     if len(both) < pairs_needed(strictest):
         return None
     higher = record.design.rank is not Rank.P99
-    found = judge(
+    verdict_result = judge(
         [a[turn] for turn in both],
         [b[turn] for turn in both],
         interleaved=True,
@@ -63,29 +63,39 @@ def _in_turn(
         threshold=threshold_of(record),
         strictest=strictest,
     )
-    return weighed(found, (run for each in (best, one) for run in runs_of_cell(record, known, each.cell.id)))
+    return weighed(
+        verdict_result, (run for each in (best, cell_result) for run in runs_of_cell(record, known, each.cell.id))
+    )
 
 
-def _behind(one: CellResult, cells: Sequence[CellResult]) -> bool:
+def _behind(cell_result: CellResult, cells: Sequence[CellResult]) -> bool:
     """Whether it is shown to be worse than its baseline, than what has it for one, or than what shares it."""
-    if one.judgement is not None and one.judgement.verdict in WORSE:
+    if cell_result.judgement is not None and cell_result.judgement.verdict in WORSE:
         return True
     return any(
-        (other.cell.against == one.cell.id and other.judgement is not None and other.judgement.verdict in BETTER)
-        or (one.cell.against is not None and other.cell.against == one.cell.against and _apart(other, one, cells))
+        (
+            other.cell.against == cell_result.cell.id
+            and other.judgement is not None
+            and other.judgement.verdict in BETTER
+        )
+        or (
+            cell_result.cell.against is not None
+            and other.cell.against == cell_result.cell.against
+            and _apart(other, cell_result, cells)
+        )
         for other in cells
     )
 
 
-def _apart(ahead: CellResult, one: CellResult, ranked: Sequence[CellResult]) -> bool:
+def _apart(ahead: CellResult, cell_result: CellResult, ranked: Sequence[CellResult]) -> bool:
     """Whether what is ranked before it was judged as it was, by an interval that has nothing in common with its own.
 
     Of cells that were measured in the same rounds those are compared, which says more.
     """
-    a, b = ahead.judgement, one.judgement
+    a, b = ahead.judgement, cell_result.judgement
     if a is None or b is None or not (a.decided and b.decided) or a.interval is None or b.interval is None:
         return False
-    if (a.interleaved and b.interleaved) or ranked.index(ahead) >= ranked.index(one):
+    if (a.interleaved and b.interleaved) or ranked.index(ahead) >= ranked.index(cell_result):
         return False
     return a.interval.low > b.interval.high or b.interval.low > a.interval.high
 
@@ -113,13 +123,16 @@ def confirmations(record: SweepRecord, known: Runs, shown: Collection[str] = ())
     `shown`: ids of cells that the matrix has shown to differ. What confirms one of them says nothing that was not said,
     and takes nothing from the share of false verdicts; the others have theirs together (Holm).
     """
-    found = tuple(_winners(record, known))
-    open_ones = [one for one in found if one.winner.id not in shown]
+    winners = tuple(_winners(record, known))
+    open_ones = [winner for winner in winners if winner.winner.id not in shown]
     level = shares(record.design).confirmation
-    rest = [_fresh(record, one, known, level=level, strictest=level / len(open_ones)) for one in open_ones]
+    rest = [_fresh(record, winner, known, level=level, strictest=level / len(open_ones)) for winner in open_ones]
     held_together = corrected(rest)
-    held = {one.winner.id: judgement for one, judgement in zip(open_ones, held_together, strict=True)}
-    return _with(found, [held[one.winner.id] if one.winner.id in held else _fresh(record, one, known) for one in found])
+    held = {winner.winner.id: judgement for winner, judgement in zip(open_ones, held_together, strict=True)}
+    return _with(
+        winners,
+        [held[winner.winner.id] if winner.winner.id in held else _fresh(record, winner, known) for winner in winners],
+    )
 
 
 def _winners(record: SweepRecord, known: Runs) -> Iterator[ConfirmedWinner]:
@@ -147,13 +160,13 @@ def _pairs(record: SweepRecord, winner: SweepCell, known: Runs) -> tuple[list[fl
 
 def _fresh(
     record: SweepRecord,
-    one: ConfirmedWinner,
+    winner: ConfirmedWinner,
     known: Runs,
     *,
     level: float = LEVEL,
     strictest: float | None = None,
 ) -> VerdictResult | None:
-    a, b = _pairs(record, one.winner, known)
+    a, b = _pairs(record, winner.winner, known)
     if len(a) < 2:
         return None
     judgement = judge(
@@ -166,7 +179,9 @@ def _fresh(
         strictest=strictest,
         sees_slow_runs=False,
     )
-    if any(step.purpose is Purpose.CONFIRM and step.cell in (one.winner.id, one.baseline.id) for step in record.todo):
+    if any(
+        step.purpose is Purpose.CONFIRM and step.cell in (winner.winner.id, winner.baseline.id) for step in record.todo
+    ):
         judgement = replace(
             judgement,
             verdict=Verdict.NOT_DECIDED,
@@ -174,9 +189,11 @@ def _fresh(
             wanted=PlannedCount(number=record.design.pairs),
             further_pairs=None,
         )
-    runs = (runs_of_cell(record, known, cell.id, confirming=True) for cell in (one.baseline, one.winner))
+    runs = (runs_of_cell(record, known, cell.id, confirming=True) for cell in (winner.baseline, winner.winner))
     return weighed(judgement, (run for each in runs for run in each))
 
 
-def _with(found: Sequence[ConfirmedWinner], judgements: Sequence[VerdictResult | None]) -> tuple[ConfirmedWinner, ...]:
-    return tuple(replace(one, judgement=judgement) for one, judgement in zip(found, judgements, strict=True))
+def _with(
+    winners: Sequence[ConfirmedWinner], judgements: Sequence[VerdictResult | None]
+) -> tuple[ConfirmedWinner, ...]:
+    return tuple(replace(winner, judgement=judgement) for winner, judgement in zip(winners, judgements, strict=True))

@@ -22,8 +22,8 @@ EARLIER = {
 
 def shipped() -> dict[str, Path]:
     """The plans that come with raidbench by name."""
-    found: dict[str, Path] = {}
+    matches: dict[str, Path] = {}
     for folder in FOLDERS:
         for file in sorted(folder.glob("*.toml")):
-            found.setdefault(file.stem, file)
-    return found
+            matches.setdefault(file.stem, file)
+    return matches

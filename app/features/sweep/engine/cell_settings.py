@@ -57,8 +57,8 @@ async def forget(bench: Workbench, record: SweepRecord) -> tuple[str, ...]:
         try:
             if is_active(_controller(bench, feature), feature.name):
                 await bench.restarts.restart(without=feature.name)
-                told = f"The simulated host restarted without {feature.name}, as it was before. A real card keeps it."
-                bench.note(told)
+                text = f"The simulated host restarted without {feature.name}, as it was before. A real card keeps it."
+                bench.note(text)
                 await bench.hardware.probe()
         except RaidbenchError as error:
             left.append(f"{feature.name} is still active on {feature.target}: {error.message}")
@@ -71,8 +71,8 @@ async def forget(bench: Workbench, record: SweepRecord) -> tuple[str, ...]:
 
 
 def _controller(bench: Workbench, feature: NeededFeature) -> Controller | None:
-    thing = bench.session.inventory.find(str(feature.target))
-    return thing if isinstance(thing, Controller) else None
+    device = bench.session.inventory.find(str(feature.target))
+    return device if isinstance(device, Controller) else None
 
 
 # -- waiting until an array that was created again has come to rest ---------------------------------------------------
@@ -91,11 +91,11 @@ async def wait_for_tasks(bench: Workbench, address: str, stop: asyncio.Event) ->
     """
     began = time.monotonic()
     while not stop.is_set():
-        thing = bench.session.inventory.find(address)
-        if not isinstance(thing, Array) or not thing.tasks:
+        device = bench.session.inventory.find(address)
+        if not isinstance(device, Array) or not device.tasks:
             return
         if time.monotonic() - began > LONGEST:
-            raise BlockedError(f"{address} is still busy after 12 h: {thing.tasks[0].kind}.")
+            raise BlockedError(f"{address} is still busy after 12 h: {device.tasks[0].kind}.")
         with contextlib.suppress(TimeoutError):
             async with asyncio.timeout(LOOK_EVERY if bench.host.capabilities.live else 0.2):
                 await stop.wait()
@@ -129,7 +129,9 @@ async def bring(bench: Workbench, wanted: Sequence[Assignment], stop: asyncio.Ev
     if not stop.is_set() and (why := await differing(bench, wanted)):
         raise SettingNotAppliedError(f"{why} after it was set.")
     readings = await _readings(bench, wanted)
-    return tuple(filter(None, (_otherwise(one, readings[one.target][one.key]) for one in wanted)))
+    return tuple(
+        filter(None, (_otherwise(assignment, readings[assignment.target][assignment.key]) for assignment in wanted))
+    )
 
 
 async def differing(bench: Workbench, wanted: Sequence[Assignment]) -> str:
@@ -138,54 +140,60 @@ async def differing(bench: Workbench, wanted: Sequence[Assignment]) -> str:
     A value may read otherwise than it was written (-1 for a default): its plan says so.
     """
     readings = await _readings(bench, wanted)
-    found = []
-    for one in wanted:
-        now = readings[one.target][one.key].now
-        if now == one.value:
+    matches = []
+    for assignment in wanted:
+        now = readings[assignment.target][assignment.key].now
+        if now == assignment.value:
             continue
         with contextlib.suppress(RaidbenchError):
-            change = await bench.hardware.plan(one.target, one.key, one.value)
+            change = await bench.hardware.plan(assignment.target, assignment.key, assignment.value)
             if change.before == change.after:
                 continue
-        found.append(f"{one.key} of {one.target} is {now or 'not readable'}, not {one.value}")
-    return ", ".join(found)
+        matches.append(f"{assignment.key} of {assignment.target} is {now or 'not readable'}, not {assignment.value}")
+    return ", ".join(matches)
 
 
 async def _set_missing(bench: Workbench, wanted: Sequence[Assignment], stop: asyncio.Event) -> None:
     readings = await _readings(bench, wanted)
-    missing = [one for one in wanted if readings[one.target][one.key].now != one.value]
-    for one in await _in_order(bench, sorted(missing, key=lambda each: not each.slow)):
-        change = await bench.hardware.plan(one.target, one.key, one.value)
+    missing = [
+        other_assignment
+        for other_assignment in wanted
+        if readings[other_assignment.target][other_assignment.key].now != other_assignment.value
+    ]
+    for assignment in await _in_order(bench, sorted(missing, key=lambda each: not each.slow)):
+        change = await bench.hardware.plan(assignment.target, assignment.key, assignment.value)
         if change.before == change.after:
             continue
         ended = await bench.changes.apply(change)
         if ended.result != "verified":
-            raise SettingNotAppliedError(f"{change.label} of {one.target} was not set to {one.value}: {_why(ended)}.")
-        if one.slow:
+            raise SettingNotAppliedError(
+                f"{change.label} of {assignment.target} was not set to {assignment.value}: {_why(ended)}."
+            )
+        if assignment.slow:
             await bench.hardware.probe()  # another disk under the old name
-            await wait_for_tasks(bench, str(one.target), stop)
+            await wait_for_tasks(bench, str(assignment.target), stop)
 
 
 async def _in_order(bench: Workbench, wanted: Sequence[Assignment]) -> list[Assignment]:
     """Where a target gets several that are not slow, as its backend plans them as one set: bounds of each other."""
     ordered = list(wanted)
-    for target in dict.fromkeys(one.target for one in wanted):
-        places = [at for at, one in enumerate(ordered) if one.target == target and not one.slow]
+    for target in dict.fromkeys(assignment.target for assignment in wanted):
+        places = [at for at, assignment in enumerate(ordered) if assignment.target == target and not assignment.slow]
         own = {ordered[at].key: ordered[at] for at in places}
         if len(own) < 2:
             continue
-        planned = await bench.hardware.plan_all(target, {key: one.value for key, one in own.items()})
+        planned = await bench.hardware.plan_all(target, {key: assignment.value for key, assignment in own.items()})
         for at, change in zip(places, planned, strict=True):
             ordered[at] = own[change.key]
     return ordered
 
 
-def _otherwise(one: Assignment, reading: Reading) -> str:
+def _otherwise(assignment: Assignment, reading: Reading) -> str:
     """A sentence when another value is in force than the one that is set, "" when it is the same."""
-    if not reading.overruled or reading.effective == one.value:
+    if not reading.overruled or reading.effective == assignment.value:
         return ""
     why = f": {reading.why_effective}" if reading.why_effective else ""
-    return f"{one.key} is {one.value}, but {reading.effective} is in force{why}."
+    return f"{assignment.key} is {assignment.value}, but {reading.effective} is in force{why}."
 
 
 async def restore(bench: Workbench, record: SweepRecord) -> tuple[str, ...]:
@@ -207,9 +215,9 @@ async def restore(bench: Workbench, record: SweepRecord) -> tuple[str, ...]:
                     await wait_for_tasks(bench, str(original.target), asyncio.Event())
             except RaidbenchError as error:
                 hint = f" {error.hint}" if error.hint else ""
-                told = f"{original.key} of {original.target} is not {original.value} again: {error.message}{hint}"
-                left[original] = told
-        again = [one for one in waiting if one in left and not one.slow]
+                text = f"{original.key} of {original.target} is not {original.value} again: {error.message}{hint}"
+                left[original] = text
+        again = [assignment for assignment in waiting if assignment in left and not assignment.slow]
         waiting = again if len(again) < len(waiting) else []  # once the others are back nothing may be in its way
     return (*left.values(), *await _restore_moved(bench, record))
 
@@ -221,7 +229,7 @@ async def _restore_moved(bench: Workbench, record: SweepRecord) -> list[str]:
     to which one of the changes led.
     """
     made = [change for change in bench.session.changes if change.id in record.changes]
-    wanted = {(one.target, one.key) for one in record.design.originals}
+    wanted = {(assignment.target, assignment.key) for assignment in record.design.originals}
     left = []
     for (target, key), (before, led_to) in moved_by(made).items():
         if (target, key) in wanted:
@@ -231,7 +239,7 @@ async def _restore_moved(bench: Workbench, record: SweepRecord) -> list[str]:
             if reading is None or reading.now == before or reading.now not in led_to:
                 continue
             change = await bench.hardware.machine.setter(target).plan(target, key, before)
-            if any(one.change.key in change.moves for one in made):  # two views of one thing
+            if any(record.change.key in change.moves for record in made):  # two views of one thing
                 continue
             ended = await bench.changes.apply(change, undoes=made[-1].id)
             if ended.result != "verified":
@@ -284,8 +292,8 @@ def _in_force(bench: Workbench, record: SweepRecord) -> list[ChangeRecord]:
     return [change for change in bench.changes.undoable() if change.id in record.changes]
 
 
-def _is_of(record: ChangeRecord, one: Assignment) -> bool:
-    return (record.change.target, record.change.key) == (one.target, one.key)
+def _is_of(record: ChangeRecord, assignment: Assignment) -> bool:
+    return (record.change.target, record.change.key) == (assignment.target, assignment.key)
 
 
 async def _put_back(bench: Workbench, original: Assignment, mine: Sequence[ChangeRecord]) -> bool:
@@ -319,19 +327,19 @@ def _taken_back(bench: Workbench, change: ChangeRecord, now: str) -> None:
     bench.changes.journal.outcome(change.id, bench.need_recording(), "restored")
 
 
-async def _read(bench: Workbench, one: Assignment) -> Reading:
-    return (await _readings(bench, [one]))[one.target][one.key]
+async def _read(bench: Workbench, assignment: Assignment) -> Reading:
+    return (await _readings(bench, [assignment]))[assignment.target][assignment.key]
 
 
 async def _readings(bench: Workbench, wanted: Sequence[Assignment]) -> dict[Target, Mapping[str, Reading]]:
     """Every target read once. Raises DeviceGoneError when one lacks a setting that it had."""
-    found: dict[Target, Mapping[str, Reading]] = {}
-    for one in wanted:
-        if one.target not in found:
-            found[one.target] = await bench.hardware.read(one.target)
-        if one.key not in found[one.target]:
-            raise DeviceGoneError(f"{one.target} has no setting {one.key} any more.")
-    return found
+    matches: dict[Target, Mapping[str, Reading]] = {}
+    for assignment in wanted:
+        if assignment.target not in matches:
+            matches[assignment.target] = await bench.hardware.read(assignment.target)
+        if assignment.key not in matches[assignment.target]:
+            raise DeviceGoneError(f"{assignment.target} has no setting {assignment.key} any more.")
+    return matches
 
 
 def _why(ended: ChangeEnded) -> str:

@@ -61,7 +61,7 @@ class LatencyFigure(StrEnum):
 
 def latency(scores: Sequence[RunScore], figure: LatencyFigure) -> LogMeanInterval | None:
     """The figure over the runs; None without a run, and where one of them has too few I/Os for it."""
-    known = [value for one in scores if (value := getattr(one, figure)) is not None and value > 0]
+    known = [value for score in scores if (value := getattr(score, figure)) is not None and value > 0]
     return log_spread(known) if known and len(known) == len(scores) else None
 
 
@@ -74,28 +74,31 @@ def score(run: RunRecord | None) -> RunScore | None:
 
 def score_of(figures: RunResult) -> RunScore | None:
     """The figures in both directions together; None when nothing was measured."""
-    both = [one for one in figures.transfers if one.total_ios]
+    both = [direction_stats for direction_stats in figures.transfers if direction_stats.total_ios]
     if not both:
         return None
     return RunScore(
-        iops=sum(one.iops for one in both),
-        bytes_per_second=sum(one.bytes_per_second for one in both),
-        p99_ns=_slower(one.latency_ns.p99 if one.total_ios >= ENOUGH_FOR_P99 else None for one in both),
+        iops=sum(direction_stats.iops for direction_stats in both),
+        bytes_per_second=sum(direction_stats.bytes_per_second for direction_stats in both),
+        p99_ns=_slower(
+            direction_stats.latency_ns.p99 if direction_stats.total_ios >= ENOUGH_FOR_P99 else None
+            for direction_stats in both
+        ),
         mean_ns=_mean(both),
-        p50_ns=_slower(one.latency_ns.p50 for one in both),
-        p99_9_ns=_slower(one.latency_ns.p99_9 for one in both),
-        ios=sum(one.total_ios for one in both),
+        p50_ns=_slower(direction_stats.latency_ns.p50 for direction_stats in both),
+        p99_9_ns=_slower(direction_stats.latency_ns.p99_9 for direction_stats in both),
+        ios=sum(direction_stats.total_ios for direction_stats in both),
     )
 
 
 def _slower(percentiles: Iterable[int | None]) -> int | None:
     """The largest; None where a direction has none."""
     known = list(percentiles)
-    return None if None in known else max(one for one in known if one is not None)
+    return None if None in known else max(number for number in known if number is not None)
 
 
 def _mean(both: list[DirectionStats]) -> float | None:
-    pairs = [(one.latency_ns.mean, one.total_ios) for one in both]
+    pairs = [(direction_stats.latency_ns.mean, direction_stats.total_ios) for direction_stats in both]
     if any(mean is None for mean, _ in pairs):
         return None
     return sum((mean or 0.0) * count for mean, count in pairs) / sum(count for _, count in pairs)
@@ -117,19 +120,19 @@ def threshold_of(record: SweepRecord) -> float:
 
 def scored_runs(record: SweepRecord, cell: str, known: Runs, *purposes: Purpose) -> list[tuple[Turn, RunScore]]:
     """Scores of a cell's runs by (block of the order, round)."""
-    found = []
+    pairs = []
     for step, run in record.runs_of(cell, *purposes):
         reached = score(known.get(run))
         if reached is not None:
-            found.append(((step.block, step.round), reached))
-    return found
+            pairs.append(((step.block, step.round), reached))
+    return pairs
 
 
 def values_by_turn(record: SweepRecord, cell: str, known: Runs, *purposes: Purpose) -> dict[Turn, float]:
     """What the sweep ranks by, of each run."""
     rank = record.design.rank
     scored = scored_runs(record, cell, known, *purposes)
-    return {place: value for place, one in scored if (value := one.by(rank)) is not None and value > 0}
+    return {place: value for place, score in scored if (value := score.by(rank)) is not None and value > 0}
 
 
 def runs_of_cell(record: SweepRecord, known: Runs, cell: str, *, confirming: bool = False) -> tuple[RunRecord, ...]:

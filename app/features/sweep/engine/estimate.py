@@ -96,9 +96,9 @@ def switches(design: Design) -> tuple[SwitchCount, ...]:
     known = {cell.id: cell for cell in design.cells}
     counts: dict[tuple[str, str], int] = {}
     for before, after in _walk(design.steps, known, design.originals):
-        for one, other in zip(before, after, strict=True):
-            place = (str(one.target), one.key)
-            counts[place] = counts.get(place, 0) + (one.value != other.value)
+        for assignment, other in zip(before, after, strict=True):
+            place = (str(assignment.target), assignment.key)
+            counts[place] = counts.get(place, 0) + (assignment.value != other.value)
     return tuple(
         SwitchCount(setting=original, times=counts.get((str(original.target), original.key), 0))
         for original in design.originals
@@ -111,7 +111,7 @@ def _walk(
     """Settings before and after each change of cell, and back at the end."""
     present = start
     for step in steps:
-        wanted = tuple(one for one in known[step.cell].settings if one.target.backend != MADE)
+        wanted = tuple(assignment for assignment in known[step.cell].settings if assignment.target.backend != MADE)
         yield present, wanted
         present = wanted
     yield present, start
@@ -128,9 +128,9 @@ def _seconds(
     listed = tuple(steps)
     total = sum(_run(known[step.cell], design.rest) for step in listed)
     for before, after in _walk(listed, known, start):
-        for one, other in zip(before, after, strict=True):
-            if one.value != other.value:
-                total += SLOW_SECONDS if one.slow else CHANGE_SECONDS
+        for assignment, other in zip(before, after, strict=True):
+            if assignment.value != other.value:
+                total += SLOW_SECONDS if assignment.slow else CHANGE_SECONDS
     if design.making is not None:
         made = map(design.making.array, makings(listed, known, design.making))
         total += sum(array.making_seconds + array.preparing_seconds + DELETE_SECONDS for array in made)

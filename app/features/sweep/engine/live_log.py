@@ -50,8 +50,8 @@ class LiveWriter:
             if isinstance(event, RunStarted):
                 replace_file(self._file, "", mode=0o666)
             elif isinstance(event, LiveEvent):
-                told = {"kind": _NAMES[type(event.progress)], "at": event.at, "id": event.id}
-                line = json.dumps(told | unstructure(event.progress), separators=(",", ":"))
+                fields = {"kind": _NAMES[type(event.progress)], "at": event.at, "id": event.id}
+                line = json.dumps(fields | unstructure(event.progress), separators=(",", ":"))
                 with self._file.open("a", encoding="ascii") as out:
                     out.write(line + "\n")
 

@@ -92,24 +92,28 @@ class LoadCurve:
 
     def latencies(self, figure: LatencyFigure) -> list[tuple[float, LogMeanInterval]]:
         """Return the I/Os per second that were reached with their latency, ascending."""
-        found = [
+        pairs = [
             (reached.mean, seen)
             for point in self.points
             if (reached := point.reached) is not None and (seen := point.latency(figure)) is not None
         ]
-        return sorted(found, key=lambda each: each[0])
+        return sorted(pairs, key=lambda each: each[0])
 
 
 def load_curves(record: SweepRecord, known: Runs) -> tuple[LoadCurve, ...]:
     """The curve of each cell whose saturation is known, where that was asked for."""
     if record.design.curve is None:
         return ()
-    found = []
-    for one in search(record, known):
-        points = rate_points(record, one.cell, known)
+    matches = []
+    for saturation_result in search(record, known):
+        points = rate_points(record, saturation_result.cell, known)
         if points:
-            found.append(LoadCurve(cell=one.cell, saturation=one, points=points, knee=curve_knee(points)))
-    return tuple(found)
+            matches.append(
+                LoadCurve(
+                    cell=saturation_result.cell, saturation=saturation_result, points=points, knee=curve_knee(points)
+                )
+            )
+    return tuple(matches)
 
 
 def rate_points(record: SweepRecord, base: SweepCell, known: Runs) -> tuple[RatePoint, ...]:
@@ -120,7 +124,7 @@ def rate_points(record: SweepRecord, base: SweepCell, known: Runs) -> tuple[Rate
         name, mark, percent = cell.id.partition(MARK)
         tried = sum(step.cell == cell.id for step in over)
         if name == base.id and mark and tried:
-            scores = tuple(one for _, one in scored_runs(record, cell.id, known, Purpose.LOAD))
+            scores = tuple(score for _, score in scored_runs(record, cell.id, known, Purpose.LOAD))
             asked = float(cell.job["rate_iops"]) * int(cell.job["numjobs"])
             points.append(RatePoint(percent=int(percent), asked=asked, cell=cell, tried=tried, scores=scores))
     return tuple(sorted(points, key=lambda point: point.percent))
@@ -141,14 +145,14 @@ def next_percents(points: Sequence[RatePoint], ladder: RateSeries, repeats: int,
     return ()
 
 
-def rate_cell(one: SaturationResult, percent: int) -> SweepCell:
+def rate_cell(saturation_result: SaturationResult, percent: int) -> SweepCell:
     """The cell that asks for so many percent of the saturation. The search must have found one."""
-    assert one.plateau is not None
-    assert one.best is not None
-    base = one.cell
+    assert saturation_result.plateau is not None
+    assert saturation_result.best is not None
+    base = saturation_result.cell
     texts = {**base.job, **OPEN}
-    texts["rate_iops"] = str(max(1, round(one.plateau.mean * percent / 100 / int(base.job["numjobs"]))))
-    depth = min(MOST_DEPTH, max(LEAST_DEPTH, DEEPER * one.best.depth))
+    texts["rate_iops"] = str(max(1, round(saturation_result.plateau.mean * percent / 100 / int(base.job["numjobs"]))))
+    depth = min(MOST_DEPTH, max(LEAST_DEPTH, DEEPER * saturation_result.best.depth))
     while depth > 1 and "iodepth" in check({**texts, "iodepth": str(depth)}):  # more memory than a job may have
         depth //= 2
     return replace(
@@ -201,13 +205,15 @@ def along(
     field: str, line: Iterable[CellResult], read: Callable[[CellResult], Measured]
 ) -> list[tuple[float, Measured]]:
     """Return what was measured in each cell of a line with its number in that field of the job, ascending."""
-    return sorted(((number_of(one.cell.job[field]), read(one)) for one in line), key=lambda each: each[0])
+    return sorted(
+        ((number_of(cell_result.cell.job[field]), read(cell_result)) for cell_result in line), key=lambda each: each[0]
+    )
 
 
-def curve_place(cells: Sequence[CellResult], one: CellResult) -> str:
+def curve_place(cells: Sequence[CellResult], cell_result: CellResult) -> str:
     """What a cell is beside the name of its curve: `queue depth 8`."""
     field = numeric_field(cells)
-    return one.cell.column if field is None else field_words(field, one.cell.job.get(field, ""))
+    return cell_result.cell.column if field is None else field_words(field, cell_result.cell.job.get(field, ""))
 
 
 def column_without(cell: SweepCell, fields: Iterable[str]) -> tuple[str, ...]:

@@ -78,7 +78,7 @@ def expand(plan: SweepPlan, known: TargetFacts, seed: int) -> Design:
                 cells[_key(row), column.label] = cell
     if not cells:
         raise PlanError(
-            "Nothing of the plan can be measured here.", hint=" ".join(dict.fromkeys(one.reason for one in skipped))
+            "Nothing of the plan can be measured here.", hint=" ".join(dict.fromkeys(cell.reason for cell in skipped))
         )
     compared = [
         replace(cell, against=_against(cell, _compared(plan, axes, known, key[0]), key[1], cells))
@@ -153,8 +153,8 @@ def _on_array(row: _Row, array: str) -> str:
 def _refused(rows: Sequence[_Row], columns: Sequence[_Column], known: TargetFacts) -> list[SkippedCell]:
     """What would be measured on arrays that cannot be made."""
     return [
-        SkippedCell(row=_on_array(row, array_words(one.shape)), column=column.label, reason=one.reason)
-        for one in (known.arrays.refused if known.arrays is not None else ())
+        SkippedCell(row=_on_array(row, array_words(array.shape)), column=column.label, reason=array.reason)
+        for array in (known.arrays.refused if known.arrays is not None else ())
         for row in rows
         for column in columns
     ]
@@ -168,8 +168,8 @@ def _rows(plan: SweepPlan, axes: Sequence[SettingAxis], known: TargetFacts) -> l
                 *setup.settings,
                 *((axis.target, axis.setting, value) for axis, value in zip(axes, values, strict=True)),
             )
-            told = [f"{axis.setting}={value}" for axis, value in zip(axes, values, strict=True)]
-            label = ", ".join(filter(None, (setup.name, *told))) or "as it is"
+            lines = [f"{axis.setting}={value}" for axis, value in zip(axes, values, strict=True)]
+            label = ", ".join(filter(None, (setup.name, *lines))) or "as it is"
             named = tuple((role, _named(key, known), value) for role, key, value in wishes)
             rows.append(_Row(label=label, setup=setup, values=values, wishes=named))
     return rows
@@ -214,10 +214,10 @@ def _column(plan: SweepPlan, workload: Workload, values: Sequence[tuple[str, str
             f"{job.ioengine} keeps one I/O in flight, so no queue depth can be searched for.",
             hint='Take ioengine = "libaio" or "io_uring".',
         )
-    told = [workload.name, *(value if field == "profile" else f"{field}={value}" for field, value in values)]
+    lines = [workload.name, *(value if field == "profile" else f"{field}={value}" for field, value in values)]
     same = name is not None and replace(job, runtime=base.runtime, ramp=base.ramp, size=base.size) == base
     return _Column(
-        label=", ".join(filter(None, told)) or name or str(job.rw),
+        label=", ".join(filter(None, lines)) or name or str(job.rw),
         workload=workload.name,
         profile=name if same else None,
         texts=texts,
@@ -253,7 +253,7 @@ def _cell_on_array(cell_id: str, row: _Row, array: SweepArray, column: _Column, 
     """A cell on an array that is made for it: the same tested bytes on each, and its own settings to be looked for."""
     assert known.arrays is not None
     job = {key: text for key, text in column.job.texts().items() if text}
-    sizes = [one.size_bytes for one in known.arrays.making.arrays if one.alone is array.alone]
+    sizes = [other_array.size_bytes for other_array in known.arrays.making.arrays if other_array.alone is array.alone]
     if "size" not in job and None not in sizes and (least := min(size or 0 for size in sizes) >> 20):
         job["size"] = f"{least}M"
     return SweepCell(
@@ -273,10 +273,12 @@ def _made_assignment(wish: Wish, known: TargetFacts) -> Assignment:
     role, key, value = wish
     if known.arrays is not None and role == known.arrays.role:
         return Assignment(target=Target(backend=MADE, address=role), key=key, value=value)
-    found = _assignment(wish, known)
-    if found.slow:
-        raise _LeftOutError(f"{key} of {found.target} cannot be flipped in place, and no sweep over levels changes it.")
-    return found
+    assignment = _assignment(wish, known)
+    if assignment.slow:
+        raise _LeftOutError(
+            f"{key} of {assignment.target} cannot be flipped in place, and no sweep over levels changes it."
+        )
+    return assignment
 
 
 def _matches(rule: SkipRule, row: _Row, column: _Column) -> bool:
@@ -394,8 +396,8 @@ def _originals(cells: Iterable[SweepCell], known: TargetFacts) -> tuple[Assignme
         for holder in holders
         for key, reading in holder.readings.items()
     }
-    found = [replace(one, value=now[place] or "") for place, one in touched.items()]
-    return tuple(sorted(found, key=lambda one: not one.slow))
+    assignments = [replace(assignment, value=now[place] or "") for place, assignment in touched.items()]
+    return tuple(sorted(assignments, key=lambda assignment: not assignment.slow))
 
 
 def _completed(cells: Iterable[SweepCell], originals: tuple[Assignment, ...]) -> tuple[SweepCell, ...]:

@@ -143,13 +143,13 @@ class _Plan:
 
     def _settings(self, row: TomlTable) -> tuple[tuple[str, str, str], ...]:
         """Tables named after roles: `array = { read_ahead = "none" }`."""
-        found = []
+        matches = []
         for role in self._targets:
             given = row.given.get(role, {})
             if not isinstance(given, dict):
                 raise row.error(role, f"{role} wants settings: {{ read_ahead = ... }}.")
-            found += [(role, key, row.parse(role, as_text, value)) for key, value in given.items()]
-        return tuple(found)
+            matches += [(role, key, row.parse(role, as_text, value)) for key, value in given.items()]
+        return tuple(matches)
 
     def _setup(self, row: TomlTable, features: Iterable[str]) -> SetUp:
         row.only("name", "measure", "against", "needs", "lacks", *self._targets)
@@ -177,11 +177,11 @@ class _Plan:
 
     def _known_setups(self, setups: tuple[SetUp, ...]) -> None:
         known = [setup.name for setup in setups]
-        for row, one in zip(self._top.tables("setup"), setups, strict=True):
-            if not one.name or known.count(one.name) > 1:
+        for row, up in zip(self._top.tables("setup"), setups, strict=True):
+            if not up.name or known.count(up.name) > 1:
                 raise row.error("name", "every set-up needs a name of its own.")
-            if one.against is not None:
-                _known(row, "against", one.against, known, "against names no set-up:")
+            if up.against is not None:
+                _known(row, "against", up.against, known, "against names no set-up:")
 
     def _axis(self, row: TomlTable) -> SettingAxis | JobAxis:
         row.only("target", "setting", "job", "values")

@@ -19,7 +19,7 @@ from backends.raid import layout_of
 EVERY = "every"
 """What stands for every number of spans that the drives leave."""
 
-_JOB_FIELDS = {one.key: one for one in FIELDS}
+_JOB_FIELDS = {field.key: field for field in FIELDS}
 JOB_KEYS = ("profile", *_JOB_FIELDS)
 """What a job may name: a workload to begin with, and fields."""
 RATES = frozenset(("rate_iops", "rate", "rate_iops_read", "rate_iops_write", "rate_read", "rate_write"))
@@ -43,7 +43,7 @@ def values(value: Any) -> tuple[str, ...]:
     """A list of different values."""
     if not isinstance(value, list) or not 1 <= len(value) <= MOST_VALUES:
         raise ValueError(f"wants a list of 1 to {MOST_VALUES} values")
-    texts = tuple(as_text(one) for one in value)
+    texts = tuple(as_text(item) for item in value)
     if len(set(texts)) != len(texts):
         raise ValueError("names a value twice")
     return texts
@@ -51,7 +51,7 @@ def values(value: Any) -> tuple[str, ...]:
 
 def names(value: Any) -> tuple[str, ...]:
     """One name, or several."""
-    return tuple(text_or_empty(one) for one in (value if isinstance(value, list) else [value]))
+    return tuple(text_or_empty(item) for item in (value if isinstance(value, list) else [value]))
 
 
 def workload(value: Any) -> str:
@@ -75,33 +75,33 @@ def rank(value: Any) -> Rank:
 def levels(value: Any) -> tuple[Level, ...]:
     """Return levels that can be made, each once, and `jbod` for one drive alone."""
     known = {level.value: level for level in (*LEVELS, Level.JBOD)}
-    found = values(value)
-    for name in found:
+    matches = values(value)
+    for name in matches:
         if name not in known:
             raise ValueError(f"can be {', '.join(known)}")
-    return tuple(known[name] for name in found)
+    return tuple(known[name] for name in matches)
 
 
 def strips(value: Any) -> tuple[int, ...]:
     """One strip, or several, in bytes."""
-    found = values(value if isinstance(value, list) else [value])
-    return tuple(parse_size(text) for text in found)
+    matches = values(value if isinstance(value, list) else [value])
+    return tuple(parse_size(text) for text in matches)
 
 
 def layouts(value: Any) -> tuple[str, ...]:
     """Return one layout of RAID 10, or several."""
-    found = tuple(layout_of(one) for one in names(value))
-    if not found or len(set(found)) != len(found):
+    matches = tuple(layout_of(name) for name in names(value))
+    if not matches or len(set(matches)) != len(matches):
         raise ValueError("wants different layouts: n2, f2, o2")
-    return found
+    return matches
 
 
 def spans(value: Any) -> tuple[int, ...]:
     """One number of spans, or several; () for `every`."""
     if value == EVERY:
         return ()
-    found = value if isinstance(value, list) else [value]
-    numbers = tuple(whole(2, 128)(one) for one in found)
+    matches = value if isinstance(value, list) else [value]
+    numbers = tuple(whole(2, 128)(item) for item in matches)
     if not numbers or len(set(numbers)) != len(numbers):
         raise ValueError(f'wants different numbers of spans, or "{EVERY}"')
     return numbers
@@ -111,7 +111,7 @@ def policies(value: Any) -> dict[str, str]:
     """Policies at birth: values by the keys of settings. Which there are the maker of the array says."""
     if not isinstance(value, dict):
         raise ValueError('wants { KEY = "VALUE", ... }')
-    return {key: text_or_empty(one) for key, one in value.items()}
+    return {key: text_or_empty(item) for key, item in value.items()}
 
 
 def share(value: Any) -> float:
@@ -123,7 +123,7 @@ def share(value: Any) -> float:
 
 def percents(value: Any) -> tuple[int, ...]:
     """Rising percents, of which a curve needs three."""
-    numbers = tuple(whole(1, 150)(one) for one in value) if isinstance(value, list) else ()
+    numbers = tuple(whole(1, 150)(item) for item in value) if isinstance(value, list) else ()
     if not 3 <= len(numbers) <= MOST_VALUES or list(numbers) != sorted(set(numbers)):
         raise ValueError(f"wants a list of 3 to {MOST_VALUES} rising percents")
     return numbers

@@ -36,7 +36,7 @@ def with_published(plan: SweepPlan, rows: Sequence[TomlTable], shape: TomlTable)
     )
 
     lines, columns = labels(plan)
-    found: dict[tuple[str, str, PublishedKind], PublishedFigure] = {}
+    matches: dict[tuple[str, str, PublishedKind], PublishedFigure] = {}
     source = ""
     for row in rows:
         row.only("source", "row", *PublishedKind)
@@ -44,11 +44,11 @@ def with_published(plan: SweepPlan, rows: Sequence[TomlTable], shape: TomlTable)
         if not source:
             raise row.error("source", "say whose figures these are: source = ...")
         name = row.parse("row", partial(_known, lines), row.given.get("row", lines[0] if len(lines) == 1 else None))
-        for one in _figures(row, name, source, columns):
-            if found.setdefault((one.row, one.column, one.kind), one) is not one:
-                raise row.error(one.kind, f"{clean(name, 80)}, {clean(one.column, 80)} has a figure already.")
+        for figure in _figures(row, name, source, columns):
+            if matches.setdefault((figure.row, figure.column, figure.kind), figure) is not figure:
+                raise row.error(figure.kind, f"{clean(name, 80)}, {clean(figure.column, 80)} has a figure already.")
     kind, named = _shape(shape, lines, columns)
-    return replace(plan, published=tuple(map(named, found.values())), published_rows=kind)
+    return replace(plan, published=tuple(map(named, matches.values())), published_rows=kind)
 
 
 _Named = Callable[[PublishedFigure], PublishedFigure]
@@ -70,7 +70,7 @@ def _shape(shape: TomlTable, rows: Sequence[str], columns: Sequence[str]) -> tup
         if heads:
             own = given.table(key)
             own.only(*heads)
-            labels[key] = {head: own.parse(head, text, one) for head, one in own.given.items()}
+            labels[key] = {head: own.parse(head, text, item) for head, item in own.given.items()}
         else:
             called[key] = given.parse(key, text, value)
 
@@ -152,26 +152,26 @@ class PublishedComparison:
 
 def beside_published(record: SweepRecord, cells: Sequence[CellResult], known: Runs) -> tuple[PublishedComparison, ...]:
     """Every published figure of the plan, in its order."""
-    places: Mapping[tuple[str, str], CellResult] = {(one.cell.row, one.cell.column): one for one in cells}
-    found = []
+    places: Mapping[tuple[str, str], CellResult] = {(cell.cell.row, cell.cell.column): cell for cell in cells}
+    comparisons = []
     for figure in record.design.published:
-        one = places.get((figure.row, figure.column))
-        if one is None:
-            found.append(PublishedComparison(figure=figure))
+        cell_result = places.get((figure.row, figure.column))
+        if cell_result is None:
+            comparisons.append(PublishedComparison(figure=figure))
             continue
-        measured = _measured(figure.kind, one, runs_of_cell(record, known, one.cell.id))
-        found.append(PublishedComparison(figure=figure, cell=one.cell.id, measured=measured))
-    return tuple(found)
+        measured = _measured(figure.kind, cell_result, runs_of_cell(record, known, cell_result.cell.id))
+        comparisons.append(PublishedComparison(figure=figure, cell=cell_result.cell.id, measured=measured))
+    return tuple(comparisons)
 
 
-def _measured(kind: PublishedKind, one: CellResult, runs: Sequence[RunRecord]) -> float | None:
+def _measured(kind: PublishedKind, cell_result: CellResult, runs: Sequence[RunRecord]) -> float | None:
     match kind:
         case PublishedKind.IOPS:
-            return one.iops
+            return cell_result.iops
         case PublishedKind.LATENCY:
-            return one.mean_ns
+            return cell_result.mean_ns
         case PublishedKind.MBPS:
-            return _mean([each.bytes_per_second / 1e6 for each in one.scores])
+            return _mean([each.bytes_per_second / 1e6 for each in cell_result.scores])
         case PublishedKind.READ_IOPS | PublishedKind.WRITE_IOPS:
             well = [run.figures for run in runs if score(run) is not None]
             return _mean([_of(each.read if kind is PublishedKind.READ_IOPS else each.write) for each in well])

@@ -51,7 +51,7 @@ def read_levels(rows: Sequence[TomlTable]) -> LevelAxis | None:
         given[kind] = (beside, "values", beside.given.get("values"))
     listed = row.parse("values", levels, row.given.get("values"))
     members_of = _members_of(row, listed)
-    found = LevelAxis(
+    axis = LevelAxis(
         role=ROLE,
         levels=listed,
         strips=_parsed(given["strip"], strips) if "strip" in given else (),
@@ -64,11 +64,11 @@ def read_levels(rows: Sequence[TomlTable]) -> LevelAxis | None:
         pool=row.get("pool", text, ""),
         assume_clean=row.get("assume_clean", flag, False),
     )
-    if bool(found.drives) == bool(found.pool):
+    if bool(axis.drives) == bool(axis.pool):
         raise row.error("drives", "name either drives = [...], or members = N of pool = ...")
-    if bool(found.pool) != bool(found.members) and not found.members_of:
+    if bool(axis.pool) != bool(axis.members) and not axis.members_of:
         raise row.error("members", "members = N says how many drives of pool = ... are taken.")
-    return found
+    return axis
 
 
 def _parsed(given: tuple[TomlTable, str, Any], parse: Callable[[Any], tuple[int, ...]]) -> tuple[int, ...]:
@@ -89,7 +89,7 @@ def _spans(row: TomlTable, key: str, value: Any, listed: Sequence[Level]) -> dic
     by_level = value if isinstance(value, dict) else dict.fromkeys(having, value)
     if not having or by_level.keys() - having.keys():
         raise row.error(key, f"spans have {', '.join(SPANNED)}; name levels of the axis.")
-    return {having[name]: row.parse(key, spans, one) for name, one in by_level.items()}
+    return {having[name]: row.parse(key, spans, item) for name, item in by_level.items()}
 
 
 _COUNT = whole(1, 256)
@@ -133,7 +133,7 @@ def axis_of(
     }
     try:
         named = levels(listed["--level"])
-        found = LevelAxis(
+        axis = LevelAxis(
             role=ROLE,
             levels=named,
             spans=_spans_of(named, spans_words),
@@ -147,11 +147,11 @@ def axis_of(
         )
     except ValueError as error:
         raise PlanError(f"--level {error}.") from None
-    if found.layouts and Level.RAID10 not in named:
+    if axis.layouts and Level.RAID10 not in named:
         raise PlanError(f"--layout belongs to {Level.RAID10.value}.")
-    if bool(found.drives) == bool(pool) or bool(pool) != bool(members):
+    if bool(axis.drives) == bool(pool) or bool(pool) != bool(members):
         raise PlanError("--level wants its drives: --drives DRIVE,..., or --members N and --pool WORDS.")
-    return found
+    return axis
 
 
 def _spans_of(named: Sequence[Level], words: str | None) -> dict[Level, tuple[int, ...]]:

@@ -86,8 +86,8 @@ async def plan_levels(bench: Workbench, axis: LevelAxis) -> PlannedArrays:
     made, BlockedError where this machine makes none of such drives.
     """
     inventory = bench.session.inventory
-    found, problems = await candidates_of(bench.hardware.machine, inventory, axis.drives or None)
-    drives = chosen(found, axis.drives) if axis.drives else of_pool(found, axis.pool, axis.members)
+    candidates, problems = await candidates_of(bench.hardware.machine, inventory, axis.drives or None)
+    drives = chosen(candidates, axis.drives) if axis.drives else of_pool(candidates, axis.pool, axis.members)
     controller = maker_of(drives)
     if drives[0].shared:
         raise PlanError(
@@ -130,10 +130,10 @@ async def plan_levels(bench: Workbench, axis: LevelAxis) -> PlannedArrays:
         array = _array(f"a{len(arrays) + 1}", plan, shape, assume_clean=axis.assume_clean)
         arrays.append(replace(array, members=members))
         warnings |= dict.fromkeys(plan.warnings)
-    if all(one.alone for one in arrays):
+    if all(array.alone for array in arrays):
         raise PlanError(
             "None of the arrays of the plan can be made of these drives.",
-            hint=" ".join(dict.fromkeys(one.reason for one in refused)),
+            hint=" ".join(dict.fromkeys(array.reason for array in refused)),
         )
     making = SweepArrays(
         drives=tuple(
@@ -151,7 +151,7 @@ async def plan_levels(bench: Workbench, axis: LevelAxis) -> PlannedArrays:
         word=words_to_type(drives),
         assume_clean=axis.assume_clean,
         policies=dict(axis.policies),
-        once=any(one.making_seconds + one.preparing_seconds > LONG for one in arrays),
+        once=any(array.making_seconds + array.preparing_seconds > LONG for array in arrays),
     )
     return PlannedArrays(
         role=axis.role, making=making, controller=controller, refused=tuple(refused), warnings=tuple(warnings)
@@ -227,19 +227,23 @@ def _array(array_id: str, plan: ArrayPlan, shape: ArrayShape, *, assume_clean: b
 # -- drives by their words --------------------------------------------------------------------------------------------
 
 
-def of_pool(found: Sequence[Candidate], pool: str, members: int) -> tuple[Candidate, ...]:
+def of_pool(candidates: Sequence[Candidate], pool: str, members: int) -> tuple[Candidate, ...]:
     """So many free drives of a pool, alike: blank ones first, in the order of the machine. Raises PlanError."""
-    words = _POOL.fullmatch(pool.strip())
+    match = _POOL.fullmatch(pool.strip())
     kinds = {media.value: media for media in (Media.HDD, Media.SSD, Media.NVME)}
-    if words is None or words["media"].lower() not in kinds:
+    if match is None or match["media"].lower() not in kinds:
         raise PlanError(
             f"{clean(pool, 60)!r} is no pool.",
             hint='For example "unassigned ssd of c1", "hdd of kernel": hdd, ssd or nvme, then a card or `kernel`.',
         )
-    media, where = kinds[words["media"].lower()], words["where"]
-    own = [one for one in found if one.free and not one.shared and one.media is media and _is_at(one, where)]
+    media, where = kinds[match["media"].lower()], match["where"]
+    own = [
+        candidate
+        for candidate in candidates
+        if candidate.free and not candidate.shared and candidate.media is media and _is_at(candidate, where)
+    ]
     alike: dict[tuple[object, ...], list[Candidate]] = {}
-    for drive in sorted(own, key=lambda one: bool(one.lies)):
+    for drive in sorted(own, key=lambda candidate: bool(candidate.lies)):
         alike.setdefault((drive.model, drive.interface, drive.size_bytes, drive.sector_bytes), []).append(drive)
     enough = next((group for group in alike.values() if len(group) >= members), None)
     if enough is None:

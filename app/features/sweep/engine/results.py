@@ -88,7 +88,9 @@ class Results:
     def best_first(self, cells: Iterable[CellResult]) -> tuple[CellResult, ...]:
         """Those of the cells that were measured, best first."""
         measured = (cell for cell in cells if cell.value is not None)
-        return tuple(sorted(measured, key=lambda one: one.value or 0.0, reverse=self.rank is not Rank.P99))
+        return tuple(
+            sorted(measured, key=lambda cell_result: cell_result.value or 0.0, reverse=self.rank is not Rank.P99)
+        )
 
     @property
     def baselines(self) -> frozenset[str]:
@@ -103,7 +105,11 @@ def results(record: SweepRecord, runs: Sequence[RunRecord]) -> Results:
     cells = tuple(_result(record, cell, known) for cell in record.design.cells)
     verdicts = judged(record, known)
     held = tuple(_weighed(record, replace(result, judgement=verdicts.get(result.cell.id)), known) for result in cells)
-    shown = [one.cell.id for one in held if one.judgement is not None and one.judgement.differs]
+    shown = [
+        cell_result.cell.id
+        for cell_result in held
+        if cell_result.judgement is not None and cell_result.judgement.differs
+    ]
     found = Results(
         rows=tuple(dict.fromkeys(cell.row for cell in record.design.cells)),
         columns=tuple(dict.fromkeys(cell.column for cell in record.design.cells)),
@@ -122,21 +128,21 @@ def results(record: SweepRecord, runs: Sequence[RunRecord]) -> Results:
 
 def _by_workload(cells: Sequence[CellResult]) -> Iterable[list[CellResult]]:
     """Cells whose jobs ask for the same, however much of it: of different ones neither is better."""
-    found: dict[tuple[tuple[str, str], ...], list[CellResult]] = {}
+    matches: dict[tuple[tuple[str, str], ...], list[CellResult]] = {}
     for result in cells:
         work = tuple(sorted((key, text) for key, text in result.cell.job.items() if key not in LOAD))
-        found.setdefault(work, []).append(result)
-    return found.values()
+        matches.setdefault(work, []).append(result)
+    return matches.values()
 
 
 def pareto(cells: Sequence[CellResult]) -> tuple[str, ...]:
     """Ids of the cells that no other beats in IOPS without a higher 99th percentile; ascending latency."""
     measured = [cell for cell in cells if cell.iops is not None and cell.p99_ns is not None]
     front: list[CellResult] = []
-    for one in sorted(measured, key=lambda each: (each.p99_ns or 0.0, -(each.iops or 0.0))):
-        if not front or (one.iops or 0.0) > (front[-1].iops or 0.0):
-            front.append(one)
-    return tuple(one.cell.id for one in front)
+    for cell_result in sorted(measured, key=lambda each: (each.p99_ns or 0.0, -(each.iops or 0.0))):
+        if not front or (cell_result.iops or 0.0) > (front[-1].iops or 0.0):
+            front.append(cell_result)
+    return tuple(other_cell_result.cell.id for other_cell_result in front)
 
 
 def winners(found: Results) -> tuple[tuple[SweepCell, SweepCell], ...]:
@@ -147,18 +153,22 @@ def winners(found: Results) -> tuple[tuple[SweepCell, SweepCell], ...]:
     known = {result.cell.id: result.cell for result in found.cells}
     pairs: dict[str, tuple[SweepCell, SweepCell]] = {}
     for column in found.columns:
-        for one in found.ranking(column):
-            baseline = one.cell.against
-            if baseline is None or baseline in pairs or known[baseline].block != one.cell.block:
+        for cell_result in found.ranking(column):
+            baseline = cell_result.cell.against
+            if baseline is None or baseline in pairs or known[baseline].block != cell_result.cell.block:
                 continue
-            judgement = one.judgement
-            if judgement is not None and judgement.verdict is not Verdict.NO_DIFFERENCE and _seems_better(found, one):
-                pairs[baseline] = (one.cell, known[baseline])
+            judgement = cell_result.judgement
+            if (
+                judgement is not None
+                and judgement.verdict is not Verdict.NO_DIFFERENCE
+                and _seems_better(found, cell_result)
+            ):
+                pairs[baseline] = (cell_result.cell, known[baseline])
     return tuple(pairs.values())
 
 
-def _seems_better(found: Results, one: CellResult) -> bool:
-    interval = one.judgement.interval if one.judgement is not None else None
+def _seems_better(found: Results, cell_result: CellResult) -> bool:
+    interval = cell_result.judgement.interval if cell_result.judgement is not None else None
     if interval is None:
         return False
     least = WORTH * found.threshold
@@ -166,7 +176,7 @@ def _seems_better(found: Results, one: CellResult) -> bool:
 
 
 def _result(record: SweepRecord, cell: SweepCell, known: Runs) -> CellResult:
-    scores = tuple(one for _, one in scored_runs(record, cell.id, known, Purpose.SCREEN, Purpose.BASELINE))
+    scores = tuple(score for _, score in scored_runs(record, cell.id, known, Purpose.SCREEN, Purpose.BASELINE))
     numbers = {step.number for step in record.steps if step.cell == cell.id}
     ends = [end for end in record.ended if end.step in numbers and end.reason]
     over = {end.step for end in ends if end.result is StepResult.FAILED and end.is_final}
@@ -194,18 +204,18 @@ def _result(record: SweepRecord, cell: SweepCell, known: Runs) -> CellResult:
 
 def _reads_by(runs: Sequence[RunRecord]) -> tuple[tuple[str, float], ...]:
     """The mean share of each member directly below, of those runs that counted them."""
-    found: dict[str, list[float]] = {}
+    matches: dict[str, list[float]] = {}
     for run in runs:
         for member in run.figures.members:
             if member.depth == 0 and member.share_of_reads is not None:
-                found.setdefault(member.device, []).append(member.share_of_reads)
-    return tuple((name, sum(each) / len(each)) for name, each in found.items()) if len(found) > 1 else ()
+                matches.setdefault(member.device, []).append(member.share_of_reads)
+    return tuple((name, sum(each) / len(each)) for name, each in matches.items()) if len(matches) > 1 else ()
 
 
-def _weighed(record: SweepRecord, one: CellResult, known: Runs) -> CellResult:
+def _weighed(record: SweepRecord, cell_result: CellResult, known: Runs) -> CellResult:
     """With what its runs and those of its baseline allow to say."""
-    own = runs_of_cell(record, known, one.cell.id)
-    judgement = one.judgement
-    if judgement is not None and one.cell.against is not None:
-        judgement = weighed(judgement, (*runs_of_cell(record, known, one.cell.against), *own))
-    return replace(one, judgement=judgement, weakened=weakened(own))
+    own = runs_of_cell(record, known, cell_result.cell.id)
+    judgement = cell_result.judgement
+    if judgement is not None and cell_result.cell.against is not None:
+        judgement = weighed(judgement, (*runs_of_cell(record, known, cell_result.cell.against), *own))
+    return replace(cell_result, judgement=judgement, weakened=weakened(own))

@@ -92,8 +92,8 @@ async def survey(bench: Workbench, design: Design, known: TargetFacts) -> RiskAs
 def _plate(making: SweepArrays) -> DeviceLabel:
     """How the question names the drives: their word means all that the sweep makes and deletes of exactly these."""
     drives = ", ".join(f"{drive.place} ({drive.serial or 'no serial number'})" for drive in making.drives)
-    words = f"made of {clean(drives, 2000)}: what lies on them is lost"
-    return DeviceLabel(name="Every array of the sweep", words=words, word=making.word)
+    text = f"made of {clean(drives, 2000)}: what lies on them is lost"
+    return DeviceLabel(name="Every array of the sweep", words=text, word=making.word)
 
 
 async def _why_not(bench: Workbench, known: TargetFacts) -> RaidbenchError | None:
@@ -112,10 +112,10 @@ def _noise(bench: Workbench, design: Design, known: TargetFacts) -> Iterator[tup
     runs = known_runs(bench.paths).runs if columns else ()
     for column, cell in reversed(columns.items()):
         lasting = known_as(bench.session.inventory, nodes.get(cell.where, cell.where))
-        thing = lasting or f"{bench.host.name} {cell.where}"
-        found = noise_on((bench.simulated, thing, job_words(cell.job)), runs)
-        if found is not None:
-            yield column, found
+        name = lasting or f"{bench.host.name} {cell.where}"
+        noise = noise_on((bench.simulated, name, job_words(cell.job)), runs)
+        if noise is not None:
+            yield column, noise
 
 
 def _wear(bench: Workbench, ready: RunPlan, seconds: float) -> tuple[str, ...]:
@@ -125,32 +125,32 @@ def _wear(bench: Workbench, ready: RunPlan, seconds: float) -> tuple[str, ...]:
     session = bench.session
     called = session.inventory.lasting(ready.device)
     amount = amount_words(ready.device, seconds, session.runs, called=called)
-    words = (f"Written to {called}: {amount}", *endurance_words(session.inventory, ready.disk or ready.device))
-    return tuple(f"{each}." for each in words)
+    parts = (f"Written to {called}: {amount}", *endurance_words(session.inventory, ready.disk or ready.device))
+    return tuple(f"{each}." for each in parts)
 
 
 def _losing(design: Design, known: TargetFacts) -> list[tuple[str, str, Job]]:
     """(device, address, a job that writes) of everything whose data go; scratch files lose nothing."""
     nodes = {known.addresses[role]: device for role, device in known.devices.items() if device.startswith("/dev/")}
-    found: dict[str, tuple[str, str, Job]] = {}
+    matches: dict[str, tuple[str, str, Job]] = {}
     for cell in design.cells:
         job = Job.from_fields(cell.job)
         if job.writes and cell.where in nodes:
-            found.setdefault(cell.where, (nodes[cell.where], cell.where, job))
+            matches.setdefault(cell.where, (nodes[cell.where], cell.where, job))
     writing = Job.from_fields({"rw": "randwrite"})
     for original in design.originals:
         address = str(original.target)
         if original.slow and _destroys(original, known) and address in nodes:
-            found.setdefault(address, (nodes[address], address, writing))
-    return list(found.values())
+            matches.setdefault(address, (nodes[address], address, writing))
+    return list(matches.values())
 
 
 def _holders(known: TargetFacts) -> dict[str, SettingOwner]:
     return {str(holder.target): holder for holders in known.holders.values() for holder in holders}
 
 
-def _destroys(one: Assignment, known: TargetFacts) -> bool:
-    return _holders(known)[str(one.target)].settings[one.key].risk is Risk.DESTROYS_DATA
+def _destroys(assignment: Assignment, known: TargetFacts) -> bool:
+    return _holders(known)[str(assignment.target)].settings[assignment.key].risk is Risk.DESTROYS_DATA
 
 
 def _risk_of_values(design: Design, known: TargetFacts) -> tuple[Risk, tuple[str, ...]]:
@@ -158,14 +158,17 @@ def _risk_of_values(design: Design, known: TargetFacts) -> tuple[Risk, tuple[str
     holders = _holders(known)
     before = {(original.target, original.key): original.value for original in design.originals}
     grave, sentences = Risk.NONE, dict[str, None]()
-    for one in dict.fromkeys(one for cell in design.cells for one in cell.settings):
-        if one.target.backend == MADE:  # judged once there is an array
+    for assignment in dict.fromkeys(setting for cell in design.cells for setting in cell.settings):
+        if assignment.target.backend == MADE:  # judged once there is an array
             continue
-        if before[one.target, one.key] == one.value:
+        if before[assignment.target, assignment.key] == assignment.value:
             continue
-        setting, reading = holders[str(one.target)].settings[one.key], holders[str(one.target)].readings[one.key]
-        risk = next((choice.risk for choice in reading.choices if choice.value == one.value), setting.risk)
+        setting, reading = (
+            holders[str(assignment.target)].settings[assignment.key],
+            holders[str(assignment.target)].readings[assignment.key],
+        )
+        risk = next((choice.risk for choice in reading.choices if choice.value == assignment.value), setting.risk)
         if risk is not Risk.NONE and setting.risk_text:
-            sentences[f"{one.key}={one.value}: {setting.risk_text}"] = None
+            sentences[f"{assignment.key}={assignment.value}: {setting.risk_text}"] = None
         grave = worst((grave, risk))
     return grave, tuple(sentences)

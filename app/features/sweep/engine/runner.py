@@ -189,9 +189,9 @@ class SweepRunner:
                 return SweepResult.STOPPED, ended.reason or _ASKED
             if ended.again:
                 continue
-            told = self.record.cell(todo[0].cell)
+            cell = self.record.cell(todo[0].cell)
             of_array = self._makes_arrays and not self._arrays.usable
-            name = (told.array or told.id) if of_array else told.id  # an array that is not right fails all of its cells
+            name = (cell.array or cell.id) if of_array else cell.id  # an array that is not right fails all of its cells
             failures = {*failures, name} if ended.result is StepResult.FAILED else set()
             if len(failures) == TOO_MANY_FAILURES:
                 return SweepResult.FAILED, f"{len(failures)} cells failed one after the other: {ended.reason}"
@@ -284,8 +284,8 @@ class SweepRunner:
         for feature in self.record.design.features:
             if feature.name not in cell.needs:
                 continue
-            thing = self._bench.session.inventory.find(str(feature.target))
-            if isinstance(thing, Controller) and not is_active(thing, feature.name):
+            device = self._bench.session.inventory.find(str(feature.target))
+            if isinstance(device, Controller) and not is_active(device, feature.name):
                 left = await restore(self._bench, self.record)
                 if left:
                     raise RaidbenchError(" ".join(left))
@@ -294,15 +294,15 @@ class SweepRunner:
 
     async def _ready(self, cell: SweepCell) -> RunPlan:
         where, name = cell.where, cell.where
-        found = self._bench.session.inventory.find(cell.where)
-        if found is not None:
-            if isinstance(found, Controller) or found.device is None:
+        device = self._bench.session.inventory.find(cell.where)
+        if device is not None:
+            if isinstance(device, Controller) or device.device is None:
                 raise BlockedError(f"{cell.where} has no block device to measure.")
-            where, name = found.device, str(found.target)
+            where, name = device.device, str(device.target)
         job = Job.from_fields(cell.job)
         wanted = {(setting.target, setting.key) for setting in cell.settings}
         declared = {target: self._bench.hardware.settings(target) for target, _ in wanted}
-        anew = any(one.new_data for target, key in wanted for one in declared[target] if one.key == key)
+        anew = any(setting.new_data for target, key in wanted for setting in declared[target] if setting.key == key)
         request = BenchmarkRequest(where=where, name=name, job=job, profile=cell.profile, again=not anew, told=True)
         ready = await self._bench.jobs.prepare(request)
         if ready.refused:
@@ -318,7 +318,7 @@ class SweepRunner:
         """
         if not ready.destructive or (cell.array is not None and all(map(is_former, ready.found))):
             return ready.confirm_text
-        agreed = next((one.found for one in self.record.design.destroys if one.device == ready.device), None)
+        agreed = next((device.found for device in self.record.design.destroys if device.device == ready.device), None)
         making = self.record.design.making
         if making is not None and cell.array is not None and making.array(cell.array).alone:
             agreed = making.drives[0].lies

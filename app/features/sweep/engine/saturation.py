@@ -105,17 +105,17 @@ def next_runs(points: Sequence[DepthPoint], goal: Saturation, repeats: int, rand
     return () if middle is None else (middle,) * repeats
 
 
-def _mean(one: DepthPoint) -> float:
-    return one.iops.mean if one.iops is not None else 0.0
+def _mean(point: DepthPoint) -> float:
+    return point.iops.mean if point.iops is not None else 0.0
 
 
 def _reached(points: Sequence[DepthPoint], goal: Saturation) -> Callable[[DepthPoint], bool]:
     """Whether a depth keeps the limit, or is on the plateau."""
     limit = goal.p99_ns
     if limit is not None:
-        return lambda one: one.p99_ns is not None and round(one.p99_ns.mean) <= limit
+        return lambda point: point.p99_ns is not None and round(point.p99_ns.mean) <= limit
     least = (1 - goal.within / 100) * max(map(_mean, points), default=0.0)
-    return lambda one: bool(one.scores) and _mean(one) >= least
+    return lambda point: bool(point.scores) and _mean(point) >= least
 
 
 def _doubled(points: Sequence[DepthPoint], goal: Saturation) -> int | None:
@@ -168,7 +168,7 @@ def depth_points(record: SweepRecord, base: SweepCell, goal: Saturation, known: 
         if cell.id.partition(MARK)[0] not in alike:
             continue
         tried = sum(step.cell == cell.id and step.purpose in purposes for step in over)
-        scores = tuple(one for _, one in scored_runs(record, cell.id, known, *purposes))
+        scores = tuple(score for _, score in scored_runs(record, cell.id, known, *purposes))
         depth = int(cell.job["iodepth"])
         if tried and goal.lowest <= depth <= goal.highest:
             points[depth] = DepthPoint(depth=depth, cell=cell, tried=tried, scores=scores)
@@ -188,10 +188,10 @@ def family(cell: SweepCell) -> tuple[str, tuple[tuple[str, str], ...]]:
 
 def bases(record: SweepRecord) -> tuple[SweepCell, ...]:
     """One cell of every set-up and of every workload that differs by more than its queue depth."""
-    found: dict[object, SweepCell] = {}
+    matches: dict[object, SweepCell] = {}
     for cell in record.design.cells:
-        found.setdefault(family(cell), cell)
-    return tuple(found.values())
+        matches.setdefault(family(cell), cell)
+    return tuple(matches.values())
 
 
 def search(record: SweepRecord, known: Runs) -> tuple[SaturationResult, ...]:
@@ -199,11 +199,13 @@ def search(record: SweepRecord, known: Runs) -> tuple[SaturationResult, ...]:
     goal = record.design.saturation
     if goal is None:
         return ()
-    found = []
+    saturation_results = []
     for base in bases(record):
         points = depth_points(record, base, goal, known)
         if points:
             complete = not next_runs(points, goal, max(LEAST_RUNS, record.design.repeats), Random(0))
             top, least = plateau(points, goal), best(points, goal)
-            found.append(SaturationResult(cell=base, points=points, plateau=top, best=least, complete=complete))
-    return tuple(found)
+            saturation_results.append(
+                SaturationResult(cell=base, points=points, plateau=top, best=least, complete=complete)
+            )
+    return tuple(saturation_results)

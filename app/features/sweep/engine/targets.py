@@ -51,7 +51,7 @@ class TargetFacts:
 
     def holder(self, role: str, key: str) -> SettingOwner | None:
         """What has the setting `key` of a role; None if nothing has."""
-        return next((one for one in self.holders.get(role, ()) if key in one.readings), None)
+        return next((owner for owner in self.holders.get(role, ()) if key in owner.readings), None)
 
 
 def legal(setting: Setting, reading: Reading, value: str) -> str:
@@ -88,7 +88,7 @@ async def look(bench: Workbench, plan: SweepPlan, named: Mapping[str, str]) -> T
             hint="Name its drives in the plan, or with --drives.",
         )
     addresses = addresses_of(plan, named)
-    found: dict[str, str] = {}
+    matches: dict[str, str] = {}
     devices: dict[str, str] = {}
     holders: dict[str, tuple[SettingOwner, ...]] = {}
     things: dict[str, Controller | Array | Drive] = {}
@@ -96,28 +96,28 @@ async def look(bench: Workbench, plan: SweepPlan, named: Mapping[str, str]) -> T
     absent: list[NotFoundError] = []
     for role, address in addresses.items():
         try:
-            thing = await _thing(bench, address)
+            device = await _thing(bench, address)
         except NotFoundError as error:
             if role in named:
                 raise
             absent.append(error)
             continue
-        if thing is None:
-            found[role] = devices[role] = _path(address)
+        if device is None:
+            matches[role] = devices[role] = _path(address)
             continue
-        things[role], found[role] = thing, str(thing.target)
-        if not isinstance(thing, Controller) and thing.device is not None:
-            devices[role] = thing.device
-        twin = bench.session.inventory.twin(thing)
-        targets = [thing.target] if twin is None else [thing.target, twin.target]
+        things[role], matches[role] = device, str(device.target)
+        if not isinstance(device, Controller) and device.device is not None:
+            devices[role] = device.device
+        twin = bench.session.inventory.twin(device)
+        targets = [device.target] if twin is None else [device.target, twin.target]
         for target in targets:
             if target not in read:
                 read[target] = await _holder(bench, target)
         holders[role] = tuple(read[target] for target in targets)
-    if absent and not found:
+    if absent and not matches:
         raise absent[0]
     return TargetFacts(
-        addresses=found,
+        addresses=matches,
         arrays=None if plan.levels is None else await plan_levels(bench, plan.levels),
         devices=devices,
         holders=holders,
@@ -154,12 +154,12 @@ async def _holder(bench: Workbench, target: Target) -> SettingOwner:
     )
 
 
-def _feature(name: str, key: str | None, thing: Controller | Array | Drive) -> NeededFeature:
-    return NeededFeature(name=name, target=thing.target, active=is_active(thing, name), key=key)
+def _feature(name: str, key: str | None, device: Controller | Array | Drive) -> NeededFeature:
+    return NeededFeature(name=name, target=device.target, active=is_active(device, name), key=key)
 
 
-def is_active(thing: Controller | Array | Drive | None, name: str) -> bool:
+def is_active(device: Controller | Array | Drive | None, name: str) -> bool:
     """Whether a controller has the feature in force."""
-    if not isinstance(thing, Controller):
+    if not isinstance(device, Controller):
         return False
-    return any(name.lower() in feature.name.lower() and feature.state == "active" for feature in thing.features)
+    return any(name.lower() in feature.name.lower() and feature.state == "active" for feature in device.features)

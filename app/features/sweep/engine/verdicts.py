@@ -59,13 +59,13 @@ class UnderpoweredSetups:
 def groups(cells: Sequence[SweepCell]) -> tuple[Group, ...]:
     """Cells of one block with the cell that they are compared with."""
     known = {cell.id: cell for cell in cells}
-    found: dict[tuple[str, bool], Group] = {}
+    matches: dict[tuple[str, bool], Group] = {}
     for cell in cells:
         baseline = None if cell.against is None else known[cell.against]
         if baseline is not None and baseline.block == cell.block:
             kind = baseline.id, baseline.array == cell.array  # arrays are drawn in turn, and settings within each
-            found[kind] = (*found.get(kind, (baseline,)), cell)
-    return tuple(found.values())
+            matches[kind] = (*matches.get(kind, (baseline,)), cell)
+    return tuple(matches.values())
 
 
 def shares(design: Design) -> AlphaBudget:
@@ -86,10 +86,10 @@ def blind(design: Design) -> tuple[UnderpoweredSetups, ...]:
     inside = groups(design.cells)
     count = sum(cell.against is not None for cell in design.cells)
     each = (SCREENING if design.pairs else LEVEL) / max(1, count)
-    found = {(len(group), _enough(len(group), inside, each)) for group in inside}
+    pairs = {(len(group), _enough(len(group), inside, each)) for group in inside}
     return tuple(
         UnderpoweredSetups(setups=setups, rounds=design.repeats, enough=enough)
-        for setups, enough in sorted(found, key=lambda one: -one[1])
+        for setups, enough in sorted(pairs, key=lambda pair: -pair[1])
         if enough > design.repeats
     )
 
@@ -119,12 +119,12 @@ def judged(record: SweepRecord, known: Runs) -> dict[str, VerdictResult]:
     values = {cell.id: _by_round(record, cell.id, known, Purpose.SCREEN) for cell in record.design.cells}
     each = shares(record.design).each
     inside = groups(record.design.cells)
-    found = _by_orders(record, inside, values, each) | _as_pairs(record, inside, values, each)
+    matches = _by_orders(record, inside, values, each) | _as_pairs(record, inside, values, each)
     for group in inside:
         for cell in group[1:]:
-            if cell.id not in found and (one := _so_far(record, group, cell, values)) is not None:
-                found[cell.id] = one
-    return found | _between(record, known, values, each)
+            if cell.id not in matches and (verdict_result := _so_far(record, group, cell, values)) is not None:
+                matches[cell.id] = verdict_result
+    return matches | _between(record, known, values, each)
 
 
 Values = Mapping[str, Mapping[int, float]]
@@ -152,7 +152,7 @@ def _by_orders(record: SweepRecord, inside: Sequence[Group], values: Values, eac
         level=level,
         draws=max(DRAWS, int(3 / level)),
     )
-    found = {
+    matches = {
         cell.id: judge_interval(interval, higher_is_better=_higher(record), threshold=threshold_of(record))
         for group, seen in zip(judged_as, intervals, strict=True)
         for cell, interval in zip(group[1:], seen, strict=True)
@@ -160,11 +160,11 @@ def _by_orders(record: SweepRecord, inside: Sequence[Group], values: Values, eac
     for group in there:
         for cell in group[1:]:
             if reason := _scatter_reason(group[0], cell, wider):
-                judgement = found.get(cell.id) or _in_pairs(record, values[group[0].id], values[cell.id])
-                found[cell.id] = replace(
+                judgement = matches.get(cell.id) or _in_pairs(record, values[group[0].id], values[cell.id])
+                matches[cell.id] = replace(
                     judgement, verdict=Verdict.NOT_DECIDED, reason=reason, further_pairs=None, interleaved=True
                 )
-    return found
+    return matches
 
 
 def _shows(record: SweepRecord, group: Group, level: float) -> bool:
@@ -193,24 +193,28 @@ def _as_pairs(record: SweepRecord, inside: Sequence[Group], values: Values, each
         return {}
     level = each * len(cells)
     whole = {cell for group in small for member in _whole(record, group, values)[1:] for cell in [member.id]}
-    found = {
+    matches = {
         cell: _in_pairs(record, values[baseline], values[cell], level=level, strictest=each)
         for cell, baseline in cells.items()
         if cell in whole
     }
-    return {cell: one for cell, one in zip(found, corrected([*found.values()]), strict=True) if one is not None}
+    return {
+        cell: verdict_result
+        for cell, verdict_result in zip(matches, corrected([*matches.values()]), strict=True)
+        if verdict_result is not None
+    }
 
 
 def _between(record: SweepRecord, known: Runs, values: Values, each: float) -> dict[str, VerdictResult]:
     """Of cells in another block than what they are compared with, which is measured once more after them."""
     cells = {cell.id: cell for cell in record.design.cells}
     others = [cell for cell in cells.values() if cell.against is not None and cells[cell.against].block != cell.block]
-    found: dict[str, VerdictResult] = {}
+    matches: dict[str, VerdictResult] = {}
     for cell in others:
         before, b = values[cell.against or ""], values[cell.id]
         again = _by_round(record, cell.against or "", known, Purpose.BASELINE)
         if before and b:
-            found[cell.id] = judge_between(
+            matches[cell.id] = judge_between(
                 [*before.values()],
                 [*b.values()],
                 [*again.values()],
@@ -219,10 +223,14 @@ def _between(record: SweepRecord, known: Runs, values: Values, each: float) -> d
                 level=min(BETWEEN_LEVEL, each * len(others)),
             )
             if cells[cell.against or ""].array != cell.array:
-                found[cell.id] = replace(
-                    found[cell.id], verdict=Verdict.NOT_DECIDED, reason=Reason.MADE_ONCE, further_pairs=None
+                matches[cell.id] = replace(
+                    matches[cell.id], verdict=Verdict.NOT_DECIDED, reason=Reason.MADE_ONCE, further_pairs=None
                 )
-    return {cell: one for cell, one in zip(found, corrected([*found.values()]), strict=True) if one is not None}
+    return {
+        cell: verdict_result
+        for cell, verdict_result in zip(matches, corrected([*matches.values()]), strict=True)
+        if verdict_result is not None
+    }
 
 
 def _in_pairs(
@@ -251,17 +259,24 @@ def _so_far(record: SweepRecord, group: Group, cell: SweepCell, values: Values) 
     a, b = values[group[0].id], values[cell.id]
     if not set(a) & set(b):
         return None
-    found = _in_pairs(record, a, b)
+    verdict_result = _in_pairs(record, a, b)
     wanted = record.design.repeats
-    enough = next((one.enough for one in blind(record.design) if one.setups == len(group)), wanted)
+    enough = next(
+        (
+            underpowered_setups.enough
+            for underpowered_setups in blind(record.design)
+            if underpowered_setups.setups == len(group)
+        ),
+        wanted,
+    )
     if len(_whole(record, (group[0], cell), values)) < 2:
         reason = _missing_reason(record, group[0], cell, values)
-    elif found.verdict is Verdict.NO_DIFFERENCE and len(a) >= FEWEST_PAIRS:
-        return found
+    elif verdict_result.verdict is Verdict.NO_DIFFERENCE and len(a) >= FEWEST_PAIRS:
+        return verdict_result
     else:
         reason = Reason.FEW_ROUNDS
     return replace(
-        found,
+        verdict_result,
         verdict=Verdict.NOT_DECIDED,
         reason=reason,
         wanted=PlannedCount(number=wanted, setups=len(group), enough=enough),

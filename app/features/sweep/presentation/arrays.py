@@ -45,10 +45,10 @@ def array_plan_facts(design: Design) -> tuple[Facts, ...]:
 def _drives(design: Design) -> Iterator[FactLine]:
     assert design.making is not None
     for drive in design.making.drives:
-        told = ", ".join(
+        text = ", ".join(
             filter(None, (drive.model, f"serial number {drive.serial or 'none'}", size_words(drive.size_bytes)))
         )
-        yield FactLine(drive.place, f"ALL DATA WILL BE LOST: {clean(told, 200)}", Tone.BAD)
+        yield FactLine(drive.place, f"ALL DATA WILL BE LOST: {clean(text, 200)}", Tone.BAD)
         yield from (FactLine("", f"  {mark}") for mark in drive.lies)
     yield FactLine("Word", design.making.word)
 
@@ -69,8 +69,8 @@ def _arrays(design: Design) -> Iterator[FactLine]:
         yield from (FactLine("", f"  {line}") for line in array.steps)
     yield FactLine("", "Names and UUIDs are others each time.", Tone.DIM)
     if making.policies:
-        told = ", ".join(f"{key}={value}" for key, value in making.policies.items())
-        yield FactLine("Policies", f"{clean(told, 300)}, read back from each")
+        text = ", ".join(f"{key}={value}" for key, value in making.policies.items())
+        yield FactLine("Policies", f"{clean(text, 300)}, read back from each")
     if making.assume_clean:
         passes = units.plural(sum(times[array.id] for array in making.arrays if not array.alone), "time")
         yield FactLine("Wear", f"the passes write each drive in full {passes}", Tone.ATTENTION)
@@ -87,9 +87,9 @@ def array_result_facts(record: SweepRecord) -> Facts:
     facts = [FactLine("Drives", clean(drives, 2000))]
     for array in making.arrays:
         refused = record.refused.get(array.id)
-        words = array.prepared if refused is None else f"left out, its maker refused it: {refused}"
+        text = array.prepared if refused is None else f"left out, its maker refused it: {refused}"
         part = "" if array.members is None else f"the first {units.plural(array.members, 'drive')}; "
-        facts.append(FactLine(called(array), part + words, Tone.PLAIN if refused is None else Tone.ATTENTION))
+        facts.append(FactLine(called(array), part + text, Tone.PLAIN if refused is None else Tone.ATTENTION))
     if making.once:
         facts.append(FactLine("", ONCE))
     return Facts(heading="Arrays", facts=tuple(facts))

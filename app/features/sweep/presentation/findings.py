@@ -40,21 +40,21 @@ _NOT_IN_TURN_NOTE = (
 )
 
 
-def finding_facts(record: SweepRecord, found: Results) -> tuple[Facts, ...]:
+def finding_facts(record: SweepRecord, results: Results) -> tuple[Facts, ...]:
     """What was confirmed, what nothing beats, how far load can go; what failed, what to note, what was left out."""
     groups = (
         Facts(
             heading="Measured again",
-            facts=tuple(FactLine("", *_confirmed(confirmation)) for confirmation in found.confirmations),
+            facts=tuple(FactLine("", *_confirmed(confirmation)) for confirmation in results.confirmations),
         ),
-        *(_front(found, front) for front in found.fronts),
-        Facts(heading="Reads by member", facts=tuple(_members(found))),
-        *_curves(record, found),
-        *_searches(record, found),
+        *(_front(results, front) for front in results.fronts),
+        Facts(heading="Reads by member", facts=tuple(_members(results))),
+        *_curves(record, results),
+        *_searches(record, results),
         array_result_facts(record),
-        Facts(heading="Failed", facts=tuple(_failures(record, found))),
-        Facts(heading="Notes", facts=_sentences(_notes(found))),
-        Facts(heading="Compared", facts=_sentences(_baselines(found))),
+        Facts(heading="Failed", facts=tuple(_failures(record, results))),
+        Facts(heading="Notes", facts=_sentences(_notes(results))),
+        Facts(heading="Compared", facts=_sentences(_baselines(results))),
         left_out(record.design),
     )
     return tuple(group for group in groups if group.facts)
@@ -64,23 +64,23 @@ def _sentences(texts: Iterable[str]) -> tuple[FactLine, ...]:
     return tuple(FactLine("", text) for text in dict.fromkeys(texts))
 
 
-def _confirmed(one: ConfirmedWinner) -> tuple[str, Tone]:
-    what = f"{one.winner.row} against {one.baseline.row}, {one.winner.column}"
-    if one.judgement is None:
-        return f"{what}: {units.plural(one.pairs, 'pair')} so far", Tone.PLAIN
-    words = reason_words(one.judgement)
-    reason = f" ({words})" if words else ""
-    shown = f"{verdict_words(one.judgement)} in {units.plural(one.pairs, 'fresh pair')}{reason}"
-    return f"{what}: {shown}", verdict_tone(one.judgement)
+def _confirmed(winner: ConfirmedWinner) -> tuple[str, Tone]:
+    what = f"{winner.winner.row} against {winner.baseline.row}, {winner.winner.column}"
+    if winner.judgement is None:
+        return f"{what}: {units.plural(winner.pairs, 'pair')} so far", Tone.PLAIN
+    text = reason_words(winner.judgement)
+    reason = f" ({text})" if text else ""
+    shown = f"{verdict_words(winner.judgement)} in {units.plural(winner.pairs, 'fresh pair')}{reason}"
+    return f"{what}: {shown}", verdict_tone(winner.judgement)
 
 
-def _front(found: Results, front: Sequence[str]) -> Facts:
+def _front(results: Results, front: Sequence[str]) -> Facts:
     """Cells of one workload that are ahead of all others in one of both figures, by their means."""
-    known = {result.cell.id: result for result in found.cells}
+    known = {result.cell.id: result for result in results.cells}
     facts = (
         FactLine(
             "",
-            f"{cell_name(found, known[name].cell)}: {units.iops(known[name].iops)} IOPS,"
+            f"{cell_name(results, known[name].cell)}: {units.iops(known[name].iops)} IOPS,"
             f" p99 {units.latency(known[name].p99_ns)}",
         )
         for name in front
@@ -89,42 +89,47 @@ def _front(found: Results, front: Sequence[str]) -> Facts:
     return Facts(heading=f"{FRONT_HEADING}{f': {work}' if work else ''}", facts=tuple(facts))
 
 
-def _members(found: Results) -> Iterator[FactLine]:
+def _members(results: Results) -> Iterator[FactLine]:
     """Which member served the reads: only that tells whether a setting that is to spare one does anything."""
-    for result in found.cells:
+    for result in results.cells:
         shares = ", ".join(f"{name} {units.fraction(share)}" for name, share in result.reads_by)
         if shares:
-            yield FactLine("", f"{cell_name(found, result.cell)}: {shares}")
+            yield FactLine("", f"{cell_name(results, result.cell)}: {shares}")
 
 
-def _searches(record: SweepRecord, found: Results) -> Iterator[Facts]:
+def _searches(record: SweepRecord, results: Results) -> Iterator[Facts]:
     goal = record.design.saturation
     if goal is not None:
-        yield from (search_facts(one, goal, cell_name(found, one.cell)) for one in found.saturated)
+        yield from (
+            search_facts(saturation_result, goal, cell_name(results, saturation_result.cell))
+            for saturation_result in results.saturated
+        )
 
 
-def _curves(record: SweepRecord, found: Results) -> Iterator[Facts]:
+def _curves(record: SweepRecord, results: Results) -> Iterator[Facts]:
     complete = record.end is not None
-    yield from (curve_facts(curve, cell_name(found, curve.cell), complete=complete) for curve in found.load_curves)
+    yield from (curve_facts(curve, cell_name(results, curve.cell), complete=complete) for curve in results.load_curves)
 
 
-def _failures(record: SweepRecord, found: Results) -> Iterator[FactLine]:
+def _failures(record: SweepRecord, results: Results) -> Iterator[FactLine]:
     yield from (FactLine("", sentence, Tone.BAD) for sentence in record.damage)
-    for result in found.cells:
-        yield from (FactLine("", f"{cell_name(found, result.cell)}: {reason}", Tone.BAD) for reason in result.failures)
+    for result in results.cells:
+        yield from (
+            FactLine("", f"{cell_name(results, result.cell)}: {reason}", Tone.BAD) for reason in result.failures
+        )
 
 
-def _notes(found: Results) -> Iterator[str]:
-    yield from (f"{result.cell.row}: {note}" for result in found.cells for note in cell_notes(result))
-    if any(cell.judgement is not None and not cell.judgement.interleaved for cell in found.cells):
+def _notes(results: Results) -> Iterator[str]:
+    yield from (f"{result.cell.row}: {note}" for result in results.cells for note in cell_notes(result))
+    if any(cell.judgement is not None and not cell.judgement.interleaved for cell in results.cells):
         yield _NOT_IN_TURN_NOTE
 
 
-def _baselines(found: Results) -> Iterator[str]:
+def _baselines(results: Results) -> Iterator[str]:
     """What stands against what, where there is more than one baseline."""
-    rows_of = {result.cell.id: result.cell.row for result in found.cells}
+    rows_of = {result.cell.id: result.cell.row for result in results.cells}
     against: dict[str, dict[str, None]] = {}
-    for result in found.cells:
+    for result in results.cells:
         if result.cell.against is not None:
             against.setdefault(rows_of[result.cell.against], {})[result.cell.row] = None
     if len(against) > 1:
@@ -134,9 +139,9 @@ def _baselines(found: Results) -> Iterator[str]:
 def left_out(design: Design) -> Facts:
     """Combinations that are not measured, those of one set-up and one reason together."""
     reasons: dict[tuple[str, str], list[str]] = {}
-    for one in design.skipped:
-        reasons.setdefault((one.row, one.reason), []).append(one.column)
-    every = len({cell.column for cell in design.cells} | {one.column for one in design.skipped})
+    for other_cell in design.skipped:
+        reasons.setdefault((other_cell.row, other_cell.reason), []).append(other_cell.column)
+    every = len({cell.column for cell in design.cells} | {cell.column for cell in design.skipped})
     facts = tuple(
         FactLine("", f"{row}{'' if len(columns) == every else ', ' + ' and '.join(columns)}: {reason}", Tone.ATTENTION)
         for (row, reason), columns in reasons.items()
@@ -144,123 +149,129 @@ def left_out(design: Design) -> Facts:
     return Facts(heading="Left out", facts=facts)
 
 
-def short_facts(record: SweepRecord, found: Results) -> Facts:
+def short_facts(record: SweepRecord, results: Results) -> Facts:
     """The most important of it as facts."""
-    return Facts(heading="In short", facts=_sentences(in_short(record, found)))
+    return Facts(heading="In short", facts=_sentences(in_short(record, results)))
 
 
-def in_short(record: SweepRecord, found: Results) -> Iterator[str]:
+def in_short(record: SweepRecord, results: Results) -> Iterator[str]:
     """The most important of it, a sentence each: shown effects by size, then what is best, then how far load can go."""
-    effects = sorted(shown_effects(found), reverse=True)
+    effects = sorted(shown_effects(results), reverse=True)
     yield from (sentence for _, sentence in effects[:MOST_EFFECTS])
     if len(effects) > MOST_EFFECTS:
         yield f"{len(effects) - MOST_EFFECTS} smaller effects are in the ranking."
-    yield from standings(record, found)
+    yield from standings(record, results)
 
 
-def shown_effects(found: Results) -> Iterator[tuple[float, str]]:
+def shown_effects(results: Results) -> Iterator[tuple[float, str]]:
     """What was shown to make a difference, welcome or not: its size as a log-ratio, and a sentence.
 
     What was measured again counts by its fresh pairs alone: a winner of the screening looks better than it is.
     """
-    rows = {result.cell.id: result for result in found.cells}
-    again = {confirmation.winner.id for confirmation in found.confirmations if confirmation.judgement is not None}
-    for confirmation in found.confirmations:
+    rows = {result.cell.id: result for result in results.cells}
+    again = {confirmation.winner.id for confirmation in results.confirmations if confirmation.judgement is not None}
+    for confirmation in results.confirmations:
         if (
             confirmation.judgement is not None
             and confirmation.judgement.differs
             and confirmation.judgement.interval is not None
         ):
             against = rows[confirmation.baseline.id].cell
-            words = (
+            text = (
                 f"{interval_text(confirmation.judgement.interval)} in {units.plural(confirmation.pairs, 'fresh pair')}"
             )
             yield (
                 abs(confirmation.judgement.interval.mean),
-                _effect(confirmation.winner, against, judgement_word(confirmation.judgement), words),
+                _effect(confirmation.winner, against, judgement_word(confirmation.judgement), text),
             )
-    for each in found.cells:
+    for each in results.cells:
         seen = each.judgement
         if each.cell.against is None or each.cell.id in again or seen is None or seen.interval is None:
             continue
         if seen.differs:
             base = rows[each.cell.against]
-            title = RANK_TITLES[found.rank]
-            figures = f"{figure_text(each.value, found.rank)} against {figure_text(base.value, found.rank)} {title}"
+            title = RANK_TITLES[results.rank]
+            figures = f"{figure_text(each.value, results.rank)} against {figure_text(base.value, results.rank)} {title}"
             mark = "" if seen.interleaved else NOT_IN_TURN
-            words = f"{figures}, {interval_text(seen.interval)}{mark}"
-            yield abs(seen.interval.mean), _effect(each.cell, base.cell, judgement_word(seen), words)
+            text = f"{figures}, {interval_text(seen.interval)}{mark}"
+            yield abs(seen.interval.mean), _effect(each.cell, base.cell, judgement_word(seen), text)
 
 
 def _effect(cell: SweepCell, base: SweepCell, word: str, how: str) -> str:
     return f"{cell.column}: {cell.row} is {word} than {base.row}, {how}."
 
 
-def standings(record: SweepRecord, found: Results) -> Iterator[str]:
+def standings(record: SweepRecord, results: Results) -> Iterator[str]:
     """What is best, ties as ties; what its fresh pairs could not show; the highest load within a limit."""
-    cells = {result.cell.id: result for result in found.cells}
-    names = (name for name, line in found.lines.items() if len(line) > 1)
-    for name, line in zip(names, found.leaders, strict=True):
-        yield _standing(record, found, name, [cells[one] for one in line])
-    for confirmed in found.confirmations:
+    cells = {result.cell.id: result for result in results.cells}
+    names = (name for name, line in results.lines.items() if len(line) > 1)
+    for name, line in zip(names, results.leaders, strict=True):
+        yield _standing(record, results, name, [cells[name] for name in line])
+    for confirmed in results.confirmations:
         if confirmed.judgement is None or not confirmed.judgement.differs:
             yield f"Measured again: {_confirmed(confirmed)[0]}."
     goal = record.design.saturation
     if goal is not None:
-        yield from (_of(found, one.cell) + search_words(one, goal) for one in found.saturated)
-    for curve in found.load_curves:
-        yield _of(found, curve.cell) + knee_words(curve, complete=record.end is not None)
+        yield from (
+            _of(results, saturation_result.cell) + search_words(saturation_result, goal)
+            for saturation_result in results.saturated
+        )
+    for curve in results.load_curves:
+        yield _of(results, curve.cell) + knee_words(curve, complete=record.end is not None)
     if record.end is not None:
-        yield from _prices(found)
+        yield from _prices(results)
 
 
-def _prices(found: Results) -> Iterator[str]:
+def _prices(results: Results) -> Iterator[str]:
     """What the most of a figure costs in latency against the least that was asked for, along a field of numbers."""
-    field = None if found.load_curves or found.saturated else numeric_field(found.cells)
-    if field is None or found.rank is Rank.P99:
+    field = None if results.load_curves or results.saturated else numeric_field(results.cells)
+    if field is None or results.rank is Rank.P99:
         return
-    for name, line in curves(found.cells).items():
-        there = sorted((one for one in line if one.value), key=lambda one: number_of(one.cell.job[field]))
+    for name, line in curves(results.cells).items():
+        there = sorted(
+            (cell_result for cell_result in line if cell_result.value),
+            key=lambda cell_result: number_of(cell_result.cell.job[field]),
+        )
         if len(there) < 2:
             continue
-        low, most = there[0], max(there, key=lambda one: one.value or 0.0)
-        before, after = (latency(one.scores, LatencyFigure.P99) for one in (low, most))
+        low, most = there[0], max(there, key=lambda cell_result: cell_result.value or 0.0)
+        before, after = (latency(cell_result.scores, LatencyFigure.P99) for cell_result in (low, most))
         if most is low or before is None or after is None or not before.mean:
             continue
         more, longer = (most.value or 0.0) / (low.value or 1.0), after.mean / before.mean
-        values = (one.cell.job[field] for one in (most, low))
+        values = (cell_result.cell.job[field] for cell_result in (most, low))
         where = f"{name}: " if name else ""
         named = field_name(field) if name else key_name(field)
         yield (
-            f"{where}{named} {next(values)} gives {more:.3g}x the {RANK_TITLES[found.rank]} of {next(values)} "
+            f"{where}{named} {next(values)} gives {more:.3g}x the {RANK_TITLES[results.rank]} of {next(values)} "
             f"at {longer:.3g}x its p99, by their means."
         )
 
 
-def _of(found: Results, cell: SweepCell) -> str:
+def _of(results: Results, cell: SweepCell) -> str:
     """Whose a finding is, where there are several."""
-    return f"{cell.row}: " if len(found.rows) > 1 else ""
+    return f"{cell.row}: " if len(results.rows) > 1 else ""
 
 
-def _standing(record: SweepRecord, found: Results, name: str, tied: list[CellResult]) -> str:
+def _standing(record: SweepRecord, results: Results, name: str, tied: list[CellResult]) -> str:
     """What leads a workload or a curve, and what cannot be told from it."""
-    best, title = tied[0], RANK_TITLES[found.rank]
-    most = f"{'the lowest' if found.rank is Rank.P99 else 'the most'} {title}"
+    best, title = tied[0], RANK_TITLES[results.rank]
+    most = f"{'the lowest' if results.rank is Rank.P99 else 'the most'} {title}"
     where = f"{name or record.design.title}: "
-    figure = f"{figure_text(best.value, found.rank)}"
-    others = len(found.lines[name]) - len(tied)
+    figure = f"{figure_text(best.value, results.rank)}"
+    others = len(results.lines[name]) - len(tied)
     if len(tied) == 1:
-        return f"{where}{_named(found, best)} has {most}, {figure}; each of the others is shown to be behind it."
+        return f"{where}{_named(results, best)} has {most}, {figure}; each of the others is shown to be behind it."
     if not others:
-        span = f"{figure_text(tied[-1].value, found.rank)} to {figure} {title}"
+        span = f"{figure_text(tied[-1].value, results.rank)} to {figure} {title}"
         return f"{where}nothing is shown to be better than anything else, {span}."
-    also = ", ".join(_named(found, one) for one in tied[1 : 1 + _MOST_NAMES])
+    also = ", ".join(_named(results, cell_result) for cell_result in tied[1 : 1 + _MOST_NAMES])
     more = f" and {len(tied) - 1 - _MOST_NAMES} more" if len(tied) - 1 > _MOST_NAMES else ""
-    return f"{where}a tie for {most}: {_named(found, best)} with {figure}, which cannot be told from {also}{more}."
+    return f"{where}a tie for {most}: {_named(results, best)} with {figure}, which cannot be told from {also}{more}."
 
 
-def _named(found: Results, one: CellResult) -> str:
-    return curve_place(found.cells, one) if len(found.rows) == 1 else one.cell.row
+def _named(results: Results, cell_result: CellResult) -> str:
+    return curve_place(results.cells, cell_result) if len(results.rows) == 1 else cell_result.cell.row
 
 
 def ending(record: SweepRecord) -> tuple[str, Tone]:

@@ -24,13 +24,13 @@ def design_json(design: Design) -> Json:
         **picked(design, "title", "seed", "repeats", "pairs", "rank"),
         "threshold_percent": design.threshold_percent or THRESHOLD_PERCENT,
         "rule": design.rule,
-        "blind": [picked(one, "setups", "rounds", "enough") for one in blind(design)],
+        "blind": [picked(underpowered_setups, "setups", "rounds", "enough") for underpowered_setups in blind(design)],
         "targets": dict(design.targets),
         "making": making_json(design),
         "seconds": design.seconds,
         "cells": [_cell(cell) for cell in design.cells],
         "steps": [picked(step, "number", "cell", "purpose", "round", "block") for step in design.steps],
-        "skipped": [picked(one, "row", "column", "reason") for one in design.skipped],
+        "skipped": [picked(cell, "row", "column", "reason") for cell in design.skipped],
         "before": [picked(original, "target", "key", "value") for original in design.originals],
         "destroys": [picked(destroy, "device", "name", "found") for destroy in design.destroys],
     }
@@ -44,7 +44,7 @@ _LATENCIES = {
 }
 
 
-def sweep_json(record: SweepRecord, found: Results, *, session: str) -> Json:
+def sweep_json(record: SweepRecord, results: Results, *, session: str) -> Json:
     """How far a sweep has come, and what it found."""
     end = record.end
     return {
@@ -58,10 +58,12 @@ def sweep_json(record: SweepRecord, found: Results, *, session: str) -> Json:
         "left": [] if end is None else list(end.left),
         "damage": list(record.damage),
         "refused": [{"array": array, "reason": reason} for array, reason in record.refused.items()],
-        "cells": [_result(cell) for cell in found.cells],
-        "rankings": {column: [one.cell.id for one in found.ranking(column)] for column in found.columns},
-        "pareto": [cell for front in found.fronts for cell in front],
-        "leaders": [list(line) for line in found.leaders],
+        "cells": [_result(cell) for cell in results.cells],
+        "rankings": {
+            column: [cell_result.cell.id for cell_result in results.ranking(column)] for column in results.columns
+        },
+        "pareto": [cell for front in results.fronts for cell in front],
+        "leaders": [list(line) for line in results.leaders],
         "confirmations": [
             {
                 "winner": confirmation.winner.id,
@@ -69,20 +71,20 @@ def sweep_json(record: SweepRecord, found: Results, *, session: str) -> Json:
                 "pairs": confirmation.pairs,
                 "judgement": _judgement(confirmation.judgement),
             }
-            for confirmation in found.confirmations
+            for confirmation in results.confirmations
         ],
         "saturation": [
             {
-                "row": one.cell.row,
-                "workload": one.cell.column,
-                "points": [_depth(point) for point in one.points],
-                "best": None if one.best is None else one.best.depth,
-                "iops": _spread(one.plateau),
+                "row": saturation_result.cell.row,
+                "workload": saturation_result.cell.column,
+                "points": [_depth(point) for point in saturation_result.points],
+                "best": None if saturation_result.best is None else saturation_result.best.depth,
+                "iops": _spread(saturation_result.plateau),
             }
-            for one in found.saturated
+            for saturation_result in results.saturated
         ],
-        "curves": [_curve(curve) for curve in found.load_curves],
-        "published": published_json(found),
+        "curves": [_curve(curve) for curve in results.load_curves],
+        "published": published_json(results),
         "ended": [
             {**picked(end, "step", "result", "run", "again"), "reason": end.reason or None} for end in record.ended
         ],
@@ -147,19 +149,19 @@ def _cell(cell: SweepCell) -> Json:
     }
 
 
-def _result(one: CellResult) -> Json:
-    figure = one.figure
+def _result(cell_result: CellResult) -> Json:
+    figure = cell_result.figure
     return {
-        **picked(one.cell, "id", "row", "column"),
-        "runs": len(one.scores),
-        "values": [score.iops for score in one.scores],
-        "iops": one.iops,
+        **picked(cell_result.cell, "id", "row", "column"),
+        "runs": len(cell_result.scores),
+        "values": [score.iops for score in cell_result.scores],
+        "iops": cell_result.iops,
         "mean": None if figure is None else figure.mean,
         "half": None if figure is None else figure.half,
-        "latency_ns": {"mean": one.mean_ns, "p99": one.p99_ns},
-        "judgement": _judgement(one.judgement),
-        "failures": list(one.failures),
-        "notes": list(cell_notes(one)),
+        "latency_ns": {"mean": cell_result.mean_ns, "p99": cell_result.p99_ns},
+        "judgement": _judgement(cell_result.judgement),
+        "failures": list(cell_result.failures),
+        "notes": list(cell_notes(cell_result)),
     }
 
 

@@ -42,40 +42,43 @@ def goal_words(goal: Saturation | None) -> str:
     return "" if goal.p99_ns is None else f"with a p99 of at most {units.latency(goal.p99_ns)}"
 
 
-def search_facts(one: SaturationResult, goal: Saturation, of: str) -> Facts:
+def search_facts(saturation_result: SaturationResult, goal: Saturation, of: str) -> Facts:
     """The depths that were tried, and the one that was looked for; `of` names the workload."""
     tried = [
         FactLine(
             f"depth {point.depth}",
             f"{spread_text(point.iops)} IOPS, p99 {latency_text(point.p99_ns)}"
             f" ({units.plural(len(point.scores), 'run')})",
-            Tone.GOOD if point == one.best else Tone.PLAIN,
+            Tone.GOOD if point == saturation_result.best else Tone.PLAIN,
         )
-        for point in one.points
+        for point in saturation_result.points
     ]
     heading = f"Saturation of {of}" if goal.p99_ns is None else f"Most IOPS of {of} {goal_words(goal)}"
-    return Facts(heading=heading, facts=(*tried, FactLine("found", *_found(one, goal))))
+    return Facts(heading=heading, facts=(*tried, FactLine("found", *_found(saturation_result, goal))))
 
 
-def search_words(one: SaturationResult, goal: Saturation) -> str:
+def search_words(saturation_result: SaturationResult, goal: Saturation) -> str:
     """What the search found, in a sentence."""
-    return _found(one, goal)[0]
+    return _found(saturation_result, goal)[0]
 
 
-def _found(one: SaturationResult, goal: Saturation) -> tuple[str, Tone]:
-    best = one.best
-    if not one.complete:
-        most = max((point.iops.mean for point in one.points if point.iops is not None), default=None)
+def _found(saturation_result: SaturationResult, goal: Saturation) -> tuple[str, Tone]:
+    best = saturation_result.best
+    if not saturation_result.complete:
+        most = max((point.iops.mean for point in saturation_result.points if point.iops is not None), default=None)
         return f"The search is not complete; the most so far are {units.iops(most)} IOPS.", Tone.ATTENTION
     if best is None:
         return "No depth that was tried keeps the limit.", Tone.ATTENTION
     if goal.p99_ns is not None:
-        words = f"Most IOPS {goal_words(goal)} at queue depth {best.depth}: {spread_text(best.iops)} IOPS"
-        return f"{words}, p99 {latency_text(best.p99_ns)}.", Tone.GOOD
+        text = f"Most IOPS {goal_words(goal)} at queue depth {best.depth}: {spread_text(best.iops)} IOPS"
+        return f"{text}, p99 {latency_text(best.p99_ns)}.", Tone.GOOD
     least = f"Queue depth {best.depth} is the least within {goal.within:g} % of the most"
-    rising = best == one.points[-1] and best.depth >= goal.highest
+    rising = best == saturation_result.points[-1] and best.depth >= goal.highest
     more = " It may rise further: no greater depth was tried." if rising else ""
-    return f"Saturated at {spread_text(one.plateau)} IOPS. {least}.{more}", Tone.ATTENTION if rising else Tone.GOOD
+    return (
+        f"Saturated at {spread_text(saturation_result.plateau)} IOPS. {least}.{more}",
+        Tone.ATTENTION if rising else Tone.GOOD,
+    )
 
 
 def curve_table(curve: LoadCurve) -> Table:
@@ -95,17 +98,17 @@ def curve_table(curve: LoadCurve) -> Table:
     return Table(columns=columns, rows=tuple(_row(point, knee=point is nearest) for point in curve.points))
 
 
-def _row(one: RatePoint, *, knee: bool) -> Row:
-    mean, p50, p99, p99_9 = (one.latency(figure) for figure in LatencyFigure)
+def _row(point: RatePoint, *, knee: bool) -> Row:
+    mean, p50, p99, p99_9 = (point.latency(figure) for figure in LatencyFigure)
     word, tone = ("knee", Tone.GOOD) if knee else ("", Tone.PLAIN)
-    if not one.carried:
-        word, tone = (SATURATED, Tone.ATTENTION) if one.scores else ("failed", Tone.BAD)
+    if not point.carried:
+        word, tone = (SATURATED, Tone.ATTENTION) if point.scores else ("failed", Tone.BAD)
     return Row(
         cells=(
-            units.iops(one.asked),
-            str(one.percent),
-            str(len(one.scores)),
-            units.iops(None if one.reached is None else one.reached.mean),
+            units.iops(point.asked),
+            str(point.percent),
+            str(len(point.scores)),
+            units.iops(None if point.reached is None else point.reached.mean),
             _middle(mean),
             _half(mean),
             _middle(p50),
@@ -162,7 +165,7 @@ def curve_facts(curve: LoadCurve, of: str, *, complete: bool) -> Facts:
     """What a curve shows, and which of its rates were not carried."""
     missed = [point for point in curve.points if point.scores and not point.carried]
     lines = [FactLine("found", knee_words(curve, complete=complete), Tone.GOOD if curve.knee else Tone.ATTENTION)]
-    lines += [FactLine(f"{units.iops(one.asked)} asked", _missed(one), Tone.ATTENTION) for one in missed]
+    lines += [FactLine(f"{units.iops(point.asked)} asked", _missed(point), Tone.ATTENTION) for point in missed]
     return Facts(heading=curve_heading(of), facts=tuple(lines))
 
 
@@ -171,6 +174,6 @@ def curve_heading(of: str) -> str:
     return f"Latency of {of} under load"
 
 
-def _missed(one: RatePoint) -> str:
-    missing = (1 - one.reached.mean / one.asked) * 100 if one.reached is not None else 100.0
-    return f"{spread_text(one.reached)} IOPS reached, {missing:.0f} % missing: {SATURATED}"
+def _missed(point: RatePoint) -> str:
+    missing = (1 - point.reached.mean / point.asked) * 100 if point.reached is not None else 100.0
+    return f"{spread_text(point.reached)} IOPS reached, {missing:.0f} % missing: {SATURATED}"

@@ -143,7 +143,7 @@ def _lost(design: Design) -> Iterator[FactLine]:
     by = _destroying(design)
     for destroy in design.destroys:
         yield FactLine(destroy.shown, f"ALL DATA WILL BE LOST: {by}", Tone.BAD)
-        yield from (FactLine("", f"  {found}") for found in destroy.found)
+        yield from (FactLine("", f"  {value}") for value in destroy.found)
 
 
 def _sentences(texts: tuple[str, ...], tone: Tone) -> tuple[FactLine, ...]:

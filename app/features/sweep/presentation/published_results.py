@@ -40,12 +40,12 @@ _Place = tuple[tuple[str, ...], tuple[str, str]]
 """Where a figure is in its table: the first columns of its row; the set-up or workload and the kind of its column."""
 
 
-def published_tables(found: Results) -> Iterator[Table]:
+def published_tables(results: Results) -> Iterator[Table]:
     """Return a table for each source, in the order of the plan; nothing for a plan without published figures."""
-    for source in dict.fromkeys(one.figure.source for one in found.published):
-        own = [one for one in found.published if one.figure.source == source]
-        shapes = list(PublishedRows) if found.published_rows is None else [found.published_rows]
-        tables = [_table(own, shape, source, found.columns) for shape in shapes]
+    for source in dict.fromkeys(comparison.figure.source for comparison in results.published):
+        own = [comparison for comparison in results.published if comparison.figure.source == source]
+        shapes = list(PublishedRows) if results.published_rows is None else [results.published_rows]
+        tables = [_table(own, shape, source, results.columns) for shape in shapes]
         yield next((table for table in tables if _width(table) <= WIDTH), tables[-1])
 
 
@@ -54,8 +54,8 @@ def _table(own: Sequence[PublishedComparison], shape: PublishedRows, source: str
 
     `order`: the workloads of the sweep.
     """
-    at = {_place(one.figure, shape): one for one in own}
-    workloads = list(dict.fromkeys((*order, *(one.figure.column for one in own))))
+    at = {_place(comparison.figure, shape): comparison for comparison in own}
+    workloads = list(dict.fromkeys((*order, *(comparison.figure.column for comparison in own))))
     together = sorted(at, key=lambda place: workloads.index(at[place].figure.column))
     lines = tuple(dict.fromkeys(line for line, _ in (together if shape is PublishedRows.WORKLOADS else at)))
     columns = tuple(dict.fromkeys(column for _, column in together))
@@ -67,7 +67,15 @@ def _table(own: Sequence[PublishedComparison], shape: PublishedRows, source: str
         present = [at.get((line, column)) for column in columns]
         empty = ("",) * (len(heads) - 1)
         rows += (
-            Row(cells=(*line, *("" if one is None else figure_text(one.figure, one.figure.value) for one in present))),
+            Row(
+                cells=(
+                    *line,
+                    *(
+                        "" if comparison is None else figure_text(comparison.figure, comparison.figure.value)
+                        for comparison in present
+                    ),
+                )
+            ),
             Row(cells=(_OURS, *empty, *map(_ours, present)), depth=1),
             Row(cells=(_DIFFERENCE, *empty, *map(_difference, present)), depth=1),
         )
@@ -103,20 +111,20 @@ def _kind(figure: PublishedFigure) -> str:
 
 def _unit(figure: PublishedFigure) -> str:
     """Return the unit of a latency as its source prints it; "" for anything else, and where that is not known."""
-    found = _TIME.fullmatch(figure.printed) if figure.kind is PublishedKind.LATENCY else None
-    return "" if found is None else found[1].replace("us", "µs")
+    match = _TIME.fullmatch(figure.printed) if figure.kind is PublishedKind.LATENCY else None
+    return "" if match is None else match[1].replace("us", "µs")
 
 
-def _ours(one: PublishedComparison | None) -> str:
-    if one is None:
+def _ours(comparison: PublishedComparison | None) -> str:
+    if comparison is None:
         return ""
-    if one.cell is None:
+    if comparison.cell is None:
         return "left out"
-    return units.NOTHING if one.measured is None else figure_text(one.figure, one.measured)
+    return units.NOTHING if comparison.measured is None else figure_text(comparison.figure, comparison.measured)
 
 
-def _difference(one: PublishedComparison | None) -> str:
-    return "" if one is None else difference_text(one.figure.value, one.measured)
+def _difference(comparison: PublishedComparison | None) -> str:
+    return "" if comparison is None else difference_text(comparison.figure.value, comparison.measured)
 
 
 def figure_text(figure: PublishedFigure, value: float) -> str:
@@ -129,8 +137,8 @@ def figure_text(figure: PublishedFigure, value: float) -> str:
 
 def _decimals(printed: str) -> int:
     """Return how many decimals a number has."""
-    found = re.search(r"\.(\d+)", printed, re.ASCII)
-    return 0 if found is None else len(found[1])
+    match = re.search(r"\.(\d+)", printed, re.ASCII)
+    return 0 if match is None else len(match[1])
 
 
 def _width(table: Table) -> int:
@@ -140,13 +148,13 @@ def _width(table: Table) -> int:
     return sum(max(map(width_of, column)) for column in zip(*texts, strict=True)) + _GAP * (len(table.columns) - 1)
 
 
-def published_json(found: Results) -> list[Json]:
+def published_json(results: Results) -> list[Json]:
     """Return every published figure with what was measured; latency in ns, `mbps` in 10^6 bytes a second."""
     return [
         {
-            **picked(one.figure, "row", "column", "kind", "source"),
-            "published": one.figure.value,
-            **picked(one, "cell", "measured", "percent"),
+            **picked(comparison.figure, "row", "column", "kind", "source"),
+            "published": comparison.figure.value,
+            **picked(comparison, "cell", "measured", "percent"),
         }
-        for one in found.published
+        for comparison in results.published
     ]

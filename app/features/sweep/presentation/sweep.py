@@ -79,39 +79,41 @@ def legend(rank: Rank) -> str:
     signs = {MORE: more, LESS: less, SAME: Verdict.NO_DIFFERENCE, UNKNOWN: Verdict.NOT_DECIDED}
     shown = {sign: verdict_word(verdict) for sign, verdict in signs.items()}
     shown |= {BASELINE: "baseline", BUSY: "now", FAILED: "failed"}
-    return ", ".join(f"{sign.char} {words}" for sign, words in shown.items())
+    return ", ".join(f"{sign.char} {text}" for sign, text in shown.items())
 
 
-def turned(found: Results) -> bool:
+def turned(results: Results) -> bool:
     """Whether workloads go down and set-ups across: the longer side goes down."""
-    return len(found.columns) > len(found.rows)
+    return len(results.columns) > len(results.rows)
 
 
-def matrix(record: SweepRecord, found: Results) -> MatrixView:
+def matrix(record: SweepRecord, results: Results) -> MatrixView:
     """A figure where there is one, else why there is none."""
-    down, across = (found.columns, found.rows) if turned(found) else (found.rows, found.columns)
+    down, across = (results.columns, results.rows) if turned(results) else (results.rows, results.columns)
     best: dict[str, float] = {}
-    for one in found.cells:
-        best[_scale_of(found, one)] = max(best.get(_scale_of(found, one), 0.0), one.value or 0.0)
+    for cell_result in results.cells:
+        best[_scale_of(results, cell_result)] = max(
+            best.get(_scale_of(results, cell_result), 0.0), cell_result.value or 0.0
+        )
     known, baselines, done = (
-        {(result.cell.row, result.cell.column): result for result in found.cells},
-        found.baselines,
+        {(result.cell.row, result.cell.column): result for result in results.cells},
+        results.baselines,
         _done(record),
     )
     running = None if record.current is None else record.current.step.cell
-    leading = frozenset(one for line in found.leaders for one in line)
+    leading = frozenset(name for line in results.leaders for name in line)
 
     def place(side: str, head: str) -> MatrixPlace:
-        one = known.get(_setup_and_workload(found, side, head))
+        one = known.get(_setup_and_workload(results, side, head))
         if one is None:
             return MatrixPlace(text=units.NOTHING, tone=Tone.DIM)
         sign, tone = _sign(one, baselines)
         if one.cell.id == running:
             sign, tone = BUSY.char, Tone.ACCENT
         if one.value is not None:
-            most = best[_scale_of(found, one)]
+            most = best[_scale_of(results, one)]
             return MatrixPlace(
-                text=figure_text(one.value, found.rank),
+                text=figure_text(one.value, results.rank),
                 level=one.value / most if most else None,
                 sign=sign,
                 tone=tone,
@@ -125,17 +127,17 @@ def matrix(record: SweepRecord, found: Results) -> MatrixView:
         return MatrixPlace(text=f"{done[one.cell.id]}/{record.design.repeats}", sign=sign, tone=Tone.DIM)
 
     places = tuple(tuple(place(side, head) for head in across) for side in down)
-    return MatrixView(corner=RANK_TITLES[found.rank], down=down, across=across, places=places)
+    return MatrixView(corner=RANK_TITLES[results.rank], down=down, across=across, places=places)
 
 
-def _scale_of(found: Results, one: CellResult) -> str:
+def _scale_of(results: Results, cell_result: CellResult) -> str:
     """What shares a scale: the set-ups of a workload; where there is one set-up, all workloads."""
-    return "" if len(found.rows) == 1 else one.cell.column
+    return "" if len(results.rows) == 1 else cell_result.cell.column
 
 
-def scale_words(found: Results) -> str:
+def scale_words(results: Results) -> str:
     """What the strongest shade and the highest bar are, and what a frame means."""
-    whole = "the largest" if len(found.rows) == 1 else "the largest of its workload"
+    whole = "the largest" if len(results.rows) == 1 else "the largest of its workload"
     return f"{whole}; [ ] best, or not told from it"
 
 
@@ -145,11 +147,11 @@ def _done(record: SweepRecord) -> Counter[str]:
     return Counter(cells[end.step] for end in record.ended if end.run is not None and not end.again)
 
 
-def matrix_table(record: SweepRecord, found: Results) -> Table | None:
+def matrix_table(record: SweepRecord, results: Results) -> Table | None:
     """The matrix in figures; None where one of its sides is a single one."""
-    if min(len(found.rows), len(found.columns)) < 2:
+    if min(len(results.rows), len(results.columns)) < 2:
         return None
-    shown = matrix(record, found)
+    shown = matrix(record, results)
     heads = (Column(title=head, align=Align.RIGHT) for head in shown.across)
     return Table(
         columns=(Column(title=shown.corner, shrinks=True), *heads),
@@ -160,65 +162,69 @@ def matrix_table(record: SweepRecord, found: Results) -> Table | None:
     )
 
 
-def names_at(found: Results, row: int, column: int) -> tuple[str, str]:
+def names_at(results: Results, row: int, column: int) -> tuple[str, str]:
     """Set-up and workload of a place of the matrix; "" beyond its edges."""
-    down, across = (found.columns, found.rows) if turned(found) else (found.rows, found.columns)
+    down, across = (results.columns, results.rows) if turned(results) else (results.rows, results.columns)
     side, head = (names[at] if at < len(names) else "" for names, at in ((down, row), (across, column)))
-    return _setup_and_workload(found, side, head)
+    return _setup_and_workload(results, side, head)
 
 
-def _setup_and_workload(found: Results, side: str, head: str) -> tuple[str, str]:
-    return (head, side) if turned(found) else (side, head)
+def _setup_and_workload(results: Results, side: str, head: str) -> tuple[str, str]:
+    return (head, side) if turned(results) else (side, head)
 
 
-def _sign(one: CellResult, baselines: Container[str]) -> tuple[str, Tone]:
-    if one.failures:
+def _sign(cell_result: CellResult, baselines: Container[str]) -> tuple[str, Tone]:
+    if cell_result.failures:
         return FAILED.char, Tone.BAD
-    if one.judgement is None:
-        return (BASELINE.char, Tone.ACCENT) if one.cell.id in baselines else (" ", Tone.PLAIN)
-    return verdict_sign(one.judgement) or UNKNOWN.char, verdict_tone(one.judgement)
+    if cell_result.judgement is None:
+        return (BASELINE.char, Tone.ACCENT) if cell_result.cell.id in baselines else (" ", Tone.PLAIN)
+    return verdict_sign(cell_result.judgement) or UNKNOWN.char, verdict_tone(cell_result.judgement)
 
 
-def cell_name(found: Results, cell: SweepCell) -> str:
+def cell_name(results: Results, cell: SweepCell) -> str:
     """Set-up and workload, the workload alone where there is one set-up."""
-    return cell.column if len(found.rows) == 1 else f"{cell.row}, {cell.column}"
+    return cell.column if len(results.rows) == 1 else f"{cell.row}, {cell.column}"
 
 
-def cell_words(found: Results, record: SweepRecord, one: CellResult) -> str:
+def cell_words(results: Results, record: SweepRecord, cell_result: CellResult) -> str:
     """A cell in two lines: what it is, what is known of it."""
-    head = one.cell.row if one.cell.row == one.cell.column else f"{one.cell.row}; {one.cell.column}"
-    parts = [f"{len(one.scores)} of {record.design.repeats} runs"]
-    if one.value is not None:
-        half = half_text(one)
-        figure = f"{figure_text(one.value, found.rank)} {RANK_TITLES[found.rank]}"
+    head = (
+        cell_result.cell.row
+        if cell_result.cell.row == cell_result.cell.column
+        else f"{cell_result.cell.row}; {cell_result.cell.column}"
+    )
+    parts = [f"{len(cell_result.scores)} of {record.design.repeats} runs"]
+    if cell_result.value is not None:
+        half = half_text(cell_result)
+        figure = f"{figure_text(cell_result.value, results.rank)} {RANK_TITLES[results.rank]}"
         parts.append(f"{figure} +- {half}" if half else figure)
-        parts.append(f"p99 {_p99(one)}")
-    if one.judgement is not None:
-        parts.append(verdict_words(one.judgement))
-    return "\n".join([head, " · ".join([*parts, *one.failures[:1], *cell_notes(one)[:1]])])
+        parts.append(f"p99 {_p99(cell_result)}")
+    if cell_result.judgement is not None:
+        parts.append(verdict_words(cell_result.judgement))
+    return "\n".join([head, " · ".join([*parts, *cell_result.failures[:1], *cell_notes(cell_result)[:1]])])
 
 
-def cell_notes(one: CellResult) -> tuple[str, ...]:
+def cell_notes(cell_result: CellResult) -> tuple[str, ...]:
     """Why a cell has no verdict, what was in force otherwise than set, what weakens a verdict."""
-    judgement, caveats = one.judgement, weakened_words(one.weakened)
+    judgement, caveats = cell_result.judgement, weakened_words(cell_result.weakened)
     refused = judgement is not None and judgement.verdict is Verdict.REFUSED
     return (
         *((f"verdict refused: {reason_words(judgement)}",) if judgement is not None and refused else ()),
         *filter(None, (no_sign_words(judgement),)),
-        *one.notes,
+        *cell_result.notes,
         *((f"caveats: {caveats}",) if caveats else ()),
     )
 
 
 def why_left_out(record: SweepRecord, setup: str, workload: str) -> str:
     """Why a combination is not measured, in two lines."""
-    reasons = [one.reason for one in record.design.skipped if (one.row, one.column) == (setup, workload)]
+    reasons = [cell.reason for cell in record.design.skipped if (cell.row, cell.column) == (setup, workload)]
     return f"{setup}; {workload}\nleft out: {' '.join(reasons) or 'not in the plan'}"
 
 
-def half_text(one: CellResult) -> str:
+def half_text(cell_result: CellResult) -> str:
     """Half the interval of the mean in percent of it; "" when there is none."""
-    seen = one.figure
+    seen = cell_result.figure
     if seen is None or seen.half is None or not seen.mean:
         return ""
     return f"{seen.half / seen.mean * 100:.1f} %"
@@ -231,59 +237,62 @@ def verdict_words(judgement: VerdictResult) -> str:
     return f"{judgement_word(judgement)}{mark} {shown}".rstrip()
 
 
-def rankings(found: Results) -> Iterator[Table]:
+def rankings(results: Results) -> Iterator[Table]:
     """A ranking of each workload in which something was measured; of a single set-up one of all its workloads."""
-    if len(found.cells) == 1 and found.saturated:
+    if len(results.cells) == 1 and results.saturated:
         return  # what leads where there is one thing says nothing; its search or curve does
-    for column in found.columns[:1] if len(found.rows) == 1 else found.columns:
-        ranked = ranking(found, column)
+    for column in results.columns[:1] if len(results.rows) == 1 else results.columns:
+        ranked = ranking(results, column)
         if ranked.rows:
             yield ranked
 
 
-def ranking(found: Results, column: str) -> Table:
+def ranking(results: Results, column: str) -> Table:
     """The measured cells of a workload, best first; of a single set-up all its workloads."""
-    alone = len(found.rows) == 1
-    listed = found.best_first(found.cells) if alone else found.ranking(column)
+    alone = len(results.rows) == 1
+    listed = results.best_first(results.cells) if alone else results.ranking(column)
     columns = (
         Column(title="", key="place", align=Align.RIGHT),
         Column(title="Workload" if alone else f"Set-up, {column}", key="what", shrinks=True),
         Column(title="n", key="n", align=Align.RIGHT, priority=4),
-        Column(title=RANK_TITLES[found.rank], key="figure", align=Align.RIGHT),
+        Column(title=RANK_TITLES[results.rank], key="figure", align=Align.RIGHT),
         Column(title="+-", key="half", align=Align.RIGHT, priority=2),
         Column(title="Latency", key="mean", align=Align.RIGHT, priority=3),
         Column(title="p99", key="p99", align=Align.RIGHT, priority=1),
         Column(title="Against its baseline", key="verdict"),
     )
-    baselines, tied = found.baselines, _tied(found)
+    baselines, tied = results.baselines, _tied(results)
     rows = tuple(
-        _ranked(found, "1=" if one.cell.id in tied else str(place), one, baselines)
-        for place, one in enumerate(listed, 1)
+        _ranked(results, "1=" if cell_result.cell.id in tied else str(place), cell_result, baselines)
+        for place, cell_result in enumerate(listed, 1)
     )
     return Table(columns=columns, rows=rows)
 
 
-def _tied(found: Results) -> frozenset[str]:
+def _tied(results: Results) -> frozenset[str]:
     """Cells that share the first place, by id."""
-    return frozenset(one for line in found.leaders if len(line) > 1 for one in line)
+    return frozenset(name for line in results.leaders if len(line) > 1 for name in line)
 
 
-def _ranked(found: Results, place: str, one: CellResult, baselines: Container[str]) -> Row:
-    words = "baseline" if one.cell.id in baselines else ""
+def _ranked(results: Results, place: str, cell_result: CellResult, baselines: Container[str]) -> Row:
+    text = "baseline" if cell_result.cell.id in baselines else ""
     return Row(
-        key=one.cell.id,
+        key=cell_result.cell.id,
         cells=(
             place,
-            one.cell.column if len(found.rows) == 1 else one.cell.row,
-            str(len(one.scores)),
-            figure_text(one.value, found.rank),
-            half_text(one) or units.NOTHING,
-            units.latency(one.mean_ns),
-            _p99(one),
-            Cell(words if one.judgement is None else verdict_words(one.judgement), _sign(one, baselines)[1]),
+            cell_result.cell.column if len(results.rows) == 1 else cell_result.cell.row,
+            str(len(cell_result.scores)),
+            figure_text(cell_result.value, results.rank),
+            half_text(cell_result) or units.NOTHING,
+            units.latency(cell_result.mean_ns),
+            _p99(cell_result),
+            Cell(
+                text if cell_result.judgement is None else verdict_words(cell_result.judgement),
+                _sign(cell_result, baselines)[1],
+            ),
         ),
     )
 
 
-def _p99(one: CellResult) -> str:
-    return units.latency(one.p99_ns) if one.p99_ns else "too few I/Os"
+def _p99(cell_result: CellResult) -> str:
+    return units.latency(cell_result.p99_ns) if cell_result.p99_ns else "too few I/Os"

@@ -126,7 +126,7 @@ class Draft:
         if axis.single:
             values: tuple[str, ...] = (value,)
         elif self.has(axis, value):
-            values = tuple(one for one in self.chosen(axis) if one != value)
+            values = tuple(name for name in self.chosen(axis) if name != value)
         else:
             values = (*self.chosen(axis), value)
         rest = {key: kept for key, kept in self.ticked.items() if key != axis.key}
@@ -212,8 +212,8 @@ def axes_of(holders: Sequence[SettingOwner], draft: Draft) -> tuple[DraftAxis, .
     how it is measured.
     """
     texts = draft.job.texts()
-    found = _array_axes(draft)
-    found += [
+    axes = _array_axes(draft)
+    axes += [
         DraftAxis(
             kind="job",
             name=name,
@@ -225,15 +225,15 @@ def axes_of(holders: Sequence[SettingOwner], draft: Draft) -> tuple[DraftAxis, .
         )
         for name, label, help, values in _JOB_VALUES
     ]
-    found.append(_profiles(draft))
+    axes.append(_profiles(draft))
     seen: set[str] = set()
     for holder in holders:
         for key, setting in holder.settings.items():
             reading = holder.readings.get(key)
             if reading is not None and key not in seen:
                 seen.add(key)
-                found.append(_setting(setting, reading, f"Settings of {holder.target}"))
-    found += [
+                axes.append(_setting(setting, reading, f"Settings of {holder.target}"))
+    axes += [
         DraftAxis(
             kind="measure",
             name=name,
@@ -245,7 +245,7 @@ def axes_of(holders: Sequence[SettingOwner], draft: Draft) -> tuple[DraftAxis, .
         for name, label, help, values in _MEASURE_VALUES
         if not (draft.drives and name == "load")  # searched on one array, not on several
     ]
-    return tuple(found)
+    return tuple(axes)
 
 
 def _array_axes(draft: Draft) -> list[DraftAxis]:
@@ -255,7 +255,9 @@ def _array_axes(draft: Draft) -> list[DraftAxis]:
     levels = tuple(DraftValue(value=level.value, label=level.value, risk=Risk.DESTROYS_DATA) for level in LEVELS)
     count = len(draft.drives)
     fitting = sorted({spans for level in SPANNED for spans in spans_that_fit(level, count)})
-    spans = tuple(DraftValue(value=str(one), label=f"{one} of {plural(count // one, 'drive')}") for one in fitting)
+    spans = tuple(
+        DraftValue(value=str(number), label=f"{number} of {plural(count // number, 'drive')}") for number in fitting
+    )
     layouts = tuple(DraftValue(value=f"{letter}2", label=f"2 {word} copies") for letter, word in ARRANGEMENTS.items())
     strips = tuple(DraftValue(value=_strip_text(size), label=exact_words(size)) for size in STRIPS)
     clean = (
@@ -369,8 +371,15 @@ def _around(reading: Reading, span: Span | None, risk: Risk) -> tuple[DraftValue
         wanted |= {span.minimum, span.maximum}
     if span.maximum - span.minimum <= 8 * span.step:
         wanted |= set(range(span.minimum, span.maximum + 1, span.step))
-    legal = [one for one in wanted if span.minimum <= one <= span.maximum and (one - span.minimum) % span.step == 0]
-    return tuple(DraftValue(value=str(one), label=str(one), now=one == now, risk=risk) for one in sorted({*legal, now}))
+    legal = [
+        number
+        for number in wanted
+        if span.minimum <= number <= span.maximum and (number - span.minimum) % span.step == 0
+    ]
+    return tuple(
+        DraftValue(value=str(number), label=str(number), now=number == now, risk=risk)
+        for number in sorted({*legal, now})
+    )
 
 
 # -- what is ticked on the Sweep screen as the text of a plan file ----------------------------------------------------

@@ -65,26 +65,26 @@ def _axis_row(axis: DraftAxis, draft: Draft, *, opened: bool) -> TableRow:
     sign = (OPENED if opened and not axis.why_not else CLOSED).char
     if axis.why_not:
         return TableRow(key=axis.key, cells=(f"  {axis.label}", "not here"), dim=True)
-    words = ", ".join(labels.get(value, value) for value in chosen)
+    text = ", ".join(labels.get(value, value) for value in chosen)
     now = next((value.label for value in axis.values if value.now), "")
-    told = TableCell(text=words, tone="accent") if words else TableCell(text=now, tone="muted")
-    return TableRow(key=axis.key, cells=(f"{sign} {axis.label}", told))
+    cell = TableCell(text=text, tone="accent") if text else TableCell(text=now, tone="muted")
+    return TableRow(key=axis.key, cells=(f"{sign} {axis.label}", cell))
 
 
 def _value_rows(axis: DraftAxis, draft: Draft) -> list[TableRow]:
-    typed = [value for value in draft.chosen(axis) if value not in {one.value for one in axis.values}]
-    listed = [(one.value, one.label, one.now, one.risk) for one in axis.values]
+    typed = [value for value in draft.chosen(axis) if value not in {draft_value.value for draft_value in axis.values}]
+    listed = [(draft_value.value, draft_value.label, draft_value.now, draft_value.risk) for draft_value in axis.values]
     listed += [(value, value, False, Risk.NONE) for value in typed]
     rows = []
     for value, label, now, risk in listed:
         on, off = ("(x)", "( )") if axis.single else ("[x]", "[ ]")
         box = on if draft.has(axis, value) else off
-        words = [*(["now"] if now else []), *([risk_cell(risk).text] if risk is not Risk.NONE else [])]
+        parts = [*(["now"] if now else []), *([risk_cell(risk).text] if risk is not Risk.NONE else [])]
         tone: Tone = render.TONES[risk_cell(risk).tone] or "muted"
         rows.append(
             TableRow(
                 key=f"{axis.key}{JOINT}{value}",
-                cells=(f"  {box} {label}", TableCell(text=", ".join(words), tone=tone)),
+                cells=(f"  {box} {label}", TableCell(text=", ".join(parts), tone=tone)),
             )
         )
     if axis.free:
@@ -99,9 +99,9 @@ def file_rows(plan: SweepPlan, named: Mapping[str, str]) -> tuple[TableRow, ...]
     rows = [TableRow(key="group:targets", cells=("Targets (enter names one)",), separator=True)]
     for role, address in plan.targets.items():
         given = named.get(role, address)
-        told = TableCell(text=given or "not named", tone="accent" if given else "warning")
+        cell = TableCell(text=given or "not named", tone="accent" if given else "warning")
         rows.append(
-            TableRow(key=f"role:{role}", cells=(f"{role}{' (measured)' if role == plan.measure else ''}", told))
+            TableRow(key=f"role:{role}", cells=(f"{role}{' (measured)' if role == plan.measure else ''}", cell))
         )
     groups = (
         (
@@ -117,7 +117,7 @@ def file_rows(plan: SweepPlan, named: Mapping[str, str]) -> tuple[TableRow, ...]
     for heading, listed in groups:
         if listed:
             rows.append(TableRow(key=f"group:{heading}", cells=(heading,), separator=True))
-            rows += [TableRow(key=f"fact:{heading}:{name}", cells=(name, words)) for name, words in listed]
+            rows += [TableRow(key=f"fact:{heading}:{name}", cells=(name, text)) for name, text in listed]
     return tuple(rows)
 
 
@@ -136,7 +136,7 @@ def question(
         reasons = tuple(filter(None, (*surveyed.refused, surveyed.hint)))
         return Confirmation(title=title, tier="refused", reasons=reasons)
     destroys = surveyed.risk is Risk.DESTROYS_DATA
-    lost = tuple(f"{destroy.shown}: {found}" for destroy in design.destroys for found in destroy.found)
+    lost = tuple(f"{destroy.shown}: {value}" for destroy in design.destroys for value in destroy.found)
     blank = tuple(f"{destroy.shown}: nothing is known to lie on it" for destroy in design.destroys if not destroy.found)
     overwritten = tuple(f"{destroy.shown} is overwritten. There is no undo." for destroy in design.destroys)
     if design.making is not None:

@@ -85,7 +85,7 @@ class SweepPlanner(PlanChoices):
         job, name = app.job_choice or (profile(named).job, named)
         if job.sections:  # a sweep judges one section
             job, name = profile(named).job, named
-        free = [str(thing.target) for thing in target_choices.things(session.inventory) if not thing.uses]
+        free = [str(device.target) for device in target_choices.things(session.inventory) if not device.uses]
         scratch = os.path.abspath(os.path.expanduser(app.options.scratch))
         address = app.wanted_device[0] if app.wanted_device is not None else next(iter(free), scratch)
         self.draft = Draft(address=address, job=job, profile=name)

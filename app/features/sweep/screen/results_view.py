@@ -62,8 +62,8 @@ def short(record: SweepRecord, now: float, speed: float = 1.0) -> str:
 def state_words(record: SweepRecord, *, running: bool, stopping: bool = False) -> tuple[str, Tone]:
     """How it stands, in a sentence, and how that is."""
     if not running:
-        words, tone = ending(record)
-        return f"{words}{' c goes on.' if record.todo else ''}", TONES[tone]
+        text, tone = ending(record)
+        return f"{text}{' c goes on.' if record.todo else ''}", TONES[tone]
     done = f"{record.done} of {units.plural(len(record.steps), 'step')}"
     if stopping:
         return f"STOPPING after {done}: the settings are put back first", "warning"

@@ -123,9 +123,9 @@ class SweepController(BackgroundWork):
         cells = (setting for cell in design.cells for setting in cell.settings)
         wanted = dict.fromkeys(setting for setting in cells if setting.target.backend != MADE)
         lines: dict[tuple[str, ...] | str, None] = {}
-        for one in wanted:
-            if before[one.target, one.key] != one.value:
-                change = await self._app.workbench.hardware.plan(one.target, one.key, one.value)
+        for assignment in wanted:
+            if before[assignment.target, assignment.key] != assignment.value:
+                change = await self._app.workbench.hardware.plan(assignment.target, assignment.key, assignment.value)
                 lines |= dict.fromkeys(
                     tuple(write.argv) if write.path is None else write.shown()
                     for write in (*change.writes, *change.undo)
@@ -182,9 +182,9 @@ class SweepController(BackgroundWork):
             await asyncio.sleep(EVERY)
         record = follower.record
         if ran and record is not None and self.follower is follower:
-            words, tone = state_words(record, running=False)
+            text, tone = state_words(record, running=False)
             severity = {"good": "information", "warning": "warning"}.get(tone, "error")
-            self._app.notify(words, title="The sweep is over", severity=severity, timeout=15)  # type: ignore[arg-type]
+            self._app.notify(text, title="The sweep is over", severity=severity, timeout=15)  # type: ignore[arg-type]
 
     def stop(self) -> bool:
         """Ask it to stop after putting everything back; False when none runs."""
@@ -272,5 +272,5 @@ class SweepController(BackgroundWork):
             return
         finally:
             bench.close("put back")
-        words, tone = state_words(record, running=False)
-        self._app.notify(words, title=folder.name, severity="error" if tone == "bad" else "information")
+        text, tone = state_words(record, running=False)
+        self._app.notify(text, title=folder.name, severity="error" if tone == "bad" else "information")

@@ -136,8 +136,8 @@ class SweepWatch(Vertical):
             self.query_one("#sweep-findings", Details).groups = groups(finding_facts(record, found))
             self._show_published(found)
         self._show_picture(follower, record, running=running)
-        words, tone = state_words(record, running=running, stopping=stopping)
-        self.query_one("#sweep-state", TextParagraphs).say(words, tone)
+        text, tone = state_words(record, running=running, stopping=stopping)
+        self.query_one("#sweep-state", TextParagraphs).say(text, tone)
 
     def _show_published(self, found: Results) -> None:
         """Published tables, before everything else; drawn again only when a figure differs."""
@@ -147,9 +147,9 @@ class SweepWatch(Vertical):
         self._published = shown
         place = self.query_one("#sweep-published", Vertical)
         place.remove_children()
-        for one in shown:
-            heading = Details(groups=(FactGroup(facts=(Detail(label="", value=one.heading),)),))
-            place.mount(heading, StaticTable(columns(one), rows(one)))
+        for table in shown:
+            heading = Details(groups=(FactGroup(facts=(Detail(label="", value=table.heading),)),))
+            place.mount(heading, StaticTable(columns(table), rows(table)))
 
     def _put(self, selector: str, text: str) -> None:
         line, cleaned = self.query_one(selector, Static), clean_lines(text)
@@ -172,9 +172,11 @@ class SweepWatch(Vertical):
     def _show_cell(self, record: SweepRecord, found: Results) -> None:
         """The cell under the cursor, and the ranking of its workload."""
         setup, workload = names_at(found, *self.query_one(Matrix).cursor)
-        one = found.at(setup, workload)
-        told = cell_words(found, record, one) if one is not None else why_left_out(record, setup, workload)
-        self._put("#sweep-cell", told)
+        cell_result = found.at(setup, workload)
+        text = (
+            cell_words(found, record, cell_result) if cell_result is not None else why_left_out(record, setup, workload)
+        )
+        self._put("#sweep-cell", text)
         table = self.query_one("#sweep-ranking", StaticTable)
         curve = next(iter(found.load_curves), None) if alone(record) else None
         ranked = ranking(found, workload) if curve is None else curve_table(curve)

@@ -35,10 +35,10 @@ async def look(asking: FirmwareQueryHost, host_number: int, pci: str) -> CardSna
     places = await questions.ask(layouts.places, FirmwareQuery.DRIVES) or ()
     disks = sorted((place for place in places if place.kind == DISK), key=lambda place: place.order)
     drives = [await _drive(questions, place, configuration) for place in disks]
-    numbers = sorted(one.number for one in await questions.ask(layouts.volumes, FirmwareQuery.VOLUMES) or ())
+    numbers = sorted(volume.number for volume in await questions.ask(layouts.volumes, FirmwareQuery.VOLUMES) or ())
     volumes = [await _volume(questions, number, configuration, drives) for number in numbers]
-    found = tuple(volume for volume in volumes if volume is not None)
-    return CardSnapshot(card=card, volumes=found, drives=_owned(drives, found), problems=tuple(questions.problems))
+    matches = tuple(volume for volume in volumes if volume is not None)
+    return CardSnapshot(card=card, volumes=matches, drives=_owned(drives, matches), problems=tuple(questions.problems))
 
 
 class _Questions:
@@ -84,15 +84,15 @@ async def _configuration(questions: _Questions) -> Configuration:
     size = await questions.ask(layouts.configuration_size, FirmwareQuery.CONFIGURATION_SIZE)
     if size is None or not 32 <= size <= FirmwareQuery.CONFIGURATION.value.size:
         return Configuration()
-    found = await questions.ask(layouts.configuration, FirmwareQuery.CONFIGURATION, size=size)
-    return found if found is not None else Configuration()
+    configuration = await questions.ask(layouts.configuration, FirmwareQuery.CONFIGURATION, size=size)
+    return configuration if configuration is not None else Configuration()
 
 
 async def _drive(questions: _Questions, place: FirmwareDrive, configuration: Configuration) -> PhysicalDrive:
     """A drive; where it says nothing of itself, its state is what its drive group has of it."""
     bare = PhysicalDrive(card=0, enclosure=place.enclosure, slot=place.slot, device_id=place.device_id)
-    found = await questions.ask(lambda data: layouts.drive(data, place), FirmwareQuery.DRIVE, subject=place.device_id)
-    known = found if found is not None else bare
+    drive = await questions.ask(lambda data: layouts.drive(data, place), FirmwareQuery.DRIVE, subject=place.device_id)
+    known = drive if drive is not None else bare
     code = configuration.state(place.device_id) if not known.state_raw else None
     return known if code is None else replace(known, state=drive_state(code)[0], state_raw=drive_state(code)[1])
 

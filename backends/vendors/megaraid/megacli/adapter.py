@@ -83,8 +83,8 @@ class _Sections:
 
 def card_numbers(text: str) -> tuple[int, ...]:
     """Numbers of the adapters in an answer that lists them, each once, in order."""
-    found = (_ADAPTER.match(line.value) for line in lines(text) if not line.key)
-    return tuple(dict.fromkeys(int(match[1]) for match in found if match))
+    matches = (_ADAPTER.match(line.value) for line in lines(text) if not line.key)
+    return tuple(dict.fromkeys(int(match[1]) for match in matches if match))
 
 
 def parse_count(text: str) -> int | None:
@@ -101,50 +101,50 @@ def parse_version(text: str) -> str | None:
 
 def parse_adapter(text: str, number: int) -> Card:
     """The card with this number in -AdpAllInfo; the whole answer is taken for it where no adapter is named."""
-    found = _sections(text, number)
+    sections = _sections(text, number)
     versions, hardware, limits = "version", "hw configuration", "limitations"
     return Card(
         number=number,
-        model=given(found.value(versions, "product name") or found.value("", "product name")),
-        serial=given(found.value(versions, "serial no") or found.value("", "serial no")),
-        firmware=given(found.value("image versions", "fw version") or found.value("", "fw version")),
-        package=given(found.value("", "fw package build")),
-        cache_bytes=read_size(found.value(hardware, "memory size")),
-        temperature_c=degrees(found.value(hardware, "roc temperature")),
-        memory_errors=_first_whole(found, "memory uncorrectable errors"),
-        backup_known=found.value(hardware, "bbu").lower() == "absent",
-        supports=_supports(found),
-        strip_minimum=strip(found.value(limits, "min strip size", "min stripe size")),
-        strip_maximum=strip(found.value(limits, "max strip size", "max stripe size")),
-        values=_values(found),
-        shown=_shown(found),
-        problems=_notices(found),
+        model=given(sections.value(versions, "product name") or sections.value("", "product name")),
+        serial=given(sections.value(versions, "serial no") or sections.value("", "serial no")),
+        firmware=given(sections.value("image versions", "fw version") or sections.value("", "fw version")),
+        package=given(sections.value("", "fw package build")),
+        cache_bytes=read_size(sections.value(hardware, "memory size")),
+        temperature_c=degrees(sections.value(hardware, "roc temperature")),
+        memory_errors=_first_whole(sections, "memory uncorrectable errors"),
+        backup_known=sections.value(hardware, "bbu").lower() == "absent",
+        supports=_supports(sections),
+        strip_minimum=strip(sections.value(limits, "min strip size", "min stripe size")),
+        strip_maximum=strip(sections.value(limits, "max strip size", "max stripe size")),
+        values=_values(sections),
+        shown=_shown(sections),
+        problems=_notices(sections),
     )
 
 
-def _notices(found: _Sections) -> tuple[str, ...]:
+def _notices(sections: _Sections) -> tuple[str, ...]:
     """What the card says of itself that somebody should know, whatever section it stands in."""
-    kept = (rows.get("any offline vd cache preserved", "") for rows in found.rows.values())
+    kept = (rows.get("any offline vd cache preserved", "") for rows in sections.rows.values())
     return (PRESERVED,) if any(yes(text) for text in kept) else ()
 
 
-def _first_whole(found: _Sections, label: str) -> int | None:
+def _first_whole(sections: _Sections, label: str) -> int | None:
     """Return a number whatever section it stands in; None if there is none."""
-    return next((whole(rows[label]) for rows in found.rows.values() if label in rows), None)
+    return next((whole(rows[label]) for rows in sections.rows.values() if label in rows), None)
 
 
 def parse_promise(text: str, number: int) -> AnnouncedCounts:
     """How many virtual drives and drives -AdpAllInfo promises."""
-    found = _sections(text, number)
+    sections = _sections(text, number)
     return AnnouncedCounts(
-        volumes=whole(found.value("device present", "virtual drives", "virtual disks")),
-        disks=whole(found.value("device present", "disks")),
+        volumes=whole(sections.value("device present", "virtual drives", "virtual disks")),
+        disks=whole(sections.value("device present", "disks")),
     )
 
 
 def _sections(text: str, number: int) -> _Sections:
     """Titles are lines without a value above a row of `=`."""
-    found, section, title = _Sections(), "", ""
+    sections, section, title = _Sections(), "", ""
     mine = not card_numbers(text)
     for line in lines(text):
         if not line.key and (match := _ADAPTER.match(line.value)):
@@ -152,9 +152,9 @@ def _sections(text: str, number: int) -> _Sections:
         elif mine and set(line.value) == {"="} and not line.key:
             section = title or section
         elif mine and line.key and line.value:
-            found.rows.setdefault(section, {}).setdefault(line.key, line.value)
+            sections.rows.setdefault(section, {}).setdefault(line.key, line.value)
         title = _title(line)
-    return found
+    return sections
 
 
 def _title(line: Line) -> str:
@@ -163,34 +163,34 @@ def _title(line: Line) -> str:
     return "" if set(line.value) == {"="} else line.value.lower()
 
 
-def _supports(found: _Sections) -> Mapping[str, bool]:
-    told = {ours: yes(found.value("supported vd operations", label)) for label, ours in _OPERATIONS.items()}
-    blocked = yes(found.value("", "block ssd write disk cache change"))
-    told["drive_cache_on_ssd"] = None if blocked is None else not blocked
-    return {key: value for key, value in told.items() if value is not None}
+def _supports(sections: _Sections) -> Mapping[str, bool]:
+    fields = {ours: yes(sections.value("supported vd operations", label)) for label, ours in _OPERATIONS.items()}
+    blocked = yes(sections.value("", "block ssd write disk cache change"))
+    fields["drive_cache_on_ssd"] = None if blocked is None else not blocked
+    return {key: value for key, value in fields.items() if value is not None}
 
 
-def _values(found: _Sections) -> Mapping[str, MegaRaidValue]:
+def _values(sections: _Sections) -> Mapping[str, MegaRaidValue]:
     values: dict[str, MegaRaidValue] = {}
     for label, ours in _RATES.items():
-        raw = found.value("settings", label)
+        raw = sections.value("settings", label)
         if raw and ours not in values:
             values[ours] = _digits(raw, "%")
-    if raw := found.value("settings", "cache flush interval"):
+    if raw := sections.value("settings", "cache flush interval"):
         values["cache_flush_interval"] = _digits(raw, "s", "sec", "seconds")
-    values |= of_settings(found.rows.get("settings", {}))
-    if raw := found.value("supported pd operations", "enable jbod"):
+    values |= of_settings(sections.rows.get("settings", {}))
+    if raw := sections.value("supported pd operations", "enable jbod"):
         values["jbod"] = MegaRaidValue(value={"yes": "on", "no": "off"}.get(raw.lower(), UNKNOWN), raw=raw)
     return values
 
 
-def _shown(found: _Sections) -> Mapping[str, str]:
+def _shown(sections: _Sections) -> Mapping[str, str]:
     """What is never set."""
-    told = {
-        IMPORT: found.value("default settings", "auto enhanced import"),
-        PRESERVED_BOOT: found.value("", "allow boot with preserved cache"),
+    fields = {
+        IMPORT: sections.value("default settings", "auto enhanced import"),
+        PRESERVED_BOOT: sections.value("", "allow boot with preserved cache"),
     }
-    return {label: text for label, text in told.items() if text}
+    return {label: text for label, text in fields.items() if text}
 
 
 def _digits(raw: str, *units: str) -> MegaRaidValue:
@@ -200,14 +200,14 @@ def _digits(raw: str, *units: str) -> MegaRaidValue:
 
 def parse_pci(text: str, number: int) -> str | None:
     """`03:00.0` of -AdpGetPciInfo, which prints bus, device and function in hex; None unless all three are there."""
-    found: dict[str, str] = {}
+    matches: dict[str, str] = {}
     mine = True
     for line in lines(text):
         if not line.key and (match := re.match(r"PCI information for Controller ([0-9]{1,6})$", line.value, re.ASCII)):
             mine = int(match[1]) == number
         elif mine and (told := _HEX.fullmatch(line.value)):
-            found.setdefault(line.key, told[1].lower())
-    parts = [found.get(key) for key in ("bus number", "device number", "function number")]
+            matches.setdefault(line.key, told[1].lower())
+    parts = [matches.get(key) for key in ("bus number", "device number", "function number")]
     if any(part is None for part in parts):
         return None
     bus, device, function = (int(part or "", 16) for part in parts)
@@ -271,11 +271,11 @@ def _schedule(
 
 
 def _pairs(text: str, keys: Sequence[str]) -> Mapping[str, str]:
-    found: dict[str, str] = {}
+    matches: dict[str, str] = {}
     for line in lines(text):
         if line.key in keys and line.value:
-            found.setdefault(line.key, line.value)
-    return found
+            matches.setdefault(line.key, line.value)
+    return matches
 
 
 _STATES = {
@@ -355,14 +355,14 @@ def battery_told(text: str) -> bool:
 
 
 def _state(fields: Mapping[str, list[str]]) -> MegaRaidValue:
-    told = _first(fields, "battery state")
+    output = _first(fields, "battery state")
     for key, meaning in _WORST_FIRST:
         if yes(_first(fields, key.lower())):
             return MegaRaidValue(value=meaning, raw=key)
     if _first(fields, "issohgood").lower() == "no":
         return MegaRaidValue(value="failed", raw="isSOHGood")
-    if told:
-        return MegaRaidValue(value=_STATES.get(told.lower(), UNKNOWN), raw=told)
+    if output:
+        return MegaRaidValue(value=_STATES.get(output.lower(), UNKNOWN), raw=output)
     charging = given(_first(fields, "charging status"))  # `None` while it is not charged
     if charging is None:
         return MegaRaidValue(value=UNKNOWN, raw="")

@@ -127,9 +127,9 @@ def set_consistency_check(card: int, word: str) -> tuple[str, ...]:
     return ("-AdpCcSched", word, f"-a{card}", NO_LOG)
 
 
-def set_words(card: int, words: Sequence[str]) -> tuple[str, ...]:
+def set_words(card: int, args: Sequence[str]) -> tuple[str, ...]:
     """A property in the words of `properties`: `-AdpSetProp NCQEnbl -aN`, `-AdpPR -SetDelay 168 -aN`."""
-    return (*words, f"-a{card}", NO_LOG)
+    return (*args, f"-a{card}", NO_LOG)
 
 
 def delete(card: int, volume: int) -> tuple[str, ...]:
@@ -137,22 +137,22 @@ def delete(card: int, volume: int) -> tuple[str, ...]:
     return ("-CfgLdDel", f"-L{volume}", f"-a{card}", NO_LOG)
 
 
-def add(card: int, level: int, places: Sequence[str], words: Sequence[str]) -> tuple[str, ...]:
+def add(card: int, level: int, places: Sequence[str], args: Sequence[str]) -> tuple[str, ...]:
     """A virtual drive of one span: `-CfgLDAdd -R5[245:1,245:2,245:3] WT NORA Direct -strpsz64 -aN`.
 
-    `words` in the order of the help: write, read, I/O policy, `CachedBadBBU` or `NoCachedBadBBU` (with `WB` only),
+    `args` in the order of the help: write, read, I/O policy, `CachedBadBBU` or `NoCachedBadBBU` (with `WB` only),
     `-szMIB` (only when it is not all of the drives), `-strpszKIB`.
     """
-    return ("-CfgLDAdd", f"-R{level}[{','.join(places)}]", *words, f"-a{card}", NO_LOG)
+    return ("-CfgLDAdd", f"-R{level}[{','.join(places)}]", *args, f"-a{card}", NO_LOG)
 
 
-def add_spanned(card: int, level: int, spans: Sequence[Sequence[str]], words: Sequence[str]) -> tuple[str, ...]:
+def add_spanned(card: int, level: int, spans: Sequence[Sequence[str]], args: Sequence[str]) -> tuple[str, ...]:
     """One of several spans: `-CfgSpanAdd -R10 -Array0[252:0,252:1] -Array1[252:2,252:3] WT NORA Direct -strpsz64 -aN`.
 
-    `words` as in `add`.
+    `args` as in `add`.
     """
     arrays = (f"-Array{number}[{','.join(places)}]" for number, places in enumerate(spans))
-    return ("-CfgSpanAdd", f"-R{level}", *arrays, *words, f"-a{card}", NO_LOG)
+    return ("-CfgSpanAdd", f"-R{level}", *arrays, *args, f"-a{card}", NO_LOG)
 
 
 def apply_key(card: int, key: str, *, preview: bool) -> tuple[str, ...]:

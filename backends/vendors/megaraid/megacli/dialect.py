@@ -111,10 +111,10 @@ class MegaCli:
     async def locate(self, card: int) -> str | None:
         """PCI address of a card. Raises as `cards`."""
         problems: list[str] = []
-        found = parse_pci(await self._ask.text(commands.pci(card), "PCI address", problems), card)
+        value = parse_pci(await self._ask.text(commands.pci(card), "PCI address", problems), card)
         if problems:
             raise ToolFailedError(problems[0])
-        return found
+        return value
 
     async def reread(self, before: CardSnapshot, volume: int | None, key: str | None = None) -> CardSnapshot:
         """The settings of one virtual drive, or of the card itself when None, read again; the rest as it was before.
@@ -136,15 +136,15 @@ class MegaCli:
         told = number in card_numbers(listed.stdout) or "no virtual drive" in listed.stdout.lower()
         if not volumes and not told:
             raise self._ask.not_understood(listed)
-        found = [each for each in volumes if each.number == volume]
-        if found and found[0].refused:
-            raise ToolFailedError(refused_text(self._line(commands.volumes_and_members(number)), found[0].refused))
-        if found:
+        matches = [each for each in volumes if each.number == volume]
+        if matches and matches[0].refused:
+            raise ToolFailedError(refused_text(self._line(commands.volumes_and_members(number)), matches[0].refused))
+        if matches:
             starts = parse_background(await self._ask.text(commands.background_setting(number), "-LDBI", problems))
             self._require_whole()
-            found = [replace(each, auto_bgi=starts.get(volume)) for each in found]
+            matches = [replace(each, auto_bgi=starts.get(volume)) for each in matches]
         others = (each for each in before.volumes if each.number != volume)
-        together = tuple(sorted((*others, *found), key=lambda each: each.number))
+        together = tuple(sorted((*others, *matches), key=lambda each: each.number))
         drives = _with_volumes(before.drives, together)
         return replace(before, volumes=together, drives=drives, problems=_once(before.problems, problems))
 
@@ -190,8 +190,8 @@ class MegaCli:
         """
         if not key.isascii() or not key.isprintable() or not key.strip() or key.startswith("-") or " " in key:
             raise InvalidValueError("An activation key is one word of printable ASCII characters.")
-        words = commands.apply_key(card, key, preview=preview)
-        return (Command(argv=(self._ask.tool, *words), timeout=READ_SECONDS, mutates=True, secret=(key,)),)
+        args = commands.apply_key(card, key, preview=preview)
+        return (Command(argv=(self._ask.tool, *args), timeout=READ_SECONDS, mutates=True, secret=(key,)),)
 
     def judge(self, command: Command, done: Completed) -> Answer:
         """The tool's verdict on a command that changes something: see `verdict.judge`.
@@ -215,15 +215,15 @@ class MegaCli:
         """The argument lists, secrets masked."""
         return tuple(tuple("***" if word in command.secret else word for word in command.argv) for command in commands)
 
-    def _line(self, words: tuple[str, ...]) -> Command:
-        return Command(argv=(self._ask.tool, *words))
+    def _line(self, args: tuple[str, ...]) -> Command:
+        return Command(argv=(self._ask.tool, *args))
 
-    def _refused(self, words: tuple[str, ...], found: tuple[Part, ...], problems: list[str]) -> tuple[Part, ...]:
+    def _refused(self, args: tuple[str, ...], parts: tuple[Part, ...], problems: list[str]) -> tuple[Part, ...]:
         """What was found, with the command in the reasons of what is refused; each of those is a problem, too."""
-        problems += [refused_text(self._line(words), each.refused) for each in found if each.refused]
+        problems += [refused_text(self._line(args), each.refused) for each in parts if each.refused]
         return tuple(
-            replace(each, refused=refused_words(self._line(words).shown(), each.refused)) if each.refused else each
-            for each in found
+            replace(each, refused=refused_words(self._line(args).shown(), each.refused)) if each.refused else each
+            for each in parts
         )
 
     def _require_whole(self) -> None:
@@ -250,12 +250,12 @@ class MegaCli:
 
     async def _jobs(self, card: int, problems: list[str]) -> Mapping[int, tuple[BackgroundOperation, ...]]:
         major = int(self._ask.version.partition(".")[0]) if self._ask.version else 0
-        found: dict[int, tuple[BackgroundOperation, ...]] = {}
+        matches: dict[int, tuple[BackgroundOperation, ...]] = {}
         for job in _JOBS if major < _TELLS_PROGRESS else ():
             text = await self._ask.text(commands.progress(card, job), f"progress of {job}", problems)
             for number, each in volume_progress(text).items():
-                found[number] = (*found.get(number, ()), each)
-        return found
+                matches[number] = (*matches.get(number, ()), each)
+        return matches
 
     async def _rebuilding(
         self, card: int, drives: tuple[PhysicalDrive, ...], problems: list[str]
@@ -303,12 +303,12 @@ class MegaCli:
 
     async def _host_number(self, address: str) -> int | None:
         """The SCSI host that the kernel made for the card; its virtual drives are targets of channel 2 there."""
-        found = await self._host.list(f"/sys/bus/pci/devices/*:{address}/host*")
-        numbers = [path.rpartition("/host")[2] for path in found]
+        matches = await self._host.list(f"/sys/bus/pci/devices/*:{address}/host*")
+        numbers = [path.rpartition("/host")[2] for path in matches]
         return int(numbers[0]) if len(numbers) == 1 and numbers[0].isdecimal() else None
 
     def _changes(self, lines: tuple[tuple[str, ...], ...]) -> tuple[Command, ...]:
-        return tuple(Command(argv=(self._ask.tool, *words), timeout=READ_SECONDS, mutates=True) for words in lines)
+        return tuple(Command(argv=(self._ask.tool, *line), timeout=READ_SECONDS, mutates=True) for line in lines)
 
 
 def _compare(what: str, promised: int | None, listed: int, problems: list[str]) -> None:

@@ -101,15 +101,15 @@ def parse_drives(text: str, card: int = 0) -> tuple[PhysicalDrive, ...]:
 
     Of one that is there more than once nothing is believed: it is listed once, as refused.
     """
-    found = [each for record in records(text, card) if (each := drive(record)).slot is not None]
-    twice = repeated((each.card, each.place) for each in found)
+    drives = [each for record in records(text, card) if (each := drive(record)).slot is not None]
+    twice = repeated((each.card, each.place) for each in drives)
     once = {
         (each.card, each.place): PhysicalDrive(
             card=each.card, enclosure=each.enclosure, slot=each.slot, refused=twice_reason(f"drive {each.place}")
         )
         if (each.card, each.place) in twice
         else each
-        for each in found
+        for each in drives
     }
     return tuple(once.values())
 

@@ -52,14 +52,14 @@ def volume_progress(text: str) -> Mapping[int, BackgroundOperation]:
 
     `Check Consistency on VD #3 (target id #3) Completed 4% in 808 Minutes.`
     """
-    found: dict[int, BackgroundOperation] = {}
+    matches: dict[int, BackgroundOperation] = {}
     for row in text.split("\n"):
         match = _VOLUME.match(row[:400].strip())
         kind = KINDS.get(match["kind"].lower()) if match else None
         if match and kind:
             job = BackgroundOperation(kind=kind, progress=fraction(match["percent"]))
-            found.setdefault(int(match["target"] or match["number"]), job)
-    return found
+            matches.setdefault(int(match["target"] or match["number"]), job)
+    return matches
 
 
 def drive_progress(text: str) -> Mapping[str, BackgroundOperation]:
@@ -67,13 +67,13 @@ def drive_progress(text: str) -> Mapping[str, BackgroundOperation]:
 
     `Rebuild Progress on Device at Enclosure N/A, Slot 67 Completed 31% in 959 Minutes.`
     """
-    found: dict[str, BackgroundOperation] = {}
+    matches: dict[str, BackgroundOperation] = {}
     for row in text.split("\n"):
         match = _DRIVE.match(row[:400].strip())
         if match:
             enclosure = match["enclosure"] if match["enclosure"].isdigit() else ""
             place = f"{int(enclosure) if enclosure else ''}:{int(match['slot'])}"
-            found.setdefault(
+            matches.setdefault(
                 place, BackgroundOperation(kind=KINDS[match["kind"].lower()], progress=fraction(match["percent"]))
             )
-    return found
+    return matches

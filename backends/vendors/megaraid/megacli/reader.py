@@ -46,17 +46,17 @@ _LISTS = frozenset({"-AdpAllInfo", "-LdPdInfo", "-LDInfo", "-PDList"})
 _NONE_THERE = re.compile(r"no (?:virtual drive|physical drive|physical device)", re.ASCII | re.IGNORECASE)
 
 
-def misnamed(words: tuple[str, ...], text: str) -> str:
+def misnamed(args: tuple[str, ...], text: str) -> str:
     """Return why an answer is not about the adapter of its question, as a clause; "" where it is."""
-    card = verdict.number(words, "-a")
+    card = verdict.number(args, "-a")
     if card is None or not text.strip():
         return ""
-    rows = [found for line in text.split("\n") if (found := _HEADING.fullmatch(line[:200]))]
+    rows = [match for line in text.split("\n") if (match := _HEADING.fullmatch(line[:200]))]
     asked = f"Adapter {card}"
-    headings = [f"Adapter {int(found['list'] or found['plain'])}" for found in rows if found["other"] is None]
-    named = [f"Adapter {int(found['list'] or found['plain'] or found['other'])}" for found in rows]
+    headings = [f"Adapter {int(row['list'] or row['plain'])}" for row in rows if row["other"] is None]
+    named = [f"Adapter {int(row['list'] or row['plain'] or row['other'])}" for row in rows]
     why = misnamed_reason(asked, headings, required=False) or misnamed_reason(asked, named, once=False, required=False)
-    if why or words[0] not in _LISTS or named or _NONE_THERE.search(text) or not _SAYS_MUCH.search(text):
+    if why or args[0] not in _LISTS or named or _NONE_THERE.search(text) or not _SAYS_MUCH.search(text):
         return why
     return misnamed_reason(asked, ())
 
@@ -85,25 +85,25 @@ class MegaCliReader:
         """What comes now is one look."""
         self.cut = ""
 
-    async def run(self, words: tuple[str, ...]) -> Completed:
+    async def run(self, args: tuple[str, ...]) -> Completed:
         """The answer to a command that reads. Raises ToolMissingError, ToolTimeoutError."""
-        return await self._host.run(Command(argv=(self.tool, *words), timeout=READ_SECONDS))
+        return await self._host.run(Command(argv=(self.tool, *args), timeout=READ_SECONDS))
 
-    def lost(self, words: tuple[str, ...], done: Completed) -> str:
+    def lost(self, args: tuple[str, ...], done: Completed) -> str:
         """Why an answer is not whole or about another card, as sentences; "" where it is believed.
 
         Where this build never prints an exit code, the lack of one says nothing.
         """
         self.refused = ""
-        if why := misnamed(words, done.stdout):
-            self.refused = refused_text(Command(argv=(self.tool, *words)), why)
+        if why := misnamed(args, done.stdout):
+            self.refused = refused_text(Command(argv=(self.tool, *args)), why)
             self.cut = self.cut or self.refused
             return self.refused
         why = WHOLE.lost(done)
         self._ends = self._ends or not why
         if not why or (not self._ends and done.returncode >= 0 and not done.truncated):
             return ""
-        sentence = f"{self.tool} {words[0]}: {CUT}: {why}."
+        sentence = f"{self.tool} {args[0]}: {CUT}: {why}."
         self.cut = self.cut or sentence
         return sentence
 
@@ -129,29 +129,29 @@ class MegaCliReader:
             raise ToolFailedError(cut, evidence=about.stdout[:4000]) if cut else self.not_understood(about)
         return text
 
-    async def text(self, words: tuple[str, ...], what: str, problems: list[str]) -> str:
+    async def text(self, args: tuple[str, ...], what: str, problems: list[str]) -> str:
         """A whole answer; "" and a problem if there is none in time. Raises ToolMissingError."""
-        text, whole = await self._heard(words, what, problems)
+        text, whole = await self._heard(args, what, problems)
         return text if whole else ""
 
     async def listed(
-        self, words: tuple[str, ...], parse: Callable[[str, int], tuple[T, ...]], card: int, problems: list[str]
+        self, args: tuple[str, ...], parse: Callable[[str, int], tuple[T, ...]], card: int, problems: list[str]
     ) -> tuple[T, ...]:
         """An answer, taken apart, without the last of half a list; nothing and a problem if there is none in time."""
-        text, whole = await self._heard(words, f"answer to {words[0]}", problems)
-        found = parse(text, card)
-        return found if whole else found[:-1]
+        text, whole = await self._heard(args, f"answer to {args[0]}", problems)
+        ts = parse(text, card)
+        return ts if whole else ts[:-1]
 
-    async def _heard(self, words: tuple[str, ...], what: str, problems: list[str]) -> tuple[str, bool]:
+    async def _heard(self, args: tuple[str, ...], what: str, problems: list[str]) -> tuple[str, bool]:
         """An answer and whether it is whole; of half of one the lines that are."""
         try:
-            done = await self.run(words)
+            done = await self.run(args)
         except ToolFailedError as error:
             problems.append(f"The {what} could not be read: {error.message}")
             return "", False
-        cut = self.lost(words, done)
+        cut = self.lost(args, done)
         if not done.stdout.strip():
-            problems.append(f"The {what} could not be read: {self._silent(words, done).message}")
+            problems.append(f"The {what} could not be read: {self._silent(args, done).message}")
             return "", False
         if self.refused:
             problems.append(f"The {what} could not be read: {self.refused}")
@@ -161,16 +161,16 @@ class MegaCliReader:
             return whole_lines(done.stdout), False
         return done.stdout, True
 
-    def _silent(self, words: tuple[str, ...], done: Completed) -> ToolFailedError:
-        return no_answer(Command(argv=(self.tool, *words)), done)
+    def _silent(self, args: tuple[str, ...], done: Completed) -> ToolFailedError:
+        return no_answer(Command(argv=(self.tool, *args)), done)
 
     def not_understood(self, done: Completed) -> ToolFailedError:
         """The error for an answer that is none of MegaCli's, with the tool's own words as evidence."""
         if not done.stdout.strip():
             return self._silent((), done)
-        words = clean_lines(f"{done.stdout}\n{done.stderr}".strip(), lines=20)
-        if "deprecated command" in words.lower():
-            return ToolFailedError(f"{self.tool} is storcli under MegaCli's name.", evidence=words)
+        text = clean_lines(f"{done.stdout}\n{done.stderr}".strip(), lines=20)
+        if "deprecated command" in text.lower():
+            return ToolFailedError(f"{self.tool} is storcli under MegaCli's name.", evidence=text)
         return ToolFailedError(
-            f"{self.tool} gave an answer that is none of MegaCli's.", hint="Run it by hand as root.", evidence=words
+            f"{self.tool} gave an answer that is none of MegaCli's.", hint="Run it by hand as root.", evidence=text
         )

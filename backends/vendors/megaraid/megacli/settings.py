@@ -61,19 +61,19 @@ _NCQ = re.compile(r"NCQ Status is ?:? ?(?:NCQ )?(Enabled|Disabled)\.?$", re.ASCI
 
 def of_settings(section: Mapping[str, str]) -> dict[str, MegaRaidValue]:
     """Return the properties of the section Settings of -AdpAllInfo, by our keys."""
-    found = {key: word(section.get(label, ""), meanings) for label, (key, meanings) in _SETTINGS.items()}
-    found["smart_poll_interval"] = _amount(section.get("predictive fail poll interval", ""), "s", "sec", "seconds")
-    return {key: said for key, said in found.items() if said is not None}
+    matches = {key: word(section.get(label, ""), meanings) for label, (key, meanings) in _SETTINGS.items()}
+    matches["smart_poll_interval"] = _amount(section.get("predictive fail poll interval", ""), "s", "sec", "seconds")
+    return {key: said for key, said in matches.items() if said is not None}
 
 
 def of_patrol_read(text: str) -> dict[str, MegaRaidValue]:
     """Return the properties of -AdpPR -Info besides the mode, by our keys."""
     own = _pairs(text)
-    found = {
+    matches = {
         "patrol_read_delay": _amount(own.get("patrol read execution delay", ""), "hours", "hour"),
         "patrol_read_ssds": word(own.get("patrol read on ssd devices", ""), _ON_OFF),
     }
-    return {key: said for key, said in found.items() if said is not None}
+    return {key: said for key, said in matches.items() if said is not None}
 
 
 def of_check(text: str) -> dict[str, MegaRaidValue]:
@@ -92,11 +92,11 @@ def of_ncq(text: str) -> dict[str, MegaRaidValue]:
 
 
 def _pairs(text: str) -> dict[str, str]:
-    found: dict[str, str] = {}
+    matches: dict[str, str] = {}
     for line in lines(text):
         if line.key and line.value:
-            found.setdefault(line.key, line.value)
-    return found
+            matches.setdefault(line.key, line.value)
+    return matches
 
 
 def _amount(text: str, *units: str) -> MegaRaidValue | None:
@@ -194,7 +194,7 @@ def recreate_words(card: int, volume: int, new: NewVolume) -> tuple[tuple[str, .
 
 
 def _add(card: int, new: NewVolume) -> tuple[str, ...]:
-    words = _words(new)
+    args = _words(new)
     drives = tuple(_place(place) for place in new.drives)
     if len(set(drives)) != len(drives):
         raise InvalidValueError("A drive is named twice among the members.")
@@ -204,7 +204,7 @@ def _add(card: int, new: NewVolume) -> tuple[str, ...]:
             raise InvalidValueError(f"MegaCli makes no {new.level} of several spans.")
         if len(drives) < _FEWEST[level] or (level == 1 and len(drives) % 2):
             raise InvalidValueError(f"{len(drives)} drives make no {new.level}.")
-        return commands.add(card, level, drives, words)
+        return commands.add(card, level, drives, args)
     if new.level not in _SPANNED:
         raise InvalidValueError(f"How to make {clean(new.level)} with MegaCli is not known.")
     level, each = _SPANNED[new.level], new.drives_per_span or 0
@@ -213,7 +213,7 @@ def _add(card: int, new: NewVolume) -> tuple[str, ...]:
     if level == 10 and each % 2:
         raise InvalidValueError(f"{each} drives in each span make no {new.level}.")
     spans = [drives[start : start + each] for start in range(0, len(drives), each)]
-    return commands.add_spanned(card, level, spans, words)
+    return commands.add_spanned(card, level, spans, args)
 
 
 def _words(new: NewVolume) -> tuple[str, ...]:
@@ -224,12 +224,12 @@ def _words(new: NewVolume) -> tuple[str, ...]:
     read = _meaning(VOLUME_WORDS["read_ahead"], "read_ahead", new.read_ahead)
     io = _meaning(VOLUME_WORDS["io_policy"], "io_policy", new.io_policy)
     battery = tuple(word for word in write if word.endswith("BadBBU"))
-    words = [*(word for word in write if word not in battery), *read, *io, *battery]
+    parts = [*(word for word in write if word not in battery), *read, *io, *battery]
     if new.size_bytes is not None:
         if new.size_bytes <= 0 or new.size_bytes % _MIB:
             raise InvalidValueError(f"MegaCli takes a size in whole MiB, and {new.size_bytes} bytes are none.")
-        words.append(f"-sz{new.size_bytes // _MIB}")
-    return (*words, f"-strpsz{strip}")
+        parts.append(f"-sz{new.size_bytes // _MIB}")
+    return (*parts, f"-strpsz{strip}")
 
 
 def _place(place: str) -> str:

@@ -140,8 +140,8 @@ def _of_own_line(expected: _Expected, code: int | None, rows: Sequence[str], tex
 
 def exit_code(text: str) -> int | None:
     """The last `Exit Code: 0xNN`; None if it is missing, as it sometimes is."""
-    found = _CODE.findall(text)
-    return int(found[-1], 16) if found else None
+    matches = _CODE.findall(text)
+    return int(matches[-1], 16) if matches else None
 
 
 def deleted(text: str) -> int | None:
@@ -194,7 +194,7 @@ def _row(pattern: str, *, certain: bool) -> _Expected:
 
 
 def _notice(row: str) -> bool:
-    return any(words in row.lower() for words in _NOTICES)
+    return any(text in row.lower() for text in _NOTICES)
 
 
 def _pending(text: str) -> str:
@@ -220,5 +220,5 @@ def _joined(rows: Sequence[str]) -> str:
 
 
 def _sentence(beginning: str, rows: Sequence[str]) -> str:
-    words = _joined(rows).rstrip(".")
-    return f"{beginning}: {words}." if words else f"{beginning}."
+    text = _joined(rows).rstrip(".")
+    return f"{beginning}: {text}." if text else f"{beginning}."

@@ -99,10 +99,10 @@ def parse_volumes(text: str, card: int = 0) -> tuple[VirtualDrive, ...]:
 
     Of one that is there more than once nothing is believed: it is listed once, as refused.
     """
-    found = list(_records(text, card))
-    twice = repeated((record.card, record.number) for record in found)
-    once = {(record.card, record.number): record for record in reversed(found)}
-    kept = [record for record in found if once[record.card, record.number] is record]
+    matches = list(_records(text, card))
+    twice = repeated((record.card, record.number) for record in matches)
+    once = {(record.card, record.number): record for record in reversed(matches)}
+    kept = [record for record in matches if once[record.card, record.number] is record]
     return tuple(
         VirtualDrive(card=record.card, number=record.number, refused=twice_reason(f"virtual drive {record.number}"))
         if (record.card, record.number) in twice
@@ -189,24 +189,24 @@ def _contradiction(record: _Record, members: Sequence[PhysicalDrive]) -> str:
     return f"it names drive {twice[0]} of virtual drive {record.number} more than once" if twice else ""
 
 
-def _cached(told: str, kind: str) -> MegaRaidValue | None:
+def _cached(output: str, kind: str) -> MegaRaidValue | None:
     """A CacheCade cache in front of it: `Is VD Cached` and, below it, `Cache Cade Type`."""
-    match yes(told):
+    match yes(output):
         case None:
-            return MegaRaidValue(value=UNKNOWN, raw=told) if told else None
+            return MegaRaidValue(value=UNKNOWN, raw=output) if output else None
         case False:
-            return MegaRaidValue(value="off", raw=told)
+            return MegaRaidValue(value="off", raw=output)
         case True:
-            return MegaRaidValue(value=_CACHED.get(kind.lower(), "on"), raw=", ".join(filter(None, (told, kind))))
+            return MegaRaidValue(value=_CACHED.get(kind.lower(), "on"), raw=", ".join(filter(None, (output, kind))))
 
 
 def _per_span(record: _Record) -> int | None:
     """`Number Of Drives` counts one span, also where the label does not say so: 2 of a RAID 10 with 3 spans."""
-    told = whole(record.value("number of drives per span", "number of drives"))
+    number = whole(record.value("number of drives per span", "number of drives"))
     counted = set(record.spans)
     if len(counted) == 1:
-        told = told or counted.pop()
-    return told if told and len(counted) <= 1 else None
+        number = number or counted.pop()
+    return number if number and len(counted) <= 1 else None
 
 
 def level(raw: str, spans: int | None) -> Level:
@@ -227,21 +227,21 @@ def policies(line: str) -> Policies:
     Each by its word wherever it stands; by its place, as unknown, where no word is known. Write-back that stays
     with a bad battery is always-write-back.
     """
-    words = [part.strip() for part in line.split(",") if part.strip()] if line else []
-    write, read, io = (_one(words, place, table) for place, table in enumerate((_WRITE, _READ, _IO)))
+    args = [part.strip() for part in line.split(",") if part.strip()] if line else []
+    write, read, io = (_one(args, place, table) for place, table in enumerate((_WRITE, _READ, _IO)))
     if write is not None and write.value == "write-back" and _bad_bbu(line):
-        kept = next(part for part in words if _BAD_BBU.get(part.lower()))
+        kept = next(part for part in args if _BAD_BBU.get(part.lower()))
         write = MegaRaidValue(value="always-write-back", raw=kept)
     return Policies(write_cache=write, read_ahead=read, io_policy=io)
 
 
-def _one(words: list[str], place: int, table: Mapping[str, str]) -> MegaRaidValue | None:
-    for each in words:
+def _one(args: list[str], place: int, table: Mapping[str, str]) -> MegaRaidValue | None:
+    for each in args:
         if each.lower() in table:
             return MegaRaidValue(value=table[each.lower()], raw=each)
     known = {**_WRITE, **_READ, **_IO, **_BAD_BBU}
-    if place < len(words) and words[place].lower() not in known:
-        return MegaRaidValue(value=UNKNOWN, raw=words[place])
+    if place < len(args) and args[place].lower() not in known:
+        return MegaRaidValue(value=UNKNOWN, raw=args[place])
     return None
 
 
@@ -256,12 +256,12 @@ def parse_background(text: str) -> Mapping[int, bool]:
     No recording of it is known: any line with a virtual drive's number and Enabled or Disabled (or On, Off).
     Of a drive with both of them nothing is believed.
     """
-    found: dict[int, set[bool]] = {}
+    matches: dict[int, set[bool]] = {}
     for row in text.split("\n"):
         match = _BACKGROUND.search(row[:400])
         if match:
-            found.setdefault(int(match[2] or match[1]), set()).add(match[3].lower() in ("enabled", "on"))
-    return {number: said.pop() for number, said in found.items() if len(said) == 1}
+            matches.setdefault(int(match[2] or match[1]), set()).add(match[3].lower() in ("enabled", "on"))
+    return {number: said.pop() for number, said in matches.items() if len(said) == 1}
 
 
 _BACKGROUND = re.compile(

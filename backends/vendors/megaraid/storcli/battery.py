@@ -49,16 +49,16 @@ def listed(data: Mapping[str, object]) -> tuple[CacheProtection | None, bool]:
 
 def asked(data: Mapping[str, object], kind: str) -> CacheProtection | None:
     """Answer to `/cN/cv show all` or `/cN/bbu show all`; None if it is not about one."""
-    found: dict[str, object] = {}
+    matches: dict[str, object] = {}
     for _, row in tables(data, "property"):
         key = row.text("property")
         if key is not None:
-            found.setdefault(key, row.raw("value"))
-    own = Fields(found)
+            matches.setdefault(key, row.raw("value"))
+    own = Fields(matches)
     if not own:
         shown, _ = listed(data)
         return shown
-    return _backup(kind, own, found)
+    return _backup(kind, own, matches)
 
 
 def _backup(kind: str, own: Fields, properties: Mapping[str, object]) -> CacheProtection:

@@ -98,7 +98,7 @@ def card(number: int, data: Mapping[str, object]) -> Card:
     own = Fields(data)
     basics, version, hardware = own.fields("basics"), own.fields("version"), own.fields("hwcfg")
     limits, status = own.fields("capabilities"), own.fields("status")
-    found, known = battery.listed(data)
+    protection, known = battery.listed(data)
     driver = _joined(version.text("driver name"), version.text("driver version")) or _joined(
         own.text("driver name"), own.text("driver version")
     )
@@ -117,7 +117,7 @@ def card(number: int, data: Mapping[str, object]) -> Card:
             hardware.text("roc temperature(degree celsius)", "roc temperature(degree celcius)", "chip temperature(c)")
         ),
         memory_errors=status.whole("memory uncorrectable errors"),
-        backup=found,
+        backup=protection,
         backup_known=known,
         options=options(data),
         safe_id=own.text("safe id"),
@@ -148,60 +148,60 @@ def _joined(name: str | None, version: str | None) -> str | None:
 
 
 def _memory(hardware: Fields) -> int | None:
-    told = read_size(hardware.text("on board memory size"))
-    if told is not None:
-        return told or None
+    number = read_size(hardware.text("on board memory size"))
+    if number is not None:
+        return number or None
     mib = hardware.whole("ddr memory size(mib)")
     return mib << 20 if mib else None
 
 
 def _supports(own: Fields) -> dict[str, bool]:
-    found: dict[str, bool] = {}
+    matches: dict[str, bool] = {}
     for heading in _SUPPORT_HEADINGS:
         lines = own.fields(heading)
         for key, names in _SUPPORTED.items():
             said = lines.flag(*names)
             if said is not None:
-                found.setdefault(key, said)
+                matches.setdefault(key, said)
         blocked = lines.flag("block ssd write disk cache change")
         if blocked is not None:
-            found.setdefault("drive_cache_on_ssd", not blocked)
-    return found
+            matches.setdefault("drive_cache_on_ssd", not blocked)
+    return matches
 
 
 def _values(own: Fields, limits: Fields) -> dict[str, MegaRaidValue]:
-    found: dict[str, MegaRaidValue] = {}
+    matches: dict[str, MegaRaidValue] = {}
     for row in own.fields("policies").rows("policies table") or own.rows("policies table"):
         key = _POLICIES.get((row.text("policy") or "").lower())
         if key is not None:
-            _number(found, key, row.text("current"))
+            _number(matches, key, row.text("current"))
     properties = own.fields("properties")
     for name, key in _PROPERTIES.items():
-        _number(found, key, properties.text(name))
+        _number(matches, key, properties.text(name))
     jbod = limits.text("enable jbod")
     if jbod is not None:
         on = flag(jbod)
-        found["jbod"] = MegaRaidValue(value=UNKNOWN if on is None else "on" if on else "off", raw=jbod)
-    return found
+        matches["jbod"] = MegaRaidValue(value=UNKNOWN if on is None else "on" if on else "off", raw=jbod)
+    return matches
 
 
 def _shown(own: Fields, hardware: Fields) -> dict[str, str]:
     """What is never set: version 7 has it in several sections, version 8 under Status and Properties."""
     status, boot, properties8 = own.fields("status"), own.fields("boot"), own.fields("properties")
     size = hardware.whole("current size of cachecade (gb)")
-    found = {
+    matches = {
         PERSONALITY: status.text("current personality", "controller personality") or own.text("current personality"),
         IMPORT: own.fields("defaults").text("auto enhanced import"),
         PRESERVED_BOOT: boot.text("allow boot with preserved cache") or properties8.text("boot with preserved cache"),
         SSD_CACHE: f"{size} GB" if size else None,
     }
-    return {label: text for label, text in found.items() if text is not None}
+    return {label: text for label, text in matches.items() if text is not None}
 
 
-def _number(found: dict[str, MegaRaidValue], key: str, text: str | None) -> None:
+def _number(matches: dict[str, MegaRaidValue], key: str, text: str | None) -> None:
     if text is not None:
         number = whole(text)
-        found[key] = MegaRaidValue(value=UNKNOWN if number is None else str(number), raw=text)
+        matches[key] = MegaRaidValue(value=UNKNOWN if number is None else str(number), raw=text)
 
 
 def _notices(status: Fields) -> list[str]:
@@ -210,7 +210,7 @@ def _notices(status: Fields) -> list[str]:
     state = status.text("controller status")
     if state is not None and state.lower() not in ("optimal", "ok"):
         said.append(f'The card reports "{state}": its battery, arrays and drives say why')
-    for name, words in {
+    for name, text in {
         "controller has booted into safe mode": "The card is in safe mode",
         "any offline vd cache preserved": PRESERVED,
         "preserved cache present": PRESERVED,
@@ -219,19 +219,19 @@ def _notices(status: Fields) -> list[str]:
         "controller shutdown required": "The card asks to be shut down",
     }.items():
         if status.flag(name):
-            said.append(words)
+            said.append(text)
     return said
 
 
 def options(data: Mapping[str, object]) -> tuple[Option, ...]:
     """Advanced software options: `Unlimited` is active, a time that runs down a trial, `(Unsupported)` of no use."""
-    found: dict[str, Option] = {}
+    matches: dict[str, Option] = {}
     for column in ("adv s/w opt", "software option"):
         for _, row in tables(data, column):
             name, time = row.text(column), row.text("time remaining")
             if name is not None:
-                found.setdefault(name, Option(name=name, state=_option(time)))
-    return tuple(found.values())
+                matches.setdefault(name, Option(name=name, state=_option(time)))
+    return tuple(matches.values())
 
 
 def _option(time: str | None) -> MegaRaidValue:
@@ -247,13 +247,13 @@ def _option(time: str | None) -> MegaRaidValue:
 
 def overview(data: Mapping[str, object]) -> dict[int, str]:
     """Cards in `show`, with their models; RAID cards and those in IT mode stand in tables of their own."""
-    found: dict[int, str] = {}
+    matches: dict[int, str] = {}
     for column in ("ctl", "ctrl"):
         for heading, row in tables(data, column):
             number = row.whole(column)
             if number is not None and "overview" in heading.lower():
-                found.setdefault(number, row.text("model", "product name", "adaptertype") or "")
-    return found
+                matches.setdefault(number, row.text("model", "product name", "adaptertype") or "")
+    return matches
 
 
 def safe_id(data: Mapping[str, object]) -> str | None:
@@ -266,15 +266,15 @@ def safe_id(data: Mapping[str, object]) -> str | None:
 
 def properties(data: Mapping[str, object]) -> dict[str, str]:
     """`Ctrl_Prop` tables (`show patrolread`, `show cc`, `show perfmode`), by plain key."""
-    found: dict[str, str] = {}
+    matches: dict[str, str] = {}
     for _, row in tables(data, "ctrl_prop"):
         key, value = row.text("ctrl_prop"), row.text("value")
         if key is not None and value is not None:
-            found.setdefault(plain(key), value)
-    if not found:
+            matches.setdefault(plain(key), value)
+    if not matches:
         lines = [data, *(own for _, own in inside(data))]
-        found = {plain(key): value for own in lines for key, value in own.items() if isinstance(value, str)}
-    return found
+        matches = {plain(key): value for own in lines for key, value in own.items() if isinstance(value, str)}
+    return matches
 
 
 def patrol(data: Mapping[str, object]) -> tuple[MegaRaidValue | None, tuple[BackgroundOperation, ...]]:

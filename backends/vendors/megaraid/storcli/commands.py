@@ -33,8 +33,8 @@ VOLUME_WORDS = {
 
 _VOLUME_SETS: Mapping[str, Mapping[str, tuple[str, ...]]] = {
     **{
-        key: {value: (f"{name}={word}",) for value, word in words.items()}
-        for key, (name, words) in VOLUME_WORDS.items()
+        key: {value: (f"{name}={word}",) for value, word in texts.items()}
+        for key, (name, texts) in VOLUME_WORDS.items()
     },
     "cache_bypass_mode": BYPASS_WORDS,
 }
@@ -100,14 +100,14 @@ def volume_words(key: str, value: str, lacking: frozenset[tuple[str, str]]) -> t
 
     Raises InvalidValueError.
     """
-    words = _VOLUME_SETS.get(key)
-    if words is None or (key, "") in lacking:
+    texts = _VOLUME_SETS.get(key)
+    if texts is None or (key, "") in lacking:
         raise InvalidValueError(f"This tool has no word for {key}.")
-    if value not in words or (key, value) in lacking:
+    if value not in texts or (key, value) in lacking:
         raise InvalidValueError(
-            f"This tool has no word for {key} {value!r}.", hint=f"Legal values: {', '.join(words)}."
+            f"This tool has no word for {key} {value!r}.", hint=f"Legal values: {', '.join(texts)}."
         )
-    return words[value]
+    return texts[value]
 
 
 def card_words(key: str, value: str) -> tuple[str, ...]:
@@ -120,10 +120,10 @@ def card_words(key: str, value: str) -> tuple[str, ...]:
         if not (value.isascii() and value.isdigit() and len(value) < 6):
             raise InvalidValueError(f"{key} wants a whole number, not {value!r}.")
         return tuple(word.format(int(value)) for word in NUMBERS[key])
-    words = CARD_WORDS.get(key, WORDS.get(key, {})).get(value)
-    if words is None:
+    args = CARD_WORDS.get(key, WORDS.get(key, {})).get(value)
+    if args is None:
         raise InvalidValueError(f"This tool has no word for {key} {value!r}.")
-    return words
+    return args
 
 
 def add_words(new: NewVolume) -> tuple[str, ...]:
@@ -138,22 +138,22 @@ def add_words(new: NewVolume) -> tuple[str, ...]:
         raise InvalidValueError("A volume that takes a part of its drives cannot be made again exactly.")
     if new.name is not None and not _speakable(new.name):
         raise InvalidValueError(f"The name {new.name!r} cannot be given to the tool.")
-    words = ["add", "vd", level]
-    words += [f"name={new.name}"] if new.name else []
-    words.append(f"drives={drives_words(new.drives)}")
+    parts = ["add", "vd", level]
+    parts += [f"name={new.name}"] if new.name else []
+    parts.append(f"drives={drives_words(new.drives)}")
     if new.level in SPANNED:
         per = new.drives_per_span
         if per is None or per < 1 or len(new.drives) % per:
             raise InvalidValueError("It is not known how many drives each span has.")
-        words.append(f"pdperarray={per}")
+        parts.append(f"pdperarray={per}")
     if new.drive_cache is not None:
-        words += volume_words("drive_cache", new.drive_cache, frozenset())
-    words.append(VOLUME_WORDS["write_cache"][1][_known("write_cache", new.write_cache)])
-    words.append(VOLUME_WORDS["read_ahead"][1][_known("read_ahead", new.read_ahead)])
+        parts += volume_words("drive_cache", new.drive_cache, frozenset())
+    parts.append(VOLUME_WORDS["write_cache"][1][_known("write_cache", new.write_cache)])
+    parts.append(VOLUME_WORDS["read_ahead"][1][_known("read_ahead", new.read_ahead)])
     if new.io_policy:
-        words.append(VOLUME_WORDS["io_policy"][1][_known("io_policy", new.io_policy)])
-    words.append(f"strip={strip}")
-    return tuple(words)
+        parts.append(VOLUME_WORDS["io_policy"][1][_known("io_policy", new.io_policy)])
+    parts.append(f"strip={strip}")
+    return tuple(parts)
 
 
 def _known(key: str, value: str) -> str:

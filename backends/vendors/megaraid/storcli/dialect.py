@@ -54,14 +54,16 @@ class StorCli7:
     async def cards(self) -> tuple[int, ...]:
         """Numbers of the cards it sees. Raises ToolFailedError, ToolTimeoutError, ToolMissingError."""
         command = commands.read(self._tool, "show", seconds=commands.LIST_SECONDS)
-        done, found = await self._asker.replies(command)
-        numbers = {number for reply in found for number in cards.overview(reply.data)}
-        count = next((n for reply in found if (n := Fields(reply.data).whole("number of controllers")) is not None), 0)
+        done, replies = await self._asker.replies(command)
+        numbers = {number for reply in replies for number in cards.overview(reply.data)}
+        count = next(
+            (n for reply in replies if (n := Fields(reply.data).whole("number of controllers")) is not None), 0
+        )
         self.short = f"it counts {count} controllers and lists {len(numbers)}" if 0 < len(numbers) < count else ""
         if numbers:
             return tuple(sorted(numbers))
-        none = any("no controller" in reply.description.lower() for reply in found)
-        if none or (found and all(reply.ok for reply in found) and not count):
+        none = any("no controller" in reply.description.lower() for reply in replies)
+        if none or (replies and all(reply.ok for reply in replies) and not count):
             return ()
         if count:
             raise ToolFailedError(
@@ -69,7 +71,7 @@ class StorCli7:
                 hint=f"Run it by hand: {' '.join(command.argv)}",
                 evidence=done.stdout[:4000],
             )
-        raise self._asker.failure(command, done, found[0] if found else None)
+        raise self._asker.failure(command, done, replies[0] if replies else None)
 
     async def read(self, card: int) -> CardSnapshot:
         """Everything about a card. Raises as `cards`; what else cannot be read becomes problems."""
@@ -94,18 +96,18 @@ class StorCli7:
         for where, there in (seated, loose):
             if there or lacking:
                 answers.append(await self._listed(problems, card, where, certain=there))
-        found, listed = drives.drives(card, *answers), volumes.volumes(card, *answers)
-        if refusal is not None and not found and not listed:
+        matches, listed = drives.drives(card, *answers), volumes.volumes(card, *answers)
+        if refusal is not None and not matches and not listed:
             raise refusal
-        problems += _cut_short(answers, found, listed)
-        found = self._refused(f"{path}/eall/sall", found, problems)
+        problems += _cut_short(answers, matches, listed)
+        matches = self._refused(f"{path}/eall/sall", matches, problems)
         listed = self._refused(f"{path}/vall", listed, problems)
         if self._asker.cut:  # the lists round what the details tell exactly
-            found = tuple(one if one.serial is not None else replace(one, size_bytes=None) for one in found)
+            matches = tuple(drive if drive.serial is not None else replace(drive, size_bytes=None) for drive in matches)
         return CardSnapshot(
             card=await self._card(problems, card, whole),
             volumes=listed,
-            drives=await self._rebuilding(problems, card, found),
+            drives=await self._rebuilding(problems, card, matches),
             problems=tuple(dict.fromkeys(problems)),
             cut=self._asker.cut,
         )
@@ -129,9 +131,9 @@ class StorCli7:
         Where it is not `certain` that there are any, the tool's word that there are none is no problem.
         """
         own: list[str] = []
-        found = await self._asker.attempt(own, card, where, "show", "all", or_else=("show",))
-        problems += own if certain or found or not any(_none(words) for words in own) else []
-        return found
+        data = await self._asker.attempt(own, card, where, "show", "all", or_else=("show",))
+        problems += own if certain or data or not any(_none(text) for text in own) else []
+        return data
 
     async def locate(self, card: int) -> str | None:
         """PCI address of a card. Raises as `cards`."""
@@ -151,10 +153,10 @@ class StorCli7:
             self._require_whole()
             return replace(before, card=about)
         reply = await self._asker.answer(card, f"/c{card}/v{volume}", "show", "all")
-        others = tuple(one for one in before.volumes if one.number != volume)
+        others = tuple(drive for drive in before.volumes if drive.number != volume)
         own: Mapping[str, object] = reply.data if reply is not None else {}
-        old = next((one for one in before.volumes if one.number == volume), None)
-        now = next((one for one in volumes.volumes(card, own) if one.number == volume), None)
+        old = next((drive for drive in before.volumes if drive.number == volume), None)
+        now = next((drive for drive in volumes.volumes(card, own) if drive.number == volume), None)
         if now is not None and now.refused:
             raise ToolFailedError(refused_text(f"{self._tool} /c{card}/v{volume} show all", now.refused))
         if now is None:
@@ -175,14 +177,16 @@ class StorCli7:
         return replace(
             before,
             card=backed,
-            volumes=tuple(sorted((*others, now), key=lambda one: one.number)),
+            volumes=tuple(sorted((*others, now), key=lambda drive: drive.number)),
         )
 
-    def _refused(self, where: str, found: tuple[Part, ...], problems: list[str]) -> tuple[Part, ...]:
+    def _refused(self, where: str, parts: tuple[Part, ...], problems: list[str]) -> tuple[Part, ...]:
         """What was found, with the command in the reasons of what is refused; each of those is a problem, too."""
         line = f"{self._tool} {where} show all"
-        problems += [refused_text(line, one.refused) for one in found if one.refused]
-        return tuple(replace(one, refused=refused_words(line, one.refused)) if one.refused else one for one in found)
+        problems += [refused_text(line, drive.refused) for drive in parts if drive.refused]
+        return tuple(
+            replace(drive, refused=refused_words(line, drive.refused)) if drive.refused else drive for drive in parts
+        )
 
     def _require_whole(self) -> None:
         """Raises ToolFailedError where an answer of this look was cut: what was known before stays then."""
@@ -191,8 +195,8 @@ class StorCli7:
 
     def set_volume(self, card: int, volume: int, key: str, value: str) -> tuple[Command, ...]:
         """See `Dialect`."""
-        words = commands.volume_words(key, value, self.LACKS)
-        return (commands.change(self._tool, f"/c{card}/v{volume}", "set", *words),)
+        args = commands.volume_words(key, value, self.LACKS)
+        return (commands.change(self._tool, f"/c{card}/v{volume}", "set", *args),)
 
     def set_card(self, card: int, key: str, value: str) -> tuple[Command, ...]:
         """See `Dialect`."""
@@ -219,9 +223,9 @@ class StorCli7:
     def begin_making(self, card: int, lines: Sequence[tuple[str, ...]]) -> None:
         """See `Dialect`. One line makes it, so no number is waited for."""
         for line in lines:
-            where, *words = line[1:]
-            adds = where == f"/c{card}" and words[:2] == ["add", "vd"]
-            deletes = re.fullmatch(rf"/c{card}/v[0-9]{{1,5}}", where) and words[:2] == [self.DELETE, "force"]
+            where, *args = line[1:]
+            adds = where == f"/c{card}" and args[:2] == ["add", "vd"]
+            deletes = re.fullmatch(rf"/c{card}/v[0-9]{{1,5}}", where) and args[:2] == [self.DELETE, "force"]
             if not adds and not deletes:
                 raise RefusedError(f"{clean(' '.join(line), 200)} neither makes nor deletes a virtual drive.")
 
@@ -269,14 +273,14 @@ class StorCli7:
         """What this version has beside."""
         values = dict(card.values)
         if card.supports.get("perf_tuning"):
-            told = await self._asker.refusable(problems, card.number, f"/c{card.number}", "show", "perfmode")
-            mode = cards.perf_mode(told)
+            data = await self._asker.refusable(problems, card.number, f"/c{card.number}", "show", "perfmode")
+            mode = cards.perf_mode(data)
             values |= {"perf_mode": mode} if mode is not None else {}
         for name in properties.SHOWN:
             if card.supports.get(name) is False:
                 continue
-            told = await self._asker.refusable(problems, card.number, f"/c{card.number}", "show", name)
-            values |= properties.of_property(name, told)
+            data = await self._asker.refusable(problems, card.number, f"/c{card.number}", "show", name)
+            values |= properties.of_property(name, data)
         return replace(card, values=values)
 
     async def _backup(self, problems: list[str], card: Card, whole: Mapping[str, object]) -> Card:
@@ -287,9 +291,11 @@ class StorCli7:
         told = False
         for kind in kinds:
             reply = await self._asker.maybe(problems, card.number, f"/c{card.number}/{kind}", "show", "all")
-            found = battery.asked(reply.data, "cachevault" if kind == "cv" else kind) if reply is not None else None
-            if found is not None:
-                return replace(card, backup=found, backup_known=True)
+            protection = (
+                battery.asked(reply.data, "cachevault" if kind == "cv" else kind) if reply is not None else None
+            )
+            if protection is not None:
+                return replace(card, backup=protection, backup_known=True)
             told = told or (reply is not None and _absent(reply))
         if whole or card.backup is None:
             known = card.backup_known or (told and card.backup is None)
@@ -297,17 +303,17 @@ class StorCli7:
         return replace(card, backup=None, backup_known=False)  # it answered before and does not now
 
     async def _rebuilding(
-        self, problems: list[str], card: int, found: tuple[PhysicalDrive, ...]
+        self, problems: list[str], card: int, matches: tuple[PhysicalDrive, ...]
     ) -> tuple[PhysicalDrive, ...]:
         """Progress, if there is a drive that rebuilds."""
-        places = [one.place for one in found if one.state.value == "rebuilding"]
+        places = [drive.place for drive in matches if drive.state.value == "rebuilding"]
         if not places:
-            return found
+            return matches
         where = f"/c{card}/eall/sall" if any(not at.startswith(":") for at in places) else f"/c{card}/sall"
         work = drives.rebuilds(await self._asker.attempt(problems, card, where, "show", "rebuild"))
         return tuple(
-            replace(one, jobs=(job,)) if (job := work.get((one.enclosure, one.slot))) is not None else one
-            for one in found
+            replace(drive, jobs=(job,)) if (job := work.get((drive.enclosure, drive.slot))) is not None else drive
+            for drive in matches
         )
 
 
@@ -353,8 +359,8 @@ class StorCli8(StorCli7):
         except UnreadableError as error:  # a virtual drive can be set all the same
             problems.append(error.message)
             return replace(card, backup=None, backup_known=False)
-        found, known = battery.listed(data)
-        return replace(card, backup=found, backup_known=known)
+        protection, known = battery.listed(data)
+        return replace(card, backup=protection, backup_known=known)
 
 
 def _masked(word: str) -> str:
@@ -363,14 +369,14 @@ def _masked(word: str) -> str:
 
 def _absent(reply: Reply) -> bool:
     """Whether the answer says that no such unit is fitted: code 34 (0x22), or words to that effect."""
-    words = _words(reply)
+    text = _words(reply)
     coded = any(row.whole("errcd") == 34 for row in reply.status.rows("detailed status"))
-    return coded or "absent" in words or "not present" in words
+    return coded or "absent" in text or "not present" in text
 
 
-def _none(words: str) -> bool:
+def _none(text: str) -> bool:
     """Whether the tool says that there is nothing of the kind, or that it is not for such a card."""
-    plain = words.lower()
+    plain = text.lower()
     return any(phrase in plain for phrase in ("no vd", "no drive", "not exist", "supported command", "not found"))
 
 
@@ -385,19 +391,19 @@ def _words(reply: Reply) -> str:
 
 
 def _cut_short(
-    answers: Sequence[Data], found: tuple[PhysicalDrive, ...], listed: tuple[VirtualDrive, ...]
+    answers: Sequence[Data], matches: tuple[PhysicalDrive, ...], listed: tuple[VirtualDrive, ...]
 ) -> list[str]:
     """Promised numbers against rows, and rows against details: the tool may stop half-way and say Success."""
     own = Fields(answers[0])
     said_so = []
     for what, promised, seen in (
-        ("drives", own.whole("physical drives"), len(found)),
+        ("drives", own.whole("physical drives"), len(matches)),
         ("virtual drives", own.whole("virtual drives"), len(listed)),
     ):
         if promised is not None and seen < promised:
             said_so.append(f"The tool promised {promised} {what} and listed {seen}: its answer is incomplete.")
     if any(answer.ends is not True for answer in answers[1:]):
-        bare = [f"virtual drive {one.number}" for one in listed if one.strip_bytes is None and not one.refused]
-        bare += [f"drive {one.place}" for one in found if one.serial is None and not one.refused]
+        bare = [f"virtual drive {drive.number}" for drive in listed if drive.strip_bytes is None and not drive.refused]
+        bare += [f"drive {drive.place}" for drive in matches if drive.serial is None and not drive.refused]
         said_so += [f"The tool only lists {', '.join(bare)}: an answer of it is incomplete."] if bare else []
     return said_so

@@ -45,16 +45,16 @@ class Reply:
 def replies(text: str) -> tuple[Reply, ...]:
     """Every answer in what was printed, in its order. Empty if nothing is understood."""
     plain = text.replace("\0", "").replace("\ufeff", "")
-    found = [reply for document, differing in _documents(plain) for reply in _entries(document, differing)]
-    if not found and _OPENING.search(plain) is not None:
+    matches = [reply for document, differing in _documents(plain) for reply in _entries(document, differing)]
+    if not matches and _OPENING.search(plain) is not None:
         mended = _escaped(plain)
-        found = [reply for document, differing in _documents(mended) for reply in _entries(document, differing)]
-    if not found:
-        found = [
+        matches = [reply for document, differing in _documents(mended) for reply in _entries(document, differing)]
+    if not matches:
+        matches = [
             _reply(status, data, ends=None if closed else False, differing=differing)
             for status, data, closed, differing in sections(plain)
         ]
-    return tuple(found)
+    return tuple(matches)
 
 
 _LINE = re.compile(r'([ \t]*"[^"\\]{1,120}"[ \t]*:[ \t]*)"(.{0,2000})"([ \t]*,?[ \t]*)')
@@ -67,10 +67,10 @@ def _escaped(text: str) -> str:
 
 
 def _escape(line: str) -> str:
-    found = _LINE.fullmatch(line)
-    if found is None:
+    match = _LINE.fullmatch(line)
+    if match is None:
         return line
-    key, value, end = found.groups()
+    key, value, end = match.groups()
     try:
         json.loads(f'{{{key}"{value}"}}', strict=False)
     except ValueError:
@@ -78,13 +78,13 @@ def _escape(line: str) -> str:
     return line
 
 
-def chosen(found: tuple[Reply, ...], card: int) -> Reply | None:
+def chosen(matches: tuple[Reply, ...], card: int) -> Reply | None:
     """The answer for a card, by the number it names, never by its place; None if there is none.
 
     An answer that names no card (a syntax error) is for whoever asked.
     """
-    named = [reply for reply in found if reply.card == card]
-    unnamed = [reply for reply in found if reply.card is None]
+    named = [reply for reply in matches if reply.card == card]
+    unnamed = [reply for reply in matches if reply.card is None]
     return next(iter([*named, *unnamed]), None)
 
 
@@ -96,14 +96,14 @@ class _JsonObject:
 
     def __call__(self, pairs: list[tuple[str, object]]) -> dict[str, object]:
         """Return the object without those keys: neither value is believed."""
-        found = dict(pairs)
-        if len(found) == len(pairs):
-            return found
+        matches = dict(pairs)
+        if len(matches) == len(pairs):
+            return matches
         for key, value in pairs:
-            if key in found and found[key] != value:
+            if key in matches and matches[key] != value:
                 self.differing.append(key)
-                del found[key]
-        return found
+                del matches[key]
+        return matches
 
 
 def _documents(text: str) -> Iterator[tuple[Mapping[str, object], tuple[str, ...]]]:
@@ -191,9 +191,9 @@ def sections(text: str) -> Iterator[Section]:
     starts = [at for at, line in enumerate(lines) if _begins(lines, at, line)]
     for at, start in enumerate(starts):
         end = starts[at + 1] if at + 1 < len(starts) else len(lines)
-        found = _one(lines[start:end])
-        if "Status" in found[0] or "Description" in found[0]:
-            yield found
+        matches = _one(lines[start:end])
+        if "Status" in matches[0] or "Description" in matches[0]:
+            yield matches
 
 
 def _begins(lines: list[str], at: int, line: str) -> bool:
@@ -214,8 +214,8 @@ def _begins(lines: list[str], at: int, line: str) -> bool:
 
 
 def _key(line: str) -> str:
-    found = _PAIR.fullmatch(line.strip())
-    return found[1].strip().lower() if found is not None else ""
+    match = _PAIR.fullmatch(line.strip())
+    return match[1].strip().lower() if match is not None else ""
 
 
 def _one(lines: list[str]) -> Section:
@@ -278,13 +278,13 @@ def _table(lines: list[str], at: int) -> tuple[list[dict[str, object]], int, boo
     return rows, end + closed, closed
 
 
-def _by_words(names: list[str], words: list[str]) -> dict[str, object]:
+def _by_words(names: list[str], args: list[str]) -> dict[str, object]:
     """A row of a table whose columns are shifted against each other, word by word.
 
     A unit belongs to the number before it; what is left over belongs to the one column that may hold blanks.
     """
     joined: list[str] = []
-    for word in words:
+    for word in args:
         if word in _UNITS and joined and joined[-1].replace(".", "", 1).isdigit():
             joined[-1] += f" {word}"
         else:
@@ -341,5 +341,5 @@ def _unit_follows(body: list[str], pieces: list[tuple[int, int]], after: int) ->
     following = next(((start, stop) for start, stop in pieces if start >= after), None)
     if following is None:
         return False
-    words = {line[following[0] : following[1]].strip() for line in body} - {""}
-    return bool(words) and words <= _UNITS
+    names = {line[following[0] : following[1]].strip() for line in body} - {""}
+    return bool(names) and names <= _UNITS

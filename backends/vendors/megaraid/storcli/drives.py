@@ -99,9 +99,9 @@ def _media(text: str | None, interface: str | None) -> Media:
 
 
 def _size(row: Fields, own: Fields, sector: int | None) -> int | None:
-    told = own.text("coerced size")
-    found = sizes.exact(told, sector) if told is not None else None
-    return found if found is not None else read_size(row.text("size"))
+    output = own.text("coerced size")
+    number = sizes.exact(output, sector) if output is not None else None
+    return number if number is not None else read_size(row.text("size"))
 
 
 def _link(own: Fields) -> str | None:
@@ -131,28 +131,28 @@ def _details(data: Mapping[str, object]) -> Iterator[tuple[Place, dict[str, obje
 
 def _flat(data: object) -> dict[str, object]:
     """Values of all levels; of a key that is there twice the upper one."""
-    found: dict[str, object] = {}
+    matches: dict[str, object] = {}
     if isinstance(data, Mapping):
         for key, value in data.items():
             if isinstance(value, Mapping):
                 for inner, deep in value.items():
-                    found.setdefault(str(inner), deep)
+                    matches.setdefault(str(inner), deep)
             else:
-                found[str(key)] = value
-    return found
+                matches[str(key)] = value
+    return matches
 
 
 def rebuilds(data: Mapping[str, object]) -> dict[Place, BackgroundOperation]:
     """Answer to `show rebuild`: progress by place, of those drives that are rebuilding."""
-    found: dict[Place, BackgroundOperation] = {}
+    matches: dict[Place, BackgroundOperation] = {}
     for _, row in tables(data, "drive-id"):
         at = drive_path(row.text("drive-id") or "")
         status = row.text("status") or ""
         share = row.whole("progress%", "progress")
         if at is not None and "not in progress" not in status.lower() and (share is not None or status):
             done = share / 100 if share is not None and share <= 100 else None
-            found[at] = BackgroundOperation(kind="rebuild", progress=done, state=status)
-    return found
+            matches[at] = BackgroundOperation(kind="rebuild", progress=done, state=status)
+    return matches
 
 
 def _order(at: Place) -> tuple[int, int]:

@@ -149,22 +149,22 @@ class Fields:
 
     def rows(self, *names: str) -> tuple[Fields, ...]:
         """The rows of a table under a key."""
-        found = self.raw(*names)
-        return tuple(Fields(row) for row in found if isinstance(row, Mapping)) if isinstance(found, list) else ()
+        value = self.raw(*names)
+        return tuple(Fields(row) for row in value if isinstance(row, Mapping)) if isinstance(value, list) else ()
 
 
 def whole(text: str | None) -> int | None:
     """`30 %`, `4s`, `168 hrs`, `8`."""
-    found = _WHOLE.fullmatch(text.strip()) if text is not None else None
-    return int(found[1]) if found is not None else None
+    match = _WHOLE.fullmatch(text.strip()) if text is not None else None
+    return int(match[1]) if match is not None else None
 
 
 def celsius(text: str | None) -> int | None:
     """`37C`, `34C (93.20 F)`, `29 C`, `62`; None for what no card can have."""
-    found = _CELSIUS.fullmatch(text.strip()) if text is not None else None
-    if found is None:
+    match = _CELSIUS.fullmatch(text.strip()) if text is not None else None
+    if match is None:
         return None
-    degrees = int(found[1])
+    degrees = int(match[1])
     return degrees if 0 < degrees < 200 else None
 
 
@@ -177,15 +177,15 @@ def inside(data: Mapping[str, object]) -> list[tuple[str, dict[str, object]]]:
     """Every dict in an answer, at any depth, with the heading (key) that it stands under; the answer itself is none."""
     if isinstance(data, Data):
         return data.inside()
-    found: list[tuple[str, dict[str, object]]] = []
-    _collect(data, "", _DEPTH, found)
-    return found
+    pairs: list[tuple[str, dict[str, object]]] = []
+    _collect(data, "", _DEPTH, pairs)
+    return pairs
 
 
 _NESTS = frozenset((dict, list))
 
 
-def _collect(data: object, heading: str, depth: int, found: list[tuple[str, dict[str, object]]]) -> None:
+def _collect(data: object, heading: str, depth: int, pairs: list[tuple[str, dict[str, object]]]) -> None:
     """Rows of a table stand under the heading of the table. JSON makes plain dicts and lists, and thousands of rows."""
     if isinstance(data, dict):
         nested = [(key, value) for key, value in data.items() if type(value) in _NESTS]
@@ -193,10 +193,10 @@ def _collect(data: object, heading: str, depth: int, found: list[tuple[str, dict
         nested = [(heading, value) for value in data if type(value) in _NESTS]  # type: ignore[attr-defined]
     for key, value in nested:
         if type(value) is dict:
-            found.append((key, value))
+            pairs.append((key, value))
         # Most are rows of plain values: that is seen without a call for each.
         if depth and not _NESTS.isdisjoint(map(type, value.values() if type(value) is dict else value)):
-            _collect(value, key, depth - 1, found)
+            _collect(value, key, depth - 1, pairs)
 
 
 def tables(data: Mapping[str, object], column: str) -> Iterator[tuple[str, Fields]]:
@@ -210,7 +210,7 @@ def tables(data: Mapping[str, object], column: str) -> Iterator[tuple[str, Field
 @lru_cache(maxsize=2048)
 def _names(keys: tuple[str, ...]) -> Mapping[str, str]:
     """Plain keys and the very ones. Rows of a table all have the same, so each table is looked at once."""
-    found: dict[str, str] = {}
+    matches: dict[str, str] = {}
     for key in keys:
-        found.setdefault(plain(key), key)
-    return found
+        matches.setdefault(plain(key), key)
+    return matches

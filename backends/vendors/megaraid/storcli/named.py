@@ -20,15 +20,15 @@ _ASKED = re.compile(r"/c([0-9]{1,4})(?:/v([0-9]{1,6}))?(?![0-9a-z])", re.ASCII)
 _OF_VOLUME = re.compile(r"(?:vd ?|pds for vd ?)([0-9]{1,6})(?: properties)?", re.ASCII | re.IGNORECASE)
 
 
-def misnamed(found: Sequence[Reply], where: str) -> str:
+def misnamed(replies: Sequence[Reply], where: str) -> str:
     """Return why answers are not about the object of a path (`/c0`, `/c0/v5`, `/c0/vall`) alone, as a clause."""
     asked = _ASKED.match(where)
     if asked is None:
         return ""
     card, number = int(asked[1]), None if asked[2] is None else int(asked[2])
-    named = [_controller(reply) for reply in found if "controller" in reply.status]
-    why = misnamed_reason(f"controller {card}", named, required=any(reply.data for reply in found))
-    for reply in found if not why else ():
+    named = [_controller(reply) for reply in replies if "controller" in reply.status]
+    why = misnamed_reason(f"controller {card}", named, required=any(reply.data for reply in replies))
+    for reply in replies if not why else ():
         own = Fields(reply.data).fields("basics").whole("controller")
         paths = [f"/c{path}" for path in _card_paths(reply.data)]
         paths += [] if own is None else [f"/c{own}"]
@@ -49,11 +49,11 @@ def _controller(reply: Reply) -> str:
 
 def _card_paths(data: Mapping[str, object]) -> Iterator[int]:
     headings = (*data, *(heading for heading, _ in inside(data)))
-    return (int(found[1]) for heading in dict.fromkeys(headings) if (found := _CARD_PATH.match(heading)))
+    return (int(match[1]) for heading in dict.fromkeys(headings) if (match := _CARD_PATH.match(heading)))
 
 
 def _volume_rows(data: Mapping[str, object]) -> Iterator[int]:
-    return (found[1] for _, row in tables(data, "dg/vd") if (found := volume(row)) is not None)
+    return (pair[1] for _, row in tables(data, "dg/vd") if (pair := volume(row)) is not None)
 
 
 def _volumes_named(data: Mapping[str, object]) -> Iterator[int]:
@@ -66,8 +66,8 @@ def _volumes_named(data: Mapping[str, object]) -> Iterator[int]:
 @lru_cache(maxsize=4096)
 def _volume_of(heading: str) -> int | None:
     """The virtual drive that a heading is about: `/c0/v5`, `VD5 Properties`, `PDs for VD 5`."""
-    found = _OF_VOLUME.fullmatch(heading.strip())
-    return int(found[1]) if found is not None else volume_path(heading)
+    match = _OF_VOLUME.fullmatch(heading.strip())
+    return int(match[1]) if match is not None else volume_path(heading)
 
 
 def refused_volumes(data: Mapping[str, object], differing: Sequence[str] = ()) -> dict[int, str]:
@@ -84,9 +84,9 @@ def refused_volumes(data: Mapping[str, object], differing: Sequence[str] = ()) -
         own = volume_path(heading) if "DG/VD" in entry or "VD Info" in entry else None
         row = volume(Fields(entry.get("VD Info", entry))) if own is not None else None
         if own is not None and row is not None and row[1] != own:
-            words = f"it names virtual drive {row[1]} below the heading of virtual drive {own}"
-            why.setdefault(own, words)
-            why.setdefault(row[1], words)
+            text = f"it names virtual drive {row[1]} below the heading of virtual drive {own}"
+            why.setdefault(own, text)
+            why.setdefault(row[1], text)
     for key in differing:
         if (other := _volume_of(key)) is not None:
             why.setdefault(other, f"it has {key} twice, differently")
@@ -103,9 +103,9 @@ def refused_drives(data: Mapping[str, object], differing: Sequence[str] = ()) ->
             continue
         own = drive_path(heading)
         if own is not None and own != at:
-            words = f"it names drive {shown(at)} below the heading of drive {shown(own)}"
-            why.setdefault(own, words)
-            why.setdefault(at, words)
+            text = f"it names drive {shown(at)} below the heading of drive {shown(own)}"
+            why.setdefault(own, text)
+            why.setdefault(at, text)
         if heading not in _BENEATH:
             listed.append((heading, at))
     for _, at in repeated(listed):

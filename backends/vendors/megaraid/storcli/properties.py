@@ -93,8 +93,8 @@ def _number(text: str | None) -> dict[str, MegaRaidValue]:
     return {"": MegaRaidValue(value=UNKNOWN if number is None else str(number), raw=text)}
 
 
-def _named(found: Mapping[str, Mapping[str, MegaRaidValue]]) -> dict[str, MegaRaidValue]:
-    return {key: word[""] for key, word in found.items() if word}
+def _named(matches: Mapping[str, Mapping[str, MegaRaidValue]]) -> dict[str, MegaRaidValue]:
+    return {key: word[""] for key, word in matches.items() if word}
 
 
 def _by_name(data: Mapping[str, object]) -> dict[str, str]:
@@ -144,8 +144,8 @@ def of_property(name: str, data: Mapping[str, object]) -> dict[str, MegaRaidValu
         }
     else:
         keys = {"ncq": ("ncq",)} if name == "ncq" else {"cache_bypass": ("cachebypass",)}
-    told = {key: next((own[one] for one in names if one in own), None) for key, names in keys.items()}
-    return _named({key: _word(text, _ON_OFF) for key, text in told.items()})
+    fields = {key: next((own[name] for name in names if name in own), None) for key, names in keys.items()}
+    return _named({key: _word(text, _ON_OFF) for key, text in fields.items()})
 
 
 def bypass(own: Fields) -> MegaRaidValue | None:

@@ -27,10 +27,10 @@ def again(command: Command, done: Completed) -> Command | None:
     printed = (done.stdout + done.stderr).lower()
     if not any(phrase in printed for phrase in _UNFIT):  # an answer of a large chassis is taken apart once, not twice
         return None
-    found = replies(done.stdout)
-    words = " ".join(reply.description for reply in found) if found else said(done.stdout + done.stderr)
-    unfit = any(phrase in words.lower() for phrase in _UNFIT)
-    return commands.without_nolog(command) if unfit and not any(reply.ok for reply in found) else None
+    matches = replies(done.stdout)
+    text = " ".join(reply.description for reply in matches) if matches else said(done.stdout + done.stderr)
+    unfit = any(phrase in text.lower() for phrase in _UNFIT)
+    return commands.without_nolog(command) if unfit and not any(reply.ok for reply in matches) else None
 
 
 BREAKS_OFF = "its answer breaks off"
@@ -95,13 +95,13 @@ class StorCliReader:
     async def replies(self, command: Command) -> tuple[Completed, tuple[Reply, ...]]:
         """A read and everything it answered; notes the version."""
         done = await self.run(command)
-        found = replies(done.stdout)
-        self.version = next((text for reply in found if (text := reply.status.text("cli version"))), self.version)
-        return done, found
+        matches = replies(done.stdout)
+        self.version = next((text for reply in matches if (text := reply.status.text("cli version"))), self.version)
+        return done, matches
 
-    def _require_named(self, command: Command, done: Completed, found: tuple[Reply, ...], where: str) -> None:
+    def _require_named(self, command: Command, done: Completed, matches: tuple[Reply, ...], where: str) -> None:
         """Raise ToolFailedError for answers about another object than that of the path, or twice about it."""
-        if why := misnamed(found, where):
+        if why := misnamed(matches, where):
             sentence = refused_text(command, why)
             self.cut = self.cut or sentence
             raise ToolFailedError(sentence, hint=by_hand(command), evidence=(done.stdout + done.stderr)[:4000])
@@ -112,11 +112,11 @@ class StorCliReader:
         Raises UnreadableError for none and for JSON without its end, ToolFailedError, ToolTimeoutError.
         """
         command = commands.read(self._tool, *words)
-        done, found = await self.replies(command)
+        done, matches = await self.replies(command)
         if done.truncated:
             raise ToolFailedError(f"{self._tool} answered {' '.join(words)} with more than can be read.")
-        self._require_named(command, done, found, words[0])
-        reply = chosen(found, card)
+        self._require_named(command, done, matches, words[0])
+        reply = chosen(matches, card)
         if reply is None and WHOLE.lost(done):
             self._half(*words)
             raise self.failure(command, done, None)
@@ -125,9 +125,9 @@ class StorCliReader:
     async def demand(self, card: int, *words: str) -> Data:
         """The data of an answer that must be there. Raises UnreadableError where it says nothing, ToolFailedError."""
         command = commands.read(self._tool, *words)
-        done, found = await self.replies(command)
-        self._require_named(command, done, found, words[0])
-        reply = chosen(found, card)
+        done, matches = await self.replies(command)
+        self._require_named(command, done, matches, words[0])
+        reply = chosen(matches, card)
         if done.truncated or reply is None or not reply.data:
             raise self.failure(command, done, reply)
         self.complaints = self._complaints(reply, *words)
@@ -159,8 +159,8 @@ class StorCliReader:
 
     def _complaints(self, reply: Reply, *words: str) -> tuple[str, ...]:
         """What is wrong with an answer that is used all the same, as sentences."""
-        found = () if reply.ok else (self.refusal(reply, *words),)  # one bad drive makes the whole a failure
-        return found if reply.data.ends is not False else (*found, self._half(*words))
+        matches = () if reply.ok else (self.refusal(reply, *words),)  # one bad drive makes the whole a failure
+        return matches if reply.data.ends is not False else (*matches, self._half(*words))
 
     def refusal(self, reply: Reply, *words: str) -> str:
         """What the tool says stood against an answer, as a sentence."""
@@ -180,13 +180,13 @@ class StorCliReader:
 
     def failure(self, command: Command, done: Completed, reply: Reply | None) -> ToolFailedError:
         """What to raise for an answer that is of no use, in the tool's own words."""
-        words = (reply.description or first_failure(reply)) if reply is not None else said(done.stdout or done.stderr)
-        headless = reply is not None and (reply.ok or not words)  # a verdict, and nothing to it
+        text = (reply.description or first_failure(reply)) if reply is not None else said(done.stdout or done.stderr)
+        headless = reply is not None and (reply.ok or not text)  # a verdict, and nothing to it
         if headless or (reply is None and '"Controllers"' in done.stdout):
-            words = BREAKS_OFF
+            text = BREAKS_OFF
         unreadable = not done.truncated and (reply is None or headless)
         ended = f" (exit status {done.returncode})" if done.returncode else ""
-        message = f"{self._tool} said: {words.rstrip('.')}{ended}." if words else f"{self._tool} said nothing{ended}."
+        message = f"{self._tool} said: {text.rstrip('.')}{ended}." if text else f"{self._tool} said nothing{ended}."
         if done.truncated:
             message = f"{self._tool} printed without end and was cut."
         kind = UnreadableError if unreadable else ToolFailedError

@@ -35,20 +35,20 @@ def _place(text: str) -> Place | None:
 
 def drive_path(text: str) -> Place | None:
     """(enclosure, slot) in `Drive /c0/e252/s1 - Detailed Information`, None for other headings."""
-    found = _PATH.search(text)
-    return None if found is None or found[3] is None else (_number(found[2]), int(found[3]))
+    match = _PATH.search(text)
+    return None if match is None or match[3] is None else (_number(match[2]), int(match[3]))
 
 
 def volume_path(text: str) -> int | None:
     """Number of the virtual drive in `/c0/v5`."""
-    found = _PATH.search(text)
-    return None if found is None or found[4] is None else int(found[4])
+    match = _PATH.search(text)
+    return None if match is None or match[4] is None else int(match[4])
 
 
 def volume(row: Fields) -> tuple[int | None, int] | None:
     """(group, number) of a row with a `DG/VD` column; None if it has no number."""
-    found = _VOLUME.fullmatch((row.text("dg/vd") or "").replace(" ", ""))
-    return None if found is None else (None if found[1] == "-" else int(found[1]), int(found[2]))
+    match = _VOLUME.fullmatch((row.text("dg/vd") or "").replace(" ", ""))
+    return None if match is None else (None if match[1] == "-" else int(match[1]), int(match[2]))
 
 
 def shown(at: Place) -> str:

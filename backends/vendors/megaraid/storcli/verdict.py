@@ -40,17 +40,17 @@ _GOOD = {"success", "succeeded", "ok"}
 
 def judge(text: str, truncated: bool = False, where: str = "") -> Answer:
     """The verdict on what was printed. `where`: the path that the command was about, `/c0/v1`; "" for any."""
-    found = replies(text)
+    matches = replies(text)
     if truncated:
         return Answer(ok=False, message="The answer was endless and was cut.")
-    if not found:
+    if not matches:
         words = said(text)
         return Answer(ok=False, message=f"The tool said: {words}" if words else "The tool said nothing.")
-    if why := misnamed(found, where) or _other_volume(found, where):
+    if why := misnamed(matches, where) or _other_volume(matches, where):
         return Answer(ok=False, message=f"The tool answered about another object: {why}.")
     pending = ""
     messages: list[str] = []
-    for reply in found:
+    for reply in matches:
         rows = list(_rows(reply))
         verdicts = [_row(row) for row in rows]
         bad = [verdict for verdict in verdicts if not verdict.ok]
@@ -69,8 +69,8 @@ def _other_volume(found: Sequence[Reply], where: str) -> str:
     asked = volume_path(where)
     if asked is None:
         return ""
-    told = (row.whole("vd") for reply in found for row in reply.status.rows("detailed status"))
-    named = [f"virtual drive {number}" for number in told if number is not None]
+    numbers = (row.whole("vd") for reply in found for row in reply.status.rows("detailed status"))
+    named = [f"virtual drive {number}" for number in numbers if number is not None]
     return misnamed_reason(f"virtual drive {asked}", named, once=False, required=False)
 
 
@@ -85,12 +85,12 @@ def _rows(reply: Reply) -> Iterator[Fields]:
 def _row(row: Fields) -> Answer:
     word = (row.text("status") or "").lower()
     code = row.whole("errcd")
-    words = row.text("errmsg", "msg", "description") or ""
+    text = row.text("errmsg", "msg", "description") or ""
     if code in PENDING:
-        return Answer(ok=True, message=words, pending=PENDING[code])
+        return Answer(ok=True, message=text, pending=PENDING[code])
     if word in _GOOD and not code:
-        return Answer(ok=True, message="", pending=_promised(words))
-    reason = words or SENTENCES.get(code or 0, "")
+        return Answer(ok=True, message="", pending=_promised(text))
+    reason = text or SENTENCES.get(code or 0, "")
     number = f" (code {code})" if code else ""
     return Answer(ok=False, message=f"{reason}{number}".strip() if reason or number else "")
 

@@ -234,11 +234,11 @@ def policies(column: str | None) -> Policies:
     read, comma, write = column.partition(",")
     if comma:
         return Policies(write_cache=word(write.strip() or None, WRITE), read_ahead=_read_ahead(read.strip() or None))
-    found = _CACHE.fullmatch(column.strip())
-    if found is None:
+    match = _CACHE.fullmatch(column.strip())
+    if match is None:
         odd = MegaRaidValue(value=UNKNOWN, raw=column)
         return Policies(write_cache=odd, read_ahead=odd, io_policy=odd)
-    return Policies(write_cache=word(found[2], WRITE), read_ahead=_read_ahead(found[1]), io_policy=word(found[3], IO))
+    return Policies(write_cache=word(match[2], WRITE), read_ahead=_read_ahead(match[1]), io_policy=word(match[3], IO))
 
 
 def _read_ahead(text: str | None) -> MegaRaidValue | None:

@@ -51,23 +51,23 @@ def volumes(card: int, *answers: Mapping[str, object]) -> tuple[VirtualDrive, ..
             seen.groups.setdefault(number, group)
         seen.refused |= refused_volumes(data, data.differing if isinstance(data, Data) else ())
         for _, row in tables(data, "dg/vd"):
-            found = volume(row)
-            if found is None:
+            pair = volume(row)
+            if pair is None:
                 continue
-            if found[1] not in seen.rows:
-                seen.rows[found[1]] = row
-                seen.per_group[found[0]] += 1
-            elif _other_drive(seen.rows[found[1]], row):
-                seen.refused.setdefault(found[1], f"two answers differ about virtual drive {found[1]}")
+            if pair[1] not in seen.rows:
+                seen.rows[pair[1]] = row
+                seen.per_group[pair[0]] += 1
+            elif _other_drive(seen.rows[pair[1]], row):
+                seen.refused.setdefault(pair[1], f"two answers differ about virtual drive {pair[1]}")
         seen.properties |= {number: entry for number, entry in _properties(data) if entry}
         seen.members |= {number: tuple(map(shown, drives)) for number, drives in members(data).items()}
         seen.auto_bgi |= auto_bgi(data)
     listed = [_volume(card, number, seen) for number in sorted(seen.rows.keys() - seen.refused.keys())]
-    shared = repeated(one.wwn for one in listed if one.wwn is not None)
-    for one in listed:
-        if one.wwn in shared:
-            seen.refused[one.number] = f"virtual drive {one.number} has the SCSI NAA id of another one, {one.wwn}"
-    believed = [one for one in listed if one.number not in seen.refused]
+    shared = repeated(other_drive.wwn for other_drive in listed if other_drive.wwn is not None)
+    for drive in listed:
+        if drive.wwn in shared:
+            seen.refused[drive.number] = f"virtual drive {drive.number} has the SCSI NAA id of another one, {drive.wwn}"
+    believed = [other_drive for other_drive in listed if other_drive.number not in seen.refused]
     refused = [VirtualDrive(card=card, number=number, refused=why) for number, why in seen.refused.items()]
     return tuple(sorted((*believed, *refused), key=lambda one: one.number))
 
@@ -143,9 +143,9 @@ def _drive_cache(own: Fields, group: Group | None) -> MegaRaidValue | None:
 
 
 def _per_span(own: Fields, spans: int | None, members: int) -> int | None:
-    told = own.whole("number of drives per span")
-    if told is not None:
-        return told
+    number = own.whole("number of drives per span")
+    if number is not None:
+        return number
     total = own.whole("number of drives") or members
     return total // spans if spans and total and not total % spans else None
 
@@ -158,8 +158,8 @@ def _secured(own: Fields) -> bool | None:
 
 def _cached(column: object) -> MegaRaidValue | None:
     """The column `Cac`: `-` is none. What else it may say no recording tells."""
-    told = column.strip() if isinstance(column, str) else ""
-    return MegaRaidValue(value="off" if told == "-" else "on", raw=clean(told)) if told else None
+    output = column.strip() if isinstance(column, str) else ""
+    return MegaRaidValue(value="off" if output == "-" else "on", raw=clean(output)) if output else None
 
 
 def _device(text: str | None) -> str | None:
@@ -168,8 +168,8 @@ def _device(text: str | None) -> str | None:
 
 def naa(text: str | None) -> str | None:
     """A world wide name in lower case without prefix; None for anything else."""
-    found = _NAA.fullmatch(text.strip()) if text is not None else None
-    return found[1].lower() if found is not None else None
+    match = _NAA.fullmatch(text.strip()) if text is not None else None
+    return match[1].lower() if match is not None else None
 
 
 def _in_order(members: tuple[str, ...], group: Group | None) -> tuple[str, ...]:
@@ -197,52 +197,52 @@ def members(data: Mapping[str, object]) -> dict[int, list[Place]]:
 
 
 def _members(data: Mapping[str, object]) -> dict[int, list[Place]]:
-    found: dict[int, list[Place]] = {}
+    matches: dict[int, list[Place]] = {}
     for heading, value in inside(data):
         number = _number(_DRIVES_OF, heading)
         if number is not None:
-            _seat(found, number, value)
+            _seat(matches, number, value)
         elif "VD Info" in value and isinstance(value.get("PDs"), list):
             own = volume(Fields(value["VD Info"]))
             rows = value["PDs"]
             assert isinstance(rows, list)
             for row in rows:
                 if own is not None:
-                    _seat(found, own[1], row)
-    return found
+                    _seat(matches, own[1], row)
+    return matches
 
 
-def _seat(found: dict[int, list[Place]], number: int, row: object) -> None:
+def _seat(matches: dict[int, list[Place]], number: int, row: object) -> None:
     # The usual spelling first: a large chassis has thousands of these rows.
     usual = row.get("EID:Slt") if isinstance(row, dict) else None
     at = place(usual if usual is not None else Fields(row).raw("eid:slt"))
     if at is not None:
-        found.setdefault(number, []).append(at)
+        matches.setdefault(number, []).append(at)
 
 
 @lru_cache(maxsize=4096)
 def _number(pattern: re.Pattern[str], heading: str) -> int | None:
-    found = pattern.fullmatch(heading.strip())
-    return int(found[1]) if found is not None else None
+    match = pattern.fullmatch(heading.strip())
+    return int(match[1]) if match is not None else None
 
 
 def jobs(text: str | None) -> tuple[BackgroundOperation, ...]:
     """`Consistency Check (36%)`, several with commas; nothing for `None`."""
     if text is None or text.lower() == "none":
         return ()
-    found = []
+    operations = []
     for part in text.split(","):
         match = _JOB.fullmatch(part.strip())
         name = match[1] if match is not None else part.strip()
         kind = vocabulary.JOBS.get(name.lower().strip(), name)
         share = int(match[2]) / 100 if match is not None and int(match[2]) <= 100 else None
-        found.append(BackgroundOperation(kind=kind, progress=share))
-    return tuple(found)
+        operations.append(BackgroundOperation(kind=kind, progress=share))
+    return tuple(operations)
 
 
 def auto_bgi(data: Mapping[str, object]) -> dict[int, bool]:
     """Answer to `show autobgi`: a table with a column of that name, or of property and value."""
-    found: dict[int, set[bool]] = {}
+    matches: dict[int, set[bool]] = {}
     for heading, row in tables(data, "vd"):
         number = row.whole("vd")
         number = volume_path(heading) if number is None else number
@@ -251,5 +251,5 @@ def auto_bgi(data: Mapping[str, object]) -> dict[int, bool]:
             value = row.text("value", "status")
         on = flag(spoken(value))
         if number is not None and on is not None:
-            found.setdefault(number, set()).add(on)
-    return {number: said.pop() for number, said in found.items() if len(said) == 1}
+            matches.setdefault(number, set()).add(on)
+    return {number: said.pop() for number, said in matches.items() if len(said) == 1}

@@ -121,39 +121,39 @@ class SetcacheOptions:
         return next((pair for pair in _PAIRS if set(pair) <= words), None)
 
 
-def births(family: Family, words: SetcacheOptions) -> Mapping[str, tuple[str, Mapping[str, str]]]:
+def births(family: Family, setcache_options: SetcacheOptions) -> Mapping[str, tuple[str, Mapping[str, str]]]:
     """What may be said of caches at birth, as the usage of `create` tells: its word and those of its values, by keys.
 
     A value whose word the usage does not have is left out.
     """
-    on, off = words.caching or ("", "")
+    on, off = setcache_options.caching or ("", "")
     smart = {"acceleration": ("ldcache", {"none": off, "controller-cache": on})}
     series = {"write_cache": ("wcache", WRITE_CACHE), "read_cache": ("rcache", READ_CACHE)}
     return {
-        key: (word, {value: said for value, said in table.items() if words.knows(said)})
+        key: (word, {value: said for value, said in table.items() if setcache_options.knows(said)})
         for key, (word, table) in (smart if family is Family.SMART else series).items()
-        if words.knows(word)
+        if setcache_options.knows(word)
     }
 
 
-def create(number: str, family: Family, new: NewLogical, words: SetcacheOptions) -> tuple[str, ...]:
+def create(number: str, family: Family, new: NewLogical, setcache_options: SetcacheOptions) -> tuple[str, ...]:
     """What makes a logical device of whole drives, in words that its usage has. Raises InvalidValueError."""
     if new.level not in LEVELS:
         raise InvalidValueError(f"arcconf makes no {new.level.name}.")
-    if not words.knows("name"):  # then nothing would tell it from another one over the same drives
+    if not setcache_options.knows("name"):  # then nothing would tell it from another one over the same drives
         raise InvalidValueError("This arcconf gives a logical device no name, by which it is known again.")
     line = ["name", new.name]
-    if words.knows("stripesize"):
+    if setcache_options.knows("stripesize"):
         line += ["stripesize", str(new.strip_bytes // 1024)]
     elif new.strip_bytes != STRIP:
         raise InvalidValueError("This arcconf cannot be told a strip.", hint=f"It makes {size_words(STRIP)}.")
     if new.parity_groups is not None:
-        if not words.knows("legs"):
+        if not setcache_options.knows("legs"):
             raise InvalidValueError(f"This arcconf has no word for the legs of a {new.level.name}.")
         line += ["legs", str(new.parity_groups)]
-    if words.knows("quick") and new.level in PARITY:
+    if setcache_options.knows("quick") and new.level in PARITY:
         line += ["method", "quick"]
-    for key, (word, table) in births(family, words).items():
+    for key, (word, table) in births(family, setcache_options).items():
         if (value := new.policies.get(key)) is not None:
             line += [word, table[value]]
     pairs = [part for place in new.places for part in place.split(":")]
@@ -165,9 +165,9 @@ def delete(number: str, volume: int) -> tuple[str, ...]:
     return ("delete", number, "logicaldrive", str(volume), "noprompt")
 
 
-def makes(number: str, words: Sequence[str]) -> bool:
+def makes(number: str, args: Sequence[str]) -> bool:
     """Whether these are the words of `create` or `delete` for this card, and no others."""
-    match list(words):
+    match list(args):
         case ["create", card, "logicaldrive", "name", name, *rest, "noprompt"]:
             known = all(word in _CREATES or (word.isascii() and word.isdigit()) for word in rest)
             return card == number and is_name(name) and known

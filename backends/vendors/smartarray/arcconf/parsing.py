@@ -67,7 +67,7 @@ class OutputSection:
 
 def read(text: str) -> list[OutputSection]:
     """The passages of an answer, in its order."""
-    found = [OutputSection("")]
+    sections = [OutputSection("")]
     channel, part, ruled = "0", "", False
     for _, bare in texts.lines(text):
         if not bare or _RULE.fullmatch(bare):
@@ -75,35 +75,35 @@ def read(text: str) -> list[OutputSection]:
             continue
         word = " ".join(bare.lower().split()).rstrip(":")
         if word in _MAIN:
-            found.append(OutputSection(_MAIN[word]))
+            sections.append(OutputSection(_MAIN[word]))
             part = ""
         elif kind := _heading(bare):
             channel = kind[1] if kind[0] == "channel" else channel
             name = f"{channel}:{kind[1]}" if kind[0] == "drive" else kind[1]
-            found.append(OutputSection("" if kind[0] == "channel" else kind[0], name))
+            sections.append(OutputSection("" if kind[0] == "channel" else kind[0], name))
             part = ""
-        elif (told := texts.field(bare)) is not None:
-            found[-1].fields.setdefault(told[0].lower(), told[1])
-            found[-1].parts.setdefault(part, {}).setdefault(told[0].lower(), told[1])
+        elif (pair := texts.field(bare)) is not None:
+            sections[-1].fields.setdefault(pair[0].lower(), pair[1])
+            sections[-1].parts.setdefault(part, {}).setdefault(pair[0].lower(), pair[1])
         elif ruled:
             part = word
         else:
-            found[-1].lines.append(bare)
+            sections[-1].lines.append(bare)
         ruled = False
-    return found
+    return sections
 
 
 def _heading(bare: str) -> tuple[str, str] | None:
     for kind, pattern in (("array", _ARRAY), ("volume", _VOLUME), ("channel", _CHANNEL), ("drive", _DRIVE)):
-        if found := pattern.fullmatch(bare):
-            return kind, str(int(found[1]))
+        if match := pattern.fullmatch(bare):
+            return kind, str(int(match[1]))
     return None
 
 
 def orders(passage: OutputSection) -> list[str]:
     """Places of the members as old builds write them: `0,0 0,1 0,2`, over several lines."""
-    told = next((value for key, value in passage.fields.items() if key.startswith(("stripe order", "drive(s)"))), "")
-    rows = [told, *(line for line in passage.lines if _ORDER.fullmatch(line))] if told else []
+    output = next((value for key, value in passage.fields.items() if key.startswith(("stripe order", "drive(s)"))), "")
+    rows = [output, *(line for line in passage.lines if _ORDER.fullmatch(line))] if output else []
     return [pair.replace(",", ":") for row in rows for pair in row.split() if _ORDER.fullmatch(pair)]
 
 
@@ -163,7 +163,7 @@ NOT_FITTED = ("not installed", "not present", "absent")
 
 def numbers(text: str) -> tuple[int, ...]:
     """The controllers that `list` or `getversion` names; those that are only counted, from 1."""
-    named = tuple(dict.fromkeys(int(one) for one in _LISTED.findall(text[: 1 << 16])))
+    named = tuple(dict.fromkeys(int(item) for item in _LISTED.findall(text[: 1 << 16])))
     counted = _FOUND.search(text)
     return named or tuple(range(1, min(int(counted[1]), 64) + 1 if counted else 1))
 
@@ -198,11 +198,13 @@ def card_text(text: str, number: int, *, status: str = "", cut: bool = False) ->
     passages = read(text)[: -1 if cut else None]
     marks = ("controller status", "controller model")
     described = [
-        one for one in passages if one.kind and (one.kind != "card" or any(mark in one.fields for mark in marks))
+        section
+        for section in passages
+        if section.kind and (section.kind != "card" or any(mark in section.fields for mark in marks))
     ]
-    twice = repeated((one.kind, one.name) for one in described)
+    twice = repeated((section.kind, section.name) for section in described)
     torn = any(kind in ("drive", "array") for kind, _ in twice)
-    passages = [one for one in passages if (one.kind, one.name) not in twice or one.kind == "card"]
+    passages = [section for section in passages if (section.kind, section.name) not in twice or section.kind == "card"]
     card = next(
         (passage for passage in passages if passage.kind == "card" and any(mark in passage.fields for mark in marks)),
         None,
@@ -223,7 +225,7 @@ def card_text(text: str, number: int, *, status: str = "", cut: bool = False) ->
         card=_facts(card or OutputSection("card"), number, family),
         groups=groups,
         volumes=tuple({volume.number: volume for volume in volumes}.values()),
-        drives=tuple(replace(one, array=one.array or owners.get(one.place)) for one in drives),
+        drives=tuple(replace(drive, array=drive.array or owners.get(drive.place)) for drive in drives),
         twice=twice_reason(" and ".join(f"{_NAMES[kind]} {name}".strip() for kind, name in sorted(twice)))
         if twice
         else "",
@@ -299,9 +301,9 @@ def _cache_details(fields: Mapping[str, str]) -> str | None:
 
 def _power(card: OutputSection, family: Family) -> PowerSource | None:
     for heading, fields in card.parts.items():
-        mark = next((one for one in _POWER if one in heading), None)
+        mark = next((name for name in _POWER if name in heading), None)
         keys = ("overall backup unit status", "backup power status", "status")
-        state = next((found for key in keys if (found := told(fields.get(key)))), None)
+        state = next((value for key in keys if (value := told(fields.get(key)))), None)
         if mark is None or state is None:
             continue
         if any(part in state.lower() for part in NOT_FITTED):
@@ -338,7 +340,7 @@ def _volume(
         (found for key, value in fields.items() if key.startswith("status of logical") and (found := told(value))), ""
     )
     array = told(fields.get("array"))
-    group = next((one for one in groups if one.name == array), None)
+    group = next((group for group in groups if group.name == array), None)
     device = (fields.get("disk name") or "").strip()
     smart = any(key in fields for key in ("caching", "ld acceleration method"))
     setting, mode = fields.get("write-cache setting"), fields.get("write-cache mode")
@@ -384,7 +386,7 @@ def _front(fields: Mapping[str, str]) -> str | None:
     on = {}
     for kind in ("read", "write"):
         said = next(
-            (found for last in ("status", "setting") if (found := told(fields.get(f"maxcache {kind} cache {last}")))),
+            (value for last in ("status", "setting") if (value := told(fields.get(f"maxcache {kind} cache {last}")))),
             None,
         )
         if said is not None and vocabulary.onoff(said) != "off":
@@ -428,7 +430,7 @@ def _members(passage: OutputSection, drives: Sequence[BayDrive] | None) -> tuple
     known = Counter(drive.serial for drive in drives)
     by_serial = {drive.serial: drive.place for drive in drives if drive.serial is not None and known[drive.serial] == 1}
     by_seat = {seat: drive.place for drive in drives if (seat := _seat(drive.slot)) is not None}
-    found = []
+    matches = []
     for heading, fields in passage.parts.items():
         if not ("segment" in heading or "physical device" in heading):
             continue
@@ -439,8 +441,8 @@ def _members(passage: OutputSection, drives: Sequence[BayDrive] | None) -> tuple
             pair = _PAIR.fullmatch(inside.strip())
             seat = _seat(inside)
             place = f"{int(pair[1])}:{int(pair[2])}" if pair else by_seat.get(seat) if seat is not None else None
-            found.append(by_serial.get(serial.strip()) or place)
-    return tuple(dict.fromkeys(one for one in found if one is not None))
+            matches.append(by_serial.get(serial.strip()) or place)
+    return tuple(dict.fromkeys(name for name in matches if name is not None))
 
 
 def _width(passage: OutputSection) -> int | None:
@@ -461,8 +463,8 @@ def _parity_groups(passage: OutputSection) -> int | None:
 
 def _seat(text: str | None) -> tuple[str, int, int] | None:
     """(`enclosure` or `connector`, its number, slot or device)."""
-    found = _AT.search((text or "")[: texts.LINE])
-    return (found[1].lower(), int(found[2]), int(found[3])) if found is not None else None
+    match = _AT.search((text or "")[: texts.LINE])
+    return (match[1].lower(), int(match[2]), int(match[3])) if match is not None else None
 
 
 def _drive(passage: OutputSection) -> BayDrive | None:
@@ -510,7 +512,7 @@ def _model(maker: str | None, product: str | None) -> str | None:
 
 def tasks(text: str) -> dict[int, tuple[CardJob, ...]]:
     """What `getstatus` says of work under way, by logical device."""
-    found: dict[int, tuple[CardJob, ...]] = {}
+    matches: dict[int, tuple[CardJob, ...]] = {}
     volume: int | None = None
     kind = ""
     for _, bare in texts.lines(text):
@@ -523,9 +525,9 @@ def tasks(text: str) -> dict[int, tuple[CardJob, ...]]:
             case "percentage complete" if volume is not None and kind:
                 share = texts.number(value)
                 progress = None if share is None or not 0 <= share <= 100 else share / 100
-                found[volume] = (*found.get(volume, ()), CardJob(kind=kind, progress=progress))
+                matches[volume] = (*matches.get(volume, ()), CardJob(kind=kind, progress=progress))
                 volume, kind = None, ""
-    return found
+    return matches
 
 
 def _kind(operation: str) -> str:

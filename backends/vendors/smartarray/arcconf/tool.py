@@ -53,10 +53,10 @@ class Arcconf:
         if "controllers found" not in done.stdout.lower():
             command, done = await self._run(commands.VERSIONS)
         lost = commands.WHOLE.lost(done) or short_list(done.stdout)
-        found = numbers(whole_lines(done.stdout) if commands.WHOLE.lost(done) else done.stdout)
-        if not found and "controllers found" not in done.stdout.lower():
+        matches = numbers(whole_lines(done.stdout) if commands.WHOLE.lost(done) else done.stdout)
+        if not matches and "controllers found" not in done.stdout.lower():
             raise no_answer(command, done)
-        return SeenCards(numbers=tuple(map(str, found)), cut=cut_words(command, lost) if lost else "")
+        return SeenCards(numbers=tuple(map(str, matches)), cut=cut_words(command, lost) if lost else "")
 
     async def read(self, number: str) -> CardText:
         """Everything about a card."""
@@ -86,8 +86,8 @@ class Arcconf:
         """Nothing: it tells of no values."""
         return 0
 
-    async def _run(self, words: tuple[str, ...]) -> tuple[Command, Completed]:
-        command = Command(argv=(self._tool, *words), timeout=READ_SECONDS)
+    async def _run(self, args: tuple[str, ...]) -> tuple[Command, Completed]:
+        command = Command(argv=(self._tool, *args), timeout=READ_SECONDS)
         async with self._lock:
             return command, await self._host.run(command)
 
@@ -153,8 +153,8 @@ class Arcconf:
 
     def born(self, text: CardText, usage: str) -> Mapping[str, tuple[str, ...]]:
         """What the usage has words for: caching of a SmartRAID, write and read cache of series 2 to 8."""
-        found = commands.births(text.card.family, commands.SetcacheOptions(usage))
-        return {key: tuple(table) for key, (_, table) in found.items()}
+        matches = commands.births(text.card.family, commands.SetcacheOptions(usage))
+        return {key: tuple(table) for key, (_, table) in matches.items()}
 
     def create(self, text: CardText, new: NewLogical, usage: str) -> Lines:
         """One line, in words that the usage has."""

@@ -61,9 +61,9 @@ def query(slot: str, word: str, volume: int | None = None) -> tuple[str, ...]:
     return ("ctrl", f"slot={slot}", *place, "modify", f"{word}=?")
 
 
-def is_query(words: Sequence[str]) -> bool:
+def is_query(args: Sequence[str]) -> bool:
     """Whether these words only ask which values there are: exactly one of the two forms of `query`."""
-    match list(words):
+    match list(args):
         case ["ctrl", slot, "modify", last] | ["ctrl", slot, "ld", _, "modify", last]:
             return _SLOT.fullmatch(slot) is not None and _QUERY.fullmatch(last) is not None
         case _:
@@ -90,8 +90,8 @@ def create(slot: str, new: NewLogical, caching: str) -> tuple[str, ...]:
     if new.level not in LEVELS:
         raise InvalidValueError(f"ssacli makes no {new.level.name}.")
     groups = () if new.parity_groups is None else (f"numberparitygroups={new.parity_groups}",)
-    told = new.policies.get("acceleration")
-    cached = () if told is None else (f"{caching}={CACHING[told]}",)
+    output = new.policies.get("acceleration")
+    cached = () if output is None else (f"{caching}={CACHING[output]}",)
     drives, strip = f"drives={','.join(new.places)}", f"ss={new.strip_bytes // 1024}"
     words = ("type=ld", drives, f"raid={LEVELS[new.level]}", "size=max", strip, *groups, *cached)
     return ("ctrl", f"slot={slot}", "create", *words, f"logicaldrivelabel={new.name}", "forced")
@@ -102,9 +102,9 @@ def delete(slot: str, number: int) -> tuple[str, ...]:
     return ("ctrl", f"slot={slot}", "ld", str(number), "delete", "forced")
 
 
-def makes(slot: str, words: Sequence[str]) -> bool:
+def makes(slot: str, args: Sequence[str]) -> bool:
     """Whether these are the words of `create` or `delete` for this card, and no others."""
-    match list(words):
+    match list(args):
         case ["ctrl", where, "create", "type=ld", *rest, "forced"]:
             return where == f"slot={slot}" and all(_CREATES.fullmatch(word) for word in rest)
         case ["ctrl", where, "ld", number, "delete", "forced"]:
@@ -119,5 +119,5 @@ def options(text: str) -> tuple[str, ...]:
         return ()
     _, _, listed = text.rpartition("options are:")
     rows = (listed or text).splitlines()
-    found = [row.split()[0] for row in rows if row[:1].isspace() and row.strip()]
-    return tuple(dict.fromkeys(word for word in found if re.fullmatch(r"[A-Za-z0-9/+.]{1,24}", word, re.ASCII)))
+    matches = [row.split()[0] for row in rows if row[:1].isspace() and row.strip()]
+    return tuple(dict.fromkeys(word for word in matches if re.fullmatch(r"[A-Za-z0-9/+.]{1,24}", word, re.ASCII)))

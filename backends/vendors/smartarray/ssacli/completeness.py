@@ -22,10 +22,12 @@ def missing(text: str) -> str:
     """What an answer to `show config detail` lacks; "" where it is whole."""
     if torn := line_end(text):
         return torn
-    found = read(text)
-    if not found:
+    card_sections = read(text)
+    if not card_sections:
         return "it tells of no card"
-    return next(filter(None, (*map(_undescribed, found), _end(found[-1]), *map(_short, cards(text)))), "")
+    return next(
+        filter(None, (*map(_undescribed, card_sections), _end(card_sections[-1]), *map(_short, cards(text)))), ""
+    )
 
 
 def _undescribed(card: CardSections) -> str:
@@ -61,7 +63,7 @@ def _ended(drive: TextSection, described: list[TextSection]) -> bool:
         handed_on = drive.fields.get("drive exposed to os", "").lower() == "true"
         return not handed_on or "disk name" in keys
     # One of few lines may end anywhere: what counts is where those end that are told at most length.
-    others = [list(one.fields) for one in described if one is not drive]
+    others = [list(section.fields) for section in described if section is not drive]
     longest = max(map(len, others), default=0)
     return any(keys[-1:] == other[-1:] for other in others if len(other) == longest)
 

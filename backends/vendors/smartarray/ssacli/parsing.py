@@ -75,24 +75,29 @@ def cards(text: str, *, cut: bool = False) -> tuple[CardText, ...]:
 
     `cut`: half an answer. What it was cut in is left out: a line that is not there any more proves nothing.
     """
-    found = read(text)
-    return tuple(_card(one, one.open if cut and one is found[-1] else None) for one in found)
+    card_sections = read(text)
+    return tuple(
+        _card(
+            other_card_sections, other_card_sections.open if cut and other_card_sections is card_sections[-1] else None
+        )
+        for other_card_sections in card_sections
+    )
 
 
-def _card(found: CardSections, torn: list[TextSection] | None) -> CardText:
+def _card(card_sections: CardSections, torn: list[TextSection] | None) -> CardText:
     """`torn`: the sections in which the answer was cut; None for a whole one."""
     if torn is not None:
-        found = _untorn(found, torn)
-    twice = _twice(found.sections)
-    sections = [section for section in found.sections if (section.kind, section.name) not in twice]
-    found = replace(found, sections=sections)
+        card_sections = _untorn(card_sections, torn)
+    twice = _twice(card_sections.sections)
+    sections = [section for section in card_sections.sections if (section.kind, section.name) not in twice]
+    card_sections = replace(card_sections, sections=sections)
     groups = {
         section.name: _group(section)
-        for section in found.sections
+        for section in card_sections.sections
         if section.kind == "array"
     }  # fmt: skip
     drives: dict[str, BayDrive] = {}
-    for section in found.sections:
+    for section in card_sections.sections:
         if section.kind != "drive":
             continue
         before = drives.get(section.name)
@@ -101,15 +106,20 @@ def _card(found: CardSections, torn: list[TextSection] | None) -> CardText:
         elif before.array is None and section.array is not None and section.row:
             drives[section.name] = replace(before, array=section.array)
     told = None if any(kind in ("drive", "array") for kind, _ in twice) else drives
-    said = _affected(found.paragraphs)
+    said = _affected(card_sections.paragraphs)
     volumes = {
         int(section.name): _volume(section, groups, told, said)
-        for section in found.sections
+        for section in card_sections.sections
         if section.kind == "volume"
     }
     shown = any(volume.lost for volume in volumes.values())
     return CardText(
-        card=_facts(replace(found, paragraphs=[one for one in found.paragraphs if not (shown and _is_lost(one))])),
+        card=_facts(
+            replace(
+                card_sections,
+                paragraphs=[paragraph for paragraph in card_sections.paragraphs if not (shown and _is_lost(paragraph))],
+            )
+        ),
         groups=tuple(groups.values()),
         volumes=tuple(volumes.values()),
         drives=tuple(drives.values()),
@@ -123,7 +133,7 @@ def _is_lost(paragraph: str) -> bool:
 
 def _affected(paragraphs: Iterable[str]) -> frozenset[int]:
     """Return the numbers of the logical drives that warnings name as having lost data."""
-    ends = (_AFFECTED.search(one) for one in paragraphs if _is_lost(one))
+    ends = (_AFFECTED.search(paragraph) for paragraph in paragraphs if _is_lost(paragraph))
     return frozenset(int(number) for end in ends if end is not None for number in _NUMBER.findall(end[1]))
 
 
@@ -132,31 +142,37 @@ _KINDS = {"array": "array", "volume": "logical drive", "drive": "physical drive"
 
 def _twice(sections: Sequence[TextSection]) -> frozenset[tuple[str, str]]:
     """Return what is described more than once, by kind and name. Drives are listed beside their description."""
-    told = [one for one in sections if one.kind in _KINDS and (one.fields or (one.kind == "volume" and one.row))]
-    return repeated((one.kind, str(int(one.name)) if one.kind == "volume" else one.name) for one in told)
+    told = [
+        section
+        for section in sections
+        if section.kind in _KINDS and (section.fields or (section.kind == "volume" and section.row))
+    ]
+    return repeated(
+        (section.kind, str(int(section.name)) if section.kind == "volume" else section.name) for section in told
+    )
 
 
-def _untorn(found: CardSections, torn: list[TextSection]) -> CardSections:
+def _untorn(card_sections: CardSections, torn: list[TextSection]) -> CardSections:
     """Without the sections that were cut; of the card itself what its first lines tell."""
-    card = found.card
+    card = card_sections.card
     if card in torn:
         names = ("serial number", "firmware version")
         card = TextSection("card", card.name, fields={key: card.fields[key] for key in names if key in card.fields})
-    whole = [section for section in found.sections if all(section is not other for other in torn)]
-    return replace(found, card=card, sections=whole)
+    whole = [section for section in card_sections.sections if all(section is not other for other in torn)]
+    return replace(card_sections, card=card, sections=whole)
 
 
-def _facts(found: CardSections) -> RaidCard:
-    fields = found.card.fields
+def _facts(card_sections: CardSections) -> RaidCard:
+    fields = card_sections.card.fields
     driver = " ".join(filter(None, (told(fields.get("driver name")), told(fields.get("driver version")))))
-    passes = fields.get("hba mode enabled", "").lower() == "true" or found.mode == "HBA"
-    problems = tuple(clean(paragraph, 500) for paragraph in found.paragraphs)
+    passes = fields.get("hba mode enabled", "").lower() == "true" or card_sections.mode == "HBA"
+    problems = tuple(clean(paragraph, 500) for paragraph in card_sections.paragraphs)
     limits = {}
     if (most := texts.count(fields.get("max parallel surface scan count"))) is not None:
         limits["parallel_surface_scan"] = most
     return RaidCard(
-        number=found.card.name,
-        model=clean(found.model) or None,
+        number=card_sections.card.name,
+        model=clean(card_sections.model) or None,
         serial=told(fields.get("serial number")),
         firmware=told(fields.get("firmware version")),
         driver=driver or None,
@@ -180,7 +196,7 @@ def _facts(found: CardSections) -> RaidCard:
 def _cache_details(fields: Mapping[str, str]) -> str | None:
     """Return why the cache is as it is, in the tool's words."""
     said = (told(fields.get("cache status details"), 300), told(fields.get("cache disable reason"), 300))
-    return ". ".join(dict.fromkeys(one.rstrip(".") for one in said if one is not None)) or None
+    return ". ".join(dict.fromkeys(name.rstrip(".") for name in said if name is not None)) or None
 
 
 def power_cause(details: str | None) -> bool:
@@ -238,7 +254,7 @@ def interface_of(text: str | None) -> str | None:
     word = (text or "").lower()
     if "serial attached" in word:
         return "sas"
-    return next((one for one in ("nvme", "sata", "sas", "scsi") if one in word), None)
+    return next((literal for literal in ("nvme", "sata", "sas", "scsi") if literal in word), None)
 
 
 def _group(section: TextSection) -> DriveGroup:
@@ -363,15 +379,15 @@ def _device(fields: Mapping[str, str]) -> str | None:
 
 def _jobs(state: str, initialisation: str | None) -> tuple[CardJob, ...]:
     said = (state, initialisation or "")
-    found = []
+    jobs = []
     for text in said:
         word = text.lower()
         kind = next((kind for front, kind in _JOBS.items() if word.startswith(front)), None)
         if kind is not None:
-            found.append(CardJob(kind=kind, progress=texts.progress(text)))
+            jobs.append(CardJob(kind=kind, progress=texts.progress(text)))
     if (initialisation or "").lower().startswith("queued"):  # until it has run every write takes the whole stripe
-        found.append(CardJob(kind="initialisation", progress=0.0))
-    return tuple(found)
+        jobs.append(CardJob(kind="initialisation", progress=0.0))
+    return tuple(jobs)
 
 
 def _drive(section: TextSection, *, alone: bool = False) -> BayDrive:

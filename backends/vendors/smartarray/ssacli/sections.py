@@ -88,8 +88,8 @@ class CardSections:
     @property
     def open(self) -> list[TextSection]:
         """Those that may have gone on, had the answer been cut at its end."""
-        known = [one for one in self.ends_in if one.kind]
-        children = [one.name for one in self.ends_in if not one.kind]
+        known = [section for section in self.ends_in if section.kind]
+        children = [section.name for section in self.ends_in if not section.kind]
         if known[-1] is self.card and any(not name.startswith(_SENSOR) for name in children):
             return []  # what follows the card's own lines has begun
         return known[-1:]
@@ -182,11 +182,11 @@ class _SectionReader:
     def line(self, indent: int, bare: str) -> None:
         """A line below some heading that is none itself."""
         self._some_card()
-        told = texts.field(bare)
-        if told is None:
+        pair = texts.field(bare)
+        if pair is None:
             self._open(TextSection("", bare.lower(), indent))
             return
-        key, value = told[0].lower(), told[1]
+        key, value = pair[0].lower(), pair[1]
         if key.startswith(("mirror group", "parity group")):
             return
         if key in _WITH_CHILDREN:
@@ -222,7 +222,11 @@ def read(text: str) -> tuple[CardSections, ...]:
                 if not reader.heading(indent, part) and (reader.found or indent):
                     reader.line(indent, part)
     reader.close()
-    return tuple(one for one in reader.found if one.model or one.sections or one.card.fields)
+    return tuple(
+        card_sections
+        for card_sections in reader.found
+        if card_sections.model or card_sections.sections or card_sections.card.fields
+    )
 
 
 def _flush(rows: list[tuple[int, str]]) -> list[tuple[int, str]]:

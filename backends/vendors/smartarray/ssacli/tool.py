@@ -74,17 +74,17 @@ class Ssacli:
         command, done = await self._ask(commands.show(number))
         lost = CONFIG.lost(done)
         text = whole_lines(done.stdout) if lost else done.stdout
-        told = cards(text, cut=bool(lost))
-        found = next((card for card in told if card.card.number == number), None)
-        named = (f"slot {card.card.number}" for card in told if card.card.number)
+        card_texts = cards(text, cut=bool(lost))
+        card_text = next((card for card in card_texts if card.card.number == number), None)
+        named = (f"slot {card.card.number}" for card in card_texts if card.card.number)
         if why := misnamed_reason(f"slot {number}", named, required=False):
             raise ToolFailedError(
                 refused_text(command, why), hint=by_hand(command), evidence=evidence_of(command, done)
             )
-        if found is None:
+        if card_text is None:
             raise no_answer(command, done)
-        cut = refused_words(command.shown(), found.twice) if found.twice else ""
-        return replace(found, cut=cut_words(command, lost) if lost else cut)
+        cut = refused_words(command.shown(), card_text.twice) if card_text.twice else ""
+        return replace(card_text, cut=cut_words(command, lost) if lost else cut)
 
     async def legal(self, text: CardText, volume: LogicalDrive | None) -> Mapping[str, tuple[str, ...]]:
         """What the card itself offers: ratios of its cache, strip sizes of a logical drive in bytes."""
@@ -111,11 +111,11 @@ class Ssacli:
             self._legal[line] = commands.options(whole_lines(done.stdout) if OFFERED.lost(done) else done.stdout)
         return self._legal[line]
 
-    async def _ask(self, words: tuple[str, ...]) -> tuple[Command, Completed]:
+    async def _ask(self, args: tuple[str, ...]) -> tuple[Command, Completed]:
         """An answer with something to it. Raises ToolFailedError in the tool's own words for an error alone."""
-        if "modify" in words and not commands.is_query(words):
-            raise RefusedError(f"`{' '.join(words)}` is no question.")
-        command = Command(argv=(self._tool, *words), timeout=READ_SECONDS, env=_ENVIRONMENT)
+        if "modify" in args and not commands.is_query(args):
+            raise RefusedError(f"`{' '.join(args)}` is no question.")
+        command = Command(argv=(self._tool, *args), timeout=READ_SECONDS, env=_ENVIRONMENT)
         async with self._lock:
             done = await self._host.run(command)
         said = next(errors(done.stdout or done.stderr), None)
@@ -156,13 +156,13 @@ class Ssacli:
         now = volume.acceleration.value if volume.acceleration is not None else ""
         steps = []
         if value == "smart-path":
-            mates = [one for one in text.volumes if one.array == volume.array]
+            mates = [drive for drive in text.volumes if drive.array == volume.array]
             cached = [
                 mate
                 for mate in mates
                 if mate.acceleration is not None and mate.acceleration.value == "controller-cache"
             ]
-            steps += [self._cache(text, one, "disable") for one in cached]
+            steps += [self._cache(text, drive, "disable") for drive in cached]
             if now != "smart-path":
                 steps.append(self._on(text, "array", group.name, "ssdsmartpath=enable"))
             return steps or [self._on(text, "array", group.name, "ssdsmartpath=enable")]
