@@ -13,14 +13,6 @@ ONE_A_CORE = -n $$(nproc) --dist worksteal
 # The simulator's own tests have a run of their own: that the demo works is tried in tests/backends/test_demo.py, and by
 # every test of command line and screens that opens it.
 SIMULATOR := tests/backends/simulator
-# Values, widgets, parsers and simulated tools: nothing of the system is asked there, so it is the same who runs them
-# (tests/test_alike.py).
-ALIKE := tests/backends/bcache tests/backends/dm tests/backends/fusionio tests/backends/listed tests/backends/lvm \
-	tests/backends/mdraid tests/backends/nvme tests/backends/simulator tests/backends/scsi tests/backends/smcli \
-	tests/backends/told tests/backends/zfs tests/features/advice tests/core/changes/arrays tests/features/check \
-	tests/features/apply tests/features/history tests/features/fleet/multihost tests/core/analysis tests/core/benchmark/device_stats \
-	tests/core/past_runs tests/features/plots tests/features/sweep tests/core/presentation tests/recordings \
-	tests/screenshots tests/widgets
 # The first time both cores compile a part of the tests and of what they import: else every worker compiles all of it.
 APART := tests/backends tests/privsep tests/tui tests/widgets
 COMPILED = @[ -e .venv/.compiled ] || { \
@@ -48,9 +40,9 @@ test: ## run the tests (ARGS="-k journal" for some of them)
 		--ignore=$(SIMULATOR) $(ARGS)
 
 test-user: ## run those that may end otherwise for another user: .ci/run runs all of them as root
-	@$(MAKE) --no-print-directory test ARGS="$(ALIKE:%=--ignore=%) $(ARGS)"
+	@$(MAKE) --no-print-directory test ARGS="--other-user $(ARGS)"
 
-test-quick: ## run those of engine, backends and widgets that start no program, for while you write
+test-quick: ## run those of core, backends and widgets that start no program, for while you write
 	$(SETUP) test
 	$(COMPILED)
 	@$(PYTHON) -m pytest -q $(ONE_A_CORE) -m "not (exhaustive or long or browser or prometheus or ansible or package or slow or fio or root)" \

@@ -22,7 +22,7 @@ FEATURES: Mapping[str, tuple[str, ...]] = MappingProxyType(
         "sweep": ("ab",),
         "plots": ("sweep",),
         "history": (),
-        "check": (),
+        "check": ("advice",),
         "advice": (),
         "apply": (),
         "arrays": (),

@@ -12,6 +12,7 @@ from pathlib import Path
 import pytest
 from hypothesis import HealthCheck, settings
 
+from tests.alike import is_alike
 from tests.apart import alone
 from tests.ci import recorder
 from tests.file_selection import has_no_test
@@ -22,6 +23,11 @@ settings.register_profile("raidbench", deadline=None, suppress_health_check=[Hea
 settings.load_profile("raidbench")
 
 
+def pytest_addoption(parser: pytest.Parser) -> None:
+    """Add the option of `make test-user`."""
+    parser.addoption("--other-user", action="store_true", help="leave out files that end the same whoever runs them")
+
+
 def pytest_configure(config: pytest.Config) -> None:
     """Record which tests fail, for `.ci/run`."""
     recorder.register(config)
@@ -30,6 +36,8 @@ def pytest_configure(config: pytest.Config) -> None:
 def pytest_ignore_collect(collection_path: Path, config: pytest.Config) -> bool | None:
     """Leave out files whose tests all belong to another run, unless they are named on the command line."""
     expression = config.option.markexpr
+    if config.option.other_user and collection_path.name.startswith("test_") and is_alike(collection_path):
+        return True
     if not expression or not collection_path.name.startswith("test_") or collection_path.suffix != ".py":
         return None
     if any(Path(word.partition("::")[0]).absolute() == collection_path for word in config.args):

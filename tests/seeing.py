@@ -95,4 +95,4 @@ def started(module: str) -> tuple[str, ...]:
 @functools.cache
 def blinded() -> str:
     """Why the guard cannot see all programs from here, even past the first; "" where it can."""
-    return asyncio.run(visibility.what_blinds(LocalHost()))
+    return asyncio.run(visibility.open_files_hidden_reason(LocalHost()))

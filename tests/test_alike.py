@@ -2,30 +2,23 @@
 
 from __future__ import annotations
 
-import re
-from pathlib import Path
-
+from tests.alike import FOLDERS, ROOT, is_alike, system_words
 from tests.case_loop import loop_over
 
-ROOT = Path(__file__).resolve().parent.parent
-FOLDERS = re.findall(
-    r"tests/\S+", re.findall(r"^ALIKE := ((?:.*\\\n)*.*)", (ROOT / "Makefile").read_text(), re.MULTILINE)[0]
-)
-SYSTEM = re.compile(
-    r"\b(LocalHost|subprocess|psutil|chmod|chown|[gs]ete?[ug]id|needs_root|loops|tests\.priv|run_here|cli: Cli)\b"
-    r"|mark\.(?:root|fio)\b"
-)
 UNASKED = {"tests/backends/simulator/test_simulated_host.py": {"LocalHost"}}
 """Makes one, and asks it nothing."""
 
 
 @loop_over("folder", FOLDERS)
-def test_no_test_there_can_tell_who_runs_it(folder: str) -> None:
+def test_what_the_tests_of_a_folder_share_asks_the_system_nothing(folder: str) -> None:
     files = sorted((ROOT / folder).rglob("*.py"))
-    assert files, "what is left out is there"
-    asked = {str(file.relative_to(ROOT)): set(_words(file)) for file in files}
-    assert {file: words for file, words in asked.items() if words - UNASKED.get(file, set())} == {}
+    assert any(is_alike(file) for file in files), "nothing is left out"
+    shared = [file for file in files if not file.name.startswith("test_")]
+    words = {str(file.relative_to(ROOT)): system_words(file.read_text("utf-8")) for file in shared}
+    assert {file: found for file, found in words.items() if found - UNASKED.get(file, set())} == {}
 
 
-def _words(file: Path) -> list[str]:
-    return [found.group() for found in SYSTEM.finditer(file.read_text(encoding="utf-8"))]
+def test_a_file_that_asks_the_system_is_run_for_another_user_too() -> None:
+    assert not is_alike(ROOT / "tests/features/sweep/test_cli.py")
+    assert is_alike(ROOT / "tests/features/sweep/test_plan.py")
+    assert not is_alike(ROOT / "tests/cli/test_devices.py")

@@ -34,7 +34,7 @@ class Interruption:
         return self.signal is not None
 
     @contextmanager
-    def gracefully(self, stop: Callable[[], None], *, patient: bool = False) -> Iterator[None]:
+    def stop_on_signal(self, stop: Callable[[], None], *, patient: bool = False) -> Iterator[None]:
         """Inside, the first signal calls `stop` instead of cancelling; what is under way comes to its end.
 
         A second Ctrl-C cancels, unless `patient`: a change that is being made is never left half-way.

@@ -270,7 +270,7 @@ async def measured(
     await begin_measuring(bench, fresh=fresh)
     records: list[RunRecord] = []
     said: frozenset[str] = frozenset()
-    with interruption.gracefully(bench.jobs.stop):
+    with interruption.stop_on_signal(bench.jobs.stop):
         for number in range(1, repeat + 1):
             ready = await bench.jobs.prepare(replace(request, again=number < repeat))
             if number > 1:

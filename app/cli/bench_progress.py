@@ -14,7 +14,7 @@ from app.cli.render import fitted_lines, table_lines
 from app.core.presentation import json_schema
 from app.core.presentation.caches import cache_line
 from app.core.presentation.members import member_table
-from app.core.presentation.run import cpu_line, figures_table, means_lines, outcome_words, steady_words
+from app.core.presentation.run import cpu_line, figures_table, means_lines, outcome_text, steady_text
 from app.core.session.event_types import PhaseChanged, SampleTaken
 from app.core.session.events import AnyEvent, LiveEvent
 from app.core.session.results import DIRECTIONS, Advice, DirectionSample, Phase, Sample, SectionSample
@@ -81,7 +81,7 @@ class RunProgressPrinter:
         self._line = LiveLine()
         self._which = ""
         self._last = 0.0
-        self._forget = bench.listen(self._heard)
+        self._forget = bench.subscribe(self._heard)
 
     def begin(self, number: int, of: int) -> None:
         """A run is about to start."""
@@ -148,7 +148,7 @@ def progress(active: ActiveRun, now: float) -> str:
     if sample is not None and active.phase is not Phase.PREPARING:
         parts += _figures(sample)
     if active.steady is not None and active.phase in (Phase.SETTLING, Phase.MEASURING):
-        parts.append(steady_words(active.steady))
+        parts.append(steady_text(active.steady))
     if active.message:
         parts.append(active.message)
     left = _left(active, now)
@@ -220,7 +220,7 @@ def summary(
     beside = (cache_line(last.figures.caches), cpu_line(cpu.fio_percent_of_core, cpu.host_percent))
     lines(clean(line, 600) for line in beside if line)
     if last.figures.steady is not None:
-        lines([f"Steady state: {outcome_words(last.figures.steady)}"])
+        lines([f"Steady state: {outcome_text(last.figures.steady)}"])
     if last.start.settings:
         told = ", ".join(f"{key}={text}" for key, text in last.start.settings.items())
         lines([f"Settings of {last.start.place}: {clean(told, 1000)}"])

@@ -179,9 +179,9 @@ def _commands(_: CommandLine | None = None) -> Iterator[CompletionItem]:
 
 
 def _look(line: CommandLine) -> Mapping[str, Any]:
-    from app.core.session.completion_cache import last_look, looked_file
+    from app.core.session.completion_cache import completion_cache_path, load_completion_cache
 
-    return {} if line.recorded else last_look(looked_file(_paths(line).state))
+    return {} if line.recorded else load_completion_cache(completion_cache_path(_paths(line).state))
 
 
 def _paths(line: CommandLine) -> Paths:

@@ -10,7 +10,7 @@ from app.cli.render import marked, table_lines
 from app.core.presentation import change as view
 from app.core.presentation.risk_text import ConfirmationLevel, outcome_cell, tier
 from backends.change import Change, ChangeStep
-from backends.device_label import DeviceLabel, word_of
+from backends.device_label import DeviceLabel, confirm_token
 from backends.errors import RaidbenchError, RefusedError
 from backends.settings import Risk
 from backends.text import clean, quote
@@ -52,9 +52,9 @@ def outcome_lines(change: Change, ended: ChangeEnded) -> list[str]:
     """Return what came of a step of a set: how its value is now, and what else has moved."""
     if not ended.made:  # it had nothing to do, or its value was lost since
         output = "already " if ended.result == "verified" else ""
-        now = clean(f"{output}{view.ended_words(change, ended)}", 1000)
+        now = clean(f"{output}{view.ended_text(change, ended)}", 1000)
         return [f"{marked(outcome_cell(ended.result))}  {change.target} {change.key}: {now}"]
-    output = clean(f"{view.before(change)} -> {view.ended_words(change, ended)}", 1000)
+    output = clean(f"{view.before(change)} -> {view.ended_text(change, ended)}", 1000)
     head = f"{marked(outcome_cell(ended.result))}  {ended.id}  {change.target} {change.key}"
     return [f"{head}: {output}", *moved_lines(change, ended)]
 
@@ -101,7 +101,7 @@ def confirmed(risk: Risk, plates: Sequence[DeviceLabel], *, yes: bool, typed: st
     with --confirm. `plates`: the devices in question; `typed` is what --confirm says, `what` the thing asked for
     ("Apply"). Raises RefusedError saying what to add; EOFError when the answer never comes.
     """
-    word = word_of(plates)
+    word = confirm_token(plates)
     if typed is not None and plates and typed != word:
         raise RefusedError(
             f"--confirm says {clean(typed, 60)}, but {_sentences(plates)}",
@@ -129,7 +129,7 @@ def _dangerous(plates: Sequence[DeviceLabel], what: str, *, yes: bool, named: bo
     if yes and named:
         return
     if not can_ask():
-        raise _nobody(f"--yes {_option(word_of(plates))}", plates)
+        raise _nobody(f"--yes {_option(confirm_token(plates))}", plates)
     _show(plates)
     if ask(f"{what}, with the risk above? Type yes") != "yes":
         raise _declined()
@@ -139,9 +139,9 @@ def _destroying(plates: Sequence[DeviceLabel], what: str, *, named: bool) -> Non
     if named:
         return
     if not can_ask():
-        raise _nobody(_option(word_of(plates)), plates)
+        raise _nobody(_option(confirm_token(plates)), plates)
     _show(plates)
-    word = word_of(plates)
+    word = confirm_token(plates)
     if ask(f"{what}, and lose what is there? Type {word}") != word:
         raise _declined()
 

@@ -212,9 +212,9 @@ def cli(
     if not ctx.meta[ASKS_HELP]:
         options.require_config()
     if os.environ.get("SUDO_UID") and not options.simulated and not options.no_helper:
-        from app.cli.privileges import become_the_caller
+        from app.cli.privileges import drop_privileges
 
-        become_the_caller()
+        drop_privileges()
     if not ctx.meta[ASKS_HELP] and ctx.invoked_subcommand not in _WITHOUT_STATE:
         options.paths.require_readable()
     if ctx.invoked_subcommand is not None:
@@ -250,7 +250,7 @@ def _open_workbench(options: Options, hosts: Callable[[], Any] | None) -> int:
         say("`raidbench --help` lists the commands that need none.")
         return USAGE
     from app.cli.privileges import helper_of
-    from app.cli.splash import curtain
+    from app.cli.splash import show_splash
 
     fleet = None if hosts is None else hosts()
 
@@ -258,7 +258,7 @@ def _open_workbench(options: Options, hosts: Callable[[], Any] | None) -> int:
         options, wanted=True, read_only=options.read_only
     )  # before the screens, which leave no room for a question
     import_asyncio()
-    with curtain("" if options.demo or options.machine else os.uname().nodename):
+    with show_splash("" if options.demo or options.machine else os.uname().nodename):
         from app.cli.session_context import host_of, remember_look, require_its_machine, workbench_on
         from app.cli.steady_options import steady_plan
         from app.core.benchmark.niceness import lower_priority

@@ -147,9 +147,9 @@ class Options:
         """What a command begins with to mean the same machine: `--demo hpe `; "" for this machine."""
         if self.machine is not None:
             return f"--machine {shlex.quote(str(self.machine))} "
-        from backends.simulator.profiles import demo_words
+        from backends.simulator.profiles import demo_text
 
-        return f"{demo_words(self.demo)} " if self.demo else ""
+        return f"{demo_text(self.demo)} " if self.demo else ""
 
     def again(self, *names: str) -> list[str]:
         """Return these options as words before the command of another process; nothing of one that was not given."""

@@ -51,7 +51,7 @@ _narrated = [False]
 
 
 @contextlib.contextmanager
-def narrated() -> Iterator[None]:
+def prose_to_stderr() -> Iterator[None]:
     """Inside, `lines` go to standard error: the data of the command is one document."""
     _narrated[0] = True
     try:

@@ -23,7 +23,7 @@ from app.core.benchmark.preconditioning import WORKLOAD, precondition_request
 from app.core.benchmark.runner import BenchmarkRequest, RunPlan
 from app.core.presentation import json_schema
 from app.core.presentation.events import describe_event
-from app.core.presentation.run import outcome_words
+from app.core.presentation.run import outcome_text
 from app.core.session.events import PreconditionEnded
 from app.core.session.results import RunStatus
 from app.core.session.state import RunRecord
@@ -103,7 +103,7 @@ async def _precondition(
         confirm_harmless("Write the file", yes=options.yes)
     await begin(bench)
     follower = RunProgressPrinter(bench, stream=False)
-    with closing(follower), interruption.gracefully(bench.jobs.stop):
+    with closing(follower), interruption.stop_on_signal(bench.jobs.stop):
         follower.begin(1, 1)
         record = await bench.jobs.measure(ready, confirm=word)
         follower.end()
@@ -138,7 +138,7 @@ def _report(bench: Workbench, record: RunRecord, *, as_json: bool) -> None:
         if write is not None:
             told.append(f"Workload: {units.iops(write.iops)} IOPS write, {size_words(write.total_bytes)} written")
         if figures.steady is not None:
-            told.append(f"Steady state: {outcome_words(figures.steady)}")
+            told.append(f"Steady state: {outcome_text(figures.steady)}")
         lines(told)
         ended = (event for event in bench.session.events if isinstance(event, PreconditionEnded))
         say_all(row for event in ended if event.id == record.id for row in describe_event(event).body)

@@ -18,7 +18,7 @@ _begun: list[Connection | None] = []
 """The helper of this program, once it is known whether there is one."""
 
 
-def become_the_caller() -> None:
+def drop_privileges() -> None:
     """Where sudo started this program for a user, go on as that user, with a helper that stays root."""
     from app.privsep.client import split
 

@@ -14,7 +14,7 @@ from app.cli.confirm import steps
 from app.cli.error_exit import exit_status
 from app.cli.exit_status import DONE, FAILED, INTERRUPTED
 from app.cli.options import AskingOptions, gather_options
-from app.cli.output import ask, can_ask, lines, narrated, print_json, report_error, say, say_all
+from app.cli.output import ask, can_ask, lines, print_json, prose_to_stderr, report_error, say, say_all
 from app.cli.recover_listing import (
     RecoverableItems,
     array_rows,
@@ -30,7 +30,7 @@ from app.cli.session_context import begin, refuse_read_only, tell_trials, workbe
 from app.core.benchmark.scratch_descriptor import remove_scratch
 from app.core.benchmark.stale_scratch import StaleScratchFile
 from app.core.changes.arrays.array_journal import ArrayJournalEntry
-from app.core.interrupted_experiments import put_back
+from app.core.interrupted_experiments import restore_settings
 from app.core.presentation import change as view
 from app.core.presentation.risk_text import outcome_cell
 from app.core.session.flag_files import EXPERIMENT, SWEEP, SessionFlag
@@ -112,7 +112,7 @@ def _what_was_left(bench: Workbench, options: _RecoverOptions) -> int:
     refuse_read_only()
     if not asked:
         raise RefusedError("Nothing was done: there is no terminal to ask on.", hint="Add --restore or --keep.")
-    with narrated() if as_json else nullcontext():
+    with prose_to_stderr() if as_json else nullcontext():
         worst = run(lambda interruption: _recover(bench, interruption, left, answer, options.typed))
         if left.folders and answer != "k":  # nobody has to be asked about nothing
             _remove(left.folders)
@@ -143,7 +143,7 @@ async def _recover(
 async def _in_turn(interruption: Interruption, works: AsyncGenerator[Awaitable[int]]) -> int:
     """Do one thing after the other, until a signal comes; the worst exit status."""
     worst = DONE
-    with interruption.gracefully(lambda: say("Stopping after this one."), patient=True):
+    with interruption.stop_on_signal(lambda: say("Stopping after this one."), patient=True):
         async with aclosing(works):
             async for work in works:
                 worst = max(worst, await _told(work))
@@ -169,7 +169,7 @@ async def _works(
             [clean(experiment.sentence, 300) for experiment in of_folder],
             ", ".join(experiment.name for experiment in of_folder),
         )
-        yield _one_session(told, name, EXPERIMENT, folder, put_back, answer)
+        yield _one_session(told, name, EXPERIMENT, folder, restore_settings, answer)
     intents = bench.changes.unresolved()
     if intents or left.files or left.arrays:
         await begin(bench)

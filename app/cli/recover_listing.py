@@ -171,6 +171,6 @@ async def _intent(bench: Workbench, intent: UnresolvedChange) -> dict[str, Any]:
 
 async def _back(bench: Workbench, change: Change) -> Change | RaidbenchError:
     try:
-        return await bench.changes.plan_back(change)
+        return await bench.changes.plan_revert(change)
     except RaidbenchError as error:
         return error

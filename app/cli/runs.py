@@ -16,7 +16,7 @@ from app.cli.session_context import loaded_session
 from app.core.analysis.comparison import Comparison, compare, compare_sections
 from app.core.analysis.replicates import Replicates
 from app.core.analysis.stats import THRESHOLD_PERCENT
-from app.core.analysis.stored_verdicts import judged_again, shown_experiment
+from app.core.analysis.stored_verdicts import judged_again, stored_comparison
 from app.core.presentation import json_schema, json_schema_compare
 from app.core.presentation.comparison import NO_PAIR, ab_headings, comparison_table, experiment_lines, sides_table
 from app.core.presentation.comparison_text import caveats, sentence
@@ -48,7 +48,7 @@ def runs_command(everything: bool, as_json: bool) -> int:
         print_json(
             runs=[json_schema.run(run, session=loaded.place) for loaded, run in pairs],
             experiments=[
-                _experiment_json(loaded, record, shown_experiment(loaded.session, record.id))
+                _experiment_json(loaded, record, stored_comparison(loaded.session, record.id))
                 for loaded in sessions
                 for record in loaded.session.experiments
             ],
@@ -69,7 +69,7 @@ def runs_command(everything: bool, as_json: bool) -> int:
 def _experiments(loaded: LoadedSession, *, named: bool) -> None:
     """What each experiment of a session has shown."""
     for record in loaded.session.experiments:
-        shown = next(experiment_lines(record, shown_experiment(loaded.session, record.id)))
+        shown = next(experiment_lines(record, stored_comparison(loaded.session, record.id)))
         lines([f"{f'{loaded.folder.name}/' if named else ''}{record.id}  {clean(shown, 1000)}"])
 
 
@@ -191,7 +191,7 @@ def _experiment(name: str, judge_again: bool, as_json: bool) -> int:
     """One experiment, by the name that `raidbench ab` gave it."""
     session, slash, experiment_id = name.rpartition("/")
     loaded, record = found_experiment(session if slash else None, experiment_id)
-    comparison = shown_experiment(judged_again(loaded.session) if judge_again else loaded.session, record.id)
+    comparison = stored_comparison(judged_again(loaded.session) if judge_again else loaded.session, record.id)
     if as_json:
         print_json(experiment=_experiment_json(loaded, record, comparison))
         return DONE

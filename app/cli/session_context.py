@@ -164,9 +164,9 @@ def remember_look(machine: MachineBackends, inventory: Inventory) -> None:
     """Keep what was found for completion; of a recorded machine nothing is completed."""
     options = current()
     if options.machine is None:
-        from app.core.session.completion_cache import keep_look, looked_file
+        from app.core.session.completion_cache import completion_cache_path, keep_look
 
-        keep_look(looked_file(options.paths.state), machine, inventory)
+        keep_look(completion_cache_path(options.paths.state), machine, inventory)
 
 
 def warn_of_journal(journal: Journal) -> None:
@@ -243,7 +243,7 @@ async def begin(bench: Workbench, folder: Path | None = None, *, fresh: bool = F
     Raises StorageError.
     """
     await bench.open(folder or current().session, fresh=fresh)
-    await bench.hardware.probe_unless_just_done()
+    await bench.hardware.probe_if_stale()
 
 
 async def begin_measuring(bench: Workbench, *, fresh: bool = False) -> None:
@@ -345,9 +345,9 @@ def require_its_machine(folder: Path) -> None:
 
 def _way_to(rack: str) -> str:
     """Return the sentence that says how to reach a simulated rack, or this machine for ""."""
-    from backends.simulator.profiles import demo_words
+    from backends.simulator.profiles import demo_text
 
-    return f"Start with {demo_words(rack)}." if rack else "Start without --demo and --machine."
+    return f"Start with {demo_text(rack)}." if rack else "Start without --demo and --machine."
 
 
 def _told(loaded: LoadedSession) -> LoadedSession:

@@ -118,7 +118,7 @@ async def _apply(
     """Change after change; what was and what was not done is told whatever stops it."""
     done: list[tuple[Change, ChangeEnded]] = []
     trouble: RaidbenchError | None = None
-    with interruption.gracefully(lambda: say("Stopping after this change."), patient=True):
+    with interruption.stop_on_signal(lambda: say("Stopping after this change."), patient=True):
         try:
             async with aclosing(bench.changes.apply_all(changes, trial=options.trial)) as outcomes:
                 async for change, ended in outcomes:

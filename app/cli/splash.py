@@ -10,7 +10,7 @@ from collections.abc import Iterable, Iterator
 from contextlib import contextmanager
 
 from app.cli.options import current, is_utf8
-from app.startup import collect_seldom
+from app.startup import raise_gc_threshold
 from app.tui.commands import footer_keys
 from app.tui.header_text import TALL, HeaderContent, HeaderSegment, header_line
 from backends.text import clean
@@ -25,7 +25,7 @@ _PLAIN = str.maketrans({"·": "-", "…": "~"})
 
 
 @contextmanager
-def curtain(host: str) -> Iterator[None]:
+def show_splash(host: str) -> Iterator[None]:
     """Shows at once what takes the screens a third of a second; an error on the way there takes it down again."""
     _write(_ENTER + frame(host, *_size()))
     gc.disable()  # what is imported stays: looking it through again and again costs a tenth of the start
@@ -36,7 +36,7 @@ def curtain(host: str) -> Iterator[None]:
         raise
     finally:
         gc.freeze()
-        collect_seldom()
+        raise_gc_threshold()
         gc.enable()
 
 

@@ -66,7 +66,7 @@ async def _keep(bench: Workbench, _: Interruption, as_json: bool) -> int:
         print_json(kept=[_shown(trial.change, ended) for trial, ended in kept])
     else:
         lines(
-            f"kept  {trial.change.target} {trial.change.key}: {clean(view.ended_words(trial.change, ended), 1000)}"
+            f"kept  {trial.change.target} {trial.change.key}: {clean(view.ended_text(trial.change, ended), 1000)}"
             for trial, ended in kept
         )
     still_there = {(undecided.trial.session, undecided.trial.id) for undecided in bench.changes.undecided.look_now()}

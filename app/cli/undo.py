@@ -128,7 +128,7 @@ async def _take_back(
 ) -> int:
     """One after the other; what came of each is put into `told`. Raises RaidbenchError where there is only one."""
     failed: RaidbenchError | None = None
-    with interruption.gracefully(lambda: say("Stopping after this change."), patient=True):
+    with interruption.stop_on_signal(lambda: say("Stopping after this change."), patient=True):
         for at, record in enumerate(chosen):
             plan = plans.get(record.id)
             try:
@@ -144,7 +144,7 @@ async def _take_back(
                 continue
             told.append({**_shown(record, plan), "outcome": json_schema.ended(ended), "error": None})
             if not options.as_json:
-                text = clean(view.ended_words(record.change, ended), 1000)
+                text = clean(view.ended_text(record.change, ended), 1000)
                 sign = marked(outcome_cell(ended.result))
                 head = f"{sign}  {record.id}  {record.change.target} {record.change.key}: {text}"
                 lines([head, *moved_lines(record.change, ended)])

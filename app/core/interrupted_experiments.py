@@ -10,7 +10,7 @@ import contextlib
 import time
 from pathlib import Path
 
-from app.core.changes.pending_state import lapsed
+from app.core.changes.pending_state import reverted_by_reboot
 from app.core.session import store
 from app.core.session.events import ChangeIntended, ExperimentEnded, ExperimentStarted, SessionStarted
 from app.core.session.flag_files import EXPERIMENT, is_written
@@ -70,7 +70,7 @@ def open_experiments(session: Session) -> tuple[ExperimentRecord, ...]:
     )
 
 
-async def put_back(bench: Workbench) -> tuple[str, ...]:
+async def restore_settings(bench: Workbench) -> tuple[str, ...]:
     """Put back what the experiments of the open session left; sentences about what could not be.
 
     A value that is neither A nor B is somebody else's and stays. Raises StorageError when nothing can be recorded.
@@ -115,7 +115,7 @@ def _in_force(session: Session, record: ExperimentRecord) -> tuple[ChangeRecord,
         made
         for made in session.in_force
         if made.id in own
-        and not lapsed(made.intent)
+        and not reverted_by_reboot(made.intent)
         and (made.change.target, made.change.key, made.change.after) == (start.target, start.key, start.b)
     )
 

@@ -126,7 +126,7 @@ def _joined(first: Mapping[str, str], more: Sequence[Mapping[str, Any]]) -> Job:
 
 def _target(hold: DeviceClaim, number: int, stack: ExitStack) -> JobTarget:
     """A device as the program inherits it: opened for its group, for reading."""
-    descriptor = hold.lend(number)
+    descriptor = hold.pass_descriptor(number)
     stack.callback(os.close, descriptor)
     return JobTarget(
         path=f"/proc/self/fd/{descriptor}",

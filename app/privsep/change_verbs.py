@@ -10,11 +10,11 @@ from pathlib import Path
 from typing import Any
 
 from app.core.changes import boot_unit
-from app.core.changes.pending_state import not_before_it_ends, undecided
+from app.core.changes.pending_state import still_running_error, undecided
 from app.core.changes.side_effects import disk_beside, read_beside, with_values_before
 from app.core.changes.trial import LONGEST, LONGEST_WAIT, arm, rehearse
 from app.core.session.journal import Journal, UnresolvedChange, boot_clock
-from app.core.session.journals import enrol, trials_elsewhere
+from app.core.session.journals import register_journal, trials_elsewhere
 from app.core.session.json_codec import structure, unstructure
 from app.core.session.locks import HeldLock, hold_lock, lock_name
 from app.core.session.paths import Paths
@@ -170,7 +170,7 @@ class HelperChanges:
         if until is not None:
             if not all(map(self._may_decide, self._set(session, until))):
                 raise RequestDeniedError("intend: that set of trials is another user's.")
-            enrol(self._paths.locks, self._journal)
+            register_journal(self._paths.locks, self._journal)
         self._journal.intent(id, Path(session), change, until=until)
         del self._planned[target, key, after]
         self._intended[session, id] = change, locks
@@ -190,7 +190,7 @@ class HelperChanges:
 
         def begins(pid: int, program: str) -> None:
             self._journal.setter(id, Path(session), pid, program)
-            lock.hand_on(pid, program)
+            lock.note_inherited_lock(pid, program)
 
         del self._intended[session, id]
         custody.set(
@@ -304,7 +304,7 @@ class HelperChanges:
             raise RequestDeniedError("The device is not locked.")
         for left in self._journal.left_running():
             if left.change.shares_lock(change):
-                raise not_before_it_ends(left)
+                raise still_running_error(left)
         return tuple(self._locks[name][1] for name in names)
 
     def _require_same(self, change: Change, locks: tuple[HeldLock, ...]) -> None:

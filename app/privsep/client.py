@@ -6,7 +6,15 @@ from typing import TYPE_CHECKING
 
 from backends.errors import RefusedError
 from backends.self_exec import again
-from backends.system.local.elevated import PrivilegeTool, become, connected, invoker, start, start_beside, ways
+from backends.system.local.elevated import (
+    PrivilegeTool,
+    connected,
+    invoker,
+    show_pending_result,
+    start,
+    start_beside,
+    ways,
+)
 from backends.system.privsep.connection import Connection
 
 if TYPE_CHECKING:
@@ -85,7 +93,7 @@ def split(arguments: list[str]) -> str:
         return ""
     sock = start_beside(again(PROGRAM))
     try:
-        become(*who, (*again("app"), *arguments), sock.fileno())
+        show_pending_result(*who, (*again("app"), *arguments), sock.fileno())
     except OSError as error:
         return f"raidbench cannot go on as the user who called sudo: {error.strerror}."
     finally:

@@ -66,7 +66,7 @@ class DeviceClaims:
         async with AsyncExitStack() as stack:
             hold = await stack.enter_async_context(secure(self._host, device, intent, typed, identity, shown))
             lends = writing or await self._lends(hold)
-            descriptors = (hold.lend(self._gid),) if lends else ()
+            descriptors = (hold.pass_descriptor(self._gid),) if lends else ()
             self._count += 1
             self._held[self._count] = stack.pop_all(), hold, writing
         return {"hold": self._count, "lent": lends}, descriptors

@@ -15,7 +15,7 @@ from app.privsep.read_verbs import ReadVerbs
 from app.privsep.request_schema import RequestDeniedError, checked
 from backends.errors import RaidbenchError, RefusedError
 from backends.helper_interface import told
-from backends.host import to_the_end
+from backends.host import shield_to_completion
 from backends.registry import MachineBackends
 from backends.self_exec import again
 from backends.system.local import LocalHost
@@ -91,7 +91,7 @@ class RequestDispatcher:
         result = self._verbs[verb](**args)
         if not inspect.iscoroutine(result):
             return result
-        return await (to_the_end(asyncio.ensure_future(result)) if verb in FINISHED else result)
+        return await (shield_to_completion(asyncio.ensure_future(result)) if verb in FINISHED else result)
 
     def _begin(self, version: int, read_only: bool, firmware: bool) -> Mapping[str, Any]:
         """The first request, which says how far the conversation goes."""

@@ -5,9 +5,9 @@ from __future__ import annotations
 from collections.abc import Iterator
 
 from app.core.benchmark.background_events import event_words
-from app.core.benchmark.device_faults import lost_members, lost_words
+from app.core.benchmark.device_faults import lost_members, lost_text
 from app.core.fio.stalls import IoStallDetector
-from app.core.presentation.run import silence_words, stall_words
+from app.core.presentation.run import silence_text, stall_text
 from app.core.session.state import ActiveRun
 from app.tui.bench.curves import ramp_of
 
@@ -36,7 +36,7 @@ class RunAlerts:
         return (*self._stalls(active), *self._members(active), *self._happenings(active))
 
     def _stalls(self, active: ActiveRun) -> Iterator[str]:
-        text = silence_words(active)
+        text = silence_text(active)
         if text and not self._silent:
             self.lasting |= {text}
             yield text
@@ -47,7 +47,7 @@ class RunAlerts:
         now = self._still.going_on is not None
         if now != self._going_on:
             self._going_on = now
-            text = stall_words(self._still, ramp_of(active.start) + active.settled)
+            text = stall_text(self._still, ramp_of(active.start) + active.settled)
             self.lasting = self.lasting | {text} if now else frozenset()
             yield text
 
@@ -57,5 +57,5 @@ class RunAlerts:
 
     def _members(self, active: ActiveRun) -> Iterator[str]:
         if self._roles:
-            yield from (f"{lost_words(member)}." for member in lost_members(active.members, self._roles))
+            yield from (f"{lost_text(member)}." for member in lost_members(active.members, self._roles))
         self._roles |= {member.device: member.role or "member" for member in active.members}

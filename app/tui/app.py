@@ -182,10 +182,10 @@ class WorkbenchApp(SessionApp):
         except RaidbenchError as error:
             self.tell(error)
 
-    async def look_after(self, changes: tuple[Change, ...]) -> None:
+    async def rescan_after_change(self, changes: tuple[Change, ...]) -> None:
         """As `look_for_hardware`, of what these changes may have moved."""
         try:
-            await self.workbench.hardware.look_after(changes)
+            await self.workbench.hardware.rescan_after_change(changes)
         except RaidbenchError as error:
             self.tell(error)
 
@@ -317,18 +317,18 @@ class WorkbenchApp(SessionApp):
         self.notices.add(Notice(message=text, title=clean(title), severity=severity, at=time.time()))
         self.show_notices()
 
-    def tell_briefly(self, message: str, *, severity: SeverityLevel = "information") -> None:
+    def notify_transient(self, message: str, *, severity: SeverityLevel = "information") -> None:
         """A notice that is worth no line of the log, and goes when the next one comes."""
         notice = Notice(message=clean_lines(message, 12), severity=severity, at=time.time(), passing=True)
         self.notices.add(notice)
         self.show_notices()
 
-    def withdraw_passing(self) -> None:
+    def clear_transient_notice(self) -> None:
         """Take away the notice of what goes on no longer."""
-        self.notices.withdraw_passing()
+        self.notices.clear_transient_notice()
         self.show_notices()
 
-    def tell_place(self, message: str, place: str) -> None:
+    def notify_copyable(self, message: str, place: str) -> None:
         """A notice with something worth copying: the path that it names, say."""
         text = clean_lines(message, 12)
         self.notices.add(Notice(message=text, at=time.time(), copied=clean_lines(place, 12)))
@@ -340,12 +340,12 @@ class WorkbenchApp(SessionApp):
 
         if (screen := self.front) is None:
             return  # a question comes first
-        text = screen.worth_copying() or self.notices.worth_copying
+        text = screen.copyable_text() or self.notices.copyable_text
         if not text:
-            self.tell_briefly("Nothing was told that is worth copying: a review copies its commands with c.")
+            self.notify_transient("Nothing was told that is worth copying: a review copies its commands with c.")
             return
         self.copy_to_clipboard(text)
-        self.tell_briefly(f"Copied, {TAKEN}: {' ; '.join(text.splitlines())}")
+        self.notify_transient(f"Copied, {TAKEN}: {' ; '.join(text.splitlines())}")
 
     def clear_notifications(self) -> None:
         """Forget what was said."""
@@ -435,15 +435,15 @@ class WorkbenchApp(SessionApp):
     def action_help_quit(self) -> None:
         """Ctrl+C copies what is selected; without anything selected it says so."""
         if self.front is not None:
-            self.tell_briefly("Ctrl+C copies what the mouse has selected; q leaves.")
+            self.notify_transient("Ctrl+C copies what the mouse has selected; q leaves.")
 
     def action_suspend(self) -> None:
         """Go back to the shell, unless something would stand still meanwhile that must not."""
         reason = why_not_suspended(self.workbench, self.workers)
         if reason:
-            self.tell_briefly(f"Not suspended: {reason}")
+            self.notify_transient(f"Not suspended: {reason}")
         elif self._driver is None or not self._driver.can_suspend or os.getsid(0) == os.getpid():
-            self.tell_briefly("Not suspended: there is no shell here that could bring it back.")
+            self.notify_transient("Not suspended: there is no shell here that could bring it back.")
         else:
             self.action_suspend_process()
 

@@ -101,7 +101,7 @@ class AppInterface(Protocol):
     async def look_for_hardware(self) -> None:
         """Ask every backend."""
 
-    async def look_after(self, changes: tuple[Change, ...]) -> None:
+    async def rescan_after_change(self, changes: tuple[Change, ...]) -> None:
         """Ask of what these changes may have moved."""
 
     def check_anew(self) -> None:
@@ -130,10 +130,10 @@ class AppInterface(Protocol):
     ) -> None:
         """A notice above the footer; never markup."""
 
-    def tell_briefly(self, message: str) -> None:
+    def notify_transient(self, message: str) -> None:
         """A notice that is worth no line of the log."""
 
-    def tell_place(self, message: str, place: str) -> None:
+    def notify_copyable(self, message: str, place: str) -> None:
         """A notice with something worth copying: the path that it names, say."""
 
     def do(self, name: str, *arguments: Any, **named: Any) -> Any:

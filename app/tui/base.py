@@ -173,9 +173,9 @@ class WorkbenchScreen(SparseScreen[None]):
         if event.is_printable and not isinstance(self.focused, Input):
             shown = event.character or event.key
             text = f"{shown} does nothing on {(SCREENS | SHEETS)[self.NAME]}: ? shows the keys."
-            self.workbench_app.tell_briefly(text)
+            self.workbench_app.notify_transient(text)
 
-    def worth_copying(self) -> str:
+    def copyable_text(self) -> str:
         """What of the row under the cursor is worth copying; "" for what was told last."""
         return ""
 

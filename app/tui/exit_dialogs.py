@@ -10,7 +10,7 @@ from typing import TYPE_CHECKING
 from app.core.benchmark.scratch_descriptor import remove_scratch
 from app.core.benchmark.stale_scratch import StaleScratchFile, leftover_scratch
 from app.core.changes.pending_state import still_running
-from app.core.interrupted_experiments import InterruptedExperiment, cut_short, put_back
+from app.core.interrupted_experiments import InterruptedExperiment, cut_short, restore_settings
 from app.core.presentation import change as view
 from app.core.session.flag_files import EXPERIMENT
 from app.core.session.state import ChangeRecord
@@ -49,7 +49,7 @@ class ExitDialogs:
             self._app.run_worker(self._withdraw(question), group="withdraw", exclusive=True)
             answer = await self._app.push_screen_wait(question)
             if answer == _OVER:
-                self._app.tell_briefly("The job has ended meanwhile: its figures are on Bench, q leaves.")
+                self._app.notify_transient("The job has ended meanwhile: its figures are on Bench, q leaves.")
             if answer != "stop":
                 return
             await self._app.stop_measuring()  # its device is locked until then
@@ -161,7 +161,7 @@ class ExitDialogs:
             if not own:
                 await bench.open(left.folder)
                 await bench.hardware.probe()
-            standing = await put_back(bench)
+            standing = await restore_settings(bench)
         finally:
             if not own:
                 bench.close("put back")
@@ -181,7 +181,7 @@ class ExitDialogs:
                         KeyedAnswer(key="r", label="Remove it", value="remove"),
                         KeyedAnswer(key="escape", label="Leave it there", value="leave"),
                     ),
-                    _file_words(left),
+                    _file_text(left),
                 )
             )
             if answer == "remove":
@@ -193,5 +193,5 @@ class ExitDialogs:
                 self._app.notify(clean(text, 600), severity="warning" if refusal else "information", markup=False)
 
 
-def _file_words(left: StaleScratchFile) -> str:
+def _file_text(left: StaleScratchFile) -> str:
     return f"{clean(str(left.path), 300)}\n{size_words(left.size)}, of run {left.run} in session {left.session}"

@@ -73,11 +73,11 @@ class Notices:
         self._standing.append((self._clock(), notice))
 
     @property
-    def worth_copying(self) -> str:
+    def copyable_text(self) -> str:
         """A path, a command or an advice of the newest notice that has one; "" where none has."""
         return next((notice.copied for notice in reversed(self.said) if notice.copied), "")
 
-    def withdraw_passing(self) -> None:
+    def clear_transient_notice(self) -> None:
         """What goes on no longer, or is done."""
         self._standing = [(since, notice) for since, notice in self._standing if not notice.passing]
 

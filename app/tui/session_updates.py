@@ -108,7 +108,7 @@ class SessionApp(App[int]):
         self.workbench = workbench
         """The engine."""
         self._fps = fps
-        self._forget = workbench.listen(self._heard)
+        self._forget = workbench.subscribe(self._heard)
         self._drawn = 0.0
         self._pace = RedrawThrottle(time.monotonic)
         self._waiting: Session | None = None
@@ -165,7 +165,7 @@ class SessionApp(App[int]):
         """Say what befell the running job, on whichever screen."""
         if session.active is None:
             if self._alarms is not None and self._alarms.lasting:
-                self.withdraw_passing()
+                self.clear_transient_notice()
                 self._alarms.lasting = frozenset()
             return
         if self._alarms is None:  # who measures nothing does not wait for it
@@ -174,15 +174,15 @@ class SessionApp(App[int]):
             self._alarms = RunAlerts()
         for text in self._alarms.hear(session.active):
             if text in self._alarms.lasting:  # until it is over, or the run is: then it is told how long it was
-                self.tell_briefly(text, severity="error")
+                self.notify_transient(text, severity="error")
             else:
                 self.notify(text, severity="error")
 
-    def tell_briefly(self, message: str, *, severity: SeverityLevel = "information") -> None:
+    def notify_transient(self, message: str, *, severity: SeverityLevel = "information") -> None:
         """A notice that is worth no line of the log, and goes when the next one comes."""
         raise NotImplementedError
 
-    def withdraw_passing(self) -> None:
+    def clear_transient_notice(self) -> None:
         """Take away the notice of what goes on no longer."""
         raise NotImplementedError
 

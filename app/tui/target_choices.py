@@ -2,8 +2,8 @@
 
 from __future__ import annotations
 
-from app.core.presentation.device import kind_words
-from app.core.presentation.device_table import use_words
+from app.core.presentation.device import kind_text
+from app.core.presentation.device_table import use_text
 from backends.display_names import name_of
 from backends.model import Array, Drive, Inventory
 from backends.sizes import size_words
@@ -29,12 +29,12 @@ def choices(inventory: Inventory) -> tuple[ChoiceItem, ...]:
 
 def _choice(device: Array | Drive, longest: int) -> ChoiceItem:
     used = f"in use: {device.uses[0].kind} {device.uses[0].detail}. " if device.uses else ""
-    use = use_words(device.uses)
+    use = use_text(device.uses)
     model = device.model or "" if isinstance(device, Drive) else ""
     row = f"{_cut(name_of(device), longest):<{longest}}  {size_words(device.size_bytes):>8}"
     return ChoiceItem(
         value=str(device.target),
-        label=f"{row}  {_cut(kind_words(device), _KIND):<{_KIND}}  {_cut(model, 20)}".rstrip(),
+        label=f"{row}  {_cut(kind_text(device), _KIND):<{_KIND}}  {_cut(model, 20)}".rstrip(),
         help=f"{device.target}: {used}Reading a raw device is safe, writing to it destroys what is on it.",
         risk=(use if 0 < len(use) <= _USE else "in use") if device.uses else "",
     )

@@ -188,7 +188,7 @@ class Trials:
                 trials = self._trials_of(shown)
                 if shown.key[0]:
                     changed = await bench.changes.restore_trials(trials)
-                    await self._app.look_after(tuple(undecided.trial.change for undecided in trials))
+                    await self._app.rescan_after_change(tuple(undecided.trial.change for undecided in trials))
                     failed = [
                         f"{view.what(change.change)} was not taken back: it is another value now" for change in changed
                     ]
@@ -241,7 +241,7 @@ class Trials:
             }
             lines.append(f"{view.what(change)}: {state.get(standing(change, now), 'it has another value now')}")
         self._tell(f"The trial is over. {'; '.join(lines)}.", well=True)
-        await self._app.look_after(tuple(trial.trial.change for trial in trials))
+        await self._app.rescan_after_change(tuple(trial.trial.change for trial in trials))
 
     async def watch(self) -> None:
         """Wait until the trial is decided, one way or the other; the session knows how it ended then."""

@@ -18,7 +18,7 @@ _KEYS = {
 """By the id of its command, what a key does."""
 
 
-def first_steps(app: AppInterface) -> tuple[Facts, ...]:
+def welcome_lines(app: AppInterface) -> tuple[Facts, ...]:
     """To stand above the facts of what is under the cursor."""
     if not app.options.first_start or app.session.runs or app.session.changes:
         return ()

@@ -12,12 +12,12 @@ from backends.change_steps import (
     denial_of,
     evidence_of,
     require_own,
-    require_same,
+    require_same_device,
     run_step,
     setting_of,
     take_steps,
+    validated_old_value,
     wanted,
-    wanted_back,
 )
 from backends.errors import (
     AnotherDeviceError,
@@ -43,7 +43,7 @@ CHANGE = Change(
 )
 
 
-def taking(done: list[str], fails_at: str = "") -> Callable[[ChangeStep], Awaitable[None]]:
+def capacity_sources(done: list[str], fails_at: str = "") -> Callable[[ChangeStep], Awaitable[None]]:
     async def take(step: ChangeStep) -> None:
         if fails_at and step.path == fails_at:
             raise ToolFailedError("Not today.", evidence="errno 5")
@@ -54,20 +54,20 @@ def taking(done: list[str], fails_at: str = "") -> Callable[[ChangeStep], Awaita
 
 async def test_steps_are_taken_in_their_order() -> None:
     done: list[str] = []
-    await take_steps(CHANGE, taking(done))
+    await take_steps(CHANGE, capacity_sources(done))
     assert done == ["/sys/one", "/sys/two", "/sys/three"]
 
 
 async def test_no_step_follows_one_that_failed() -> None:
     done: list[str] = []
     with pytest.raises(ToolFailedError, match=r"^Cache of block:sda could not be set: Not today\.$"):
-        await take_steps(CHANGE, taking(done, "/sys/two"))
+        await take_steps(CHANGE, capacity_sources(done, "/sys/two"))
     assert done == ["/sys/one"]
 
 
 async def failure(at: str, apart: str = "") -> ToolFailedError:
     with pytest.raises(ToolFailedError) as caught:
-        await take_steps(CHANGE, taking([], at), apart=apart)
+        await take_steps(CHANGE, capacity_sources([], at), apart=apart)
     return caught.value
 
 
@@ -102,7 +102,7 @@ async def test_the_device_is_held_against_the_plan_before_each_step() -> None:
             raise DeviceGoneError("gone")
 
     with pytest.raises(DeviceGoneError):
-        await take_steps(CHANGE, taking(done), same=same)
+        await take_steps(CHANGE, capacity_sources(done), same=same)
     assert done == ["/sys/one"]
 
 
@@ -115,11 +115,11 @@ async def test_a_step_that_fails_because_the_device_went_away_is_told_as_such() 
             raise DeviceGoneError("gone")
 
     with pytest.raises(DeviceGoneError):
-        await take_steps(CHANGE, taking([], "/sys/one"), same=same)
+        await take_steps(CHANGE, capacity_sources([], "/sys/one"), same=same)
 
 
 def test_the_planned_device_is_the_same() -> None:
-    require_same(CHANGE, PLANNED)
+    require_same_device(CHANGE, PLANNED)
 
 
 @pytest.mark.parametrize(
@@ -134,12 +134,12 @@ def test_the_planned_device_is_the_same() -> None:
 )
 def test_another_device_is_left_alone_and_the_difference_is_told(there: Identity, words: str) -> None:
     with pytest.raises(AnotherDeviceError, match=f"block:sda is another device now: {words}."):
-        require_same(CHANGE, there)
+        require_same_device(CHANGE, there)
 
 
 def test_whoever_planned_for_another_device_is_told_what_to_do() -> None:
     with pytest.raises(AnotherDeviceError) as caught:
-        require_same(CHANGE, Identity(name="sda", serial="B", diskseq="9"))
+        require_same_device(CHANGE, Identity(name="sda", serial="B", diskseq="9"))
     assert caught.value.hint == "Look at the devices again and plan again."
 
 
@@ -168,7 +168,7 @@ async def test_a_step_is_run_as_what_changes_something_so_that_a_host_that_only_
 def test_a_change_that_names_no_device_is_refused() -> None:
     nameless = Change(target=SDA, key="cache", label="Cache", before="off", after="on", writes=STEPS, undo=())
     with pytest.raises(RefusedError, match="which device"):
-        require_same(nameless, PLANNED)
+        require_same_device(nameless, PLANNED)
 
 
 def test_an_unknown_setting_is_told_with_those_that_there_are() -> None:
@@ -250,7 +250,7 @@ def test_a_present_value_that_is_not_understood_is_against_a_new_value_alone(
     reading = Reading(now="unknown", raw="?", choices=ON_OFF, availability=availability)
     if back is not None:
         with pytest.raises(BlockedError):
-            wanted_back(SDA, CACHE, reading, "off")
+            validated_old_value(SDA, CACHE, reading, "off")
         return
-    change = wanted_back(SDA, CACHE, reading, "off").change(STEPS, STEPS, PLANNED, "lock")
+    change = validated_old_value(SDA, CACHE, reading, "off").change(STEPS, STEPS, PLANNED, "lock")
     assert (change.before, change.after, change.undo) == ("unknown", "off", ())

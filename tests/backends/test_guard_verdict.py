@@ -9,7 +9,7 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from backends.errors import RefusedError
-from backends.guard import DeviceFacts, Intent, judge, look_at, require, require_free, require_shown, secure
+from backends.guard import DeviceFacts, Intent, judge, look_at, require, require_confirmed_content, require_free, secure
 from backends.host import FileStat
 from backends.identity import Identity, Signature, Use
 from tests.backends.fakes import MOUNTS, FakeHost, disk, machine
@@ -166,7 +166,7 @@ def test_of_what_lies_there_the_uuid_is_told_so_that_another_in_its_place_is_not
     shown = judge(first, Intent.WRITE).found
     assert shown == ("/dev/sdb: gpt, UUID 1-2",)
     with pytest.raises(RefusedError, match="was not there when it was confirmed: /dev/sdb: gpt, UUID 1-3"):
-        require_shown(judge(second, Intent.WRITE), shown)
+        require_confirmed_content(judge(second, Intent.WRITE), shown)
 
 
 def recorded(**more: str) -> FakeHost:

@@ -7,7 +7,7 @@ import pytest
 from backends.errors import ToolTimeoutError
 from backends.host import Command, Completed
 from backends.model import Problem
-from backends.tool_output import CompletenessCheck, ToolOutput, each_once, hear, last_line, whole_lines
+from backends.tool_output import CompletenessCheck, ToolOutput, deduplicated, hear, last_line, whole_lines
 from tests.backends.fakes import FakeHost
 
 ASKED = Command(argv=("/usr/bin/tool", "info"))
@@ -67,4 +67,4 @@ def test_a_torn_line_is_left_out_and_a_whole_one_stays() -> None:
 
 def test_the_same_sentence_is_told_once() -> None:
     one, other = Problem(where="a", message="x"), Problem(where="b", message="x")
-    assert each_once((one, other, Problem(where="a", message="y"))) == (one, Problem(where="a", message="y"))
+    assert deduplicated((one, other, Problem(where="a", message="y"))) == (one, Problem(where="a", message="y"))

@@ -9,15 +9,15 @@ import pytest
 from backends.array_planning import (
     ArrayRequest,
     Candidate,
-    at_birth,
     capacity,
+    confirm_tokens,
+    creation_policies,
     is_name,
     require_alike,
     require_free_drive,
     require_shape,
     spans_of,
     spans_that_fit,
-    words_to_type,
 )
 from backends.errors import InvalidValueError, RefusedError
 from backends.model import Level, Media, Target
@@ -128,10 +128,10 @@ USUAL = {"write_cache": "write-through", "read_cache": "off", "acceleration": "n
 
 
 def test_policies_at_birth_are_wishes_else_the_usual_ones_that_can_be_said() -> None:
-    assert at_birth({}, LEGAL, USUAL) == {"write_cache": "write-through"}
-    assert at_birth({"write_cache": "write-back"}, LEGAL, USUAL) == {"write_cache": "write-back"}
-    assert at_birth({"read_cache": "on"}, LEGAL, USUAL) == {"write_cache": "write-through", "read_cache": "on"}
-    assert at_birth({}, {}, USUAL) == {}
+    assert creation_policies({}, LEGAL, USUAL) == {"write_cache": "write-through"}
+    assert creation_policies({"write_cache": "write-back"}, LEGAL, USUAL) == {"write_cache": "write-back"}
+    assert creation_policies({"read_cache": "on"}, LEGAL, USUAL) == {"write_cache": "write-through", "read_cache": "on"}
+    assert creation_policies({}, {}, USUAL) == {}
 
 
 @pytest.mark.parametrize(
@@ -146,7 +146,7 @@ def test_a_policy_that_cannot_be_said_at_birth_is_refused_and_never_left_out(
     wished: dict[str, str], legal: dict[str, tuple[str, ...]], why: str, hint: str
 ) -> None:
     with pytest.raises(InvalidValueError, match=why) as caught:
-        at_birth(wished, legal, USUAL)
+        creation_policies(wished, legal, USUAL)
     assert caught.value.hint.startswith(hint)
 
 
@@ -178,7 +178,7 @@ def test_every_reason_against_a_drive_is_told_and_none_can_be_talked_round() -> 
 
 
 def test_what_is_typed_are_the_ends_of_all_serial_numbers() -> None:
-    assert words_to_type((drive(1), drive(12))) == "0001,0012"
+    assert confirm_tokens((drive(1), drive(12))) == "0001,0012"
 
 
 @pytest.mark.parametrize(

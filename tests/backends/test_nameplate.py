@@ -6,7 +6,7 @@ from dataclasses import replace
 
 import pytest
 
-from backends.device_label import DeviceLabel, nameplate, nameplate_of, word_of
+from backends.device_label import DeviceLabel, confirm_token, device_label_of, nameplate
 from backends.identity import Identity
 from backends.model import Array, Controller, Drive, Inventory, Scope, Target
 
@@ -43,13 +43,13 @@ def test_what_has_another_number_at_the_next_boot_is_called_by_its_name(uuid: st
 def test_a_question_about_an_array_asks_for_the_same_word_as_one_about_its_node() -> None:
     target, known = Target(backend="lvm", address="vg0/db", scope=Scope.ARRAY), Identity(name="dm-3", devno="253:3")
     found = Inventory(arrays=(Array(target=target, device="/dev/dm-3", link="/dev/vg0/db", identity=known),))
-    assert nameplate_of(found, target).word == nameplate(known, called="vg0/db").word == "vg0/db"
+    assert device_label_of(found, target).word == nameplate(known, called="vg0/db").word == "vg0/db"
 
 
 def test_a_filesystem_is_called_one_and_neither_serial_number_nor_size_is_missed() -> None:
     target = Target(backend="zfs", address="tank/files", scope=Scope.ARRAY)
     found = Inventory(arrays=(Array(target=target, name="files", identity=Identity(name="x", model="ZFS filesystem")),))
-    assert nameplate_of(found, target).sentence == "zfs:tank/files is ZFS filesystem."
+    assert device_label_of(found, target).sentence == "zfs:tank/files is ZFS filesystem."
 
 
 @pytest.mark.parametrize("uuid", ["md.3aaa0122:29827cfa:5331ad66:ca767371", "dm.LVM-abcdefghijkl"])
@@ -121,7 +121,7 @@ def test_several_devices_are_meant_by_all_their_words_each_once() -> None:
         DeviceLabel(name=name, words="", word=word)
         for name, word in (("a", "111111"), ("b", "222222"), ("c", "111111"))
     ]
-    assert word_of(plates) == "111111,222222"
+    assert confirm_token(plates) == "111111,222222"
 
 
 CARD = Target(backend="megaraid", address="/c0", scope=Scope.CONTROLLER)
@@ -133,44 +133,44 @@ def volume(**fields: object) -> Array:
     return replace(Array(target=VOLUME, controller=CARD, size_bytes=1 << 40), **fields)  # type: ignore[arg-type]
 
 
-def plate_of(*things: Controller | Array | Drive) -> DeviceLabel:
+def array_label(*things: Controller | Array | Drive) -> DeviceLabel:
     kinds = {kind: tuple(thing for thing in things if isinstance(thing, kind)) for kind in (Controller, Array, Drive)}
     inventory = Inventory(controllers=kinds[Controller], arrays=kinds[Array], drives=kinds[Drive])  # type: ignore[arg-type]
-    return nameplate_of(inventory, things[0].target)
+    return device_label_of(inventory, things[0].target)
 
 
 def test_an_array_with_a_node_is_what_the_kernel_has_there() -> None:
     kernel = replace(DISK, devno="8:0")
     block = Drive(target=Target(backend="block", address="sda"), device="/dev/sda", identity=kernel)
-    assert plate_of(volume(device="/dev/sda", identity=kernel), block).word == "234567"
+    assert array_label(volume(device="/dev/sda", identity=kernel), block).word == "234567"
 
 
 def test_one_without_a_node_is_never_meant_by_the_serial_number_of_its_card() -> None:
     told = Identity(name="c0-v1", serial="SV12345678", wwn="naa.600605b00001f0d3a5b700009e3779b1")
-    assert plate_of(volume(identity=told)).word == "3779b1"
+    assert array_label(volume(identity=told)).word == "3779b1"
 
 
 def test_one_without_a_wwn_is_meant_by_the_name_that_it_was_given() -> None:
-    assert plate_of(volume(name="backup", identity=Identity(name="c0-v1", serial="SV12345678"))).word == "backup"
+    assert array_label(volume(name="backup", identity=Identity(name="c0-v1", serial="SV12345678"))).word == "backup"
 
 
 def test_a_name_that_two_arrays_have_means_neither() -> None:
     other = replace(volume(name="backup"), target=Target(backend="megaraid", address="/c1/v0", scope=Scope.ARRAY))
-    assert plate_of(volume(name="backup"), other).word == "/c0/v1"
+    assert array_label(volume(name="backup"), other).word == "/c0/v1"
 
 
 def test_a_drive_behind_a_card_is_meant_by_its_own_serial_number() -> None:
-    assert plate_of(Drive(target=SLOT, serial="Z3F041000", model="ST800FM0053")).word == "041000"
+    assert array_label(Drive(target=SLOT, serial="Z3F041000", model="ST800FM0053")).word == "041000"
 
 
 def test_a_controller_is_meant_by_its_serial_number() -> None:
-    assert plate_of(Controller(target=CARD, vendor="megaraid", serial="SV10418263")).word == "418263"
+    assert array_label(Controller(target=CARD, vendor="megaraid", serial="SV10418263")).word == "418263"
 
 
 def test_a_controller_is_not_taken_for_the_drive_that_it_is_on() -> None:
     drive = Drive(target=SLOT, serial="SV10418263")
-    assert plate_of(Controller(target=CARD, vendor="nvme", serial="SV10418263"), drive).word == "418263"
+    assert array_label(Controller(target=CARD, vendor="nvme", serial="SV10418263"), drive).word == "418263"
 
 
 def test_what_is_not_there_is_meant_by_its_address() -> None:
-    assert nameplate_of(Inventory(), VOLUME).word == "/c0/v1"
+    assert device_label_of(Inventory(), VOLUME).word == "/c0/v1"

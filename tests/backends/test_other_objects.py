@@ -12,8 +12,8 @@ from backends.json_text import document
 from backends.vendors.lvm.facts import parse_lvs
 from backends.vendors.lvm.groups import parse_pvs
 from backends.vendors.mdraid.details import misnamed_examine, parse_export
+from backends.vendors.nvme.identify import lenient_json
 from backends.vendors.nvme.identify import rows as nvme_rows
-from backends.vendors.nvme.identify import tolerant
 from backends.vendors.scsi.drive_queries import _Answer
 from backends.vendors.scsi.sdparm import parse_sdparm
 from backends.vendors.scsi.smartctl import parse_smartctl
@@ -180,7 +180,7 @@ def test_smartctl_names_the_disk() -> None:
 
 def test_a_key_that_json_has_twice_has_no_value() -> None:
     assert document('{"a": 1, "a": 2, "b": 3, "b": 3}') == {"b": 3}
-    assert tolerant('{"vwc": 1, "vwc": 0}') == {}
+    assert lenient_json('{"vwc": 1, "vwc": 0}') == {}
     assert document('{"a": 1}{"a": 1}') is None
 
 

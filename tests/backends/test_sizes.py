@@ -6,7 +6,7 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from backends.sizes import exact_words, fraction_of, read_size, size_words
+from backends.sizes import exact_text, fraction_of, read_size, size_words
 from tests.case_loop import loop_over
 
 K, M, G, T = 1 << 10, 1 << 20, 1 << 30, 1 << 40
@@ -102,9 +102,9 @@ def test_sizes_have_three_figures_and_are_exact_where_they_can_be(count: int | N
     [(0, "0 B"), (1000, "1000 B"), (1408 * K, "1408 KiB"), (1536, "1536 B"), (M, "1 MiB"), (4 * T, "4 TiB")],
 )
 def test_what_is_laid_out_so_is_not_rounded(count: int, said: str) -> None:
-    assert exact_words(count) == said
+    assert exact_text(count) == said
 
 
 @given(st.integers(min_value=0, max_value=1 << 62))
 def test_what_is_said_exactly_is_read_as_it_was(count: int) -> None:
-    assert read_size(exact_words(count)) == count
+    assert read_size(exact_text(count)) == count

@@ -8,7 +8,7 @@ from typing import Any
 import pytest
 
 from backends.change import Change, ChangeStep
-from backends.change_steps import take_steps, wanted_back
+from backends.change_steps import take_steps, validated_old_value
 from backends.errors import BlockedError, InvalidValueError, RefusedError
 from backends.model import Scope, Target
 from backends.settings import Availability, Choice, Reading, Risk, Setting, Span
@@ -50,17 +50,17 @@ def step(line: str) -> ChangeStep:
 
 def test_what_is_there_already_needs_no_leave() -> None:
     blocked = replace(IN_WORDS, availability=Availability(why_not="it is in use"))
-    assert wanted_back(SDA, SWITCH, blocked, "on").value == "on"
+    assert validated_old_value(SDA, SWITCH, blocked, "on").value == "on"
     with pytest.raises(BlockedError, match="it is in use"):
-        wanted_back(SDA, SWITCH, blocked, "off")
+        validated_old_value(SDA, SWITCH, blocked, "off")
 
 
 @pytest.mark.parametrize("value", ["1; rm", "0x1", "1 2", "", "-", "²", "1" * 40])
 def test_a_number_of_before_is_one_whatever_the_range_of_today(value: str) -> None:
     reading = Reading(now="5", span=Span(minimum=4, maximum=6))
-    assert wanted_back(SDA, SWITCH, reading, "4711").value == "4711"
+    assert validated_old_value(SDA, SWITCH, reading, "4711").value == "4711"
     with pytest.raises(InvalidValueError):
-        wanted_back(SDA, SWITCH, reading, value)
+        validated_old_value(SDA, SWITCH, reading, value)
 
 
 async def test_a_step_that_a_log_only_tells_of_is_not_taken_nor_those_before_it() -> None:

@@ -13,7 +13,7 @@ import traceback
 from datetime import date
 from pathlib import Path
 
-from app.startup import collect_seldom
+from app.startup import raise_gc_threshold
 from tests.bench import (
     completion,
     disturbance,
@@ -61,7 +61,7 @@ def main() -> int:
     options = parser.parse_args()
     if options.keep and (options.quick or options.only):
         parser.error("only a whole measurement is kept: neither --quick nor --only")
-    collect_seldom()  # what is measured without a process of its own is to cost what it costs in the program
+    raise_gc_threshold()  # what is measured without a process of its own is to cost what it costs in the program
     figures: list[Figure] = []
     whole = True
     with place(quick=options.quick) as here:

@@ -33,7 +33,7 @@ class Measured(WorkbenchApp):
         self._job = job
         self._result = result
         self._begun = False
-        workbench.listen(self._watch)
+        workbench.subscribe(self._watch)
 
     def _watch(self, session: Session, event: AnyEvent) -> None:
         match event:

@@ -12,7 +12,7 @@ from app.core.session.paths import Paths
 from backends.change import Change, ChangeStep
 from backends.identity import Identity
 from backends.model import Scope, Target
-from backends.simulator.profiles import HOSTS, STATES, demo_words, rack_of
+from backends.simulator.profiles import HOSTS, STATES, demo_text, rack_of
 from backends.simulator.profiles.table import MACHINES
 from tests.cli.conftest import Cli
 
@@ -23,7 +23,7 @@ HPE = ("--demo", "hpe", *FAST)
 def test_every_name_has_its_rack_and_its_host() -> None:
     assert list(MACHINES) == list(HOSTS)
     assert {name: make().name for name, make in MACHINES.items()} == {name: name for name in HOSTS}
-    assert [demo_words(rack_of(host)) for host in HOSTS.values()] == [
+    assert [demo_text(rack_of(host)) for host in HOSTS.values()] == [
         "--demo",
         "--demo hpe",
         "--demo linux",
@@ -31,7 +31,7 @@ def test_every_name_has_its_rack_and_its_host() -> None:
         "--demo ssds",
     ]
     assert [rack_of(host) for host in HOSTS.values()] == list(HOSTS)
-    assert (rack_of("storage1"), demo_words(rack_of("storage1"))) == ("", "--demo")
+    assert (rack_of("storage1"), demo_text(rack_of("storage1"))) == ("", "--demo")
 
 
 @pytest.mark.parametrize(

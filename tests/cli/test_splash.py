@@ -7,7 +7,7 @@ import gc
 import pyte
 import pytest
 
-from app.cli.splash import curtain, frame
+from app.cli.splash import frame, show_splash
 from app.tui.commands import footer_keys
 
 
@@ -44,7 +44,7 @@ def test_where_only_ascii_is_shown_nothing_else_is_sent(
 ) -> None:
     monkeypatch.setattr("app.cli.splash.is_utf8", lambda _stream: False)
     monkeypatch.setattr("app.cli.splash._size", lambda: (120, 40))
-    with curtain("here"):
+    with show_splash("here"):
         pass
     assert capsys.readouterr().err.isascii()
 
@@ -54,7 +54,7 @@ def test_a_host_name_steers_no_terminal() -> None:
 
 
 def test_an_error_on_the_way_takes_it_down(capsys: pytest.CaptureFixture[str]) -> None:
-    with pytest.raises(RuntimeError), curtain("here"):
+    with pytest.raises(RuntimeError), show_splash("here"):
         raise RuntimeError
     assert capsys.readouterr().err.endswith("\x1b[?1049l\x1b[?25h")
     assert gc.isenabled()

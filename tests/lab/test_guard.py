@@ -48,7 +48,7 @@ def names(disk: Disk, other: Disk) -> dict[str, str]:
     return {disk.kernel: disk.name, other.kernel: other.name, disk.serial: "SERIAL"}
 
 
-def word_of(device: str, disk: Disk) -> str:
+def confirm_token(device: str, disk: Disk) -> str:
     """What has to be typed: of what is built on a disk its name."""
     name = Path(device).name
     given = Path(f"/sys/block/{name}/dm/name")
@@ -83,7 +83,7 @@ def test_what_is_in_use_is_never_written(
     point = tmp_path / "point"
     point.mkdir()
     with REFUSED[name](disk, other, point) as device:
-        word = word_of(device, disk)
+        word = confirm_token(device, disk)
         result, said = writer.raw(device, word)
         typed = command_line(device, word, tmp_path) if name in COMMANDED else "-"
         formatted = attempt(writer, formatting, lambda: nvme_format(disk)) if name in FORMATTED else "-"
@@ -113,7 +113,7 @@ def test_what_is_blank_is_written(
     disk, other = blank("nvme0", "nvme1")
     with ALLOWED[name](disk, other, tmp_path) as device:
         result, said = writer.raw(device, None)
-        typed = command_line(device, word_of(device, disk), tmp_path) if name == "blank" else "-"
+        typed = command_line(device, confirm_token(device, disk), tmp_path) if name == "blank" else "-"
     ok = result == "written" and typed in ("written", "-")
     assert table.add("Guard", name, result, typed, "-", told(said, names(disk, other), tmp_path), ok=ok)
 

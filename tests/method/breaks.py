@@ -72,7 +72,7 @@ BREAKS: Sequence[Break] = (
     ),
     Break(
         what="all pauses are of one length",
-        where="app.core.benchmark.idle_wait:drawn_pause",
+        where="app.core.benchmark.idle_wait:random_pause",
         old="least + random.random() * LONGER * run_seconds",
         new="least",
         noticed_by=("periods",),
@@ -144,7 +144,7 @@ BREAKS: Sequence[Break] = (
     ),
     Break(
         what="pairs are named by the scatter as seen",
-        where=f"{_JUDGE}noise:scatter_at_most",
+        where=f"{_JUDGE}noise:sd_upper_bound",
         old="sure: float = CAUTION",
         new="sure: float = 0.4",
         noticed_by=("detect",),

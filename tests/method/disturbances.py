@@ -8,7 +8,7 @@ from math import log, pi, sin
 from random import Random
 from types import MappingProxyType
 
-from app.core.benchmark.idle_wait import drawn_pause
+from app.core.benchmark.idle_wait import random_pause
 
 Level = Callable[[Random, Sequence[float]], list[float]]
 """From the moments at which the runs begin, in seconds, to what is added to the logarithm of each."""
@@ -21,7 +21,7 @@ def moments(random: Random, runs: int) -> list[float]:
     """When each of the runs begins to be counted; the pauses are those of the program."""
     found, now = [], 0.0
     for _ in range(runs):
-        now += drawn_pause(random, REST, RUN + RAMP) + RAMP
+        now += random_pause(random, REST, RUN + RAMP) + RAMP
         found.append(now)
         now += RUN
     return found

@@ -16,7 +16,7 @@ import pytest
 
 from backends.errors import RefusedError
 from backends.guard import Intent, look_at
-from backends.helper_device import lent_facts
+from backends.helper_device import helper_device_facts
 from backends.identity import Identity
 from backends.system.local import LocalHost
 from backends.system.privsep.connection import HEAD, REPLY_LIMIT, Connection, length_of, pack, unpack
@@ -123,7 +123,7 @@ async def test_a_filesystem_that_nobody_was_shown_is_refused_although_named(root
 @pytest.mark.long
 async def test_the_helper_tells_of_a_device_what_root_itself_finds(root: Helper, device: Loop) -> None:
     ext4(device.sure())
-    told = await lent_facts(root.side, device.device, writing=True)
+    told = await helper_device_facts(root.side, device.device, writing=True)
 
     found, _ = await look_at(LocalHost(), device.device, Intent.WRITE)
 
@@ -137,7 +137,7 @@ async def test_a_device_whose_file_does_not_fit_is_lent_to_nobody(root: Helper, 
     with thin_loop(tmp_path, size=500 << 20, on=64 << 20) as device:
         with pytest.raises(RefusedError, match=r"Writing all of .* may take 500 MiB of the file system on"):
             await root.side.fetch("hold", **holding(device))
-        facts = await lent_facts(root.side, device.device, writing=True)
+        facts = await helper_device_facts(root.side, device.device, writing=True)
     assert (facts.rooms[0].kind, facts.rooms[0].capacity) == ("file", 500 << 20)
 
 

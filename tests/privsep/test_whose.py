@@ -7,7 +7,7 @@ from pathlib import Path
 import pytest
 
 from app.core.session.journal import Journal, boot_clock
-from app.core.session.journals import enrol
+from app.core.session.journals import register_journal
 from app.core.session.json_codec import unstructure
 from app.core.session.paths import Paths
 from app.privsep.change_verbs import HelperChanges
@@ -68,7 +68,7 @@ async def test_a_trial_in_another_journal_of_root_stands_in_the_way(tmp_path: Pa
     elsewhere = Journal(tmp_path / "elsewhere")
     change = planned("128", "256", lock="disk0")
     elsewhere.intent("c1", Path(SESSION), change, until=boot_clock() + 600)
-    enrol(tmp_path / "locks", elsewhere)
+    register_journal(tmp_path / "locks", elsewhere)
     helper = of(tmp_path, JANE)
     helper.lock("disk0", "changing")
     with pytest.raises(RefusedError, match="on trial"):

@@ -59,7 +59,7 @@ def play(shown: ShownTerminal) -> None:
     shown.rest()
 
 
-def thinned(frames: Sequence[Frame]) -> list[Frame]:
+def downsampled(frames: Sequence[Frame]) -> list[Frame]:
     """Of screens that follow each other at once the last; long waits are shortened, and the first begins at 0."""
     found: list[Frame] = []
     at = before = 0.0
@@ -109,7 +109,7 @@ def main() -> int:
             shown.changed = lambda: frames.append((time.monotonic(), lines(shown.screen)))
             shown.changed()
             play(shown)
-    made = animated(thinned(frames), "raidbench: measure, change one setting, measure again, compare, undo")
+    made = animated(downsampled(frames), "raidbench: measure, change one setting, measure again, compare, undo")
     if len(made) > LARGEST:
         print(f"{len(made)} bytes are more than {LARGEST}: play less, or leave more out", file=sys.stderr)
         return 1

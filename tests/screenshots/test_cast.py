@@ -7,7 +7,7 @@ import socket
 from html import unescape
 from itertools import pairwise
 
-from tests.screenshots.cast import LARGEST, LOOP, PAUSE_S, animated, thinned
+from tests.screenshots.cast import LARGEST, LOOP, PAUSE_S, animated, downsampled
 from tests.screenshots.drawing import BASE, Line, Run
 
 SHOWN = ("First steps", "r1 done", "1 staged", "rdcache=ra", "verified", "r2 done", "rdcache=nora")
@@ -49,7 +49,7 @@ def test_nothing_of_the_machine_it_was_made_on_is_in_it() -> None:
 
 def test_of_screens_that_follow_at_once_the_last_counts_and_long_waits_are_shortened() -> None:
     first, second, third = ((line(word),) for word in ("one", "two", "three"))
-    found = thinned([(10.0, first), (10.1, second), (99.0, third)])
+    found = downsampled([(10.0, first), (10.1, second), (99.0, third)])
     assert found == [(0.0, second), (PAUSE_S, third)]
 
 

@@ -8,7 +8,7 @@ import pytest
 
 from app.core.analysis.pair_design import RULE
 from app.core.presentation.events import after_words
-from app.core.presentation.run import advice_facts, figure_facts, result_line, stall_words
+from app.core.presentation.run import advice_facts, figure_facts, result_line, stall_text
 from app.core.session.event_types import SteadyPlan
 from app.core.session.events import ChangeEnded, ChangeIntended, ExperimentMark, ExperimentStarted, RunEnded, RunStarted
 from app.core.session.results import Advice, DirectionSample, Phase, RunResult, RunStatus, Sample, SteadyStateResult
@@ -338,7 +338,7 @@ def still(at: float, seconds: float = 0.25) -> Sample:
 
 
 def told(made: Curves) -> str:
-    return stall_words(made.still, made.measured_from)
+    return stall_text(made.still, made.measured_from)
 
 
 def test_a_second_without_an_io_is_a_stall_that_is_told_while_it_lasts() -> None:

@@ -25,7 +25,7 @@ NEWS: tuple[Callable[[WorkbenchApp], object], ...] = (
     lambda app: app.refresh_screen(),
     lambda app: app.show_header(),
     lambda app: app.show_background("sweep"),
-    lambda app: app.tell_briefly("read"),  # show_notices
+    lambda app: app.notify_transient("read"),  # show_notices
     lambda app: app.show_session(app.workbench.session),
 )
 

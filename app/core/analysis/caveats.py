@@ -64,7 +64,7 @@ WEAKENS = frozenset(
 """Advice that is named after a verdict."""
 
 
-def weighed(judgement: VerdictResult, runs: Iterable[RunRecord]) -> VerdictResult:
+def apply_caveats(judgement: VerdictResult, runs: Iterable[RunRecord]) -> VerdictResult:
     """The judgement, or no verdict where one of the runs it rests on forbids it, or their I/O engines differ.
 
     The interval stays.

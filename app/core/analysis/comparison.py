@@ -6,7 +6,7 @@ from collections.abc import Callable, Iterator, Mapping, Sequence
 from dataclasses import replace
 from statistics import fmean
 
-from app.core.analysis.caveats import weakened, weighed
+from app.core.analysis.caveats import apply_caveats, weakened
 from app.core.analysis.drift import DriftPattern, carry_over, disturbances
 from app.core.analysis.metric_kinds import FIGURES, SYNC, MetricKind, half_step, headline, value_of, values_of
 from app.core.analysis.multiplicity import BESIDE, corrected
@@ -302,7 +302,7 @@ def _compared_figure(
         judgement = unanswered(interleaved=sides.interleaved, threshold=sides.threshold) if headline else None
     elif (values := _judged_values(direction, figure, left)) is not None:
         verdict_result = _judged(*values, sides, left, (direction, figure), share)
-        judgement = weighed(_beside_silence(verdict_result, sides), (*sides.a, *sides.b))
+        judgement = apply_caveats(_beside_silence(verdict_result, sides), (*sides.a, *sides.b))
     return MetricComparison(
         direction=direction, figure=figure, a=_mean(_all(a)), b=_mean(_all(b)), judgement=judgement, headline=headline
     )

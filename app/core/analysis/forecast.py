@@ -10,7 +10,7 @@ from __future__ import annotations
 from collections.abc import Sequence
 from math import log1p, sqrt
 
-from app.core.analysis.noise import scatter_at_most
+from app.core.analysis.noise import sd_upper_bound
 from app.core.analysis.stats import POWER, THRESHOLD_PERCENT, ConfidenceInterval, quantile
 from app.core.session.event_types import InterimAnalysis
 
@@ -32,7 +32,7 @@ def deciding(
     if n < FEWEST_FORETELLING or not interval.sd:
         return None
     off = quantile(CAUTION, n - 1) * interval.sd / sqrt(n)
-    sd = interval.sd * scatter_at_most(n - 1, CAUTION)
+    sd = interval.sd * sd_upper_bound(n - 1, CAUTION)
     seen, limit = abs(interval.mean), log1p(threshold / 100)
     for look in looks:
         if look.pairs > n and (

@@ -37,9 +37,9 @@ class RunNoise:
         return expm1(self.sd / sqrt(2)) * 100
 
     @property
-    def cautious(self) -> float:
+    def conservative_sd(self) -> float:
         """The same as `sd`, and not less than the truth with the probability `CAUTION`."""
-        return self.sd * scatter_at_most(self.dof)
+        return self.sd * sd_upper_bound(self.dof)
 
 
 def noise_of(groups: Iterable[Sequence[float]]) -> RunNoise | None:
@@ -62,16 +62,16 @@ def noise_of_pairs(interval: ConfidenceInterval) -> RunNoise | None:
 
 def sight(noise: RunNoise, pairs: int, *, level: float = LEVEL) -> float:
     """The smallest effect, in percent, that so many pairs show four times of five at least."""
-    return expm1(_needed(pairs, level) * noise.cautious) * 100
+    return expm1(_needed(pairs, level) * noise.conservative_sd) * 100
 
 
 def pairs_for(noise: RunNoise, percent: float, most: int, *, level: float = LEVEL) -> int | None:
     """The fewest pairs that show an effect of so many percent four times of five; None where `most` do not."""
     effect = log1p(percent / 100)
-    return next((n for n in range(FEWEST_PAIRS, most + 1) if _needed(n, level) * noise.cautious <= effect), None)
+    return next((n for n in range(FEWEST_PAIRS, most + 1) if _needed(n, level) * noise.conservative_sd <= effect), None)
 
 
-def scatter_at_most(dof: int, sure: float = CAUTION) -> float:
+def sd_upper_bound(dof: int, sure: float = CAUTION) -> float:
     """The true scatter as a multiple of that of a sample, at most, with the probability `sure`.
 
     The chi-squared distribution after Wilson and Hilferty.

@@ -45,7 +45,7 @@ def _kept(row: MetricComparison, judgement: VerdictResult) -> RecordedVerdict:
     return kept
 
 
-def shown_experiment(session: Session, experiment_id: str) -> Comparison | None:
+def stored_comparison(session: Session, experiment_id: str) -> Comparison | None:
     """What an experiment has shown: as it was judged when it ended, or by the pairs so far while it goes on.
 
     None before the first whole pair.

@@ -121,11 +121,11 @@ class WriteLimit:
 
 
 def caps_of(ready: RunPlan, inventory: Inventory) -> tuple[int | None, ...]:
-    """Of each target in turn the bytes after which a job is ended, see `cap_of`."""
-    return tuple(cap_of(ready, site, inventory) for site in ready.sites)
+    """Of each target in turn the bytes after which a job is ended, see `write_limit_of`."""
+    return tuple(write_limit_of(ready, site, inventory) for site in ready.sites)
 
 
-def cap_of(ready: RunPlan, site: ResolvedTarget, inventory: Inventory) -> int | None:
+def write_limit_of(ready: RunPlan, site: ResolvedTarget, inventory: Inventory) -> int | None:
     """Bytes to one target after which a job is ended; None where that was agreed to, or nothing wears.
 
     Whoever names a run time or a size means it; so does a plan of many runs, which tells all of it before. The default
@@ -188,7 +188,7 @@ class ThinCapacityMonitor:
 
 def room_look(host: Host, ready: RunPlan) -> Look | None:
     """The looks that a run needs; None of one that takes no such room."""
-    rooms = tuple(room for site in ready.sites for room in site.taking)
+    rooms = tuple(room for site in ready.sites for room in site.capacity_sources)
     return ThinCapacityMonitor(host, rooms) if rooms else None
 
 
@@ -206,7 +206,7 @@ class AllocatedRanges:
     async def note(self, ready: RunPlan, number: Callable[[ResolvedTarget], Awaitable[str]]) -> None:
         """After a run. `number`: MAJ:MIN of a target."""
         for site in ready.sites:
-            if not site.taking:
+            if not site.capacity_sources:
                 continue
             at = await number(site)
             before = {(room.layer, room.part): room for room in site.found_rooms}

@@ -9,7 +9,17 @@ from dataclasses import field, replace
 from app.core.benchmark.scratch_manager import OpenTarget
 from backends.change_steps import locks_of
 from backends.errors import NotFoundError
-from backends.guard import DeviceFacts, GuardResult, Intent, facts_of, judge, look_at, require, require_shown, secure
+from backends.guard import (
+    DeviceFacts,
+    GuardResult,
+    Intent,
+    facts_of,
+    judge,
+    look_at,
+    require,
+    require_confirmed_content,
+    secure,
+)
 from backends.helper_device import HelperDevice
 from backends.host import Host
 from backends.identity import Identity
@@ -160,7 +170,7 @@ class DeviceAccess:
         if not self._host.capabilities.harmed:
             _, verdict = await self._look(judgement.device, judgement.intent, judgement.area)
             require(verdict, typed)
-            require_shown(verdict, judgement.verdict.found)
+            require_confirmed_content(verdict, judgement.verdict.found)
             yield OpenTarget(path=judgement.device)
             return
         matches = judgement.verdict.found

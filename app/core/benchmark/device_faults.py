@@ -174,14 +174,14 @@ def lost_members(members: Sequence[MemberStats], roles: Mapping[str, str]) -> tu
     return tuple(member for member in members if member.role in _LOST and roles.get(member.device, "") != member.role)
 
 
-def lost_words(member: MemberStats) -> str:
+def lost_text(member: MemberStats) -> str:
     """What befell a lost member: `sdb failed during the run and is marked faulty`."""
     return f"{member.device} {_LOST[member.role]}"
 
 
 def _of_members(lost: Sequence[MemberStats], after: DeviceHealth) -> Iterator[str]:
     for member_stats in lost:
-        yield lost_words(member_stats)
+        yield lost_text(member_stats)
     if lost and after.missing and not after.broken:
         yield (
             f"{after.name} is degraded now ({after.missing} of {after.members} members missing): the figures are a"

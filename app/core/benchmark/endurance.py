@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Iterable, Sequence
 
-from app.core.benchmark.abort_conditions import cap_of, drives_below
+from app.core.benchmark.abort_conditions import drives_below, write_limit_of
 from app.core.benchmark.run_plan import ResolvedTarget, RunPlan
 from app.core.fio.render import most_bytes
 from app.core.session.event_types import RATED
@@ -40,10 +40,10 @@ def _words(
     fill = f"{size_words(filled)} in order, then " if filled else ""
     steady = 0 if ready.request.steady is None else ready.request.steady.cap_s
     seconds = times * (ready.job.ramp + ready.job.runtime + steady)
-    most = cap_of(ready, site, inventory)
+    most = write_limit_of(ready, site, inventory)
     called = inventory.lasting(site.device)
     if ready.job.runtime:
-        amount = amount_words(site.device, seconds, runs, None if most is None else times * most, called)
+        amount = amount_text(site.device, seconds, runs, None if most is None else times * most, called)
     else:
         moved = most_bytes(ready.job, site.target)
         amount = "an unknown amount" if moved is None else f"{size_words(times * moved)} at most"
@@ -51,7 +51,7 @@ def _words(
     return (f"{written}: {fill}{amount}", *endurance_words(inventory, site.disk or site.device))
 
 
-def amount_words(
+def amount_text(
     device: str, seconds: float, runs: Iterable[RunRecord], cap: int | None = None, called: str = ""
 ) -> str:
     """How much is written to a device in that time, as fast as it was written so far; `cap`: where it ends before.

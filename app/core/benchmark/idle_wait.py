@@ -23,7 +23,7 @@ _READS, _WRITES, _IN_FLIGHT = 0, 4, 8
 (Documentation/admin-guide/iostats.rst)."""
 
 
-def drawn_pause(random: Random, least: float, run_seconds: float) -> float:
+def random_pause(random: Random, least: float, run_seconds: float) -> float:
     """Seconds before a run that takes so long: `least` and a random part of a run more, also where that is 0."""
     return least + random.random() * LONGER * run_seconds
 

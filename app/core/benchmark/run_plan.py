@@ -12,7 +12,7 @@ from app.core.fio.render import FILL_BLOCK, NOT_STEADY, ONE_SECTION, SEVERAL_OF_
 from app.core.session.event_types import SteadyPlan
 from app.core.session.events import ExperimentMark
 from app.core.session.results import Advice
-from backends.device_label import word_of
+from backends.device_label import confirm_token
 from backends.errors import InvalidValueError, RefusedError
 from backends.guard import require
 from backends.sizes import size_words
@@ -100,7 +100,7 @@ class ResolvedTarget:
     """What is written to at most."""
 
     @property
-    def taking(self) -> tuple[ThinCapacity, ...]:
+    def capacity_sources(self) -> tuple[ThinCapacity, ...]:
         """What writing to it takes room from; nothing of what is only read."""
         return taken(self.found_rooms, self.area)
 
@@ -259,7 +259,7 @@ class RunPlan:
     @property
     def confirm_text(self) -> str | None:
         """All those words as they have to be typed, None if nothing has to be."""
-        return word_of(self.plates) or None
+        return confirm_token(self.plates) or None
 
     def word_for(self, site: ResolvedTarget, typed: str | None) -> str | None:
         """What was typed for one of the targets: its own word where the words of all of them were."""
@@ -357,7 +357,7 @@ def suits_several(request: BenchmarkRequest) -> None:
         raise InvalidValueError("Targets are written in full one at a time", hint=_ALONE)
 
 
-def require_apart(names: Sequence[str], kin: Sequence[frozenset[str]]) -> None:
+def require_distinct_targets(names: Sequence[str], kin: Sequence[frozenset[str]]) -> None:
     """Raises RefusedError where two targets have a disk, a file or a file system in common.
 
     `kin`: of each target all that its data lie on.

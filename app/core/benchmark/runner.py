@@ -23,7 +23,7 @@ from app.core.benchmark.run_plan import (
     NamedTarget,
     ResolvedTarget,
     RunPlan,
-    require_apart,
+    require_distinct_targets,
     suits_several,
 )
 from app.core.benchmark.run_start import make_folder, run_started
@@ -197,7 +197,7 @@ class BenchmarkRunner:
         for number, (at, site) in zip(numbers, enumerate(sites), strict=True):
             if site.scratch is not None:
                 kin[at] |= {str(site.scratch.path), f"the file system {number}"}
-        require_apart([site.name for site in sites], kin)
+        require_distinct_targets([site.name for site in sites], kin)
 
     async def _locks_of(self, sites: Sequence[ResolvedTarget]) -> tuple[str, ...]:
         """Of all of them, in the order in which everybody takes them; a file on no disk has one of its own."""
@@ -450,7 +450,7 @@ class BenchmarkRunner:
 def _require_room_for_all(sites: Sequence[ResolvedTarget]) -> None:
     """Raises RefusedError where each of them fits into what they take room from, and all together do not."""
     together = ", ".join(site.name for site in sites)
-    rooms = [room.asked(site.area) for site in sites for room in site.taking]
+    rooms = [room.asked(site.area) for site in sites for room in site.capacity_sources]
     if reasons := refusals(f"{together} together", rooms, WHOLE):
         raise RefusedError(" ".join(reasons), hint="Measure them one after another, or with a smaller --size.")
 

@@ -13,7 +13,7 @@ from app.core.benchmark.scratch import DEFAULT_SIZE, NAME, ScratchPlan, device_n
 from app.core.benchmark.scratch_descriptor import ScratchFile, leftover_in_use, remove_scratch
 from backends.errors import InvalidValueError, RefusedError
 from backends.helper_device import HelperClaim
-from backends.host import Host, to_the_end
+from backends.host import Host, shield_to_completion
 from backends.text import clean
 from backends.topology.mounts import file_mount, parse_mountinfo
 from backends.values import dataclass
@@ -88,7 +88,7 @@ class LocalScratchManager:
         try:
             yield held
         finally:
-            await to_the_end(asyncio.ensure_future(file.close(keep=held.keep)))
+            await shield_to_completion(asyncio.ensure_future(file.close(keep=held.keep)))
 
     async def remove(self, plan: ScratchPlan) -> None:
         """See `remove_scratch`."""

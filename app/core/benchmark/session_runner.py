@@ -122,7 +122,7 @@ class SessionBenchmarks:
         """Why nothing can be measured on this host, with what to do; None where it can. Nothing is tried."""
         return await self._measurer(self._record.folder or Path()).why_not()
 
-    async def foresee(self, request: BenchmarkRequest) -> tuple[Advice, ...]:
+    async def preview_advice(self, request: BenchmarkRequest) -> tuple[Advice, ...]:
         """What could be said of it before it is even prepared; nothing where it cannot be measured."""
         from app.core.benchmark.conditions.facts import together
 

@@ -15,7 +15,7 @@ from app.core.benchmark.run_plan import RunPlan
 from app.core.session.results import RunResult, RunStatus
 from backends.errors import RaidbenchError
 from backends.guard import Intent, use_clause
-from backends.helper_device import lent_facts
+from backends.helper_device import helper_device_facts
 from backends.host import Host
 from backends.system.local.mapper import read_tables
 from backends.system.local.uninterruptible import apart
@@ -265,7 +265,7 @@ class FootingWatch:
                 continue
             name, shown = kernel_name(device.device), device.device
             if self._host.root_side is not None:
-                facts = await lent_facts(self._host.root_side, device.device, writing=True)
+                facts = await helper_device_facts(self._host.root_side, device.device, writing=True)
                 uses, shown = facts.uses, facts.shown
             else:
                 picture = picture or await look(self._host, everywhere=True)

@@ -13,9 +13,9 @@ from itertools import count
 from pathlib import Path
 
 from app.core.changes.executor import ChangeExecutor
-from app.core.changes.pending_state import PendingValueState, lapsed, not_before_it_ends, standing_of
+from app.core.changes.pending_state import PendingValueState, pending_state_of, reverted_by_reboot, still_running_error
 from app.core.changes.pending_trials import Undecided, UndecidedTrials
-from app.core.changes.revert import plan_back
+from app.core.changes.revert import plan_revert
 from app.core.changes.side_effects import without_earlier
 from app.core.changes.trial import arm, check_seconds
 from app.core.session.event_types import MovedSetting
@@ -227,7 +227,7 @@ class SessionChanges:
             if record.on_trial and record.id not in undecided:
                 reading = (await self._hardware.read(record.change.target)).get(record.change.key)
                 now = None if reading is None else reading.now
-                back = standing_of(record, now) is PendingValueState.BEFORE
+                back = pending_state_of(record, now) is PendingValueState.BEFORE
                 all_back = all_back and back
                 self._record.emit(
                     ChangeEnded(
@@ -294,23 +294,23 @@ class SessionChanges:
         return await self._changer().bring_back(change, undoes=undoes, moved=moved)
 
     async def plan_undo(self, change_id: str) -> Change:
-        """What undoing a change will do by what was read since the last look. Raises as `plan_back`."""
+        """What undoing a change will do by what was read since the last look. Raises as `plan_revert`."""
         record = self._record.session.change(change_id)
         if record is None:
             raise NotFoundError(f"This session has no change {change_id}.", hint="`raidbench undo --list` lists them.")
-        with contextlib.suppress(RaidbenchError), self._hardware.machine.as_seen(STALE):
-            back = await self.plan_back(self._without_earlier(record).change)
+        with contextlib.suppress(RaidbenchError), self._hardware.machine.using_last_scan(STALE):
+            back = await self.plan_revert(self._without_earlier(record).change)
             if back.risk is not Risk.DESTROYS_DATA:
                 return back
-        return await self.plan_back(self._without_earlier(record).change)
+        return await self.plan_revert(self._without_earlier(record).change)
 
-    async def plan_back(self, change: Change) -> Change:
+    async def plan_revert(self, change: Change) -> Change:
         """What takes a change back as things are now. Raises RaidbenchError where nothing can."""
-        return self._hardware.with_above(await plan_back(self._hardware.machine.setter(change.target), change))
+        return self._hardware.with_dependents(await plan_revert(self._hardware.machine.setter(change.target), change))
 
     def undoable(self) -> tuple[ChangeRecord, ...]:
         """Changes in force, newest first; a reboot takes those back that it loses."""
-        return tuple(record for record in self._record.session.in_force if not lapsed(record.intent))
+        return tuple(record for record in self._record.session.in_force if not reverted_by_reboot(record.intent))
 
     def unresolved(self) -> tuple[UnresolvedChange, ...]:
         """Changes a crash left in the middle, newest first."""
@@ -320,9 +320,9 @@ class SessionChanges:
         """Changes of a raidbench that is gone whose program still sets them, newest first."""
         return self.journal.left_running()
 
-    def left_alone(self, change: Change) -> AbstractAsyncContextManager[None]:
-        """Inside, nobody sets what a change of the session sets. See `ChangeExecutor.left_alone`."""
-        return self._changer().left_alone(change)
+    def hold_change_lock(self, change: Change) -> AbstractAsyncContextManager[None]:
+        """Inside, nobody sets what a change of the session sets. See `ChangeExecutor.hold_change_lock`."""
+        return self._changer().hold_change_lock(change)
 
     async def remains(self, change: Change) -> str | None:
         """What to do first about a thing that a change, cut short, took apart; None where nothing is known."""
@@ -342,5 +342,5 @@ class SessionChanges:
         """
         for left in self.left_running():
             if (left.session, left.id) == (intent.session, intent.id):
-                raise not_before_it_ends(left)
+                raise still_running_error(left)
         self.journal.outcome(intent.id, Path(intent.session), "kept")

@@ -19,8 +19,8 @@ from collections.abc import (
 from dataclasses import replace
 from pathlib import Path
 
-from app.core.changes.pending_state import PendingValueState, not_before_it_ends, standing, standing_of, undecided
-from app.core.changes.revert import plan_back, require_reversible
+from app.core.changes.pending_state import PendingValueState, pending_state_of, standing, still_running_error, undecided
+from app.core.changes.revert import plan_revert, require_reversible
 from app.core.changes.side_effects import (
     NO_DEBTS,
     Debts,
@@ -38,7 +38,7 @@ from app.core.changes.verification import is_as_wanted, read_for, require_as_pla
 from app.core.session.event_types import MovedSetting
 from app.core.session.events import AnyEvent, ChangeEnded, ChangeIntended
 from app.core.session.journal import Journal, UnresolvedChange, boot_id
-from app.core.session.journals import enrol, trials_elsewhere
+from app.core.session.journals import register_journal, trials_elsewhere
 from app.core.session.json_codec import unstructure
 from app.core.session.locks import HeldLock, LockPlace, hold_lock
 from app.core.session.state import ChangeRecord
@@ -56,7 +56,7 @@ from backends.errors import (
     UnknownSettingError,
 )
 from backends.helper_interface import HelperClient
-from backends.host import ProcessTracking, custody, to_the_end
+from backends.host import ProcessTracking, custody, shield_to_completion
 from backends.model import Target
 from backends.protocol import InterruptedChangeReporter, InventoryBackend, Recreatable, SettingsBackend
 from backends.settings import Persistence, Risk
@@ -154,7 +154,7 @@ class ChangeExecutor:
                 if left is None:  # somebody living is at it
                     raise
                 if time.monotonic() >= end:
-                    raise not_before_it_ends(left) from None
+                    raise still_running_error(left) from None
             await asyncio.sleep(_LOOK_AGAIN)
 
     @contextlib.contextmanager
@@ -163,7 +163,7 @@ class ChangeExecutor:
             what = f"changing {change.key} of {change.target}"
             lock, *_ = [held.enter_context(hold_lock(self._locks, name, what)) for name in change.locks]
             if left := self._left_running(change):  # the lock alone does not tell: it may have closed what it inherited
-                raise not_before_it_ends(left)
+                raise still_running_error(left)
             yield lock
 
     def _left_running(self, change: Change) -> UnresolvedChange | None:
@@ -280,7 +280,7 @@ class ChangeExecutor:
         owes to other settings.
         """
         made = self._made(change, lock, undoes, until, left, old, as_read, debts)
-        return await to_the_end(asyncio.create_task(made, name="apply"))
+        return await shield_to_completion(asyncio.create_task(made, name="apply"))
 
     async def _made(
         self,
@@ -390,7 +390,7 @@ class ChangeExecutor:
         self._emit(intended)
         try:
             if intended.trial_until is not None and isinstance(self._locks, Path):
-                enrol(self._locks, self._journal)
+                register_journal(self._locks, self._journal)
             self._journal.intent(intended.id, self._folder, change, until=intended.trial_until)
             if intended.trial_until is not None:
                 await self._arm(intended.trial_until)
@@ -434,7 +434,7 @@ class ChangeExecutor:
             except StorageError:
                 if covering is None:
                     raise
-            lock.hand_on(pid, program)
+            lock.note_inherited_lock(pid, program)
 
         return ProcessTracking(lock=lock.descriptor, begins=begins)
 
@@ -508,7 +508,7 @@ class ChangeExecutor:
         except UnknownSettingError:  # the device is there
             raise
         except (NotFoundError, DeviceGoneError) as error:
-            return self._gone(record, await self.with_remains(change, error))
+            return self._gone(record, await self.with_recovery_hint(change, error))
 
     async def _undo(
         self,
@@ -521,7 +521,7 @@ class ChangeExecutor:
     ) -> ChangeEnded:
         change, back = record.change, way.back
         now = back.before if isinstance(back, Change) else await self._reads(change)
-        state = PendingValueState.OURS if now in led_to else standing_of(record, now)
+        state = PendingValueState.OURS if now in led_to else pending_state_of(record, now)
         if state is PendingValueState.BEFORE and not way.owes:
             if change.persistence is Persistence.LOST_AT_REBOOT and isinstance(back, Change):
                 require_its_device(change, back)  # any other may have been made anew since, by us
@@ -589,7 +589,7 @@ class ChangeExecutor:
         backend = self._backends.get(change.target.backend)
         if backend is None or not isinstance(backend, Recreatable) or not change.members:
             error = BlockedError(f"{change.target} is gone, and cannot be made again from here.")
-            raise await self.with_remains(change, error)
+            raise await self.with_recovery_hint(change, error)
         return await backend.plan_remake(change)
 
     @contextlib.asynccontextmanager
@@ -613,9 +613,9 @@ class ChangeExecutor:
                 owed = with_companions(change, debts.all)
                 back: Change | RaidbenchError
                 try:
-                    back = await plan_back(backend, change)  # what a log says is judged, whatever comes back of it
+                    back = await plan_revert(backend, change)  # what a log says is judged, whatever comes back of it
                     if owed != change:
-                        back = await plan_back(backend, owed)
+                        back = await plan_revert(backend, owed)
                 except (NotFoundError, DeviceGoneError):
                     raise
                 except RaidbenchError as error:
@@ -632,16 +632,16 @@ class ChangeExecutor:
         return change.after if reading is None else reading.now
 
     @contextlib.asynccontextmanager
-    async def left_alone(self, change: Change) -> AsyncIterator[None]:
+    async def hold_change_lock(self, change: Change) -> AsyncIterator[None]:
         """As `at_rest`, for a change of a log, which does not say under which lock it is made."""
         try:
-            known = await plan_back(self._backend(change.target), change)
+            known = await plan_revert(self._backend(change.target), change)
         except RaidbenchError:
             known = change
         async with self.at_rest(known):
             yield
 
-    async def with_remains(self, change: Change, error: RaidbenchError) -> RaidbenchError:
+    async def with_recovery_hint(self, change: Change, error: RaidbenchError) -> RaidbenchError:
         """The error about a thing that is not there, with what to do first where its parts still hold it."""
         backend = self._backends.get(change.target.backend)
         if backend is None or not isinstance(backend, InterruptedChangeReporter):
@@ -672,12 +672,12 @@ class ChangeExecutor:
         putting it back destroys data: nobody has named the device for that. StorageError: it is back, and cannot be
         recorded.
         """
-        result = await self.put_back(left)
+        result = await self.restore_settings(left)
         if result == "restored":
             self._journal.outcome(left.id, Path(left.session), "restored")
         return result
 
-    async def put_back(self, left: UnresolvedChange) -> str:
+    async def restore_settings(self, left: UnresolvedChange) -> str:
         """As `recover`; the journal is not told of it yet."""
         change = left.change
         if change.before is None:
@@ -686,7 +686,7 @@ class ChangeExecutor:
             async with self._backwards(change) as way:
                 return await self._put_back(left, way)
         except (NotFoundError, DeviceGoneError) as error:
-            raise await self.with_remains(change, error) from error
+            raise await self.with_recovery_hint(change, error) from error
 
     async def _put_back(self, left: UnresolvedChange, way: _WayBack) -> str:
         change, back = left.change, way.back

@@ -37,7 +37,7 @@ def standing(change: Change, now: str | None, *read_back: str | None) -> Pending
     return PendingValueState.OURS if now is not None and now in (*ours, NOT_UNDERSTOOD) else PendingValueState.FOREIGN
 
 
-def standing_of(record: ChangeRecord, now: str | None) -> PendingValueState:
+def pending_state_of(record: ChangeRecord, now: str | None) -> PendingValueState:
     """How the value `now` stands to a change of a session, by what was wanted and what was read back."""
     return standing(record.change, now, None if record.end is None else record.end.now)
 
@@ -53,7 +53,7 @@ def still_running(left: UnresolvedChange) -> str:
     )
 
 
-def not_before_it_ends(left: UnresolvedChange) -> HeldError:
+def still_running_error(left: UnresolvedChange) -> HeldError:
     """The error for whoever would read, set or judge what such a program may still change."""
     return HeldError(still_running(left), hint="Wait until it has ended, then do this again.")
 
@@ -66,7 +66,7 @@ def undecided(trial: UnresolvedChange) -> RefusedError:
     )
 
 
-def lapsed(intent: ChangeIntended) -> bool:
+def reverted_by_reboot(intent: ChangeIntended) -> bool:
     """Whether a reboot since has taken the change back."""
     lost = intent.change.persistence is Persistence.LOST_AT_REBOOT
     return lost and bool(intent.boot) and intent.boot != boot_id()

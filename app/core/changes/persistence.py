@@ -36,7 +36,7 @@ class SettingPersister:
 
         Raises BlockedError where different views have them.
         """
-        homes = tuple(dict.fromkeys(self._hardware.home_of(target, key) for key in values))
+        homes = tuple(dict.fromkeys(self._hardware.owner_of_setting(target, key) for key in values))
         if len(homes) > 1:
             raise BlockedError(
                 f"Settings of {' and '.join(map(str, homes))} are kept in different places.",

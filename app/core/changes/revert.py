@@ -20,7 +20,7 @@ def require_reversible(change: Change) -> str:
     return change.before
 
 
-async def plan_back(backend: SettingsBackend, change: Change) -> Change:
+async def plan_revert(backend: SettingsBackend, change: Change) -> Change:
     """Return the change that restores the old value of a recorded one; see `SettingsBackend.back`.
 
     Recorded steps decide nothing. A value that is not legal while another change of the same set stands gives way to

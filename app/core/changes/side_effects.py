@@ -12,7 +12,7 @@ from dataclasses import replace
 
 from app.core.session.event_types import MovedSetting
 from app.core.session.state import ChangeRecord
-from app.core.session.unit_labels import in_words
+from app.core.session.unit_labels import in_text
 from backends.change import Change, ValueBefore
 from backends.errors import DeviceGoneError, NotFoundError
 from backends.model import KERNEL, Scope, Target
@@ -135,9 +135,9 @@ class Debts:
             now = after.get((target, key))
             of = "" if target == change.target else f" of {target}"
             end = (
-                "was left alone" if now == value else f"could not be kept: it is {in_words(key, now or 'not readable')}"
+                "was left alone" if now == value else f"could not be kept: it is {in_text(key, now or 'not readable')}"
             )
-            lines.append(f"{key}{of} is {in_words(key, value)}, which was set since, and {end}")
+            lines.append(f"{key}{of} is {in_text(key, value)}, which was set since, and {end}")
         return "; ".join(lines)
 
 

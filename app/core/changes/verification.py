@@ -6,7 +6,7 @@ import time
 
 from app.core.session.events import ChangeEnded
 from backends.change import Change
-from backends.change_steps import require_same
+from backends.change_steps import require_same_device
 from backends.errors import BlockedError, DeviceGoneError, RaidbenchError, RefusedError
 from backends.protocol import SettingsBackend, SingleSettingReader
 from backends.settings import Effect, Reading
@@ -71,4 +71,4 @@ def require_its_device(change: Change, back: Change) -> None:
     that. Raises DeviceGoneError.
     """
     if back.effect is not Effect.RECREATED and back.identity is not None and change.identity is not None:
-        require_same(change, back.identity)
+        require_same_device(change, back.identity)

@@ -15,7 +15,7 @@ from itertools import chain
 from pathlib import Path
 
 from app.core.changes.executor import ChangeExecutor
-from app.core.changes.revert import plan_back
+from app.core.changes.revert import plan_revert
 from app.core.changes.trial import LONGEST_WAIT
 from app.core.https_hosts import opened
 from app.core.session.journal import Journal, UnresolvedChange, boot_clock
@@ -134,7 +134,7 @@ async def _take_back(changer: ChangeExecutor, trial: UnresolvedChange, trials: _
     result = trials.result_of(trial)
     if result is None:
         try:
-            result = await changer.put_back(trial)  # somebody else's value is never touched: `conflict`
+            result = await changer.restore_settings(trial)  # somebody else's value is never touched: `conflict`
         except RaidbenchError:
             return "failed"  # held, refused, away: as long as there is time it may come back
     return result if trials.ended(trial, result) else "failed"
@@ -186,7 +186,7 @@ async def rehearse(
     if until is not None and not trials:
         raise RefusedError(f"The watchdog finds nothing on trial in {journal.file}.")
     for trial in trials:
-        await plan_back(machine.setter(trial.change.target), trial.change)
+        await plan_revert(machine.setter(trial.change.target), trial.change)
     with contextlib.suppress(RaidbenchError):  # what only starting a program and writing a file import
         await host.run(Command(argv=(host.which(("true",)) or "",), mutates=True))
         await host.write(os.devnull, "")

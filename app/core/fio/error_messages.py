@@ -220,6 +220,6 @@ def died_of(signal: int) -> Diagnosis:
     return Diagnosis(f"fio was ended {how}", hint)
 
 
-def first_words(lines: Iterable[str]) -> str:
+def first_text(lines: Iterable[str]) -> str:
     """The first thing fio said, for a failure nothing here knows."""
     return next((clean(line, 200) for line in lines if line.strip()), "")

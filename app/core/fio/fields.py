@@ -66,7 +66,7 @@ class JobField:
                 return self.format(value)
 
 
-def field_words(key: str, text: str) -> str:
+def field_text(key: str, text: str) -> str:
     """`queue depth 8`, `read share 70 %`: a field of a job and its value, as they stand within a line."""
     return f"{within(_field(key).label)} {in_unit(text, unit_of(key))}"
 

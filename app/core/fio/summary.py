@@ -10,7 +10,7 @@ from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import replace
 
 from app.core.fio.document import Counters, FioDocument, merge_counters
-from app.core.fio.error_messages import Diagnosis, diagnose, died_of, first_words, signal_from_outside
+from app.core.fio.error_messages import Diagnosis, diagnose, died_of, first_text, signal_from_outside
 from app.core.fio.job import Job, JobTarget
 from app.core.fio.render import amount_of, section_names, start_of, usable_size
 from app.core.fio.sampler import counters_since
@@ -302,7 +302,7 @@ def _without_document(outcome: FioResult, lines: Sequence[str]) -> tuple[RunStat
         return RunStatus.FAILED, known
     if outcome.returncode < 0:
         return RunStatus.FAILED, died_of(-outcome.returncode)
-    text = first_words(lines)
+    text = first_text(lines)
     said = f": {text}" if text else " and without a word"
     return RunStatus.FAILED, Diagnosis(f"fio ended without a result (exit status {outcome.returncode}){said}")
 
@@ -366,7 +366,7 @@ def _broken_off(outcome: FioResult, document: FioDocument, lines: Sequence[str])
         return None
     if outcome.returncode < 0:
         return RunStatus.FAILED, died_of(-outcome.returncode)
-    text = first_words(lines)
+    text = first_text(lines)
     said = f": {text}" if text else ""
     return RunStatus.FAILED, Diagnosis(f"fio ended with exit status {outcome.returncode}{said}")
 
@@ -437,7 +437,7 @@ def _nothing_done(document: FioDocument, interrupted: bool, lines: Sequence[str]
         return None
     if interrupted:
         return RunStatus.STOPPED, Diagnosis("Stopped before the first I/O")
-    text = first_words(lines)
+    text = first_text(lines)
     said = f": {text}" if text else ""
     return RunStatus.FAILED, Diagnosis(
         f"fio did no I/O at all{said}",

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from app.core.presentation.device import is_lost, protection_words, state_of
+from app.core.presentation.device import protection_missing, protection_text, state_of
 from app.core.presentation.device_tree import TROUBLE, grade, place_of, role_of
 from backends.model import Inventory, State, Target
 from backends.values import dataclass
@@ -60,11 +60,11 @@ def troubles(inventory: Inventory) -> tuple[AttentionItem, ...]:
             grade(State.REBUILDING),
             (),
             AttentionItem(
-                str(controller.target), f"{protection_words(controller.protection)}, no power keeps its cache"
+                str(controller.target), f"{protection_text(controller.protection)}, no power keeps its cache"
             ),
         )
         for controller in inventory.controllers
-        if is_lost(controller.protection)
+        if protection_missing(controller.protection)
     ]
     fields = {trouble.key: trouble for _, _, trouble in sorted(matches, key=lambda one: one[:2])}
     for problem in inventory.problems:

@@ -26,7 +26,7 @@ def cache_cells(cache: CacheStats) -> tuple[str, ...]:
     )
 
 
-def cache_words(cache: CacheStats, *, brief: bool = False) -> str:
+def cache_text(cache: CacheStats, *, brief: bool = False) -> str:
     """`97 % of reads, 80 % of writes, 3 % of it dirty`; why that is not known, where it is not, unless `brief`."""
     reads, writes, dirty = cache.share_of_reads, cache.share_of_writes, cache.dirty
     lines = [f"{units.fraction(reads)} of reads"] if reads is not None else []
@@ -38,13 +38,13 @@ def cache_words(cache: CacheStats, *, brief: bool = False) -> str:
 
 def cache_line(caches: Sequence[CacheStats], *, brief: bool = False) -> str:
     """All of them in one line: `Cache: vg0/mail 97 % of reads, 80 % of writes`; "" where there is none."""
-    text = "; ".join(f"{cache.device} {cache_words(cache, brief=brief)}" for cache in caches)
+    text = "; ".join(f"{cache.device} {cache_text(cache, brief=brief)}" for cache in caches)
     return f"Cache: {text}" if text else ""
 
 
 def cache_facts(caches: Sequence[CacheStats]) -> tuple[Facts, ...]:
     """The same as a group of facts; none where there is no cache."""
-    lines = tuple(FactLine(cache.device, cache_words(cache)) for cache in caches)
+    lines = tuple(FactLine(cache.device, cache_text(cache)) for cache in caches)
     return (Facts(heading="Cache", facts=lines),) if lines else ()
 
 

@@ -6,10 +6,10 @@ from collections.abc import Callable, Iterable, Mapping, Sequence
 from dataclasses import replace
 from typing import TYPE_CHECKING
 
-from app.core.presentation.risk_text import effect_words, kept_words, outcome_cell, risk_cell
+from app.core.presentation.risk_text import effect_words, kept_text, outcome_cell, risk_cell
 from app.core.presentation.setting import NOT_REPORTED
 from app.core.presentation.table import Cell, Column, FactLine, Facts, Row, Table
-from app.core.session.unit_labels import in_unit, in_words, within
+from app.core.session.unit_labels import in_text, in_unit, within
 from backends.settings import UNCONFIRMED, Risk, is_understood
 from widgets.text_utils import units
 
@@ -81,7 +81,7 @@ def planned(changes: Sequence[Change]) -> Table:
                     before(change),
                     after(change),
                     effect_words(change.effect, change.target.scope),
-                    kept_words(change.persistence),
+                    kept_text(change.persistence),
                     risk_cell(change.risk),
                 )
             )
@@ -137,10 +137,10 @@ def above(changes: Iterable[Change]) -> tuple[str, ...]:
         if change.above and str(change.target) not in fields.setdefault(change.above, []):
             fields[change.above].append(str(change.target))
     alone = len(fields) == 1
-    return tuple(f"Above {'it' if alone else ', '.join(on)}: {above_words(parts)}." for parts, on in fields.items())
+    return tuple(f"Above {'it' if alone else ', '.join(on)}: {above_text(parts)}." for parts, on in fields.items())
 
 
-def above_words(parts: Sequence[str]) -> str:
+def above_text(parts: Sequence[str]) -> str:
     """`vg0/db, vg0/mail, mounted on /srv`; of many the first and how many more."""
     more = f" and {len(parts) - _ABOVE} more" if len(parts) > _ABOVE else ""
     return ", ".join(parts[:_ABOVE]) + more
@@ -205,8 +205,8 @@ def facts(record: ChangeRecord) -> Facts:
         ]
     risk = risk_cell(change.risk)
     fact_lines += [FactLine("Risk", risk.text, risk.tone)] if change.risk is not Risk.NONE else []
-    fact_lines += [FactLine("Above it", above_words(change.above))] if change.above else []
-    fact_lines.append(FactLine("Stays", kept_words(change.persistence)))
+    fact_lines += [FactLine("Above it", above_text(change.above))] if change.above else []
+    fact_lines.append(FactLine("Stays", kept_text(change.persistence)))
     fact_lines += [FactLine("Takes back", intent.undoes)] if intent.undoes else []
     if record.undone_by:
         fact_lines.append(FactLine("Taken back by", "itself" if record.undone_by == record.id else record.undone_by))
@@ -226,7 +226,7 @@ def outcome(change: Change, ended: ChangeEnded, *, on_trial: bool = False) -> Ce
             return cell
 
 
-def ended_words(change: Change, ended: ChangeEnded) -> str:
+def ended_text(change: Change, ended: ChangeEnded) -> str:
     """What was read back, with the tool's or the program's word where it is not as wanted."""
     now = value(change, ended.now)
     return f"{now}  ({ended.message})" if ended.message else now
@@ -238,7 +238,7 @@ def moved_words(ended: ChangeEnded, cause: str = "") -> tuple[str, ...]:
 
 
 def _moved(setting: MovedSetting, cause: str) -> str:
-    values = (NOT_REPORTED if text is None else in_words(setting.key, text) for text in (setting.before, setting.now))
+    values = (NOT_REPORTED if text is None else in_text(setting.key, text) for text in (setting.before, setting.now))
     move = f"{setting.key} of {setting.target} also changed: {' -> '.join(values)}"
     if setting.restored:
         return f"{move} (restored)"
@@ -249,7 +249,7 @@ def _moved(setting: MovedSetting, cause: str) -> str:
 
 def kept(change: Change, ended: ChangeEnded) -> str:
     """Which setting stays from now on, and its value where that is not the one that was tried."""
-    return f"{change.label} reads {ended_words(change, ended)}" if ended.message else change.label
+    return f"{change.label} reads {ended_text(change, ended)}" if ended.message else change.label
 
 
 def trial_over(all_back: bool) -> str:
@@ -260,5 +260,5 @@ def trial_over(all_back: bool) -> str:
 def standing(record: ChangeRecord) -> str:
     """What still stands of a change, in a sentence."""
     change = record.change
-    was = f"{stands(record)} (was {before(change)}), {kept_words(change.persistence)}"
+    was = f"{stands(record)} (was {before(change)}), {kept_text(change.persistence)}"
     return f"{record.id}: {what(change)} is {was}."

@@ -14,9 +14,9 @@ from app.core.presentation.noise_text import null_words
 from app.core.presentation.percent import covers_text
 from app.core.presentation.run import figure_text
 from app.core.presentation.table import Align, Cell, Column, Row, Table, Tone
-from app.core.presentation.verdict_text import further_words, judgement_word
+from app.core.presentation.verdict_text import further_text, judgement_word
 from app.core.session.state import ExperimentRecord, Session
-from app.core.session.unit_labels import in_words
+from app.core.session.unit_labels import in_text
 from backends.values import dataclass
 from widgets.text_utils import units
 from widgets.text_utils.symbols import LESS, MORE, SAME
@@ -52,7 +52,7 @@ def verdict_tone(judgement: VerdictResult | None) -> Tone:
 def ab_headings(record: ExperimentRecord) -> tuple[str, str]:
     """Headings of both letters with their values: `A 128 KiB`, `B 4096 KiB`."""
     start = record.start
-    return f"A {in_words(start.key, start.a)}", f"B {in_words(start.key, start.b)}"
+    return f"A {in_text(start.key, start.a)}", f"B {in_text(start.key, start.b)}"
 
 
 def comparison_table(comparison: Comparison, a: str = "A", b: str = "B") -> Table:
@@ -82,7 +82,7 @@ def _compared(row: MetricComparison, judged: bool, level: float) -> Row:
     judgement, tone = row.judgement, verdict_tone(row.judgement)
     own = level if judgement is None or judgement.interval is None else judgement.interval.level
     difference = f"{row_difference(row)}{f' ({covers_text(own)})' if own != level else ''}"
-    text = further_words(judgement) if judgement is not None and (judged or judgement.decided) else ""
+    text = further_text(judgement) if judgement is not None and (judged or judgement.decided) else ""
     return Row(
         key=row_name(row),
         cells=(
@@ -144,7 +144,7 @@ def experiment_ending(record: ExperimentRecord) -> Iterator[str]:
     if end.reason:
         yield f"{record.id} {end.status}: {end.reason.rstrip('.')}."
     if not record.start.null:
-        value = in_words(record.start.key, record.start.a)
+        value = in_text(record.start.key, record.start.a)
         again = f"is {value} again" if end.restored else f"IS NOT {value} AGAIN"
         yield f"{record.start.label} {again}."
     for key, what in end.moved.items():
@@ -166,7 +166,7 @@ class AbProgress:
     """Seconds still to come at most, of an experiment that is decided late; None before its first run."""
 
     @property
-    def left_words(self) -> str:
+    def left_text(self) -> str:
         """`6 min left at most`; "" where it is not known."""
         return "" if self.left is None else f"{units.duration(round(self.left))} left at most"
 

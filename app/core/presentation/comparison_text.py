@@ -26,17 +26,17 @@ from app.core.presentation.figures import figure_label, figure_name
 from app.core.presentation.labels import key_name, key_value, with_value
 from app.core.presentation.percent import covers_text, difference_text, interval_text, percent_text, too_noisy
 from app.core.presentation.verdict_text import (
-    far_words,
+    far_text,
     judgement_word,
-    reason_words,
-    slow_words,
+    reason_text,
+    slow_text,
     verdict_word,
-    weakened_words,
+    weakened_text,
 )
 from app.core.session.events import ExperimentEnded, ExperimentStarted
 from app.core.session.results import RunStatus
 from app.core.session.state import RunRecord, Session
-from app.core.session.unit_labels import in_words, within
+from app.core.session.unit_labels import in_text, within
 from widgets.text_utils import units
 
 SINGLE_RUNS = (
@@ -102,7 +102,7 @@ def counted(sides: ComparisonSides) -> str:
 def letters(start: ExperimentStarted) -> tuple[str, str]:
     """What the letters of an experiment are called: `read-ahead 128 KiB`, `read-ahead 4096 KiB`."""
     label = within(start.label)
-    return with_value(label, in_words(start.key, start.a)), with_value(label, in_words(start.key, start.b))
+    return with_value(label, in_text(start.key, start.a)), with_value(label, in_text(start.key, start.b))
 
 
 def called(comparison: Comparison) -> tuple[str, str]:
@@ -130,7 +130,7 @@ def _shortly(comparison: Comparison) -> tuple[str, str]:
     a, b = called(comparison)
     start, differing = comparison.experiment, (*comparison.settings, *comparison.job)
     if start is not None and not start.null:
-        values = in_words(start.key, start.a), in_words(start.key, start.b)
+        values = in_text(start.key, start.a), in_text(start.key, start.b)
     elif len(differing) == 1:
         ((key, name, other),) = differing
         if not name or not other:
@@ -157,8 +157,8 @@ def _shown(comparison: Comparison) -> Iterator[str]:
         if comparison.between is not None:
             yield between_words(comparison.between)
         yield from _tail(comparison, about)
-        yield from map(disturbance_words, comparison.disturbances)
-    if caveats := weakened_words(comparison.weakened):
+        yield from map(disturbance_text, comparison.disturbances)
+    if caveats := weakened_text(comparison.weakened):
         yield f"Caveats: {caveats}."
 
 
@@ -189,7 +189,7 @@ def _headline(comparison: Comparison, row: MetricComparison) -> str:
         return f"{b} repeats {a}: {name} {row_difference(row)}{why}."
     if judgement.reason is Reason.NO_IO and judgement.interval is None:
         a, b = called(comparison)[0], _shortly(comparison)[1]
-        return f"Not decided between {a} and {b}: {reason_words(judgement)}."
+        return f"Not decided between {a} and {b}: {reason_text(judgement)}."
     said = "; ".join(filter(None, (_verdict(comparison, row, judgement), *_behind(judgement, comparison))))
     return f"{said}."
 
@@ -228,7 +228,7 @@ def _one_setting(comparison: Comparison) -> bool:
 def _reason(judgement: VerdictResult, sides: ComparisonSides) -> str:
     """Of two single runs it is said that they are."""
     alone = judgement.reason is Reason.NO_REPEATS and len(sides.a) == len(sides.b) == 1
-    return "" if alone else reason_words(judgement)
+    return "" if alone else reason_text(judgement)
 
 
 def _what(row: MetricComparison, judgement: VerdictResult, sides: ComparisonSides) -> str:
@@ -248,11 +248,11 @@ def _latency(row: MetricComparison) -> str:
 def _behind(judgement: VerdictResult, comparison: Comparison) -> Iterator[str]:
     sides = comparison.sides
     if judgement.slow is not None:
-        yield slow_words(judgement.slow, _where(comparison))
+        yield slow_text(judgement.slow, _where(comparison))
     if sides.threshold != THRESHOLD_PERCENT and judgement.verdict is not Verdict.NO_DIFFERENCE:
         yield f"within +-{sides.threshold:g} % is no difference here"
     if judgement.far is not None:
-        yield far_words(judgement.far)
+        yield far_text(judgement.far)
 
 
 def _stopped(comparison: Comparison) -> str:
@@ -292,7 +292,7 @@ def _blame(drawn: bool) -> str:
     return ": so few runs do not show what causes it" if drawn else ": only an order that is drawn shows what causes it"
 
 
-def ended_words(event: ExperimentEnded) -> str:
+def ended_text(event: ExperimentEnded) -> str:
     """What an experiment had shown when it ended: `slower, read IOPS -17.9 % [-19.7, -16.1]`; "" without a pair."""
     first = next((verdict for verdict in event.verdicts if verdict.headline), None)
     if event.sentence or first is None:
@@ -356,7 +356,7 @@ def between_words(seen: MeanInterval) -> str:
     return f"In {units.plural(seen.n, 'other session')} the same scattered by {percent:.1f} % from one to the next."
 
 
-def disturbance_words(pattern: DriftPattern) -> str:
+def disturbance_text(pattern: DriftPattern) -> str:
     """What the runs did by themselves."""
     match pattern.pattern:
         case RunPattern.ORDER:
@@ -397,7 +397,7 @@ def _caveats(comparison: Comparison) -> Iterator[str]:
     if order := _order(sides):
         yield order
     if comparison.rule is not None:
-        yield rule_words(comparison.rule)
+        yield rule_text(comparison.rule)
     if sides.alike:
         return
     if len(sides.a) == len(sides.b) == 1 and not sides.interleaved:
@@ -406,7 +406,7 @@ def _caveats(comparison: Comparison) -> Iterator[str]:
         yield COMES_AND_GOES if sides.after else NOT_INTERLEAVED
 
 
-def rule_words(rule: int) -> str:
+def rule_text(rule: int) -> str:
     """By which rule a recorded verdict was made, and how it is judged anew."""
     if rule == RULE:
         return f"Judged by rule {rule} when it ended."

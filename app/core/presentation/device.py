@@ -56,7 +56,7 @@ def counts(inventory: Inventory) -> tuple[str, ...]:
     return tuple(units.plural(count, word) for count, word in matches if count)
 
 
-def kind_words(device: Thing) -> str:
+def kind_text(device: Thing) -> str:
     """What kind of thing it is: `controller`, `raid5`, `sata ssd`."""
     match device:
         case Controller():
@@ -68,19 +68,19 @@ def kind_words(device: Thing) -> str:
             return " ".join(dict.fromkeys(filter(None, (device.interface, media)))) or device.media.value
 
 
-def paths_words(device: Array | Drive) -> str:
+def paths_text(device: Array | Drive) -> str:
     """The paths to a disk that the kernel has more than once, `2 paths: sdk, sdl`; "" where there is one."""
     paths = device.paths if isinstance(device, Drive) else ()
     names = ", ".join(path.removeprefix("/dev/") for path in paths)
     return f"{units.plural(len(paths), 'path')}: {names}" if paths else ""
 
 
-def node_words(device: Array | Drive) -> str:
+def node_text(device: Array | Drive) -> str:
     """Its node below /dev, by a path that stays where the kernel numbers nodes at every boot: `sdb`, `vg0/db`."""
     return ((device.link if isinstance(device, Array) else None) or device.device or "").removeprefix("/dev/")
 
 
-def capacity_words(device: Thing) -> str:
+def capacity_text(device: Thing) -> str:
     """How much it holds; "" of a controller."""
     return "" if isinstance(device, Controller) else sizes.size_words(device.size_bytes)
 
@@ -122,7 +122,7 @@ _GUARDS = {"bbu": "battery", "cachevault": "CacheVault"}
 _LOST = ("failed", "missing")
 
 
-def protection_words(protection: Protection | None) -> str:
+def protection_text(protection: Protection | None) -> str:
     """What keeps its cache alive without power, and how that is; "" if nobody says."""
     if protection is None:
         return ""
@@ -134,11 +134,11 @@ def protection_words(protection: Protection | None) -> str:
 
 def protection_cell(protection: Protection | None) -> Cell:
     """The same with a sign where it is lost."""
-    text = protection_words(protection)
-    return Cell(text, Tone.BAD, StatusSymbol.ATTENTION) if is_lost(protection) else Cell(text)
+    text = protection_text(protection)
+    return Cell(text, Tone.BAD, StatusSymbol.ATTENTION) if protection_missing(protection) else Cell(text)
 
 
-def is_lost(protection: Protection | None) -> bool:
+def protection_missing(protection: Protection | None) -> bool:
     """Whether a card's battery is there no more; one that never had any is well."""
     return protection is not None and protection.kind != "none" and protection.state in _LOST
 
@@ -247,10 +247,10 @@ def _of_drive(drive: Drive) -> Iterator[tuple[str, str | None]]:
     yield "WWN", drive.wwn
     yield "Firmware", drive.firmware
     yield "Device", drive.device
-    yield "Paths", paths_words(drive).partition(": ")[2]
+    yield "Paths", paths_text(drive).partition(": ")[2]
     yield "Size", _size(drive.size_bytes)
     yield "Sectors", ", ".join(f"{sizes.size_words(size)} {word}" for size, word in sectors if size)
-    yield "Media", kind_words(drive)
+    yield "Media", kind_text(drive)
     yield "State", "" if drive.state is State.UNKNOWN else drive.state.value
     yield "Scheduler", drive.scheduler
     yield "Backing file", drive.backing
@@ -320,7 +320,7 @@ def _of_array(array: Array) -> Iterator[tuple[str, str | None]]:
 def _full_stripe(strip: int | None, drives: int | None) -> str:
     """`192 KiB (3 x 64 KiB)`."""
     whole = raid.full_stripe(strip, drives)
-    return f"{sizes.exact_words(whole)} ({drives} x {sizes.exact_words(strip)})" if strip and whole else ""
+    return f"{sizes.exact_text(whole)} ({drives} x {sizes.exact_text(strip)})" if strip and whole else ""
 
 
 def _of_controller(controller: Controller) -> Iterator[tuple[str, str | None]]:
@@ -330,7 +330,7 @@ def _of_controller(controller: Controller) -> Iterator[tuple[str, str | None]]:
     yield "Driver", controller.driver
     yield "PCI address", controller.pci
     yield "Cache", _size(controller.cache_bytes)
-    yield "Protection", protection_words(controller.protection)
+    yield "Protection", protection_text(controller.protection)
     yield from ((feature.name, feature.state) for feature in controller.features)
 
 
@@ -424,7 +424,7 @@ def _short(key: str, value: str) -> str:
 
 def _one(key: str, value: str) -> str:
     if key in _SIZES and value.isdigit():
-        return sizes.brief_words(int(value))
+        return sizes.brief_text(int(value))
     return _CACHE.get(value, value)
 
 
@@ -439,4 +439,4 @@ def target_words(inventory: Inventory, device: str | None, name: str) -> tuple[s
         return (name,)
     own = thing.name if isinstance(thing, Array) else None
     called = thing.called if isinstance(thing, Array) else None  # and so the node says nothing more
-    return tuple(filter(None, (own or name, kind_words(thing), "" if called else node)))
+    return tuple(filter(None, (own or name, kind_text(thing), "" if called else node)))

@@ -19,7 +19,7 @@ COLUMNS = (
 )
 
 
-def deeds(session: Session, inventory: Inventory, thing: Thing) -> Table:
+def device_events(session: Session, inventory: Inventory, thing: Thing) -> Table:
     """Changes and runs of a thing under any of its names."""
     device = None if isinstance(thing, Controller) else thing.device
     names = {str(thing.target)}

@@ -7,11 +7,11 @@ from collections.abc import Callable, Collection, Iterator, Mapping
 from typing import Any
 
 from app.core.presentation.device import (
-    capacity_words,
+    capacity_text,
     facts,
-    kind_words,
-    node_words,
-    paths_words,
+    kind_text,
+    node_text,
+    paths_text,
     protection_cell,
     state_cell,
     state_of,
@@ -117,7 +117,7 @@ def _told(inventory: Inventory, device: Thing, tuned: Mapping[Target, TuningCell
         for fact in group.facts
     )
     how = tuned.get(device.target, UNREAD)
-    row = (name_of(device), kind_words(device), how.write_cache.text, how.read_ahead.text, how.strip.text, how.others)
+    row = (name_of(device), kind_text(device), how.write_cache.text, how.read_ahead.text, how.strip.text, how.others)
     faults = (fault.value for view in views if isinstance(view, Drive) for fault in faults_of(view))
     return " ".join((*(str(view.target) for view in views), *row, *known, *faults)).lower()
 
@@ -132,7 +132,7 @@ ORDERS: Mapping[str, tuple[str, Callable[[Array | Drive], Any] | None]] = {
     "name": ("name", lambda device: name_of(device).lower()),
     "size": ("size, the largest first", lambda device: -(device.size_bytes or 0)),
     "state": ("state, the worst first", _urgency),
-    "kind": ("kind", lambda device: kind_words(device)),
+    "kind": ("kind", lambda device: kind_text(device)),
     "use": ("what is used first", lambda device: not device.uses),
 }
 """What the arrays and drives of one place may be sorted by: what it is called, and how."""
@@ -213,16 +213,16 @@ class _Listing:
             banner=tuple(_heading(device)) if isinstance(device, Controller) else (),
             cells=(
                 Cell(name_of(device), quiet),
-                capacity_words(device),
+                capacity_text(device),
                 state_cell(branch),
                 how.write_cache,
                 how.read_ahead,
                 how.strip if how.strip.text or not isinstance(device, Array) else Cell(_strip(device)),
-                Cell(kind_words(device), quiet),
-                "" if isinstance(device, Controller) else _device_words(device),
-                "" if isinstance(device, Controller) else use_words(device.uses),
+                Cell(kind_text(device), quiet),
+                "" if isinstance(device, Controller) else _device_text(device),
+                "" if isinstance(device, Controller) else use_text(device.uses),
                 how.others,
-                members_words(device, self._members.get(device.target, ()))
+                members_text(device, self._members.get(device.target, ()))
                 if isinstance(device, Array)
                 else _model(device),
                 key,
@@ -250,14 +250,14 @@ def _wants_a_look(branch: DeviceTreeNode) -> bool:
     return state_of(device, branch.role) in TROUBLE or worst_fault(device) is not None
 
 
-def members_words(array: Array, parts: Collection[Array | Drive]) -> str:
+def members_text(array: Array, parts: Collection[Array | Drive]) -> str:
     """What an array is made of, `3 x CTFDDAC256MAG-1G1, all online`, whatever else is made of the same disks.
 
     "" where its members are not known.
     """
     if not parts:
         return ""
-    models = Counter(name_of(part) if isinstance(part, Array) else _model(part) or kind_words(part) for part in parts)
+    models = Counter(name_of(part) if isinstance(part, Array) else _model(part) or kind_text(part) for part in parts)
     states = [state_cell(DeviceTreeNode(thing=part, role=role_of(part, array))) for part in parts]
     counts = Counter(cell.text for cell in states)
     made_of = ", ".join(f"{count} x {model}" for model, count in models.items())
@@ -306,14 +306,14 @@ def _model(device: Thing) -> str:
 
 
 def _strip(array: Array) -> str:
-    return sizes.brief_words(array.strip_bytes) if array.strip_bytes else ""
+    return sizes.brief_text(array.strip_bytes) if array.strip_bytes else ""
 
 
-def _device_words(device: Array | Drive) -> str:
-    return paths_words(device) or node_words(device)
+def _device_text(device: Array | Drive) -> str:
+    return paths_text(device) or node_text(device)
 
 
-def use_words(uses: tuple[Use, ...]) -> str:
+def use_text(uses: tuple[Use, ...]) -> str:
     """What uses it, as short as it may be: where it is mounted, and what else."""
     mounts = [use.detail.removeprefix("mounted on ") for use in uses if use.kind == "mount"]
     others = [use.detail for use in uses if use.kind != "mount" and not (use.kind == "root" and mounts)]

@@ -6,11 +6,11 @@ from enum import StrEnum
 from typing import assert_never
 
 from app.core.presentation.change import move, moved_words, value
-from app.core.presentation.comparison_text import ended_words
+from app.core.presentation.comparison_text import ended_text
 from app.core.presentation.risk_text import outcome_cell
 from app.core.presentation.run import RUN_TONES, both_directions, direction_line, parts_of, result_line
 from app.core.presentation.table import Tone
-from app.core.session.event_types import written_words
+from app.core.session.event_types import written_text
 from app.core.session.events import (
     BaselineMarked,
     ChangeEnded,
@@ -292,7 +292,7 @@ def _run_ended(event: RunEnded) -> _Words:
 
 def _precondition_ended(event: PreconditionEnded) -> _Words:
     body = [] if event.remembered else ["It will not be remembered: nothing tells the device from another one."]
-    return "run", f"{event.id} {event.target}: {written_words(event.written)}", body, Tone.ACCENT
+    return "run", f"{event.id} {event.target}: {written_text(event.written)}", body, Tone.ACCENT
 
 
 def _experiment_started(event: ExperimentStarted) -> _Words:
@@ -303,7 +303,7 @@ def _experiment_started(event: ExperimentStarted) -> _Words:
 
 def _experiment_ended(event: ExperimentEnded) -> _Words:
     """What it has shown, in its first sentence, and how it stands with the old value."""
-    text = ended_words(event)
+    text = ended_text(event)
     shown = text.partition(". ")[0].rstrip(".")
     cut = f"{event.status}: {event.reason.rstrip('.')}" if event.status is not RunStatus.OK else ""
     what = "; ".join(filter(None, (cut, shown))) or "all runs done"

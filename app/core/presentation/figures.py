@@ -37,7 +37,7 @@ def figure_name(figure: MetricKind, direction: str) -> str:
     return figure_label(figure) if direction == BOTH else f"{direction} {figure_label(figure)}"
 
 
-def shower(figure: MetricKind) -> Callable[[float | None], str]:
+def formatter_for(figure: MetricKind) -> Callable[[float | None], str]:
     """How its values are written: `85.4k`, `332`, `1.15 ms`."""
     if figure.is_latency:
         return units.latency
@@ -46,7 +46,7 @@ def shower(figure: MetricKind) -> Callable[[float | None], str]:
 
 def shown(figure: MetricKind, value: float | None) -> str:
     """One of its values: `1.15 ms`; a dash for none."""
-    return shower(figure)(value)
+    return formatter_for(figure)(value)
 
 
 def mean_text(seen: MeanInterval, show: Callable[[float | None], str]) -> str:

@@ -10,7 +10,7 @@ from app.core.analysis.sample_groups import silent
 from app.core.analysis.stats import THRESHOLD_PERCENT, MeanInterval
 from app.core.presentation.comparison import shown_lines
 from app.core.presentation.json_schema import Json, picked
-from app.core.presentation.verdict_text import far_words, reason_words, slow_words
+from app.core.presentation.verdict_text import far_text, reason_text, slow_text
 from app.core.session.event_types import InterimAnalysis
 from app.core.session.state import ExperimentRecord, Session
 
@@ -66,15 +66,15 @@ def figure(row: MetricComparison) -> Json:
         "figure": row.figure.key,
         **picked(row, "a", "b", "percent"),
         "verdict": None if judgement is None else judgement.verdict.value,
-        "reason": None if judgement is None else reason_words(judgement) or None,
+        "reason": None if judgement is None else reason_text(judgement) or None,
         "reason_code": None if judgement is None or judgement.reason is None else judgement.reason.value,
         "headline": row.headline,
         "same_as": row.same_as or None,
         "interval_percent": None if interval is None else [interval.percent_low, interval.percent_high],
         "level": None if interval is None else interval.level,
         "smallest_percent": None if interval is None else interval.smallest_percent,
-        "outlier": None if judgement is None or judgement.far is None else far_words(judgement.far),
-        "slow_runs": None if judgement is None or judgement.slow is None else slow_words(judgement.slow),
+        "outlier": None if judgement is None or judgement.far is None else far_text(judgement.far),
+        "slow_runs": None if judgement is None or judgement.slow is None else slow_text(judgement.slow),
         "sd_percent": None if interval is None else interval.sd * 100,
         "n": None if interval is None else interval.n,
         "p": None if interval is None else interval.p,

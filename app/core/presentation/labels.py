@@ -10,7 +10,7 @@ from typing import TypeVar
 
 from app.core.session.sweep_record import SweepRecord
 from app.core.session.sweep_steps import Design, PublishedFigure, SkippedCell, SweepCell
-from app.core.session.unit_labels import in_words, within
+from app.core.session.unit_labels import in_text, within
 from backends.model import KERNEL
 from backends.protocol import at_place
 from backends.registry import declared, find_vendors
@@ -81,7 +81,7 @@ def with_value(name: str, value: str) -> str:
 
 def key_value(key: str, value: str | None) -> str:
     """With its unit, `4096 KiB`; a dash for what was not recorded."""
-    return in_words(key.removeprefix(_IN_FORCE).partition(".")[0], value or "") or units.NOTHING
+    return in_text(key.removeprefix(_IN_FORCE).partition(".")[0], value or "") or units.NOTHING
 
 
 def field_name(key: str) -> str:
@@ -89,12 +89,12 @@ def field_name(key: str) -> str:
     return within(key_name(key))
 
 
-def setting_words(key: str, value: str | None) -> str:
+def setting_text(key: str, value: str | None) -> str:
     """`read-ahead none`, `queue depth 64`, as it stands within a line."""
     if value and key in _fields():
-        from app.core.fio.fields import field_words
+        from app.core.fio.fields import field_text
 
-        return field_words(key, value)
+        return field_text(key, value)
     return f"{field_name(key)} {key_value(key, value)}"
 
 
@@ -115,21 +115,21 @@ def workload(column: str) -> str:
 
 def _workload(part: str) -> str:
     key, equals, value = part.partition("=")
-    return setting_words(key, value) if equals and key in _fields() else part
+    return setting_text(key, value) if equals and key in _fields() else part
 
 
 def worded(record: SweepRecord) -> SweepRecord:
     """The same sweep, its set-ups and workloads named as people read them."""
-    return replace(record, design=worded_design(record.design), cells=tuple(map(worded_cell, record.cells)))
+    return replace(record, design=design_with_labels(record.design), cells=tuple(map(cell_with_labels, record.cells)))
 
 
-def worded_design(design: Design) -> Design:
+def design_with_labels(design: Design) -> Design:
     """The same of what a sweep will do."""
-    cells, skipped = tuple(map(worded_cell, design.cells)), tuple(map(worded_cell, design.skipped))
-    return replace(design, cells=cells, skipped=skipped, published=tuple(map(worded_cell, design.published)))
+    cells, skipped = tuple(map(cell_with_labels, design.cells)), tuple(map(cell_with_labels, design.skipped))
+    return replace(design, cells=cells, skipped=skipped, published=tuple(map(cell_with_labels, design.published)))
 
 
-def worded_cell(one: _Named) -> _Named:
+def cell_with_labels(one: _Named) -> _Named:
     """The same of a cell, or of what is left out."""
     return replace(one, row=set_up(one.row), column=workload(one.column))
 

@@ -15,12 +15,12 @@ _MOST = 50
 """Pairs of which there is nothing to be said beyond."""
 
 
-def apart_words(noise: RunNoise) -> str:
+def apart_text(noise: RunNoise) -> str:
     """Return how far runs of the same lie apart."""
     return f"Runs of the same lie {noise.percent:.1f} % apart here ({units.plural(noise.runs, 'run')})"
 
 
-def sizes_words(noise: RunNoise) -> str:
+def sizes_text(noise: RunNoise) -> str:
     """`5 % takes 7 pairs, 10 % takes 4, 20 % takes 3`."""
     return ", ".join(f"{size:g} % {_takes(pairs_for(noise, size, _MOST))}" for size in SIZES)
 
@@ -29,14 +29,14 @@ def _takes(pairs: int | None) -> str:
     return f"takes more than {_MOST} pairs" if pairs is None else f"takes {units.plural(pairs, 'pair')}"
 
 
-def cells_noise_words(noise: RunNoise, repeats: int, pairs: int) -> str:
+def cells_noise_text(noise: RunNoise, repeats: int, pairs: int) -> str:
     """Of a sweep: what its rounds cannot show, and what the pairs that confirm its winner can."""
     confirmed = (
         f"; {units.plural(pairs, 'pair')} that confirm show {sight(noise, pairs):.1f} %"
         if pairs >= FEWEST_PAIRS
         else ""
     )
-    return f"{apart_words(noise)}, {units.plural(repeats, 'run')} a cell{confirmed}; {sizes_words(noise)}"
+    return f"{apart_text(noise)}, {units.plural(repeats, 'run')} a cell{confirmed}; {sizes_text(noise)}"
 
 
 def null_words(comparison: Comparison) -> Iterator[str]:
@@ -49,7 +49,7 @@ def null_words(comparison: Comparison) -> Iterator[str]:
         return
     usual = STANDARD[-1]
     seen = sight(noise, usual.pairs, level=usual.level)
-    yield (f"{apart_words(noise)}: the usual {usual.pairs} pairs show {seen:.1f} % and more; {sizes_words(noise)}.")
+    yield (f"{apart_text(noise)}: the usual {usual.pairs} pairs show {seen:.1f} % and more; {sizes_text(noise)}.")
     if interval is not None and interval.excludes_zero and not interval.within(comparison.sides.threshold):
         yield (
             "Nothing was set, and yet B differs from A. Chance does that once in twenty times; if it comes again, "

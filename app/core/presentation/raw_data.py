@@ -7,7 +7,7 @@ from dataclasses import field
 from pathlib import Path
 from typing import Any
 
-from app.core.analysis.stored_verdicts import shown_experiment
+from app.core.analysis.stored_verdicts import stored_comparison
 from app.core.fio.interval_log import samples_of
 from app.core.fio.job import Job
 from app.core.fio.run_phases import RunPhases
@@ -46,7 +46,7 @@ def to_json(session: Session, *, folder: str, joint: Iterable[Any] = ()) -> json
         in_force=[record.id for record in session.in_force],
         runs=[json_schema.run(record, session=folder) for record in session.runs],
         experiments=[
-            json_schema_compare.experiment(record, session, shown_experiment(session, record.id), session=folder)
+            json_schema_compare.experiment(record, session, stored_comparison(session, record.id), session=folder)
             for record in session.experiments
         ],
         findings=[] if checked is None else [unstructure(finding) for finding in checked.findings],

@@ -59,7 +59,7 @@ def effect_words(effect: Effect, scope: Scope) -> str:
     return _OF_A_DRIVE.get(effect, _WORDS[effect]) if scope is Scope.DRIVE else _WORDS[effect]
 
 
-def kept_words(persistence: Persistence) -> str:
+def kept_text(persistence: Persistence) -> str:
     """How long a value stays."""
     return _KEPT[persistence]
 

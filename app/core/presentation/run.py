@@ -8,9 +8,9 @@ from app.core.analysis.metric_kinds import FIGURES, SYNC, TRIM, MetricKind
 from app.core.analysis.replicates import spread_of
 from app.core.fio.stalls import IoStallDetector
 from app.core.presentation.caches import cache_facts
-from app.core.presentation.figures import figure_label, mean_text, shower, shown
+from app.core.presentation.figures import figure_label, formatter_for, mean_text, shown
 from app.core.presentation.table import Align, Cell, Column, FactLine, Facts, Row, Table, Tone
-from app.core.presentation.verdict_text import advice_words
+from app.core.presentation.verdict_text import advice_text
 from app.core.session.results import (
     SIDES,
     Advice,
@@ -29,7 +29,7 @@ from widgets.text_utils import units
 # -- a device that stands still under a running job, in words ---------------------------------------------------------
 
 
-def stall_words(still: IoStallDetector, measured_from: float) -> str:
+def stall_text(still: IoStallDetector, measured_from: float) -> str:
     """A sentence on the stalls of a running job, whose measured phase began at this second; "" without one."""
     stalls = still.found
     if not stalls:
@@ -47,7 +47,7 @@ SILENT_S = 1.25
 """Seconds without a document of fio, which prints four a second, from which some I/O is stuck."""
 
 
-def silence_words(active: ActiveRun) -> str:
+def silence_text(active: ActiveRun) -> str:
     """What is said while fio tells nothing, because an I/O does not come back; "" while it tells.
 
     A simulated or recorded fio is silent when its own clock stands, which says nothing of a device.
@@ -60,7 +60,7 @@ def silence_words(active: ActiveRun) -> str:
 # -- how a run stands, or stood, to the steady state rule, in words ---------------------------------------------------
 
 
-def steady_words(seen: SteadyStateResult) -> str:
+def steady_text(seen: SteadyStateResult) -> str:
     """`steady: no, range 31 %, slope 12 % (round 7)`; `steady: round 3 of 5` before there is a window."""
     if seen.rounds < seen.window:
         return f"steady: round {seen.rounds} of {seen.window}"
@@ -71,7 +71,7 @@ def steady_words(seen: SteadyStateResult) -> str:
     return f"{said}, {limits} (round {seen.rounds})"
 
 
-def outcome_words(seen: SteadyStateResult) -> str:
+def outcome_text(seen: SteadyStateResult) -> str:
     """How a finished run stood to the rule: a clause."""
     limits = ""
     if seen.range_share is not None and seen.slope_share is not None:
@@ -223,7 +223,7 @@ def figure_facts(figures: RunResult) -> tuple[Facts, ...]:
     groups += [*cache_facts(figures.caches), Facts(heading="Processor", facts=processor), *advice_facts(figures.advice)]
     if figures.steady is not None:
         tone = Tone.PLAIN if figures.steady.attained else Tone.ATTENTION
-        groups.append(Facts(heading="Steady state", facts=(FactLine("", outcome_words(figures.steady), tone),)))
+        groups.append(Facts(heading="Steady state", facts=(FactLine("", outcome_text(figures.steady), tone),)))
     if figures.warnings:
         groups.append(
             Facts(heading="Notes", facts=tuple(FactLine("", each, Tone.ATTENTION) for each in figures.warnings))
@@ -254,7 +254,7 @@ def _direction_facts(name: str, direction: DirectionStats) -> Iterator[FactLine]
 
 def advice_heading(key: str) -> str:
     """`Blocks never written (unwritten-flash)`: in the words of a verdict, and as docs/advice.md names it."""
-    text = advice_words(key)
+    text = advice_text(key)
     heading = f"{text[:1].upper()}{text[1:]}"
     return key if not text else heading if text.replace(" ", "-") == key else f"{heading} ({key})"
 
@@ -294,7 +294,7 @@ def result_line(figures: RunResult) -> str:
     """A finished run in one line."""
     text = "; ".join(direction_line(*each) for each in both_directions(figures))
     if figures.steady is not None and (figures.steady.waited_s or figures.steady.ended_early):
-        text = f"{text or 'nothing was measured'}; {outcome_words(figures.steady)}"
+        text = f"{text or 'nothing was measured'}; {outcome_text(figures.steady)}"
     if figures.status is RunStatus.OK:
         return f"done: {text or 'nothing was measured'}"
     reason = figures.reason or ""
@@ -309,7 +309,9 @@ def means_lines(runs: Sequence[RunRecord], show: Callable[[MetricKind], bool]) -
         metric_kinds = [figure for figure in FIGURES if show(figure) and figure.of(direction)]
         seen = [(figure, spread_of(whole, direction, figure)) for figure in metric_kinds]
         means = [
-            f"{figure_label(figure)} {mean_text(each, shower(figure))}" for figure, each in seen if each is not None
+            f"{figure_label(figure)} {mean_text(each, formatter_for(figure))}"
+            for figure, each in seen
+            if each is not None
         ]
         if means:
             yield f"Mean of {len(whole)}, {direction}: {', '.join(means)} (95 %)"

@@ -55,7 +55,7 @@ def now_cell(setting: Setting, reading: Reading, *, brief: bool = False) -> Cell
     return Cell(f"{now}{joint}{effective}", Tone.ATTENTION, StatusSymbol.ATTENTION)
 
 
-def legal_words(setting: Setting, reading: Reading) -> str:
+def legal_text(setting: Setting, reading: Reading) -> str:
     """The values that `set` takes, with what they are called where that is something else."""
     if reading.choices:
         return ", ".join(
@@ -74,7 +74,7 @@ def legal_labels(setting: Setting, reading: Reading) -> list[tuple[str | None, s
     """The values that it may have with what they are called; the ends of a span in one, which has no value."""
     if reading.choices:
         return [(choice.value, choice.label) for choice in reading.choices]
-    text = legal_words(setting, reading)
+    text = legal_text(setting, reading)
     return [(None, text)] if text else []
 
 
@@ -145,7 +145,7 @@ def _row(
             setting.key,
             now_cell(setting, reading, brief=brief),
             _wanted(setting, reading, wanted),
-            legal_words(setting, reading),
+            legal_text(setting, reading),
             # How it ended is told of the value that is staged, if it still is: another one takes it away.
             outcome or _staged(setting, reading, staged),
             "" if brief and at_once else effect_words(setting.effect, scope),
@@ -261,4 +261,4 @@ def _brief(text: str) -> str:
     if text == "read-ahead":
         return "on"
     text = text.removeprefix("write-").replace("auto, now ", "auto ")
-    return _SIZE_WORDS.sub(lambda size: sizes.brief_words(sizes.read_size(size[0]) or 0), text)
+    return _SIZE_WORDS.sub(lambda size: sizes.brief_text(sizes.read_size(size[0]) or 0), text)

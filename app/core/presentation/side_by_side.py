@@ -11,7 +11,7 @@ from app.core.presentation.comparison_text import row_name, row_percent
 from app.core.presentation.labels import key_name, key_value
 from app.core.presentation.percent import between_text
 from app.core.presentation.table import Tone
-from app.core.presentation.verdict_text import judgement_word, reason_words
+from app.core.presentation.verdict_text import judgement_word, reason_text
 from app.core.session.state import RunRecord
 from backends.values import dataclass
 
@@ -99,7 +99,7 @@ def _words(comparison: Comparison, row: MetricComparison) -> VerdictWords:
         figure=row_name(row),
         difference=row_percent(row),
         between=between,
-        reason="" if alike or judgement is None or judgement.decided else reason_words(judgement),
+        reason="" if alike or judgement is None or judgement.decided else reason_text(judgement),
         tone=verdict_tone(judgement),
     )
 
@@ -127,7 +127,7 @@ def _pairs(comparison: Comparison, row: MetricComparison) -> Iterator[float]:
             yield (other / value - 1) * 100
 
 
-def drawing_words(drawn: DrawnDifference) -> str:
+def drawing_text(drawn: DrawnDifference) -> str:
     """How the drawing is read."""
     parts = ["each point is one pair"] if drawn.points else []
     parts += ["the bar is the interval, the sign on it its middle"] if drawn.low is not None else []

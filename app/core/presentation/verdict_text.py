@@ -55,7 +55,7 @@ _WEAKENS = {
 """Advice that is named after a verdict."""
 
 
-def advice_words(key: str) -> str:
+def advice_text(key: str) -> str:
     """In which words advice is named after a verdict; "" for what weakens none."""
     return _WEAKENS.get(key, "")
 
@@ -70,7 +70,7 @@ def judgement_word(judgement: VerdictResult | None) -> str:
     return NOT_COMPARED if judgement is None else verdict_word(judgement.verdict)
 
 
-def further_words(judgement: VerdictResult) -> str:
+def further_text(judgement: VerdictResult) -> str:
     """In a table: the verdict, how many pairs are missing, or among how many figures it is not shown."""
     word = judgement_word(judgement)
     if judgement.reason is Reason.ONE_OF_MANY:
@@ -78,12 +78,12 @@ def further_words(judgement: VerdictResult) -> str:
     return word if judgement.further_pairs is None else f"{word}, {units.plural(judgement.further_pairs, 'more pair')}"
 
 
-def no_sign_words(judgement: VerdictResult | None) -> str:
+def no_sign_text(judgement: VerdictResult | None) -> str:
     """Return why a cell of a sweep has no sign and gets none by more rounds of this plan; "" for any other."""
     return "" if judgement is None or judgement.reason is None else _OF_SWEEP.get(judgement.reason, "")
 
 
-def reason_words(judgement: VerdictResult) -> str:
+def reason_text(judgement: VerdictResult) -> str:
     """Why it is that and not more, or how little the effect may be; no full stop, "" where the verdict says all."""
     return "; ".join(_reasons(judgement))
 
@@ -162,13 +162,13 @@ def _one_sided(judgement: VerdictResult) -> str:
     return f"the other runs lie within +-{judgement.threshold:g} %, these do not"
 
 
-def slow_words(slow: SlowRuns, where: tuple[str, str] = ("on A", "on B")) -> str:
+def slow_text(slow: SlowRuns, where: tuple[str, str] = ("on A", "on B")) -> str:
     """`all 3 slow runs are on B`; `where`: the same of both sides in other words."""
     which = "both" if slow.count == 2 else f"all {slow.count}"
     return f"{which} slow runs are {where[slow.side == 'B']}"
 
 
-def far_words(far: OutlierPairs) -> str:
+def far_text(far: OutlierPairs) -> str:
     """`pair 12 (-30.0 %) lies far from the others`."""
     named = [f"{pair.pair} ({percent_text(pair.percent)})" for pair in far.pairs]
     if len(named) > 1:
@@ -184,7 +184,7 @@ def state_words(doubts: Iterable[Caveat]) -> str:
     return ", ".join(f"{_forbids(doubt)} in {_runs(doubt)}" for doubt in doubts)
 
 
-def weakened_words(doubts: Iterable[Caveat]) -> str:
+def weakened_text(doubts: Iterable[Caveat]) -> str:
     """What weakens a verdict: `not steady in r1, frequency governor in all runs`; "" without."""
     return ", ".join(f"{_WEAKENS[doubt.key]} in {_runs(doubt)}" for doubt in doubts)
 

@@ -21,12 +21,12 @@ _BOOT = Path("/proc/sys/kernel/random/boot_id")
 _LARGEST = 8 << 20
 
 
-def looked_file(state: Path) -> Path:
+def completion_cache_path(state: Path) -> Path:
     """Where it lies, in the state folder of the machine."""
     return state / "looked.json"
 
 
-def last_look(file: Path) -> Mapping[str, Any]:
+def load_completion_cache(file: Path) -> Mapping[str, Any]:
     """`things` and `settings` as `keep_look` wrote them; empty where nothing of this boot is known. Never raises."""
     try:
         match = json.loads(read_own(file))
@@ -44,7 +44,7 @@ def keep_look(file: Path, machine: MachineBackends, inventory: Inventory) -> Non
     """
     from app.core.session.paths import write_private
 
-    known = last_look(file).get("settings", {})
+    known = load_completion_cache(file).get("settings", {})
     things = {str(item.target): _thing(item, inventory) for item in _all(inventory)}
     settings = {target: values for target, values in known.items() if target in things}
     settings |= {

@@ -294,7 +294,7 @@ class PreconditionWritten:
         return self.filled_bytes / self.size_bytes if self.size_bytes else 0.0
 
 
-def written_words(written: PreconditionWritten) -> str:
+def written_text(written: PreconditionWritten) -> str:
     """`written 2.0x, then 4k random write until steady`: what was done, in a clause."""
     said = f"written {written.times:.1f}x"
     if not written.workload:

@@ -15,7 +15,7 @@ from app.core.session.event_types import with_ratings
 from app.core.session.events import InventorySeen
 from app.core.session.recorder import Recorder
 from backends.change import Change
-from backends.device_label import DeviceLabel, nameplate_of
+from backends.device_label import DeviceLabel, device_label_of
 from backends.did_you_mean import suggested
 from backends.display_names import name_of, named
 from backends.errors import NotFoundError, RaidbenchError, ToolFailedError
@@ -76,20 +76,20 @@ class SessionInventory:
         self._see(merged)
         return merged
 
-    async def probe_unless_just_done(self) -> Inventory:
+    async def probe_if_stale(self) -> Inventory:
         """As `probe`; what this process found in the last minute is put into the session without another look."""
         if self._found is None or time.monotonic() - self._found_at > JUST_NOW:
             return await self.probe()
         self._see(self._found)
         return self._found
 
-    async def look_after(self, changes: Iterable[Change]) -> Inventory:
+    async def rescan_after_change(self, changes: Iterable[Change]) -> Inventory:
         """As `probe`, of what these changes may have moved: everything where one makes a device anew."""
         done = tuple(changes)
         if self._record.session.probing or any(change.effect is Effect.RECREATED for change in done):
             return await self.probe()
         vendors = {change.target.backend for change in done}
-        merged = with_ratings(await self.machine.look_after(vendors), self._record.rated)
+        merged = with_ratings(await self.machine.rescan_after_change(vendors), self._record.rated)
         self._see(merged)
         return merged
 
@@ -99,7 +99,9 @@ class SessionInventory:
         seen = InventorySeen(at=time.time(), inventory=merged)
         last = next((e for e in reversed(self._record.session.events) if isinstance(e, InventorySeen)), None)
         if last is not None and last.inventory == merged and self._record.logs:
-            self._record.retell(replace(self._record.session, inventory=merged, probing=False, whole=True), seen)
+            self._record.replay_to_listeners(
+                replace(self._record.session, inventory=merged, probing=False, whole=True), seen
+            )
         else:
             self._record.emit(seen)
 
@@ -141,9 +143,9 @@ class SessionInventory:
             self._record.session.probing and inventory.find(str(target)) is None
         ):  # not waiting for backends that still think
             inventory = await self.probe()
-        return nameplate_of(inventory, target)
+        return device_label_of(inventory, target)
 
-    def home_of(self, target: Target, key: str) -> Target:
+    def owner_of_setting(self, target: Target, key: str) -> Target:
         """The target that has a setting: itself, else another view of the same block device; itself if none has it.
 
         `scheduler` of a namespace or an array is the kernel's disk's, `vwc` of the kernel's disk is the namespace's.
@@ -168,19 +170,19 @@ class SessionInventory:
 
     async def plan(self, target: Target, key: str, value: str) -> Change:
         """What setting `key` to `value` would do, on the target or on what else its block device is."""
-        home = self.home_of(target, key)
-        return self.with_above(await self.machine.setter(home).plan(home, key, value))
+        home = self.owner_of_setting(target, key)
+        return self.with_dependents(await self.machine.setter(home).plan(home, key, value))
 
     async def plan_all(self, target: Target, values: Mapping[str, str]) -> tuple[Change, ...]:
         """What setting all of `values` would do, as one set; in the order that their backend wants."""
         homes: dict[Target, dict[str, str]] = {}
         for key, value in values.items():
-            homes.setdefault(self.home_of(target, key), {})[key] = value
+            homes.setdefault(self.owner_of_setting(target, key), {})[key] = value
         changes: list[Change] = []
         for home, own in homes.items():
             backend = self.machine.backend(home)
             if isinstance(backend, PlansTogether):
-                changes += map(self.with_above, await backend.plan_together(home, own))
+                changes += map(self.with_dependents, await backend.plan_together(home, own))
             else:
                 changes += [await self.plan(home, key, value) for key, value in own.items()]
         return self.in_order(changes)
@@ -217,13 +219,13 @@ class SessionInventory:
 
         What destroys data, or could not be done as things were then, is planned of what is read now.
         """
-        with contextlib.suppress(RaidbenchError), self.machine.as_seen(STALE):
+        with contextlib.suppress(RaidbenchError), self.machine.using_last_scan(STALE):
             changes = await self.plan_all(target, values)
             if worst(change.risk for change in changes) is not Risk.DESTROYS_DATA:
                 return changes
         return await self.plan_all(target, values)
 
-    def with_above(self, change: Change) -> Change:
+    def with_dependents(self, change: Change) -> Change:
         """The change, knowing what stands on its target by the last look."""
         return replace(change, above=above(self._record.session.inventory, change.target))
 

@@ -109,7 +109,7 @@ class HelperJournal(Journal):
 FILE = "journals"
 
 
-def enrol(locks: Path, journal: Journal) -> None:
+def register_journal(locks: Path, journal: Journal) -> None:
     """Let whoever keeps things elsewhere find a journal's trials. Raises StorageError: then nothing may be tried."""
     folder = str(journal.file.parent.absolute())
     try:

@@ -41,7 +41,7 @@ class HeldLock:
     what: str
     """What it is held for."""
 
-    def hand_on(self, pid: int, program: str) -> None:
+    def note_inherited_lock(self, pid: int, program: str) -> None:
         """Tell whoever comes second of a program that inherits it."""
         _sign(self.descriptor, f"{program} pid {pid}, started by raidbench pid {os.getpid()} ({self.what})\n")
 

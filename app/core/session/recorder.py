@@ -16,7 +16,7 @@ from app.core.session.store import SessionLog, beginning, continuable, load, new
 from backends.errors import NotFoundError, RaidbenchError, StorageError
 from backends.formats import FORMATS, FileFormat
 from backends.host import Host
-from backends.system.timeout_memory import heeding
+from backends.system.timeout_memory import with_timeout_memory
 from backends.system.wrapped import ExecutedCommand, LoggingHost
 from backends.text import clean, clean_lines
 from backends.version import program_version
@@ -32,7 +32,7 @@ class Recorder:
     def __init__(self, host: Host, *, paths: Paths | None = None) -> None:
         self.paths = Paths.of_host(host) if paths is None else paths.for_host(host)
         """Where things lie."""
-        self.host: Host = heeding(LoggingHost(host, self._heard))
+        self.host: Host = with_timeout_memory(LoggingHost(host, self._heard))
         """The host, every command on it noted, and what gave no answer spared for a while."""
         self.rated: Mapping[str, float] = {}
         """Terabytes that drives are rated for, by model, as somebody has told."""
@@ -129,7 +129,7 @@ class Recorder:
         self._log.close()
         self._log = None
 
-    def listen(self, listener: Listener) -> Callable[[], None]:
+    def subscribe(self, listener: Listener) -> Callable[[], None]:
         """Hear of every event with the session after it; the answer ends that."""
         self._listeners.append(listener)
 
@@ -151,14 +151,14 @@ class Recorder:
             except StorageError as error:
                 self.storage_problem = error
                 raise
-        self.retell(fold(self.session, event), event)
+        self.replay_to_listeners(fold(self.session, event), event)
 
     @property
     def logs(self) -> bool:
         """Whether a session was opened and not left: what is emitted goes to disk."""
         return self._log is not None
 
-    def retell(self, session: Session, event: AnyEvent) -> None:
+    def replay_to_listeners(self, session: Session, event: AnyEvent) -> None:
         """Tell the listeners of what the log has already, with the session after it."""
         self.session = session
         for listener in tuple(self._listeners):

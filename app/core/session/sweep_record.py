@@ -228,7 +228,7 @@ def fold_sweep(record: SweepRecord | None, event: SweepEvent) -> SweepRecord | N
             assert_never(event)
 
 
-def left_alone(record: SweepRecord | None) -> SweepRecord | None:
+def hold_change_lock(record: SweepRecord | None) -> SweepRecord | None:
     """The record when another process opens or leaves the session: what happens now is not the sweep's."""
     return None if record is None else replace(record, running=False)
 

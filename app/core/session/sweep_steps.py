@@ -273,7 +273,7 @@ class SweepArrays:
     once: bool = False
     """Whether making takes so long that each is made once, and the first of them again at the end."""
 
-    def word_of(self, array: SweepArray) -> str:
+    def confirm_token(self, array: SweepArray) -> str:
         """The part of the word that stands for the drives of one array: a part of it for each drive, in their order."""
         return ",".join(self.word.split(",")[: array.members])
 

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from backends.registry import declared
-from backends.sizes import exact_words
+from backends.sizes import exact_text
 
 
 def within(label: str) -> str:
@@ -11,7 +11,7 @@ def within(label: str) -> str:
     return f"{label[:1].lower()}{label[1:]}" if label.split(" ")[0][1:].islower() else label
 
 
-def in_words(key: str, value: str) -> str:
+def in_text(key: str, value: str) -> str:
     """A value of a setting with its unit, `4096 KiB`; as it is where nobody declares one."""
     setting = declared().get(key)
     return value if setting is None or not value else in_unit(value, setting.unit)
@@ -27,7 +27,7 @@ def in_unit(value: str, unit: str) -> str:
     except ValueError:
         return value
     if unit == "bytes":
-        return exact_words(number)
+        return exact_text(number)
     steps = ("µs", "ms", "s") if unit == "us" else (unit,)
     at = 0
     while at < len(steps) - 1 and number and number % 1000 == 0:

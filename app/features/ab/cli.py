@@ -24,7 +24,7 @@ from app.cli.set_command import pairs as pairs_of_words
 from app.cli.steady_options import steady_options
 from app.core.analysis.pair_design import STANDARD, UNTIL, one_look
 from app.core.analysis.stats import THRESHOLD_PERCENT
-from app.core.analysis.stored_verdicts import shown_experiment
+from app.core.analysis.stored_verdicts import stored_comparison
 from app.core.benchmark.runner import BenchmarkRequest
 from app.core.presentation import change as view
 from app.core.presentation import json_schema, json_schema_compare
@@ -46,7 +46,7 @@ from app.features.ab.plan import (
     plan_ab,
     plan_null,
 )
-from app.features.ab.presentation import order_words, plan_json, plan_noise_words, threshold_words
+from app.features.ab.presentation import order_text, plan_json, plan_noise_text, threshold_text
 from backends.device_label import DeviceLabel
 from backends.errors import InvalidValueError
 from backends.text import clean
@@ -159,7 +159,7 @@ async def _ab(bench: Workbench, interruption: Interruption, plan: AbPlan, option
     if interruption.asked():
         return INTERRUPTED
 
-    with closing(_Teller(bench)) as teller, interruption.gracefully(bench.jobs.stop):
+    with closing(_Teller(bench)) as teller, interruption.stop_on_signal(bench.jobs.stop):
         try:
             record = await run_experiment(bench, plan, confirm=typed)
         finally:
@@ -249,8 +249,8 @@ def _review(plan: AbPlan) -> Iterator[str]:
 def _measured(plan: AbPlan) -> Iterator[str]:
     """The job, how often and for how long, and what so many pairs can show."""
     yield f"Measured: {clean(plan.ready.request.name, 300)}: {plan.ready.job.describe()}, fio {plan.ready.fio_version}"
-    yield f"{order_words(plan)}{_of_the_rack()}. {threshold_words(plan)}"
-    yield clean(plan_noise_words(plan), 600)
+    yield f"{order_text(plan)}{_of_the_rack()}. {threshold_text(plan)}"
+    yield clean(plan_noise_text(plan), 600)
     for note in plan.ready.notes:
         yield f"Note: {clean(note, 600)}"
 
@@ -286,7 +286,7 @@ class _Teller:
         self._so_far = ""
         self._last = False
         self._follower = RunProgressPrinter(bench, stream=False)
-        self._forget = bench.listen(self._heard)
+        self._forget = bench.subscribe(self._heard)
 
     def _heard(self, session: Session, event: AnyEvent) -> None:
         match event:
@@ -320,7 +320,7 @@ class _Teller:
 
 
 def _tell(bench: Workbench, record: ExperimentRecord, *, as_json: bool) -> None:
-    comparison = shown_experiment(bench.session, record.id)
+    comparison = stored_comparison(bench.session, record.id)
     folder = str(bench.folder)
     if as_json:
         runs = [each for each in bench.session.runs if each.start.mark and each.start.mark.experiment == record.id]

@@ -22,7 +22,7 @@ from app.core.session.state import ChangeRecord, ExperimentRecord, fold
 from app.core.workbench import Workbench
 from app.features.ab.plan import AbPlan, ended
 from backends.errors import BlockedError, RaidbenchError, StorageError
-from backends.host import to_the_end
+from backends.host import shield_to_completion
 from backends.model import Target
 
 
@@ -71,7 +71,7 @@ class AbExperiment:
         except RaidbenchError as error:
             status, reason = RunStatus.FAILED, " ".join(filter(None, (error.message, error.hint)))
         finally:
-            await to_the_end(asyncio.create_task(self._end(status, reason), name="restore"))
+            await shield_to_completion(asyncio.create_task(self._end(status, reason), name="restore"))
         record = self._bench.session.experiment(self._id)
         if record is None:
             raise StorageError("The experiment is over, but the session does not have it.")

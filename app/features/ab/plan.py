@@ -13,7 +13,7 @@ from app.core.analysis.past_runs.earlier_runs import job_words, thing_of
 from app.core.analysis.past_runs.series import noise_on
 from app.core.analysis.stats import THRESHOLD_PERCENT
 from app.core.analysis.verdict import Verdict
-from app.core.benchmark.idle_wait import drawn_pause
+from app.core.benchmark.idle_wait import random_pause
 from app.core.benchmark.run_start import run_started
 from app.core.benchmark.runner import RunPlan
 from app.core.changes.trial import why_not_tried
@@ -198,7 +198,7 @@ def _drawn(
         threshold_percent=THRESHOLD_PERCENT,
         seed=drawn,
         order=letters,
-        rests=tuple(0.0 if rest_seconds is None else drawn_pause(random, rest_seconds, run) for _ in letters),
+        rests=tuple(0.0 if rest_seconds is None else random_pause(random, rest_seconds, run) for _ in letters),
     )
 
 

@@ -10,19 +10,19 @@ from app.core.analysis.signed_rank import RANKS_FROM
 from app.core.presentation import json_schema
 from app.core.presentation.json_schema import Json
 from app.core.presentation.json_schema_compare import looks
-from app.core.presentation.noise_text import apart_words, noise_json, sizes_words
+from app.core.presentation.noise_text import apart_text, noise_json, sizes_text
 from widgets.text_utils import units
 
 if TYPE_CHECKING:
     from app.features.ab.plan import AbPlan
 
 
-def threshold_words(plan: AbPlan) -> str:
+def threshold_text(plan: AbPlan) -> str:
     """What counts as none."""
     return f"Within +-{plan.threshold_percent:g} % is no difference."
 
 
-def order_words(plan: AbPlan) -> str:
+def order_text(plan: AbPlan) -> str:
     """How often an experiment measures at most, when it is judged, and for how long."""
     pause = f", {units.duration(min(plan.rests))} and more of rest before each" if any(plan.rests) else ""
     last = plan.looks[-1].pairs
@@ -37,15 +37,15 @@ def order_words(plan: AbPlan) -> str:
     return f"{count}{done}; which comes first in each is drawn: {often}"
 
 
-def plan_noise_words(plan: AbPlan) -> str:
+def plan_noise_text(plan: AbPlan) -> str:
     """How far runs of the same lie apart here, what the pairs of this plan show, and what they do not protect from."""
     pairs = plan.looks[-1].pairs
     if pairs < FEWEST_PAIRS and not plan.null:
         return f"Fewer than {FEWEST_PAIRS} pairs carry no verdict, whatever they measure."
-    return f"{_noise_words(plan)}{'' if plan.null or pairs >= RANKS_FROM else f' {_period_words(pairs)}'}"
+    return f"{_noise_text(plan)}{'' if plan.null or pairs >= RANKS_FROM else f' {_period_text(pairs)}'}"
 
 
-def _period_words(pairs: int) -> str:
+def _period_text(pairs: int) -> str:
     few, more = (f"{false_under_period(count) * 100:.0f} %" for count in (pairs, RANKS_FROM))
     return (
         f"So few pairs do not protect from what comes back every few runs: where that is strong, up to {few} of equal "
@@ -53,7 +53,7 @@ def _period_words(pairs: int) -> str:
     )
 
 
-def _noise_words(plan: AbPlan) -> str:
+def _noise_text(plan: AbPlan) -> str:
     """How far runs of the same lie apart, and what the pairs show; else how to learn it."""
     noise = plan.noise
     if noise is None:
@@ -65,9 +65,9 @@ def _noise_words(plan: AbPlan) -> str:
         )
     pairs, level = plan.looks[-1].pairs, plan.looks[-1].level
     if pairs < FEWEST_PAIRS:
-        return f"{apart_words(noise)}; {sizes_words(noise)}."
+        return f"{apart_text(noise)}; {sizes_text(noise)}."
     seen = f"{units.plural(pairs, 'pair')} show {sight(noise, pairs, level=level):.1f} % and more"
-    return f"{apart_words(noise)}: {seen}; {sizes_words(noise)}."
+    return f"{apart_text(noise)}: {seen}; {sizes_text(noise)}."
 
 
 def plan_json(planned: AbPlan) -> Json:

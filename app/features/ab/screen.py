@@ -25,7 +25,7 @@ from app.core.session.event_types import InterimAnalysis
 from app.core.session.state import ExperimentRecord
 from app.features.ab.experiment import run_experiment
 from app.features.ab.plan import REST_SECONDS, AbPlan, continued, known_noise, plan_ab
-from app.features.ab.presentation import order_words, plan_noise_words, threshold_words
+from app.features.ab.presentation import order_text, plan_noise_text, threshold_text
 from app.tui.bench.summary import ended_line
 from app.tui.bench.write_confirmation import allowed
 from app.tui.devices.staged_changes import confirmation
@@ -46,7 +46,7 @@ if TYPE_CHECKING:
 
 def plan_lines(plan: AbPlan) -> tuple[str, str]:
     """What is measured; how often and for how long."""
-    count = f"{order_words(plan)}. {threshold_words(plan)} {plan_noise_words(plan)}"
+    count = f"{order_text(plan)}. {threshold_text(plan)} {plan_noise_text(plan)}"
     return f"{plan.ready.job.describe()} on {plan.ready.request.name}", count
 
 

@@ -9,7 +9,7 @@ from app.core.session.results import Advice, MemberStats
 from app.features.advice.cache_rules import answers
 from app.features.advice.stripe_cost import StripeCost, stripe_cost
 from backends.model import Level, Media
-from backends.sizes import exact_words, size_words
+from backends.sizes import exact_text, size_words
 from widgets.text_utils import units
 
 CACHE_FACTOR = 4
@@ -121,14 +121,14 @@ def partial_stripes(facts: RunFacts) -> Advice | None:
     share = sum(cost.partial_share * weight for cost, weight in costs)
     if share < PARTIAL_SHARE:
         return None
-    stripe = f"a full stripe is {exact_words(strip * data)} ({data} x {exact_words(strip)})"
+    stripe = f"a full stripe is {exact_text(strip * data)} ({data} x {exact_text(strip)})"
     what = _one_size(costs[0][0], sizes[0]) if len(costs) == 1 else _several([cost for cost, _ in costs], share)
     gathered = " Unless a cache gathers them," if job.sequential and max(sizes) < strip * data else ""
     tail = " the rest of a stripe is read first." if gathered else ""
     return Advice(
         key="stripe-read-modify-write",
         message=f"On {array.level.value.upper()} {stripe}: {what}{gathered}{tail}",
-        do=f"Expect it of small writes; to measure whole stripes write multiples of {exact_words(strip * data)},"
+        do=f"Expect it of small writes; to measure whole stripes write multiples of {exact_text(strip * data)},"
         " or choose a strip with which the block is one.",
     )
 

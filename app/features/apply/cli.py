@@ -19,7 +19,7 @@ from app.cli.render import marked
 from app.cli.session_context import begin, on_workbench, refuse_read_only
 from app.cli.trial import decide
 from app.core.presentation.risk_text import outcome_cell
-from backends.device_label import word_of
+from backends.device_label import confirm_token
 from backends.errors import RefusedError
 from backends.text import clean
 from backends.values import dataclass
@@ -91,7 +91,7 @@ def _ask(plan: DesiredPlan, others: tuple[Drift, ...], options: _ApplyOptions) -
     """Show what would be done, and return if it may be. Raises RefusedError, EOFError."""
     say_all(_review(plan, others))
     say()
-    typed = word_of(plan.plates) if plan.plates else None
+    typed = confirm_token(plan.plates) if plan.plates else None
     confirm.confirmed(plan.risk, plan.plates, yes=options.yes, typed=typed, what="Apply")
 
 
@@ -162,7 +162,7 @@ async def _make(
                 raise RefusedError("Nobody answered.") from None
         return more
 
-    with interruption.gracefully(lambda: say("Stopping after this change."), patient=True):
+    with interruption.stop_on_signal(lambda: say("Stopping after this change."), patient=True):
         outcome = await apply_set(
             bench,
             plan,

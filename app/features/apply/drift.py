@@ -14,7 +14,7 @@ from backends.change import Change
 from backends.did_you_mean import suggested
 from backends.errors import BlockedError, InvalidValueError, RaidbenchError
 from backends.model import Array, Target
-from backends.settings import Effect, Reading, Risk, Setting, check_value, legal_words, may_be_value
+from backends.settings import Effect, Reading, Risk, Setting, check_value, legal_text, may_be_value
 from backends.text import clean
 from backends.values import dataclass
 
@@ -149,14 +149,14 @@ class DriftScan:
         without: list[Target] = []
         unread = False
         for device in things:
-            home = self._bench.hardware.home_of(device.target, key)
+            home = self._bench.hardware.owner_of_setting(device.target, key)
             readings = await self._readings(home, key, value, line)
             if readings is None:  # the others of these things are compared all the same
                 unread = True
                 continue
             declared = {setting.key: setting for setting in self._bench.hardware.settings(home)}
             if key not in declared:  # which it has may be known once it was read
-                home = self._bench.hardware.home_of(device.target, key)
+                home = self._bench.hardware.owner_of_setting(device.target, key)
                 declared = {setting.key: setting for setting in self._bench.hardware.settings(home)}
                 readings = await self._readings(home, key, value, line) or {}
             known |= readings.keys()
@@ -227,7 +227,7 @@ class DriftScan:
     def _block_doubtful(self) -> tuple[Change, ...]:
         """Let the values that are legal now block the others, where nobody may plan."""
         for home, key in self._doubtful:
-            self._block(home, key, f"{legal_words(self._read[home][key])} here and now")
+            self._block(home, key, f"{legal_text(self._read[home][key])} here and now")
         return ()
 
     def _block(self, home: Target, key: str, why: str) -> None:

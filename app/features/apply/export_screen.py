@@ -77,9 +77,9 @@ class SettingsExport:
         from app.features.apply.exporting import exported
 
         bench = self._app.workbench
-        self._app.tell_briefly(f"Reading {plural(self._rows, 'device')} ...")  # a card may take seconds for a drive
+        self._app.notify_transient(f"Reading {plural(self._rows, 'device')} ...")  # a card may take seconds for a drive
         try:
-            with bench.hardware.machine.as_seen():
+            with bench.hardware.machine.using_last_scan():
                 targets, troubles = await exported(bench, self._things)
         except Exception as error:  # a vendor module of somebody else's must not end the workbench
             self._failed(RaidbenchError(f"Reading stopped with {type(error).__name__}: {error}"))
@@ -87,7 +87,7 @@ class SettingsExport:
         for trouble in troubles:
             self._app.notify(trouble, severity="warning")
         if not targets:
-            self._app.tell_briefly("Nothing of it can be set: there is nothing to write.")
+            self._app.notify_transient("Nothing of it can be set: there is nothing to write.")
             return
         self._app.run_worker(lambda: self._write(file, targets), thread=True, group="export")
 
@@ -100,7 +100,7 @@ class SettingsExport:
             self._app.call_from_thread(self._failed, error)
         else:
             path = file.absolute()
-            self._app.call_from_thread(self._app.tell_place, f"The settings are in {path}.", str(path))
+            self._app.call_from_thread(self._app.notify_copyable, f"The settings are in {path}.", str(path))
 
     def _failed(self, error: RaidbenchError) -> None:
         self._app.tell(error, title="No settings were written")

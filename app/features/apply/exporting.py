@@ -12,7 +12,7 @@ from app.core.workbench import Workbench
 from app.features.apply.drift import ANEW
 from app.features.apply.selectors import Thing, everything, selected, selector_of, sort_of
 from app.features.apply.settings_file import FORMAT, LARGEST, SELECTS, DesiredError
-from backends.device_label import nameplate_of
+from backends.device_label import device_label_of
 from backends.errors import InvalidValueError, NotFoundError, RaidbenchError, RefusedError
 from backends.input_file import read_input
 from backends.model import Array, Controller, Drive, Inventory, Level
@@ -136,7 +136,7 @@ def _target(
         comment=_about(device),
         values=tuple(values),
         expect=tuple(expect),
-        word=nameplate_of(inventory, device.target).word if risky else None,
+        word=device_label_of(inventory, device.target).word if risky else None,
     )
 
 

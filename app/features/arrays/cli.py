@@ -140,7 +140,7 @@ def create_command(options: _CreateOptions) -> int:
 
 
 async def _create(bench: Workbench, _: Interruption, wish: ArrayRequest, options: _CreateOptions) -> int:
-    from app.core.changes.arrays.builder import plate_of
+    from app.core.changes.arrays.builder import array_label
     from app.core.changes.arrays.candidates import chosen, new_name, plan_array
 
     candidates = (await _candidates(bench, options.drives))[0]
@@ -163,9 +163,9 @@ async def _create(bench: Workbench, _: Interruption, wish: ArrayRequest, options
         if not options.as_json:
             say("Dry run: nothing was changed.")
         return DONE
-    await bench.arrays.require_able(plan.wish.drives[0].controller)
+    await bench.arrays.require_array_support(plan.wish.drives[0].controller)
     bench.arrays.require_new_name(plan.wish.name)
-    word = confirm.confirmed(Risk.DESTROYS_DATA, (plate_of(plan),), yes=False, typed=options.typed, what="Make it")
+    word = confirm.confirmed(Risk.DESTROYS_DATA, (array_label(plan),), yes=False, typed=options.typed, what="Make it")
     await begin(bench)
     made = await bench.arrays.create(plan, assume_clean=options.assume_clean, typed=word)
     if options.as_json:
@@ -193,7 +193,7 @@ def delete_command(name: str, dry_run: bool, typed: str | None, as_json: bool) -
 
 
 async def _delete(bench: Workbench, _: Interruption, name: str, typed: str | None, dry_run: bool, as_json: bool) -> int:
-    from app.core.changes.arrays.builder import plate_of_made
+    from app.core.changes.arrays.builder import created_array_label
 
     await bench.hardware.probe()
     entry, match = await bench.arrays.deletable(name, note=not dry_run)
@@ -201,7 +201,9 @@ async def _delete(bench: Workbench, _: Interruption, name: str, typed: str | Non
     for row in (clean(match.words, 400), "", "What deletes it:", *steps(match.remove)):
         show(row)
     if not dry_run:
-        word = confirm.confirmed(Risk.DESTROYS_DATA, (plate_of_made(entry),), yes=False, typed=typed, what="Delete it")
+        word = confirm.confirmed(
+            Risk.DESTROYS_DATA, (created_array_label(entry),), yes=False, typed=typed, what="Delete it"
+        )
         await begin(bench)
         match = await bench.arrays.delete(name, typed=word)
     if as_json:

@@ -7,10 +7,10 @@ from collections.abc import Iterator, Mapping, Sequence
 from app.core.changes.arrays.array_journal import ArrayJournalEntry, ArrayStage
 from app.core.presentation import json_schema
 from app.core.presentation.table import Align, Cell, Column, FactLine, Facts, Row, Table, Tone
-from backends.array_planning import ArrayPlan, Candidate, words_to_type
+from backends.array_planning import ArrayPlan, Candidate, confirm_tokens
 from backends.model import Array, Inventory, Target
 from backends.raid import ARRANGEMENTS, LAYOUT
-from backends.sizes import exact_words, size_words
+from backends.sizes import exact_text, size_words
 from backends.text import clean
 
 
@@ -31,7 +31,7 @@ def arrays_table(inventory: Inventory) -> Table:
             cells=(
                 str(array.target),
                 array.level.value,
-                "" if array.strip_bytes is None else exact_words(array.strip_bytes),
+                "" if array.strip_bytes is None else exact_text(array.strip_bytes),
                 size_words(array.size_bytes),
                 array.state.value,
                 ", ".join(serials.get(member, str(member)) for member in array.members),
@@ -126,7 +126,7 @@ def made_here(entry: ArrayJournalEntry) -> json_schema.Json:
     }
 
 
-def made_here_words(entry: ArrayJournalEntry) -> str:
+def made_here_text(entry: ArrayJournalEntry) -> str:
     """What was made here, of what: `Made here: rb-1a2b: raid5 of 4 drives (S1, S2, ...)`."""
     made = entry.array
     serials = ", ".join(drive.serial or drive.place for drive in made.members)
@@ -137,8 +137,8 @@ def made_here_words(entry: ArrayJournalEntry) -> str:
 def made_here_sentence(entry: ArrayJournalEntry) -> str:
     """The same, and what to do with it."""
     if entry.stage is ArrayStage.MADE:
-        return f"{made_here_words(entry)}. `raidbench array delete {entry.array.name}` deletes it."
-    return f"{made_here_words(entry)}. `raidbench recover` shows what there is of it."
+        return f"{made_here_text(entry)}. `raidbench array delete {entry.array.name}` deletes it."
+    return f"{made_here_text(entry)}. `raidbench recover` shows what there is of it."
 
 
 def plan_facts(plan: ArrayPlan) -> Facts:
@@ -146,7 +146,7 @@ def plan_facts(plan: ArrayPlan) -> Facts:
     return Facts(facts=tuple(_lines(plan)), heading=f"{plan.wish.level.value} {plan.wish.name}, made by {plan.maker}")
 
 
-def layout_words(layout: str) -> str:
+def layout_text(layout: str) -> str:
     """Return a layout of RAID 10 in words: `2 far copies`."""
     match = LAYOUT.fullmatch(layout)
     return layout if match is None else f"{match[2]} {ARRANGEMENTS[match[1]]} copies"
@@ -159,15 +159,15 @@ def _lines(plan: ArrayPlan) -> Iterator[FactLine]:
     if wish.spans is not None:
         yield FactLine("Spans", f"{wish.spans}, each of {len(wish.drives) // wish.spans} drives, in this order")
     if wish.layout is not None:
-        yield FactLine("Layout", f"{layout_words(wish.layout)} ({wish.layout})")
+        yield FactLine("Layout", f"{layout_text(wish.layout)} ({wish.layout})")
     carry = "" if plan.data_drives is None else f", {plan.data_drives} drives carry data"
     yield FactLine("Capacity", f"about {size_words(plan.size_bytes)}{carry}")
     if plan.cost is not None:
         yield FactLine("The level costs", f"{plan.cost} of {len(wish.drives)} drives")
     if wish.strip_bytes is not None:
         full = plan.full_stripe_bytes
-        yield FactLine("Strip", exact_words(wish.strip_bytes))
-        yield FactLine("Full stripe", "-" if full is None else exact_words(full))
+        yield FactLine("Strip", exact_text(wish.strip_bytes))
+        yield FactLine("Full stripe", "-" if full is None else exact_text(full))
     if wish.policies:
         yield FactLine("Policies", ", ".join(f"{key}={value}" for key, value in wish.policies.items()))
     takes = f"{plan.seconds:.1f} s, and then" if plan.seconds < 600 else f"about {plan.seconds / 3600:.1f} h"
@@ -189,7 +189,7 @@ def plan_sentences(plan: ArrayPlan) -> tuple[str, ...]:
             f"from another machine may hold data, which would be lost: {serials}."
         )
         if not plan.by_hand:
-            lines.append(f"Who makes it has to mean these very drives: {words_to_type(unknown)}.")
+            lines.append(f"Who makes it has to mean these very drives: {confirm_tokens(unknown)}.")
     return tuple(lines)
 
 

@@ -9,7 +9,7 @@ from textual import on
 from textual.app import ComposeResult
 
 from app.core.changes.arrays.array_journal import ArrayJournalEntry
-from app.core.changes.arrays.builder import plate_of, plate_of_made
+from app.core.changes.arrays.builder import array_label, created_array_label
 from app.core.changes.arrays.candidates import WantedArrays, candidates_of, maker_of, new_name, plan_array
 from app.core.session.state import Session
 from app.features.arrays import presentation as view
@@ -29,7 +29,7 @@ from backends.array_planning import (
 )
 from backends.errors import RaidbenchError, RefusedError
 from backends.model import Level
-from backends.sizes import exact_words, size_words
+from backends.sizes import exact_text, size_words
 from backends.text import clean
 from widgets.confirm import Confirmation, ConfirmDialog
 from widgets.keyed_table import KeyedTable, TableRow
@@ -96,7 +96,7 @@ class NewArrayScreen(WorkbenchScreen):
         bench = self._app.workbench
         self._say_busy(ASKING)
         try:
-            with bench.hardware.machine.as_seen():
+            with bench.hardware.machine.using_last_scan():
                 drives, problems = await candidates_of(bench.hardware.machine, bench.session.inventory)
         except RaidbenchError as error:
             self._app.tell(error, title="The drives were not looked at")
@@ -116,7 +116,7 @@ class NewArrayScreen(WorkbenchScreen):
 
     def _draw(self) -> None:
         self.query_one("#array-words", TextParagraphs).say(self._busy or self._words(), "title")
-        made = [TableRow(key=entry.array.name, banner=(view.made_here_words(entry),)) for entry in self._made]
+        made = [TableRow(key=entry.array.name, banner=(view.made_here_text(entry),)) for entry in self._made]
         drives = rows(view.drives_table(self._drives))
         self.query_one(KeyedTable).rows = (
             *made,
@@ -147,7 +147,7 @@ class NewArrayScreen(WorkbenchScreen):
         """What would be made of what is ticked, or why nothing is."""
         drives, wish = self._chosen(), self._wish("new")
         spans = "" if wish.spans is None else f", {wish.spans} spans"
-        strip = "usual strip" if self._strip is None else f"strip {exact_words(self._strip)}"
+        strip = "usual strip" if self._strip is None else f"strip {exact_text(self._strip)}"
         if not drives:
             whole = [drive for drive in self._drives if not drive.shared]
             free = sum(drive.free for drive in whole)
@@ -235,7 +235,7 @@ class NewArrayScreen(WorkbenchScreen):
             if plan.by_hand:
                 lines = "; ".join(step.shown() for step in plan.steps)
                 raise RefusedError(plan.by_hand, hint=clean(lines, 1500))
-            await bench.arrays.require_able(plan.wish.drives[0].controller)
+            await bench.arrays.require_array_support(plan.wish.drives[0].controller)
         except RaidbenchError as error:
             self._app.tell(error, title="Cannot be made")
             return
@@ -277,7 +277,7 @@ class NewArrayScreen(WorkbenchScreen):
         except RaidbenchError as error:
             self._app.tell(error, title=f"{name} was not deleted")
         else:
-            self._app.tell_briefly(f"{name} is deleted.")
+            self._app.notify_transient(f"{name} is deleted.")
         await self._look_again()
 
     async def _look_again(self) -> None:
@@ -286,9 +286,9 @@ class NewArrayScreen(WorkbenchScreen):
 
 
 def _asked_of(plan: ArrayPlan) -> Confirmation:
-    plate = plate_of(plan)
+    plate = array_label(plan)
     full = plan.full_stripe_bytes
-    size = f"About {size_words(plan.size_bytes)}" + ("" if full is None else f", full stripe {exact_words(full)}")
+    size = f"About {size_words(plan.size_bytes)}" + ("" if full is None else f", full stripe {exact_text(full)}")
     return Confirmation(
         title=f"Make {plan.wish.level.value} {plan.wish.name} of {plural(len(plan.wish.drives), 'drive')}",
         tier="destructive",
@@ -302,7 +302,7 @@ def _asked_of(plan: ArrayPlan) -> Confirmation:
 
 
 def _asked_to_delete(entry: ArrayJournalEntry, match: ArrayMatch) -> Confirmation:
-    plate = plate_of_made(entry)
+    plate = created_array_label(entry)
     return Confirmation(
         title=f"Delete {entry.array.name}",
         tier="destructive",

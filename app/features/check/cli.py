@@ -65,7 +65,7 @@ async def _check(bench: Workbench, _: Interruption, target: str | None, ignored:
 
     ignore = known_ids(ignored)
     about = None if target is None else await bench.hardware.find(target)
-    inventory = await bench.hardware.probe_unless_just_done()
+    inventory = await bench.hardware.probe_if_stale()
     return await check(bench.hardware.machine, inventory, about=about, ignore=ignore)
 
 

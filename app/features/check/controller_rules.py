@@ -39,7 +39,7 @@ def link(sight: SystemSnapshot) -> Said:
     """A PCI Express link below what both of its ends can."""
     for where, slot in _slots(sight):
         card, port = slot.link, slot.port
-        if not card.narrowed:
+        if not card.link_degraded:
             continue
         if port.max_speed is None or port.max_width is None:
             yield UnknownResult(where=where, why=f"its link is {card.shown}; what the slot can is not told")

@@ -8,7 +8,7 @@ from app.features.check.finding import NOTE, WARN, Finding, Said, UnknownResult,
 from app.features.check.snapshot import BlockDevice, SystemSnapshot, fact, unit_of
 from backends.model import Array, Drive, Level
 from backends.raid import PARITY
-from backends.sizes import exact_words
+from backends.sizes import exact_text
 from backends.topology import kernel_name
 
 RAIDZ = {Level.RAIDZ1: 1, Level.RAIDZ2: 2, Level.RAIDZ3: 3}
@@ -54,7 +54,7 @@ def misaligned(sight: SystemSnapshot) -> Said:
         if unit and start % unit:
             yield Finding(
                 where=name,
-                message=f"It begins at byte {start}, inside a {what} of {exact_words(unit)}: I/Os that would touch one"
+                message=f"It begins at byte {start}, inside a {what} of {exact_text(unit)}: I/Os that would touch one"
                 " touch two.",
                 evidence=f"start {start // 512} sectors",
                 do="Make it anew at a multiple of 1 MiB and copy the data; nothing moves it in place.",
@@ -77,10 +77,10 @@ def off_stripe(sight: SystemSnapshot) -> Said:
         elif start % unit[0]:
             yield Finding(
                 where=name,
-                message=f"It begins inside a full stripe of {exact_words(unit[0])}: aligned large writes are parts of"
+                message=f"It begins inside a full stripe of {exact_text(unit[0])}: aligned large writes are parts of"
                 " two stripes.",
                 evidence=f"start {start // 512} sectors",
-                do=f"Make it anew at a multiple of {exact_words(unit[0])} where large writes matter.",
+                do=f"Make it anew at a multiple of {exact_text(unit[0])} where large writes matter.",
             )
 
 
@@ -136,7 +136,7 @@ def fs_other(sight: SystemSnapshot) -> Said:
         if stripe not in fits and not (unit and unit[0] in fits):
             yield Finding(
                 where=mount.where(),
-                message=f"The filesystem was made for another stripe than the {exact_words(stripe)} of {array.target}:"
+                message=f"The filesystem was made for another stripe than the {exact_text(stripe)} of {array.target}:"
                 " it aligns large files to the wrong places.",
                 evidence=f"{mount.fstype} mounted with {text}",
                 do="Mount it with " + _options(array, stripe, mount.fstype) + ".",
@@ -154,7 +154,7 @@ def fs_unset(sight: SystemSnapshot) -> Said:
             yield Finding(
                 where=mount.where(),
                 message=f"The filesystem knows of no stripe, and {array.target} has one of"
-                f" {exact_words(unit[0]) if unit else '?'}:"
+                f" {exact_text(unit[0]) if unit else '?'}:"
                 " large files begin anywhere in it.",
                 evidence=f"{mount.fstype} mounted without {'sunit and swidth' if mount.fstype == 'xfs' else 'stripe'}",
                 do="Mount it with " + _options(array, unit[0] if unit else 0, mount.fstype) + ".",
@@ -204,7 +204,7 @@ def volblocksize(sight: SystemSnapshot) -> Said:
         elif int(text) < data << int(shift):
             yield Finding(
                 where=str(array.target),
-                message=f"Blocks of {exact_words(int(text))} are fewer bytes than a row of the {data} data disks:"
+                message=f"Blocks of {exact_text(int(text))} are fewer bytes than a row of the {data} data disks:"
                 " parity and"
                 " padding take more room and more I/Os than they should.",
                 evidence=f"volblocksize {text}, ashift {shift}, {data} data disks",
@@ -220,7 +220,7 @@ def bitmap(sight: SystemSnapshot) -> Said:
         if match and int(match[1]) < BITMAP_CHUNK:
             yield Finding(
                 where=str(array.target),
-                message=f"A bit of the bitmap stands for {exact_words(int(match[1]) << 10)}: random writes often"
+                message=f"A bit of the bitmap stands for {exact_text(int(match[1]) << 10)}: random writes often"
                 " wait until"
                 " it is set on all members.",
                 evidence=f"Bitmap: {fact(array, 'Bitmap')}",

@@ -19,14 +19,14 @@ GRAVEST = tuple(reversed(Severity))
 _WORDS = {Severity.FAULT: "fault", Severity.WARN: "warning", Severity.NOTE: "note"}
 
 
-def severity_words(count: Callable[[Severity], int]) -> str:
+def severity_text(count: Callable[[Severity], int]) -> str:
     """`1 fault, 3 warnings, 5 notes`; "" where there is none. `count`: how many of a severity."""
     return ", ".join(plural(number, _WORDS[each]) for each in GRAVEST if (number := count(each)))
 
 
 def counts(checked: CheckResult) -> str:
     """`1 fault, 3 warnings, 5 notes`; `nothing` where there is none."""
-    return severity_words(checked.count) or "nothing"
+    return severity_text(checked.count) or "nothing"
 
 
 def summary(checked: CheckResult) -> str:
@@ -130,7 +130,7 @@ def plugin(checked: CheckResult, severity: Severity) -> tuple[str, list[str]]:
     more = [
         _unbarred(f"{result.rule.severity}: {result.rule.id} at {result.said.where}: {result.said.message}")
         for result in rule_results
-        if isinstance(rule_result.said, Finding)
+        if isinstance(result.said, Finding)
     ]
     return word, [f"RAIDBENCH {word} - {first} | {figures}", *more]
 

@@ -8,7 +8,7 @@ from app.features.advice.condition_rules import PERFORMANCE
 from app.features.check.finding import FAULT, NOTE, WARN, Finding, Said, UnknownResult, rule
 from app.features.check.snapshot import SystemSnapshot, fact, unit_of
 from backends.model import Array, Media
-from backends.sizes import exact_words
+from backends.sizes import exact_text
 
 FLASH = (Media.SSD, Media.NVME)
 
@@ -54,8 +54,8 @@ def kernel_read_ahead(sight: SystemSnapshot) -> Said:
             wanted = -(-2 * unit // 1024)
             yield Finding(
                 where=str(target),
-                message=f"The kernel reads {exact_words(int(text) << 10)} ahead, and a stripe over the disks is"
-                f" {exact_words(unit)}: one sequential reader keeps only some of them busy.",
+                message=f"The kernel reads {exact_text(int(text) << 10)} ahead, and a stripe over the disks is"
+                f" {exact_text(unit)}: one sequential reader keeps only some of them busy.",
                 evidence=f"queue/read_ahead_kb: {text}",
                 do=f"Set read_ahead_kb to {wanted} where much is read in order.",
                 staged=sight.staged(target, "read_ahead_kb", str(wanted)),
@@ -81,7 +81,7 @@ def large_read_ahead(sight: SystemSnapshot) -> Said:
         if text.isdigit() and int(text) >= 4096 and sight.media(device) in FLASH and not striped:
             yield Finding(
                 where=str(target),
-                message=f"The kernel reads {exact_words(int(text) << 10)} ahead on flash: what reads here and there"
+                message=f"The kernel reads {exact_text(int(text) << 10)} ahead on flash: what reads here and there"
                 " through"
                 " the page cache reads much that nobody wants.",
                 evidence=f"queue/read_ahead_kb: {text}",

@@ -7,7 +7,7 @@ import re
 from app.features.check.finding import FAULT, WARN, Finding, Said, UnknownResult, rule
 from app.features.check.snapshot import SystemSnapshot, fact
 from backends.model import BROKEN, Array, Drive, Fact, Level, Media
-from backends.sizes import exact_words
+from backends.sizes import exact_text
 from backends.topology import kernel_name
 
 _MIRRORED = (Level.RAID1, Level.RAID4, Level.RAID5, Level.RAID6, Level.RAID10)
@@ -43,7 +43,7 @@ def no_bitmap(sight: SystemSnapshot) -> Said:
             yield Finding(
                 where=str(array.target),
                 message="The array has no write-intent bitmap: after a crash it resynchronises all"
-                f" {exact_words(member) if member % (1 << 30) == 0 else f'{member >> 30} GiB'} of each member.",
+                f" {exact_text(member) if member % (1 << 30) == 0 else f'{member >> 30} GiB'} of each member.",
                 evidence=f"Bitmap: none; Consistency policy: {policy or 'not reported'}",
                 do="Set bitmap to internal.",
                 staged=sight.staged(array.target, "bitmap", "internal"),
@@ -268,8 +268,8 @@ def small_requests(sight: SystemSnapshot) -> Said:
         wanted = str(min(1280, most))
         yield Finding(
             where=str(target) if target is not None else block.name,
-            message=f"Every I/O is cut into requests of {exact_words(size << 10)}; the device takes"
-            f" {exact_words(most << 10)}.",
+            message=f"Every I/O is cut into requests of {exact_text(size << 10)}; the device takes"
+            f" {exact_text(most << 10)}.",
             evidence=f"queue/max_sectors_kb: {size}, queue/max_hw_sectors_kb: {most}",
             do=f"Set max_sectors_kb to {wanted}.",
             staged=None if target is None else sight.staged(target, "max_sectors_kb", wanted),

@@ -11,10 +11,10 @@ from app.core.analysis.regression import FEWEST_SESSIONS, RegressionVerdict
 from app.core.analysis.stats import spread
 from app.core.presentation import json_schema
 from app.core.presentation.comparison_text import between_words
-from app.core.presentation.figures import figure_name, mean_text, shower
+from app.core.presentation.figures import figure_name, formatter_for, mean_text
 from app.core.presentation.percent import interval_text
 from app.core.presentation.table import Align, Column, Row, Table
-from app.core.presentation.verdict_text import state_words, weakened_words
+from app.core.presentation.verdict_text import state_words, weakened_text
 from app.features.history.baseline_check import BaselineCheck
 from app.features.history.baselines import Baseline
 from app.features.history.presentation import chart_json, differences
@@ -51,7 +51,7 @@ def check_sentence(check: BaselineCheck) -> str:
         parts.append(f"other than then: {differences(check.differs)}")
     if interval is not None:
         parts += _on_the_chart(check, chart) if charted and chart is not None else _learning(check)
-    if caveats := weakened_words(check.weakened):
+    if caveats := weakened_text(check.weakened):
         parts.append(f"caveats: {caveats}")
     begun = (_CHARTED if charted else _BEGINNINGS)[check.judgement.standing].format(
         name=check.baseline.name,
@@ -131,7 +131,7 @@ def _row(baseline: Baseline) -> Row:
             baseline.name,
             start.target,
             start.profile or start.title,
-            f"{mean_text(seen, shower(about))} {figure_name(about, direction)}",
+            f"{mean_text(seen, formatter_for(about))} {figure_name(about, direction)}",
             str(len(baseline.runs)),
             units.moment(baseline.at)[:16],
             baseline.session,

@@ -7,7 +7,7 @@ from app.features.plots.request import (
     NoPlotDataError,
     PlotRequest,
     by_field,
-    count_words,
+    count_text,
     failed,
     value_of,
     values_of,
@@ -35,7 +35,7 @@ def boxes(asked: PlotRequest) -> Made:
             f"All {len(every)} runs have {_with_unit(every[0], wish.unit)}: there is no spread to draw.",
             "g counts another figure.",
         )
-    title = f"{subject.about}: {wish.unit.value}{by_field(subject)}{count_words(subject)}"
+    title = f"{subject.about}: {wish.unit.value}{by_field(subject)}{count_text(subject)}"
     return title, BoxData(lots=lots, unit=wish.unit, zero=wish.zero, log=bool(wish.log)), ""
 
 

@@ -55,7 +55,7 @@ def figures_table(subject: PlotSelection, *, ascii: bool = False) -> Table:
     return Table(columns=columns, rows=tuple(rows))
 
 
-def differing_words(subject: PlotSelection) -> str:
+def differing_text(subject: PlotSelection) -> str:
     """`Differs: read-ahead, FastPath.`: the settings and fields of the job that are not the same in all parts."""
     starts = [part.runs[0].run.start for part in subject.parts]
     keys = [*varying([start.settings for start in starts]), *varying([start.work for start in starts])]

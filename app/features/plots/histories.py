@@ -8,7 +8,7 @@ from itertools import pairwise
 from app.core.analysis.past_runs.earlier_runs import PastRun
 from app.core.analysis.past_runs.series import Difference, RunSeries, SeriesPoint, series_of, what_differs
 from app.core.presentation.figures import figure_label
-from app.core.presentation.labels import key_name, key_value, setting_words
+from app.core.presentation.labels import key_name, key_value, setting_text
 from app.features.plots.request import MEBI, Made, NoPlotDataError, PlotOptions, PlotRequest
 from app.features.plots.selection import PlotSelection, short_target
 from widgets.plot_render.plot_data import HistoryData, HistoryEpoch, MeasuredPoint, StaticPlot, Unit
@@ -72,7 +72,7 @@ def _stages(series: RunSeries, scale: float) -> tuple[HistoryEpoch, ...]:
     keys = [key for key in dict(next(iter(groups))) if len({dict(group).get(key) for group in groups}) > 1]
     epoches = []
     for settings, points in groups.items():
-        lines = [setting_words(key, dict(settings).get(key)) for key in keys]
+        lines = [setting_text(key, dict(settings).get(key)) for key in keys]
         name = ", ".join(lines[:2]) + (f" and {len(lines) - 2} more" if len(lines) > 2 else "")
         epoches.append(HistoryEpoch(name=name, points=tuple(_dated(point, scale) for point in points)))
     return tuple(epoches)

@@ -6,7 +6,7 @@ from collections.abc import Iterable, Sequence
 
 from app.core.fio.histogram import Histogram
 from app.core.session.results import DIRECTIONS
-from app.features.plots.request import Made, NoPlotDataError, PlotRequest, best, count_words, failed
+from app.features.plots.request import Made, NoPlotDataError, PlotRequest, best, count_text, failed
 from app.features.plots.selection import MOST, PlacedRun, PlotSelection, whole
 from widgets.plot_render.latencies import BEYOND, total_of
 from widgets.plot_render.plot_data import HistogramData, Latencies, PercentileData
@@ -63,7 +63,7 @@ def percentiles(asked: PlotRequest) -> Made:
     enough = tuple(latencies for latencies in series if total_of(latencies.bins) > 2 * BEYOND)
     if not enough:
         raise NoPlotDataError("Too few I/Os for percentiles.", "2 goes to Bench: a longer run has more.")
-    title = f"{subject.about}: latency{of} by percentile{count_words(subject)}"
+    title = f"{subject.about}: latency{of} by percentile{count_text(subject)}"
     return title, PercentileData(series=enough), _left_out(subject, len(series))
 
 
@@ -71,7 +71,7 @@ def histogram(asked: PlotRequest) -> Made:
     """The first part filled, the others over it. Raises NothingError."""
     subject = asked.subject
     series, of = _latencies(subject)
-    title = f"{subject.about}: latency{of}{count_words(subject)}"
+    title = f"{subject.about}: latency{of}{count_text(subject)}"
     return title, HistogramData(series=series, log=bool(asked.wish.log)), _left_out(subject, len(series))
 
 

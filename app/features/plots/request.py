@@ -86,7 +86,7 @@ def best(subject: PlotSelection) -> Sequence[RunGroup]:
     return [part for _, part in ranked[:MOST]]
 
 
-def count_words(subject: PlotSelection) -> str:
+def count_text(subject: PlotSelection) -> str:
     """`, 6 runs each`; "" of single ones."""
     counts = {len(part.runs) for part in subject.parts if not part.baseline}
     if counts == {1}:

@@ -15,9 +15,9 @@ from app.core.analysis.comparison import Comparison, varying
 from app.core.analysis.past_runs.earlier_runs import PastRun
 from app.core.analysis.past_runs.series import RunSeries, series_of
 from app.core.analysis.sample_groups import condition, pairs_of
-from app.core.analysis.stored_verdicts import shown_experiment
+from app.core.analysis.stored_verdicts import stored_comparison
 from app.core.presentation.comparison_text import letters, sentence
-from app.core.presentation.labels import key_value, setting_words, worded
+from app.core.presentation.labels import key_value, setting_text, worded
 from app.core.session.events import RunStarted
 from app.core.session.results import RunStatus
 from app.core.session.state import ExperimentRecord, RunRecord, Session
@@ -168,7 +168,7 @@ def side_by_side(comparison: Comparison, names: Sequence[str], folders: Sequence
 
 def of_experiment(session: Session, folder: Path, record: ExperimentRecord) -> PlotSelection | None:
     """Both arms, all their runs added up; None before the first whole pair."""
-    sides, comparison = pairs_of(session, record.id), shown_experiment(session, record.id)
+    sides, comparison = pairs_of(session, record.id), stored_comparison(session, record.id)
     if comparison is None:
         return None
     start = record.start
@@ -196,7 +196,7 @@ def of_sweep(session: Session, folder: Path) -> PlotSelection | None:
     for cell in _in_order(record.cells, numeric_field(found.cells)):
         runs = [known[run] for _, run in record.runs_of(cell.id) if run in known]
         if runs:
-            name = _cell_words(found, cell)
+            name = _cell_text(found, cell)
             parts.append(RunGroup(name=name, runs=tuple(PlacedRun(run=run, folder=folder) for run in runs)))
     if not parts:
         return None
@@ -215,7 +215,7 @@ def _in_order(cells: Sequence[SweepCell], field: str | None) -> Sequence[SweepCe
     return cells if field is None else sorted(cells, key=lambda cell: number_of(cell.job.get(field, "")))
 
 
-def _cell_words(found: Results, cell: SweepCell) -> str:
+def _cell_text(found: Results, cell: SweepCell) -> str:
     """Set-up and workload as far as they differ."""
     parts = [cell.row] if len(found.rows) > 1 else []
     return ", ".join([*parts, *([cell.column] if len(found.columns) > 1 or not parts else [])])
@@ -358,7 +358,7 @@ def settings_of(starts: Sequence[RunStarted]) -> list[str]:
 def _told(mappings: list[Mapping[str, str]]) -> list[str]:
     """What of each is not in all of them."""
     keys = varying(mappings)
-    return [_listed([setting_words(key, texts[key]) for key in keys if texts.get(key)]) for texts in mappings]
+    return [_listed([setting_text(key, texts[key]) for key in keys if texts.get(key)]) for texts in mappings]
 
 
 def _listed(lines: list[str]) -> str:

@@ -9,7 +9,7 @@ from app.core.analysis.stats import MeanInterval, spread
 from app.core.presentation.labels import field_name
 from app.core.session.sweep_steps import Rank
 from app.features.plots.box_scatter import boxes
-from app.features.plots.request import UNITS, Made, NoPlotDataError, PlotOptions, PlotRequest, count_words, value_of
+from app.features.plots.request import UNITS, Made, NoPlotDataError, PlotOptions, PlotRequest, count_text, value_of
 from app.features.plots.selection import MOST, PlotSelection
 from app.features.sweep.engine.cells import CellResult, LatencyFigure, latency
 from app.features.sweep.engine.load_curve import LoadCurve, Measured, along, curves, numeric_field
@@ -62,7 +62,7 @@ def _swept(subject: PlotSelection, field: str, lines: dict[str, list[CellResult]
     if len(steps) < 2:
         raise NoPlotDataError("Only one value was measured so far: a curve takes two.", "4 goes to the sweep.")
     name = field_name(field)
-    title = f"{subject.about}: {unit.value} and p99 by {name}{count_words(subject)}"
+    title = f"{subject.about}: {unit.value} and p99 by {name}{count_text(subject)}"
     note = f"The first {len(kept)} of {len(drawn)} lines." if len(drawn) > len(kept) else ""
     return title, CurveData(lines=kept, across=name, unit=unit, steps=steps, log=wish.log is not False), note
 
@@ -86,7 +86,7 @@ def _load_curve(subject: PlotSelection, loads: LoadCurve, wish: PlotOptions) -> 
     if not kept:
         raise NoPlotDataError("Only one load was measured so far: a curve takes two.", "4 goes to the sweep.")
     knee = None if loads.knee is None else (loads.knee.rate, loads.knee.low, loads.knee.high)
-    title = f"{subject.about} at rising load: latency by the IOPS reached{count_words(subject)}"
+    title = f"{subject.about} at rising load: latency by the IOPS reached{count_text(subject)}"
     return title, CurveData(lines=kept, across="IOPS reached", unit=Unit.IOPS, knee=knee, log=wish.log is not False), ""
 
 

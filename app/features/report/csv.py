@@ -9,7 +9,7 @@ from collections.abc import Iterable, Iterator, Mapping, Sequence
 from datetime import UTC, datetime
 
 from app.core.fio.job import Job
-from app.core.presentation.run import outcome_words
+from app.core.presentation.run import outcome_text
 from app.core.session.results import (
     DIRECTIONS,
     SIDES,
@@ -241,7 +241,7 @@ def _after(run: RunRecord) -> Iterator[Value]:
     figures = run.figures
     yield from (figures.cpu.fio_percent_of_core, figures.cpu.host_percent, figures.reason)
     seen = figures.steady
-    steady = outcome_words(seen) if seen is not None and seen.capped else None
+    steady = outcome_text(seen) if seen is not None and seen.capped else None
     yield "; ".join(filter(None, (steady, *figures.warnings)))
     yield "; ".join(advice.message for advice in figures.advice)
 

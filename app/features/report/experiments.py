@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Sequence
 
 from app.core.analysis.comparison import Comparison
-from app.core.analysis.stored_verdicts import shown_experiment
+from app.core.analysis.stored_verdicts import stored_comparison
 from app.core.presentation.comparison import comparison_table
 from app.core.presentation.comparison_text import counted, letters, row_name
 from app.core.presentation.percent import covers_text, interval_text
@@ -25,7 +25,7 @@ _WIDE = 4.0
 
 def compared(session: Session) -> ReportTable:
     """The figures of both letters, with intervals and verdicts; each experiment has its own level."""
-    pairs = [(record.id, shown_experiment(session, record.id)) for record in session.experiments]
+    pairs = [(record.id, stored_comparison(session, record.id)) for record in session.experiments]
     rows = [
         (name, *row[:-1], covers_text(each.level), row[-1])
         for name, each in pairs
@@ -39,7 +39,7 @@ def experiment_graphs(session: Session) -> tuple[Graph, ...]:
     """For each: differences with intervals, the pairs as they were measured, both percentile curves."""
     matches: list[Graph] = []
     for record in session.experiments:
-        comparison = shown_experiment(session, record.id)
+        comparison = stored_comparison(session, record.id)
         if comparison is not None:
             graphs = (_differences(record, comparison), _pairs(record, comparison), _percentiles(record, comparison))
             matches += [graph for graph in graphs if graph is not None]

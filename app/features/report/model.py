@@ -12,7 +12,7 @@ from app.doors import needed_action
 from app.features.report import changes, experiments, runs, sweep
 from app.features.report.blocks import Graphs, Paragraph, Report, Section, Sentences, grid, section
 from app.features.report.series import MOST_RUNS, pictured, run_graphs
-from app.features.report.session_summary import in_short
+from app.features.report.session_summary import session_highlights
 from backends.text import clean
 from widgets.text_utils import units
 
@@ -37,7 +37,7 @@ def curves_wanted(session: Session) -> tuple[str, ...]:
 
 
 def _sections(session: Session, raw: Raw) -> Iterator[Section]:
-    yield from section("In short", Sentences(items=tuple(in_short(session))))
+    yield from section("In short", Sentences(items=tuple(session_highlights(session))))
     yield from _results(session, raw)
     yield from _on_many_hosts(raw)
     yield from section("Under test", changes.under_test(session))

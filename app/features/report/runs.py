@@ -11,11 +11,11 @@ from app.core.analysis.sample_groups import repeats
 from app.core.presentation.caches import COLUMNS as CACHE_COLUMNS
 from app.core.presentation.caches import cache_cells
 from app.core.presentation.device import in_force_of, ran_with
-from app.core.presentation.figures import mean_text, shower
+from app.core.presentation.figures import formatter_for, mean_text
 from app.core.presentation.labels import key_heading, key_name, key_value
 from app.core.presentation.members import COLUMNS, member_cells, paths
 from app.core.presentation.raw_data import Raw
-from app.core.presentation.run import both_directions, figures_table, outcome_words
+from app.core.presentation.run import both_directions, figures_table, outcome_text
 from app.core.presentation.run_list import ListedRun, runs_table
 from app.core.presentation.table import picked, text_of
 from app.core.session.events import CommandRan
@@ -74,7 +74,7 @@ def results(runs: Sequence[RunRecord]) -> ReportTable:
 def _means(group: Sequence[RunRecord], shown: Sequence[tuple[str, str, MetricKind]]) -> Iterator[str]:
     for _, direction, figure in shown:
         seen = spread_of(group, direction, figure)
-        yield "" if seen is None else mean_text(seen, shower(figure))
+        yield "" if seen is None else mean_text(seen, formatter_for(figure))
 
 
 def every_run(runs: Sequence[RunRecord]) -> ReportTable:
@@ -155,7 +155,7 @@ def steadiness(runs: Sequence[RunRecord]) -> Iterator[str]:
         if seen is not None and (seen.waited_s or seen.capped or seen.ended_early):
             # How long it waited is in the words already, unless they are about its early end.
             waited = f"waited {units.duration(seen.waited_s)}: " if seen.waited_s and seen.ended_early else ""
-            yield f"{run.id}: {waited}{outcome_words(seen)}."
+            yield f"{run.id}: {waited}{outcome_text(seen)}."
 
 
 def named(ids: Sequence[str]) -> str:

@@ -39,4 +39,4 @@ def _write(app: AppInterface, session: Session, file: Path, folder: Path) -> Non
     except RaidbenchError as error:
         app.call_from_thread(app.tell, error, title="No report was written")
     else:
-        app.call_from_thread(app.tell_place, f"The report is in {path}.", str(path))
+        app.call_from_thread(app.notify_copyable, f"The report is in {path}.", str(path))

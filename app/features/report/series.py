@@ -23,7 +23,7 @@ from app.features.report.graph import (
     Point,
     Spacing,
 )
-from app.features.report.session_summary import own_runs
+from app.features.report.session_summary import standalone_runs
 from widgets.plot_render.latencies import BEYOND, carried
 
 MOST_RUNS = 12
@@ -37,7 +37,7 @@ _PER_DECADE = 24
 
 def pictured(session: Session) -> tuple[RunRecord, ...]:
     """The runs that get graphs of their own: whole ones, neither of an A/B nor of a sweep, the newest."""
-    return own_runs(session)[-MOST_RUNS:]
+    return standalone_runs(session)[-MOST_RUNS:]
 
 
 def run_graphs(session: Session, raw: Raw) -> tuple[Graph, ...]:
@@ -84,7 +84,7 @@ def percentile_graph(key: str, title: str, about: str, series: Sequence[GraphLin
     )
 
 
-def thinned(points: Sequence[Point], most: int = _MOST_POINTS) -> tuple[Point, ...]:
+def downsampled(points: Sequence[Point], most: int = _MOST_POINTS) -> tuple[Point, ...]:
     """At most about so many points: of each stretch the lowest and the highest, so that no peak is lost."""
     if len(points) <= most:
         return tuple(points)
@@ -120,7 +120,7 @@ def _line(
     points = [(at, None if (one := direction(sample)) is None else read(one)) for at, sample in placed]
     if not any(y for _, y in points):
         return None
-    return GraphLine(name=name, points=thinned(points))
+    return GraphLine(name=name, points=downsampled(points))
 
 
 _SIDES: tuple[tuple[str, Callable[[Sample], DirectionSample | None]], ...] = (

@@ -9,7 +9,7 @@ from app.core.analysis.comparison import Comparison, varying
 from app.core.analysis.metric_kinds import FIGURES
 from app.core.analysis.replicates import spread_of
 from app.core.analysis.sample_groups import repeats
-from app.core.analysis.stored_verdicts import shown_experiment
+from app.core.analysis.stored_verdicts import stored_comparison
 from app.core.analysis.verdict import Verdict
 from app.core.presentation.comparison import experiment_lines
 from app.core.presentation.comparison_text import row_name
@@ -17,7 +17,7 @@ from app.core.presentation.figures import shown
 from app.core.presentation.labels import key_name, key_value, worded
 from app.core.session.results import DIRECTIONS, RunStatus
 from app.core.session.state import ExperimentRecord, RunRecord, Session
-from app.core.session.unit_labels import in_words
+from app.core.session.unit_labels import in_text
 from app.features.sweep.engine.results import results
 from app.features.sweep.presentation.findings import MOST_EFFECTS, shown_effects, standings
 from widgets.text_utils import units
@@ -30,9 +30,9 @@ _IOPS, _MOVED, _TAIL = (
 )
 
 
-def in_short(session: Session) -> Iterator[str]:
+def session_highlights(session: Session) -> Iterator[str]:
     """The most important of a session, a sentence or two each."""
-    experiments = [(record, shown_experiment(session, record.id)) for record in session.experiments]
+    experiments = [(record, stored_comparison(session, record.id)) for record in session.experiments]
     pairs = [(_size(comparison), _experiment(record, comparison)) for record, comparison in experiments]
     found = None if session.sweep is None else results(worded(session.sweep), session.runs)
     swept = sorted(shown_effects(found), reverse=True) if found is not None else []
@@ -43,14 +43,14 @@ def in_short(session: Session) -> Iterator[str]:
     if session.sweep is not None and found is not None:
         yield from standings(session.sweep, found)
     yield from (sentence for size, sentence in pairs if not size)
-    yield from _figures(own_runs(session))
+    yield from _figures(standalone_runs(session))
     if session.changes:
         standing = len(session.in_force)
         stand = "all taken back" if not standing else f"{standing} still in force"
         yield f"{units.plural(len(session.changes), 'change')} made, {stand}."
 
 
-def own_runs(session: Session) -> tuple[RunRecord, ...]:
+def standalone_runs(session: Session) -> tuple[RunRecord, ...]:
     """The runs that belong neither to an A/B nor to a sweep and did not fail."""
     swept = set() if session.sweep is None else {end.run for end in session.sweep.ended}
     return tuple(
@@ -76,7 +76,7 @@ def _experiment(record: ExperimentRecord, comparison: Comparison | None) -> str:
     sides = ""
     if row is not None:
         a, b = shown(row.figure, row.a), shown(row.figure, row.b)
-        name, other = (in_words(record.start.key, value) for value in (record.start.a, record.start.b))
+        name, other = (in_text(record.start.key, value) for value in (record.start.a, record.start.b))
         sides = f" {row_name(row)} {a} with {name}, {b} with {other}."
     return f"{record.id}, {record.start.target}:{sides} {' '.join(experiment_lines(record, comparison))}"
 

@@ -30,7 +30,7 @@ from app.features.sweep.engine.cells import CellResult, LatencyFigure, latency
 from app.features.sweep.engine.load_curve import LoadCurve, Measured, along, curves, number_of, numeric_field
 from app.features.sweep.engine.results import Results, results
 from app.features.sweep.presentation.findings import finding_facts
-from app.features.sweep.presentation.load_curve import curve_heading, curve_table, knee_words
+from app.features.sweep.presentation.load_curve import curve_heading, curve_table, knee_text
 from app.features.sweep.presentation.published_results import published_tables
 from app.features.sweep.presentation.sweep import (
     RANK_TITLES,
@@ -200,7 +200,7 @@ def load_graphs(found: Results, simulated: bool) -> list[LineGraph]:
             LineGraph(
                 key=f"curve-{number}",
                 title=f"Latency by IOPS: {cell_name(found, curve.cell)}",
-                about=f"{knee_words(curve)} {_HOW}",
+                about=f"{knee_text(curve)} {_HOW}",
                 x=IOPS,
                 y=replace(LATENCY, label="Latency"),
                 series=tuple(line for line in lines if line.points),

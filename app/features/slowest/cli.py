@@ -50,7 +50,7 @@ def slowest_command(options: _SlowestOptions) -> int:
 
 async def _slowest(bench: Workbench, interruption: Interruption, options: _SlowestOptions) -> int:
     from app.features.slowest.engine import ANSWER_S, WORTH_SHOWING, figures_of, hung_members, plan_reading
-    from app.features.slowest.presentation import plan_words, siblings_json, siblings_table, slowest_words
+    from app.features.slowest.presentation import plan_words, siblings_json, siblings_table, slowest_text
 
     plan = plan_reading(bench, await bench.hardware.find(options.array), options.rounds)
     say(plan_words(plan))
@@ -77,23 +77,23 @@ async def _slowest(bench: Workbench, interruption: Interruption, options: _Slowe
         print_json(dry_run=False, drives=siblings_json(plan, reads, comparisons))
     else:
         lines(table_lines(siblings_table(plan, reads, comparisons)))
-    say(slowest_words(reads, comparisons))
+    say(slowest_text(reads, comparisons))
     return FOUND if hung or any(comparison.is_slow for comparison in comparisons) else DONE
 
 
 async def _read(bench: Workbench, interruption: Interruption, plan: MemberPlan, seed: int | None) -> list[MemberRead]:
     from app.features.slowest.engine import member_reads
-    from app.features.slowest.presentation import hung_words
+    from app.features.slowest.presentation import hung_text
 
     reads: list[MemberRead] = []
-    with interruption.gracefully(bench.jobs.stop):
+    with interruption.stop_on_signal(bench.jobs.stop):
         async with aclosing(member_reads(bench, plan, interruption.asked, seed)) as each:
             async for read in each:
                 if reads and reads[-1].round < read.round:
                     say(f"Round {reads[-1].round} of {plan.rounds} is over.")
                 reads.append(read)
                 if read.latency_ns is None:
-                    say(hung_words([read.device]))
+                    say(hung_text([read.device]))
     if reads and not interruption.asked():
         say(f"Round {reads[-1].round} of {plan.rounds} is over.")
     return reads

@@ -71,10 +71,10 @@ def plan_words(plan: MemberPlan) -> str:
     """Return `4 drives in 5 rounds: 40 s of reading, gently.`, and which difference that can show."""
     gently = ", gently" if plan.gently else ""
     length = f"{len(plan.drives)} drives in {plan.rounds} rounds: {units.duration(plan.seconds)} of reading{gently}."
-    return f"{length} {power_words(plan)}"
+    return f"{length} {power_text(plan)}"
 
 
-def power_words(plan: MemberPlan) -> str:
+def power_text(plan: MemberPlan) -> str:
     """Return which difference the plan can show, and how many rounds a smaller one takes."""
     shown = f"Finds a member that is {100 * plan.shows:.0f} % slower in 8 of 10 cases or more."
     if plan.shows <= WORTH_SHOWING:
@@ -85,10 +85,10 @@ def power_words(plan: MemberPlan) -> str:
     return f"{shown} {worth} takes {plan.rounds_worth} rounds."
 
 
-def slowest_words(reads: Sequence[MemberRead], figures: Sequence[MemberComparison]) -> str:
+def slowest_text(reads: Sequence[MemberRead], figures: Sequence[MemberComparison]) -> str:
     """Return which members hang and which are slow, as sentences."""
     hung, slow = hung_members(reads), [comparison.name for comparison in figures if comparison.is_slow]
-    lines = [hung_words(hung)] if hung else []
+    lines = [hung_text(hung)] if hung else []
     if slow:
         lines.append(f"Slower than its siblings: {', '.join(slow)}.")
     elif figures:
@@ -98,7 +98,7 @@ def slowest_words(reads: Sequence[MemberRead], figures: Sequence[MemberCompariso
     return " ".join(lines)
 
 
-def hung_words(nodes: Sequence[str]) -> str:
+def hung_text(nodes: Sequence[str]) -> str:
     """Return which members did not answer, as a sentence."""
     return f"Hung, no answer to a read within {engine.ANSWER_S:.0f} s: {', '.join(nodes)}."
 

@@ -11,7 +11,7 @@ from textual.app import ComposeResult
 from app.core.analysis.slow_member import MemberComparison
 from app.core.session.state import Session
 from app.features.slowest.engine import MemberPlan, MemberRead, figures_of, hung_members, member_reads, plan_reading
-from app.features.slowest.presentation import plan_words, siblings_table, slowest_words
+from app.features.slowest.presentation import plan_words, siblings_table, slowest_text
 from app.tui.background import BackgroundWork
 from app.tui.base import WorkbenchScreen
 from app.tui.render import columns, rows
@@ -98,7 +98,7 @@ class SlowMemberTest:
             whole = len(self.reads) == len(self.plan.drives) * self.plan.rounds
             whole = whole or (bool(hung_members(self.reads)) and not self._stopped)
             self.figures = figures_of(self.plan, self.reads) if whole else ()
-            text = slowest_words(self.reads, self.figures)
+            text = slowest_text(self.reads, self.figures)
             self._told = text if whole else "Stopped before all was read: nothing is judged."
             if whole:
                 self._app.notify(text, title=f"Members of {self.plan.target}")

@@ -13,7 +13,7 @@ import click
 from app.cli.async_runner import Interruption
 from app.cli.exit_status import DONE, FOUND, UNDECIDED
 from app.cli.options import current
-from app.cli.output import data, lines, narrated, print_json, say
+from app.cli.output import data, lines, print_json, prose_to_stderr, say
 from app.cli.session_context import on_workbench
 from backends.errors import NotFoundError, RefusedError
 from backends.text import clean
@@ -85,7 +85,7 @@ def watch_command(
     if baseline is not None and not watched.skipped:
         from app.features.history.baseline_cli import CheckOptions, check_baseline
 
-        with narrated():
+        with prose_to_stderr():
             worse = check_baseline(CheckOptions(name=baseline))
         status = FOUND if FOUND in (status, worse) else status
     return status
@@ -228,9 +228,9 @@ def _tell(watched: _Watched, *, as_json: bool) -> None:
     for rule_result in watched.checked.findings:
         text = f"{clean(rule_result.said.where, 200)}: {clean(check_view.message(rule_result), 500)}"
         news = watched.compared.news.get(_finding(rule_result).key)
-        lines([f"{rule_result.rule.severity.value:<8}  {rule_result.rule.id}  {text}{_news_words(news)}"])
+        lines([f"{rule_result.rule.severity.value:<8}  {rule_result.rule.id}  {text}{_news_text(news)}"])
     lines(
-        f"{presentation.drift_line(drift)}{_news_words(watched.compared.news.get(_difference(drift).key))}"
+        f"{presentation.drift_line(drift)}{_news_text(watched.compared.news.get(_difference(drift).key))}"
         for drift in watched.drifts
     )
     if News.REMINDER in watched.compared.news.values():
@@ -240,7 +240,7 @@ def _tell(watched: _Watched, *, as_json: bool) -> None:
     say(f"{check_view.summary(watched.checked)} {plural(len(watched.drifts), 'difference')} from the file.")
 
 
-def _news_words(news: News | None) -> str:
+def _news_text(news: News | None) -> str:
     """Return what is appended to the line of a finding; notes are not compared."""
     return "" if news is None else f" ({news.value})"
 

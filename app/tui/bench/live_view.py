@@ -5,7 +5,7 @@ from __future__ import annotations
 from dataclasses import replace
 
 from app.core.presentation.comparison import ab_progress
-from app.core.presentation.run import cpu_line, steady_words
+from app.core.presentation.run import cpu_line, steady_text
 from app.core.session.event_types import SteadyPlan
 from app.core.session.results import DIRECTIONS, Advice, Phase, SteadyStateResult
 from app.core.session.state import ActiveRun, RunRecord, Session
@@ -187,7 +187,7 @@ def progress(active: ActiveRun, now: float) -> Progress:
 
 def machine_line(steady: SteadyStateResult | None, fio: float | None, host: float | None) -> str:
     """How the run stands to the steady state rule, and who works how much."""
-    return " · ".join(filter(None, (steady_words(steady) if steady is not None else "", cpu_line(fio, host))))
+    return " · ".join(filter(None, (steady_text(steady) if steady is not None else "", cpu_line(fio, host))))
 
 
 def chart_seconds(active: ActiveRun) -> float | None:

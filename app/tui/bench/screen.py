@@ -13,7 +13,7 @@ from textual.widgets import Static
 from app.core.benchmark.conditions.facts import in_turn
 from app.core.presentation.caches import cache_line
 from app.core.presentation.device import in_force, in_force_of
-from app.core.presentation.run import cpu_line, silence_words, stall_words
+from app.core.presentation.run import cpu_line, silence_text, stall_text
 from app.core.session.events import RunTarget
 from app.core.session.results import Advice, MemberStats, Phase
 from app.core.session.state import ActiveRun, RunRecord, Session
@@ -24,7 +24,7 @@ from app.tui.bench.members import NARROW_BAR, WIDE_BAR, member_table
 from app.tui.bench.run_control import RunControlScreen
 from app.tui.bench.run_graphs import GraphKeys, RunGraphs, happened_in, length_of
 from app.tui.bench.run_marks import change_marks, event_marks
-from app.tui.bench.summary import ended_line, next_words, progress_line, running, summary_lines
+from app.tui.bench.summary import ended_line, next_text, progress_line, running, summary_lines
 from app.tui.bench.target_line import job_line, target_line
 from app.tui.header_text import TALL
 from app.tui.notices import sentences
@@ -155,10 +155,10 @@ class BenchScreen(GraphKeys, RunControlScreen):
     def _targets(self) -> tuple[RunTarget, ...]:
         """What would be measured, as a run has it."""
         if self.target_name is None:
-            return (RunTarget(target=self._scratch_words()),)
+            return (RunTarget(target=self._scratch_text()),)
         return tuple(RunTarget(target=each.name, device=each.where) for each in self.request().targets)
 
-    def _scratch_words(self) -> str:
+    def _scratch_text(self) -> str:
         place = os.path.abspath(os.path.expanduser(self.where))
         return f"a scratch file of {size_words(self.scratch_size)} in {clean(place, 200)}"
 
@@ -199,7 +199,7 @@ class BenchScreen(GraphKeys, RunControlScreen):
         steady = active.steady if active.phase in (Phase.SETTLING, Phase.MEASURING) else None
         machine = machine_line(steady, active.fio_percent_of_core, active.host_percent)
         self.put("#machine-line", "  ".join(filter(None, (machine, cache_line(active.caches, brief=True)))))
-        stalls = silence_words(active) or stall_words(self._curves.still, self._curves.measured_from)
+        stalls = silence_text(active) or stall_text(self._curves.still, self._curves.measured_from)
         self.show_message(" ".join(filter(None, (stalls, active.message))))
         if active.advice is not self._advice:
             self.show_advice(active.advice)
@@ -228,7 +228,7 @@ class BenchScreen(GraphKeys, RunControlScreen):
     async def _ask_advice(self, wanted: object) -> None:
         bench = self.workbench_app.workbench
         self._values = in_turn([in_force(await bench.hardware.readings_of(each.device)) for each in self._targets()])
-        said = await bench.jobs.foresee(self.request())
+        said = await bench.jobs.preview_advice(self.request())
         missing = await bench.jobs.why_not()
         self._why_not = "" if missing is None else f"r cannot run it: {sentences(missing.message, missing.hint)}"
         if self._why_not and bench.session.active is None and self.shown is None and not self.pending:
@@ -258,7 +258,7 @@ class BenchScreen(GraphKeys, RunControlScreen):
         self._show_members(run.figures.members)
         self.show_advice(run.figures.advice)
         self.show_message("\n".join(summary_lines(run)))
-        self.hint(next_words(run, session), stays=True)
+        self.hint(next_text(run, session), stays=True)
         cpu = run.figures.cpu
         self.put("#machine-line", cpu_line(cpu.fio_percent_of_core, cpu.host_percent))
         self.graphs.compare_with(self._baseline(session), self.workbench_app.workbench.folder)

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from app.core.analysis.sample_groups import condition
-from app.core.analysis.stored_verdicts import shown_experiment
+from app.core.analysis.stored_verdicts import stored_comparison
 from app.core.presentation.caches import cache_line
 from app.core.presentation.comparison import ab_progress, experiment_brief, experiment_lines
 from app.core.presentation.comparison_text import so_far
@@ -19,7 +19,7 @@ def summary_lines(run: RunRecord) -> tuple[str, ...]:
     return (f"{run.id} {result_line(run.figures)}", *((caches,) if caches else ()), *after_words(run.figures))
 
 
-def next_words(run: RunRecord, session: Session) -> str:
+def next_text(run: RunRecord, session: Session) -> str:
     """`Next: B measure against another value, c compare with r1, E export`; of a run that failed, r again."""
     if run.figures.status is RunStatus.FAILED:
         return "Next: r run it again, e change the job, T choose another target."
@@ -68,12 +68,12 @@ def progress_line(session: Session, record: ExperimentRecord, left_of_run: float
     value = start.a if now.letter == "A" else start.b
     at = f"run {len(own)} of {len(start.order)}, pair {now.pair} of {start.pairs}, {now.letter} {value}"
     resting = "" if session.active is not None else ", at rest"
-    left = ab_progress(session, record, left_of_run).left_words
+    left = ab_progress(session, record, left_of_run).left_text
     shown = so_far(session, record.id)
     return " · ".join(filter(None, (f"A/B {record.id}: {at}{resting}", left, shown)))
 
 
 def ended_line(session: Session, record: ExperimentRecord, *, brief: bool = False) -> str:
     """What it has shown, or why it has not; whether the old value is back. `brief`: in a line or two."""
-    comparison = shown_experiment(session, record.id)
+    comparison = stored_comparison(session, record.id)
     return experiment_brief(record, comparison) if brief else " ".join(experiment_lines(record, comparison))

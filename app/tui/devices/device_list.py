@@ -88,7 +88,7 @@ def next_value(reading: Reading, current: str | None, step: int) -> str | None:
     return str(min(max(number, span.minimum), span.maximum))
 
 
-def unfolded_words(whole: bool) -> str:
+def unfolded_text(whole: bool) -> str:
     """What is said once everything was opened, or closed again."""
     if whole:
         return "Every drive is shown; * closes again what is well."

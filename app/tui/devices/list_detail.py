@@ -5,11 +5,11 @@ from __future__ import annotations
 from textual import events, on
 from textual.app import ComposeResult
 
-from app.core.presentation.device import capacity_words, kind_words, state_cell
+from app.core.presentation.device import capacity_text, kind_text, state_cell
 from app.core.presentation.device_tree import DeviceTreeNode, Thing, reason
 from app.tui.base import WorkbenchScreen
 from app.tui.devices.detail import DeviceDetail
-from app.tui.devices.device_list import DeviceList, unfolded_words
+from app.tui.devices.device_list import DeviceList, unfolded_text
 from app.tui.devices.settings_panel import SettingsPanel
 from app.tui.render import MARKS
 from backends.display_names import name_of
@@ -65,9 +65,9 @@ class ListDetailScreen(WorkbenchScreen):
 
     def show_title(self, device: Thing | None, otherwise: str) -> None:
         """Name the selected device above it; of a row about none, `otherwise`."""
-        self.query_one("#detail-pane", Pane).title = otherwise if device is None else title_words(device)
+        self.query_one("#detail-pane", Pane).title = otherwise if device is None else title_text(device)
 
-    def say_beside(self) -> None:
+    def show_hidden_cells(self) -> None:
         """What the row has no column for, where the device is not shown beside the list."""
         self.hint(self.devices.beside if self._one_of_them and not self.detail.holds_focus else "")
 
@@ -81,12 +81,12 @@ class ListDetailScreen(WorkbenchScreen):
     def on_resize(self, event: events.Resize) -> None:
         """Whatever has the keys stays in sight."""
         self.set_class(self.detail.holds_focus, "-inside")
-        self.call_after_refresh(self.say_beside)
+        self.call_after_refresh(self.show_hidden_cells)
 
     def on_descendant_focus(self) -> None:
         """Where there is room for one only, it is the one with the keys."""
         self.set_class(self.detail.holds_focus, "-inside")
-        self.say_beside()
+        self.show_hidden_cells()
 
     @on(KeyedTable.RowSelected, "#devices")
     def _row_selected(self) -> None:
@@ -132,13 +132,13 @@ class ListDetailScreen(WorkbenchScreen):
     def action_unfold(self) -> None:
         """Show every member of every array, or again only what wants a look."""
         self.leave_inside()
-        self.say(unfolded_words(self.devices.toggle_all()))
+        self.say(unfolded_text(self.devices.toggle_all()))
 
 
-def title_words(device: Thing) -> str:
+def title_text(device: Thing) -> str:
     """Name, level, size and state of a device."""
     branch = DeviceTreeNode(thing=device, why=reason(device) if isinstance(device, Array) else "")
     state = state_cell(branch)
     sign = "" if state.mark is None else f"{MARKS[state.mark]} "
-    words = (name_of(device), kind_words(device), capacity_words(device), f"{sign}{state.text}".strip())
+    words = (name_of(device), kind_text(device), capacity_text(device), f"{sign}{state.text}".strip())
     return " · ".join(filter(None, words))

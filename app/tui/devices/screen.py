@@ -19,7 +19,7 @@ from app.tui.devices.detail import FactsPane
 from app.tui.devices.list_detail import ListDetailScreen
 from app.tui.devices.settings_panel import TargetSettings, able_first, defect, pairs, parts_of, read_again
 from app.tui.notices import commands_in
-from app.tui.welcome import first_steps
+from app.tui.welcome import welcome_lines
 from backends.display_names import name_of
 from backends.errors import RaidbenchError
 from backends.model import KERNEL, Array, Controller, Drive, Inventory, Target
@@ -70,7 +70,7 @@ class DevicesScreen(ListDetailScreen):
     def on_mount(self) -> None:
         """The first steps are among the facts."""
         self.panel.wanted = lambda: self._selected
-        self._beginning = bool(first_steps(self.workbench_app))
+        self._beginning = bool(welcome_lines(self.workbench_app))
         if self._beginning:
             self.detail.show_tab("facts")
 
@@ -152,7 +152,7 @@ class DevicesScreen(ListDetailScreen):
         inventory = self._inventory or Inventory()
         self.devices.show(inventory, self._tuned, _marked(inventory, staged))
         self.note(self.devices.count or self._awaited() or " · ".join(counts(inventory)))
-        self.say_beside()
+        self.show_hidden_cells()
 
     def _awaited(self) -> str:
         """Who has not answered the look that is under way: until then a card's volumes are the kernel's disks."""
@@ -174,7 +174,7 @@ class DevicesScreen(ListDetailScreen):
             device = inventory.find(key)
             if device is not None and not isinstance(device, Controller) and self._may_be_tuned_anew(device):
                 try:
-                    with machine.as_seen():
+                    with machine.using_last_scan():
                         tuning_cells = tuning(await machine.at_hand(device, inventory))
                 except Exception:  # whoever selects it is told why
                     tuning_cells = UNREAD
@@ -199,7 +199,7 @@ class DevicesScreen(ListDetailScreen):
     def _highlighted(self) -> None:
         if self._offered is not None and self._offered.key != self._selected:
             self._offered = None
-        self.say_beside()
+        self.show_hidden_cells()
         if self._shown is None:
             self._turn_to_row()
         elif self._selected not in (None, self._shown):
@@ -244,7 +244,7 @@ class DevicesScreen(ListDetailScreen):
         """What could not be looked at, where the row is about that."""
         return problems_at(self._inventory or Inventory(), self._selected or "")
 
-    def worth_copying(self) -> str:
+    def copyable_text(self) -> str:
         """What to do about a problem, where the row is about one."""
         inventory = self._inventory or Inventory()
         return "\n".join(
@@ -269,15 +269,15 @@ class DevicesScreen(ListDetailScreen):
             self._show_history(device)
         self.show_title(device, self._selected or "")
         for pane in self.query(FactsPane):
-            pane.show((*first_steps(app), *known), anew=anew)
+            pane.show((*welcome_lines(app), *known), anew=anew)
 
     def _show_history(self, device: Thing) -> None:
         """What was done with it, once somebody asks: the words of runs take a while to import."""
         if self.detail.tab == "history":
-            from app.core.presentation.device_history import deeds
+            from app.core.presentation.device_history import device_events
 
             session = self.workbench_app.session
-            self.detail.show_history(deeds(session, session.inventory, device))
+            self.detail.show_history(device_events(session, session.inventory, device))
 
     async def _read(self, device: Thing, moved: frozenset[Target] | None) -> None:
         """The settings of the thing, and of the disk that it is to the kernel: what is kept of them until they are."""
@@ -331,7 +331,7 @@ class DevicesScreen(ListDetailScreen):
 
     def _changed(self, changes: tuple[Change, ...]) -> None:
         """After changes, what they may have moved is looked at again."""
-        self.app.run_worker(self.workbench_app.look_after(changes), group="probe", exclusive=True)
+        self.app.run_worker(self.workbench_app.rescan_after_change(changes), group="probe", exclusive=True)
 
     def action_into(self) -> None:
         """Open the branch, go into the device, or open the choices of its setting."""
@@ -417,7 +417,9 @@ class DevicesScreen(ListDetailScreen):
         mends = f" Enter stages {change.key}={change.value}." if change is not None else ""
         device = self._thing()
         name = "" if device is None else f"{name_of(device)}: "
-        self.workbench_app.tell_briefly(f"{number + 1} of {len(attention_items)} · {name}{self._offered.words}.{mends}")
+        self.workbench_app.notify_transient(
+            f"{number + 1} of {len(attention_items)} · {name}{self._offered.words}.{mends}"
+        )
 
     def _stage_offered(self) -> bool:
         """Stage what mends the finding that was just gone to; whether there is such a change."""
@@ -461,7 +463,9 @@ class DevicesScreen(ListDetailScreen):
         if self.panel.of == rows[at]:
             self.panel.point_at(*places[at])
             self._aim = None
-        self.workbench_app.tell_briefly(f"{at + 1} of {len(places)} that differ. w here stages the value of the file.")
+        self.workbench_app.notify_transient(
+            f"{at + 1} of {len(places)} that differ. w here stages the value of the file."
+        )
 
     @staticmethod
     def _row_of(inventory: Inventory, target: str) -> str:

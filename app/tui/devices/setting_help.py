@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from app.core.presentation.risk_text import effect_words, kept_words
+from app.core.presentation.risk_text import effect_words, kept_text
 from app.core.presentation.setting import legal_labels, why_in_force
 from backends.model import Scope
 from backends.settings import Reading, Setting
@@ -46,7 +46,7 @@ class SettingHelp(TextPanel):
         if spot is None:
             return []
         setting, reading = spot.setting, spot.reading
-        when = f"  {effect_words(setting.effect, spot.scope)}, {kept_words(setting.persistence)}"
+        when = f"  {effect_words(setting.effect, spot.scope)}, {kept_text(setting.persistence)}"
         lines: list[Line] = [(("title", clean(setting.label)), ("label", clean(when)))]
         if reading.availability.why_not is not None:
             lines += _said(f"Cannot be changed: {reading.availability.why_not}.", "warning", width)

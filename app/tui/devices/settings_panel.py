@@ -183,7 +183,7 @@ class SettingsPanel(Vertical):
             if part.target == target and key in part.readings:
                 self.table.cursor = f"{target}{_JOINT}{key}" if part.heading else key
 
-    def become(self, target: str, key: str, cell: Cell | None, *, now: str | None = None) -> None:
+    def show_pending_result(self, target: str, key: str, cell: Cell | None, *, now: str | None = None) -> None:
         """Say at once what becomes of a setting, None for nothing; `now`: the value that was just read back.
 
         All else of what was read stands until everything is read again.
@@ -197,7 +197,7 @@ class SettingsPanel(Vertical):
             self.parts = tuple(_with_value(part, key, now) if part.target == target else part for part in self.parts)
         self.fill()
 
-    def forget_outcomes(self) -> None:
+    def clear_results(self) -> None:
         """Say nothing more of what became of settings."""
         self.outcomes.clear()
         self.fill()
@@ -243,7 +243,7 @@ class SettingsPanel(Vertical):
         if self._staged(spot) == drift.wanted:
             return False
         if not drift.settable:
-            self._app.tell_briefly(text)
+            self._app.notify_transient(text)
         elif (staged := self._changeable()) is not None:
             self._stage(staged, drift.wanted)
         return True
@@ -270,10 +270,10 @@ class SettingsPanel(Vertical):
                 self.screen.set_focus(table)
             return None
         if self.wanted() != self.of:
-            self._app.tell_briefly("The settings of the row under the cursor are still being read.")
+            self._app.notify_transient("The settings of the row under the cursor are still being read.")
             return None
         if not self.parts and table.empty:
-            self._app.tell_briefly(f"There is nothing to choose yet: {table.empty}")
+            self._app.notify_transient(f"There is nothing to choose yet: {table.empty}")
         spot = self._spot()
         if spot is not None and spot.reading.availability.why_not is not None:
             self.app.notify(
@@ -370,7 +370,7 @@ async def read_again(
     known = next((part.readings for part in shown if part.target == str(target)), None)
     if known is not None and target not in moved and target.backend != KERNEL:
         return known
-    with machine.as_seen():
+    with machine.using_last_scan():
         return await (machine.kept if isinstance(machine.backend(target), SingleSettingReader) else machine.read)(
             target
         )

@@ -18,7 +18,7 @@ from app.core.presentation.risk_text import (
     WAITS,
     ConfirmationLevel,
     effect_words,
-    kept_words,
+    kept_text,
     outcome_cell,
     risk_cell,
     tier,
@@ -26,7 +26,7 @@ from app.core.presentation.risk_text import (
 from app.core.presentation.table import Cell
 from app.core.session.unit_labels import within
 from backends.change import Change
-from backends.device_label import DeviceLabel, word_of
+from backends.device_label import DeviceLabel, confirm_token
 from backends.display_names import name_of
 from backends.errors import RaidbenchError
 from backends.model import Controller, Inventory, Target
@@ -106,7 +106,7 @@ def confirmation(
         changes=tuple(_planned(change, names) for change in changes),
         commands=commands,
         risks=view.risks(changes),
-        required=word_of(
+        required=confirm_token(
             plates[change.target] for change in changes if tier(change.risk) is ConfirmationLevel.DESTRUCTIVE
         ),
         trial_label=trial_label if not any(map(why_not_tried, changes)) else "",
@@ -123,7 +123,7 @@ def _planned(change: Change, names: Mapping[Target, str]) -> PlannedChange:
         setting=f"{change.label} of {names.get(change.target, str(change.target))}",
         before=view.before(change),
         after=view.after(change),
-        effect=f"{effect_words(change.effect, change.target.scope)}, {kept_words(change.persistence)}",
+        effect=f"{effect_words(change.effect, change.target.scope)}, {kept_text(change.persistence)}",
         undo="; ".join(view.steps(change.undo)) or view.NO_WAY_BACK,
     )
 
@@ -138,10 +138,10 @@ def _place(change: Change) -> tuple[Target, str]:
 class SettingsDisplay(Protocol):
     """What shows the settings."""
 
-    def become(self, target: str, key: str, cell: Cell | None, *, now: str | None = None) -> None:
+    def show_pending_result(self, target: str, key: str, cell: Cell | None, *, now: str | None = None) -> None:
         """Say at once what becomes of a setting, None for nothing; `now`: the value that was just read back."""
 
-    def forget_outcomes(self) -> None:
+    def clear_results(self) -> None:
         """Say nothing more of any."""
 
 
@@ -236,7 +236,7 @@ class ChangeController:
         self._changed(changes)
         if trial is not None and app.workbench.changes.trials():
             await app.trials.watch()
-            self._panel.forget_outcomes()
+            self._panel.clear_results()
             self._changed(changes)
 
     def _tell_moved(self, change: Change, ended: ChangeEnded) -> None:
@@ -265,10 +265,10 @@ class ChangeController:
             change = left[0]
             count = "" if of == 1 else f"{of - len(left) + 1} of {of}: "
             self._become(change, SETTING)
-            self._app.tell_briefly(f"Setting {count}{view.course(change, names)} ...")
+            self._app.notify_transient(f"Setting {count}{view.course(change, names)} ...")
 
     def _become(self, change: Change, cell: Cell | None, *, now: str | None = None) -> None:
-        self._panel.become(str(change.target), change.key, cell, now=now)
+        self._panel.show_pending_result(str(change.target), change.key, cell, now=now)
 
     def _names(self, changes: tuple[Change, ...]) -> dict[Target, str]:
         """What the list calls what is changed."""
@@ -290,7 +290,7 @@ class ChangeController:
             change = plan if record is None else record.change
             what = f"{within(plan.label)} of {names.get(plan.target, str(plan.target))}"
             self._become(change, SETTING)
-            self._app.tell_briefly(f"Taking back {view.course(plan, names)} ...")
+            self._app.notify_transient(f"Taking back {view.course(plan, names)} ...")
             try:
                 ended = await bench.changes.undo(change_id, confirm=plates[plan.target].word, shown=plan)
             except RaidbenchError as error:

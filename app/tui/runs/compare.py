@@ -19,7 +19,7 @@ from app.core.presentation.side_by_side import (
     DrawnDifference,
     VerdictWords,
     comparison_title,
-    drawing_words,
+    drawing_text,
     drawn_difference,
     side_names,
     verdicts,
@@ -168,7 +168,7 @@ class CompareScreen(WorkbenchScreen):
             yield VerdictLines(verdicts(comparison), id="compared-verdict")
             if drawn is not None:
                 yield IntervalBar(_mark(drawn), ascii=ascii, id="compared-interval")
-                yield TextParagraphs(drawing_words(drawn), "muted")
+                yield TextParagraphs(drawing_text(drawn), "muted")
             yield StaticTable(columns(figures), rows(figures), id="compared-figures")
             yield StaticTable(columns(targets), rows(targets), id="compared-targets")
             yield TextParagraphs("What differs" if differing.rows else "Nothing that was recorded differs.", "heading")

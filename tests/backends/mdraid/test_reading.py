@@ -11,7 +11,7 @@ from backends.vendors.mdraid.backend import MdRaid
 from backends.vendors.mdraid.details import parse_export, parse_unused
 from backends.vendors.mdraid.facts import parse_limit, parse_mdstat, parse_moving, parse_uuid
 from backends.vendors.mdraid.layouts import layout_label, layout_word
-from backends.vendors.mdraid.sysfs import count_cpus, time_words
+from backends.vendors.mdraid.sysfs import count_cpus, time_text
 from tests.backends.fakes import disk
 from tests.backends.mdraid.machines import MD0, MDADM_UUID, MdHost, array, reshaping
 from tests.case_loop import loop_over
@@ -118,7 +118,7 @@ def test_the_room_on_a_member_is_the_larger_of_both_sides() -> None:
 
 
 def test_times_and_cpus_in_words() -> None:
-    assert (time_words(0.2), time_words(600), time_words(9000), time_words(200_000)) == (
+    assert (time_text(0.2), time_text(600), time_text(9000), time_text(200_000)) == (
         "1 s",
         "10 min",
         "2.5 h",

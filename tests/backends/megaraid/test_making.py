@@ -17,7 +17,7 @@ from backends.simulator.rack import Rack
 from backends.simulator.state_file import RackFile
 from backends.vendors.megaraid.addresses import card_target, volume_target
 from backends.vendors.megaraid.backend import MegaRaid
-from backends.vendors.megaraid.creation import against, against_card
+from backends.vendors.megaraid.creation import against, card_exclusion_reasons
 from backends.vendors.megaraid.dialect import CardSnapshot
 from backends.vendors.megaraid.facts import PRESERVED, BackgroundOperation, Card, PhysicalDrive, VirtualDrive
 from tests.backends.simulator.asking import FAST, NOW
@@ -77,7 +77,7 @@ def test_a_serial_number_that_two_drives_report_means_none_of_them() -> None:
     ],
 )
 def test_what_stands_against_the_whole_card_stands_against_all_its_drives(other: dict[str, object], why: str) -> None:
-    assert why in " ".join(against_card(alone(GOOD, **other)))
+    assert why in " ".join(card_exclusion_reasons(alone(GOOD, **other)))
 
 
 class Bed:

@@ -83,7 +83,7 @@ async def test_an_answer_of_smartctl_that_is_not_understood_is_a_problem_and_no_
 
     host.run = talking  # type: ignore[method-assign]
     backend = ScsiBackend(host)
-    for found in (await backend.inventory(), await backend.kept_inventory()):
+    for found in (await backend.inventory(), await backend.cached_inventory()):
         assert [problem.message for problem in found.problems] == [
             "smartctl's answer about /dev/sda is not understood: it has the line 'log sense failed'."
             " Their health is not known."

@@ -10,13 +10,13 @@ from backends.simulator.kernel.machine import kernel
 from backends.simulator.profiles.linux import linux_rack
 from backends.simulator.rack import Rack
 from backends.simulator.zfs.module import PARAMETERS
-from backends.simulator.zfs.tools import zfs_said, zpool_said
+from backends.simulator.zfs.tools import zfs_output, zpool_output
 from backends.topology import look
 from tests.backends.simulator.asking import FAST
 
 
 def zfs(rack: Rack, words: str) -> str:
-    return zfs_said(rack, words.split()).text
+    return zfs_output(rack, words.split()).text
 
 
 def value(rack: Rack, key: str, name: str) -> str:
@@ -70,13 +70,13 @@ def test_a_received_value_comes_back_only_with_its_own_option(rack: Rack) -> Non
 )
 def test_what_is_refused_is_said_in_the_words_of_zfs_and_changes_nothing(rack: Rack, words: str, said: str) -> None:
     before = linux_rack().pools
-    answer = zfs_said(rack, words.split())
+    answer = zfs_output(rack, words.split())
     assert (answer.text.strip(), answer.code) == (said, 1)
     assert rack.pools == before
 
 
 def test_a_pool_that_is_not_there_is_said_to_be_missing(rack: Rack) -> None:
-    answer = zpool_said(rack, ("get", "-Hp", "all", "none"))
+    answer = zpool_output(rack, ("get", "-Hp", "all", "none"))
     assert (answer.text, answer.code) == ("cannot open 'none': no such pool\n", 1)
 
 

@@ -10,7 +10,7 @@ import pytest
 
 from backends.errors import RefusedError
 from backends.host import Command, Completed
-from backends.system.caching import CachingHost, asked_anew, asked_since, unmoved
+from backends.system.caching import CachingHost, asked_anew, asked_since, cache_across_changes
 from backends.system.wrapped import HostWrapper
 from tests.backends.fakes import FakeHost
 
@@ -105,10 +105,10 @@ async def test_what_no_setting_moves_counts_after_a_change_as_well_until_it_is_t
     with asked_since(0.0):
         await told(host)
         await host.run(SET)
-        with unmoved():
+        with cache_across_changes():
             assert await told(host) == "1"
         assert await told(host) == "2"
-        with unmoved():
+        with cache_across_changes():
             assert await told(host) == "2"
 
 

@@ -106,7 +106,7 @@ async def test_a_recorded_run_goes_through_the_whole_pipeline(tmp_path: Path) ->
     base = Paths(sessions=tmp_path / "s", journal=tmp_path / "j", locks=tmp_path / "l", config=tmp_path / "c.toml")
     bench = Workbench(ReplayHost(SERVER, pace=at_once), paths=base, advisor=advise)
     samples: list[SampleTaken] = []
-    bench.listen(_keep(samples))
+    bench.subscribe(_keep(samples))
     await bench.open(tmp_path / "session")
     await bench.hardware.probe()
     request = BenchmarkRequest(

@@ -421,9 +421,9 @@ async def test_what_turns_out_to_be_a_copy_after_the_question_is_asked_again() -
     shown = (await verdict(pair(mounts=""))).found
     answer = await verdict(pair())
     with pytest.raises(RefusedError, match=r"was not there when it was confirmed: .*so it is a copy"):
-        guard.require_shown(answer, shown)
+        guard.require_confirmed_content(answer, shown)
 
 
 async def test_what_is_no_copy_of_anything_in_use_any_more_needs_no_new_answer() -> None:
     shown = (await verdict(pair())).found
-    guard.require_shown(await verdict(pair(mounts="")), shown)
+    guard.require_confirmed_content(await verdict(pair(mounts="")), shown)

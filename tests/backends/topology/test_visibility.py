@@ -240,5 +240,5 @@ class TestElsewhere:
 
 async def test_this_very_process_is_judged_by_what_it_is() -> None:
     own = os.readlink("/proc/self/ns/pid")
-    words = await visibility.what_blinds(LocalHost())
+    words = await visibility.open_files_hidden_reason(LocalHost())
     assert ("another pid namespace" in words) is (own != "pid:[4026531836]")

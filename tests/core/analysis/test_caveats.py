@@ -10,7 +10,7 @@ from app.core.analysis.reasons import Caveat
 from app.core.analysis.verdict import Verdict
 from app.core.presentation import json_schema_compare
 from app.core.presentation.comparison_text import sentence
-from app.core.presentation.verdict_text import state_words, weakened_words
+from app.core.presentation.verdict_text import state_words, weakened_text
 from app.core.session.results import Advice, SteadyStateResult
 from app.core.session.state import replay
 from app.features.advice.rules import KEYS
@@ -72,7 +72,7 @@ def test_every_disqualifying_advice_forbids_a_verdict(key: str) -> None:
 def test_what_weakens_leaves_the_verdict_and_stands_after_it(key: str) -> None:
     both = compared({"r2": Advice(key=key, message="Something.")})
     assert sentence(both).startswith("Slower with a 2 than with 1: read IOPS")
-    assert sentence(both).endswith(f"Caveats: {weakened_words(both.weakened)}.")
+    assert sentence(both).endswith(f"Caveats: {weakened_text(both.weakened)}.")
 
 
 def test_what_is_said_of_all_runs_is_said_once() -> None:
@@ -104,7 +104,7 @@ def test_two_kinds_of_work_are_both_named() -> None:
 
 def test_everything_that_weakens_has_words_of_its_own() -> None:
     doubts = [Caveat(key=key, about=(), runs=("r2",), all_runs=False) for key in sorted(WEAKENS)]
-    told = [weakened_words((one,)) for one in doubts]
+    told = [weakened_text((one,)) for one in doubts]
     assert len({*told}) == len(told)
     assert all(words.endswith(" in r2") and len(words) > len("xx in r2") for words in told)
 

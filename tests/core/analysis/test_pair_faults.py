@@ -16,10 +16,10 @@ from app.core.analysis.metric_kinds import BOTH, FIGURES, half_step
 from app.core.analysis.reasons import Reason, SlowRuns
 from app.core.analysis.sample_groups import RunOrder, answering
 from app.core.analysis.stats import of_ratios
-from app.core.analysis.stored_verdicts import shown_experiment, verdicts_of
+from app.core.analysis.stored_verdicts import stored_comparison, verdicts_of
 from app.core.analysis.verdict import Verdict, judge, slow_runs
-from app.core.presentation.comparison_text import disturbance_words, sentence
-from app.core.presentation.verdict_text import reason_words, slow_words
+from app.core.presentation.comparison_text import disturbance_text, sentence
+from app.core.presentation.verdict_text import reason_text, slow_text
 from app.core.session.event_types import InterimAnalysis
 from app.core.session.events import ExperimentEnded, ExperimentMark
 from app.core.session.results import DirectionStats, LatencyStats, RunResult, RunStatus
@@ -71,8 +71,8 @@ def test_pairs_that_begin_with_a_change_and_show_less_are_told_with_both_effects
     assert one.pattern is RunPattern.CARRY_OVER
     # The others lose 30 % of one run's step, these of both.
     assert (round(one.size), round(one.others)) == (8, 14)
-    assert disturbance_words(one).startswith("Pairs that began with a change of the setting show +7.")
-    assert "`--ramp`" in disturbance_words(one)
+    assert disturbance_text(one).startswith("Pairs that began with a change of the setting show +7.")
+    assert "`--ramp`" in disturbance_text(one)
 
 
 def test_a_setting_that_acts_at_once_carries_nothing_over() -> None:
@@ -187,8 +187,8 @@ def test_what_three_slow_runs_say() -> None:
     found = judge(EVEN, with_slow(3), interleaved=True)
     assert found.reason is Reason.SLOW_ON_ONE_SIDE
     assert found.slow is not None
-    assert reason_words(found) == "the other runs lie within +-2 %, these do not"
-    assert slow_words(found.slow) == "all 3 slow runs are on B"
+    assert reason_text(found) == "the other runs lie within +-2 %, these do not"
+    assert slow_text(found.slow) == "all 3 slow runs are on B"
 
 
 def test_of_a_latency_the_longer_is_the_slower() -> None:
@@ -205,7 +205,7 @@ def test_a_real_effect_is_no_slow_run() -> None:
 def test_where_too_much_is_left_open_the_slow_runs_are_named_instead_of_a_bound() -> None:
     found = judge([100.0] * 6, [100.0, 10.0, 101.0, 10.1, 99.0, 10.2], interleaved=True, level=0.0044)
     assert (found.verdict, found.slow) == (Verdict.NOT_DECIDED, SlowRuns(side="B", count=3))
-    assert reason_words(found) == ""
+    assert reason_text(found) == ""
 
 
 # -- how often: 99 of 100 draws keep these bounds, and without the remedy none does -----------------------------------
@@ -341,7 +341,7 @@ def test_what_slow_runs_showed_is_kept() -> None:
     (kept, *_) = verdicts_of(found)
     assert (kept.slow_side, kept.slow_runs) == ("B", 3)
     end = ExperimentEnded(at=1.0, id="e1", status=RunStatus.OK, restored=True, verdicts=(kept,))
-    again = shown_experiment(measured(*zip(EVEN, with_slow(3), strict=True), looks=looks, ended=end), "e1")
+    again = stored_comparison(measured(*zip(EVEN, with_slow(3), strict=True), looks=looks, ended=end), "e1")
     assert again is not None
     assert again.headline is not None
     assert again.headline.judgement is not None

@@ -10,7 +10,7 @@ import pytest
 from app.core.analysis.multiplicity import corrected
 from app.core.analysis.pair_design import QUICK, STANDARD, one_look, order, switches
 from app.core.analysis.verdict import BETTER, WORSE, Verdict, VerdictResult, judge, judge_between
-from app.core.presentation.verdict_text import far_words, reason_words, verdict_word
+from app.core.presentation.verdict_text import far_text, reason_text, verdict_word
 from tests.method.disturbances import DISTURBANCES, drift
 from tests.method.line import slack
 from tests.method.marks import draw
@@ -74,7 +74,7 @@ def test_what_is_not_decided_says_how_large_an_effect_may_be() -> None:
     judgement = judge([1.0] * 4, [1.2, 0.9, 1.1, 0.95], interleaved=True, ahead=STANDARD)
     assert judgement.interval is not None
     assert (judgement.verdict, judgement.further_pairs) == (Verdict.NOT_DECIDED, None)
-    assert reason_words(judgement) == f"if there is an effect, it is below {judgement.interval.percent_high:.1f} %"
+    assert reason_text(judgement) == f"if there is an effect, it is below {judgement.interval.percent_high:.1f} %"
 
 
 NEARLY = [1.04, 0.99, 1.05, 0.985, 1.04, 1.03]
@@ -85,7 +85,7 @@ def test_a_look_ahead_that_would_decide_is_named() -> None:
     ratios = [1.03, 1.01, 1.05, 1.02, 1.045, 1.03]
     judgement = judge([1.0] * 6, ratios, interleaved=True, level=0.001, ahead=STANDARD)
     assert judgement.further_pairs == 12 - 6
-    assert reason_words(judgement) == "about 6 pairs more would decide it"
+    assert reason_text(judgement) == "about 6 pairs more would decide it"
 
 
 def test_a_look_ahead_that_may_not_decide_is_not() -> None:
@@ -99,7 +99,7 @@ def test_without_a_look_ahead_nothing_is_foretold() -> None:
 def test_an_interval_that_reaches_below_the_threshold_says_how_little_it_may_be() -> None:
     judgement = judge([1.0] * 6, [1.01, 1.05, 1.02, 1.04, 1.03, 1.03], interleaved=True)
     assert judgement.interval is not None
-    assert (judgement.verdict, reason_words(judgement)) == (
+    assert (judgement.verdict, reason_text(judgement)) == (
         Verdict.FASTER,
         f"by as little as {judgement.interval.percent_low:.1f} %",
     )
@@ -121,14 +121,14 @@ def test_pairs_far_from_the_others_are_named_and_do_not_hide_a_difference_or_eac
     assert judgement.interval is not None
     assert 4.7 < judgement.interval.percent < 5.3  # not -17 %, which is their mean
     assert judgement.far is not None
-    assert far_words(judgement.far) == "pairs 19 (-90.0 %) and 20 (-89.0 %) lie far from the others"
+    assert far_text(judgement.far) == "pairs 19 (-90.0 %) and 20 (-89.0 %) lie far from the others"
 
 
 def test_a_pair_far_from_six_others_widens_their_interval_and_is_named() -> None:
     judgement = judge([1.0] * 7, [1.05, 1.052, 1.049, 1.051, 1.05, 1.048, 0.7], interleaved=True)
     assert judgement.verdict is Verdict.NOT_DECIDED
     assert judgement.far is not None
-    assert far_words(judgement.far) == "pair 7 (-30.0 %) lies far from the others"
+    assert far_text(judgement.far) == "pair 7 (-30.0 %) lies far from the others"
 
 
 def test_two_pairs_decide_nothing() -> None:
@@ -138,7 +138,7 @@ def test_two_pairs_decide_nothing() -> None:
 
 def test_one_pair_has_not_even_an_interval() -> None:
     judgement = judge([100.0], [150.0], interleaved=True)
-    assert (judgement.interval, reason_words(judgement)) == (None, "at least 3 pairs are needed")
+    assert (judgement.interval, reason_text(judgement)) == (None, "at least 3 pairs are needed")
 
 
 @pytest.mark.parametrize(
@@ -154,23 +154,23 @@ def test_pairs_are_said_to_be_measured_in_turn_and_groups_not_to_be(b: list[floa
 def test_what_was_not_measured_in_turn_has_no_word_of_faster() -> None:
     judgement = judge([100.0, 101.0, 99.0], [80.0, 81.0, 79.0], interleaved=False)
     assert judgement.verdict is Verdict.NOT_DECIDED
-    assert reason_words(judgement) == "not measured in turn, so drift cannot be told from an effect"
+    assert reason_text(judgement) == "not measured in turn, so drift cannot be told from an effect"
 
 
 def test_two_runs_of_a_side_that_were_not_measured_in_turn_tell_nothing() -> None:
-    assert reason_words(judge([100.0, 101.0], [80.0, 81.0], interleaved=False)) == "3 runs of each are the fewest"
+    assert reason_text(judge([100.0, 101.0], [80.0, 81.0], interleaved=False)) == "3 runs of each are the fewest"
 
 
 def test_the_first_side_measured_again_makes_a_verdict_possible() -> None:
     judgement = judge_between([100.0, 101.0], [80.0, 81.0, 79.0], [100.5, 99.5])
     assert judgement.verdict is Verdict.SLOWER
-    assert reason_words(judgement) == "the runs before and after it differ by 0.5 %"
+    assert reason_text(judgement) == "the runs before and after it differ by 0.5 %"
 
 
 def test_the_drift_of_the_first_side_is_told_and_no_number_of_pairs() -> None:
     judgement = judge_between([100.0], [110.0, 111.0, 109.0], [150.0, 150.0])
     assert (judgement.verdict, judgement.interleaved) == (Verdict.NOT_DECIDED, False)
-    assert reason_words(judgement).endswith("too noisy to tell; the runs before and after it differ by 50.0 %")
+    assert reason_text(judgement).endswith("too noisy to tell; the runs before and after it differ by 50.0 %")
 
 
 def test_a_drift_between_the_first_side_and_itself_is_no_effect() -> None:
@@ -213,7 +213,7 @@ def test_a_difference_that_chance_explains_in_a_family_is_not_decided() -> None:
     assert one.differs
     family = corrected([one, *[barely(1.0)] * 9])
     assert family[0] is not None
-    assert (family[0].verdict, reason_words(family[0])) == (
+    assert (family[0].verdict, reason_text(family[0])) == (
         Verdict.NOT_DECIDED,
         "not shown once all 10 are counted",
     )

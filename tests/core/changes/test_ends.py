@@ -181,7 +181,7 @@ async def test_recovery_says_what_to_do_first_about_what_was_taken_apart(
 async def test_a_backend_that_takes_nothing_apart_has_its_own_words(tmp_path: Path) -> None:
     bench = Bench(tmp_path)
     error = NotFoundError("No such array.", hint="Look again.")
-    assert await bench.changer.with_remains(planned("128", "256"), error) is error
+    assert await bench.changer.with_recovery_hint(planned("128", "256"), error) is error
 
 
 async def test_where_nothing_is_known_of_the_parts_the_error_stays_as_it_is(tmp_path: Path) -> None:
@@ -190,13 +190,13 @@ async def test_where_nothing_is_known_of_the_parts_the_error_stays_as_it_is(tmp_
             return None
 
     error = NotFoundError("No such array.", hint="Look again.")
-    assert await Bench(tmp_path, Silent()).changer.with_remains(planned("128", "256"), error) is error
+    assert await Bench(tmp_path, Silent()).changer.with_recovery_hint(planned("128", "256"), error) is error
 
 
 async def test_of_a_backend_that_is_not_there_any_more_the_error_stays_as_it_is(tmp_path: Path) -> None:
     stranger = replace(planned("128", "256"), target=replace(TARGET, backend="stranger"))
     error = NotFoundError("No such array.")
-    assert await Bench(tmp_path, Breaking()).changer.with_remains(stranger, error) is error
+    assert await Bench(tmp_path, Breaking()).changer.with_recovery_hint(stranger, error) is error
 
 
 # -- what is on record ---------------------------------------------------------------------------------------------

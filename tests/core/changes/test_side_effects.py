@@ -374,7 +374,7 @@ async def test_what_moved_comes_back_though_somebody_set_the_value_itself_back(s
 async def test_a_trial_takes_back_what_moved_along(scene: Scene) -> None:
     await scene.set(boot_clock() + 60, read_ahead_kb="128", max_sectors_kb="256")
     for trial in scene.journal.trials():
-        assert await scene.changer.put_back(trial) == "restored"
+        assert await scene.changer.restore_settings(trial) == "restored"
     assert scene.state == START
 
 

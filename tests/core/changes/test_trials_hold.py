@@ -91,7 +91,7 @@ async def test_a_program_that_cannot_be_noted_takes_a_value_back_and_sets_none(
     await bench.changer.apply(planned("128", "256"), until=until)
     [left] = bench.journal.trials()
     with taking_nothing(monkeypatch, tmp_path, errno.EROFS):
-        assert await bench.changer.put_back(left) == "restored"
+        assert await bench.changer.restore_settings(left) == "restored"
     assert bench.backend.value == "128"
     bench.journal.outcome(left.id, bench.folder, "restored")
     with monkeypatch.context() as patch:

@@ -12,7 +12,7 @@ from app.core.changes.pending_trials import UndecidedTrials
 from app.core.presentation.trials import trial_lines
 from app.core.session import journal as journals_module
 from app.core.session.journal import OVERDUE, Journal, boot_clock
-from app.core.session.journals import enrol
+from app.core.session.journals import register_journal
 from tests.core.doubles import planned
 
 
@@ -23,7 +23,7 @@ def ids(trials: UndecidedTrials) -> list[str]:
 def test_a_trial_in_another_state_folder_of_root_is_found(tmp_path: Path) -> None:
     (locks := tmp_path / "locks").mkdir(mode=0o700)
     own, other = Journal(tmp_path / "own"), Journal(tmp_path / "other")
-    enrol(locks, other)
+    register_journal(locks, other)
     other.intent("c1", tmp_path / "session", planned("128", "256"), until=boot_clock() + 600)
     trials = UndecidedTrials(own, locks)
     assert ids(trials) == ["c1"]

@@ -8,7 +8,7 @@ from pathlib import Path
 import pytest
 
 from app.core.changes import trial
-from app.core.changes.pending_state import lapsed
+from app.core.changes.pending_state import reverted_by_reboot
 from app.core.changes.trial import arm
 from app.core.session.events import ChangeIntended
 from app.core.session.journal import boot_clock, boot_id
@@ -32,7 +32,7 @@ from tests.core.doubles import Bench, FakeBackend, planned
 def test_a_reboot_since_took_back_what_a_reboot_undoes(persistence: Persistence, boot: str, gone: bool) -> None:
     change = planned("128", "256", persistence=persistence)
     intent = ChangeIntended(at=1.0, id="c1", change=change, boot=boot_id() if boot == "this" else boot)
-    assert lapsed(intent) is gone
+    assert reverted_by_reboot(intent) is gone
 
 
 async def test_a_change_of_a_value_that_is_unknown_again_is_not_said_to_be_back(tmp_path: Path) -> None:

@@ -9,7 +9,7 @@ from app.core.fio.histogram import Histogram
 from app.core.fio.job import Job
 from app.core.fio.run_phases import RunPhases
 from app.core.fio.summary import FioResult, Window, summarize
-from app.core.presentation.run import steady_words
+from app.core.presentation.run import steady_text
 from app.core.session.event_types import SteadyPlan
 from app.core.session.results import Phase, RunResult, RunStatus, Sample
 from backends.errors import InvalidValueError
@@ -167,9 +167,9 @@ def test_the_words_name_the_round_and_the_limits() -> None:
     found = documents(900, 400, 300, 250)
     taken(run, found[:2])
     assert run.steady is not None
-    assert steady_words(run.steady) == "steady: round 2 of 3"
+    assert steady_text(run.steady) == "steady: round 2 of 3"
     taken(run, found[2:])
-    assert steady_words(run.steady) == "steady: no, range 47 %, slope 47 % (round 4)"
+    assert steady_text(run.steady) == "steady: no, range 47 %, slope 47 % (round 4)"
 
 
 def test_a_histogram_of_the_window_is_that_of_its_ios() -> None:

@@ -9,7 +9,7 @@ import pytest
 from app.cli.render import table_lines
 from app.core.analysis.comparison import compare, compare_experiment
 from app.core.analysis.pair_design import RULE
-from app.core.analysis.stored_verdicts import judged_again, shown_experiment, verdicts_of
+from app.core.analysis.stored_verdicts import judged_again, stored_comparison, verdicts_of
 from app.core.presentation.comparison import comparison_table, experiment_brief, experiment_lines, sides_table
 from app.core.presentation.comparison_text import caveats, sentence
 from app.core.presentation.json_schema_compare import figure
@@ -109,7 +109,7 @@ def test_the_command_line_and_the_report_have_the_same_table() -> None:
 def test_an_experiment_of_an_older_session_is_told_in_the_words_of_today() -> None:
     over = ExperimentEnded(at=1100.0, id="e1", status=RunStatus.OK, restored=True, sentence=OLD_WORDS)
     session = measured(*OPEN, ended=over)
-    line = next(experiment_lines(session.experiments[0], shown_experiment(session, "e1")))
+    line = next(experiment_lines(session.experiments[0], stored_comparison(session, "e1")))
     assert line.startswith("Not decided between read-ahead 128 KiB and 4096 KiB")
 
 
@@ -122,7 +122,7 @@ def test_what_was_recorded_is_told_as_it_was_told_when_the_experiment_ended(
     over = ExperimentEnded(at=1.0, id="e1", status=RunStatus.OK, restored=True, verdicts=verdicts_of(judged))
     line = event_codec.decode(event_codec.encode(over))
     assert isinstance(line, ExperimentEnded)
-    both = shown_experiment(measured(*pairs, ended=line), "e1")
+    both = stored_comparison(measured(*pairs, ended=line), "e1")
     assert both is not None
     assert (sentence(both), both.rows) == (sentence(judged), judged.rows)
 
@@ -139,7 +139,7 @@ def of_another_rule(verdict: str) -> Session:
 
 
 def test_a_recorded_verdict_stands_whatever_the_rule_says_now() -> None:
-    both = shown_experiment(of_another_rule("slower"), "e1")
+    both = stored_comparison(of_another_rule("slower"), "e1")
     assert both is not None
     assert sentence(both).startswith("Slower with")
     words = f"Judged by rule 9 when it ended, now it is rule {RULE}: `--judge-again` judges by that."
@@ -147,14 +147,14 @@ def test_a_recorded_verdict_stands_whatever_the_rule_says_now() -> None:
 
 
 def test_on_request_it_is_judged_again() -> None:
-    both = shown_experiment(judged_again(of_another_rule("slower")), "e1")
+    both = stored_comparison(judged_again(of_another_rule("slower")), "e1")
     assert both is not None
     assert sentence(both).startswith("Not decided between")
     assert not [told for told in caveats(both) if told.startswith("Judged by")]
 
 
 def test_a_verdict_that_this_version_does_not_know_is_judged_anew() -> None:
-    both = shown_experiment(of_another_rule("sideways"), "e1")
+    both = stored_comparison(of_another_rule("sideways"), "e1")
     assert both is not None
     assert sentence(both).startswith("Not decided between")
 
@@ -173,10 +173,10 @@ def test_in_a_line_or_two_stand_verdict_figure_and_whether_it_was_put_back() -> 
     over = ExperimentEnded(at=1100.0, id="e1", status=RunStatus.OK, restored=False, moved={"x": "1"})
     session = measured(*SAME, ended=over)
     record = session.experiments[0]
-    shown = experiment_brief(record, shown_experiment(session, "e1"))
+    shown = experiment_brief(record, stored_comparison(session, "e1"))
     assert "IOPS" in shown
     assert " pairs. Read-ahead IS NOT 128 KiB AGAIN. x moved along" in shown
-    assert len(shown) < len(" ".join(experiment_lines(record, shown_experiment(session, "e1"))))
+    assert len(shown) < len(" ".join(experiment_lines(record, stored_comparison(session, "e1"))))
     assert experiment_brief(record, None) == " ".join(experiment_lines(record, None))
 
 

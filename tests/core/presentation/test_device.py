@@ -6,7 +6,7 @@ from dataclasses import replace
 
 import pytest
 
-from app.core.presentation.device import counts, facts, in_force, kind_words, state_cell
+from app.core.presentation.device import counts, facts, in_force, kind_text, state_cell
 from app.core.presentation.device_table import devices_table
 from app.core.presentation.device_tree import DeviceTreeNode
 from app.core.presentation.table import Cell, StatusSymbol, Tone, text_of
@@ -97,7 +97,7 @@ def test_kinds_are_in_words() -> None:
     ],
 )
 def test_a_kind_is_not_said_twice(interface: str | None, media: Media, words: str) -> None:
-    assert kind_words(Drive(target=DISK.target, interface=interface, media=media)) == words
+    assert kind_text(Drive(target=DISK.target, interface=interface, media=media)) == words
 
 
 def test_a_card_without_battery_says_so() -> None:

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import pytest
 
-from app.core.presentation.risk_text import ConfirmationLevel, effect_words, kept_words, risk_cell, tier
+from app.core.presentation.risk_text import ConfirmationLevel, effect_words, kept_text, risk_cell, tier
 from backends.model import Scope
 from backends.settings import Effect, Persistence, Risk, worst
 
@@ -44,4 +44,4 @@ def test_every_risk_is_told_in_words_of_its_own() -> None:
 
 
 def test_how_long_a_value_stays_is_told() -> None:
-    assert [kept_words(each) for each in Persistence] == ["until changed again", "until reboot", "until power-off"]
+    assert [kept_text(each) for each in Persistence] == ["until changed again", "until reboot", "until power-off"]

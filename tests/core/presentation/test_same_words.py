@@ -19,7 +19,7 @@ from app.tui import render
 from app.tui.devices.device_list import SHOWN, list_rows
 from app.tui.devices.staged_changes import confirmation
 from backends.change import Change
-from backends.device_label import nameplate_of
+from backends.device_label import device_label_of
 from backends.model import Array, Drive, Inventory, Scope, State, Target, Task
 from backends.settings import Choice, Effect, Persistence, Reading, Risk, Setting
 from tests.core import sessions
@@ -70,7 +70,7 @@ def screen_table() -> str:
 
 
 def screen_dialog() -> str:
-    dialog = confirmation((CHANGE,), {VOLUME: nameplate_of(DEGRADED, VOLUME)})
+    dialog = confirmation((CHANGE,), {VOLUME: device_label_of(DEGRADED, VOLUME)})
     shown = dialog.changes[0]
     return "  ".join((shown.setting, shown.before, shown.after, shown.effect, *dialog.risks))
 

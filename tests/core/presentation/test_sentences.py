@@ -21,7 +21,7 @@ from app.core.analysis.drift import DriftPattern, RunPattern
 from app.core.analysis.pair_design import STANDARD, one_look
 from app.core.analysis.stored_verdicts import verdicts_of
 from app.core.presentation.comparison import ab_headings, comparison_table
-from app.core.presentation.comparison_text import caveats, disturbance_words, ended_words, sentence, so_far
+from app.core.presentation.comparison_text import caveats, disturbance_text, ended_text, sentence, so_far
 from app.core.presentation.table import Cell
 from app.core.session.event_types import InterimAnalysis
 from app.core.session.events import ExperimentEnded, RunEnded
@@ -265,7 +265,7 @@ def told(title: str, comparison: Comparison) -> Iterator[str]:
 def ended(session: Session) -> str:
     both = experiment(session)
     over = ExperimentEnded(at=1.0, id="e1", status=RunStatus.OK, restored=True, verdicts=verdicts_of(both))
-    return ended_words(over)
+    return ended_text(over)
 
 
 def table_of(title: str, session: Session) -> Iterator[str]:
@@ -291,7 +291,7 @@ def everything() -> Iterator[str]:
     yield from (f"{title}: {ended(session) or 'nothing'}" for title, session in EXPERIMENTS.items())
     yield ""
     yield "WHAT THE RUNS DID BY THEMSELVES"
-    yield from (disturbance_words(DriftPattern(pattern=pattern, size=4.2)) for pattern in RunPattern)
+    yield from (disturbance_text(DriftPattern(pattern=pattern, size=4.2)) for pattern in RunPattern)
     yield ""
     yield "TABLES"
     yield from table_of("one size of blocks", ab(SLOWER))

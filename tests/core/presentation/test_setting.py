@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import pytest
 
-from app.core.presentation.setting import legal_words, now_cell, risk_of, settings_table, value_words, why_not
+from app.core.presentation.setting import legal_text, now_cell, risk_of, settings_table, value_words, why_not
 from app.core.presentation.table import Cell, StatusSymbol, Table, Tone, text_of
 from backends.model import Scope
 from backends.settings import Availability, Choice, Effect, Reading, Risk, Setting, Span
@@ -72,7 +72,7 @@ def test_a_value_that_is_in_force_needs_no_word() -> None:
 
 
 def test_legal_values_are_those_that_set_takes() -> None:
-    assert legal_words(CACHE, Reading(now="wt", choices=CHOICES)) == "wt (write-through), wb (write-back), none"
+    assert legal_text(CACHE, Reading(now="wt", choices=CHOICES)) == "wt (write-through), wb (write-back), none"
 
 
 @pytest.mark.parametrize(
@@ -84,7 +84,7 @@ def test_legal_values_are_those_that_set_takes() -> None:
     ],
 )
 def test_a_range_has_its_unit(span: Span, told: str) -> None:
-    assert legal_words(AHEAD, Reading(now="1", span=span)) == told
+    assert legal_text(AHEAD, Reading(now="1", span=span)) == told
 
 
 def test_without_a_value_the_worst_of_all_is_told() -> None:

@@ -6,7 +6,7 @@ from dataclasses import replace
 
 from app.core.session.events import LoggedEvent
 from app.core.session.state import RunRecord, Session, replay
-from app.features.report.session_summary import in_short
+from app.features.report.session_summary import session_highlights
 from tests.core import sessions
 from tests.features.report.test_model import AHEAD, compared, swept
 
@@ -20,21 +20,21 @@ def runs(count: int, *, settings: bool = False) -> Session:
 
 
 def test_runs_are_told_by_their_figures() -> None:
-    (sentence,) = in_short(runs(2))
+    (sentence,) = session_highlights(runs(2))
     assert sentence == "Read 1.00k IOPS ±0.0 %, 3.91 MiB/s, p99 2.00 ms: 4k random read on block:sda (2 runs)."
 
 
 def test_settings_that_differ_are_told_with_them() -> None:
-    ends = [sentence.rpartition(" on ")[2] for sentence in in_short(runs(2, settings=True))]
+    ends = [sentence.rpartition(" on ")[2] for sentence in session_highlights(runs(2, settings=True))]
     assert ends == ["block:sda, b 0.", "block:sda, b 1."]
 
 
 def test_of_many_jobs_the_first_are_told_and_the_others_counted() -> None:
-    assert list(in_short(runs(9, settings=True)))[-1] == "3 more jobs or settings are in the results."
+    assert list(session_highlights(runs(9, settings=True)))[-1] == "3 more jobs or settings are in the results."
 
 
 def test_an_experiment_is_told_with_the_figures_of_both_sides() -> None:
-    (sentence,) = in_short(compared())
+    (sentence,) = session_highlights(compared())
     assert "read IOPS 1.00k with 128 KiB, 803 with 4096 KiB. Slower with read-ahead 4096 KiB" in sentence
 
 
@@ -43,7 +43,7 @@ def test_effects_of_experiments_and_sweeps_are_sorted_together() -> None:
     sweep = swept(AHEAD, ahead_some=2000, ahead_all=950).sweep
     both = replace(swept(AHEAD, ahead_some=2000, ahead_all=950), experiments=experiment.experiments, sweep=sweep)
     both = replace(both, runs=(*both.runs, *renamed(experiment)))
-    firsts = [sentence.split(" ")[1] for sentence in in_short(both)][:3]
+    firsts = [sentence.split(" ")[1] for sentence in session_highlights(both)][:3]
     assert firsts == ["ahead=some", "block:sda:", "ahead=all"]
 
 

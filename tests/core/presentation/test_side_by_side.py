@@ -6,7 +6,7 @@ import pytest
 
 from app.core.analysis.comparison import Comparison, compare, compare_experiment
 from app.core.presentation.comparison import comparison_table
-from app.core.presentation.side_by_side import comparison_title, drawing_words, drawn_difference, side_names, verdicts
+from app.core.presentation.side_by_side import comparison_title, drawing_text, drawn_difference, side_names, verdicts
 from app.core.presentation.table import Tone, text_of
 from app.core.session.state import replay
 from tests.core import sessions
@@ -81,7 +81,7 @@ def test_single_runs_are_drawn_without_bar_and_points() -> None:
 def test_only_what_is_drawn_is_explained(pairs: tuple[tuple[float, float], ...] | None, told: bool) -> None:
     drawn = drawn_difference(single(b={"nr": "2"}) if pairs is None else experiment(pairs))
     assert drawn is not None
-    words = drawing_words(drawn)
+    words = drawing_text(drawn)
     assert ("pair" in words, "bar" in words, "+-2 %" in words) == (told, told, True)
 
 

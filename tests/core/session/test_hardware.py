@@ -84,7 +84,7 @@ async def test_a_second_look_shows_what_the_first_has_found_until_it_knows_bette
     await bench.hardware.probe()
     bench.slow.told.clear()
     known: list[int] = []
-    bench.listen(lambda session, _: known.append(len(session.inventory.drives)))
+    bench.subscribe(lambda session, _: known.append(len(session.inventory.drives)))
     looking = asyncio.create_task(bench.hardware.probe())
     while not known:
         await asyncio.sleep(0)

@@ -104,7 +104,7 @@ def test_a_program_started_while_the_lock_is_held_does_not_inherit_it(tmp_path: 
 def test_a_program_that_inherits_a_lock_holds_it_when_its_starter_is_gone(tmp_path: Path) -> None:
     with hold_lock(tmp_path, "sda", "changing wce") as lock:
         heir = subprocess.Popen(["/bin/cat"], stdin=subprocess.PIPE, pass_fds=(lock.descriptor,))
-        lock.hand_on(heir.pid, "sdparm")
+        lock.note_inherited_lock(heir.pid, "sdparm")
         os.dup2(os.open(os.devnull, os.O_RDONLY), lock.descriptor)  # as if this process had died
     with pytest.raises(RefusedError) as refusal, hold_lock(tmp_path, "sda", "measuring"):
         pass

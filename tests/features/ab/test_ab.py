@@ -14,7 +14,7 @@ import pytest
 from app.core.analysis.comparison import compare_experiment
 from app.core.analysis.noise import RunNoise
 from app.core.analysis.pair_design import STANDARD, letters_of, one_look
-from app.core.analysis.stored_verdicts import shown_experiment
+from app.core.analysis.stored_verdicts import stored_comparison
 from app.core.analysis.verdict import Verdict
 from app.core.benchmark.idle_wait import rest
 from app.core.benchmark.runner import BenchmarkRequest, RunPlan
@@ -27,7 +27,7 @@ from app.core.session.state import replay
 from app.core.session.store import load
 from app.features.ab.experiment import run_experiment
 from app.features.ab.plan import AbPlan, continued, plan_ab, plan_null
-from app.features.ab.presentation import plan_noise_words
+from app.features.ab.presentation import plan_noise_text
 from backends.change import Change
 from backends.errors import InvalidValueError, RefusedError, StorageError
 from backends.model import Target
@@ -139,7 +139,7 @@ async def test_the_runs_carry_their_place(table: Table) -> None:
 
 def told(table: Table, experiment: str) -> str:
     """What a reader of the session is told of an experiment that has ended."""
-    both = shown_experiment(table.bench.session, experiment)
+    both = stored_comparison(table.bench.session, experiment)
     assert both is not None
     return sentence(both)
 
@@ -152,7 +152,7 @@ async def test_the_verdict_is_in_one_sentence(table: Table) -> None:
 
 async def test_what_is_shown_on_the_way_is_no_verdict(table: Table) -> None:
     said: list[str] = []
-    table.bench.listen(lambda session, _: said.append(so_far(session, "e1")))
+    table.bench.subscribe(lambda session, _: said.append(so_far(session, "e1")))
     await run_experiment(table.bench, await planned(table))
     assert all(text.endswith("not yet decided") for text in said if text)
     assert any(said)
@@ -382,7 +382,7 @@ async def test_nothing_else_is_measured_meanwhile(table: Table) -> None:
             refused.append(error)
 
     tasks: list[asyncio.Task[None]] = []
-    table.bench.listen(lambda *_: tasks.append(asyncio.create_task(other())) if not tasks else None)
+    table.bench.subscribe(lambda *_: tasks.append(asyncio.create_task(other())) if not tasks else None)
     await run_experiment(table.bench, plan)
     await asyncio.gather(*tasks)
     assert len(refused) == 1
@@ -449,7 +449,7 @@ async def test_what_is_simulated_has_no_pauses(both: tuple[Change, RunPlan]) -> 
 async def test_fewer_than_three_pairs_are_said_to_carry_no_verdict(both: tuple[Change, RunPlan], pairs: int) -> None:
     plan = plan_ab(both[0], both[1], looks=one_look(pairs), noise=RunNoise(sd=0.02, dof=7, runs=8))
     assert plan.sights == ()
-    assert plan_noise_words(plan) == "Fewer than 3 pairs carry no verdict, whatever they measure."
+    assert plan_noise_text(plan) == "Fewer than 3 pairs carry no verdict, whatever they measure."
 
 
 async def test_a_difference_that_shows_early_ends_it_at_the_first_look(table: Table) -> None:
@@ -556,15 +556,15 @@ async def test_a_plan_of_few_pairs_says_what_it_does_not_protect_from(
     both: tuple[Change, RunPlan], pairs: int, few: str
 ) -> None:
     plan = plan_ab(both[0], both[1], looks=one_look(pairs))
-    assert plan_noise_words(plan).endswith(
+    assert plan_noise_text(plan).endswith(
         f"where that is strong, up to {few} of equal settings are called different, 6 % from 8 pairs on."
     )
 
 
 async def test_a_plan_of_many_pairs_has_nothing_to_warn_of(both: tuple[Change, RunPlan]) -> None:
     for looks in (STANDARD, one_look(8)):
-        assert "protect" not in plan_noise_words(plan_ab(both[0], both[1], looks=looks))
-    assert "protect" not in plan_noise_words(plan_null(SDA, both[1], pairs=6))
+        assert "protect" not in plan_noise_text(plan_ab(both[0], both[1], looks=looks))
+    assert "protect" not in plan_noise_text(plan_null(SDA, both[1], pairs=6))
 
 
 async def test_an_experiment_goes_on_in_its_order_by_its_levels(table: Table) -> None:
@@ -585,7 +585,7 @@ async def test_an_experiment_goes_on_in_its_order_by_its_levels(table: Table) ->
     more = plan_ab(change, ready, rest_seconds=None, goes_on=record, done=done)
     assert (more.order, more.looks, done) == (reversed_order, old, 1)
     ended = await run_experiment(table.bench, more)
-    shown = shown_experiment(table.bench.session, "e1")
+    shown = stored_comparison(table.bench.session, "e1")
     assert ended.end is not None
     assert shown is not None
     assert (shown.level, len(shown.sides.a)) == (0.008, 3)

@@ -55,7 +55,7 @@ async def bench(tmp_path: Path, deaf: DeafRack) -> AsyncIterator[Workbench]:
 
 async def now(bench: Workbench, address: str, key: str) -> str | None:
     target = (await bench.hardware.find(address)).target
-    return (await bench.hardware.read(bench.hardware.home_of(target, key)))[key].now
+    return (await bench.hardware.read(bench.hardware.owner_of_setting(target, key)))[key].now
 
 
 async def test_settings_of_the_card_and_of_the_queue_are_one_set(bench: Workbench) -> None:

@@ -11,7 +11,7 @@ from typing import Any, cast
 
 import pytest
 
-from app.features.fleet.cli.bench_progress import MultiHostProgress, seat_line
+from app.features.fleet.cli.bench_progress import MultiHostProgress, host_progress_line
 from app.features.fleet.multihost.coordinator import Coordinator, HostSession
 from tests.backends.passing import counted
 
@@ -93,8 +93,10 @@ def test_without_a_terminal_there_is_a_line_now_and_then(monkeypatch: pytest.Mon
 
 
 def test_what_a_host_says_is_cleaned() -> None:
-    assert "\x1b" not in seat_line(HostSession(host="a", lost="x\x1b[2J"), 0.0)
+    assert "\x1b" not in host_progress_line(HostSession(host="a", lost="x\x1b[2J"), 0.0)
 
 
 def test_figures_that_are_old_are_not_shown() -> None:
-    assert seat_line(HostSession(host="a", doing="measuring", rate=(NOW - 10, 1.0, 1.0)), NOW) == "a: measuring"
+    assert (
+        host_progress_line(HostSession(host="a", doing="measuring", rate=(NOW - 10, 1.0, 1.0)), NOW) == "a: measuring"
+    )

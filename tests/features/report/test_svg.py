@@ -10,7 +10,7 @@ from app.core.presentation.raw_data import Raw
 from app.core.session.results import DirectionSample, DirectionStats, LatencyStats, Phase, Sample
 from app.core.session.state import replay
 from app.features.report.graph import Axis, AxisUnit, GraphLine, HeatMap, IntervalGraph, LineGraph, Spacing, Whisker
-from app.features.report.series import percentile_series, run_graphs, thinned
+from app.features.report.series import downsampled, percentile_series, run_graphs
 from app.features.report.svg import to_svg
 from app.features.report.svg.scales import Scale, tick
 from tests.case_loop import loop_over
@@ -140,7 +140,7 @@ def test_differences_show_where_none_is() -> None:
 def test_thinning_keeps_the_highest_and_the_lowest() -> None:
     points = [(float(at), 100.0) for at in range(10_000)]
     points[4321], points[8765] = (4321.0, 999.0), (8765.0, 1.0)
-    kept = thinned(points)
+    kept = downsampled(points)
     assert (len(kept) <= 800, (4321.0, 999.0) in kept, (8765.0, 1.0) in kept) == (True, True, True)
 
 

@@ -12,7 +12,7 @@ from app.core.session.state import Session
 from app.core.session.sweep_record import SweepRecord
 from app.core.session.sweep_steps import Assignment, Step, StepResult, SweepCell, SweepResult
 from app.core.workbench import Workbench
-from app.features.sweep.engine.cell_settings import bring
+from app.features.sweep.engine.cell_settings import apply_settings
 from app.features.sweep.engine.cells import runs_of_cell
 from app.features.sweep.engine.runner import SweepRunner
 from backends.model import Target
@@ -74,7 +74,7 @@ async def test_a_value_that_is_there_and_reset_by_another_one_of_the_cell_is_set
     for largest in ("64", "128", "64"):
         cell = {"read_ahead_kb": "64", "max_sectors_kb": largest}
         wanted = [Assignment(target=SDB, key=key, value=value) for key, value in cell.items()]
-        await bring(bench, wanted, asyncio.Event())
+        await apply_settings(bench, wanted, asyncio.Event())
         assert await values(bench) == ("64", largest)
 
 
@@ -109,7 +109,7 @@ async def test_a_cell_whose_setting_changed_during_its_run_is_not_measured(
         if isinstance(event, moment) and event.id == "r1":
             somebody_sets(bed, read_ahead_kb="12")
 
-    bench.listen(meddle)
+    bench.subscribe(meddle)
     await SweepRunner(bench).go()
     record = record_of(bench)
     first, *others = record.ended

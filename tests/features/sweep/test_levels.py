@@ -129,7 +129,7 @@ def notes(bench: Workbench, begin: str) -> list[str]:
         if isinstance(event, NoteAdded) and event.text.startswith(begin):
             told.append(event.text.removeprefix(begin).split(" of ")[0].rstrip("."))
 
-    bench.listen(hear)
+    bench.subscribe(hear)
     return told
 
 
@@ -359,7 +359,7 @@ async def test_every_array_is_made_prepared_measured_and_deleted_in_each_round(b
     bench = await bed.begun(plan("raid0", "raid5", "raid10", more=CLEAN + AHEAD, repeats=2))
     made, gone, checked = notes(bench, "Made the array "), notes(bench, "Deleted the array "), notes(bench, "Parity")
     written: list[bool] = []
-    bench.listen(lambda _, event: written.append(True) if isinstance(event, PreconditionEnded) else None)
+    bench.subscribe(lambda _, event: written.append(True) if isinstance(event, PreconditionEnded) else None)
     record = await SweepRunner(bench).go()
     assert record.finished, record.end
     assert {end.result for end in record.ended} == {StepResult.DONE}
@@ -388,7 +388,7 @@ async def test_nothing_is_measured_before_the_resync_is_over(bed: Bed, small: No
                 (array.state.value, array.tasks) for array in session.inventory.arrays if array.level is Level.RAID5
             )
 
-    bench.listen(hear)
+    bench.subscribe(hear)
     record = await SweepRunner(bench).go()
     assert record.finished, record.end
     assert seen == [("optimal", ())] * (2 if level == "raid50" else 1)
@@ -407,7 +407,7 @@ async def test_a_run_during_which_something_began_in_the_array_does_not_count(
                     array.begin("check", rack.now())
                     array.component_kib *= 10**5
 
-    bench.listen(hear)
+    bench.subscribe(hear)
     record = await SweepRunner(bench).go()
     ends = {record.cell(record.steps[end.step - 1].cell).array: end for end in record.ended}
     assert "began a" in ends["a2"].reason
@@ -476,7 +476,7 @@ async def test_one_drive_alone_that_gets_a_filesystem_is_not_written_to(bed: Bed
         if isinstance(event, RunEnded) and bed.file.rack.lying.get("sdb") == content:
             written.append(event.id)
 
-    bench.listen(hear)
+    bench.subscribe(hear)
     record = await SweepRunner(bench).go()
     assert record.end is not None
     assert record.end.result is not SweepResult.FINISHED
@@ -493,7 +493,7 @@ async def test_a_drive_that_gets_a_filesystem_ends_it_and_keeps_the_filesystem(b
         if isinstance(event, NoteAdded) and gone and "sdd" not in bed.file.rack.lying:
             bed.lies("sdd", content)
 
-    bench.listen(hear)
+    bench.subscribe(hear)
     record = await SweepRunner(bench).go()
     assert record.end is not None
     assert (record.end.result, record.end.left) == (SweepResult.FAILED, ())
@@ -516,7 +516,7 @@ async def test_what_an_array_leaves_of_a_confirmed_filesystem_does_not_end_it(
         if isinstance(event, NoteAdded) and gone and bed.file.rack.lying.get("sdd") != rest:
             bed.lies("sdd", rest)
 
-    bench.listen(hear)
+    bench.subscribe(hear)
     record = await SweepRunner(bench).go()
     assert record.finished is confirmed, record.end
     assert bed.file.rack.lying["sdd"] == rest or confirmed
@@ -525,7 +525,7 @@ async def test_what_an_array_leaves_of_a_confirmed_filesystem_does_not_end_it(
 async def test_a_stop_deletes_the_array_and_it_goes_on_later(bed: Bed, small: None) -> None:
     bench = await bed.begun(plan("raid0", "raid10", more=CLEAN))
     runner = SweepRunner(bench)
-    bench.listen(lambda _, event: runner.stop() if isinstance(event, SweepStepEnded) else None)
+    bench.subscribe(lambda _, event: runner.stop() if isinstance(event, SweepStepEnded) else None)
     record = await runner.go()
     assert record.end is not None
     assert record.end.result is SweepResult.STOPPED
@@ -555,7 +555,7 @@ async def test_killed_after_any_command_it_goes_on_or_is_put_back_and_leaves_not
             kept.append(tmp_path / f"copy{len(kept)}")
             shutil.copytree(bed.folder, kept[-1])
 
-    bench.listen(keep)
+    bench.subscribe(keep)
     assert (await SweepRunner(bench).go()).finished
     folder = bench.need_recording()
     bench.close()

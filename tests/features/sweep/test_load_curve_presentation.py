@@ -11,9 +11,9 @@ import pytest
 from app.core.presentation.table import text_of
 from app.features.report.sweep import load_graphs
 from app.features.sweep.engine.results import Results, results
-from app.features.sweep.presentation.findings import in_short
+from app.features.sweep.presentation.findings import session_highlights
 from app.features.sweep.presentation.json_schema import sweep_json
-from app.features.sweep.presentation.load_curve import curve_table, knee_words, search_facts, search_words
+from app.features.sweep.presentation.load_curve import curve_table, knee_text, search_facts, search_text
 from tests.features.sweep.loaded import LoadedSweep
 
 
@@ -49,7 +49,7 @@ def test_every_rate_has_what_was_asked_beside_what_was_reached() -> None:
 
 
 def test_the_knee_is_told_with_its_interval_and_its_latency() -> None:
-    told = knee_words(found().load_curves[0])
+    told = knee_text(found().load_curves[0])
     assert told.startswith("Knee at 5.")
     assert "mean latency" in told
     assert "% of saturation" in told
@@ -57,13 +57,13 @@ def test_the_knee_is_told_with_its_interval_and_its_latency() -> None:
 
 def test_a_curve_that_is_not_complete_says_that_its_knee_is_not_known() -> None:
     curve = replace(found().load_curves[0], knee=None)
-    assert knee_words(curve, complete=False) == "The knee is not known yet."
+    assert knee_text(curve, complete=False) == "The knee is not known yet."
 
 
 def test_a_curve_without_a_knee_says_how_far_it_was_looked_for() -> None:
     curve = found().load_curves[0]
     carried = replace(curve, knee=None, points=curve.points[:3])
-    assert knee_words(carried).startswith("No knee up to")
+    assert knee_text(carried).startswith("No knee up to")
 
 
 def test_the_search_names_its_workload_and_every_depth_with_its_error() -> None:
@@ -77,7 +77,7 @@ def test_the_search_names_its_workload_and_every_depth_with_its_error() -> None:
 def test_the_search_tells_what_the_target_can_and_the_least_depth_for_it() -> None:
     goal = swept().design.saturation
     assert goal is not None
-    assert search_words(found().saturated[0], goal).endswith("is the least within 5 % of the most.")
+    assert search_text(found().saturated[0], goal).endswith("is the least within 5 % of the most.")
 
 
 def test_a_search_that_ended_at_its_highest_depth_says_that_there_may_be_more() -> None:
@@ -85,7 +85,7 @@ def test_a_search_that_ended_at_its_highest_depth_says_that_there_may_be_more() 
     goal = cut.design.saturation
     assert goal is not None
     [one] = results(cut.record, cut.runs).saturated
-    assert "no greater depth was tried" in search_words(one, goal)
+    assert "no greater depth was tried" in search_text(one, goal)
 
 
 def test_a_search_under_way_names_no_saturation() -> None:
@@ -93,11 +93,11 @@ def test_a_search_under_way_names_no_saturation() -> None:
     goal = cut.design.saturation
     assert goal is not None
     [one] = results(cut.record, cut.runs).saturated
-    assert search_words(one, goal).startswith("The search is not complete; the most so far are")
+    assert search_text(one, goal).startswith("The search is not complete; the most so far are")
 
 
 def test_in_short_has_the_saturation_and_the_knee() -> None:
-    told = [*in_short(swept().record, found())]
+    told = [*session_highlights(swept().record, found())]
     assert [one.split()[0] for one in told] == ["Saturated", "Knee"]
 
 

@@ -16,7 +16,7 @@ from app.features.report.markdown import to_markdown
 from app.features.report.model import report_of
 from app.features.sweep.cli.text import result_lines
 from app.features.sweep.engine.results import results
-from app.features.sweep.presentation.findings import ending, finding_facts, in_short, left_out
+from app.features.sweep.presentation.findings import ending, finding_facts, left_out, session_highlights
 from app.features.sweep.presentation.plan import cells_table, order_facts
 from app.features.sweep.presentation.sweep import legend, matrix, rankings
 from tests.core import sessions
@@ -90,13 +90,13 @@ DEPTHS = '[[axis]]\njob="iodepth"\nvalues=[1,8,64]\n'
 
 def short(plan: str, iops: dict[str, float]) -> list[str]:
     record, runs = measured(design(plan, repeats=4), iops)
-    return list(in_short(record, results(record, runs)))
+    return list(session_highlights(record, results(record, runs)))
 
 
 def test_workloads_alone_have_a_best_one_and_no_matrix() -> None:
     record, runs = measured(design(DEPTHS, repeats=4), {"iodepth=64": 2000.0})
     found = results(record, runs)
-    assert next(in_short(record, found)) == (
+    assert next(session_highlights(record, found)) == (
         "t: queue depth 64 has the most IOPS, 2.00k; each of the others is shown to be behind it."
     )
     assert len(list(rankings(found))) == 1
@@ -184,5 +184,5 @@ def test_the_end_says_whether_the_settings_are_as_before() -> None:
 
 def test_in_short_says_what_the_most_of_a_figure_costs_along_a_field_of_numbers() -> None:
     record, runs = measured(design('[[axis]]\njob="iodepth"\nvalues=["1","8","32"]\n'), {})
-    told = list(in_short(finished(record), results(record, runs)))
+    told = list(session_highlights(finished(record), results(record, runs)))
     assert [one for one in told if "Queue depth 32 gives" in one and "IOPS of 1 at" in one] != []

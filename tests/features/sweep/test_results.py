@@ -7,7 +7,7 @@ from dataclasses import replace
 import pytest
 
 from app.core.analysis.verdict import Verdict
-from app.core.presentation.verdict_text import reason_words
+from app.core.presentation.verdict_text import reason_text
 from app.core.session.results import Advice, RunStatus
 from app.core.session.state import RunRecord
 from app.core.session.sweep_steps import Purpose, Rank, StepResult
@@ -49,7 +49,7 @@ def test_arrays_made_anew_are_compared_as_groups_and_say_so() -> None:
     assert found.judgement is not None
     assert not found.judgement.interleaved
     assert found.judgement.verdict is Verdict.NO_DIFFERENCE
-    assert "the runs before and after it differ by" in reason_words(found.judgement)
+    assert "the runs before and after it differ by" in reason_text(found.judgement)
 
 
 def test_two_runs_of_an_array_made_anew_tell_nothing() -> None:

@@ -138,7 +138,7 @@ def record_of(bench: Workbench) -> SweepRecord:
 
 def after_each(bench: Workbench, act: Callable[[SweepStepEnded], None]) -> None:
     """Do something when a step has ended."""
-    bench.listen(lambda _session, event: act(event) if isinstance(event, SweepStepEnded) else None)
+    bench.subscribe(lambda _session, event: act(event) if isinstance(event, SweepStepEnded) else None)
 
 
 async def settings(bench: Workbench) -> dict[str, str | None]:
@@ -238,7 +238,7 @@ async def test_what_somebody_else_set_after_a_crash_in_a_change_is_left_alone(be
         if isinstance(event, ChangeIntended) and not copy.exists():
             shutil.copytree(bed.folder, copy)
 
-    bench.listen(keep)
+    bench.subscribe(keep)
     await SweepRunner(bench).go()
     bench.close()
     assert bench.folder is not None
@@ -318,7 +318,7 @@ class Crashes:
 async def test_a_crash_at_any_moment_loses_no_step_and_no_setting(bed: Bed, tmp_path: Path) -> None:
     bench = await bed.begun(STRIP + FEATURE)
     crashes = Crashes(bed, tmp_path / "crashes")
-    bench.listen(crashes.heard)
+    bench.subscribe(crashes.heard)
     await SweepRunner(bench).go()
     bench.close()
     assert bench.folder is not None

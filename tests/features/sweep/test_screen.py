@@ -15,9 +15,9 @@ from app.features.sweep.engine.plan_expansion import expand
 from app.features.sweep.engine.plan_file import parse_plan
 from app.features.sweep.engine.results import results
 from app.features.sweep.engine.risk_assessment import RiskAssessment
-from app.features.sweep.presentation.sweep import cell_words, matrix, names_at, ranking, turned, why_left_out
+from app.features.sweep.presentation.sweep import cell_text, matrix, names_at, ranking, turned, why_left_out
 from app.features.sweep.screen.draft import LEVEL_AXIS, Draft, DraftAxis, axes_of, plan_text
-from app.features.sweep.screen.plan_view import axis_rows, fold_words, plan_groups, question
+from app.features.sweep.screen.plan_view import axis_rows, fold_text, plan_groups, question
 from app.features.sweep.screen.results_view import grid, short, state_words
 from backends.device_label import DeviceLabel
 from backends.model import Level
@@ -200,11 +200,11 @@ def test_folded_only_what_was_chosen_is_listed() -> None:
 def test_how_many_are_folded_away_is_told_with_the_key() -> None:
     of = ticked(draft(), setting__ahead=("all",))
     axes = axes_of(HOLDERS, of)
-    assert fold_words(axes, of, folded=True) == f"{len(axes) - 1} not chosen, f shows them"
+    assert fold_text(axes, of, folded=True) == f"{len(axes) - 1} not chosen, f shows them"
 
 
 def test_without_a_choice_nothing_is_to_be_folded() -> None:
-    assert fold_words(axes_of(HOLDERS, draft()), draft(), folded=False) == ""
+    assert fold_text(axes_of(HOLDERS, draft()), draft(), folded=False) == ""
 
 
 def test_the_plan_tells_steps_changes_and_order() -> None:
@@ -317,7 +317,7 @@ def test_the_cell_under_the_cursor_is_told_about() -> None:
     seen = results(record, runs)
     one = seen.at(*names_at(seen, 2, 0))
     assert one is not None
-    told = cell_words(seen, record, one)
+    told = cell_text(seen, record, one)
     assert told.startswith("ahead=all; iodepth=1\n6 of 6 runs")
     assert "slower" in told
 

@@ -10,14 +10,14 @@ import pytest
 
 from app.core.analysis.reasons import Reason
 from app.core.analysis.verdict import Verdict
-from app.core.presentation.verdict_text import reason_words
+from app.core.presentation.verdict_text import reason_text
 from app.core.session.sweep_record import SweepRecord
 from app.core.session.sweep_steps import StepResult
 from app.features.sweep.engine.results import results
 from app.features.sweep.engine.verdicts import judged, pairs_needed
 from app.features.sweep.presentation.findings import finding_facts
 from app.features.sweep.presentation.json_schema import sweep_json
-from app.features.sweep.presentation.sweep import cell_notes, cell_words
+from app.features.sweep.presentation.sweep import cell_notes, cell_text
 from tests.features.sweep.making import design, measured
 from tests.method.line import slack
 from tests.method.uneven import (
@@ -43,7 +43,7 @@ def test_a_set_up_that_scatters_more_has_no_sign_and_hides_no_other() -> None:
     assert verdicts["4/0"].verdict is Verdict.FASTER
     for cell in ("5/0", "5/1"):
         one = verdicts[cell]
-        assert (one.verdict, one.reason, reason_words(one)) == (
+        assert (one.verdict, one.reason, reason_text(one)) == (
             Verdict.NOT_DECIDED,
             Reason.WIDER_SCATTER,
             SETUP_WORDS,
@@ -56,7 +56,7 @@ def test_of_a_baseline_that_scatters_more_nothing_is_shown_to_differ() -> None:
     record, runs = screened_cells(Random(1), WIDE_BASELINE, FASTER)
     verdicts = judged(record, {run.id: run for run in runs})
     assert len(verdicts) == 22
-    assert {reason_words(one) for one in verdicts.values()} == {BASELINE_WORDS}
+    assert {reason_text(one) for one in verdicts.values()} == {BASELINE_WORDS}
 
 
 def test_a_baseline_that_lies_apart_by_its_own_scatter_makes_no_signs() -> None:
@@ -72,7 +72,7 @@ def test_text_json_and_screen_say_why_a_cell_has_no_sign() -> None:
     one = found.at("5", "0")
     assert one is not None
     assert cell_notes(one) == (SETUP_WORDS,)
-    assert SETUP_WORDS in cell_words(found, record, one)
+    assert SETUP_WORDS in cell_text(found, record, one)
     assert f"5: {SETUP_WORDS}" in {fact.value for group in finding_facts(record, found) for fact in group.facts}
     cell = next(each for each in sweep_json(record, found, session="s")["cells"] if each["id"] == "5/0")
     assert (cell["judgement"]["reason"], cell["notes"]) == (SETUP_WORDS, [SETUP_WORDS])
@@ -91,7 +91,7 @@ def without_a_round(cell: str) -> SweepRecord:
 
 def reasons_of(record: SweepRecord) -> dict[str, str]:
     _, runs = screened_cells(Random(1), Uneven(noise=by_row(0.02)))
-    return {cell: reason_words(one) for cell, one in judged(record, {run.id: run for run in runs}).items()}
+    return {cell: reason_text(one) for cell, one in judged(record, {run.id: run for run in runs}).items()}
 
 
 def test_a_round_that_the_baseline_lost_is_named_when_all_steps_are_over() -> None:

@@ -13,7 +13,14 @@ from app.core.changes.arrays.array_journal import ArrayJournal, ArrayJournalEntr
 from app.core.changes.arrays.candidates import SOFTWARE, plan_array
 from app.core.session.events import NoteAdded
 from app.core.session.locks import HeldLock, hold_lock
-from backends.array_planning import ArrayMatch, ArrayMatchState, ArrayPlan, Candidate, require_free_drive, words_to_type
+from backends.array_planning import (
+    ArrayMatch,
+    ArrayMatchState,
+    ArrayPlan,
+    Candidate,
+    confirm_tokens,
+    require_free_drive,
+)
 from backends.change import ChangeStep
 from backends.device_label import DeviceLabel
 from backends.errors import (
@@ -28,7 +35,7 @@ from backends.errors import (
 )
 from backends.free_drives import kernel_candidate
 from backends.guard import require_free
-from backends.host import ProcessTracking, WriteDenied, custody, to_the_end
+from backends.host import ProcessTracking, WriteDenied, custody, shield_to_completion
 from backends.identity import newly_found
 from backends.model import Target
 from backends.protocol import ArrayCreator
@@ -68,10 +75,12 @@ class ArrayBuilder:
 
     async def _create(self, plan: ArrayPlan, assume_clean: bool, typed: str | None) -> ArrayMatch:
         session = self._record.need_recording()
-        await self.require_able(plan.wish.drives[0].controller)
+        await self.require_array_support(plan.wish.drives[0].controller)
         self.require_new_name(plan.wish.name)
-        if typed != words_to_type(plan.wish.drives):
-            raise RefusedError("The drives were not confirmed.", hint=f"Their word: {words_to_type(plan.wish.drives)}.")
+        if typed != confirm_tokens(plan.wish.drives):
+            raise RefusedError(
+                "The drives were not confirmed.", hint=f"Their word: {confirm_tokens(plan.wish.drives)}."
+            )
         array = plan.made()
         builder = self._builder(array.controller)
         with self._locked(plan.locks, "making", array.name) as lock:
@@ -163,7 +172,7 @@ class ArrayBuilder:
                 f"No array {clean(name, 40)!r} was made here, so it is not deleted.",
                 hint="`raidbench array list` names those that were. Another one is deleted with its own tool.",
             )
-        await self.require_able(entry.array.controller)
+        await self.require_array_support(entry.array.controller)
         _require_at_rest(entry)
         match = await self.find(entry)
         if match.standing is ArrayMatchState.ABSENT:
@@ -197,7 +206,7 @@ class ArrayBuilder:
 
     async def _settle(self, entry: ArrayJournalEntry, *, remove: bool) -> ArrayMatch:
         self._record.need_recording()
-        await self.require_able(entry.array.controller)
+        await self.require_array_support(entry.array.controller)
         _require_at_rest(entry)
         match = await self.find(entry)
         name = entry.array.name
@@ -222,7 +231,7 @@ class ArrayBuilder:
 
     # -- the steps ----------------------------------------------------------------------------------------------------
 
-    async def require_able(self, card: Target | None) -> None:
+    async def require_array_support(self, card: Target | None) -> None:
         """Raises RefusedError, BlockedError where no array can be made or deleted, whatever is typed."""
         self._builder(card)
         host = self._record.host
@@ -307,7 +316,7 @@ class ArrayBuilder:
 
         def begins(pid: int, program: str) -> None:
             self.made_here.setter(name, pid, program)
-            lock.hand_on(pid, program)
+            lock.note_inherited_lock(pid, program)
 
         async def work() -> None:
             custody.set(
@@ -386,10 +395,10 @@ class ArrayBuilder:
 
 async def _whole(work: Coroutine[object, object, ArrayMatch]) -> ArrayMatch:
     """Not cut short by whoever cancels: what was begun is brought to its end, and written down."""
-    return await to_the_end(asyncio.create_task(work))
+    return await shield_to_completion(asyncio.create_task(work))
 
 
-def plate_of(plan: ArrayPlan) -> DeviceLabel:
+def array_label(plan: ArrayPlan) -> DeviceLabel:
     """How a question names the drives of an array that is to be made, and the word that means them."""
     drives = ", ".join(f"{drive.place} ({drive.serial or 'no serial number'})" for drive in plan.wish.drives)
     lost = "what lies on them is lost"
@@ -398,11 +407,11 @@ def plate_of(plan: ArrayPlan) -> DeviceLabel:
     return DeviceLabel(
         name=plan.wish.name,
         words=f"to be made of {clean(drives, 2000)}: {lost}",
-        word=words_to_type(plan.wish.drives),
+        word=confirm_tokens(plan.wish.drives),
     )
 
 
-def plate_of_made(entry: ArrayJournalEntry) -> DeviceLabel:
+def created_array_label(entry: ArrayJournalEntry) -> DeviceLabel:
     """How a question names an array that is to be deleted: the word that means it is its name."""
     drives = ", ".join(drive.serial or drive.place for drive in entry.array.members)
     name = entry.array.name

@@ -177,7 +177,7 @@ async def _conduct(conductor: Coordinator, live: MultiHostProgress, interruption
     telling = asyncio.create_task(live.tell())
     say(f"Measuring on {plural(len(conductor.seats), 'host')} ...")
     try:
-        with interruption.gracefully(conductor.stop):
+        with interruption.stop_on_signal(conductor.stop):
             await conductor.conduct()
     finally:
         telling.cancel()

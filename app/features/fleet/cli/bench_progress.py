@@ -53,7 +53,7 @@ class MultiHostProgress:
         now = time.monotonic()
         seats = self._conductor.seats
         room = max(1, size.lines - _SPARE_LINES)
-        lines = [seat_line(seat, now) for seat in (seats if len(seats) <= room else seats[: room - 1])]
+        lines = [host_progress_line(seat, now) for seat in (seats if len(seats) <= room else seats[: room - 1])]
         if len(lines) < len(seats):
             lines.append(f"and {len(seats) - len(lines)} more")
         lines.append(together_now(self._conductor, now))
@@ -66,7 +66,7 @@ class MultiHostProgress:
             self._redraws = False
 
 
-def seat_line(seat: HostSession, now: float) -> str:
+def host_progress_line(seat: HostSession, now: float) -> str:
     """One host: what it does, and what it did in its last interval."""
     parts = [f"{seat.host}: {seat.doing}"]
     if seat.lost:

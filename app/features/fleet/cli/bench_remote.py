@@ -28,9 +28,9 @@ from app.features.fleet.multihost.protocol import (
     Ping,
     StartCommand,
     StopCommand,
+    confirm_token,
     refused_start,
     tick,
-    word_of,
 )
 from app.features.fleet.multihost.shared_files import shared_places
 from backends.errors import InvalidValueError, RaidbenchError, RefusedError
@@ -220,7 +220,7 @@ class RemoteRunControl:
             self._end("word", error.message)
 
     def _heed(self, line: bytes) -> None:
-        match word_of(line):
+        match confirm_token(line):
             case Ping(id=name):
                 self._heard = time.monotonic()
                 self.tell(LineKind.PONG, id=name, **_clocks())
@@ -279,7 +279,7 @@ async def on_leash(bench: Workbench, lease_s: float, work: Callable[[RemoteRunCo
     boot = await _boot(bench.host)
     ends = (sys.stdin.fileno(), sys.stdout.fileno())
     leash = RemoteRunControl(lease_s, stop, host=bench.host.name, boot=boot, ends=ends, machine=bench.host)
-    forget = bench.listen(leash.hear)
+    forget = bench.subscribe(leash.hear)
     try:
         with leash.held():
             status = await work(leash)

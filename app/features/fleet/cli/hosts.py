@@ -54,7 +54,7 @@ def diff_command(
     Hosts with the same models of controllers and drives, as many of each, and the same levels have one role. What the
     most have is named. Exit status 5 where something differs, 6 where a host is missing.
     """
-    from app.features.fleet.cli.query import gather, taking, tell_losses, worst
+    from app.features.fleet.cli.query import capacity_sources, gather, tell_losses, worst
     from app.features.fleet.hosts.difference_rows import comparison_json, difference_rows, role_heading
     from app.features.fleet.hosts.differences import compared
     from app.features.fleet.hosts.facts import HostFacts, host_facts
@@ -64,7 +64,7 @@ def diff_command(
     (first,) = (None,) if against is None else hosts_named(against)
     gathered = HostResponses(asked=hosts_named(hosts if first is None else f"{hosts},{first}"))
     fields: dict[str, tuple[HostFacts, Mapping[str, Any]]] = {}
-    take = taking(
+    take = capacity_sources(
         gathered,
         fields,
         lambda answer: (host_facts(answer.host, answer.document), {"targets": answer.document.get("targets")}),

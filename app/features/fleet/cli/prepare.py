@@ -55,7 +55,7 @@ def prepare_command(
     there. What arrives is checked by its SHA-256 before it is put into its place. Nothing else is changed. Exit status
     5 where something needed is missing, 6 where a host is.
     """
-    from app.features.fleet.cli.query import gather, taking, tell_losses, worst
+    from app.features.fleet.cli.query import capacity_sources, gather, tell_losses, worst
     from app.features.fleet.hosts.deployment import CopyState
     from app.features.fleet.hosts.grouping import HostResponses
     from app.features.fleet.hosts.readiness import readiness
@@ -76,7 +76,7 @@ def prepare_command(
     needs: dict[str, Readiness] = {}
     host_responses = HostResponses(asked=tuple(ready))
     if ready:
-        take = taking(host_responses, needs, lambda answer: readiness(answer.document))
+        take = capacity_sources(host_responses, needs, lambda answer: readiness(answer.document))
         gather(host_responses, ("doctor", "--json"), seconds=host_timeout, program=host_program, take=take)
     whole = HostResponses(asked=named, missing=[*losses, *host_responses.missing])
     whole.answered = len(named) - len(whole.missing)
@@ -130,16 +130,16 @@ def _copied(
     """What became of the copy on each host, and those that nothing came of."""
     from app.cli.confirm import confirm_harmless
     from app.cli.session_context import refuse_read_only
-    from app.features.fleet.cli.query import ask_all, taking
+    from app.features.fleet.cli.query import ask_all, capacity_sources
     from app.features.fleet.hosts.deployment import (
         LOOK,
         PLACE,
         SEND_S,
         CopyState,
-        before_copying,
         copied,
-        put_words,
-        there_is,
+        copy_precheck,
+        install_copy_argv,
+        parse_installed_copy,
         why_not_copied,
     )
     from app.features.fleet.hosts.failure_causes import Cause, missing
@@ -150,13 +150,13 @@ def _copied(
     matches: dict[str, InstalledCopy] = {}
     looked = HostResponses(asked=named)
     order = HostsRequest(hosts=named, words=LOOK, seconds=seconds or SECONDS)
-    ask_all(looked, order, taking(looked, matches, lambda answer: there_is(answer.document)))
+    ask_all(looked, order, capacity_sources(looked, matches, lambda answer: parse_installed_copy(answer.document)))
     losses = list(looked.missing)
     states: dict[str, CopyState] = {}
     for host in named:
         if host not in matches:
             continue
-        state = before_copying(matches[host], file)
+        state = copy_precheck(matches[host], file)
         if state is not None:
             states[host] = state
         else:
@@ -174,9 +174,12 @@ def _copied(
     whole: dict[str, bool] = {}
     sending = HostResponses(asked=wanting)
     order = HostsRequest(
-        hosts=wanting, words=put_words(file), seconds=max(seconds or 0.0, SEND_S), send=str(file.path.absolute())
+        hosts=wanting,
+        words=install_copy_argv(file),
+        seconds=max(seconds or 0.0, SEND_S),
+        send=str(file.path.absolute()),
     )
-    ask_all(sending, order, taking(sending, whole, lambda answer: copied(answer.document, file)))
+    ask_all(sending, order, capacity_sources(sending, whole, lambda answer: copied(answer.document, file)))
     losses += sending.missing
     for host, is_whole in whole.items():
         if is_whole:

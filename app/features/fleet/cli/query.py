@@ -99,7 +99,7 @@ def tell_losses(gathered: HostResponses) -> None:
     say_all(loss_rows(gathered))
 
 
-def taking(
+def capacity_sources(
     gathered: HostResponses, matches: dict[str, T], read: Callable[[HostResponse], T]
 ) -> Callable[[HostResponse | MissingHost], None]:
     """Return a function that counts an outcome, and puts what is read from an answer into `matches`, by host."""

@@ -9,7 +9,7 @@ from collections.abc import Mapping
 from enum import StrEnum
 from typing import Any
 
-from app.features.fleet.hosts.standalone_binary import HOW_TO_GET, StandaloneBinary, why_none
+from app.features.fleet.hosts.standalone_binary import HOW_TO_GET, StandaloneBinary, missing_binary_reason
 from app.features.fleet.ssh.command import COPIED, COPIED_IN, PROGRAM
 from backends import json_text
 from backends.values import dataclass
@@ -51,7 +51,7 @@ LOOK = ("/bin/sh", "-c", _LOOK, PROGRAM)
 """The words that tell what a host has."""
 
 
-def put_words(file: StandaloneBinary) -> tuple[str, ...]:
+def install_copy_argv(file: StandaloneBinary) -> tuple[str, ...]:
     """The words that take a copy from standard input."""
     return ("/bin/sh", "-c", _PUT, PROGRAM, file.sha256)
 
@@ -68,7 +68,7 @@ class InstalledCopy:
     """Of the copy that is there, "" for none."""
 
 
-def there_is(document: Mapping[str, Any]) -> InstalledCopy:
+def parse_installed_copy(document: Mapping[str, Any]) -> InstalledCopy:
     """What a host told by `LOOK`."""
     return InstalledCopy(
         machine=json_text.word(document.get("machine")) or "of an unknown kind",
@@ -97,7 +97,7 @@ COPY_WORDS: Mapping[CopyState, str] = {
 """As a person reads it."""
 
 
-def before_copying(there: InstalledCopy, file: StandaloneBinary | None) -> CopyState | None:
+def copy_precheck(there: InstalledCopy, file: StandaloneBinary | None) -> CopyState | None:
     """How that is before anything is copied; None where there is none and nothing to copy."""
     if there.installed:
         return CopyState.INSTALLED
@@ -109,7 +109,7 @@ def before_copying(there: InstalledCopy, file: StandaloneBinary | None) -> CopyS
 def why_not_copied(there: InstalledCopy, file: StandaloneBinary | None) -> tuple[str, str]:
     """Why a host without any gets none: the sentence, and what to do."""
     if file is None:
-        return why_none(), HOW_TO_GET
+        return missing_binary_reason(), HOW_TO_GET
     return (
         f"There is no raidbench there: it is {there.machine}, and the file that is here is for {file.machine}.",
         f"Name the one for {there.machine} with --file PATH.",

@@ -16,10 +16,10 @@ _PARTS = 6
 
 def role_heading(role: Role) -> str:
     """`node[1-40] (40 hosts): 24 × INTEL, raid10 of 4`."""
-    return clean(f"{_hosts(role.hosts)}: {made_of_words(role.made_of)}", 600)
+    return clean(f"{_hosts(role.hosts)}: {composition_text(role.made_of)}", 600)
 
 
-def made_of_words(made_of: Mapping[str, int]) -> str:
+def composition_text(made_of: Mapping[str, int]) -> str:
     """What hosts of a role have: `24 × INTEL, raid10 of 4`."""
     parts = sorted(made_of.items(), key=lambda item: (-item[1], item[0]))
     names = [name if number == 1 else f"{number} × {name}" for name, number in parts[:_PARTS]]
@@ -46,10 +46,10 @@ def _rows(difference: Difference) -> Iterator[tuple[str, str]]:
         yield "tie", f"{part:<8}  {_about(difference)} {sides}"
         return
     for side in difference.others:
-        yield folded(side.hosts), f"{part:<8}  {odd_words(difference, side)}"
+        yield folded(side.hosts), f"{part:<8}  {outlier_text(difference, side)}"
 
 
-def odd_words(difference: Difference, side: HostGroup) -> str:
+def outlier_text(difference: Difference, side: HostGroup) -> str:
     """What some hosts have, where, and what the most have: `SSD: firmware 5.32; 5.29 on 38 of 39`. There is a most."""
     assert difference.most is not None
     most = f"{_value(difference.most)} on {_most(difference.most, len(difference.role.hosts))}"

@@ -8,9 +8,9 @@ from functools import cached_property
 
 from app.core.presentation.table import Align, Cell, Column, FactLine, Facts, Row, StatusSymbol, Table, Tone
 from app.features.check.finding import Severity
-from app.features.check.presentation import GRAVEST, TONES, severity_words
+from app.features.check.presentation import GRAVEST, TONES, severity_text
 from app.features.check.rule_table import RULES
-from app.features.fleet.hosts.difference_rows import made_of_words, odd_words
+from app.features.fleet.hosts.difference_rows import composition_text, outlier_text
 from app.features.fleet.hosts.differences import Difference, HostGroup, HostsComparison, compared
 from app.features.fleet.hosts.facts import FactKey, FactPart, HostFacts, host_facts
 from app.features.fleet.hosts.failure_causes import HostResponse, MissingHost
@@ -133,14 +133,14 @@ class HostOverview:
             key=host,
             cells=(
                 host,
-                _WELL if worst is None else Cell(severity_words(count.__getitem__), TONES[worst], _MARKS[worst]),
+                _WELL if worst is None else Cell(severity_text(count.__getitem__), TONES[worst], _MARKS[worst]),
                 "" if not self.over else Cell(str(differs), Tone.ATTENTION if differs else Tone.DIM),
                 *(str(report.numbers.get(kind, 0)) for kind in THING_KINDS.values()),
                 *versions,
             ),
         )
 
-    def known_of(self, host: str) -> tuple[Facts, ...]:
+    def host_detail_lines(self, host: str) -> tuple[Facts, ...]:
         """Why it is missing; or what was found there, what it has otherwise than the most, and what it is made of."""
         loss, report = self._missing.get(host), self._told.get(host)
         if loss is not None:
@@ -153,7 +153,7 @@ class HostOverview:
         return (
             Facts(heading="Findings", facts=matches or (FactLine("", "The check found nothing."),)),
             Facts(heading="Differs", facts=tuple(self._difference_lines(host))),
-            Facts(heading="Made of", facts=(FactLine("", made_of_words(report.facts.made_of)),)),
+            Facts(heading="Made of", facts=(FactLine("", composition_text(report.facts.made_of)),)),
         )
 
     def found_at(self, host: str, places: Collection[str]) -> tuple[Facts, ...]:
@@ -172,7 +172,7 @@ class HostOverview:
             return
         odd = self._odd_of(host)
         for difference, side in odd:
-            yield FactLine(difference.point.part.value, odd_words(difference, side), Tone.ATTENTION)
+            yield FactLine(difference.point.part.value, outlier_text(difference, side), Tone.ATTENTION)
         if not odd:
             yield FactLine(
                 "", f"Nothing: it has what most of the {plural(alike, 'host')} have that are made of the same."

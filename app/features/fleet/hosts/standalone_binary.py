@@ -66,6 +66,6 @@ def one_file(path: Path | None = None) -> StandaloneBinary | None:
     return StandaloneBinary(path=path, sha256=hashlib.sha256(data).hexdigest(), size=len(data), machine=machine)
 
 
-def why_none() -> str:
+def missing_binary_reason() -> str:
     """Why there is none to copy, in a sentence."""
     return f"There is no raidbench there, and none to copy: what runs here is not the one file but a {form()}."

@@ -76,7 +76,7 @@ _PING = re.compile(rb"ping ([A-Za-z0-9._-]{1,40})", re.ASCII)
 _GO = re.compile(rb"go ([0-9]{1,12}(?:\.[0-9]{1,9})?)", re.ASCII)
 
 
-def word_of(line: bytes) -> Word:
+def confirm_token(line: bytes) -> Word:
     """A line without its end. Raises InvalidValueError."""
     line = line.removesuffix(b"\r")
     if line == b"bye":

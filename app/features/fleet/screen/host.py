@@ -43,7 +43,9 @@ class RemoteSettingsPanel(SettingsPanel):
         return {}
 
     def _changeable(self) -> SettingPosition | None:
-        self._app.tell_briefly("Nothing is set on other hosts from here: `raidbench` there does, or Ansible on many.")
+        self._app.notify_transient(
+            "Nothing is set on other hosts from here: `raidbench` there does, or Ansible on many."
+        )
         return None
 
 
@@ -159,7 +161,7 @@ class HostScreen(ListDetailScreen):
         self.query_one(FactsPane).show(
             (*problems_at(self._told.inventory, selected), *self._known_of(device, parts)), anew=True
         )
-        self.say_beside()
+        self.show_hidden_cells()
 
     def _known_of(self, device: Thing | None, parts: tuple[TargetSettings, ...]) -> tuple[Facts, ...]:
         if device is None:

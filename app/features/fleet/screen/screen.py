@@ -216,5 +216,5 @@ class HostsScreen(WorkbenchScreen):
         host = self.table.cursor
         anew, self._known = host != self._known, host
         self.query_one("#host-pane", Pane).title = host or ""
-        known = () if host is None else self._outlook.known_of(host)
+        known = () if host is None else self._outlook.host_detail_lines(host)
         self.query_one(FactsPane).show(known, anew=anew)

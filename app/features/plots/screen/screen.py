@@ -19,7 +19,7 @@ from app.core.presentation.raw_data import intervals
 from app.core.session.results import Sample
 from app.core.session.state import Session
 from app.features.plots.builder import picture, usual, without_data
-from app.features.plots.figures import differing_words, figures_table
+from app.features.plots.figures import differing_text, figures_table
 from app.features.plots.request import NoPlotDataError, PlotOptions
 from app.features.plots.screen.plot_choices import ExploreOffer, ExploreOrigin, everywhere_key, of_one, offers
 from app.features.plots.selection import PlacedRun, PlotSelection
@@ -238,7 +238,7 @@ class ExploreScreen(WorkbenchScreen):
         for view, plot in zip(("#explore-main", "#explore-second", "#explore-third"), made, strict=False):
             self.query_one(view, StaticPlotView).show(plot)
         note = made[0].why if made[0].data is not None else ""
-        differs = differing_words(subject) if self.has_class("-figures") or not subject.verdict else ""
+        differs = differing_text(subject) if self.has_class("-figures") or not subject.verdict else ""
         text = clean(" ".join(filter(None, (subject.verdict, note, differs))))
         self.query_one("#explore-words", Static).update(shorten(text, max(1, self.size.width - 4)))
 

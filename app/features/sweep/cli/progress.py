@@ -7,7 +7,7 @@ from typing import TYPE_CHECKING
 
 from app.cli.bench_progress import REDRAW_S, LiveLine, progress
 from app.cli.output import say
-from app.core.presentation.labels import worded_cell
+from app.core.presentation.labels import cell_with_labels
 from app.core.session.event_types import PhaseChanged, SampleTaken
 from app.core.session.events import AnyEvent, LiveEvent, NoteAdded
 from app.core.session.sweep_record import SweepArrayRefused, SweepExtended, SweepStepEnded, SweepStepStarted
@@ -79,6 +79,6 @@ def status_line(session: Session, speed: float = 1.0) -> str:
     if session.active is not None:
         parts.append(progress(session.active, time.time()))
     elif record.current is not None:
-        cell = worded_cell(record.cell(record.current.step.cell))
+        cell = cell_with_labels(record.cell(record.current.step.cell))
         parts.append(f"{cell.row}, {cell.column}")
     return " · ".join(parts)

@@ -228,14 +228,14 @@ async def _go(bench: Workbench, interruption: Interruption, *, as_json: bool) ->
     """Run what is left of the session's sweep in this process, and tell what it found."""
     runner = SweepRunner(bench)
     follower = SweepFollower(speed=_speed(bench) or 1.0)
-    forget = bench.listen(follower.heard)
+    forget = bench.subscribe(follower.heard)
 
     def stop() -> None:
         follower.clear()
         say("Stopping: the settings are put back first.")
         runner.stop()
 
-    with interruption.gracefully(stop, patient=True):
+    with interruption.stop_on_signal(stop, patient=True):
         try:
             record = await runner.go()
         finally:

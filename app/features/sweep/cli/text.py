@@ -10,7 +10,7 @@ from app.cli.exit_status import DONE, FAILED, INTERRUPTED, REFUSED
 from app.cli.output import lines, paint, print_json, say, terminal_width
 from app.cli.render import fact_lines, fitted_lines
 from app.core.analysis.metric_kinds import SYNC
-from app.core.presentation.labels import worded, worded_cell
+from app.core.presentation.labels import cell_with_labels, worded
 from app.core.presentation.run import both_directions
 from app.core.session.state import Session
 from app.core.session.sweep_record import SweepRecord
@@ -24,7 +24,7 @@ from app.features.sweep.presentation.load_curve import curve_table
 from app.features.sweep.presentation.plan import cells_table, order_facts, plan_facts
 from app.features.sweep.presentation.published_results import WIDTH, published_tables
 from app.features.sweep.presentation.sweep import matrix_table, rankings
-from backends.simulator.profiles import demo_words, rack_of
+from backends.simulator.profiles import demo_text, rack_of
 from backends.text import clean
 from widgets.text_utils import units
 from widgets.text_utils.text import wrap
@@ -46,7 +46,7 @@ def step_line(record: SweepRecord, session: Session) -> str:
     """The step that ended last, in one line."""
     ended = record.ended[-1]
     step = next(step for step in record.steps if step.number == ended.step)
-    cell = worded_cell(record.cell(step.cell))
+    cell = cell_with_labels(record.cell(step.cell))
     what = f"{step.number}/{len(record.steps)}  {cell.row}, {cell.column}"
     run = session.run(ended.run) if ended.run else None
     if run is None or ended.result is not StepResult.DONE:
@@ -101,7 +101,7 @@ def report(session: Session, record: SweepRecord, folder: str, *, as_json: bool)
 
 def _ending(record: SweepRecord, folder: str, session: Session) -> str:
     """How it ended, in a sentence, and what to do next."""
-    before = f" {demo_words(rack_of(session.machine.host))}" if session.simulated and session.machine else ""
+    before = f" {demo_text(rack_of(session.machine.host))}" if session.simulated and session.machine else ""
     go_on = f"Go on: raidbench{before} sweep --resume {Path(folder).name}"
     return clean(ending(record)[0], 1000) + (f"\n{go_on}" if record.todo else "")
 

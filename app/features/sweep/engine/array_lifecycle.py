@@ -13,8 +13,8 @@ from app.core.changes.arrays.candidates import candidates_of, new_name, plan_arr
 from app.core.session.events import ChangeEnded
 from app.core.session.sweep_steps import MADE, Assignment, Step, SweepArray, SweepArrays, SweepCell, SweepDrive
 from app.features.sweep.engine.array_preparation import NotPreparedError, prepare, under_way, wait_until_whole
-from app.features.sweep.engine.order import Standing, standing_of
-from app.features.sweep.engine.raid_levels import array_words
+from app.features.sweep.engine.order import Standing, pending_state_of
+from app.features.sweep.engine.raid_levels import array_text
 from app.features.sweep.engine.targets import legal
 from backends.array_planning import ArrayMatch, ArrayMatchState, ArrayRequest, Candidate, require_free_drive
 from backends.errors import (
@@ -71,15 +71,15 @@ class ArrayLifecycle:
             raise StorageError("This sweep makes no arrays.")
         return record.design.making
 
-    async def bring(self, step: Step, cell: SweepCell) -> None:
+    async def apply_settings(self, step: Step, cell: SweepCell) -> None:
         """Have the array of a step stand, ready to be measured, and no other; nothing when asked to stop.
 
         One that could not be prepared stands, and `on_it` says why nothing is measured on it. Raises
         ArrayRefusedError, ArrayEndsSweepError, DeviceGoneError, StorageError.
         """
-        standing = standing_of(step, cell, self._making)
+        standing = pending_state_of(step, cell, self._making)
         if self._present is None or self._present.standing != standing:
-            if left := await self.put_away():
+            if left := await self.delete_created_arrays():
                 raise ArrayMismatchError(" ".join(left))
             if self._stop.is_set():
                 return
@@ -153,7 +153,7 @@ class ArrayLifecycle:
         )
         try:
             plan = await plan_array(bench.hardware.machine, wish, assume_clean=making.assume_clean)
-            match = await bench.arrays.create(plan, assume_clean=making.assume_clean, typed=making.word_of(array))
+            match = await bench.arrays.create(plan, assume_clean=making.assume_clean, typed=making.confirm_token(array))
         except (InvalidValueError, ToolFailedError) as error:
             if bench.arrays.made_here.entry(wish.name) is not None:
                 raise ArrayMismatchError(error.message, hint=error.hint, evidence=error.evidence) from error
@@ -172,7 +172,7 @@ class ArrayLifecycle:
         except (StorageError, DeviceGoneError):
             raise
         except RaidbenchError as error:
-            failure = RaidbenchError(f"{array_words(array)}: {error.message}", hint=error.hint, evidence=error.evidence)
+            failure = RaidbenchError(f"{array_text(array)}: {error.message}", hint=error.hint, evidence=error.evidence)
         self._present = _Present(standing=standing, found=match, births=births, failure=failure)
 
     async def _stand_alone(self, standing: Standing, drive: Candidate) -> None:
@@ -235,7 +235,7 @@ class ArrayLifecycle:
 
     # -- deleting it --------------------------------------------------------------------------------------------------
 
-    async def put_away(self) -> tuple[str, ...]:
+    async def delete_created_arrays(self) -> tuple[str, ...]:
         """Delete every array of this sweep that is left; sentences about what is not gone. Raises nothing of ours."""
         self._present = None
         left: list[str] = []

@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Collection, Iterator, Sequence
 from dataclasses import replace
 
-from app.core.analysis.caveats import weighed
+from app.core.analysis.caveats import apply_caveats
 from app.core.analysis.multiplicity import corrected
 from app.core.analysis.pair_design import LEVEL
 from app.core.analysis.reasons import PlannedCount, Reason
@@ -63,7 +63,7 @@ def _in_turn(
         threshold=threshold_of(record),
         strictest=strictest,
     )
-    return weighed(
+    return apply_caveats(
         verdict_result, (run for each in (best, cell_result) for run in runs_of_cell(record, known, each.cell.id))
     )
 
@@ -190,7 +190,7 @@ def _fresh(
             further_pairs=None,
         )
     runs = (runs_of_cell(record, known, cell.id, confirming=True) for cell in (winner.baseline, winner.winner))
-    return weighed(judgement, (run for each in runs for run in each))
+    return apply_caveats(judgement, (run for each in runs for run in each))
 
 
 def _with(

@@ -7,7 +7,7 @@ import contextlib
 import time
 from collections.abc import Mapping, Sequence
 
-from app.core.changes.pending_state import PendingValueState, standing, standing_of
+from app.core.changes.pending_state import PendingValueState, pending_state_of, standing
 from app.core.changes.side_effects import moved_by
 from app.core.session.events import ChangeEnded
 from app.core.session.state import ChangeRecord
@@ -116,7 +116,7 @@ class SettingNotAppliedError(RaidbenchError):
     """A setting could not be brought to the value that a step wants."""
 
 
-async def bring(bench: Workbench, wanted: Sequence[Assignment], stop: asyncio.Event) -> tuple[str, ...]:
+async def apply_settings(bench: Workbench, wanted: Sequence[Assignment], stop: asyncio.Event) -> tuple[str, ...]:
     """Set what is not as wanted, slow settings first, those of one target in the order it needs.
 
     Returns sentences about values that are set and not in force.
@@ -257,7 +257,7 @@ async def settle(bench: Workbench) -> None:
     folder = bench.need_recording()
     for record in bench.session.changes:
         if record.end is None:
-            async with bench.changes.left_alone(record.change):
+            async with bench.changes.hold_change_lock(record.change):
                 ended = await _read_end(bench, record)
                 bench.emit(ended)
                 bench.changes.journal.outcome(ended.id, folder, ended.result)
@@ -303,7 +303,7 @@ async def _put_back(bench: Workbench, original: Assignment, mine: Sequence[Chang
     rest = list(mine)
     if reading.now != original.value:
         # What a change of ours found there may have been somebody else's already: only what one of them set is ours.
-        if not any(standing_of(made, reading.now) is PendingValueState.OURS for made in mine):
+        if not any(pending_state_of(made, reading.now) is PendingValueState.OURS for made in mine):
             raise RefusedError(f"it is {reading.now} now, which somebody else set", hint="Nothing was touched.")
         first = mine[-1].change  # what came along with the value of before is known to the change that found it
         if first.before == original.value:

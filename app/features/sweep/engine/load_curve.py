@@ -13,7 +13,7 @@ from random import Random
 
 from app.core.analysis.knee import Knee, LoadPoint, knee
 from app.core.analysis.stats import LogMeanInterval, MeanInterval, spread
-from app.core.fio.fields import field_words
+from app.core.fio.fields import field_text
 from app.core.fio.job import Arrival, check
 from app.core.fio.sizes import parse_size
 from app.core.session.sweep_record import SweepRecord
@@ -213,13 +213,13 @@ def along(
 def curve_place(cells: Sequence[CellResult], cell_result: CellResult) -> str:
     """What a cell is beside the name of its curve: `queue depth 8`."""
     field = numeric_field(cells)
-    return cell_result.cell.column if field is None else field_words(field, cell_result.cell.job.get(field, ""))
+    return cell_result.cell.column if field is None else field_text(field, cell_result.cell.job.get(field, ""))
 
 
 def column_without(cell: SweepCell, fields: Iterable[str]) -> tuple[str, ...]:
     """What the name of a cell's workload has beside these fields of its job, as recorded or as people read it."""
     told = {key: cell.job[key] for key in fields if key in cell.job}
-    own = {text for key, value in told.items() for text in (f"{key}={value}", field_words(key, value))}
+    own = {text for key, value in told.items() for text in (f"{key}={value}", field_text(key, value))}
     return tuple(part for part in cell.column.split(", ") if part not in own)
 
 

@@ -14,7 +14,7 @@ from dataclasses import replace
 from random import Random
 from typing import TypeVar
 
-from app.core.benchmark.idle_wait import drawn_pause
+from app.core.benchmark.idle_wait import random_pause
 from app.core.session.sweep_steps import Assignment, Design, Purpose, Step, SweepArrays, SweepCell
 
 _T = TypeVar("_T")
@@ -53,7 +53,7 @@ Standing = tuple[str, int, int, str | None]
 """What an array is made for: it stands for the steps of one."""
 
 
-def standing_of(step: Step, cell: SweepCell, making: SweepArrays) -> Standing:
+def pending_state_of(step: Step, cell: SweepCell, making: SweepArrays) -> Standing:
     """For what the array of a step is made: steps in a row that have it in common are measured on the same one."""
     turn = step.round if step.purpose is Purpose.SCREEN and not making.once else 0
     return step.purpose.value, step.block, turn, cell.array
@@ -61,7 +61,7 @@ def standing_of(step: Step, cell: SweepCell, making: SweepArrays) -> Standing:
 
 def makings(steps: Sequence[Step], cells: Mapping[str, SweepCell], making: SweepArrays) -> list[str]:
     """Ids of the arrays that are made for steps in their order, each as often as it is made."""
-    standing = [standing_of(step, cells[step.cell], making) for step in steps]
+    standing = [pending_state_of(step, cells[step.cell], making) for step in steps]
     return [own[3] for before, own in zip((None, *standing), standing, strict=False) if own != before and own[3]]
 
 
@@ -110,7 +110,7 @@ def mirrored(draw: Callable[[], list[_T]], rounds: int, begun: Sequence[_T] = ()
 
 def pause_before(step: Step, cell: SweepCell, design: Design) -> float:
     """Seconds of quiet before the run of a step; the same after a crash as before."""
-    return drawn_pause(Random(f"{design.seed} pause {step.number}"), design.rest, measured_seconds(cell))
+    return random_pause(Random(f"{design.seed} pause {step.number}"), design.rest, measured_seconds(cell))
 
 
 def measured_seconds(cell: SweepCell) -> float:

@@ -15,7 +15,7 @@ from app.features.sweep.engine.estimate import seconds_of
 from app.features.sweep.engine.load_curve import OPEN
 from app.features.sweep.engine.order import arrange, arrange_arrays
 from app.features.sweep.engine.plan import JobAxis, PlanError, SettingAxis, SetUp, SkipRule, SweepPlan, Workload
-from app.features.sweep.engine.raid_levels import array_words, shapes
+from app.features.sweep.engine.raid_levels import array_text, shapes
 from app.features.sweep.engine.targets import SettingOwner, TargetFacts, legal
 from backends.errors import InvalidValueError
 from backends.model import Target
@@ -123,7 +123,7 @@ def labels(plan: SweepPlan) -> tuple[tuple[str, ...], tuple[str, ...]]:
     columns = tuple(column.label for column in _columns(plan))
     if plan.levels is None:
         return tuple(row.label for row in rows), columns
-    made = [array_words(shape) for shape in shapes(plan.levels)]
+    made = [array_text(shape) for shape in shapes(plan.levels)]
     return tuple(_on_array(row, array) for array in made for row in rows), columns
 
 
@@ -140,7 +140,7 @@ def _of_arrays(rows: Sequence[_Row], known: TargetFacts) -> list[_Row]:
     if known.arrays is None:
         return [*rows]
     return [
-        replace(row, array=array, label=_on_array(row, array_words(array)))
+        replace(row, array=array, label=_on_array(row, array_text(array)))
         for array in known.arrays.making.arrays
         for row in rows
     ]
@@ -153,7 +153,7 @@ def _on_array(row: _Row, array: str) -> str:
 def _refused(rows: Sequence[_Row], columns: Sequence[_Column], known: TargetFacts) -> list[SkippedCell]:
     """What would be measured on arrays that cannot be made."""
     return [
-        SkippedCell(row=_on_array(row, array_words(array.shape)), column=column.label, reason=array.reason)
+        SkippedCell(row=_on_array(row, array_text(array.shape)), column=column.label, reason=array.reason)
         for array in (known.arrays.refused if known.arrays is not None else ())
         for row in rows
         for column in columns

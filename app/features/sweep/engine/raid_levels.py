@@ -11,7 +11,7 @@ from typing import TYPE_CHECKING
 from app.core.changes.arrays.candidates import candidates_of, chosen, maker_of, new_name, plan_array
 from app.core.session.sweep_steps import SweepArray, SweepArrays, SweepDrive
 from app.features.sweep.engine.plan import LevelAxis, PlanError
-from backends.array_planning import SYNC_RATE, ArrayPlan, ArrayRequest, Candidate, spans_that_fit, words_to_type
+from backends.array_planning import SYNC_RATE, ArrayPlan, ArrayRequest, Candidate, confirm_tokens, spans_that_fit
 from backends.errors import InvalidValueError, ToolFailedError
 from backends.model import Level, Media, Target
 from backends.sizes import size_words
@@ -148,7 +148,7 @@ async def plan_levels(bench: Workbench, axis: LevelAxis) -> PlannedArrays:
             for drive in drives
         ),
         arrays=tuple(arrays),
-        word=words_to_type(drives),
+        word=confirm_tokens(drives),
         assume_clean=axis.assume_clean,
         policies=dict(axis.policies),
         once=any(array.making_seconds + array.preparing_seconds > LONG for array in arrays),
@@ -168,7 +168,7 @@ def shapes(axis: LevelAxis) -> Iterator[ArrayShape]:
                 yield ArrayShape(level=level, strip_bytes=strip, spans=spans, layout=layout)
 
 
-def array_words(shape: ArrayShape | SweepArray) -> str:
+def array_text(shape: ArrayShape | SweepArray) -> str:
     """`raid50, 3 spans, strip 64 KiB`: what a set-up on it is called."""
     if shape.level is Level.JBOD:
         return ALONE

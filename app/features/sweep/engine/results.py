@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Iterable, Sequence
 from dataclasses import replace
 
-from app.core.analysis.caveats import weakened, weighed
+from app.core.analysis.caveats import apply_caveats, weakened
 from app.core.analysis.stats import THRESHOLD_PERCENT, spread
 from app.core.analysis.verdict import Verdict
 from app.core.session.state import RunRecord
@@ -217,5 +217,5 @@ def _weighed(record: SweepRecord, cell_result: CellResult, known: Runs) -> CellR
     own = runs_of_cell(record, known, cell_result.cell.id)
     judgement = cell_result.judgement
     if judgement is not None and cell_result.cell.against is not None:
-        judgement = weighed(judgement, (*runs_of_cell(record, known, cell_result.cell.against), *own))
+        judgement = apply_caveats(judgement, (*runs_of_cell(record, known, cell_result.cell.against), *own))
     return replace(cell_result, judgement=judgement, weakened=weakened(own))

@@ -9,7 +9,7 @@ from app.core.analysis.noise import RunNoise
 from app.core.analysis.past_runs.earlier_runs import job_words, known_as
 from app.core.analysis.past_runs.index import known_runs
 from app.core.analysis.past_runs.series import noise_on
-from app.core.benchmark.endurance import amount_words, endurance_words
+from app.core.benchmark.endurance import amount_text, endurance_words
 from app.core.benchmark.run_plan import BenchmarkRequest, RunPlan
 from app.core.fio.job import Job
 from app.core.session.sweep_steps import MADE, Assignment, Design, OverwrittenDevice, SweepArrays
@@ -100,7 +100,7 @@ async def _why_not(bench: Workbench, known: TargetFacts) -> RaidbenchError | Non
     """Why nothing can be made here, whatever is typed."""
     try:
         if known.arrays is not None:
-            await bench.arrays.require_able(known.arrays.controller)
+            await bench.arrays.require_array_support(known.arrays.controller)
     except RaidbenchError as error:
         return error
     return None
@@ -124,7 +124,7 @@ def _wear(bench: Workbench, ready: RunPlan, seconds: float) -> tuple[str, ...]:
         return ()
     session = bench.session
     called = session.inventory.lasting(ready.device)
-    amount = amount_words(ready.device, seconds, session.runs, called=called)
+    amount = amount_text(ready.device, seconds, session.runs, called=called)
     parts = (f"Written to {called}: {amount}", *endurance_words(session.inventory, ready.disk or ready.device))
     return tuple(f"{each}." for each in parts)
 

@@ -37,7 +37,7 @@ from app.features.sweep.engine.array_lifecycle import ArrayLifecycle, ArrayRefus
 from app.features.sweep.engine.cell_settings import (
     FeatureMissingError,
     activate,
-    bring,
+    apply_settings,
     differing,
     forget,
     restore,
@@ -47,7 +47,7 @@ from app.features.sweep.engine.live_log import LiveWriter
 from app.features.sweep.engine.order import pause_before
 from app.features.sweep.engine.targets import is_active
 from backends.errors import BlockedError, DeviceGoneError, RaidbenchError, RefusedError, StorageError
-from backends.host import to_the_end
+from backends.host import shield_to_completion
 from backends.identity import is_former, newly_found
 from backends.model import Controller
 
@@ -98,7 +98,7 @@ class SweepRunner:
             raise RefusedError("This sweep is finished.", hint="`raidbench attach` shows what it found.")
         SWEEP.put(self._bench.need_recording())
         self._bench.emit(SweepResumed(at=time.time(), pid=os.getpid()))
-        if self._makes_arrays and (left := await self._arrays.put_away()):  # the next step makes its own
+        if self._makes_arrays and (left := await self._arrays.delete_created_arrays()):  # the next step makes its own
             raise RefusedError(" ".join(left), hint="`raidbench recover` shows what is left of it.")
         await settle(self._bench)
 
@@ -108,7 +108,7 @@ class SweepRunner:
         Raises what is not of raidbench's making, after putting everything back.
         """
         watching = asyncio.create_task(self._watch(), name="stop requests")
-        forget = self._bench.listen(LiveWriter(self._bench.need_recording()).heard)
+        forget = self._bench.subscribe(LiveWriter(self._bench.need_recording()).heard)
         result, reason = SweepResult.FAILED, "raidbench was interrupted."
         try:
             with self._alone():
@@ -126,7 +126,7 @@ class SweepRunner:
         finally:
             watching.cancel()
             forget()
-            await to_the_end(asyncio.create_task(self._end(result, reason), name="putting back"))
+            await shield_to_completion(asyncio.create_task(self._end(result, reason), name="putting back"))
         return self.record
 
     async def give_up(self) -> SweepRecord:
@@ -159,7 +159,7 @@ class SweepRunner:
     async def _end(self, result: SweepResult, reason: str) -> None:
         left = await restore(self._bench, self.record)
         if self._makes_arrays:
-            left += await self._arrays.put_away()
+            left += await self._arrays.delete_created_arrays()
         if self._scratch is not None:
             await self._bench.jobs.forget_scratch(self._scratch)
         left += await forget(self._bench, self.record)
@@ -210,7 +210,7 @@ class SweepRunner:
         if cell.array is None:
             return True
         try:
-            await self._arrays.bring(step, cell)
+            await self._arrays.apply_settings(step, cell)
         except ArrayRefusedError as refused:
             self._bench.emit(SweepArrayRefused(at=time.time(), array=cell.array, reason=_words(refused)))
             return False
@@ -290,7 +290,7 @@ class SweepRunner:
                 if left:
                     raise RaidbenchError(" ".join(left))
                 await activate(self._bench, feature)
-        return " ".join(await bring(self._bench, cell.settings, self._stopping))
+        return " ".join(await apply_settings(self._bench, cell.settings, self._stopping))
 
     async def _ready(self, cell: SweepCell) -> RunPlan:
         where, name = cell.where, cell.where

@@ -10,7 +10,7 @@ from app.core.presentation.table import FactLine, Facts, Tone
 from app.core.session.sweep_record import SweepRecord
 from app.core.session.sweep_steps import Design, SweepArray
 from app.features.sweep.engine.order import makings
-from app.features.sweep.engine.raid_levels import array_words
+from app.features.sweep.engine.raid_levels import array_text
 from backends.sizes import size_words
 from backends.text import clean
 from widgets.text_utils import units
@@ -23,7 +23,7 @@ ONCE = (
 
 def called(array: SweepArray) -> str:
     """`raid50, 3 spans, strip 64 KiB`."""
-    return array_words(array)
+    return array_text(array)
 
 
 def array_called(record: SweepRecord, array_id: str) -> str:

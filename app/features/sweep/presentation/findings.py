@@ -8,7 +8,7 @@ from app.core.presentation.comparison import verdict_tone
 from app.core.presentation.labels import field_name, key_name
 from app.core.presentation.percent import interval_text
 from app.core.presentation.table import FactLine, Facts, Tone
-from app.core.presentation.verdict_text import judgement_word, reason_words
+from app.core.presentation.verdict_text import judgement_word, reason_text
 from app.core.session.sweep_record import SweepRecord
 from app.core.session.sweep_steps import Design, Rank, SweepCell, SweepResult
 from app.features.sweep.engine.best_cells import ConfirmedWinner
@@ -16,7 +16,7 @@ from app.features.sweep.engine.cells import CellResult, LatencyFigure, latency
 from app.features.sweep.engine.load_curve import column_without, curve_place, curves, number_of, numeric_field
 from app.features.sweep.engine.results import LOAD, Results
 from app.features.sweep.presentation.arrays import array_result_facts
-from app.features.sweep.presentation.load_curve import curve_facts, knee_words, search_facts, search_words
+from app.features.sweep.presentation.load_curve import curve_facts, knee_text, search_facts, search_text
 from app.features.sweep.presentation.sweep import (
     NOT_IN_TURN,
     RANK_TITLES,
@@ -68,7 +68,7 @@ def _confirmed(winner: ConfirmedWinner) -> tuple[str, Tone]:
     what = f"{winner.winner.row} against {winner.baseline.row}, {winner.winner.column}"
     if winner.judgement is None:
         return f"{what}: {units.plural(winner.pairs, 'pair')} so far", Tone.PLAIN
-    text = reason_words(winner.judgement)
+    text = reason_text(winner.judgement)
     reason = f" ({text})" if text else ""
     shown = f"{verdict_words(winner.judgement)} in {units.plural(winner.pairs, 'fresh pair')}{reason}"
     return f"{what}: {shown}", verdict_tone(winner.judgement)
@@ -151,10 +151,10 @@ def left_out(design: Design) -> Facts:
 
 def short_facts(record: SweepRecord, results: Results) -> Facts:
     """The most important of it as facts."""
-    return Facts(heading="In short", facts=_sentences(in_short(record, results)))
+    return Facts(heading="In short", facts=_sentences(session_highlights(record, results)))
 
 
-def in_short(record: SweepRecord, results: Results) -> Iterator[str]:
+def session_highlights(record: SweepRecord, results: Results) -> Iterator[str]:
     """The most important of it, a sentence each: shown effects by size, then what is best, then how far load can go."""
     effects = sorted(shown_effects(results), reverse=True)
     yield from (sentence for _, sentence in effects[:MOST_EFFECTS])
@@ -213,11 +213,11 @@ def standings(record: SweepRecord, results: Results) -> Iterator[str]:
     goal = record.design.saturation
     if goal is not None:
         yield from (
-            _of(results, saturation_result.cell) + search_words(saturation_result, goal)
+            _of(results, saturation_result.cell) + search_text(saturation_result, goal)
             for saturation_result in results.saturated
         )
     for curve in results.load_curves:
-        yield _of(results, curve.cell) + knee_words(curve, complete=record.end is not None)
+        yield _of(results, curve.cell) + knee_text(curve, complete=record.end is not None)
     if record.end is not None:
         yield from _prices(results)
 

@@ -5,7 +5,7 @@ from __future__ import annotations
 from app.core.analysis.stats import THRESHOLD_PERCENT, LogMeanInterval, MeanInterval
 from app.core.analysis.verdict import VerdictResult
 from app.core.presentation.json_schema import Json, picked
-from app.core.presentation.verdict_text import reason_words
+from app.core.presentation.verdict_text import reason_text
 from app.core.session.sweep_record import SweepRecord
 from app.core.session.sweep_steps import Design, SweepCell
 from app.features.sweep.engine.cells import CellResult, LatencyFigure
@@ -171,7 +171,7 @@ def _judgement(judgement: VerdictResult | None) -> Json | None:
     interval = judgement.interval
     return {
         **picked(judgement, "verdict", "interleaved"),
-        "reason": reason_words(judgement) or None,
+        "reason": reason_text(judgement) or None,
         "percent": None if interval is None else interval.percent,
         "low": None if interval is None else interval.percent_low,
         "high": None if interval is None else interval.percent_high,

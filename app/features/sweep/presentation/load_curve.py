@@ -35,7 +35,7 @@ def latency_text(seen: LogMeanInterval | None) -> str:
     return f"{units.latency(seen.mean)} [{units.latency(seen.low)}, {units.latency(seen.high)}]"
 
 
-def goal_words(goal: Saturation | None) -> str:
+def goal_text(goal: Saturation | None) -> str:
     """What a search looks for, after "Most IOPS"."""
     if goal is None:
         return ""
@@ -53,11 +53,11 @@ def search_facts(saturation_result: SaturationResult, goal: Saturation, of: str)
         )
         for point in saturation_result.points
     ]
-    heading = f"Saturation of {of}" if goal.p99_ns is None else f"Most IOPS of {of} {goal_words(goal)}"
+    heading = f"Saturation of {of}" if goal.p99_ns is None else f"Most IOPS of {of} {goal_text(goal)}"
     return Facts(heading=heading, facts=(*tried, FactLine("found", *_found(saturation_result, goal))))
 
 
-def search_words(saturation_result: SaturationResult, goal: Saturation) -> str:
+def search_text(saturation_result: SaturationResult, goal: Saturation) -> str:
     """What the search found, in a sentence."""
     return _found(saturation_result, goal)[0]
 
@@ -70,7 +70,7 @@ def _found(saturation_result: SaturationResult, goal: Saturation) -> tuple[str, 
     if best is None:
         return "No depth that was tried keeps the limit.", Tone.ATTENTION
     if goal.p99_ns is not None:
-        text = f"Most IOPS {goal_words(goal)} at queue depth {best.depth}: {spread_text(best.iops)} IOPS"
+        text = f"Most IOPS {goal_text(goal)} at queue depth {best.depth}: {spread_text(best.iops)} IOPS"
         return f"{text}, p99 {latency_text(best.p99_ns)}.", Tone.GOOD
     least = f"Queue depth {best.depth} is the least within {goal.within:g} % of the most"
     rising = best == saturation_result.points[-1] and best.depth >= goal.highest
@@ -140,7 +140,7 @@ def _nearest(curve: LoadCurve) -> RatePoint | None:
     return min(carried, key=lambda one: abs((one.reached.mean if one.reached else 0.0) - knee.rate), default=None)
 
 
-def knee_words(curve: LoadCurve, *, complete: bool = True) -> str:
+def knee_text(curve: LoadCurve, *, complete: bool = True) -> str:
     """Where the curve bends, in a sentence or two; `complete`: nothing more will be measured."""
     knee = curve.knee
     if knee is None:
@@ -164,7 +164,7 @@ def _share(curve: LoadCurve, knee: Knee) -> str:
 def curve_facts(curve: LoadCurve, of: str, *, complete: bool) -> Facts:
     """What a curve shows, and which of its rates were not carried."""
     missed = [point for point in curve.points if point.scores and not point.carried]
-    lines = [FactLine("found", knee_words(curve, complete=complete), Tone.GOOD if curve.knee else Tone.ATTENTION)]
+    lines = [FactLine("found", knee_text(curve, complete=complete), Tone.GOOD if curve.knee else Tone.ATTENTION)]
     lines += [FactLine(f"{units.iops(point.asked)} asked", _missed(point), Tone.ATTENTION) for point in missed]
     return Facts(heading=curve_heading(of), facts=tuple(lines))
 

@@ -7,8 +7,8 @@ from itertools import groupby
 
 from app.core.analysis.stats import THRESHOLD_PERCENT
 from app.core.fio.job import Job
-from app.core.presentation.labels import setting_words, worded_cell, worded_design, workload
-from app.core.presentation.noise_text import cells_noise_words
+from app.core.presentation.labels import cell_with_labels, design_with_labels, setting_text, workload
+from app.core.presentation.noise_text import cells_noise_text
 from app.core.presentation.table import Column, FactLine, Facts, Row, Table, Tone
 from app.core.session.sweep_steps import Design, Purpose, Step, SweepCell
 from app.features.sweep.engine.estimate import later_runs, switches
@@ -20,7 +20,7 @@ from backends.model import Target
 from widgets.text_utils import units
 
 
-def time_words(design: Design, speed: float | None) -> str:
+def time_text(design: Design, speed: float | None) -> str:
     """`36 steps, about 47 min`; `speed` is that of a simulation."""
     later = later_runs(design)
     what = "the saturation and the curve" if design.curve is not None else "the saturation"
@@ -42,14 +42,14 @@ def plan_facts(surveyed: RiskAssessment, speed: float | None = None) -> tuple[Fa
         Facts(heading="Risks", facts=_sentences(surveyed.risks, Tone.ATTENTION)),
         Facts(heading="Changes, all put back", facts=tuple(_changes(design))),
         Facts(heading="Not active", facts=tuple(_not_active(design))),
-        left_out(worded_design(design)),
+        left_out(design_with_labels(design)),
     )
     return tuple(group for group in groups if group.facts)
 
 
 def cells_table(design: Design) -> Table:
     """Which combinations are measured, how often; the longer side goes down."""
-    design = worded_design(design)
+    design = design_with_labels(design)
     rows, columns = _sides(design)
     turned = len(columns) > len(rows)
     down, across = (columns, rows) if turned else (rows, columns)
@@ -73,7 +73,7 @@ def _sides(design: Design) -> tuple[tuple[str, ...], tuple[str, ...]]:
 
 def order_facts(design: Design, most: int | None = None) -> tuple[Facts, ...]:
     """The steps block by block, as many as `most` of them."""
-    known = {cell.id: worded_cell(cell) for cell in design.cells}
+    known = {cell.id: cell_with_labels(cell) for cell in design.cells}
     groups = []
     for number, grouped in groupby(design.steps[:most], key=lambda step: step.block):
         steps = list(grouped)
@@ -93,7 +93,7 @@ def _plan(design: Design, speed: float | None) -> Iterator[FactLine]:
     yield FactLine("Cells", f"{len(design.cells)}: {sides}")
     anew = ", each on an array made anew where two arrays are compared" if design.making is not None else ""
     more = f", then up to {2 * design.pairs} more for each winner{anew}" if design.pairs else ""
-    yield FactLine("Steps", f"{time_words(design, speed)}{more}")
+    yield FactLine("Steps", f"{time_text(design, speed)}{more}")
     own = design.threshold_percent or THRESHOLD_PERCENT
     within = "" if own == THRESHOLD_PERCENT else f", within +-{own:g} % is no difference"
     yield FactLine("Each", f"{units.plural(design.repeats, 'run')}, best by {design.rank}, seed {design.seed}{within}")
@@ -118,7 +118,7 @@ def _noise(surveyed: RiskAssessment) -> Iterator[FactLine]:
     for column in columns:
         noise = surveyed.noise.get(column)
         if noise is not None:
-            yield FactLine(workload(column), cells_noise_words(noise, design.repeats, design.pairs))
+            yield FactLine(workload(column), cells_noise_text(noise, design.repeats, design.pairs))
     left = len(columns) - len(surveyed.noise)
     if left:
         what = "" if not surveyed.noise else f"{units.plural(left, 'other workload')}: "
@@ -175,5 +175,5 @@ def _step(step: Step, known: Mapping[str, SweepCell]) -> str:
 
 def _block(steps: int, first: SweepCell) -> str:
     """What all steps of a block have in common."""
-    slow = [setting_words(setting.key, setting.value) for setting in first.settings if setting.slow]
+    slow = [setting_text(setting.key, setting.value) for setting in first.settings if setting.slow]
     return ", ".join([units.plural(steps, "step"), *slow, *first.needs])

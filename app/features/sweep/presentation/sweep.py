@@ -9,7 +9,7 @@ from app.core.analysis.verdict import Verdict, VerdictResult
 from app.core.presentation.comparison import verdict_sign, verdict_tone
 from app.core.presentation.percent import interval_text
 from app.core.presentation.table import Align, Cell, Column, Row, Table, Tone
-from app.core.presentation.verdict_text import judgement_word, no_sign_words, reason_words, verdict_word, weakened_words
+from app.core.presentation.verdict_text import judgement_word, no_sign_text, reason_text, verdict_word, weakened_text
 from app.core.session.sweep_record import SweepRecord
 from app.core.session.sweep_steps import Rank, SweepCell
 from app.features.sweep.engine.cells import CellResult
@@ -37,7 +37,7 @@ class MatrixPlace:
     text: str
     """Its figure, or why there is none."""
     level: float | None = None
-    """Its figure by the largest that it is compared with: see `scale_words`; None without one."""
+    """Its figure by the largest that it is compared with: see `scale_text`; None without one."""
     sign: str = " "
     """One character for how it stands: see `legend`."""
     tone: Tone = Tone.PLAIN
@@ -135,7 +135,7 @@ def _scale_of(results: Results, cell_result: CellResult) -> str:
     return "" if len(results.rows) == 1 else cell_result.cell.column
 
 
-def scale_words(results: Results) -> str:
+def scale_text(results: Results) -> str:
     """What the strongest shade and the highest bar are, and what a frame means."""
     whole = "the largest" if len(results.rows) == 1 else "the largest of its workload"
     return f"{whole}; [ ] best, or not told from it"
@@ -186,7 +186,7 @@ def cell_name(results: Results, cell: SweepCell) -> str:
     return cell.column if len(results.rows) == 1 else f"{cell.row}, {cell.column}"
 
 
-def cell_words(results: Results, record: SweepRecord, cell_result: CellResult) -> str:
+def cell_text(results: Results, record: SweepRecord, cell_result: CellResult) -> str:
     """A cell in two lines: what it is, what is known of it."""
     head = (
         cell_result.cell.row
@@ -206,11 +206,11 @@ def cell_words(results: Results, record: SweepRecord, cell_result: CellResult) -
 
 def cell_notes(cell_result: CellResult) -> tuple[str, ...]:
     """Why a cell has no verdict, what was in force otherwise than set, what weakens a verdict."""
-    judgement, caveats = cell_result.judgement, weakened_words(cell_result.weakened)
+    judgement, caveats = cell_result.judgement, weakened_text(cell_result.weakened)
     refused = judgement is not None and judgement.verdict is Verdict.REFUSED
     return (
-        *((f"verdict refused: {reason_words(judgement)}",) if judgement is not None and refused else ()),
-        *filter(None, (no_sign_words(judgement),)),
+        *((f"verdict refused: {reason_text(judgement)}",) if judgement is not None and refused else ()),
+        *filter(None, (no_sign_text(judgement),)),
         *cell_result.notes,
         *((f"caveats: {caveats}",) if caveats else ()),
     )

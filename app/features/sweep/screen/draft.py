@@ -16,7 +16,7 @@ from backends.array_planning import LEVELS, SPANNED, STRIPS, spans_that_fit
 from backends.model import Level
 from backends.raid import ARRANGEMENTS
 from backends.settings import Effect, Reading, Risk, Setting, Span
-from backends.sizes import exact_words
+from backends.sizes import exact_text
 from backends.values import dataclass
 from widgets.text_utils.units import plural
 
@@ -259,7 +259,7 @@ def _array_axes(draft: Draft) -> list[DraftAxis]:
         DraftValue(value=str(number), label=f"{number} of {plural(count // number, 'drive')}") for number in fitting
     )
     layouts = tuple(DraftValue(value=f"{letter}2", label=f"2 {word} copies") for letter, word in ARRANGEMENTS.items())
-    strips = tuple(DraftValue(value=_strip_text(size), label=exact_words(size)) for size in STRIPS)
+    strips = tuple(DraftValue(value=_strip_text(size), label=exact_text(size)) for size in STRIPS)
     clean = (
         DraftValue(value="no", label="synchronised first"),
         DraftValue(value="yes", label="assume-clean, then written"),

@@ -185,6 +185,6 @@ class PlanChoices(Horizontal):
         except OSError as error:
             self.say(f"{clean(str(path), 200)}: {error.strerror}.", severity="error", title="Not saved")
         else:
-            self.workbench_app.tell_place(
+            self.workbench_app.notify_copyable(
                 f"The plan is in {path}: raidbench sweep {path}", f"raidbench sweep {shlex.quote(str(path))}"
             )

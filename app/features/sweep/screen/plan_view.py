@@ -10,11 +10,11 @@ from app.core.session.sweep_steps import Design
 from app.features.sweep.engine.estimate import switches
 from app.features.sweep.engine.plan import JobAxis, SweepPlan
 from app.features.sweep.engine.risk_assessment import RiskAssessment
-from app.features.sweep.presentation.plan import order_facts, plan_facts, time_words
+from app.features.sweep.presentation.plan import order_facts, plan_facts, time_text
 from app.features.sweep.screen.draft import Draft, DraftAxis
 from app.tui import render
 from app.tui.devices.staged_changes import TIERS
-from backends.device_label import word_of
+from backends.device_label import confirm_token
 from backends.settings import Risk
 from widgets.confirm import Confirmation, PlannedChange
 from widgets.details import FactGroup
@@ -50,7 +50,7 @@ def axis_rows(
     return tuple(rows)
 
 
-def fold_words(axes: Sequence[DraftAxis], draft: Draft, *, folded: bool) -> str:
+def fold_text(axes: Sequence[DraftAxis], draft: Draft, *, folded: bool) -> str:
     """How many axes were chosen, and the key that hides the others or shows them."""
     chosen = sum(axis.key in draft.ticked for axis in axes)
     others = len(axes) - chosen
@@ -146,7 +146,7 @@ def question(
     return Confirmation(
         title=title,
         tier=TIERS[tier(surveyed.risk)],
-        summary=f"{time_words(design, speed)}. It runs in the background, whatever becomes of this terminal; "
+        summary=f"{time_text(design, speed)}. It runs in the background, whatever becomes of this terminal; "
         "every setting is put back at the end, also after a stop or a failure.",
         changes=tuple(
             _change(design, switch.setting.key, str(switch.setting.target), switch.setting.value)
@@ -158,7 +158,7 @@ def question(
         devices=()
         if tier(surveyed.risk) is ConfirmationLevel.HARMLESS
         else tuple(plate.sentence for plate in surveyed.plates),
-        required=word_of(surveyed.plates) if destroys else "",
+        required=confirm_token(surveyed.plates) if destroys else "",
         apply_label="Begin",
     )
 

@@ -23,7 +23,7 @@ from app.features.sweep.screen.plan_view import (
     OTHER,
     axis_rows,
     file_rows,
-    fold_words,
+    fold_text,
     plan_groups,
 )
 from app.features.sweep.screen.sweep_control import sweeping
@@ -164,7 +164,7 @@ class SweepPlanner(PlanChoices):
             self._head(f"Plan: {self.file.title}\nn ticks a plan of your own.{about}")
         else:
             table.rows = axis_rows(self.axes, draft, self._opened, folded=self.folded)
-            note = fold_words(self.axes, draft, folded=self.folded)
+            note = fold_text(self.axes, draft, folded=self.folded)
             name = f"{draft.profile}: " if draft.profile else ""
             self._head(f"T {draft.measured}\np {name}{draft.job.describe()}")
         self.query_one("#sweep-left", Pane).note = note

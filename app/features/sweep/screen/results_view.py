@@ -74,7 +74,7 @@ def state_words(record: SweepRecord, *, running: bool, stopping: bool = False) -
     return f"RUNNING step {step.step.number}: {cell.row}; {cell.column}, {step.step.purpose}", "accent"
 
 
-def title_words(session: Session, record: SweepRecord) -> str:
+def title_text(session: Session, record: SweepRecord) -> str:
     """Title, target and session."""
     targets = ", ".join(dict.fromkeys(record.design.targets.values()))
     title = record.design.title

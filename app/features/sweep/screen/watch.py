@@ -25,15 +25,15 @@ from app.features.sweep.presentation.load_curve import curve_table
 from app.features.sweep.presentation.published_results import published_tables
 from app.features.sweep.presentation.sweep import (
     alone,
-    cell_words,
+    cell_text,
     legend,
     matrix,
     names_at,
     ranking,
-    scale_words,
+    scale_text,
     why_left_out,
 )
-from app.features.sweep.screen.results_view import grid, state_words, title_words, whole
+from app.features.sweep.screen.results_view import grid, state_words, title_text, whole
 from app.tui.bench.curves import Curves, ramp_of
 from app.tui.bench.live_view import latency_chart, progress, throughput_chart
 from app.tui.plot_worker import PlotWorker
@@ -122,8 +122,8 @@ class SweepWatch(Vertical):
         self.set_class(alone(record), "-alone")
         self.query_one(Matrix).grid = grid(matrix(record, found))
         self._put("#sweep-legend", legend(found.rank))
-        self.query_one(ShadeScale).text = scale_words(found)
-        title = title_words(session, record)
+        self.query_one(ShadeScale).text = scale_text(found)
+        title = title_text(session, record)
         self.query_one("#sweep-shown", Pane).title = title
         self.query_one("#sweep-findings-pane", Pane).title = title if alone(record) else "What was found"
         self.query_one("#sweep-live").display = running
@@ -174,7 +174,7 @@ class SweepWatch(Vertical):
         setup, workload = names_at(found, *self.query_one(Matrix).cursor)
         cell_result = found.at(setup, workload)
         text = (
-            cell_words(found, record, cell_result) if cell_result is not None else why_left_out(record, setup, workload)
+            cell_text(found, record, cell_result) if cell_result is not None else why_left_out(record, setup, workload)
         )
         self._put("#sweep-cell", text)
         table = self.query_one("#sweep-ranking", StaticTable)

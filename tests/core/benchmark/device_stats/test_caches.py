@@ -8,7 +8,7 @@ from hypothesis import strategies as st
 
 from app.core.benchmark.device_stats.cache_counters import CacheHitCounters, of_arc, of_bcache, parse_status, since
 from app.core.benchmark.device_stats.caches import ARCSTATS, LAGS, SELDOM, CacheDevice, CacheMeter
-from app.core.presentation.caches import cache_cells, cache_line, cache_words
+from app.core.presentation.caches import cache_cells, cache_line, cache_text
 from app.core.session.results import CacheStats
 from backends.host import Completed
 from tests.backends.fakes import FakeHost
@@ -121,7 +121,7 @@ async def test_a_kernel_that_does_not_count_says_so() -> None:
     await meter.begin()
     (found,) = await meter.whole()
     assert (found.share_of_reads, found.why_not) == (None, "this kernel does not count its hits")
-    assert cache_words(found) == "unknown (this kernel does not count its hits), 60 % of it dirty"
+    assert cache_text(found) == "unknown (this kernel does not count its hits), 60 % of it dirty"
 
 
 async def test_a_cache_to_which_nothing_came_says_so() -> None:
@@ -129,7 +129,7 @@ async def test_a_cache_to_which_nothing_came_says_so() -> None:
     answers(host, cache_target(1, 1, 1, 1, 0))
     meter = CacheMeter(host, (DM,))
     await meter.begin()
-    assert [cache_words(one) for one in await meter.whole()] == ["unknown (no I/O came to it), 0.0 % of it dirty"]
+    assert [cache_text(one) for one in await meter.whole()] == ["unknown (no I/O came to it), 0.0 % of it dirty"]
 
 
 async def bcache(*readings: tuple[int, int, int, int]) -> CacheStats:

@@ -13,7 +13,7 @@ from typing import Any
 
 import pytest
 
-from app.features.fleet.hosts.deployment import LOOK, before_copying, put_words, there_is
+from app.features.fleet.hosts.deployment import LOOK, copy_precheck, install_copy_argv, parse_installed_copy
 from app.features.fleet.hosts.standalone_binary import StandaloneBinary
 from app.features.fleet.ssh.command import remote_line
 
@@ -56,11 +56,11 @@ def told(shell: str, words: tuple[str, ...], home: Path, content: bytes = b"", *
 
 def test_what_arrives_whole_is_put_into_its_place_and_seen_there(shell: str, home: Path) -> None:
     assert told(shell, LOOK, home)["sha256"] == ""
-    assert told(shell, put_words(FILE), home, CONTENT) == {"schema": 1, "sha256": FILE.sha256}
+    assert told(shell, install_copy_argv(FILE), home, CONTENT) == {"schema": 1, "sha256": FILE.sha256}
     assert (place(home).read_bytes(), oct(place(home).stat().st_mode & 0o777)) == (CONTENT, "0o700")
     assert oct(place(home).parent.stat().st_mode & 0o777) == "0o700"
-    seen = there_is(told(shell, LOOK, home))
-    assert before_copying(seen, FILE) == "same"
+    seen = parse_installed_copy(told(shell, LOOK, home))
+    assert copy_precheck(seen, FILE) == "same"
     assert [file.name for file in place(home).parent.iterdir()] == [place(home).name]
 
 
@@ -68,7 +68,7 @@ def test_what_arrives_whole_is_put_into_its_place_and_seen_there(shell: str, hom
 def test_what_does_not_arrive_as_it_was_sent_leaves_what_was_there(shell: str, home: Path, content: bytes) -> None:
     place(home).parent.mkdir(parents=True)
     place(home).write_text("an older one")
-    answer = told(shell, put_words(FILE), home, content)
+    answer = told(shell, install_copy_argv(FILE), home, content)
     assert answer["error"]["message"] == "What arrived is not what was sent, so nothing was put there."
     assert place(home).read_text() == "an older one"
     assert [file.name for file in place(home).parent.iterdir()] == [place(home).name]
@@ -81,7 +81,7 @@ def test_where_there_is_no_room_what_was_there_stays(shell: str, home: Path) -> 
     subprocess.run(("mount", "-t", "tmpfs", "-o", "size=64k", "none", str(place(home).parent)), check=True)
     try:
         place(home).write_text("an older one")
-        assert "for want of room or rights" in told(shell, put_words(FILE), home, CONTENT)["error"]["message"]
+        assert "for want of room or rights" in told(shell, install_copy_argv(FILE), home, CONTENT)["error"]["message"]
         assert [file.read_text() for file in place(home).parent.iterdir()] == ["an older one"]
     finally:
         subprocess.run(("umount", str(place(home).parent)), check=True)
@@ -89,26 +89,26 @@ def test_where_there_is_no_room_what_was_there_stays(shell: str, home: Path) -> 
 
 def test_nothing_is_put_where_it_cannot_be(shell: str, home: Path) -> None:
     place(home).mkdir(parents=True)
-    assert "Something else is in its place" in told(shell, put_words(FILE), home, CONTENT)["error"]["message"]
+    assert "Something else is in its place" in told(shell, install_copy_argv(FILE), home, CONTENT)["error"]["message"]
     shutil.rmtree(home / ".local")
     (home / ".local").write_text("a file")
-    assert "Its folder cannot be made" in told(shell, put_words(FILE), home, CONTENT)["error"]["message"]
-    assert "It has no home" in told(shell, put_words(FILE), home, CONTENT, HOME="")["error"]["message"]
+    assert "Its folder cannot be made" in told(shell, install_copy_argv(FILE), home, CONTENT)["error"]["message"]
+    assert "It has no home" in told(shell, install_copy_argv(FILE), home, CONTENT, HOME="")["error"]["message"]
 
 
 def test_without_sha256sum_nothing_is_put_there(home: Path, tmp_path: Path) -> None:
     for name in ("uname", "mkdir", "chmod", "find", "dd", "mv", "rm"):
         (tmp_path / name).symlink_to(f"/usr/bin/{name}")
-    answer = told("/bin/sh", put_words(FILE), home, CONTENT, PATH=str(tmp_path))
+    answer = told("/bin/sh", install_copy_argv(FILE), home, CONTENT, PATH=str(tmp_path))
     assert answer["error"]["message"] == "It has no sha256sum to check a copy with."
 
 
 def test_one_that_is_installed_is_seen(shell: str, home: Path, tmp_path: Path) -> None:
     (tmp_path / "raidbench").write_text("#!/bin/sh\n")
     (tmp_path / "raidbench").chmod(0o755)
-    seen = there_is(told(shell, LOOK, home, PATH=f"{tmp_path}:/usr/bin:/bin"))
-    assert (seen.installed, seen.machine, before_copying(seen, FILE)) == (True, platform.machine(), "installed")
+    seen = parse_installed_copy(told(shell, LOOK, home, PATH=f"{tmp_path}:/usr/bin:/bin"))
+    assert (seen.installed, seen.machine, copy_precheck(seen, FILE)) == (True, platform.machine(), "installed")
 
 
 def test_the_words_stay_one_line() -> None:
-    assert "\n" not in remote_line(LOOK) + remote_line(put_words(FILE))
+    assert "\n" not in remote_line(LOOK) + remote_line(install_copy_argv(FILE))

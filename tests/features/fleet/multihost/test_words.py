@@ -5,7 +5,15 @@ from __future__ import annotations
 import pytest
 
 from app.core.session.results import DirectionSample, Phase, Sample
-from app.features.fleet.multihost.protocol import Ping, StartCommand, StopCommand, Word, refused_start, tick, word_of
+from app.features.fleet.multihost.protocol import (
+    Ping,
+    StartCommand,
+    StopCommand,
+    Word,
+    confirm_token,
+    refused_start,
+    tick,
+)
 from backends.errors import InvalidValueError
 from tests.case_loop import loop_over
 
@@ -20,7 +28,7 @@ from tests.case_loop import loop_over
     ],
 )
 def test_three_words_are_known(line: bytes, word: Word) -> None:
-    assert word_of(line) == word
+    assert confirm_token(line) == word
 
 
 @loop_over(
@@ -43,7 +51,7 @@ def test_three_words_are_known(line: bytes, word: Word) -> None:
 )
 def test_nothing_else_is_a_word(line: bytes) -> None:
     with pytest.raises(InvalidValueError, match="none of the words") as told:
-        word_of(line)
+        confirm_token(line)
     assert "\x1b" not in told.value.message
 
 
