@@ -112,7 +112,7 @@ class ArrayRequest:
     token: str = field(default_factory=_token)
     """32 hex digits that no other array has, for a maker that marks what it makes."""
     policies: dict[str, str] = field(default_factory=dict)
-    """Policies at birth: values by the keys of the array's settings, as they are set later (`at_birth`)."""
+    """Policies at birth: values by the keys of the array's settings, as they are set later (`creation_policies`)."""
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -314,7 +314,9 @@ def _fits(level: Level, drives: int, spans: int) -> bool:
     return spans > 1 and not left and each >= _EACH[level] and not (level is Level.RAID10 and each % 2)
 
 
-def at_birth(wished: Mapping[str, str], legal: Mapping[str, Sequence[str]], usual: Mapping[str, str]) -> dict[str, str]:
+def creation_policies(
+    wished: Mapping[str, str], legal: Mapping[str, Sequence[str]], usual: Mapping[str, str]
+) -> dict[str, str]:
     """The policies that an array is made with: what is wished, else the usual ones.
 
     `legal`: what its maker can be told when it makes one, values by the keys of the array's settings; a usual one that
@@ -429,7 +431,7 @@ def _wwn(drive: Candidate) -> str | None:
     return None if drive.identity is None else drive.identity.wwn
 
 
-def words_to_type(drives: Iterable[Candidate]) -> str:
+def confirm_tokens(drives: Iterable[Candidate]) -> str:
     """The ends of the serial numbers, in order, with commas between: what is typed for drives that only a card sees.
 
     For free extents it is the name of their group.

@@ -23,7 +23,7 @@ from backends.identity import Identity
 from backends.model import Target
 from backends.settings import Reading, Risk, Setting, check_value, is_understood
 from backends.text import clean
-from backends.topology.device_identity import identity, likely_of, paths_of, twins_of
+from backends.topology.device_identity import identity, likely_of, other_paths, paths_of
 from backends.topology.tree import read_tree
 from backends.values import dataclass
 
@@ -75,7 +75,7 @@ async def locks_of(host: Host, names: Iterable[str]) -> tuple[str, ...]:
 
 async def _locks(host: Host, names: Iterable[str]) -> list[str]:
     tree = await read_tree(host)
-    twins, likely = twins_of(tree), likely_of(tree)
+    twins, likely = other_paths(tree), likely_of(tree)
     record = {name: (*twins.get(name, ()), *likely.get(name, ())) for name in (*twins, *likely)}
     matches = []
     for name in names:
@@ -160,7 +160,7 @@ def wanted(
     return RequestedValue(target=target, setting=setting, now=now, value=check(setting, now, value))
 
 
-def wanted_back(
+def validated_old_value(
     target: Target,
     setting: Setting,
     now: Reading,
@@ -170,12 +170,14 @@ def wanted_back(
     """Return the value that the setting had before, in canonical form.
 
     Nothing is against a value that is there already, and a present value that is not understood is not against another
-    one. `check`: by default `was_value`. Raises BlockedError, InvalidValueError.
+    one. `check`: by default `is_restorable_value`. Raises BlockedError, InvalidValueError.
     """
     if value == now.now:
         return RequestedValue(target=target, setting=setting, now=now, value=value)
     _require_unblocked(target, setting, now.availability.why_not_back)
-    return RequestedValue(target=target, setting=setting, now=now, value=(check or was_value)(setting, now, value))
+    return RequestedValue(
+        target=target, setting=setting, now=now, value=(check or is_restorable_value)(setting, now, value)
+    )
 
 
 def _require_unblocked(target: Target, setting: Setting, why_not: str | None) -> None:
@@ -187,7 +189,7 @@ def _require_unblocked(target: Target, setting: Setting, why_not: str | None) ->
 _NUMBER = re.compile(r"-?[0-9]{1,18}", re.ASCII)
 
 
-def was_value(setting: Setting, reading: Reading, value: str) -> str:
+def is_restorable_value(setting: Setting, reading: Reading, value: str) -> str:
     """The `check` of a way back: what the setting may have had before, though it is not offered now.
 
     A number is one whatever today's range; a word has to be one of the choices. Raises InvalidValueError.
@@ -246,7 +248,7 @@ def require_companions(
             )
 
 
-def require_same(change: Change, present: Identity) -> None:
+def require_same_device(change: Change, present: Identity) -> None:
     """Raises AnotherDeviceError unless the device that the change was planned for is the one that is there."""
     planned = change.identity
     if planned is None:

@@ -70,12 +70,12 @@ def nameplate(
     return DeviceLabel(name=name or own, words=_words(device, word), word=word)
 
 
-def word_of(plates: Iterable[DeviceLabel]) -> str:
+def confirm_token(plates: Iterable[DeviceLabel]) -> str:
     """What has to be typed for all of them: their words in order, with commas between; each once."""
     return ",".join(dict.fromkeys(plate.word for plate in plates))
 
 
-def nameplate_of(inventory: Inventory, target: Target) -> DeviceLabel:
+def device_label_of(inventory: Inventory, target: Target) -> DeviceLabel:
     """The nameplate of something in an inventory; of what is not there, its address alone."""
     things: tuple[Controller | Array | Drive, ...] = (*inventory.controllers, *inventory.arrays, *inventory.drives)
     device = next((other_device for other_device in things if other_device.target == target), None)

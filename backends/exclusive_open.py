@@ -17,7 +17,7 @@ from collections.abc import Sequence
 from types import TracebackType
 
 from backends.errors import AnotherDeviceError, DeviceGoneError, RefusedError
-from backends.host import Host, to_the_end
+from backends.host import Host, shield_to_completion
 from backends.identity import Identity
 from backends.system.local.fd_passing import opened, tried
 from backends.system.local.uninterruptible import apart
@@ -119,7 +119,7 @@ class DeviceClaim:
             raise ValueError(f"{self.device} is not held")
         return f"/proc/{os.getpid()}/fd/{self._descriptor}"
 
-    def lend(self, gid: int) -> int:
+    def pass_descriptor(self, gid: int) -> int:
         """A descriptor of the device while it is held, which programs of the group `gid` can open once more.
 
         For reading only unless it is held for writing; the caller's to close. Raises RefusedError, DeviceGoneError.
@@ -192,7 +192,7 @@ class DeviceClaim:
 
     async def __aenter__(self) -> DeviceClaim:
         try:
-            await to_the_end(asyncio.ensure_future(apart("open", self.open)))
+            await shield_to_completion(asyncio.ensure_future(apart("open", self.open)))
         except BaseException:
             self.close()
             raise

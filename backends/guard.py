@@ -11,7 +11,7 @@ from enum import StrEnum
 from backends.device_label import DeviceLabel, nameplate
 from backends.errors import AnotherDeviceError, DeviceGoneError, RefusedError
 from backends.exclusive_open import DeviceClaim, claim_on, marks_on, pieces_on
-from backends.helper_device import free_by_root, lent_facts
+from backends.helper_device import helper_content_check, helper_device_facts
 from backends.host import Host
 from backends.identity import Identity, Signature, Use, newly_found
 from backends.sizes import size_words
@@ -32,8 +32,8 @@ __all__ = [
     "judge",
     "look_at",
     "require",
+    "require_confirmed_content",
     "require_free",
-    "require_shown",
     "secure",
     "use_clause",
 ]
@@ -220,7 +220,7 @@ def _require_ok(verdict: GuardResult) -> None:
         raise RefusedError(" ".join(verdict.refused), hint=verdict.hint)
 
 
-def require_shown(verdict: GuardResult, shown: Collection[str] | None) -> None:
+def require_confirmed_content(verdict: GuardResult, shown: Collection[str] | None) -> None:
     """Raises RefusedError when something lies there now that whoever confirmed had not been shown; None for nobody."""
     new = [] if shown is None else newly_found(verdict.found, shown)
     if new:
@@ -236,7 +236,7 @@ async def look_at(host: Host, device: str, intent: Intent, area: WriteRange = WH
     `area`: what will be written to. The helper lends all of it, so all of it counts.
     """
     if host.root_side is not None:
-        lent = await lent_facts(host.root_side, device, writing=intent is Intent.WRITE)
+        lent = await helper_device_facts(host.root_side, device, writing=intent is Intent.WRITE)
         return lent, judge(lent, intent)
     facts = await _facts(host, device, intent, claim_on(host))
     return facts, judge(facts, intent, area)
@@ -271,7 +271,7 @@ async def require_free(
     if device is None:
         raise RefusedError("Its block device is not known, so nothing can show that it is not in use.")
     if host.root_side is not None:
-        return await free_by_root(host.root_side, device, shown)
+        return await helper_content_check(host.root_side, device, shown)
     with asked_anew():
         return (await _looked_at(host, device, shown)).signatures
 
@@ -282,7 +282,7 @@ async def _looked_at(host: Host, device: str, shown: Collection[Signature] | Non
 
     def allow(now: GuardResult) -> None:
         _require_ok(now)
-        require_shown(now, known)
+        require_confirmed_content(now, known)
 
     allow(verdict)
     if host.capabilities.harmed:
@@ -311,7 +311,7 @@ async def secure(
 
     def allow(now: GuardResult) -> None:
         require(now, typed)
-        require_shown(now, shown)
+        require_confirmed_content(now, shown)
 
     before, verdict = await look_at(host, device, intent, area)
     if meant is not None:

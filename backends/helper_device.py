@@ -20,7 +20,7 @@ def _node(device: str) -> str:
     return os.path.realpath(device)
 
 
-async def lent_facts(side: HelperClient, device: str, *, writing: bool) -> DeviceFacts:
+async def helper_device_facts(side: HelperClient, device: str, *, writing: bool) -> DeviceFacts:
     """What root finds out about a device. Raises RefusedError."""
     data: dict[str, Any] = (await side.ask("facts", device=_node(device), writing=writing))["facts"]
     return DeviceFacts(
@@ -38,7 +38,9 @@ async def lent_facts(side: HelperClient, device: str, *, writing: bool) -> Devic
     )
 
 
-async def free_by_root(side: HelperClient, device: str, shown: Collection[Signature] | None) -> tuple[Signature, ...]:
+async def helper_content_check(
+    side: HelperClient, device: str, shown: Collection[Signature] | None
+) -> tuple[Signature, ...]:
     """What lies on a device that nothing uses. Raises RefusedError with the guard's reasons, DeviceGoneError."""
     known = None if shown is None else [asdict(signature) for signature in shown]
     said = await side.ask("free", device=_node(device), shown=known)

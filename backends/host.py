@@ -18,7 +18,7 @@ from backends.values import dataclass
 T = TypeVar("T")
 
 
-async def to_the_end(future: asyncio.Future[T]) -> T:
+async def shield_to_completion(future: asyncio.Future[T]) -> T:
     """Wait for what must not be cut short: whoever cancels gets the CancelledError once it is over."""
     cancelled: asyncio.CancelledError | None = None
     while not future.done():

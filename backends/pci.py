@@ -37,7 +37,7 @@ class Link:
         if self.speed is None or self.width is None:
             return None
         now = f"{self.speed} x{self.width}"
-        return f"{now}, the card can do {self.best}" if self.narrowed else now
+        return f"{now}, the card can do {self.best}" if self.link_degraded else now
 
     @property
     def best(self) -> str:
@@ -45,7 +45,7 @@ class Link:
         return f"{self.max_speed} x{self.max_width}"
 
     @property
-    def narrowed(self) -> bool:
+    def link_degraded(self) -> bool:
         """Whether the card has fewer lanes, or slower ones, than it is made for."""
         lanes = self.width is not None and self.max_width is not None and self.width < self.max_width
         now, best = rate_of(self.speed), rate_of(self.max_speed)

@@ -191,7 +191,7 @@ class SingleSettingReader(CachedReadings, Protocol):
 class CachedInventory(Protocol):
     """A backend that can tell its inventory out of what it read last, where to look anew costs seconds."""
 
-    async def kept_inventory(self) -> Inventory:
+    async def cached_inventory(self) -> Inventory:
         """As `InventoryBackend.inventory`, of what was read last, also by a change; what is not known is asked."""
         ...
 

@@ -33,7 +33,7 @@ from backends.protocol import (
 )
 from backends.settings import Reading, Setting
 from backends.system.caching import CachingHost, asked_since
-from backends.system.timeout_memory import heeding
+from backends.system.timeout_memory import with_timeout_memory
 from backends.text import clean
 from backends.topology.tree import node_path
 from backends.values import dataclass
@@ -210,7 +210,7 @@ class MachineBackends:
 
     def __init__(self, host: Host, vendors: Iterable[Vendor], problems: Iterable[Problem] = ()) -> None:
         """Backends of `vendors` on `host`; `problems` are those of finding the vendors."""
-        self._heeding = heeding(host)
+        self._heeding = with_timeout_memory(host)
         self.host = CachingHost(self._heeding)
         """The host they all work on."""
         self.backends = Backends(self.host, vendors)
@@ -291,7 +291,7 @@ class MachineBackends:
             }
         return matches
 
-    def as_seen(self, seconds: float = math.inf) -> AbstractContextManager[None]:
+    def using_last_scan(self, seconds: float = math.inf) -> AbstractContextManager[None]:
         """Inside, no program is asked for what it told since the last look began, or in these last `seconds`.
 
         Unless something was changed since. For what is shown to somebody, and read again before anything is done.
@@ -329,7 +329,7 @@ class MachineBackends:
         self._answers = dict(zip(present, answers, strict=True))
         return await self._merged(present)
 
-    async def look_after(self, vendors: Iterable[str]) -> Inventory:
+    async def rescan_after_change(self, vendors: Iterable[str]) -> Inventory:
         """As `probe`, after a change of what these vendors tell of: only they and the kernel are asked anew.
 
         Where a vendor keeps what it read it is not asked either; the others' answers are those of the last look.
@@ -338,7 +338,7 @@ class MachineBackends:
         if not wanted <= self._answers.keys():
             return await self.probe()
         names = [name for name in self._answers if name in wanted]
-        with self.as_seen():
+        with self.using_last_scan():
             inventories = await asyncio.gather(*(guarded(name, _kept_or_found(self.backends[name])) for name in names))
             self._answers = {**self._answers, **dict(zip(names, inventories, strict=True))}
             return await self._merged({name: self.backends[name] for name in self._answers})
@@ -366,7 +366,7 @@ def _untold(silences: Iterable[ToolTimeoutError], problems: Iterable[Problem]) -
 
 
 def _kept_or_found(backend: InventoryBackend) -> Awaitable[Inventory]:
-    return backend.kept_inventory() if isinstance(backend, CachedInventory) else backend.inventory()
+    return backend.cached_inventory() if isinstance(backend, CachedInventory) else backend.inventory()
 
 
 async def probe(name: str, backend: InventoryBackend) -> Inventory:

@@ -220,23 +220,23 @@ def check_value(setting: Setting, reading: Reading, value: str) -> str:
         number = int(value)
     except ValueError:
         raise InvalidValueError(
-            f"{setting.key} wants a whole number, not {value!r}.", hint=f"{_span_words(span, steps=False)}."
+            f"{setting.key} wants a whole number, not {value!r}.", hint=f"{_span_text(span, steps=False)}."
         ) from None
     if not span.minimum <= number <= span.maximum or (number - span.minimum) % span.step:
-        raise InvalidValueError(f"{setting.key} cannot be {number} here.", hint=f"{_span_words(span)}.")
+        raise InvalidValueError(f"{setting.key} cannot be {number} here.", hint=f"{_span_text(span)}.")
     return str(number)
 
 
-def _span_words(span: Span, *, steps: bool = True) -> str:
+def _span_text(span: Span, *, steps: bool = True) -> str:
     every = f" in steps of {span.step}" if steps and span.step != 1 else ""
     return f"From {span.minimum} to {span.maximum} {span.unit}".rstrip() + every
 
 
-def legal_words(reading: Reading) -> str:
+def legal_text(reading: Reading) -> str:
     """Return what is legal here and now, to stand within a sentence: `from 4 to 74 requests`."""
     if reading.choices:
         return f"legal: {', '.join(choice.value for choice in reading.choices)}"
-    return "" if reading.span is None else f"f{_span_words(reading.span)[1:]}"
+    return "" if reading.span is None else f"f{_span_text(reading.span)[1:]}"
 
 
 _WHOLE_NUMBER = re.compile(r"-?[0-9]{1,19}", re.ASCII)

@@ -18,15 +18,15 @@ from typing import ClassVar, Generic, TypeVar
 from backends.change import Change, ChangeStep
 from backends.change_steps import (
     RequestedValue,
+    is_restorable_value,
     require_companions,
     require_own,
-    require_same,
+    require_same_device,
     run_step,
     setting_of,
     take_steps,
+    validated_old_value,
     wanted,
-    wanted_back,
-    was_value,
 )
 from backends.guard import require_free
 from backends.host import Completed, Host
@@ -79,7 +79,7 @@ class Settable(ABC, Generic[Seen]):
     def steps(self, seen: Seen, key: str, value: str, companions: Mapping[str, str] | None) -> tuple[ChangeStep, ...]:
         """What sets it to `value`; () where nothing can. `companions`: of a way back, None of a new value."""
 
-    def steps_back(self, seen: Seen, key: str, before: str) -> tuple[ChangeStep, ...]:
+    def revert_steps(self, seen: Seen, key: str, before: str) -> tuple[ChangeStep, ...]:
         """What will bring the present value back once another one is set."""
         return self.steps(seen, key, before, None)
 
@@ -95,9 +95,9 @@ class Settable(ABC, Generic[Seen]):
         """The canonical form of a value that somebody wants. Raises InvalidValueError."""
         return check_value(setting, now, value)
 
-    def check_back(self, seen: Seen, setting: Setting, now: Reading, value: str) -> str:
+    def check_restorable(self, seen: Seen, setting: Setting, now: Reading, value: str) -> str:
         """The same of a value that it had before, whether it is offered now or not. Raises InvalidValueError."""
-        return was_value(setting, now, value)
+        return is_restorable_value(setting, now, value)
 
     def legal_companions(self, seen: Seen, key: str) -> Mapping[str, Pattern[str]]:
         """What may come back with a setting, by key."""
@@ -121,7 +121,7 @@ class Settable(ABC, Generic[Seen]):
         """Whether nothing has to be done for the change."""
         return now.now == change.after
 
-    async def require_still(self, seen: Seen, change: Change) -> None:
+    async def require_unchanged_target(self, seen: Seen, change: Change) -> None:
         """Raises unless the thing is still the one that was planned for: asked before each step, and when one fails."""
 
     async def take(self, seen: Seen, change: Change, step: ChangeStep) -> None:
@@ -171,13 +171,13 @@ class Settable(ABC, Generic[Seen]):
         require_companions(target, key, companions, self.legal_companions(seen, key))
         now = (await self.readings_of(seen))[key]
         signatures = () if now.now == value else await self._contents(seen, key)
-        wish = wanted_back(target, setting, now, value, partial(self.check_back, seen))
+        wish = validated_old_value(target, setting, now, value, partial(self.check_restorable, seen))
         return await self._planned(seen, wish, companions, signatures)
 
     async def apply(self, change: Change) -> None:
         """Take the steps, if the thing is the one that was planned for; none where it reads so already."""
         seen = await self.seen(change.target)
-        require_same(change, self.identity_of(seen, change.key))
+        require_same_device(change, self.identity_of(seen, change.key))
         self.require_steps(seen, change)
         if self.is_there((await self.readings_of(seen))[change.key], change):
             return
@@ -187,7 +187,7 @@ class Settable(ABC, Generic[Seen]):
                 await self.require_free_for(device, change, step, seen)
             await self.take(seen, change, step)
 
-        await take_steps(change, take, same=partial(self.require_still, seen, change), apart=self.APART)
+        await take_steps(change, take, same=partial(self.require_unchanged_target, seen, change), apart=self.APART)
 
     async def require_free_for(self, device: str, change: Change, step: ChangeStep, seen: Seen) -> None:
         """Raises RefusedError where something uses what this step destroys, or it is not what was shown."""
@@ -204,7 +204,7 @@ class Settable(ABC, Generic[Seen]):
         self, seen: Seen, wish: RequestedValue, companions: Mapping[str, str] | None, signatures: tuple[Signature, ...]
     ) -> Change:
         key, before = wish.setting.key, wish.now.now
-        undo = self.steps_back(seen, key, before) if before is not None and is_understood(before) else ()
+        undo = self.revert_steps(seen, key, before) if before is not None and is_understood(before) else ()
         forward = self.steps(seen, key, wish.value, companions)
         change = wish.change(forward, undo, self.identity_of(seen, key), await self.lock_for(seen, key))
         if self.destroys(seen, key) is not None:

@@ -56,7 +56,7 @@ def size_words(count: int | None) -> str:
     return f"{value:.{decimals}f} {_UNITS[at]}"
 
 
-def exact_words(count: int) -> str:
+def exact_text(count: int) -> str:
     """Never rounded, for what is set or laid out so: `1408 KiB`, `4 TiB`, `1000 B`."""
     at = 0
     while at < len(_UNITS) - 1 and count and count % 1024 == 0:
@@ -64,6 +64,6 @@ def exact_words(count: int) -> str:
     return f"{count} {_UNITS[at]}"
 
 
-def brief_words(count: int) -> str:
+def brief_text(count: int) -> str:
     """The same as short as it goes, for a column of a list: `64K`, `4M`, `1408K`."""
-    return exact_words(count).removesuffix("iB").replace(" ", "")
+    return exact_text(count).removesuffix("iB").replace(" ", "")

@@ -85,29 +85,29 @@ def said(text: str) -> str:
     return clean(" ".join(lines[:3]), 300)
 
 
-def cut_words(command: Command, why: str) -> str:
+def truncation_message(command: Command, why: str) -> str:
     """Half an answer, in words without a full stop. `why`: as `CompletenessCheck.lost` says."""
     return f"{clean(command.shown(), 200)}: {CUT}: {why.rstrip('.')}"
 
 
-def cut_problem(where: str, command: Command, why: str) -> Problem:
+def truncation_problem(where: str, command: Command, why: str) -> Problem:
     """Half an answer, as a problem of the inventory."""
-    return Problem(where=where, message=f"{cut_words(command, why)}.", hint=by_hand(command))
+    return Problem(where=where, message=f"{truncation_message(command, why)}.", hint=by_hand(command))
 
 
-def unread_words(folder: str, names: Iterable[str]) -> str:
-    """Files of a folder of the kernel that are there and cannot be read, as `cut_words`; "" for none."""
+def unreadable_files_message(folder: str, names: Iterable[str]) -> str:
+    """Files of a folder of the kernel that are there and cannot be read, as `truncation_message`; "" for none."""
     untold = sorted(names)
     more = f" and {len(untold) - 3} more" if len(untold) > 3 else ""
     return f"{folder}: {CUT}: {', '.join(untold[:3])}{more} cannot be read" if untold else ""
 
 
-def cut_error(what: object, text: str) -> BlockedError:
-    """What is raised where half an answer is not enough to say or change something of `what`. `text`: `cut_words`."""
+def truncation_error(what: object, text: str) -> BlockedError:
+    """What is raised where half an answer is not enough for `what`. `text`: `truncation_message`."""
     return BlockedError(f"Not enough is known of {clean(str(what))}: {text}.", hint=LOOK_AGAIN)
 
 
-def no_answer(command: Command, done: Completed, text: str = "") -> ToolFailedError:
+def unusable_output_error(command: Command, done: Completed, text: str = "") -> ToolFailedError:
     """The error for an answer that is of no use, in the tool's own words: `text`, else what it printed."""
     died = done.returncode != 0 and done.stderr.strip()
     text = text or said(done.stderr if died else done.stdout or done.stderr)
@@ -160,19 +160,19 @@ def judged(whole: CompletenessCheck, command: Command, where: str, done: Complet
     if not why:
         return ToolOutput(text=done.stdout)
     if not done.stdout.strip() and (done.returncode or done.stderr.strip()):
-        died = no_answer(command, done)
+        died = unusable_output_error(command, done)
         return ToolOutput(problem=Problem(where=where, message=died.message, hint=died.hint))
     if (text := said(done.stderr)) and text not in why:
         why = f"{why}; {text.rstrip('.')}"
-    return ToolOutput(text=whole_lines(done.stdout), problem=cut_problem(where, command, why))
+    return ToolOutput(text=whole_lines(done.stdout), problem=truncation_problem(where, command, why))
 
 
-def told_once(answers: Iterable[ToolOutput]) -> tuple[Problem, ...]:
+def deduplicated_problems(answers: Iterable[ToolOutput]) -> tuple[Problem, ...]:
     """The problems of several answers, each sentence once."""
-    return each_once(answer.problem for answer in answers if answer.problem is not None)
+    return deduplicated(answer.problem for answer in answers if answer.problem is not None)
 
 
-def each_once(problems: Iterable[Problem]) -> tuple[Problem, ...]:
+def deduplicated(problems: Iterable[Problem]) -> tuple[Problem, ...]:
     """Each sentence once: a tool that dies says the same to every question."""
     matches: dict[str, Problem] = {}
     for problem in problems:

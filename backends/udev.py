@@ -10,7 +10,7 @@ from backends.errors import BlockedError
 from backends.host import Host
 from backends.protocol import PersistRule
 from backends.topology import Node, Tree
-from backends.topology.device_identity import paths_of, twins_of
+from backends.topology.device_identity import other_paths, paths_of
 from backends.values import dataclass
 
 RELOAD = (("udevadm", "control", "--reload"),)
@@ -172,7 +172,7 @@ def _pattern(value: str, node: Node) -> str:
 
 def require_unique(node: Node, match: tuple[str, ...], tree: Tree) -> None:
     """Raises BlockedError when another disk answers to the same rule; for another path to this one it is meant too."""
-    paths = paths_of(twins_of(tree), node.name)
+    paths = paths_of(other_paths(tree), node.name)
     for other in tree.nodes.values():
         if other.name in paths or other.parent is not None:
             continue

@@ -94,8 +94,10 @@ def test_a_module_has_the_tests_that_import_it_through_its_package() -> None:
 
 
 def test_a_module_has_the_tests_that_import_what_its_package_hands_on() -> None:
-    """Tests of the advice import the package, which has it of its rules."""
-    assert "tests/features/advice/test_array_rules.py" in importing_tests("app/features/advice/array_rules.py")
+    """Tests of the sampler import it from its package."""
+    assert "tests/core/benchmark/device_stats/test_meter.py" in importing_tests(
+        "app/core/benchmark/device_stats/sampler.py"
+    )
 
 
 def test_the_nearest_tests_come_first() -> None:

@@ -216,9 +216,9 @@ class NumberDialog(FieldDialog):
         step = self._span.step or 1.0
         value = (round(value / step) + direction) * step
         if not self._span.reason(value, self._describe):
-            field.value = self._in_words(value)
+            field.value = self._in_text(value)
 
-    def _in_words(self, value: float) -> str:
+    def _in_text(self, value: float) -> str:
         """A number as it is described, or in digits where the parser would not read that as the same number."""
         text = self._describe(value)
         try:

@@ -34,7 +34,7 @@ def version_command(as_json: bool) -> int:
 
 
 @click.command("help")
-@click.argument("words", nargs=-1, metavar="[COMMAND]...")
+@click.argument("args", nargs=-1, metavar="[COMMAND]...")
 @click.pass_context
 def help_command(ctx: click.Context, args: tuple[str, ...]) -> int:
     """What COMMAND does and its options; without one, all commands."""

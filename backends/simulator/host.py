@@ -26,9 +26,9 @@ from backends.simulator.programs import (
     PROGRAMS,
     SYSTEM_PATHS,
     VendorProgram,
-    disks_said,
-    fio_said,
-    program_said,
+    disks_output,
+    fio_output,
+    program_output,
 )
 from backends.simulator.queue import CACHE, DEPTH, write_cache_type, write_depth, write_queue
 from backends.simulator.rack import Rack
@@ -113,14 +113,14 @@ class SimulatedHost(SyntheticHost):
             changes = command.mutates or bool(self._file.rack.late)
             with self._file.changing() if changes else nullcontext(self._file.rack) as rack:
                 rack.note_cached(self._counts.caches)  # what runs now has changed since it began
-                return program_said(program, rack, args, mutates=command.mutates, reply=command.reply)
+                return program_output(program, rack, args, mutates=command.mutates, reply=command.reply)
         match next((name for name, where in SYSTEM_PATHS.items() if where == path), None):
             case None:
                 raise ToolMissingError(f"{path} is not installed on the simulated host.")
             case "fio":
-                return fio_said(args)
+                return fio_output(args)
             case tool:
-                return disks_said(tool, args, self._linux())
+                return disks_output(tool, args, self._linux())
 
     def _alone(self, path: str) -> AbstractContextManager[bool]:
         """Whether a program that gives up beside another of its kind is the only one."""

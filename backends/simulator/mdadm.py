@@ -268,7 +268,7 @@ _QUICK = 0.02
 """Seconds of an answer."""
 
 
-def mdadm_said(rack: Rack, args: Sequence[str]) -> SimulatedOutput:
+def mdadm_output(rack: Rack, args: Sequence[str]) -> SimulatedOutput:
     """What it prints, and what it does to the arrays."""
     verb, *rest = args or ("",)
     devices = tuple(word.removeprefix("/dev/") for word in rest if word.startswith("/dev/"))

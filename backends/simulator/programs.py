@@ -14,17 +14,17 @@ from backends.json_text import indented
 from backends.simulator import tw_cli
 from backends.simulator.fio.document import VERSION
 from backends.simulator.kernel.tree import SimulatedSysfs
-from backends.simulator.lvm.answer import dmsetup_said, lvmconfig_said, lvs_said, pvs_said
-from backends.simulator.lvm.changes import lvchange_said, lvconvert_said
-from backends.simulator.lvm.creation import lvcreate_said, lvremove_said
-from backends.simulator.mdadm import mdadm_said
+from backends.simulator.lvm.answer import dmsetup_output, lvmconfig_output, lvs_output, pvs_output
+from backends.simulator.lvm.changes import lvchange_output, lvconvert_output
+from backends.simulator.lvm.creation import lvcreate_output, lvremove_output
+from backends.simulator.mdadm import mdadm_output
 from backends.simulator.megacli import answer as megacli
 from backends.simulator.rack import Rack
 from backends.simulator.smartarray import arcconf, ssacli
 from backends.simulator.smartarray.cards import NEW, SmartCard, SmartVolume
 from backends.simulator.storcli import answer as storcli
 from backends.simulator.tool_output import SimulatedOutput
-from backends.simulator.zfs.tools import zfs_said, zpool_said
+from backends.simulator.zfs.tools import zfs_output, zpool_output
 from backends.values import dataclass
 
 SYSTEM_PATHS = {
@@ -39,7 +39,7 @@ SYSTEM_PATHS = {
 _ENGINES = ("cpuio", "mmap", "sync", "psync", "vsync", "pvsync", "pvsync2", "null", "libaio", "posixaio", "io_uring")
 
 
-def fio_said(args: Sequence[str]) -> SimulatedOutput:
+def fio_output(args: Sequence[str]) -> SimulatedOutput:
     """fio asked for its version, its engines, or to try one."""
     if "--version" in args:
         return SimulatedOutput(text=f"{VERSION}\n")
@@ -55,7 +55,7 @@ def fio_said(args: Sequence[str]) -> SimulatedOutput:
     return SimulatedOutput(text="No job(s) defined\n", code=1)
 
 
-def disks_said(tool: str, args: Sequence[str], kernel: SimulatedSysfs) -> SimulatedOutput:
+def disks_output(tool: str, args: Sequence[str], kernel: SimulatedSysfs) -> SimulatedOutput:
     """lsblk, blkid, wipefs, udevadm: what udev's database already holds."""
     if tool == "lsblk":
         rows = [{"name": name.removeprefix("/dev/"), "kname": name.removeprefix("/dev/")} for name in kernel.nodes]
@@ -114,7 +114,7 @@ class VendorProgram:
     """Whether a second one gives up while the first runs."""
 
 
-def program_said(
+def program_output(
     program: VendorProgram, rack: Rack, args: Sequence[str], *, mutates: bool, reply: PromptReply | None = None
 ) -> SimulatedOutput:
     """What it prints in the state the rack is in, and when: a change (`mutates`) takes its time in each of them."""
@@ -202,20 +202,22 @@ def _cards(rack: Rack) -> bool:
 PROGRAMS: Mapping[str, VendorProgram] = {
     "storcli64": VendorProgram(path="/opt/MegaRAID/storcli/storcli64", there=_cards, said=storcli.answer),
     "MegaCli64": VendorProgram(path="/opt/MegaRAID/MegaCli/MegaCli64", there=_cards, said=megacli.answer),
-    "mdadm": VendorProgram(path="/usr/sbin/mdadm", there=lambda rack: True, said=mdadm_said, vendors=False),
-    "zpool": VendorProgram(path="/usr/sbin/zpool", there=lambda rack: bool(rack.pools), said=zpool_said, vendors=False),
-    "zfs": VendorProgram(path="/usr/sbin/zfs", there=lambda rack: bool(rack.pools), said=zfs_said, vendors=False),
+    "mdadm": VendorProgram(path="/usr/sbin/mdadm", there=lambda rack: True, said=mdadm_output, vendors=False),
+    "zpool": VendorProgram(
+        path="/usr/sbin/zpool", there=lambda rack: bool(rack.pools), said=zpool_output, vendors=False
+    ),
+    "zfs": VendorProgram(path="/usr/sbin/zfs", there=lambda rack: bool(rack.pools), said=zfs_output, vendors=False),
     **{
         name: VendorProgram(path=f"/usr/sbin/{name}", there=lambda rack: bool(rack.lvm), said=said, vendors=False)
         for name, said in {
-            "lvs": lvs_said,
-            "pvs": pvs_said,
-            "lvcreate": lvcreate_said,
-            "lvremove": lvremove_said,
-            "lvmconfig": lvmconfig_said,
-            "lvchange": lvchange_said,
-            "lvconvert": lvconvert_said,
-            "dmsetup": dmsetup_said,
+            "lvs": lvs_output,
+            "pvs": pvs_output,
+            "lvcreate": lvcreate_output,
+            "lvremove": lvremove_output,
+            "lvmconfig": lvmconfig_output,
+            "lvchange": lvchange_output,
+            "lvconvert": lvconvert_output,
+            "dmsetup": dmsetup_output,
         }.items()
     },
     "ssacli": VendorProgram(

@@ -52,7 +52,7 @@ def asked_anew() -> Iterator[None]:
 
 
 @contextmanager
-def unmoved() -> Iterator[None]:
+def cache_across_changes() -> Iterator[None]:
     """Inside, what was told before a change counts as well: for what no change of a setting can move."""
     token = _still.set(True)
     try:

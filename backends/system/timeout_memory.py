@@ -88,6 +88,6 @@ def _disk(node: str) -> str:
     return node.removeprefix("/dev/").replace("/", "!")
 
 
-def heeding(host: Host) -> UnresponsiveDeviceCache:
+def with_timeout_memory(host: Host) -> UnresponsiveDeviceCache:
     """The host as one that remembers; itself where it is one already."""
     return host if isinstance(host, UnresponsiveDeviceCache) else UnresponsiveDeviceCache(host)

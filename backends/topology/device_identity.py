@@ -226,7 +226,7 @@ _ONE_PATH = ("sata", "usb", "mmc")
 of one make often have one number. SATA behind a SAS adapter counts as SAS."""
 
 
-def twins_of(tree: Tree) -> dict[str, tuple[str, ...]]:
+def other_paths(tree: Tree) -> dict[str, tuple[str, ...]]:
     """Return, for every disk that the kernel has more than once, its other names.
 
     That is told by what the disk reports, or by a multipath device that is built on both.
@@ -247,7 +247,7 @@ def twins_of(tree: Tree) -> dict[str, tuple[str, ...]]:
 def likely_of(tree: Tree) -> dict[str, dict[str, str]]:
     """Return, for every disk that may be one with others though they are listed apart, those with words that say so."""
     known = {node.name: node for node in tree.nodes.values() if _is_disk(node)}
-    twins = twins_of(tree)
+    twins = other_paths(tree)
     matches: dict[str, dict[str, str]] = {}
     for name, other in _alike(known.values()):
         own, its = identity(known[name]), identity(known[other])

@@ -60,7 +60,7 @@ async def openers(
     """
     if not host.is_root:
         return {}, Use(kind="unknown", detail="without root it cannot be seen which programs have it open")
-    if blinded := await visibility.what_blinds(host):
+    if blinded := await visibility.open_files_hidden_reason(host):
         return {}, Use(kind="unseen", detail=blinded)
     threads = await host.list(_THREADS)
     if host.capabilities.opens_devices:

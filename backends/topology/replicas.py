@@ -11,7 +11,7 @@ from collections.abc import Iterable, Mapping
 from dataclasses import replace
 
 from backends.host import Host
-from backends.system.caching import unmoved
+from backends.system.caching import cache_across_changes
 from backends.topology.tree import Node, Tree, done_by, kernel_name, tree_of
 from backends.values import dataclass
 
@@ -70,7 +70,7 @@ def parse_show(text: str) -> tuple[Replica, ...]:
 
 async def read_replicas(host: Host) -> tuple[Replica, ...] | None:
     """Return what is configured; None where drbdsetup gives no answer."""
-    with unmoved():
+    with cache_across_changes():
         done = await done_by(host, SHOW)
     whole = done is not None and done.stdout.count("{") == done.stdout.count("}")
     return parse_show(done.stdout) if done is not None and whole else None

@@ -10,7 +10,7 @@ from backends.errors import RaidbenchError
 from backends.host import STALL, Command, Host
 from backends.identity import Signature
 from backends.text import clean
-from backends.topology.device_identity import likely_of, twins_of
+from backends.topology.device_identity import likely_of, other_paths
 from backends.topology.device_mapper import TABLE, asked_of, by_kernel, parse_mapped
 from backends.topology.exports import exported_by, read_exports, read_imports
 from backends.topology.loop_backing import Backing, read_backings
@@ -139,7 +139,7 @@ async def look(host: Host, *, everywhere: bool = False) -> Topology:
         datasets={pool: tuple(mount for mount in mounts if pool_of(mount) == pool) for pool in pools.names},
         bcache=bcache,
         loops=_set_up(tree, mounts, backings),
-        twins=twins_of(tree),
+        twins=other_paths(tree),
         likely=likely_of(tree) if everywhere else {},
         backings=backings,
         mapped=parse_mapped(tables, tree) if everywhere else None,

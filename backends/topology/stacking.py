@@ -15,7 +15,7 @@ from dataclasses import field, replace
 
 from backends.host import Host
 from backends.identity import Use
-from backends.system.caching import unmoved
+from backends.system.caching import cache_across_changes
 from backends.text import clean
 from backends.topology.mounts import Mount
 from backends.topology.tree import Node, Tree, done_by, kernel_name, natural, tree_of
@@ -171,7 +171,7 @@ def stratis_pool(tree: Tree, node: Node) -> str:
     return clean(next(filter(None, names), own[0].uuid if own else "")) or "of an unknown name"
 
 
-def _stratis_words(tree: Tree, node: Node, holders: Iterable[str]) -> str | None:
+def _stratis_text(tree: Tree, node: Node, holders: Iterable[str]) -> str | None:
     """Return what completes "X is ..." for a part of a pool; None for anything else."""
     own = stratis_name(node)
     above = (tree.nodes[holder] for holder in holders if holder in tree.nodes)
@@ -296,7 +296,7 @@ async def read_pools(host: Host, tree: Tree) -> Pools:
 
 
 async def _status(host: Host) -> tuple[Vdev, ...] | None:
-    with unmoved():
+    with cache_across_changes():
         done = await done_by(host, STATUS)
     return None if done is None else parse_status(done.stdout)
 
@@ -389,7 +389,7 @@ def layer_uses(
     for text in lvm_words(tree, built).values():
         yield Use(kind="lvm", detail=text, part=part)
     names = lvm_holders(tree, built)
-    if (pool := _stratis_words(tree, node, built.holders)) is not None:
+    if (pool := _stratis_text(tree, node, built.holders)) is not None:
         yield Use(kind="stratis", detail=pool, part=part)
         names |= frozenset(holder for holder in built.holders if _is_of_stratis(tree, holder))
     for holder in built.holders:

@@ -31,11 +31,11 @@ from backends.topology.thin_layers import (
     UNTOLD,
     ThinKind,
     ThinLayer,
-    gauged,
     mount_of,
     nodes_on,
     thin_below,
     used_of,
+    with_usage,
 )
 from backends.topology.tree import Node, number
 from backends.topology.usage import Topology
@@ -80,7 +80,7 @@ async def asked_again(host: Host, rooms: Sequence[ThinCapacity]) -> tuple[ThinCa
     capacities = []
     for room in rooms:
         if room.kind in GAUGES:
-            capacities.append(gauged(room, status.get(room.key, ())))
+            capacities.append(with_usage(room, status.get(room.key, ())))
         elif room.kind == ThinKind.ZVOL:
             left = await _left_for(host, room.key)
             capacities.append(replace(room, unknown=UNTOLD) if left is None else replace(room, free_bytes=left[1]))
@@ -151,7 +151,7 @@ class _Reader:
         )
         metadata = replace(data, part="metadata", place=f"the metadata of {data.place}", takes=_MAPPING)
         segments = self._status.get(pool.name, ())
-        return gauged(data, segments), gauged(metadata, segments)
+        return with_usage(data, segments), with_usage(metadata, segments)
 
     def _in_pool(self, node: Node, pool: Node) -> bool:
         own = self._first(self._tables, node, ThinKind.THIN)
@@ -191,7 +191,7 @@ class _Reader:
             held=held,
         )
         segments = self._status.get(snapshot.name, ())
-        return gauged(room, segments) if chunk else replace(room, unknown=UNTOLD)
+        return with_usage(room, segments) if chunk else replace(room, unknown=UNTOLD)
 
     def _kept(self, snapshot: Node) -> int:
         """Bytes that lie in its store already: of what was overwritten here or there."""
@@ -215,7 +215,7 @@ class _Reader:
             capacity=node.size_bytes or 0,
             beside=tuple(_named(other) for other in others),
         )
-        return gauged(room, self._status.get(node.name, ()))
+        return with_usage(room, self._status.get(node.name, ()))
 
     async def _zvol(self, node: Node) -> tuple[ThinCapacity, ...]:
         name = self._picture.pools.volumes.get(node.name, "").replace("+", " ")  # as udev writes a blank

@@ -182,7 +182,7 @@ GAUGES = {
 }
 
 
-def gauged(room: ThinCapacity, segments: Sequence[Segment]) -> ThinCapacity:
+def with_usage(room: ThinCapacity, segments: Sequence[Segment]) -> ThinCapacity:
     """A room of device-mapper with what its status tells."""
     kinds, gauge = GAUGES[room.kind]
     args = next((part.words for part in segments if part.kind == kinds), None)

@@ -22,7 +22,7 @@ _MOST = 3
 """Programs that a sentence names."""
 
 
-async def what_blinds(host: Host) -> str:
+async def open_files_hidden_reason(host: Host) -> str:
     """Why not all programs can be seen from here, a clause; "" where nothing is known to stand against it."""
     spaces = {kind: await host.link(f"/proc/self/ns/{kind}") for kind in _INITIAL}
     matches = {kind: link.rsplit("/", 1)[-1] for kind, link in spaces.items() if link is not None}

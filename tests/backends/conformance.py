@@ -174,7 +174,7 @@ class DestroyingConformance:
         planned = await change.plan()
         _somewhere_else(change)
         monkeypatch.setattr(guard, "claim_on", lambda _host: lambda _device, _devno: None)
-        monkeypatch.setattr(guard, "Hold", MountedMeanwhile)
+        monkeypatch.setattr(guard, "DeviceClaim", MountedMeanwhile)
         with pytest.raises(RefusedError, match=f"^/dev/{change.node} is mounted on /srv"):
             await change.backend.apply(planned)
         assert not change.sets()

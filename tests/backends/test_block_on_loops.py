@@ -146,7 +146,7 @@ _AS_NOBODY = """
 import asyncio, concurrent.futures.thread, os, sys
 from backends.errors import BlockedError, ToolFailedError
 from backends.system.local import LocalHost
-from backends.change import Change, Write
+from backends.change import Change, ChangeStep
 from backends.model import Target
 from backends.vendors.block.backend import BlockBackend
 from tests.backends.taking_back import take_back
@@ -161,7 +161,7 @@ async def main(name):
     except BlockedError as error:
         print(error)
     drive = (await backend.inventory()).find(f"block:{name}")
-    write = Write(path=f"/sys/block/{name}/queue/nomerges", text="2")
+    write = ChangeStep(path=f"/sys/block/{name}/queue/nomerges", text="2")
     change = Change(target=target, key="nomerges", label="Merging", before="0", after="2", writes=(write,),
                     undo=(write,), identity=drive.identity)
     try:

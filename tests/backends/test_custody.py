@@ -75,7 +75,7 @@ async def test_one_that_is_missing_is_a_sentence_all_the_same(lock: int) -> None
 
 STARTER = """
 import os, signal, sys
-from backends.host import Command, Custody
+from backends.host import Command, ProcessTracking
 from backends.system.local.command import run_change
 
 def begins(pid, name):
@@ -83,7 +83,8 @@ def begins(pid, name):
     os.kill(os.getpid(), signal.SIGKILL)
 
 lock = os.open(sys.argv[1], os.O_RDWR | os.O_CREAT)
-run_change(Command(argv=("/usr/bin/touch", sys.argv[2]), mutates=True), None, Custody(lock=lock, begins=begins))
+tracking = ProcessTracking(lock=lock, begins=begins)
+run_change(Command(argv=("/usr/bin/touch", sys.argv[2]), mutates=True), None, tracking)
 """
 
 

@@ -43,7 +43,7 @@ def looks(monkeypatch: pytest.MonkeyPatch) -> Iterator[list[DeviceFacts]]:
         return seen.pop(0)
 
     monkeypatch.setattr(guard, "_facts", facts)
-    monkeypatch.setattr(guard, "Hold", Held)
+    monkeypatch.setattr(guard, "DeviceClaim", Held)
     monkeypatch.setattr(guard, "claim_on", lambda host: lambda device, devno: None)
     Held.opened = []
     yield seen

@@ -31,7 +31,7 @@ def held(monkeypatch: pytest.MonkeyPatch) -> list[str]:
 
         async def __aexit__(self, *_: object) -> None: ...
 
-    monkeypatch.setattr(guard, "Hold", Holding)
+    monkeypatch.setattr(guard, "DeviceClaim", Holding)
     monkeypatch.setattr(guard, "claim_on", lambda _host: lambda _device, _devno: None)
     return devices
 

@@ -55,9 +55,9 @@ def test_the_first_screen_has_nothing_of_what_asks_and_of_a_helper_that_it_has_n
 
 
 def test_what_was_written_to_a_device_is_looked_up_without_libcrypto_where_nothing_was() -> None:
-    look = "from pathlib import Path; from app.core.benchmark.preconditioning import DeviceMemory; "
+    look = "from pathlib import Path; from app.core.benchmark.preconditioning import PreconditionHistory; "
     look += "from backends.identity import Identity; thing = Identity(name='sda', serial='S1'); "
-    look += "DeviceMemory(Path('/nowhere')).last_written(thing)"
+    look += "PreconditionHistory(Path('/nowhere')).last_written(thing)"
     assert loaded_by(look, "hashlib") == ""
 
 

@@ -194,14 +194,14 @@ def crashed(folder: Path, *, value: str = "256") -> None:
 import sys
 from pathlib import Path
 from app.core.session.journal import Journal
-from backends.change import Change, Write
+from backends.change import Change, ChangeStep
 from backends.identity import Identity
 from backends.model import Target
 from backends.settings import Persistence
 path = "/sys/block/sda/queue/read_ahead_kb"
 Journal(Path(sys.argv[1]) / "journal").intent("c1", Path(sys.argv[1]) / "sessions" / "old", Change(
     target=Target(backend="block", address="sda"), key="read_ahead_kb", label="Read-ahead", before="128",
-    after="256", writes=(Write(path=path, text="256"),), undo=(Write(path=path, text="128"),),
+    after="256", writes=(ChangeStep(path=path, text="256"),), undo=(ChangeStep(path=path, text="128"),),
     identity=Identity(name="sda", model="ST4000NM0035", size_bytes=4 << 40, devno="8:0", diskseq="9"),
     persistence=Persistence.STORED))
 """

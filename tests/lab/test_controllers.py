@@ -57,7 +57,7 @@ async def test_every_controller_of_lspci_is_there(table: Results) -> None:
     found = {one.pci for one in (await probed(ask=False)).controllers if one.target.backend == "hba"}
     assert found == wanted
     table.add(
-        "MachineBackends",
+        "Machine",
         "controllers",
         "every storage controller that lspci lists is found, and no other",
         str(len(found)),
@@ -85,7 +85,7 @@ async def test_a_card_says_what_it_is(node: Path, table: Results) -> None:
     found = card(await probed(ask=True))
     assert (found.model, found.serial) == ("LSI MegaRAID SAS 9260-8i", "LABMEGARAID")
     table.add(
-        "MachineBackends",
+        "Machine",
         "controllers",
         "a MegaRAID card without storcli tells product and serial number",
         str(found.serial),
@@ -101,7 +101,7 @@ async def test_its_arrays_are_the_kernels_disks(node: Path, disks: Disks, table:
     assert {(one.level, one.state, one.strip_bytes) for one in arrays.values()} == {(Level.RAID0, State.OPTIMAL, 4096)}
     assert all(len(one.members) == 1 for one in arrays.values())
     table.add(
-        "MachineBackends",
+        "Machine",
         "controllers",
         "its arrays are found with level, state, strip, member and disk",
         str(len(arrays)),

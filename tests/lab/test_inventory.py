@@ -52,7 +52,7 @@ async def test_every_disk_of_lsblk_is_there_and_equal(found: Inventory, table: R
                         assert ours == theirs, path
                         compared += 1
     assert compared >= 40
-    table.add("MachineBackends", "inventory", "fields that lsblk knows too are equal", str(compared), ok=True)
+    table.add("Machine", "inventory", "fields that lsblk knows too are equal", str(compared), ok=True)
 
 
 async def test_all_disks_of_the_laboratory_are_there(found: Inventory, disks: Disks) -> None:
@@ -69,7 +69,7 @@ async def test_namespaces_are_as_nvme_lists_them(found: Inventory, table: Result
         ours = (drive.serial, drive.model, drive.firmware, drive.size_bytes, drive.logical_block)
         told = (row["SerialNumber"], row["ModelNumber"], row["Firmware"], row["PhysicalSize"], row["SectorSize"])
         assert ours == told
-    table.add("MachineBackends", "inventory", "namespaces are equal to nvme list", str(len(listed)), ok=True)
+    table.add("Machine", "inventory", "namespaces are equal to nvme list", str(len(listed)), ok=True)
 
 
 async def test_scsi_disks_are_as_lsscsi_lists_them(found: Inventory, table: Results) -> None:
@@ -80,7 +80,7 @@ async def test_scsi_disks_are_as_lsscsi_lists_them(found: Inventory, table: Resu
         assert isinstance(drive, Drive), device
         assert product in (drive.model or ""), device
         assert drive.firmware == revision, device
-    table.add("MachineBackends", "inventory", "SCSI disks are equal to lsscsi", str(len(lines)), ok=True)
+    table.add("Machine", "inventory", "SCSI disks are equal to lsscsi", str(len(lines)), ok=True)
 
 
 async def test_arrays_are_as_mdadm_details_them(array: Callable[..., Md], table: Results) -> None:
@@ -92,6 +92,4 @@ async def test_arrays_are_as_mdadm_details_them(array: Callable[..., Md], table:
     assert len(one.members) == len([key for key in told if key.startswith("MD_DEVICE_") and key.endswith("_DEV")])
     uuid = next(fact.value for fact in one.facts if fact.label == "UUID")
     assert uuid == told["MD_UUID"]
-    table.add(
-        "MachineBackends", "inventory", "an array is equal to mdadm --detail --export", "level, members, UUID", ok=True
-    )
+    table.add("Machine", "inventory", "an array is equal to mdadm --detail --export", "level, members, UUID", ok=True)

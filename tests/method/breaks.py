@@ -37,14 +37,14 @@ _JUDGE = "app.core.analysis."
 BREAKS: Sequence[Break] = (
     Break(
         what="Student's t judges however many pairs there are",
-        where=f"{_JUDGE}ranks:by_ranks",
+        where=f"{_JUDGE}signed_rank:by_ranks",
         old="pairs >= RANKS_FROM and",
         new="False and",
         noticed_by=("hidden",),
     ),
     Break(
         what="of t and ranks whichever shows more judges",
-        where=f"{_JUDGE}ranks:of_pairs",
+        where=f"{_JUDGE}signed_rank:of_pairs",
         old="return signed_ranks(ratios, level=level)",
         new="return min(signed_ranks(ratios, level=level), of_ratios(ratios, level=level), key=lambda one: one.p)",
         noticed_by=("tails", "false"),
@@ -65,7 +65,7 @@ BREAKS: Sequence[Break] = (
     ),
     Break(
         what="the order is ABBA, repeated",
-        where=f"{_JUDGE}pairs:order",
+        where=f"{_JUDGE}pair_design:order",
         old="[random.random() < 0.5 for _ in range(last)]",
         new="[at % 2 == 0 for at in range(last)]",
         noticed_by=("periods", "false"),
@@ -79,8 +79,8 @@ BREAKS: Sequence[Break] = (
     ),
     Break(
         what="each look has the whole level",
-        where=f"{_JUDGE}pairs:STANDARD",
-        new="tuple(Look(pairs=pairs, level=LEVEL) for pairs in (6, 8, 10, 12, 16, 20))",
+        where=f"{_JUDGE}pair_design:STANDARD",
+        new="tuple(InterimAnalysis(pairs=pairs, level=LEVEL) for pairs in (6, 8, 10, 12, 16, 20))",
         noticed_by=("looked",),
     ),
     Break(
@@ -106,7 +106,7 @@ BREAKS: Sequence[Break] = (
     ),
     Break(
         what="intervals know nothing of the steps of a percentile",
-        where=f"{_JUDGE}kinds:half_step",
+        where=f"{_JUDGE}metric_kinds:half_step",
         old="return (high - low) / 2 / value",
         new="return 0.0",
         noticed_by=("faults",),
@@ -132,8 +132,9 @@ BREAKS: Sequence[Break] = (
     ),
     Break(
         what="no difference is allowed to be wrong four times as often",
-        where=f"{_JUDGE}pairs:STANDARD",
-        new="tuple(Look(pairs=each.pairs, level=each.level, no_difference=4 * each.inside_level) for each in STANDARD)",
+        where=f"{_JUDGE}pair_design:STANDARD",
+        new="tuple(InterimAnalysis(pairs=look.pairs, level=look.level, no_difference=4 * look.inside_level) "
+        "for look in STANDARD)",
         noticed_by=("faults",),
     ),
     Break(
@@ -151,7 +152,7 @@ BREAKS: Sequence[Break] = (
     ),
     Break(
         what="what was asked before is asked again at twice the level",
-        where=f"{_JUDGE}pairs:asked_again",
+        where=f"{_JUDGE}pair_design:asked_again",
         old="look.level * share",
         new="look.level * 2",
         noticed_by=("again",),
@@ -187,41 +188,41 @@ BREAKS: Sequence[Break] = (
     ),
     Break(
         what="nights add up to an alarm at 3",
-        where=f"{_JUDGE}nights:LIMIT",
+        where=f"{_JUDGE}control_chart:LIMIT",
         new="3.0",
         noticed_by=("year",),
     ),
     Break(
         what="nights that lie below become what is usual at once",
-        where=f"{_JUDGE}nights:_Chart",
+        where=f"{_JUDGE}control_chart:_Chart",
         old="        self._waiting.append(level)\n",
         new="        self._waiting.append(level)\n        self._known.append(level)\n",
         noticed_by=("losses",),
     ),
     Break(
         what="nights of an alarm never join the reference",
-        where=f"{_JUDGE}nights:_Chart",
+        where=f"{_JUDGE}control_chart:_Chart",
         old="len(self._waiting) <= SHORT",
         new="False",
         noticed_by=("year",),
     ),
     Break(
         what="nights of a single alarm join the reference",
-        where=f"{_JUDGE}nights:_Chart",
+        where=f"{_JUDGE}control_chart:_Chart",
         old="if not recurs:",
         new="if False:",
         noticed_by=("rhythms",),
     ),
     Break(
         what="nights count as independent of each other",
-        where=f"{_JUDGE}nights:_inflation",
+        where=f"{_JUDGE}control_chart:_inflation",
         old="if not squares:",
         new="if True:",
         noticed_by=("year",),
     ),
     Break(
         what="a weekly rhythm counts as a correlation",
-        where=f"{_JUDGE}nights:_inflation",
+        where=f"{_JUDGE}control_chart:_inflation",
         old="or last <= fsum(map(mul, off, off[WEEK:])) / squares:",
         new=":",
         noticed_by=("rhythms",),
@@ -229,14 +230,14 @@ BREAKS: Sequence[Break] = (
     Break(
         what="matrix and confirmation have 10 % each",
         where="app.features.sweep.engine.verdicts:shares",
-        old="Shares(each=each, confirmation=LEVEL - SCREENING)",
-        new="Shares(each=2 * LEVEL / count, confirmation=2 * LEVEL)",
+        old="AlphaBudget(each=each, confirmation=LEVEL - SCREENING)",
+        new="AlphaBudget(each=2 * LEVEL / count, confirmation=2 * LEVEL)",
         noticed_by=("matrix",),
         draws=1200,
     ),
     Break(
         what="values of a matrix are held nowhere",
-        where=f"{_JUDGE}permuted:CLIP",
+        where=f"{_JUDGE}permutation_test:CLIP",
         new="1e9",
         noticed_by=("cells",),
     ),

@@ -79,7 +79,7 @@ BREAKS = (
     Break(
         name="a queue setting is set on the disk that it was planned for",
         module="backends/vendors/block/backend.py",
-        line="        require_same(change, identity(await self._node(change.target)))\n",
+        line="        require_same_device(change, identity(await self._node(change.target)))\n",
         broken="        pass\n",
         tests=("tests/backends/test_block_plans.py",),
         rows=("T9",),
@@ -119,7 +119,7 @@ BREAKS = (
     Break(
         name="the character devices of a disk are known",
         module="backends/topology/tree.py",
-        line="            found[disk] = tuple(dict.fromkeys((*found.get(disk, ()), devno)))\n",
+        line="            matches[disk] = tuple(dict.fromkeys((*matches.get(disk, ()), devno)))\n",
         broken="            pass\n",
         tests=("tests/backends/test_characters.py",),
         rows=("A34",),

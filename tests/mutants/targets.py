@@ -59,7 +59,6 @@ TARGETS: dict[str, Target] = {
             *(
                 "tests/core/session/test_journal.py",
                 "tests/core/session/test_journal_of_trials.py",
-                "tests/core/session/test_earlier_versions.py",
             ),
             "tests/privsep/test_owners.py",
         ),

@@ -216,12 +216,12 @@ def test_a_program_that_changes_something_is_let_come_to_its_end(tmp_path: Path)
 import asyncio, socket, sys
 from pathlib import Path
 from app.core.session.paths import Paths
-from app.privsep.dispatcher import Requests
+from app.privsep.dispatcher import RequestDispatcher
 from app.privsep.server import Conversation
 from backends.host import Command
 from backends.system.local import LocalHost
 
-class Slow(Requests):
+class Slow(RequestDispatcher):
     def _begin(self, **words):
         said = super()._begin(**words)
         async def apply(session, id):

@@ -110,11 +110,11 @@ def paint_curve(what: CurveData, look: PlotStyle) -> list[str]:
         pane = PlotPane(look, heights[which], x if last else replace(x, ticks=()), y, label=what.across if last else "")
         _draw(pane, what, series, shaded=last)
         knee = f"   ░ knee {_span(what)}" if what.knee and last else ""
-        rows += [_over((what.unit.value if which == "rates" else _latency_words(there)) + knee), *pane.built()]
+        rows += [_over((what.unit.value if which == "rates" else _latency_text(there)) + knee), *pane.built()]
     return rows
 
 
-def _latency_words(there: Sequence[str]) -> str:
+def _latency_text(there: Sequence[str]) -> str:
     return "p99" if len(there) > 1 else "latency"
 
 
@@ -128,7 +128,7 @@ def _across(what: CurveData, look: PlotStyle) -> PlotAxis:
     values = [point.x for line in what.lines for point in (*line.rates, *line.latencies)]
     if not what.steps:
         return amounts(values, look.width // 12, si_label)
-    ticks = tuple((step, _step_words(step)) for step in what.steps)
+    ticks = tuple((step, _step_text(step)) for step in what.steps)
     low, high = min(what.steps), max(what.steps)
     if low > 0 and high / low >= 4:
         return replace(ratios(what.steps, 2, si_label), ticks=ticks)
@@ -136,7 +136,7 @@ def _across(what: CurveData, look: PlotStyle) -> PlotAxis:
     return PlotAxis(low=low - air, high=high + air, ticks=ticks)
 
 
-def _step_words(step: float) -> str:
+def _step_text(step: float) -> str:
     """A value as it was tried: a size by its power of two."""
     for size, name in ((1 << 30, "G"), (1 << 20, "M"), (1 << 10, "k")):
         if step > size and step % size == 0:

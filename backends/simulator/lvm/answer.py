@@ -28,7 +28,7 @@ _ALL = ("lv_all", "seg_all")
 """Words for all columns."""
 
 
-def lvs_said(rack: Rack, args: Sequence[str]) -> SimulatedOutput:
+def lvs_output(rack: Rack, args: Sequence[str]) -> SimulatedOutput:
     """The report of all volumes in JSON: the columns asked for, each a string."""
     options = dict(pairwise(args))
     wanted = set(options.get("-o", "lv_all").split(","))
@@ -49,7 +49,7 @@ def lvs_said(rack: Rack, args: Sequence[str]) -> SimulatedOutput:
     return SimulatedOutput(text=f"{text}      ]\n  }}\n", seconds=0.05)
 
 
-def lvmconfig_said(_rack: Rack, args: Sequence[str]) -> SimulatedOutput:
+def lvmconfig_output(_rack: Rack, args: Sequence[str]) -> SimulatedOutput:
     """Nothing is configured but what is so by itself."""
     return SimulatedOutput(text="", code=5 if args else 0)
 
@@ -219,7 +219,7 @@ def _percent(part: int, whole: int) -> str:
     return f"{100 * part / whole if whole else 0:.2f}"
 
 
-def dmsetup_said(rack: Rack, args: Sequence[str]) -> SimulatedOutput:
+def dmsetup_output(rack: Rack, args: Sequence[str]) -> SimulatedOutput:
     """`dmsetup table` and `dmsetup status` of the volumes."""
     verb = args[0] if args else ""
     if verb not in ("table", "status"):
@@ -271,7 +271,7 @@ def free_bytes(rack: Rack, group: LvmGroup) -> int:
     return EXTENT * sum(free_extents(rack, group, place) for place in group.places)
 
 
-def pvs_said(rack: Rack, _words: Sequence[str]) -> SimulatedOutput:
+def pvs_output(rack: Rack, _words: Sequence[str]) -> SimulatedOutput:
     """The report of all physical volumes in JSON, with the columns of their groups."""
     rows = [_row(rack, group, place) for group in rack.lvm.values() for place in group.places]
     lines = ",\n".join(f"                  {json.dumps(row, separators=(', ', ':'))}" for row in rows)

@@ -36,12 +36,12 @@ SECONDS = 1.0
 """What a change takes besides a flush."""
 
 
-def lvchange_said(rack: Rack, args: Sequence[str]) -> SimulatedOutput:
+def lvchange_output(rack: Rack, args: Sequence[str]) -> SimulatedOutput:
     """One option and its value on one volume."""
     return _said(rack, args, _VERBS)
 
 
-def lvconvert_said(rack: Rack, args: Sequence[str]) -> SimulatedOutput:
+def lvconvert_output(rack: Rack, args: Sequence[str]) -> SimulatedOutput:
     """Another stripe size."""
     return _said(rack, args, {"--stripesize": _stripe_size})
 

@@ -53,7 +53,7 @@ def _refused(text: str, code: int = 5) -> SimulatedOutput:
     return SimulatedOutput(text="".join(f"  {line}\n" for line in text.splitlines()), code=code)
 
 
-def lvcreate_said(rack: Rack, args: Sequence[str]) -> SimulatedOutput:
+def lvcreate_output(rack: Rack, args: Sequence[str]) -> SimulatedOutput:
     """A volume in the free extents of a group."""
     asked = _request(args)
     options = asked.options
@@ -147,7 +147,7 @@ def _volume(rack: Rack, group: LvmGroup, asked: LvRequest, kind: str, places: li
 _SELECTED = re.compile(r"lv_uuid=(\S+) && lv_tags=(\S+) && lv_role!=origin")
 
 
-def lvremove_said(rack: Rack, args: Sequence[str]) -> SimulatedOutput:
+def lvremove_output(rack: Rack, args: Sequence[str]) -> SimulatedOutput:
     """One volume; nothing, and no word, where another one is selected."""
     asked = _request(args)
     name = asked.rest[0] if asked.rest else ""

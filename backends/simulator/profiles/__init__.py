@@ -19,7 +19,7 @@ STATE_FILE = "demo-rack.json"
 """Where a rack keeps its state, in the state folder of its own."""
 
 
-def demo_words(rack: str) -> str:
+def demo_text(rack: str) -> str:
     """Return the words that choose a rack: `--demo`, `--demo hpe`; `--demo` for ""."""
     return "--demo" if rack in ("", FIRST) else f"--demo {rack}"
 

@@ -14,7 +14,7 @@ T = TypeVar("T")
 _VALUED = ("-o", "-t", "-s")
 
 
-def zfs_said(rack: Rack, args: Sequence[str]) -> SimulatedOutput:
+def zfs_output(rack: Rack, args: Sequence[str]) -> SimulatedOutput:
     """What zfs prints, and what it does to the datasets."""
     verb, (options, names) = (args or ("",))[0], _parsed(args[1:])
     named = names if verb == "list" else names[1:]
@@ -37,7 +37,7 @@ def zfs_said(rack: Rack, args: Sequence[str]) -> SimulatedOutput:
             return SimulatedOutput(text=f"unrecognized command '{verb}'\n", code=2)
 
 
-def zpool_said(rack: Rack, args: Sequence[str]) -> SimulatedOutput:
+def zpool_output(rack: Rack, args: Sequence[str]) -> SimulatedOutput:
     """What zpool prints, and what it does to the pools."""
     verb, (options, names) = (args or ("",))[0], _parsed(args[1:])
     keyed = verb in ("get", "set")

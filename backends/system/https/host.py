@@ -8,7 +8,7 @@ from collections.abc import Iterable
 from contextlib import AbstractAsyncContextManager
 
 from backends.errors import RefusedError
-from backends.host import Command, Completed, Host, Process, to_the_end
+from backends.host import Command, Completed, Host, Process, shield_to_completion
 from backends.system.https.endpoint import HttpsEndpoint
 from backends.system.wrapped import HostWrapper
 
@@ -47,7 +47,7 @@ class WebHost(HostWrapper):
         from backends.system.https.request import exchange
 
         asked = exchange(door, method, path, body[0] if body else None, command.timeout)
-        return await (to_the_end(asyncio.ensure_future(asked)) if command.mutates else asked)
+        return await (shield_to_completion(asyncio.ensure_future(asked)) if command.mutates else asked)
 
     def stream(self, command: Command) -> AbstractAsyncContextManager[Process]:
         """As the wrapped host; a door streams nothing."""

@@ -105,7 +105,7 @@ def _shells() -> frozenset[str]:
     return frozenset(("sh", "csh", "su", *(os.path.basename(line) for line in lines if line.startswith("/"))))
 
 
-def become(uid: int, gid: int, argv: Sequence[str], keep: int) -> None:
+def show_pending_result(uid: int, gid: int, argv: Sequence[str], keep: int) -> None:
     """Go on as that user for good, with `argv` in an interpreter that sees nothing of before; `keep` stays open.
 
     Comes back only where that user may not run this program, and nothing has been given up then. Raises OSError.

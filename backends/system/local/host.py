@@ -21,7 +21,7 @@ from backends.host import (
     FilesystemSpace,
     WriteDenied,
     custody,
-    to_the_end,
+    shield_to_completion,
 )
 from backends.system.local.command import run_change, run_read
 from backends.system.local.file_replacement import read_whole, replace_whole
@@ -84,7 +84,7 @@ class LocalHost:
     async def run(self, command: Command) -> Completed:
         """Run to the end. A mutating command is never cut short: whoever cancels waits for it."""
         if command.mutates:  # in a thread: not even a closing event loop reaches it there
-            return await to_the_end(
+            return await shield_to_completion(
                 asyncio.get_running_loop().run_in_executor(None, run_change, command, self._child_nice, custody.get())
             )
         return await run_read(command, self._child_nice)
@@ -102,7 +102,7 @@ class LocalHost:
 
         In a thread: sysfs may take its time, a scheduler switch waits for the queue to drain.
         """
-        await to_the_end(asyncio.get_running_loop().run_in_executor(None, write_once, path, text))
+        await shield_to_completion(asyncio.get_running_loop().run_in_executor(None, write_once, path, text))
 
     async def read_whole(self, path: str) -> bytes | None:
         """Return all bytes of a file that may be replaced."""
@@ -110,7 +110,9 @@ class LocalHost:
 
     async def install(self, path: str, content: bytes, *, before: bytes | None) -> None:
         """Replace a whole file atomically; b"" removes it."""
-        await to_the_end(asyncio.get_running_loop().run_in_executor(None, replace_whole, path, content, before))
+        await shield_to_completion(
+            asyncio.get_running_loop().run_in_executor(None, replace_whole, path, content, before)
+        )
 
     async def list(self, pattern: str) -> tuple[str, ...]:
         """Paths matching a glob pattern."""

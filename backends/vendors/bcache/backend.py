@@ -7,7 +7,7 @@ from collections.abc import Mapping
 from dataclasses import replace
 
 from backends.change import Change, ChangeStep
-from backends.change_steps import LOOK_AGAIN, RequestedValue, gone, lock_of, not_found, require_same, setting_of
+from backends.change_steps import LOOK_AGAIN, RequestedValue, gone, lock_of, not_found, require_same_device, setting_of
 from backends.errors import BlockedError, RefusedError
 from backends.identity import Identity
 from backends.model import Inventory, Problem, Target
@@ -15,7 +15,7 @@ from backends.protocol import PersistRule
 from backends.settings import Reading, Setting
 from backends.settings_backend import Settable
 from backends.text import clean
-from backends.tool_output import cut_error
+from backends.tool_output import truncation_error
 from backends.topology import Node, look, node_path, read_tree
 from backends.topology.device_identity import identity
 from backends.topology.tree import read_node
@@ -65,7 +65,7 @@ class Bcache(Settable[BcacheSnapshot]):
     async def plan_together(self, target: Target, values: Mapping[str, str]) -> tuple[Change, ...]:
         """As any backend's. Raises BlockedError besides where not all of the device can be read."""
         if cut := (await self._device(target)).cut:
-            raise cut_error(target, cut)
+            raise truncation_error(target, cut)
         return await super().plan_together(target, values)
 
     async def seen(self, target: Target, *, back: bool = False) -> BcacheSnapshot:
@@ -103,7 +103,7 @@ class Bcache(Settable[BcacheSnapshot]):
         """See `wanted_value`."""
         return wanted_value(setting, now, value)
 
-    def check_back(self, seen: BcacheSnapshot, setting: Setting, now: Reading, value: str) -> str:
+    def check_restorable(self, seen: BcacheSnapshot, setting: Setting, now: Reading, value: str) -> str:
         """See `value_before`."""
         return value_before(setting, now, value)
 
@@ -123,10 +123,10 @@ class Bcache(Settable[BcacheSnapshot]):
                     f"A step wants to write {clean(step.shown(), 200)}, which is not {change.key} of {change.target}."
                 )
 
-    async def require_still(self, seen: BcacheSnapshot, change: Change) -> None:
+    async def require_unchanged_target(self, seen: BcacheSnapshot, change: Change) -> None:
         """Raises unless it is this device, with the same set."""
         present = await self.seen(change.target)
-        require_same(change, self.identity_of(present, change.key))
+        require_same_device(change, self.identity_of(present, change.key))
         self.require_steps(present, change)
 
     async def persist(self, target: Target, values: Mapping[str, str]) -> PersistRule:

@@ -13,7 +13,7 @@ from backends.host import Host
 from backends.model import Array, Fact, Level, Scope, State, Target
 from backends.sizes import size_words
 from backends.text import chosen, clean
-from backends.tool_output import CompletenessCheck, unread_words
+from backends.tool_output import CompletenessCheck, unreadable_files_message
 from backends.topology import Topology, node_path
 from backends.topology.device_identity import identity
 from backends.topology.tree import natural
@@ -111,7 +111,7 @@ def _told(
     return replace(
         device,
         texts={key: texts[path] for key, path in paths.items() if path in texts},
-        cut=unread_words(f"/sys/block/{device.name}/bcache", untold),
+        cut=unreadable_files_message(f"/sys/block/{device.name}/bcache", untold),
     )
 
 

@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Mapping
 from dataclasses import replace
 
-from backends.change_steps import was_value
+from backends.change_steps import is_restorable_value
 from backends.errors import InvalidValueError
 from backends.settings import Availability, Choice, Reading, Risk, Setting, Span, check_value, offer
 from backends.sizes import size_words
@@ -99,7 +99,7 @@ def value_before(setting: Setting, now: Reading, value: str) -> str:
 
     Raises InvalidValueError.
     """
-    check = wanted_value if setting.key == SEQUENTIAL_CUTOFF.key else was_value
+    check = wanted_value if setting.key == SEQUENTIAL_CUTOFF.key else is_restorable_value
     return check(setting, now, value)
 
 

@@ -14,11 +14,11 @@ from backends.change_steps import (
     lock_of,
     not_found,
     require_companions,
-    require_same,
+    require_same_device,
     setting_of,
     take_steps,
+    validated_old_value,
     wanted,
-    wanted_back,
 )
 from backends.errors import RefusedError, ToolFailedError
 from backends.host import Host
@@ -111,7 +111,7 @@ class BlockBackend:
         require_companions(target, key, companions, {name: _NUMBER for name in companions if _comes_along(key, name)})
         node = await self._node(target)
         attributes = await self._attributes(node.name)
-        wish = wanted_back(target, setting, (await self._readings(node.name, attributes))[key], value)
+        wish = validated_old_value(target, setting, (await self._readings(node.name, attributes))[key], value)
         if key == "nr_requests" and wish.value != wish.now.now:
             require_size(wish, attributes)
         change = await self._planned(node, wish, attributes, await lock_of(self._host, node.name))
@@ -184,7 +184,7 @@ class BlockBackend:
         await self._host.write(step.path, step.text or "")
 
     async def _same(self, change: Change) -> None:
-        require_same(change, identity(await self._node(change.target)))
+        require_same_device(change, identity(await self._node(change.target)))
 
     async def _companions(self, name: str, key: str, attributes: Mapping[str, str]) -> dict[str, str]:
         """What has to come back after the old value: what the kernel resets, then a scheduler's tunables."""

@@ -72,7 +72,7 @@ class FusionIo(Settable[IoCardView]):
         """Detach, format, attach; none without the programs, where only what is there already may be asked for."""
         return () if seen.programs.missing else steps(seen, value)
 
-    def check_back(self, seen: IoCardView, setting: Setting, now: Reading, value: str) -> str:
+    def check_restorable(self, seen: IoCardView, setting: Setting, now: Reading, value: str) -> str:
         """See `value_before`."""
         return value_before(setting, now, value)
 

@@ -11,7 +11,7 @@ from backends.host import Command, Host
 from backends.json_text import document as read
 from backends.model import Problem
 from backends.protocol import RootReads
-from backends.tool_output import CompletenessCheck, ToolOutput, judged, told_once
+from backends.tool_output import CompletenessCheck, ToolOutput, deduplicated_problems, judged
 from backends.values import dataclass
 from backends.vendors.fusionio.facts import Cards
 from backends.vendors.fusionio.text import lacking, parse_document, parse_status, together
@@ -79,7 +79,7 @@ async def ask(host: Host, status: str | None) -> Cards:
         *(_heard(host, whole, status, *args) for args, whole in zip(READS, (WHOLE_TEXT, WHOLE_JSON), strict=True))
     )
     cards = together(parse_status(text.text), parse_document("" if document.cut else document.text))
-    return replace(cards, cut=told_once((text, document)))
+    return replace(cards, cut=deduplicated_problems((text, document)))
 
 
 async def _heard(host: Host, whole: CompletenessCheck, *argv: str) -> ToolOutput:

@@ -8,7 +8,7 @@ from collections.abc import Iterable, Mapping
 from backends.host import Command, Host
 from backends.model import Problem
 from backends.text import clean
-from backends.tool_output import CompletenessCheck, cut_problem, hear
+from backends.tool_output import CompletenessCheck, hear, truncation_problem
 from backends.values import dataclass
 from backends.vendors.hba.functions import MODEL, Function
 
@@ -127,7 +127,7 @@ async def names(host: Host, addresses: Iterable[str]) -> tuple[Mapping[str, Name
     untold = [address for address in addresses if address not in known]
     problem = tool_output.problem
     if problem is None and untold:
-        problem = cut_problem("hba", command, f"{untold[0]} is not in it")
+        problem = truncation_problem("hba", command, f"{untold[0]} is not in it")
     if problem is None or not untold:
         return known, ()
     text = f"{problem.message} {', '.join(untold)}: called by the chip, not by the board."

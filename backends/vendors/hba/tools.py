@@ -99,7 +99,7 @@ def unmanaged(host: Host, cards: Cards) -> Iterable[Problem]:
 def narrow(cards: Cards) -> Iterable[Problem]:
     """Cards whose PCI Express link is less than they are made for."""
     for function, named in cards:
-        if function.link.narrowed:
+        if function.link.link_degraded:
             now = f"{function.link.speed} x{function.link.width}"
             yield Problem(
                 where=_where(function),

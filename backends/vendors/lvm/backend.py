@@ -21,11 +21,11 @@ from backends.change_steps import (
     in_order,
     not_found,
     require_companions,
-    require_same,
+    require_same_device,
     setting_of,
     take_steps,
+    validated_old_value,
     wanted,
-    wanted_back,
 )
 from backends.errors import BlockedError, RaidbenchError, ToolFailedError, ToolTimeoutError
 from backends.host import STALL, Command, Host
@@ -48,12 +48,12 @@ from backends.vendors.lvm.inventory import (
     tasks_of,
 )
 from backends.vendors.lvm.lvs import SECONDS, WHOLE_TABLE, LvsAnswer, ask_lvs, words_of
-from backends.vendors.lvm.plans import change_of, require_ours
+from backends.vendors.lvm.plans import change_of, require_own_step
 from backends.vendors.lvm.presence import MARK
 from backends.vendors.lvm.readings import (
     LOW_WATERMARK,
     RATES,
-    flush_words,
+    flush_text,
     reading_for_undo,
     readings,
     value_before,
@@ -117,17 +117,17 @@ class Lvm:
         require_companions(target, key, companions, {})
         view = await self._view(target)
         setting = setting_of(settings_of(view.outline), target, key)
-        return _planned(view, wanted_back(target, setting, reading_for_undo(view, key), value, value_before))
+        return _planned(view, validated_old_value(target, setting, reading_for_undo(view, key), value, value_before))
 
     async def apply(self, change: Change) -> None:
         """Run the commands, unless the value is set and in force already: LVM says `changed` to that as well."""
         view = await self._view(change.target)
-        require_same(change, _identity(view))
-        require_ours(change, view)
+        require_same_device(change, _identity(view))
+        require_own_step(change, view)
         if view.silent:
             raise BlockedError(f"{change.label} of {change.target} cannot be changed: {view.silent}.")
         if view.volume.flushing is not None:
-            raise BlockedError(f"{change.label} of {change.target} cannot be changed: {flush_words(view)}.")
+            raise BlockedError(f"{change.label} of {change.target} cannot be changed: {flush_text(view)}.")
         now = readings(view).get(change.key)
         if now is not None and now.now == change.after and now.effective is None:
             return

@@ -30,7 +30,7 @@ from backends.host import STALL, Command, Host
 from backends.model import Level, Target
 from backends.sizes import size_words
 from backends.text import clean
-from backends.tool_output import cut_problem
+from backends.tool_output import truncation_problem
 from backends.topology import Topology, look
 from backends.topology.device_identity import identity
 from backends.values import dataclass
@@ -392,7 +392,7 @@ async def ask_pvs(host: Host) -> tuple[PvFacts, ...]:
             raise ToolFailedError("LVM tells root alone of its groups.", hint="Start raidbench with sudo.")
         raise ToolFailedError(words_of(done, "pvs"), evidence=evidence_of(command, done))
     if why := WHOLE_PVS.lost(done):
-        half = cut_problem(NAME, command, why)
+        half = truncation_problem(NAME, command, why)
         raise ToolFailedError(half.message, hint=half.hint, evidence=evidence_of(command, done))
     if strange:
         raise ToolFailedError(

@@ -11,7 +11,7 @@ from backends.host import STALL, Command, Completed, Host
 from backends.json_text import document, table
 from backends.protocol import RootReads
 from backends.text import clean, clean_lines
-from backends.tool_output import CompletenessCheck, cut_problem, line_end
+from backends.tool_output import CompletenessCheck, line_end, truncation_problem
 from backends.topology import Tree, node_path, read_tree
 from backends.topology.thin_capacity_scan import THIN_COUNT
 from backends.values import dataclass
@@ -85,7 +85,7 @@ async def _said(host: Host, command: Command) -> tuple[tuple[LvFacts, ...], int]
             raise ToolFailedError("LVM tells root alone of its volumes.", hint="Start raidbench with sudo.")
         raise ToolFailedError(words_of(done, "lvs"), evidence=evidence_of(command, done))
     if why := WHOLE.lost(done):
-        half = cut_problem(NAME, command, why)
+        half = truncation_problem(NAME, command, why)
         raise ToolFailedError(half.message, hint=half.hint, evidence=evidence_of(command, done))
     return lv_facts, strange
 

@@ -84,7 +84,7 @@ def _word(key: str, value: str) -> str:
     return "0" if value == DEFAULT else value
 
 
-def require_ours(change: Change, view: LvView) -> None:
+def require_own_step(change: Change, view: LvView) -> None:
     """Raises RefusedError for a step that changes anything but settings of this very volume.
 
     What is in a journal is not trusted to do more.

@@ -155,11 +155,11 @@ def _against(view: LvView) -> str | None:
     ):
         return f"it is not whole ({volume.told.get('lv_health_status', 'a physical volume is missing')})"
     if volume.flushing is not None:
-        return f"{flush_words(view)}: wait for its end"
+        return f"{flush_text(view)}: wait for its end"
     return None
 
 
-def flush_words(view: LvView) -> str:
+def flush_text(view: LvView) -> str:
     """A flush that is under way, with what is left of it."""
     volume = view.volume
     left = (volume.flushing or 0) * (volume.number("chunk_size") or 0)
@@ -239,7 +239,7 @@ def _mode(view: LvView, _member: str) -> Reading:
     )
     why = None
     if differs:
-        why = flush_words(view) if view.volume.flushing is not None else _reload(view)
+        why = flush_text(view) if view.volume.flushing is not None else _reload(view)
     return Reading(
         now=None if raw is None else MODES.get(raw, "unknown"),
         raw=raw,
@@ -264,7 +264,7 @@ def _policy(view: LvView, _member: str) -> Reading:
         now=raw if raw is None or raw in help_of else "unknown",
         raw=raw,
         effective=ALIASES.get(kernel or "", kernel) if differs else None,
-        why_effective=(flush_words(view) if view.volume.flushing is not None else _reload(view)) if differs else None,
+        why_effective=(flush_text(view) if view.volume.flushing is not None else _reload(view)) if differs else None,
         choices=tuple(offer(name, help_of[name]) for name in names),
         availability=Availability(why_not=why_not),
     )

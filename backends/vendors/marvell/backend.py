@@ -10,7 +10,7 @@ from backends.host import Host
 from backends.model import Array, Controller, Drive, Health, Inventory, Level, Media, Problem, Scope, State, Target
 from backends.raid import data_drives
 from backends.sizes import read_size
-from backends.tool_output import told_once
+from backends.tool_output import deduplicated_problems
 from backends.vendors._read_only import facts, heard, program_of
 from backends.vendors.marvell.nvme import nvme_inventory
 from backends.vendors.marvell.presence import CARDS, DISKS, LINES, NAME, PLACES, READS, SMART, VOLUMES, on_bus, records
@@ -86,7 +86,7 @@ class Marvell:
         cards, volumes, disks = tool_outputs
         matches = records(cards.text, *ADAPTER)
         if not matches:  # where there is none, no recording tells what it says
-            return Inventory(problems=told_once(tool_outputs[:1]) if await on_bus(self._host) else ())
+            return Inventory(problems=deduplicated_problems(tool_outputs[:1]) if await on_bus(self._host) else ())
         owner = Target(backend=NAME, address="0", scope=Scope.CONTROLLER)
         arrays = tuple(_array(row, owner) for row in records(volumes.text, *VOLUME))
         rows = [row for row in records(disks.text, *DISK) if row.get("pd id")]
@@ -100,7 +100,7 @@ class Marvell:
             controllers=(_card(matches[0], owner),),
             arrays=_each_once(arrays),
             drives=_each_once(tuple(_drive(row, owner, arrays, free, health.get(row["pd id"])) for row in rows)),
-            problems=told_once((*tool_outputs, *smart.values())),
+            problems=deduplicated_problems((*tool_outputs, *smart.values())),
         )
 
     async def diagnose(self) -> tuple[Problem, ...]:

@@ -16,10 +16,10 @@ from backends.change_steps import (
     locks_of,
     not_found,
     require_companions,
-    require_same,
+    require_same_device,
     setting_of,
+    validated_old_value,
     wanted,
-    wanted_back,
 )
 from backends.errors import (
     BlockedError,
@@ -33,7 +33,7 @@ from backends.identity import Identity, Signature
 from backends.model import Inventory, Problem, Target, Task
 from backends.protocol import PersistRule
 from backends.settings import Persistence, Reading, Setting
-from backends.tool_output import cut_error, cut_problem, each_once, hear, judged
+from backends.tool_output import deduplicated, hear, judged, truncation_error, truncation_problem
 from backends.topology import Node, Topology, look, node_path
 from backends.topology.device_identity import identity
 from backends.topology.tree import kernel_name, number, page_bytes, read_node
@@ -101,7 +101,7 @@ class MdRaid:
                 array_of(_with_uuid(array, more), picture, arrays, more, platforms)
                 for array, (more, _) in zip(array_facts, pairs, strict=True)
             ),
-            problems=each_once(
+            problems=deduplicated(
                 (*_cuts(array_facts), *(problem for _, problem in pairs if problem is not None), *untold)
             ),
         )
@@ -150,7 +150,7 @@ class MdRaid:
         setting = setting_of(settings_of(view.outline), target, key)
         now = readings(view)[key]
         if view.array.cut and companions is None:
-            raise cut_error(target, view.array.cut)
+            raise truncation_error(target, view.array.cut)
         picture = await look(self._host) if key in GEOMETRY else None
         properties = await self._properties(view.array) if picture is not None else {}
         if companions is not None:
@@ -164,7 +164,7 @@ class MdRaid:
         if companions is None:
             wish = wanted(target, setting, now, value, wanted_value)
         else:
-            wish = wanted_back(target, setting, now, value, value_before)
+            wish = validated_old_value(target, setting, now, value, value_before)
         view = replace(view, array=_with_uuid(view.array, properties))
         beside = ReshapeContext(properties=properties)
         if not there:
@@ -175,7 +175,7 @@ class MdRaid:
     async def apply(self, change: Change) -> None:
         """Take the steps, after making sure that this is still the array that was planned for."""
         array = await self._array(change.target)
-        require_same(change, identity_for(change.key, await self._identity(change.target)))
+        require_same_device(change, identity_for(change.key, await self._identity(change.target)))
         if change.before == change.after and any(write.argv for write in change.writes):
             return  # mdadm calls it an error to set what is set, and nothing is created again for nothing
         if array.uuid is None and change.key in GEOMETRY:
@@ -325,7 +325,7 @@ class MdRaid:
         """What udev knows of an array, else mdadm; nothing where neither can be asked. Raises BlockedError for half."""
         known, problem = await self._asked(array, await read_node(self._host, array.name))
         if problem is not None:
-            raise cut_error(f"{NAME}:{array.name}", problem.message.rstrip("."))
+            raise truncation_error(f"{NAME}:{array.name}", problem.message.rstrip("."))
         return known
 
     async def _asked(self, array: ArrayFacts, node: Node | None) -> tuple[Mapping[str, str], Problem | None]:
@@ -340,7 +340,7 @@ class MdRaid:
         heard = await hear(self._host, WHOLE_EXPORT, command, where)
         fields, problem = parse_export(heard.text), heard.problem
         if problem is None and (absent := unnamed(fields, (member.name for member in array.members))) is not None:
-            problem = cut_problem(where, command, f"{node_path(absent)} is not in it")
+            problem = truncation_problem(where, command, f"{node_path(absent)} is not in it")
         return fields or known, problem
 
     async def _platforms(
@@ -369,7 +369,7 @@ class MdRaid:
         if not untold:
             return platforms, ()
         text = f"none of the disks of {untold[0].name} is in it, as of another controller"
-        return platforms or None, (heard.problem or cut_problem(NAME, command, text),)
+        return platforms or None, (heard.problem or truncation_problem(NAME, command, text),)
 
     async def _beside(
         self,

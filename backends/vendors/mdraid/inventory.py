@@ -13,7 +13,7 @@ from backends.vendors.mdraid.details import ImsmPlatform, platform_of
 from backends.vendors.mdraid.facts import ArrayDevice, ArrayFacts
 from backends.vendors.mdraid.layouts import layout_label
 from backends.vendors.mdraid.readings import bitmap_word
-from backends.vendors.mdraid.sysfs import MEMBER_ATTRIBUTES, time_words
+from backends.vendors.mdraid.sysfs import MEMBER_ATTRIBUTES, time_text
 
 NAME = "md"
 """The prefix of this backend's targets."""
@@ -202,7 +202,7 @@ def _task_line(array: ArrayFacts) -> str | None:
     parts += [f"{sync.progress:.1%}"] if sync.progress is not None else []
     parts += ["waiting"] if sync.waiting else []
     parts += [f"{sync.speed_kib} KiB/s on each member"] if sync.speed_kib is not None else []
-    parts += [f"{time_words(sync.left_seconds)} left"] if sync.left_seconds is not None else []
+    parts += [f"{time_text(sync.left_seconds)} left"] if sync.left_seconds is not None else []
     return ", ".join(parts)
 
 

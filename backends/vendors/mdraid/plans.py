@@ -8,7 +8,7 @@ from dataclasses import field, replace
 from re import Pattern
 
 from backends.change import Change, ChangeStep, disk_lock
-from backends.change_steps import RequestedValue, was_value
+from backends.change_steps import RequestedValue, is_restorable_value
 from backends.errors import BlockedError, InvalidValueError
 from backends.identity import Identity, Signature
 from backends.settings import Effect, Reading, Risk, Setting, check_value
@@ -85,7 +85,7 @@ def value_before(setting: Setting, now: Reading, value: str) -> str:
         return value
     if setting.key == full_speed.KEY and any(full_speed.parts_in(value, parity) for parity in (True, False)):
         return value
-    return (wanted_value if setting.key in SPEEDS else was_value)(setting, now, value)
+    return (wanted_value if setting.key in SPEEDS else is_restorable_value)(setting, now, value)
 
 
 _FINAL = "A lockless bitmap cannot be added again: only a new array can have one."

@@ -12,7 +12,7 @@ from backends.values import dataclass
 from backends.vendors.mdraid.facts import ArrayFacts, parse_limit
 from backends.vendors.mdraid.layouts import ROTATING
 from backends.vendors.mdraid.settings import PARITY
-from backends.vendors.mdraid.sysfs import time_words
+from backends.vendors.mdraid.sysfs import time_text
 
 CHUNKS = tuple(1 << power for power in range(12, 25))
 """Chunk sizes in bytes, 4 KiB to 16 MiB."""
@@ -142,7 +142,7 @@ def hours_text(array: ArrayFacts, system_kib: int | None) -> str:
         return "How long it takes is not known."
     best = 2 * used / 1024 / kib
     slow = 2 * used / 1024 / 25_600
-    text = f"at least {time_words(best)} if every member reaches the limit of {kib} KiB/s for reading and writing alike"
+    text = f"at least {time_text(best)} if every member reaches the limit of {kib} KiB/s for reading and writing alike"
     if slow > best:
-        text += f", {time_words(slow)} at 25600 KiB/s"
+        text += f", {time_text(slow)} at 25600 KiB/s"
     return f"It takes {text}."

@@ -5,7 +5,7 @@ from __future__ import annotations
 from backends.errors import BlockedError, RaidbenchError
 from backends.host import STALL, Command, Host
 from backends.subject import refused_words
-from backends.tool_output import cut_error, cut_words
+from backends.tool_output import truncation_error, truncation_message
 from backends.topology import Topology
 from backends.vendors.mdraid.details import WHOLE_EXAMINE, UnusedSpace, misnamed_examine, parse_unused
 from backends.vendors.mdraid.facts import ArrayDevice
@@ -42,9 +42,9 @@ async def _unused(host: Host, mdadm: str, member: ArrayDevice) -> UnusedSpace | 
     except RaidbenchError:
         return None
     if done.stdout.strip() and (why := WHOLE_EXAMINE.lost(done)):
-        raise cut_error(device, cut_words(command, why))
+        raise truncation_error(device, truncation_message(command, why))
     if why := misnamed_examine(done.stdout, device):
-        raise cut_error(device, refused_words(command.shown(), why))
+        raise truncation_error(device, refused_words(command.shown(), why))
     return parse_unused(done.stdout)
 
 

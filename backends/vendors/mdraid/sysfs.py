@@ -8,7 +8,7 @@ from collections.abc import Collection
 from dataclasses import replace
 
 from backends.host import Host
-from backends.tool_output import CUT, CompletenessCheck, unread_words
+from backends.tool_output import CUT, CompletenessCheck, unreadable_files_message
 from backends.vendors.mdraid.facts import WHOLE_MDSTAT, ArrayFacts, parse_array, parse_mdstat
 
 # -- times in words, and counts of CPUs -------------------------------------------------------------------------------
@@ -16,7 +16,7 @@ from backends.vendors.mdraid.facts import WHOLE_MDSTAT, ArrayFacts, parse_array,
 _RANGE = re.compile(r"([0-9]{1,6})(?:-([0-9]{1,6}))?")
 
 
-def time_words(seconds: float) -> str:
+def time_text(seconds: float) -> str:
     """`40 s`, `12 min`, `3.5 h`, `2.1 days`."""
     if seconds < 90:
         return f"{max(seconds, 1):.0f} s"
@@ -117,6 +117,6 @@ async def read_arrays(host: Host, names: Collection[str] | None = None) -> tuple
         array = parse_array(name, own, parts, rows.get(name))
         untold = frozenset(path.removeprefix(f"{base}/") for path in unread if path.startswith(f"{base}/"))
         if array.members or untold or array.array_state not in ("clear", ""):
-            cut = unread_words(base, untold) or (f"/proc/mdstat: {CUT}: {lacks}" if lacks else "")
+            cut = unreadable_files_message(base, untold) or (f"/proc/mdstat: {CUT}: {lacks}" if lacks else "")
             array_facts.append(replace(array, untold=untold, cut=cut))
     return tuple(array_facts)

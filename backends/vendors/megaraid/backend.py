@@ -23,8 +23,8 @@ from backends.change_steps import (
     require_companions,
     require_own,
     setting_of,
+    validated_old_value,
     wanted,
-    wanted_back,
 )
 from backends.errors import (
     BlockedError,
@@ -42,18 +42,25 @@ from backends.settings import Reading, Setting
 from backends.text import clean
 from backends.topology import Topology, look
 from backends.vendors.megaraid.addresses import NAME, MegaRaidAddress, card_target, parse
-from backends.vendors.megaraid.creation import candidates, find_made, plan_array, there_before
+from backends.vendors.megaraid.creation import candidates, existing_volume_ids, find_made, plan_array
 from backends.vendors.megaraid.dialect import CanReread, CardSnapshot
 from backends.vendors.megaraid.effective import CardView, VolumeView
-from backends.vendors.megaraid.inventory import card_tasks, inventory, of_card, of_volume, require_same, volume_tasks
+from backends.vendors.megaraid.inventory import (
+    card_tasks,
+    inventory,
+    of_card,
+    of_volume,
+    require_same_device,
+    volume_tasks,
+)
 from backends.vendors.megaraid.open_card import CardCache, OpenCard, OpenCards
 from backends.vendors.megaraid.plans import (
-    as_it_was,
     card_change,
     in_order,
     key_change,
     legal_companions,
-    require_ours,
+    previous_definition,
+    require_own_step,
     value_before,
     volume_change,
     with_value,
@@ -102,7 +109,7 @@ class MegaRaid:
             found = found.merge(await self._one(unit, picture, kept=True) if mixed else card)
         return found
 
-    async def kept_inventory(self) -> Inventory:
+    async def cached_inventory(self) -> Inventory:
         """As `inventory`, of what was read last of each card, also by a change; one that told nothing is asked."""
         if not self._units.known:
             return await self.inventory()
@@ -190,16 +197,16 @@ class MegaRaid:
             view = await self._view(target, place, unit, key, others=False)
         if not isinstance(view, VolumeView):
             require_companions(target, key, companions, {})
-            wish = wanted_back(target, setting, self._readings(target, view)[key], value)
+            wish = validated_old_value(target, setting, self._readings(target, view)[key], value)
             if key == "activation_key":
                 raise BlockedError(f"What an activation key activated on {target} stays activated.")
             return card_change(view, wish, of_card(unit.prefix, view.card), unit.lock_name)
         require_companions(target, key, companions, legal_companions(view, key, value))
-        then = as_it_was(view, companions) if key == "strip_size" else view
+        then = previous_definition(view, companions) if key == "strip_size" else view
         now = self._readings(target, then)[key]
         free = key == "strip_size" and self._host.is_root and now.now != value
         signatures = await require_free(self._host, view.device) if free else None
-        wish = wanted_back(target, setting, now, value, value_before)
+        wish = validated_old_value(target, setting, now, value, value_before)
         picture = await look(self._host)
         about = of_volume(unit.prefix, view.card, view.volume, picture, anew=key == "strip_size")
         return replace(volume_change(view, wish, about, _lock_of(unit, view, picture), companions), found=signatures)
@@ -216,10 +223,10 @@ class MegaRaid:
         if change.key == "strip_size" and volume is None and change.before == NOT_THERE:
             await self._make(change, place, unit)
             return
-        require_same(change, unit.prefix, place.volume, contents, picture)
+        require_same_device(change, unit.prefix, place.volume, contents, picture)
         if change.key == "strip_size" and change.before == change.after:
             return  # nothing is made again for nothing
-        require_ours(change, CardView(contents=contents, dialect=unit.dialect), volume)
+        require_own_step(change, CardView(contents=contents, dialect=unit.dialect), volume)
         match change.key:
             case "strip_size":
                 assert volume is not None  # it is the same
@@ -248,7 +255,7 @@ class MegaRaid:
         """Make what is not there, if its drives are still free."""
         contents = await unit.read()
         planned = remake(change, place, contents, unit.dialect, unit.prefix, unit.lock_name)
-        change_steps.require_same(change, of_card(unit.prefix, contents.card))
+        change_steps.require_same_device(change, of_card(unit.prefix, contents.card))
         require_own(change, planned.writes)
         await self._runner.run(change, unit, planned.writes)
         await self._runner.require_same_number(change, unit, place.volume, places_of(contents, change.members))
@@ -273,7 +280,7 @@ class MegaRaid:
         contents = await unit.read()
         change_steps.require_still_free(wish, candidates(unit.prefix, contents, await look(self._host)))
         planned = plan_array(wish, contents, unit.dialect)
-        return replace(planned, before=there_before(contents), locks=(unit.lock_name,))
+        return replace(planned, before=existing_volume_ids(contents), locks=(unit.lock_name,))
 
     async def find_made(self, array: CreatedArray) -> ArrayMatch:
         """By the serial numbers of its drives behind its card; another array of its name is never taken for it."""

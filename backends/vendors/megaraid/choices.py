@@ -5,8 +5,8 @@ from __future__ import annotations
 from collections.abc import Mapping
 
 from backends.settings import Choice, Risk, offer
-from backends.sizes import exact_words
-from backends.vendors.megaraid.effective import protected, protection_words
+from backends.sizes import exact_text
+from backends.vendors.megaraid.effective import protected, protection_text
 from backends.vendors.megaraid.facts import UNKNOWN, Card
 
 PRESET = "preset"
@@ -34,7 +34,7 @@ def policies_in(value: str) -> dict[str, str]:
 def write_cache(card: Card) -> tuple[Choice, ...]:
     """Write-back risks data only while the card has nothing healthy to keep it."""
     unsafe = protected(card) is not True
-    text = f" Now {protection_words(card)}." if unsafe else ""
+    text = f" Now {protection_text(card)}." if unsafe else ""
     return (
         offer("write-through", "A write is done when the drives have it."),
         offer(
@@ -134,7 +134,7 @@ def strips(card: Card) -> tuple[Choice, ...]:
         offer(
             str(size),
             "The virtual drive is deleted and made again: everything on it is lost.",
-            label=exact_words(size),
+            label=exact_text(size),
             risk=Risk.DESTROYS_DATA,
         )
         for size in sizes

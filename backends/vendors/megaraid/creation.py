@@ -8,8 +8,8 @@ from backends.array_planning import (
     ArrayRequest,
     Candidate,
     CreatedArray,
-    at_birth,
     capacity,
+    creation_policies,
     require_alike,
     require_shape,
     spans_of,
@@ -46,7 +46,7 @@ _CREATE_SECONDS = 0.4
 def candidates(prefix: str, contents: CardSnapshot, picture: Topology) -> tuple[Candidate, ...]:
     """Every drive of the card, the free ones first said to be so by the card alone."""
     nodes = tuple(picture.tree.nodes.values())
-    card = against_card(contents)
+    card = card_exclusion_reasons(contents)
     return tuple(
         Candidate(
             drive=drive_target(prefix, drive.place),
@@ -87,7 +87,7 @@ def against(contents: CardSnapshot, drive: PhysicalDrive) -> tuple[str, ...]:
     return tuple(matches)
 
 
-def against_card(contents: CardSnapshot) -> tuple[str, ...]:
+def card_exclusion_reasons(contents: CardSnapshot) -> tuple[str, ...]:
     """What stands against making anything on this card now."""
     matches = [contents.cut.rstrip(".")] if contents.cut else []
     jobs = [job for volume in contents.volumes for job in volume.jobs]
@@ -111,7 +111,7 @@ def plan_array(wish: ArrayRequest, contents: CardSnapshot, dialect: Dialect) -> 
             f"{len(wish.drives)} drives in {spans} spans are more than a card takes: {_MOST_IN_VOLUME} in "
             f"{_MOST_SPANS} spans."
         )
-    if (against := against_card(contents)) != ():
+    if (against := card_exclusion_reasons(contents)) != ():
         raise BlockedError(f"Nothing can be made on this card: {against[0]}.")
     strip = wish.strip_bytes or _STRIP
     legal = [int(choice.value) for choice in strips(contents.card)]
@@ -119,7 +119,7 @@ def plan_array(wish: ArrayRequest, contents: CardSnapshot, dialect: Dialect) -> 
         raise InvalidValueError(
             f"The card makes no strips of {size_words(strip)}.", hint=f"It makes {', '.join(map(size_words, legal))}."
         )
-    policies = at_birth(wish.policies, born(contents, dialect), FASTPATH_PARTS)
+    policies = creation_policies(wish.policies, born(contents, dialect), FASTPATH_PARTS)
     new = NewVolume(
         level=wish.level.value,
         drives=tuple(drive.place for drive in wish.drives),
@@ -191,7 +191,7 @@ def _initialising(wish: ArrayRequest) -> str:
     )
 
 
-def there_before(contents: CardSnapshot) -> tuple[str, ...]:
+def existing_volume_ids(contents: CardSnapshot) -> tuple[str, ...]:
     """What lasts of each virtual drive of a card: its world wide name, else the serial numbers of its drives."""
     return tuple(sorted(_lasting(contents, volume) for volume in contents.volumes))
 
@@ -208,7 +208,7 @@ def find_made(
         arrays=tuple(_array(volume, contents, dialect, picture, prefix) for volume in contents.volumes),
         cut=contents.cut,
         kind="virtual drive",
-        named_at_birth=dialect.names_at_birth,
+        named_at_birth=dialect.names_on_create,
         lock=lock,
     )
     return find_on_card(array, card)

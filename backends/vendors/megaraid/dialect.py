@@ -106,7 +106,7 @@ class Dialect(Protocol):
         ...
 
     @property
-    def names_at_birth(self) -> bool:
+    def names_on_create(self) -> bool:
         """Whether a virtual drive has its name from the command that makes it; else it is nameless for a moment."""
         ...
 

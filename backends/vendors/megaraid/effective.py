@@ -69,7 +69,7 @@ def protected(card: Card) -> bool | None:
     return False if card.backup_known else None
 
 
-def protection_words(card: Card) -> str:
+def protection_text(card: Card) -> str:
     """The state of the protection, to complete "...: "."""
     if card.backup is None:
         return "no battery or CacheVault is fitted" if card.backup_known else "the tool says nothing of a battery"
@@ -87,13 +87,13 @@ def write_cache(card: Card, volume: VirtualDrive) -> EffectiveValue:
     mega_raid_value = volume.in_force.write_cache if volume.in_force is not None else None
     safe = protected(card)
     if mega_raid_value is not None and mega_raid_value.value != wanted:
-        reason = protection_words(card) if safe is not True else "the card says so and gives no reason"
+        reason = protection_text(card) if safe is not True else "the card says so and gives no reason"
         return EffectiveValue(mega_raid_value.value, f"{reason} (the card says {mega_raid_value.raw})")
     if wanted == "write-back" and not volume.bad_bbu_write_back and mega_raid_value is None:
         if safe is False:
-            return EffectiveValue("write-through", f"{protection_words(card)}, so the card writes through")
+            return EffectiveValue("write-through", f"{protection_text(card)}, so the card writes through")
         if safe is None:
-            return EffectiveValue(UNKNOWN, f"{protection_words(card)}: without a healthy one it writes through")
+            return EffectiveValue(UNKNOWN, f"{protection_text(card)}: without a healthy one it writes through")
     if wanted == "write-through" and value(volume.configured.io_policy) == "cached" and safe is True:
         return EffectiveValue("write-back", "the I/O policy is cached, which caches writes too")
     return EffectiveValue()

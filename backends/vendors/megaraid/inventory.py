@@ -113,7 +113,7 @@ def _card_facts(contents: CardSnapshot, tool: str, version: str | None) -> Itera
     yield from shown_facts({**card.shown, **({JBOD: jbod} if jbod is not None else {})})
     if card.backup is not None:
         name = effective.named(card.backup)
-        yield Fact(label=name.capitalize() if name == "battery" else name, value=_backup_words(card))
+        yield Fact(label=name.capitalize() if name == "battery" else name, value=_backup_text(card))
         yield from (Fact(label=f"{name}: {label}", value=text) for label, text in card.backup.details.items())
     refused = [key for key, yes in card.supports.items() if not yes]
     if refused and not contents.cut:
@@ -125,7 +125,7 @@ def _range(card: Card) -> str | None:
     return f"{sizes[0].label} to {sizes[-1].label}" if sizes else None
 
 
-def _backup_words(card: Card) -> str:
+def _backup_text(card: Card) -> str:
     backup = card.backup
     assert backup is not None
     parts = [backup.state.raw or backup.state.value]
@@ -271,7 +271,9 @@ def of_volume(prefix: str, card: Card, volume: VirtualDrive, picture: Topology, 
     return identity(node) if node is not None else own
 
 
-def require_same(change: Change, prefix: str, number: int | None, contents: CardSnapshot, picture: Topology) -> None:
+def require_same_device(
+    change: Change, prefix: str, number: int | None, contents: CardSnapshot, picture: Topology
+) -> None:
     """Raises AnotherDeviceError unless what the change was planned for is what was read last."""
     if number is None:
         present = of_card(prefix, contents.card)
@@ -284,4 +286,4 @@ def require_same(change: Change, prefix: str, number: int | None, contents: Card
         present = of_volume(prefix, contents.card, volume, picture, anew=True)
         if present != change.identity:
             present = of_volume(prefix, contents.card, volume, picture, anew=change.key == "strip_size")
-    change_steps.require_same(change, present)
+    change_steps.require_same_device(change, present)

@@ -8,19 +8,19 @@ from dataclasses import fields, replace
 from re import Pattern
 
 from backends.change import Change, ChangeStep
-from backends.change_steps import RequestedValue, require_own, was_value
+from backends.change_steps import RequestedValue, is_restorable_value, require_own
 from backends.errors import BlockedError, InvalidValueError, RefusedError
 from backends.host import Command
 from backends.identity import Identity
 from backends.settings import Reading, Risk, Setting, is_understood, worst
 from backends.vendors.megaraid.choices import BIRTH, FASTPATH_PARTS, POLICIES, PRESET, policies_in
 from backends.vendors.megaraid.dialect import NewVolume
-from backends.vendors.megaraid.effective import CardView, VolumeView, protection_words
+from backends.vendors.megaraid.effective import CardView, VolumeView, protection_text
 from backends.vendors.megaraid.facts import UNKNOWN, MegaRaidValue, Policies, VirtualDrive
 from backends.vendors.megaraid.geometry import SPANNED, companions_of, members_of, shape
 from backends.vendors.megaraid.readings import is_final, program, volume_readings
 from backends.vendors.megaraid.settings import VOLUME_SETTINGS
-from backends.vendors.megaraid.storcli.commands import drives_words
+from backends.vendors.megaraid.storcli.commands import drives_text
 
 _NAME = re.compile(r"[A-Za-z0-9_][A-Za-z0-9_.-]{0,14}")
 """A name that any of the tools takes."""
@@ -58,7 +58,7 @@ def volume_change(
     if key == "fastpath" and companions is not None and wish.value != PRESET:
         change = _as_its_worst(view, change)
     if change.risk is Risk.POWER_LOSS and change.key in ("write_cache", "io_policy", "fastpath"):
-        change = replace(change, risk_text=f"{change.risk_text} Now {protection_words(view.card)}.".strip())
+        change = replace(change, risk_text=f"{change.risk_text} Now {protection_text(view.card)}.".strip())
     if forward and not back and is_final(key, now or ""):
         text = f"{program(view)} has no command for {now}: nothing puts it back once it is {wish.value}."
         change = replace(
@@ -110,10 +110,10 @@ def value_before(setting: Setting, now: Reading, value: str) -> str:
             f"{setting.label} cannot be put back to {value}: the tool has no command for it.",
             hint=f"Set {' or '.join(choice.value for choice in now.choices)}.",
         )
-    return value if setting.key == "fastpath" and policies_in(value) else was_value(setting, now, value)
+    return value if setting.key == "fastpath" and policies_in(value) else is_restorable_value(setting, now, value)
 
 
-def as_it_was(view: VolumeView, companions: Mapping[str, str]) -> VolumeView:
+def previous_definition(view: VolumeView, companions: Mapping[str, str]) -> VolumeView:
     """The virtual drive with the policies and the name that it comes back with."""
     volume = view.volume
     texts = {key: MegaRaidValue(value=value, raw=value) for key, value in companions.items()}
@@ -137,7 +137,7 @@ def _steps_to(view: VolumeView, wish: RequestedValue, companions: Mapping[str, s
     if key == "fastpath":
         return _preset(view, wish.value)
     if key == "strip_size":
-        return _made_again(view if companions is None else as_it_was(view, companions), wish, wish.value)
+        return _made_again(view if companions is None else previous_definition(view, companions), wish, wish.value)
     if wish.value == wish.now.now:  # it is there already, whether the tool has a word for it or not
         return _spoken(view, view.volume.number, key, wish.value)
     return _set(view, view.volume.number, key, wish.value)
@@ -147,7 +147,7 @@ def _steps_back(view: VolumeView, wish: RequestedValue, now: str) -> tuple[Chang
     """The steps that bring the present value back once the wanted one is set."""
     key = wish.setting.key
     if key == "fastpath":
-        return _policies(as_it_was(view, policies_in(wish.value)), policies_in(now))
+        return _policies(previous_definition(view, policies_in(wish.value)), policies_in(now))
     if key == "strip_size":
         return _made_again(view, wish, now) if shape(view.contents, view.volume).new is not None else ()
     return (
@@ -237,7 +237,7 @@ def _set_each(view: VolumeView, values: Mapping[str, str]) -> tuple[ChangeStep, 
     return tuple(step for key, value in values.items() for step in _set(view, view.volume.number, key, value))
 
 
-def require_ours(change: Change, view: CardView, volume: VirtualDrive | None) -> None:
+def require_own_step(change: Change, view: CardView, volume: VirtualDrive | None) -> None:
     """Raises RefusedError for a step that does anything else to the card than this change of this virtual drive.
 
     An activation key is left to whoever puts it into its command.
@@ -272,7 +272,7 @@ def _require_made_of(change: Change, view: CardView, volume: VirtualDrive) -> No
     others = set(_named(_NAMED_VOLUME, lines)) - {str(volume.number)}
     if change.writes[:1] != deletes or others or [str(strip) for strip in strips] != [change.after]:
         raise RefusedError(f"{change.target} is not made again by that: plan it again.")
-    if ",".join(_named(_NAMED_DRIVES, lines)) not in (",".join(volume.drives), drives_words(volume.drives)):
+    if ",".join(_named(_NAMED_DRIVES, lines)) not in (",".join(volume.drives), drives_text(volume.drives)):
         raise RefusedError(f"{change.target} is made of {', '.join(volume.drives)} now: plan it again.")
 
 

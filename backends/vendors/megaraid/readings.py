@@ -8,7 +8,7 @@ from dataclasses import replace
 from backends.errors import InvalidValueError
 from backends.model import GONE, Media, State
 from backends.settings import Availability, Choice, Reading, Span, available_unless, offer
-from backends.sizes import exact_words
+from backends.sizes import exact_text
 from backends.vendors.megaraid import choices, effective
 from backends.vendors.megaraid.effective import CardView, EffectiveValue, VolumeView
 from backends.vendors.megaraid.facts import UNKNOWN, MegaRaidValue
@@ -165,7 +165,7 @@ def strip(view: VolumeView) -> Reading:
     why_not = why_not or in_use(view) or view.why_not
     return Reading(
         now=None if size is None else str(size),
-        raw=None if size is None else exact_words(size),
+        raw=None if size is None else exact_text(size),
         choices=legal,
         availability=Availability(why_not=why_not),
     )

@@ -15,8 +15,8 @@ from backends.model import Inventory, Problem, Target
 from backends.settings import Reading, Risk, Setting
 from backends.settings_backend import Settable
 from backends.subject import REFUSED
-from backends.system.caching import unmoved
-from backends.tool_output import each_once
+from backends.system.caching import cache_across_changes
+from backends.tool_output import deduplicated
 from backends.topology import look
 from backends.vendors.nvme.facts import ControllerView, Features, NamespaceId, NamespaceView
 from backends.vendors.nvme.formats import COMPANIONS, companions_now, format_steps
@@ -76,12 +76,12 @@ class Nvme(Settable[ControllerView]):
                 for other_controller in controllers
             ),
             drives=tuple(drives),
-            problems=each_once(cut),
+            problems=deduplicated(cut),
         )
 
-    async def kept_inventory(self) -> Inventory:
+    async def cached_inventory(self) -> Inventory:
         """As `inventory`, of what each drive told last: what a change moves there is read with its settings."""
-        with unmoved():
+        with cache_across_changes():
             return await self.inventory()
 
     def settings(self, target: Target) -> tuple[Setting, ...]:
@@ -119,13 +119,13 @@ class Nvme(Settable[ControllerView]):
         present = companions_now(seen)
         return format_steps(seen, value, companions if companions is not None else present if there else {})
 
-    def steps_back(self, seen: ControllerView, key: str, before: str) -> tuple[ChangeStep, ...]:
+    def revert_steps(self, seen: ControllerView, key: str, before: str) -> tuple[ChangeStep, ...]:
         """All the bits of a feature as they are; a format with the settings that it has."""
         if not isinstance(seen, NamespaceView) or key != LBA_FORMAT.key:
             return feature_steps(seen, key, None)
         return format_steps(seen, before, companions_now(seen))
 
-    def check_back(self, seen: ControllerView, setting: Setting, now: Reading, value: str) -> str:
+    def check_restorable(self, seen: ControllerView, setting: Setting, now: Reading, value: str) -> str:
         """See `value_before`."""
         return value_before(seen)(setting, now, value)
 

@@ -15,7 +15,7 @@ from backends.vendors.nvme.facts import ControllerId, LbaFormat, NamespaceId, Nv
 _WHOLE = re.compile(r"\s*(0[xX][0-9a-fA-F]{1,32}|\d{1,3}(?:,\d{3}){1,12}|\d{1,39})(?:\.0{1,6})?(?![\w.,])", re.ASCII)
 
 
-def tolerant(text: str) -> Mapping[str, Any]:
+def lenient_json(text: str) -> Mapping[str, Any]:
     """The JSON object in a text, whatever stands before and after it; empty if there is none."""
     start, end = text.find("{"), text.rfind("}")
     if start < 0 or end < start:
@@ -80,7 +80,7 @@ ZERO_CELSIUS = 273
 
 def parse_smart_log(text: str) -> NvmeHealth:
     """What `nvme smart-log` says, with or without `-o json`."""
-    own = tolerant(text)
+    own = lenient_json(text)
     if own:
         kelvin = whole(own.get("temperature"))
     else:
@@ -149,7 +149,7 @@ _SHIFT_MIN, _SHIFT_MAX = 9, 31
 
 def parse_id_ctrl(text: str) -> ControllerId:
     """What `nvme id-ctrl` says, with or without `-o json` and `-H`."""
-    own: Mapping[str, Any] = tolerant(text)
+    own: Mapping[str, Any] = lenient_json(text)
     states = _states_of(own.get("psds")) if own else tuple(_states_in(text))
     own = own or rows(text)
     return ControllerId(
@@ -167,7 +167,7 @@ def parse_id_ctrl(text: str) -> ControllerId:
 
 def parse_id_ns(text: str) -> NamespaceId:
     """What `nvme id-ns` says, with or without `-o json` and `-H`."""
-    own: Mapping[str, Any] = tolerant(text)
+    own: Mapping[str, Any] = lenient_json(text)
     formats = _formats_of(own.get("lbafs")) if own else _formats_in(text)
     own = own or rows(text)
     flbas, dps, nmic = _byte(own.get("flbas")), _byte(own.get("dps")), _byte(own.get("nmic"))
@@ -185,7 +185,7 @@ def parse_id_ns(text: str) -> NamespaceId:
 
 def parse_list_ns(text: str) -> tuple[int, ...] | None:
     """Numbers of the namespaces that `nvme list-ns` lists; None when this is no such list."""
-    own = tolerant(text)
+    own = lenient_json(text)
     listed = own.get("nsid_list")
     if isinstance(listed, list):
         numbers = [whole(item.get("nsid")) if isinstance(item, dict) else whole(item) for item in listed[:4096]]
@@ -315,19 +315,19 @@ def parse_value(text: str, number: int) -> int | None:
     The number is hexadecimal with and without `0x`: `Current value:00000001` of 2.x for small ones too, `0x000001`
     of 1.x; JSON only from about 2.12.
     """
-    if tolerant(text):
+    if lenient_json(text):
         return _json_value(text, ("current", "current value", "value", "result"))
     return _text_value(text, number, "current")
 
 
 def parse_changeable(text: str, number: int) -> bool | None:
     """Whether a feature can be changed at all (`--sel=3`); None if the text does not say."""
-    value = _json_value(text, ("supported capabilities", "value", "result")) if tolerant(text) else None
+    value = _json_value(text, ("supported capabilities", "value", "result")) if lenient_json(text) else None
     if value is None:
         value = _text_value(text, number, "supported")
     if value is not None:
         return bool(value & 4)
-    args = next(filter(None, (_words(inner) for _, inner in _members(tolerant(text)))), None)
+    args = next(filter(None, (_words(inner) for _, inner in _members(lenient_json(text)))), None)
     return None if args is None else "changeable" in args
 
 
@@ -339,7 +339,7 @@ def _text_value(text: str, number: int, select: str) -> int | None:
 
 
 def _json_value(text: str, names: tuple[str, ...]) -> int | None:
-    members = {key.lower(): inner for key, inner in _members(tolerant(text))}
+    members = {key.lower(): inner for key, inner in _members(lenient_json(text))}
     for name in names:
         match members.get(name):
             case bool():

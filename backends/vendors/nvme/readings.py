@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Callable, Mapping
 
-from backends.change_steps import was_value
+from backends.change_steps import is_restorable_value
 from backends.settings import Choice, Reading, Risk, Setting, Span, available_unless, offer
 from backends.vendors.nvme.facts import ControllerView, NamespaceView, PowerState
 from backends.vendors.nvme.formats import format_reading
@@ -48,7 +48,9 @@ def value_before(view: ControllerView) -> Callable[[Setting, Reading, str], str]
 
     def check(setting: Setting, now: Reading, value: str) -> str:
         states = view.about.power_states if view.about is not None and setting.key == "power_state" else ()
-        return value if any(value == str(state.number) for state in states) else was_value(setting, now, value)
+        return (
+            value if any(value == str(state.number) for state in states) else is_restorable_value(setting, now, value)
+        )
 
     return check
 

@@ -14,13 +14,13 @@ from backends.vendors.nvme.facts import ControllerId, FeatureState, NamespaceId,
 from backends.vendors.nvme.identify import (
     CURRENT,
     SUPPORTED,
+    lenient_json,
     parse_changeable,
     parse_id_ctrl,
     parse_id_ns,
     parse_list_ns,
     parse_smart_log,
     parse_value,
-    tolerant,
 )
 
 NAMES = ("nvme",)
@@ -50,7 +50,7 @@ def refusal(done: Completed) -> str:
 def _lacking(text: str) -> str:
     """What JSON lacks of its end; text, which old versions print all the same, its last line."""
     if "{" in text:
-        return "" if tolerant(text) else "its document is not closed"
+        return "" if lenient_json(text) else "its document is not closed"
     return line_end(text)
 
 

@@ -7,7 +7,7 @@ from collections.abc import Iterable, Mapping
 from re import Pattern
 
 from backends.change import Change, ChangeStep
-from backends.change_steps import RequestedValue, denial_of, gone, lock_of, not_found, require_same, setting_of
+from backends.change_steps import RequestedValue, denial_of, gone, lock_of, not_found, require_same_device, setting_of
 from backends.errors import BlockedError
 from backends.host import Host, WriteDenied
 from backends.identity import Identity
@@ -31,7 +31,7 @@ from backends.vendors.scsi.plans import (
     way_back,
 )
 from backends.vendors.scsi.readings import View, readings
-from backends.vendors.scsi.running import RULES, NotSaveableError, actions, require_ours, run_tool
+from backends.vendors.scsi.running import RULES, NotSaveableError, actions, require_own_step, run_tool
 from backends.vendors.scsi.settings import SETTINGS
 from backends.vendors.scsi.smartctl import SmartAnswer
 
@@ -61,7 +61,7 @@ class ScsiBackend(Settable[View]):
         told(NAME, inventory)
         return inventory
 
-    async def kept_inventory(self) -> Inventory:
+    async def cached_inventory(self) -> Inventory:
         """As `inventory`, with what each drive said of its health last: no setting moves that."""
         disks = await self._disks()
         drives = tuple(drive(disk, self._said_of(disk)) for disk in disks)
@@ -94,11 +94,11 @@ class ScsiBackend(Settable[View]):
         """What sets it; of a way back also what the drive had saved besides."""
         return steps(seen, key, value) if companions is None else way_back(seen, key, value, companions)
 
-    def steps_back(self, seen: View, key: str, before: str) -> tuple[ChangeStep, ...]:
+    def revert_steps(self, seen: View, key: str, before: str) -> tuple[ChangeStep, ...]:
         """Present and saved value as they are."""
         return way_back(seen, key, before, companions_now(seen, key))
 
-    def check_back(self, seen: View, setting: Setting, now: Reading, value: str) -> str:
+    def check_restorable(self, seen: View, setting: Setting, now: Reading, value: str) -> str:
         """See `value_before`."""
         return value_before(setting, now, value)
 
@@ -115,15 +115,15 @@ class ScsiBackend(Settable[View]):
     def require_steps(self, seen: View, change: Change) -> None:
         """Raises RefusedError for a step that is none of this setting of this disk."""
         for step in change.writes:
-            require_ours(step, change, seen.disk, seen.tool)
+            require_own_step(step, change, seen.disk, seen.tool)
 
     def is_there(self, now: Reading, change: Change) -> bool:
         """Never: a drive may have saved another value than the present one."""
         return False
 
-    async def require_still(self, seen: View, change: Change) -> None:
+    async def require_unchanged_target(self, seen: View, change: Change) -> None:
         """Raises unless it is this disk."""
-        require_same(change, identity(await self._node(change.target)))
+        require_same_device(change, identity(await self._node(change.target)))
 
     async def take(self, seen: View, change: Change, step: ChangeStep) -> None:
         """One step; a drive that cannot save the page is remembered, and planned for without."""

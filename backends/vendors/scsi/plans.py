@@ -8,7 +8,7 @@ from dataclasses import replace
 from re import Pattern
 
 from backends.change import Change, ChangeStep
-from backends.change_steps import RequestedValue, was_value
+from backends.change_steps import RequestedValue, is_restorable_value
 from backends.settings import Persistence, Reading, Risk, Setting
 from backends.vendors.scsi.disks import Disk, Kind
 from backends.vendors.scsi.readings import View
@@ -61,7 +61,7 @@ def legal_companions(view: View, key: str) -> dict[str, Pattern[str]]:
 def value_before(setting: Setting, now: Reading, value: str) -> str:
     """A value that it had before: a drive may come with any level of acoustic management. Raises InvalidValueError."""
     level = setting.key == "acoustic" and value.isascii() and value.isdigit() and len(value) < 4 and int(value) < 256
-    return value if level else was_value(setting, now, value)
+    return value if level else is_restorable_value(setting, now, value)
 
 
 def steps(view: View, key: str, value: str) -> tuple[ChangeStep, ...]:

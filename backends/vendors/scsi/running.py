@@ -103,7 +103,7 @@ def _text(done: Completed) -> str:
     return f"{done.stdout}\n{done.stderr}"
 
 
-def require_ours(step: ChangeStep, change: Change, disk: Disk, tool: str | None) -> None:
+def require_own_step(step: ChangeStep, change: Change, disk: Disk, tool: str | None) -> None:
     """What is in a journal is not trusted to write any file or run any program but those of this very setting."""
     if step.path is not None:
         ours = step.path in {disk.below("queue_depth"), disk.below("rescan"), disk.cache_path}

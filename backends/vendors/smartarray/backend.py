@@ -18,12 +18,12 @@ from backends.change_steps import (
     gone,
     not_found,
     require_companions,
-    require_same,
+    require_same_device,
     require_still_free,
     setting_of,
     take_steps,
+    validated_old_value,
     wanted,
-    wanted_back,
 )
 from backends.errors import InvalidValueError, RefusedError, ToolFailedError
 from backends.host import Command, Host
@@ -33,10 +33,10 @@ from backends.protocol import Told, awaited
 from backends.settings import Reading, Setting
 from backends.system.caching import asked_anew
 from backends.text import clean
-from backends.tool_output import cut_error
+from backends.tool_output import truncation_error
 from backends.topology import Topology, look
 from backends.vendors.smartarray.addresses import SmartArrayAddress, card_target, parse
-from backends.vendors.smartarray.creation import candidates, find_made, plan_array, there_before
+from backends.vendors.smartarray.creation import candidates, existing_volume_ids, find_made, plan_array
 from backends.vendors.smartarray.dialect import PartView
 from backends.vendors.smartarray.facts import CardText
 from backends.vendors.smartarray.inventory import (
@@ -49,7 +49,7 @@ from backends.vendors.smartarray.inventory import (
 )
 from backends.vendors.smartarray.matching import volume_node
 from backends.vendors.smartarray.open_card import OpenController, OpenControllers
-from backends.vendors.smartarray.plans import legal_companions, planned, require_ours, value_before
+from backends.vendors.smartarray.plans import legal_companions, planned, require_own_step, value_before
 from backends.vendors.smartarray.readings import readings
 from backends.vendors.smartarray.settings import CARD_SETTINGS, DRIVE_SETTINGS, VOLUME_SETTINGS
 from backends.vendors.smartarray.tools import troubles, unseen
@@ -96,7 +96,7 @@ class SmartArray:
             merged = merged.merge(read[unit.prefix])
         return merged
 
-    async def kept_inventory(self) -> Inventory:
+    async def cached_inventory(self) -> Inventory:
         """As `inventory`, of what was read last of each card, also by a change."""
         picture, merged = await look(self._host), Inventory(problems=(*await self._unsaid(), *self._units.problems))
         for controller in await self._units.known():
@@ -162,7 +162,7 @@ class SmartArray:
         setting = setting_of(self.settings(target), target, key)
         view = await self._view(target, spot, unit, await unit.refresh(), ask=False)
         require_companions(target, key, companions, legal_companions(view, key))
-        wish = wanted_back(target, setting, self._readings(target, spot, view)[key], value, value_before)
+        wish = validated_old_value(target, setting, self._readings(target, spot, view)[key], value, value_before)
         return planned(view, wish, self._identity(spot, unit, await look(self._host)), companions)
 
     async def apply(self, change: Change) -> None:
@@ -173,11 +173,11 @@ class SmartArray:
         spot, unit = await self._unit(change.target)
         text = await unit.refresh()
         if text.cut:
-            raise cut_error(change.target, text.cut)
-        require_same(change, self._identity(spot, unit, await look(self._host)))
+            raise truncation_error(change.target, text.cut)
+        require_same_device(change, self._identity(spot, unit, await look(self._host)))
         if (await self._now(change, spot, unit, text)) == change.after:
             return
-        require_ours(change, await self._view(change.target, spot, unit, text, ask=False))
+        require_own_step(change, await self._view(change.target, spot, unit, text, ask=False))
         said: list[str] = []
 
         async def take(step: ChangeStep) -> None:
@@ -222,7 +222,7 @@ class SmartArray:
         text = await unit.refresh()
         require_still_free(wish, candidates(unit.prefix, text, unit.tool, await look(self._host)))
         planned_array = plan_array(wish, text, unit.tool, await unit.tool.making())
-        return replace(planned_array, before=there_before(text), locks=(unit.tool.lock_name,))
+        return replace(planned_array, before=existing_volume_ids(text), locks=(unit.tool.lock_name,))
 
     async def find_made(self, array: CreatedArray) -> ArrayMatch:
         """By the serial numbers of its drives behind its card; another array of its name is never taken for it.
@@ -290,7 +290,7 @@ class SmartArray:
     ) -> PartView:
         volume, drive = text.volume(spot.volume), text.drive(spot.drive)
         if (spot.volume is not None and volume is None) or (spot.drive is not None and drive is None):
-            raise cut_error(target, text.cut) if text.cut else gone(target)
+            raise truncation_error(target, text.cut) if text.cut else gone(target)
         legal = await unit.tool.legal(text, volume) if ask and drive is None and not text.cut else {}
         why_not = await denial_of(self._host, unit.tool.tool)
         return PartView(text=text, tool=unit.tool, why_not=why_not, legal=legal, volume=volume, drive=drive)

@@ -6,7 +6,7 @@ from backends.model import Media
 from backends.settings import Choice, Risk, Span, offer
 from backends.sizes import size_words
 from backends.vendors.smartarray.dialect import PartView
-from backends.vendors.smartarray.effective import power_words, without_battery
+from backends.vendors.smartarray.effective import power_text, without_battery
 from backends.vendors.smartarray.facts import RaidCard
 
 _RATIOS = ("0/100", "10/90", "25/75", "50/50", "75/25", "90/10", "100/0")
@@ -102,7 +102,7 @@ def acceleration(view: PartView) -> tuple[Choice, ...]:
     group = view.text.group(volume.array)
     now = volume.acceleration.value if volume.acceleration is not None else None
     unsafe = without_battery(card) and card.power is not None and card.power.healthy is not True
-    warning = f" {power_words(card)[:1].upper()}{power_words(card)[1:]}." if unsafe else ""
+    warning = f" {power_text(card)[:1].upper()}{power_text(card)[1:]}." if unsafe else ""
     choices = [offer("none", "Neither cache nor Smart Path: for a comparison.")]
     if card.cache_bytes is not None or card.cache_state is not None or now == "controller-cache":
         choices.append(
@@ -138,7 +138,7 @@ def strips(view: PartView) -> tuple[Choice, ...]:
 def write_cache(card: RaidCard) -> tuple[Choice, ...]:
     """Of series 2 to 8."""
     safe = card.power is not None and card.power.healthy is True
-    text = "" if safe else f" Now {power_words(card)}."
+    text = "" if safe else f" Now {power_text(card)}."
     return (
         offer("write-through", "A write is done when the drives have it."),
         offer("write-back", "A write is done when the card has it, while that is protected." + text),

@@ -10,8 +10,8 @@ from backends.array_planning import (
     ArrayRequest,
     Candidate,
     CreatedArray,
-    at_birth,
     capacity,
+    creation_policies,
     require_alike,
     require_shape,
     spans_of,
@@ -48,7 +48,7 @@ _CREATE_SECONDS = 5.0
 def candidates(prefix: str, text: CardText, tool: ArrayTool, picture: Topology) -> tuple[Candidate, ...]:
     """Every drive that only the card has, with what it says against each."""
     nodes = tuple(picture.tree.nodes.values())
-    card = against_card(text)
+    card = card_exclusion_reasons(text)
     return tuple(
         Candidate(
             drive=drive_target(prefix, drive.place),
@@ -85,7 +85,7 @@ def against(text: CardText, drive: BayDrive, tool: ArrayTool) -> tuple[str, ...]
     return tuple(matches)
 
 
-def against_card(text: CardText) -> tuple[str, ...]:
+def card_exclusion_reasons(text: CardText) -> tuple[str, ...]:
     """What stands against making anything on this card now."""
     matches = [text.cut] if text.cut else []
     matches += ["the card hands its drives on, and makes no arrays"] if text.card.passes_through else []
@@ -108,14 +108,14 @@ def plan_array(wish: ArrayRequest, text: CardText, tool: ArrayTool, usage: str) 
         raise InvalidValueError("RAID1 takes two drives behind this card.", hint="RAID10 takes four and more.")
     if wish.level is Level.RAID10 and spans != len(wish.drives) // 2:
         raise InvalidValueError("This card makes a RAID10 of pairs.", hint="Leave out the spans.")
-    if (against := against_card(text)) != ():
+    if (against := card_exclusion_reasons(text)) != ():
         raise BlockedError(f"Nothing can be made on this card: {against[0]}.")
     strip = wish.strip_bytes or _STRIP
     if strip not in _STRIPS:
         raise InvalidValueError(
             f"The card makes no strips of {size_words(strip)}.", hint=f"It makes {', '.join(map(size_words, _STRIPS))}."
         )
-    policies = at_birth(wish.policies, tool.born(text, usage), _USUAL)
+    policies = creation_policies(wish.policies, tool.born(text, usage), _USUAL)
     grouped = spans if wish.level in PARITY_IN_SPANS else None
     new = NewLogical(
         level=wish.level,
@@ -155,7 +155,7 @@ def _initialising(wish: ArrayRequest, family: Family) -> str:
     )
 
 
-def there_before(text: CardText) -> tuple[str, ...]:
+def existing_volume_ids(text: CardText) -> tuple[str, ...]:
     """What lasts of each logical drive of a card: its unique identifier, else the serial numbers of its drives."""
     return tuple(sorted(_lasting(text, volume) for volume in text.volumes))
 

@@ -30,13 +30,13 @@ def cache_works(card: RaidCard) -> bool | None:
     return None if card.cache_state is None else card.cache_state.lower() in ("ok", "optimal")
 
 
-def cache_words(card: RaidCard) -> str:
+def cache_text(card: RaidCard) -> str:
     """How the cache is, with the reason that the card gives, to complete "...: "."""
     details = f": {card.cache_details.rstrip('.')}" if card.cache_details is not None else ""
     return f"the cache is {card.cache_state}{details}"
 
 
-def power_words(card: RaidCard) -> str:
+def power_text(card: RaidCard) -> str:
     """How what keeps the cache is, to complete "...: "."""
     if card.power is None:
         return "the tool says nothing of a battery"
@@ -67,19 +67,19 @@ def write_cache(card: RaidCard, volume: LogicalDrive) -> InForce:
     wanted = value(write_policy(card, volume))
     output = value(volume.writing_back)
     if output == "off" and wanted in _WRITING_BACK:
-        text = power_words(card)
+        text = power_text(card)
         return "write-through", f"{text} (the card says {volume.writing_back.raw if volume.writing_back else ''})"
     if output == "on" and wanted == "write-through":
         return "write-back", "the card says that it caches writes"
     if output in ("on", "off") or wanted not in _WRITING_BACK:
         return _AS_SET
     if cache_works(card) is False:
-        return "write-through", cache_words(card)
+        return "write-through", cache_text(card)
     if wanted == "always-write-back" or card.power is None:
         return _AS_SET
     if card.power.healthy is None:
-        return UNKNOWN, f"{power_words(card)}, which is not understood"
-    return _AS_SET if card.power.healthy else ("write-through", power_words(card))
+        return UNKNOWN, f"{power_text(card)}, which is not understood"
+    return _AS_SET if card.power.healthy else ("write-through", power_text(card))
 
 
 def read_cache(volume: LogicalDrive) -> InForce:
@@ -95,4 +95,4 @@ def unprotected(card: RaidCard, volume: LogicalDrive) -> str | None:
     force = write_cache(card, volume)[0] or value(write_policy(card, volume))
     if force not in _WRITING_BACK or card.power is None or card.power.healthy is not False:
         return None
-    return f"{power_words(card)}, and writes are cached all the same"
+    return f"{power_text(card)}, and writes are cached all the same"

@@ -96,7 +96,7 @@ def _card_facts(card: RaidCard, tool: str) -> Iterable[Fact]:
         "Tool": tool,
         "Reported as": card.state_raw,
         "Mode": card.mode,
-        "Cache state": None if card.cache_state is None else effective.cache_words(card).removeprefix("the cache is "),
+        "Cache state": None if card.cache_state is None else effective.cache_text(card).removeprefix("the cache is "),
         "Cache power": None if card.power is None else card.power.state,
         "Temperature": None if card.temperature_c is None else f"{card.temperature_c} °C",
         "Capacitor temperature": None if card.capacitor_c is None else f"{card.capacitor_c} °C",

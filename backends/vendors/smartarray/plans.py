@@ -8,14 +8,14 @@ from dataclasses import replace
 from re import Pattern
 
 from backends.change import Change, ChangeStep, with_disk
-from backends.change_steps import RequestedValue, require_own, was_value
+from backends.change_steps import RequestedValue, is_restorable_value, require_own
 from backends.errors import InvalidValueError, RefusedError
 from backends.identity import Identity
 from backends.settings import Reading, Risk, Setting, is_understood, worst
 from backends.values import dataclass
 from backends.vendors.smartarray.addresses import SLOT
 from backends.vendors.smartarray.dialect import Lines, PartView
-from backends.vendors.smartarray.effective import power_words
+from backends.vendors.smartarray.effective import power_text
 from backends.vendors.smartarray.facts import CardText, LogicalDrive, SmartArrayValue
 
 CACHED = "cached"
@@ -86,7 +86,7 @@ def planned(
     change = wish.change(_steps(forward), _steps(back), identity, lock)
     text, risk = change.risk_text, change.risk
     if risk is Risk.POWER_LOSS and change.key in ("write_cache", "acceleration", "no_battery_write_cache"):
-        text = f"{text} Now {power_words(view.card)}."
+        text = f"{text} Now {power_text(view.card)}."
     if together := _together(view, change):
         text, risk = f"{text} {together}".strip(), worst((risk, Risk.PERFORMANCE))
     return replace(change, risk=risk, risk_text=text, moves=_MOVES.get(change.key, ()), companions=present)
@@ -112,7 +112,7 @@ def legal_companions(view: PartView, key: str) -> dict[str, Pattern[str]]:
 def value_before(setting: Setting, now: Reading, value: str) -> str:
     """A value that it had before, whether the card offers it now or not. Raises InvalidValueError."""
     legal = _BEFORE.get(setting.key)
-    return value if legal is not None and legal.fullmatch(value) else was_value(setting, now, value)
+    return value if legal is not None and legal.fullmatch(value) else is_restorable_value(setting, now, value)
 
 
 def _lines(view: PartView, key: str, value: str, companions: Mapping[str, str]) -> Lines:
@@ -129,7 +129,7 @@ def _lines(view: PartView, key: str, value: str, companions: Mapping[str, str]) 
     return (*lines, *(line for mate in mates for line in tool.set_volume(bare, mate, key, "controller-cache")))
 
 
-def require_ours(change: Change, view: PartView) -> None:
+def require_own_step(change: Change, view: PartView) -> None:
     """Raises RefusedError for a step that does anything else to the card than this change of this very thing."""
     if change.key == "acceleration" and all(_accelerates_ours(view, step) for step in change.writes):
         return

@@ -11,7 +11,7 @@ from backends.settings import Choice, Reading, Span, available_unless, offer
 from backends.sizes import size_words
 from backends.vendors.smartarray import choices, effective
 from backends.vendors.smartarray.dialect import PartView
-from backends.vendors.smartarray.effective import InForce, cache_words, cache_works, power_words, without_battery
+from backends.vendors.smartarray.effective import InForce, cache_text, cache_works, power_text, without_battery
 from backends.vendors.smartarray.facts import UNKNOWN, Family, SmartArrayValue
 from backends.vendors.smartarray.settings import CARD_SETTINGS, DRIVE_SETTINGS, VOLUME_SETTINGS
 from backends.vendors.smartarray.vocabulary import PENDING
@@ -110,8 +110,8 @@ def _no_ratio(view: PartView) -> str | None:
     """Why the firmware refuses another ratio (Microchip's storage library names its reasons)."""
     card = view.card
     if card.power is not None and card.power.healthy is False and not without_battery(card):
-        return f"the firmware refuses another ratio while nothing keeps the cache: {power_words(card)}"
-    return f"the firmware refuses another ratio while {cache_words(card)}" if cache_works(card) is False else None
+        return f"the firmware refuses another ratio while nothing keeps the cache: {power_text(card)}"
+    return f"the firmware refuses another ratio while {cache_text(card)}" if cache_works(card) is False else None
 
 
 def _all_bypass(view: PartView) -> str | None:
@@ -197,9 +197,9 @@ def strip(view: PartView) -> Reading:
 def _no_migration(view: PartView) -> str | None:
     card = view.card
     if cache_works(card) is False:
-        return f"the firmware moves no data while {cache_words(card)}"
+        return f"the firmware moves no data while {cache_text(card)}"
     if card.power is not None and card.power.healthy is False and not without_battery(card):
-        return f"the firmware moves no data while nothing keeps the cache: {power_words(card)}"
+        return f"the firmware moves no data while nothing keeps the cache: {power_text(card)}"
     return None
 
 

@@ -17,13 +17,13 @@ from backends.model import Inventory, Problem, Target
 from backends.settings import Reading, Setting
 from backends.settings_backend import Settable
 from backends.subject import refused_text
-from backends.system.caching import unmoved
+from backends.system.caching import cache_across_changes
 from backends.text import clean
-from backends.tool_output import ToolOutput, by_hand, judged, told_once
+from backends.tool_output import ToolOutput, by_hand, deduplicated_problems, judged
 from backends.topology import look
 from backends.values import dataclass
 from backends.vendors._disk_systems import lock_name
-from backends.vendors.smcli.dialects import DIALECTS, done, names_in, refusal, sayable
+from backends.vendors.smcli.dialects import DIALECTS, done, is_valid_name, names_in, refusal
 from backends.vendors.smcli.facts import SystemProfile, parse_profile, whole_sections
 from backends.vendors.smcli.inventory import NAME, inventory, node_of
 from backends.vendors.smcli.presence import PLACES, WHOLE
@@ -32,13 +32,13 @@ from backends.vendors.smcli.statements import (
     asked,
     candidates,
     companions_now,
-    crossed,
     identity,
     in_order_of_thresholds,
     legal_companions,
     plan_logical_drive,
     require_room,
     step,
+    threshold_warning,
     value_before,
     with_value,
 )
@@ -71,7 +71,7 @@ class Smcli(Settable[SystemView]):
         if program is None:
             return Inventory()
         listed = await self._heard((program, "-d"))
-        picture, found = await look(self._host), Inventory(problems=told_once((listed,)))
+        picture, found = await look(self._host), Inventory(problems=deduplicated_problems((listed,)))
         for name in names_in(listed.text):
             try:
                 found = found.merge(inventory(await self._profile(program, name), picture))
@@ -80,9 +80,9 @@ class Smcli(Settable[SystemView]):
                 found = found.merge(Inventory(problems=(problem,)))
         return found
 
-    async def kept_inventory(self) -> Inventory:
+    async def cached_inventory(self) -> Inventory:
         """As `inventory`, of what each disk system told last: the same profile is read for settings."""
-        with unmoved():
+        with cache_across_changes():
             return await self.inventory()
 
     def settings(self, target: Target) -> tuple[Setting, ...]:
@@ -133,7 +133,7 @@ class Smcli(Settable[SystemView]):
         """With a threshold as it will be."""
         return with_value(seen, key, value)
 
-    def check_back(self, seen: SystemView, setting: Setting, now: Reading, value: str) -> str:
+    def check_restorable(self, seen: SystemView, setting: Setting, now: Reading, value: str) -> str:
         """See `value_before`."""
         return value_before(setting, now, value)
 
@@ -147,7 +147,7 @@ class Smcli(Settable[SystemView]):
         """With the other threshold. Raises BlockedError where that is in the way of one that comes back."""
         if companions is not None:
             require_room(seen, wish, companions)
-        output = crossed(seen, change.key, change.after)
+        output = threshold_warning(seen, change.key, change.after)
         text = f"{change.risk_text} {output}".strip() if output else change.risk_text
         return replace(change, risk_text=text, companions=companions_now(seen, wish.setting.key))
 
@@ -255,7 +255,7 @@ class Smcli(Settable[SystemView]):
 def _place_of(target: Target) -> _SystemPlace | None:
     """The disk system and logical drive of an address; None for a drive, and for what can be neither."""
     system, slash, volume = target.address.partition("/")
-    if target.backend != NAME or not sayable(system) or volume.startswith("drive ") or (slash and not volume):
+    if target.backend != NAME or not is_valid_name(system) or volume.startswith("drive ") or (slash and not volume):
         return None
     return _SystemPlace(system=system, volume=volume or None)
 

@@ -54,12 +54,12 @@ def names_in(text: str) -> tuple[str, ...]:
     matches: dict[str, None] = {}
     for line in text.splitlines()[:2000]:
         name, _, rest = line.strip().replace("  ", "\t").partition("\t")
-        if rest.strip() and sayable(name := name.strip()):
+        if rest.strip() and is_valid_name(name := name.strip()):
             matches[name] = None
     return tuple(matches)
 
 
-def sayable(name: str) -> bool:
+def is_valid_name(name: str) -> bool:
     """Whether a name can stand in a statement and as a word: letters, digits, `_`, `-` and `#` is what there may be."""
     return (
         0 < len(name) <= 64

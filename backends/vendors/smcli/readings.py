@@ -10,7 +10,7 @@ from backends.settings import Choice, Reading, Risk, Setting, Span, available_un
 from backends.values import dataclass
 from backends.vendors import _disk_systems
 from backends.vendors._disk_systems import DELAYS, INFINITE, SECONDS, switched, written
-from backends.vendors.smcli.dialects import sayable
+from backends.vendors.smcli.dialects import is_valid_name
 from backends.vendors.smcli.facts import SystemPart, SystemProfile
 
 _SWITCH = {"on": "TRUE", "off": "FALSE"}
@@ -274,10 +274,10 @@ def _unsettled(now: str | None) -> str | None:
 
 def _why_not(view: SystemView, knob: SmcliSetting) -> str | None:
     """Return the first reason against any change."""
-    if not sayable(view.profile.name):
+    if not is_valid_name(view.profile.name):
         return "the name of the disk system cannot be said in a command"
     if view.volume is not None:
-        if not sayable(view.volume.name):
+        if not is_valid_name(view.volume.name):
             return "its name cannot be said in a command"
         state = view.volume.said("logical drive status", "volume status", "virtual disk status") or "not told"
         if knob is SEGMENT and not state.startswith("Optimal"):

@@ -14,7 +14,7 @@ from re import Pattern
 
 from backends.array_planning import ArrayPlan, ArrayRequest, Candidate, capacity, require_alike, require_shape
 from backends.change import ChangeStep
-from backends.change_steps import RequestedValue, in_order, was_value
+from backends.change_steps import RequestedValue, in_order, is_restorable_value
 from backends.errors import BlockedError, InvalidValueError
 from backends.identity import Identity
 from backends.model import Drive, Level, State
@@ -90,7 +90,7 @@ def value_before(setting: Setting, now: Reading, value: str) -> str:
     """A value that it had before, whether it is offered now or not. Raises InvalidValueError."""
     legal = _BEFORE.get(setting.key)
     if legal is None:
-        return was_value(setting, now, value)
+        return is_restorable_value(setting, now, value)
     if not legal.fullmatch(value):
         raise InvalidValueError(f"{setting.label} cannot have been {clean(value, 40)}.")
     return value
@@ -111,7 +111,7 @@ def with_value(view: SystemView, key: str, value: str) -> SystemView:
     return replace(view, profile=replace(view.profile, summary=replace(view.record, rows=rows)))
 
 
-def crossed(view: SystemView, key: str, value: str) -> str:
+def threshold_warning(view: SystemView, key: str, value: str) -> str:
     """What to say of a threshold with which writing out would stop above where it starts; "" of any other value."""
     partner = _PARTNERS.get(key)
     other = None if partner is None else value_of(view.record, KNOBS[partner])
@@ -126,7 +126,7 @@ def crossed(view: SystemView, key: str, value: str) -> str:
 def require_room(view: SystemView, wish: RequestedValue, companions: Mapping[str, str]) -> None:
     """Raises BlockedError where the other threshold, set since, is in the way of one that comes back."""
     key, partner = wish.setting.key, _PARTNERS.get(wish.setting.key)
-    if partner is None or wish.value == wish.now.now or not crossed(view, key, wish.value):
+    if partner is None or wish.value == wish.now.now or not threshold_warning(view, key, wish.value):
         return
     now = value_of(view.record, KNOBS[partner])
     if companions.get(partner) == now:

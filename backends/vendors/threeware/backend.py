@@ -18,7 +18,7 @@ from backends.settings_backend import Settable
 from backends.subject import refused_text
 from backends.system.caching import asked_anew
 from backends.text import clean
-from backends.tool_output import by_hand, cut_problem, each_once
+from backends.tool_output import by_hand, deduplicated, truncation_problem
 from backends.tool_output import said as first_lines
 from backends.topology import look
 from backends.topology.device_identity import identity
@@ -28,11 +28,11 @@ from backends.vendors.threeware import CARDS
 from backends.vendors.threeware.creation import (
     candidates,
     card_lock,
+    existing_volume_ids,
     find_made,
     makes,
     plan_array,
     reply_to,
-    there_before,
 )
 from backends.vendors.threeware.inventory import CARD, NAME, UNIT, ThreewareCard, few, inventory, node_of, place_of
 from backends.vendors.threeware.presence import PLACES, WHOLE
@@ -89,7 +89,7 @@ class Threeware(Settable[_UnitView]):
         picture, found = await look(self._host), Inventory(problems=problems)
         for card in cards:
             found = found.merge(inventory(card, picture))
-        return replace(found, problems=each_once(found.problems))
+        return replace(found, problems=deduplicated(found.problems))
 
     def settings(self, target: Target) -> tuple[Setting, ...]:
         """Those of a unit."""
@@ -153,7 +153,7 @@ class Threeware(Settable[_UnitView]):
         program, card, units, _ = await self._making(controller)
         require_still_free(wish, candidates(card))
         planned = plan_array(wish, card, program)
-        return replace(planned, before=there_before(card, units), locks=(card_lock(card),))
+        return replace(planned, before=existing_volume_ids(card, units), locks=(card_lock(card),))
 
     async def find_made(self, array: CreatedArray) -> ArrayMatch:
         """By the serial numbers of its drives behind its card; another unit of its name is never taken for it."""
@@ -215,7 +215,9 @@ class Threeware(Settable[_UnitView]):
         tool_output = await heard(self._host, WHOLE, f"{NAME}:/{card.name}/{unit}", *command.argv)
         ports = [place_of(port) for port in card.ports if port["Unit"] == unit]
         unit_details = unit_told(tool_output.text, f"/{card.name}/{unit}", ports)
-        short = cut_problem(f"{NAME}:/{card.name}/{unit}", command, unit_details.lost) if unit_details.lost else None
+        short = (
+            truncation_problem(f"{NAME}:/{card.name}/{unit}", command, unit_details.lost) if unit_details.lost else None
+        )
         return unit_details, tool_output.problem or short
 
     async def _with_serials(self, program: str, card: ThreewareCard) -> ThreewareCard:
@@ -234,7 +236,7 @@ class Threeware(Settable[_UnitView]):
         tool_output = await heard(self._host, WHOLE, f"{NAME}:{where}", *command.argv)
         serial = port_serial(tool_output.text, where)
         missing = serial is None and port["Status"] == "OK"
-        short = cut_problem(f"{NAME}:{where}", command, "its serial number is missing") if missing else None
+        short = truncation_problem(f"{NAME}:{where}", command, "its serial number is missing") if missing else None
         return serial or "", tool_output.problem or short
 
     async def _cards(self, program: str) -> tuple[tuple[ThreewareCard, ...], tuple[Problem, ...]]:
@@ -244,7 +246,7 @@ class Threeware(Settable[_UnitView]):
         problem = tool_output.problem
         if problem is None and len(matches) < present:
             why = f"of the kernel's {present} cards it lists {len(matches)}"
-            problem = cut_problem(NAME, Command(argv=(program, "info")), why)
+            problem = truncation_problem(NAME, Command(argv=(program, "info")), why)
         pci = await only_card(self._host, CARDS) if len(matches) == 1 else None
         cards = tuple([await self._card(program, row, pci) for row in matches])
         return cards, () if problem is None else (problem,)
@@ -264,7 +266,7 @@ class Threeware(Settable[_UnitView]):
             pci=pci,
         )
         short = {
-            word: cut_problem(f"{NAME}:/{name}", Command(argv=(program, "info", name, word)), why)
+            word: truncation_problem(f"{NAME}:/{name}", Command(argv=(program, "info", name, word)), why)
             for word, why in few(card).items()
         }
         columns = {"unitstatus": _UNITS, "drivestatus": _PORTS, "bbustatus": _BATTERIES}

@@ -12,8 +12,8 @@ from backends.array_planning import (
     ArrayRequest,
     Candidate,
     CreatedArray,
-    at_birth,
     capacity,
+    creation_policies,
     require_alike,
     require_shape,
     spans_of,
@@ -83,7 +83,7 @@ _UNIT = re.compile(r"(/c\d{1,3})/u\d{1,4}", re.ASCII)
 
 def candidates(card: ThreewareCard) -> tuple[Candidate, ...]:
     """Every drive of a card, with what it says against each."""
-    against = against_card(card)
+    against = card_exclusion_reasons(card)
     spares = {row["Unit"] for row in card.units if row["UnitType"] == "SPARE"}
     serials = [port.get("Serial") for port in card.ports]
     return tuple(
@@ -116,7 +116,7 @@ def _against(port: Row, spares: set[str], serials: list[str | None]) -> tuple[st
     return (twice,) if twice else ()
 
 
-def against_card(card: ThreewareCard) -> tuple[str, ...]:
+def card_exclusion_reasons(card: ThreewareCard) -> tuple[str, ...]:
     """What stands against making anything on this card now."""
     model = card.row["Model"]
     matches = [problem.message.rstrip(".") for problem in card.cut.values()]
@@ -149,7 +149,7 @@ def plan_array(wish: ArrayRequest, card: ThreewareCard, program: str) -> ArrayPl
             f"{count} drives in {spans} spans are {count // spans} in each; a RAID50 of this card has 3 to 6.",
             hint="Choose other spans.",
         )
-    if (against := against_card(card)) != ():
+    if (against := card_exclusion_reasons(card)) != ():
         raise BlockedError(f"Nothing can be made on this card: {against[0]}.")
     strip = (wish.strip_bytes or _STRIP) if wish.level in _STRIPED and count > 1 else None
     if strip is not None and strip not in _STRIPS:
@@ -176,7 +176,7 @@ def _policies(wish: ArrayRequest, card: ThreewareCard) -> dict[str, str]:
     legal: dict[str, Sequence[str]] = {"write_cache": tuple(_CACHED)}
     if _STORSAVE.fullmatch(card.row["Model"]):
         legal["storsave"] = CHOICES["storsave"]
-    policies = at_birth(wish.policies, legal, {"write_cache": "write-through"})
+    policies = creation_policies(wish.policies, legal, {"write_cache": "write-through"})
     if policies["write_cache"] == "write-back" and (why := card.uncached):
         raise BlockedError(f"The unit would not cache its writes: {why}.", hint="Make it with write-through.")
     return policies
@@ -248,7 +248,7 @@ def card_lock(card: ThreewareCard) -> str:
     return f"{NAME}-{card.name}"
 
 
-def there_before(card: ThreewareCard, units: Mapping[str, UnitDetails]) -> tuple[str, ...]:
+def existing_volume_ids(card: ThreewareCard, units: Mapping[str, UnitDetails]) -> tuple[str, ...]:
     """What lasts of each unit of a card: its own serial number, else those of its drives."""
     return tuple(sorted(_lasting(card, row, units[row["Unit"]]) for row in card.units))
 

@@ -17,19 +17,19 @@ from backends.change_steps import (
     not_found,
     require_companions,
     require_own,
-    require_same,
+    require_same_device,
     run_step,
     setting_of,
     take_steps,
+    validated_old_value,
     wanted,
-    wanted_back,
 )
 from backends.errors import RaidbenchError, RefusedError, ToolFailedError
 from backends.host import STALL, Command, Completed, Host
 from backends.identity import Identity
 from backends.model import Inventory, Problem, Target
 from backends.settings import Reading, Setting
-from backends.system.caching import unmoved
+from backends.system.caching import cache_across_changes
 from backends.text import clean, clean_lines
 from backends.tool_output import CUT, CompletenessCheck, line_end
 from backends.topology import kernel_name, look
@@ -79,8 +79,8 @@ from backends.vendors.zfs.parameters import (
 from backends.vendors.zfs.readings import DatasetView, dataset_readings, legal_value, value_before
 from backends.vendors.zfs.settings import (
     INHERITED,
-    heirs,
-    heirs_words,
+    inheriting_datasets,
+    inheriting_datasets_text,
     is_own_parameter,
     kind_at,
     own_steps,
@@ -143,7 +143,7 @@ class Zfs:
             self._listed = found
         return replace(head, arrays=tuple(arrays(found, picture)))
 
-    async def kept_inventory(self) -> Inventory:
+    async def cached_inventory(self) -> Inventory:
         """As `inventory`, of the pools and datasets found last: no setting moves what is told of one there."""
         if self._listed is None:
             return await self.inventory()
@@ -197,11 +197,13 @@ class Zfs:
         if target == MODULE:
             module = await self._module()
             setting, reading = setting_of(PARAMETERS, MODULE, key), parameter_readings(module)[key]
-            was = wanted_back(MODULE, setting, reading, value, parameter_before)
+            was = validated_old_value(MODULE, setting, reading, value, parameter_before)
             return _of_parameter(module, was, companions)
         view = await self._view(target)
         setting = setting_of(view.settings, target, key)
-        return await self._planned(view, wanted_back(target, setting, dataset_readings(view)[key], value, value_before))
+        return await self._planned(
+            view, validated_old_value(target, setting, dataset_readings(view)[key], value, value_before)
+        )
 
     async def _planned(self, view: DatasetView, wish: RequestedValue) -> Change:
         tool, name, key = self._tool(), wish.target.address, wish.setting.key
@@ -212,7 +214,7 @@ class Zfs:
             await self._locks(view),
         )
         also = await self._heirs(name, key) if key in INHERITED and view.kind is not ZfsKind.VOLUME else ()
-        return replace(change, also=heirs_words(also))
+        return replace(change, also=inheriting_datasets_text(also))
 
     async def apply(self, change: Change) -> None:
         """Take the steps, after making sure that this is still the dataset that was planned for."""
@@ -222,7 +224,7 @@ class Zfs:
             await take_steps(change, self._write, same=lambda: self._same_module(change))
             return
         view = await self._view(change.target)
-        require_same(change, _identity(view))
+        require_same_device(change, _identity(view))
         require_own(change, own_steps(change, self._tool()))
         if change.before == change.after:
             return  # nothing is set that is set already
@@ -241,7 +243,7 @@ class Zfs:
         return () if self._host.which(("zfs",)) and self._host.which(("zpool",)) else (_WITHOUT_TOOLS,)
 
     async def _same_module(self, change: Change) -> None:
-        require_same(change, _module_identity(await self._module()))
+        require_same_device(change, _module_identity(await self._module()))
 
     async def _write(self, step: ChangeStep) -> None:
         await self._host.write(step.path or "", step.text or "")
@@ -344,7 +346,7 @@ class Zfs:
 
     async def _pool_of(self, name: str) -> dict[str, ZfsValue]:
         """Of the pool that a dataset lies in: no setting of the dataset moves what is asked of that."""
-        with unmoved():
+        with cache_across_changes():
             return await self._pool(name.split("/")[0])
 
     async def _pool(self, name: str) -> dict[str, ZfsValue]:
@@ -362,9 +364,9 @@ class Zfs:
         return matches
 
     async def _heirs(self, name: str, key: str) -> tuple[str, ...]:
-        with unmoved():  # whoever inherits the old value inherits the new one
+        with cache_across_changes():  # whoever inherits the old value inherits the new one
             matches = await self._get((key,), (name,), "-r", "-t", "filesystem,volume")
-        return heirs(name, ((name, values[key]) for name, values in matches.items() if key in values))
+        return inheriting_datasets(name, ((name, values[key]) for name, values in matches.items() if key in values))
 
     async def _locks(self, view: DatasetView) -> str:
         """Those of its pool, since values are inherited, and those of the disk that a volume is."""

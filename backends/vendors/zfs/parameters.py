@@ -9,7 +9,7 @@ from functools import partial
 from re import Pattern
 
 from backends.change import ChangeStep
-from backends.change_steps import in_order, was_value
+from backends.change_steps import in_order, is_restorable_value
 from backends.errors import InvalidValueError
 from backends.settings import Availability, Reading, Risk, Setting, Span, check_value, offer
 from backends.sizes import size_words
@@ -237,7 +237,7 @@ def parameter_before(setting: Setting, now: Reading, value: str) -> str:
     """A value that it had before: a size that is not heeded, or 0, may be one. Raises InvalidValueError."""
     if setting.unit == "bytes" and number(value) is not None:
         return value
-    return was_value(setting, now, value)
+    return is_restorable_value(setting, now, value)
 
 
 def parameter_steps(key: str, value: str, companions: Mapping[str, str]) -> tuple[ChangeStep, ...]:

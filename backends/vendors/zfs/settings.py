@@ -249,7 +249,7 @@ def is_own_parameter(change: Change) -> bool:
     return bool(change.writes) and numbers and change.writes[-1].text == change.after
 
 
-def heirs(target: str, values: Iterable[tuple[str, ZfsValue]]) -> tuple[str, ...]:
+def inheriting_datasets(target: str, values: Iterable[tuple[str, ZfsValue]]) -> tuple[str, ...]:
     """Datasets below that have no value of their own, and move along."""
     matches = dict(values)
     own = matches.pop(target, None)
@@ -259,7 +259,7 @@ def heirs(target: str, values: Iterable[tuple[str, ZfsValue]]) -> tuple[str, ...
     return tuple(name for name, value in matches.items() if value.source == source)
 
 
-def heirs_words(names: tuple[str, ...]) -> tuple[str, ...]:
+def inheriting_datasets_text(names: tuple[str, ...]) -> tuple[str, ...]:
     """These in words, the first of many by name."""
     lines = tuple(clean(name, 100) for name in names[:NAMED])
     return lines if len(names) <= NAMED else (*lines, f"{len(names) - NAMED} more")

@@ -59,11 +59,6 @@ def test_what_is_known_of_one_side_alone_differs() -> None:
     assert told.provenance == (("turbo", None, "off"),)
 
 
-def test_a_session_of_an_earlier_version_is_told_to_have_kept_little() -> None:
-    before = replay([sessions.started(), *sessions.run("r1")]).runs
-    assert "kept little of what it was measured on" in sentence(two(before, runs(105)))
-
-
 def test_many_differences_are_counted() -> None:
     many = HERE | {f"k{number}": "1" for number in range(9)}
     assert "k0, k1, k2, k3, k4, k5 and 3 more." in sentence(two(runs(100), runs(105, provenance=many)))

@@ -150,7 +150,7 @@ async def test_a_device_shows_among_its_facts_since_when_it_is_written(table: Ta
     assert table.bench.jobs.remembered(drive) == drive
     table.bench.jobs.memory.remember(DISK, replace(WRITTEN, at=time.time() - 7200, steady=True))
     shown = table.bench.jobs.remembered(drive)
-    assert [(fact.label, fact.value) for fact in shown.facts] == [("PreconditionWritten", "2.0x, steady, 2 h ago")]
+    assert [(fact.label, fact.value) for fact in shown.facts] == [("Written", "2.0x, steady, 2 h ago")]
 
 
 async def test_nothing_is_filled_before_the_name_was_typed(table: Table) -> None:

@@ -354,11 +354,11 @@ import asyncio, os, sys
 from pathlib import Path
 from app.core.benchmark import scratch_use
 from app.core.benchmark.scratch import plan_scratch
-from app.core.benchmark.scratch_descriptor import HeldScratch, remove_scratch
+from app.core.benchmark.scratch_descriptor import ScratchFile, remove_scratch
 scratch_use._WAITS = (0.01,)
 path = Path(sys.argv[1])
 async def go():
-    file = HeldScratch(plan_scratch(str(path), 1 << 20, writes=True))
+    file = ScratchFile(plan_scratch(str(path), 1 << 20, writes=True))
     await file.open()
     file._let_go()
     print("made", flush=True)

@@ -127,7 +127,7 @@ def test_an_array_at_which_nobody_can_look_is_named_and_recovered_once_its_drive
         raise ToolFailedError("mdadm: cannot open /dev/sdc: No such device or address")
 
     with monkeypatch.context() as patch:
-        patch.setattr("app.core.changes.arrays.builder.ArrayBuilding.find", fails)
+        patch.setattr("app.core.changes.arrays.builder.ArrayBuilder.find", fails)
         done = cli(*ARRAY, *MIRROR, "--name", "rb-lost", "--confirm", WORD)
     assert done.status == 1
     assert "It cannot be told whether rb-lost was made: mdadm: cannot open /dev/sdc" in done.err
@@ -148,7 +148,7 @@ def test_an_array_at_which_nobody_can_look_is_named_and_recovered_once_its_drive
         await take(self, controller, steps)
 
     with monkeypatch.context() as patch:
-        patch.setattr("app.core.changes.arrays.builder.ArrayBuilding.find", fails_later)
+        patch.setattr("app.core.changes.arrays.builder.ArrayBuilder.find", fails_later)
         patch.setattr(MdRaid, "run_making", remove)
         done = cli(*ARRAY, "delete", "rb-lost", "--confirm", "rb-lost")
     assert "It cannot be told whether rb-lost is gone: mdadm: cannot open /dev/sdc" in done.err
@@ -233,7 +233,7 @@ def test_what_somebody_else_made_of_its_drives_meanwhile_is_left_alone(
 def test_a_raidbench_that_is_at_it_is_not_disturbed(cli: Cli, monkeypatch: pytest.MonkeyPatch) -> None:
     name = made(cli)["name"]
     with monkeypatch.context() as patch:
-        patch.setattr("app.core.changes.arrays.builder.ArrayBuilding.find", _killed)
+        patch.setattr("app.core.changes.arrays.builder.ArrayBuilder.find", _killed)
         with pytest.raises(KilledError):
             cli(*ARRAY, "delete", name, "--confirm", name)
     assert here(cli) == [("raid1", "made")]

@@ -169,7 +169,7 @@ def test_what_fails_to_be_measured_is_not_called_worse(demo: Cli, monkeypatch: p
     async def broken(*_: object, **__: object) -> None:
         raise ToolFailedError("fio does not start.")
 
-    monkeypatch.setattr("app.core.benchmark.session_runner.Measuring.measure", broken)
+    monkeypatch.setattr("app.core.benchmark.session_runner.SessionBenchmarks.measure", broken)
     assert demo("baseline", "check", "night").status == 4
 
 

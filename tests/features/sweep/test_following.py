@@ -86,12 +86,6 @@ def test_sweeps_are_under_way_or_left_behind(sweep: WrittenSweep) -> None:
     assert (under_way(SWEEP, paths), left_behind(SWEEP, paths)) == ((), (sweep.folder,))
 
 
-def test_one_of_a_simulated_machine_among_those_of_this_one_is_neither(sweep: WrittenSweep) -> None:
-    log = sweep.folder / LOG
-    log.write_text(log.read_text().replace('"simulated":false', '"simulated":true', 1))
-    assert (under_way(SWEEP, pool_of(sweep)), left_behind(SWEEP, pool_of(sweep))) == ((), ())
-
-
 def test_a_finished_one_is_neither(sweep: WrittenSweep) -> None:
     sweep.end(SweepResult.FINISHED)
     assert (*under_way(SWEEP, pool_of(sweep)), *left_behind(SWEEP, pool_of(sweep))) == ()

@@ -169,7 +169,7 @@ class MegaCli:
         return self._changes((commands.delete(card, volume),))
 
     @property
-    def names_at_birth(self) -> bool:
+    def names_on_create(self) -> bool:
         """A name is set afterwards, by number."""
         return False
 

@@ -10,7 +10,7 @@ from backends.errors import ToolFailedError
 from backends.host import Command, Completed, Host
 from backends.subject import misnamed_reason, refused_text
 from backends.text import clean_lines
-from backends.tool_output import CUT, CompletenessCheck, no_answer, whole_lines
+from backends.tool_output import CUT, CompletenessCheck, unusable_output_error, whole_lines
 from backends.vendors.megaraid.megacli import commands, verdict
 from backends.vendors.megaraid.megacli.adapter import card_numbers, parse_adapter, parse_version
 
@@ -162,7 +162,7 @@ class MegaCliReader:
         return done.stdout, True
 
     def _silent(self, args: tuple[str, ...], done: Completed) -> ToolFailedError:
-        return no_answer(Command(argv=(self.tool, *args)), done)
+        return unusable_output_error(Command(argv=(self.tool, *args)), done)
 
     def not_understood(self, done: Completed) -> ToolFailedError:
         """The error for an answer that is none of MegaCli's, with the tool's own words as evidence."""

@@ -140,7 +140,7 @@ def add_words(new: NewVolume) -> tuple[str, ...]:
         raise InvalidValueError(f"The name {new.name!r} cannot be given to the tool.")
     parts = ["add", "vd", level]
     parts += [f"name={new.name}"] if new.name else []
-    parts.append(f"drives={drives_words(new.drives)}")
+    parts.append(f"drives={drives_text(new.drives)}")
     if new.level in SPANNED:
         per = new.drives_per_span
         if per is None or per < 1 or len(new.drives) % per:
@@ -167,7 +167,7 @@ def _speakable(name: str) -> bool:
     return 0 < len(name) <= 15 and all(char.isascii() and (char.isalnum() or char in "_-.") for char in name)
 
 
-def drives_words(drives: Sequence[str]) -> str:
+def drives_text(drives: Sequence[str]) -> str:
     """`245:1-3,246:0`: neighbours of one enclosure joined, the order kept, since it decides the spans.
 
     Raises InvalidValueError for a place that is not told.

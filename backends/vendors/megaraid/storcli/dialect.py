@@ -216,7 +216,7 @@ class StorCli7:
         return (commands.change(self._tool, f"/c{card}/v{volume}", self.DELETE, "force"),)
 
     @property
-    def names_at_birth(self) -> bool:
+    def names_on_create(self) -> bool:
         """`name=` is among the words of `add vd`."""
         return True
 

@@ -12,7 +12,7 @@ from backends.host import Command, Completed, Host
 from backends.model import State
 from backends.subject import refused_words
 from backends.text import clean
-from backends.tool_output import by_hand, cut_words, no_answer, whole_lines
+from backends.tool_output import by_hand, truncation_message, unusable_output_error, whole_lines
 from backends.vendors.smartarray.arcconf import commands
 from backends.vendors.smartarray.arcconf.parsing import card_text, numbers, refusal, refused, short_list
 from backends.vendors.smartarray.dialect import Lines, NewLogical, SeenCards
@@ -55,8 +55,8 @@ class Arcconf:
         lost = commands.WHOLE.lost(done) or short_list(done.stdout)
         matches = numbers(whole_lines(done.stdout) if commands.WHOLE.lost(done) else done.stdout)
         if not matches and "controllers found" not in done.stdout.lower():
-            raise no_answer(command, done)
-        return SeenCards(numbers=tuple(map(str, matches)), cut=cut_words(command, lost) if lost else "")
+            raise unusable_output_error(command, done)
+        return SeenCards(numbers=tuple(map(str, matches)), cut=truncation_message(command, lost) if lost else "")
 
     async def read(self, number: str) -> CardText:
         """Everything about a card."""
@@ -66,15 +66,15 @@ class Arcconf:
         work = whole_lines(status.stdout) if left else status.stdout
         found = card_text(done.stdout, int(number), status=work, cut=bool(lost))
         if found is None and refused(done.stdout):
-            raise no_answer(command, done, refusal(done.stdout) or "")
+            raise unusable_output_error(command, done, refusal(done.stdout) or "")
         if found is None:
             raise ToolFailedError(
-                f"{cut_words(command, lost or 'it says nothing of the card')}.",
+                f"{truncation_message(command, lost or 'it says nothing of the card')}.",
                 hint=by_hand(command), evidence=evidence_of(command, done),
             )  # fmt: skip
         if not self._words.usage and found.volumes and found.card.family is Family.SMART:
             self._words = commands.SetcacheOptions(whole_lines((await self._run(commands.USAGE))[1].stdout))
-        cut = cut_words(command, lost) if lost else cut_words(asked, left) if left else ""
+        cut = truncation_message(command, lost) if lost else truncation_message(asked, left) if left else ""
         cut = cut or (refused_words(command.shown(), found.twice) if found.twice else "")
         return replace(found, cut=cut)
 

@@ -13,7 +13,7 @@ from backends.host import Command, Completed, Host
 from backends.model import State
 from backends.subject import misnamed_reason, refused_text, refused_words
 from backends.text import clean
-from backends.tool_output import by_hand, cut_words, no_answer, whole_lines
+from backends.tool_output import by_hand, truncation_message, unusable_output_error, whole_lines
 from backends.vendors.smartarray.addresses import SLOT
 from backends.vendors.smartarray.dialect import Lines, NewLogical, SeenCards
 from backends.vendors.smartarray.facts import BayDrive, CardText, DriveGroup, Family, LogicalDrive
@@ -66,8 +66,8 @@ class Ssacli:
         slots = (text.card.number for text in cards(whole_lines(done.stdout) if lost else done.stdout))
         numbers = tuple(dict.fromkeys(slot for slot in slots if _SLOT.fullmatch(slot)))
         if not numbers and not _without_cards(done):
-            raise no_answer(command, done)
-        return SeenCards(numbers=numbers, cut=cut_words(command, lost) if lost else "")
+            raise unusable_output_error(command, done)
+        return SeenCards(numbers=numbers, cut=truncation_message(command, lost) if lost else "")
 
     async def read(self, number: str) -> CardText:
         """Everything about the card in a slot."""
@@ -82,9 +82,9 @@ class Ssacli:
                 refused_text(command, why), hint=by_hand(command), evidence=evidence_of(command, done)
             )
         if card_text is None:
-            raise no_answer(command, done)
+            raise unusable_output_error(command, done)
         cut = refused_words(command.shown(), card_text.twice) if card_text.twice else ""
-        return replace(card_text, cut=cut_words(command, lost) if lost else cut)
+        return replace(card_text, cut=truncation_message(command, lost) if lost else cut)
 
     async def legal(self, text: CardText, volume: LogicalDrive | None) -> Mapping[str, tuple[str, ...]]:
         """What the card itself offers: ratios of its cache, strip sizes of a logical drive in bytes."""
@@ -121,7 +121,7 @@ class Ssacli:
         said = next(errors(done.stdout or done.stderr), None)
         if said is None or _without_cards(done) or any(card.volumes or card.drives for card in cards(done.stdout)):
             return command, done
-        error = no_answer(command, done, said)
+        error = unusable_output_error(command, done, said)
         if "another instance" in said.lower():
             error.hint = "Try again when the other program has ended."
         raise error
