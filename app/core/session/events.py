@@ -236,7 +236,7 @@ class RunStarted:
     fills: int = 0
     """How often the target is written in full before, to precondition it."""
     provenance: dict[str, str] = field(default_factory=dict)
-    """What else was so beneath it, as `measure/provenance.py` finds it."""
+    """What else was so beneath it, as `core/benchmark/provenance.py` finds it."""
     targets: tuple[RunTarget, ...] = ()
     """Several that are measured at the same time; empty for one."""
     sections: tuple[RunSection, ...] = ()
