@@ -86,7 +86,8 @@ def tree(name: str, repository: Path) -> Iterator[Path]:
     archive = _git(repository, name, "archive", "--format=tar", name, "--", *folders)
     with tempfile.TemporaryDirectory(prefix="catalogue-") as folder:
         with tarfile.open(fileobj=io.BytesIO(archive)) as files:
-            files.extractall(folder, filter="data")
+            files.extraction_filter = getattr(tarfile, "data_filter", None)  # Python 3.11.4 and later
+            files.extractall(folder)
         yield Path(folder)
 
 
