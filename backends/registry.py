@@ -106,7 +106,9 @@ def own_vendors() -> Iterator[Vendor]:
             continue
         module = importlib.import_module(f"{backends.vendors.__name__}.{name}")
         file = str(module.__file__)
-        if file not in (os.path.join(folder, f"{name}.py"), os.path.join(folder, name, "__init__.py")):
+        stem, ending = os.path.splitext(file)  # a form that is shipped may have bytecode alone
+        places = (os.path.join(folder, name), os.path.join(folder, name, "__init__"))
+        if stem not in places or ending not in (".py", ".pyc"):
             raise ImportError(f"{name} is read from {file}, not from {folder}", name=name)
         assert isinstance(module.VENDOR, Vendor)
         yield module.VENDOR

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import importlib.util
 import os
 import subprocess
 import sys
@@ -16,6 +17,8 @@ _AFTER = "import sys; {what}; print(*sorted(set({unwanted}) & set(sys.modules)))
 
 
 def loaded_by(what: str, *unwanted: str) -> str:
+    """Return which of the unwanted modules an import loads; each of them exists."""
+    assert [name for name in unwanted if importlib.util.find_spec(name) is None] == []
     code = _AFTER.format(what=what, unwanted=unwanted)
     done = subprocess.run([sys.executable, "-c", code], cwd=ROOT, capture_output=True, text=True, check=True)
     return done.stdout.splitlines()[-1]
@@ -33,9 +36,11 @@ def test_a_look_around_loads_neither_textual_nor_cattrs(machine: str, words: str
 
 def test_the_first_screen_has_nothing_of_what_is_measured_judged_or_swept() -> None:
     screens = "import app.tui.app, app.tui.devices.screen, app.features.sweep.cli.background"
-    later = ("advisor", "judge", "measure.measurer", "fio.load", "sweep", "report", "view.run", "view.comparison")
+    core = ("analysis", "benchmark.runner", "fio.load", "presentation.run", "presentation.comparison")
+    features = ("advice.rules", "check.rule_table", "sweep.engine", "report.model")
     drawing = ("widgets.chart", "widgets.matrix", "psutil")
-    assert loaded_by(screens, *(f"app.core.{name}" for name in later), *drawing) == ""
+    later = (*(f"app.core.{name}" for name in core), *(f"app.features.{name}" for name in features), *drawing)
+    assert loaded_by(screens, *later) == ""
 
 
 def test_what_paints_pictures_that_stand_still_is_not_there_until_one_is_painted() -> None:
@@ -49,7 +54,7 @@ def test_the_first_screen_has_nothing_of_what_asks_and_of_a_helper_that_it_has_n
     screens = (
         "import app.cli.privileges, app.privsep.client, app.cli.session_context, app.tui.app, app.tui.devices.screen"
     )
-    asking = ("choice_list", "confirm", "field_dialog", "guard", "question")
+    asking = ("choice_list", "confirm", "field_dialog", "guarded_dialog", "question")
     others = ("tomllib", "app.privsep.read_policy", "backends.system.privsep.host", "app.tui.palette")
     assert loaded_by(screens, *(f"widgets.{name}" for name in asking), *others) == ""
 

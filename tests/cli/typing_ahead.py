@@ -33,7 +33,16 @@ from widgets.question import KeyedAnswer, QuestionDialog
 KEYS = 20
 """Keys typed before each question, and as many again when it stands there and does not listen yet."""
 LIMIT = 90.0
-COMMAND_LINE = ROOT / "app" / "cli"
+COMMAND_LINE = (ROOT / "app" / "cli", ROOT / "app" / "features")
+"""Where commands are."""
+
+
+def command_files() -> list[Path]:
+    """Return the modules of the command line: the frame and the commands of the core and of features."""
+    return sorted(
+        path for folder in COMMAND_LINE for path in folder.rglob("*.py") if "screen" not in path.relative_to(ROOT).parts
+    )
+
 
 _ASKED = """
 import sys
@@ -52,7 +61,7 @@ COMMANDS: dict[str, tuple[tuple[str, ...], str]] = {
 
 def questions() -> Iterator[tuple[str, str, str]]:
     """Every question of the command line, from its source: module and function, by which function, its words."""
-    for path in sorted(COMMAND_LINE.rglob("*.py")):
+    for path in command_files():
         for function in ast.walk(ast.parse(path.read_text())):
             if not isinstance(function, ast.FunctionDef | ast.AsyncFunctionDef) or path.name == "output.py":
                 continue

@@ -9,10 +9,12 @@ import pytest
 from tests.journeys.bench_walk import start
 from tests.tui.stage import Table, opened, text_of, until
 
+PAINTERS = ("widgets.plot_render.painter", "widgets.plot_render.axes_pane")
+
 
 @pytest.mark.long
 async def test_a_run_is_drawn_without_plotext_on_every_screen(table: Table, monkeypatch: pytest.MonkeyPatch) -> None:
-    for name in [name for name in sys.modules if name == "plotext" or name.startswith("widgets.plot_render.p")]:
+    for name in [name for name in sys.modules if name in ("plotext", *PAINTERS)]:
         monkeypatch.delitem(sys.modules, name)
     monkeypatch.setitem(sys.modules, "plotext", None)  # to import it is an error from now on
     async with opened(table) as pilot:

@@ -301,7 +301,7 @@ async def test_the_layout_of_a_raid_10_is_told_by_kernel_and_mdadm(
     assert array.size_bytes == pytest.approx(plan.size_bytes, rel=0.01)
     assert f"{layout[1]} {words}-copies" in (await host.read("/proc/mdstat") or "")
     assert f"Layout : {printed}" in (await ask(host, "mdadm", f"--detail {array.device}")).stdout
-    assert next(fact.value for fact in array.facts if fact.label == "WorkloadTarget") == printed
+    assert next(fact.value for fact in array.facts if fact.label == "Layout") == printed
 
 
 async def test_a_card_makes_no_layout() -> None:
