@@ -252,6 +252,12 @@ def test_a_module_in_the_place_of_a_vendor_is_refused(tmp_path: Path, monkeypatc
         sys.modules.pop("backends.vendors.areca", None)
 
 
+def test_a_vendor_that_has_bytecode_alone_is_one(monkeypatch: pytest.MonkeyPatch) -> None:
+    areca = sys.modules["backends.vendors.areca"]
+    monkeypatch.setattr(areca, "__file__", f"{areca.__file__}c")
+    assert "areca" in {vendor.name for vendor in registry.own_vendors()}
+
+
 def test_two_vendors_cannot_declare_one_program(monkeypatch: pytest.MonkeyPatch) -> None:
     vendors = tuple(registry.own_vendors())
     twice = replace(next(vendor for vendor in vendors if vendor.name == "areca"), name="again")
