@@ -188,7 +188,10 @@ def outline_of(volume: LvFacts, group: Mapping[str, LvFacts]) -> LvTraits:
 
 
 def settings_of(outline: LvTraits | None) -> tuple[Setting, ...]:
-    """The settings of a volume; those that any may have when it was not looked at yet, none of a pool."""
+    """Return the settings of a volume; those that any may have when it was not looked at yet, none of a pool.
+
+    Two legs on one physical volume have one setting: lvchange names the physical volume.
+    """
     if outline is None:
         return GENERAL
     if outline.level in POOLS:
@@ -196,7 +199,7 @@ def settings_of(outline: LvTraits | None) -> tuple[Setting, ...]:
     own = tuple(setting for setting, levels in _KINDS if outline.level in levels)
     members = tuple(
         replace(WRITE_MOSTLY, key=f"{WRITE_MOSTLY.key}.{name}", label=f"{WRITE_MOSTLY.label}, {name}")
-        for name in (place.removeprefix("/dev/") for place in outline.members)
+        for name in dict.fromkeys(place.removeprefix("/dev/") for place in outline.members)
     )
     return (READ_AHEAD, *own, *members)
 

@@ -14,6 +14,7 @@ from backends.vendors.lvm.backend import Lvm
 from backends.vendors.lvm.facts import LoadedTable, LvFacts, parse_lvs, parse_tables
 from backends.vendors.lvm.inventory import array_of, by_group, health, tasks_of
 from backends.vendors.lvm.readings import readings
+from backends.vendors.lvm.settings import LvTraits, settings_of
 from tests.backends.lvm.machines import CACHES, KINDS, done, host, target, view, volumes
 from tests.case_loop import loop_over
 
@@ -430,3 +431,9 @@ def test_a_volume_of_errors_has_failed_and_wrong_checksums_are_mismatches() -> N
     facts = shown(group, "sums")[2]
     assert facts["Mismatches"] == "7 checksums of its images were wrong"
     assert facts["Integrity"] == "checksums of its images, journal"
+
+
+def test_two_legs_on_one_physical_volume_have_one_setting() -> None:
+    legs = LvTraits(level=Level.RAID1, members=("/dev/sda", "/dev/sda", "/dev/sdb"))
+    keys = [setting.key for setting in settings_of(legs) if setting.key.startswith("write_mostly")]
+    assert keys == ["write_mostly.sda", "write_mostly.sdb"]
