@@ -177,24 +177,24 @@ def keep(path: Path, key: str, value: str | tuple[str, ...]) -> None:
     Raises ConfigError where that cannot be done: the file cannot be written, or would not be one any more.
     """
     shown = clean(str(path), 200)
-    said = json.dumps(value, ensure_ascii=False)  # a text or a list of texts: the same in TOML
+    literal = json.dumps(value, ensure_ascii=False)  # a text or a list of texts: the same in TOML
     try:
-        place = os.path.realpath(path)  # a link of the user's own stays one
-        content = read_whole(place)
+        real_path = os.path.realpath(path)  # a link of the user's own stays one
+        content = read_whole(real_path)
         before = (content or b"").decode("utf-8")
         lines = re.findall(r"[^\n]*\n|[^\n]+", before)
         at = next((at for at, line in enumerate(lines) if line.lstrip().startswith("[")), len(lines))
-        there = [place for place, line in enumerate(lines[:at]) if line.partition("=")[0].strip() == key]
+        there = [real_path for real_path, line in enumerate(lines[:at]) if line.partition("=")[0].strip() == key]
         if there:
             end = "\r\n" if lines[there[0]].endswith("\r\n") else "\n"
-            lines[there[0]] = f"{key} = {said}{end}"
+            lines[there[0]] = f"{key} = {literal}{end}"
         else:
-            lines[:0] = [f"{key} = {said}\n"]
+            lines[:0] = [f"{key} = {literal}\n"]
         after = "".join(lines)
         wanted: dict[str, Any] = {key: value}
         if parse_config(after.encode(), shown) != replace(parse_config(before.encode(), shown), **wanted):
             raise ConfigError(f"{key} of {shown} cannot be kept: it stands there in a way that is not understood.")
-        replace_whole(place, after.encode(), content, mode=0o600)
+        replace_whole(real_path, after.encode(), content, mode=0o600)
     except UnicodeDecodeError as error:
         raise ConfigError(f"{key} cannot be kept in {shown}: {error}.") from None
     except (RefusedError, ToolFailedError) as error:

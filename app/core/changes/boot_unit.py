@@ -125,12 +125,12 @@ async def _require_systemd(host: Host) -> None:
         raise RefusedError("Only root may install or remove a unit.", hint="Run it again with sudo.")
 
 
-async def _systemctl(host: Host, *words: str) -> None:
-    command = Command(argv=(host.which(("systemctl",)) or "systemctl", *words), mutates=True)
+async def _systemctl(host: Host, *arguments: str) -> None:
+    command = Command(argv=(host.which(("systemctl",)) or "systemctl", *arguments), mutates=True)
     done = await host.run(command)
     if done.returncode != 0:
         raise ToolFailedError(
-            f"systemctl {words[0]} failed.", hint="Its own words are below.", evidence=done.stderr or done.stdout
+            f"systemctl {arguments[0]} failed.", hint="Its own words are below.", evidence=done.stderr or done.stdout
         )
 
 

@@ -211,9 +211,11 @@ class SessionChanges:
 
     def controller_of(self, target: Target) -> Target | None:
         """The controller that a target is or hangs from, under any of its names; None where it has none of its own."""
-        things = (self._record.session.inventory.find(str(view)) for view in self._hardware.views_of(target))
-        known = (device.target if isinstance(device, Controller) else device.controller for device in things if device)
-        return next((controller for controller in known if controller is not None), None)
+        devices = (self._record.session.inventory.find(str(view)) for view in self._hardware.views_of(target))
+        controllers = (
+            device.target if isinstance(device, Controller) else device.controller for device in devices if device
+        )
+        return next((controller for controller in controllers if controller is not None), None)
 
     def disk_of(self, target: Target) -> Target | None:
         """Return the kernel's disk that a target is, None where it is none by the last look."""
@@ -281,12 +283,14 @@ class SessionChanges:
 
     def _led_to_since(self, record: ChangeRecord) -> frozenset[str]:
         """Return the values to which later changes of this session have moved the setting of a change along."""
-        place = record.change.target, record.change.key
+        changed_setting = record.change.target, record.change.key
         since = self._record.session.changes[self._record.session.changes.index(record) + 1 :]
         ends = (later.end for later in since if later.in_force and later.end is not None)
         moved = (setting for end in ends for setting in end.moved or () if setting.explained)
         return frozenset(
-            setting.now for setting in moved if (setting.target, setting.key) == place and setting.now is not None
+            setting.now
+            for setting in moved
+            if (setting.target, setting.key) == changed_setting and setting.now is not None
         )
 
     async def bring_back(self, change: Change, *, undoes: str, moved: Sequence[MovedSetting] | None) -> ChangeEnded:

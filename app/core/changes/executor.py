@@ -160,8 +160,8 @@ class ChangeExecutor:
     @contextlib.contextmanager
     def _alone(self, change: Change) -> Iterator[HeldLock]:
         with contextlib.ExitStack() as held:
-            what = f"changing {change.key} of {change.target}"
-            lock, *_ = [held.enter_context(hold_lock(self._locks, name, what)) for name in change.locks]
+            purpose = f"changing {change.key} of {change.target}"
+            lock, *_ = [held.enter_context(hold_lock(self._locks, name, purpose)) for name in change.locks]
             if left := self._left_running(change):  # the lock alone does not tell: it may have closed what it inherited
                 raise still_running_error(left)
             yield lock
@@ -219,21 +219,21 @@ class ChangeExecutor:
         ends = [ended for _, ended in made.values()]
         latest = dict(made)
         now = await self._values([change for change, _ in made.values()])
-        for place, (change, _) in made.items():
-            if now[place] == change.after or now[place] not in _moved_by(ends, *place):
+        for setting, (change, _) in made.items():
+            if now[setting] == change.after or now[setting] not in _moved_by(ends, *setting):
                 continue
             again = await self._backend(change.target).plan(change.target, change.key, change.wish)
             ended = await self.apply(again.as_in_set(change, moved=True), until=until)
             ends.append(ended)
-            latest[place] = change, ended
+            latest[setting] = change, ended
             yield change, ended
             if ended.result != "verified":
                 return
         if len(ends) > len(made):
             now = await self._values([change for change, _ in made.values()])
-        for place, (change, ended) in latest.items():
-            if now[place] != change.after:
-                yield change, self._lost(change, ended, now[place])
+        for setting, (change, ended) in latest.items():
+            if now[setting] != change.after:
+                yield change, self._lost(change, ended, now[setting])
 
     async def _values(self, changes: Sequence[Change]) -> Values:
         """Return what the settings of changes read now; a program is asked once."""
@@ -241,7 +241,7 @@ class ChangeExecutor:
             readings = {
                 (change.target, change.key): await read_for(self._backend(change.target), change) for change in changes
             }
-        return {place: None if reading is None else reading.now for place, reading in readings.items()}
+        return {setting: None if reading is None else reading.now for setting, reading in readings.items()}
 
     def _lost(self, change: Change, ended: ChangeEnded, now: str | None) -> ChangeEnded:
         """Put on record that a value of a set did not stay. Whose value this is, nobody saw: it is none of ours."""
@@ -605,9 +605,9 @@ class ChangeExecutor:
         Raises NotFoundError, DeviceGoneError, HeldError, StorageError.
         """
         backend = self._backend(change.target)
-        known = change if shown is None else shown
+        locked_change = change if shown is None else shown
         for _ in range(_LOCK_TRIES):
-            async with self._at_work(known) as lock:
+            async with self._at_work(locked_change) as lock:
                 now = await self._beside(change)
                 debts = debts_of(change, moved, now)
                 owed = with_companions(change, debts.all)
@@ -620,10 +620,10 @@ class ChangeExecutor:
                     raise
                 except RaidbenchError as error:
                     back = error
-                if not isinstance(back, Change) or set(back.locks) <= set(known.locks):
+                if not isinstance(back, Change) or set(back.locks) <= set(locked_change.locks):
                     yield _WayBack(lock, back, owed, debts, owes=bool(not_restored(debts.restored, now)))
                     return
-            known = back
+            locked_change = back
         raise HeldError(f"{change.target} has another lock each time.", hint=LOOK_AGAIN)
 
     async def _reads(self, change: Change) -> str | None:
@@ -635,10 +635,10 @@ class ChangeExecutor:
     async def hold_change_lock(self, change: Change) -> AsyncIterator[None]:
         """As `at_rest`, for a change of a log, which does not say under which lock it is made."""
         try:
-            known = await plan_revert(self._backend(change.target), change)
+            locked_change = await plan_revert(self._backend(change.target), change)
         except RaidbenchError:
-            known = change
-        async with self.at_rest(known):
+            locked_change = change
+        async with self.at_rest(locked_change):
             yield
 
     async def with_recovery_hint(self, change: Change, error: RaidbenchError) -> RaidbenchError:

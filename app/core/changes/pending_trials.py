@@ -63,14 +63,14 @@ class UndecidedTrials:
 
     def now(self) -> tuple[Undecided, ...]:
         """Return the trials by the journals as they are now; by the last `look` where a helper has to be asked."""
-        undecideds: list[Undecided] = []
+        trials: list[Undecided] = []
         if isinstance(self._journal, HelperJournal):
-            undecideds += (self._of(self._journal, trial, 0) for trial in self._told)
+            trials += (self._of(self._journal, trial, 0) for trial in self._told)
         else:
             others = other_journals(self._locks, self._journal) if isinstance(self._locks, Path) else ()
             for journal in (self._journal, *others):
-                undecideds += (self._of(journal, trial, os.geteuid()) for trial in self._trials(journal))
-        return tuple(undecideds)
+                trials += (self._of(journal, trial, os.geteuid()) for trial in self._trials(journal))
+        return tuple(trials)
 
     async def look(self) -> None:
         """Ask the root helper, where it keeps the journal. Never raises."""
@@ -89,10 +89,10 @@ class UndecidedTrials:
         except OSError:
             return ()
         stamp = info.st_ino, info.st_size, info.st_mtime_ns
-        known = self._read.get(journal.file)
-        if known is None or known[0] != stamp:
-            known = self._read[journal.file] = stamp, journal.trials()
-        return [trial for trial in known[1] if trial.is_undecided_now]
+        cached = self._read.get(journal.file)
+        if cached is None or cached[0] != stamp:
+            cached = self._read[journal.file] = stamp, journal.trials()
+        return [trial for trial in cached[1] if trial.is_undecided_now]
 
     @staticmethod
     def _of(journal: Journal, trial: UnresolvedChange, writer: int) -> Undecided:

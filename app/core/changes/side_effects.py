@@ -35,7 +35,7 @@ async def read_beside(
     What cannot be read has none: the change itself finds out why. A vendor whose tool takes seconds is asked only for
     what the setting depends on. Raises DeviceGoneError, NotFoundError where the target is gone.
     """
-    matches: dict[tuple[Target, str], str | None] = {}
+    values: dict[tuple[Target, str], str | None] = {}
     for target in (change.target, disk):
         backend = None if target is None else backends.get(target.backend)
         if target is None or not isinstance(backend, SettingsBackend):
@@ -48,8 +48,8 @@ async def read_beside(
         except Exception:  # a reading for a report must not keep a change from its end
             continue
         else:
-            matches |= {(target, key): reading.now for key, reading in readings.items()}
-    return matches
+            values |= {(target, key): reading.now for key, reading in readings.items()}
+    return values
 
 
 async def _read(backend: SettingsBackend, target: Target, change: Change) -> Mapping[str, Reading]:
@@ -76,9 +76,9 @@ def with_values_before(change: Change, before: Values) -> Change:
     """
     if change.effect is Effect.RECREATED:
         return change
-    known = {place: value for place, value in _may_move(change, before) if value != "unknown"}
-    beside = (ValueBefore(target=target, key=key, value=value) for (target, key), value in known.items())
-    return replace(with_companions(change, known), beside=tuple(beside))
+    values_before = {setting: value for setting, value in _may_move(change, before) if value != "unknown"}
+    beside = (ValueBefore(target=target, key=key, value=value) for (target, key), value in values_before.items())
+    return replace(with_companions(change, values_before), beside=tuple(beside))
 
 
 def _may_move(change: Change, values: Values) -> Iterator[tuple[tuple[Target, str], str]]:
@@ -94,7 +94,7 @@ def moved_along(change: Change, before: Values, after: Values, restored: Wanted)
 
     `restored`: the values that a way back was to bring about.
     """
-    declared = {place for place, _ in _may_move(change, after)}
+    declared = {setting for setting, _ in _may_move(change, after)}
     return tuple(
         MovedSetting(
             target=target,
@@ -152,7 +152,7 @@ def debts_of(change: Change, moved: Sequence[MovedSetting] | None, now: Values) 
     has the value to which the change moved it gets its value of before. Any other has been set by somebody since; where
     the way back may reset it, it gets its present value again.
     """
-    recorded = {(other_setting.target, other_setting.key): other_setting for other_setting in moved or ()}
+    recorded = {(moved_setting.target, moved_setting.key): moved_setting for moved_setting in moved or ()}
     restored: dict[tuple[Target, str], str] = {}
     kept: dict[tuple[Target, str], str] = {}
     for (target, key), present in now.items():
@@ -180,24 +180,24 @@ def _before(change: Change, target: Target, key: str) -> str | None:
 def with_companions(change: Change, values: Wanted) -> Change:
     """Return the change whose way back brings these values of its own target along, where it brings any of the kind."""
     own = {key: value for (target, key), value in values.items() if target == change.target}
-    known = {key: own.get(key, value) for key, value in change.companions.items()}
-    return replace(change, companions=known)
+    companions = {key: own.get(key, value) for key, value in change.companions.items()}
+    return replace(change, companions=companions)
 
 
 def not_restored(wanted: Wanted, now: Values) -> tuple[tuple[Target, str], ...]:
     """Return the settings that do not have the value that they are to have."""
-    return tuple(place for place, value in wanted.items() if now.get(place) != value)
+    return tuple(setting for setting, value in wanted.items() if now.get(setting) != value)
 
 
 def moved_by(records: Iterable[ChangeRecord]) -> dict[tuple[Target, str], tuple[str, frozenset[str | None]]]:
     """Return what changes have moved along, in their order: its value before the first time, and all it was led to."""
-    matches: dict[tuple[Target, str], tuple[str, frozenset[str | None]]] = {}
+    moved_settings: dict[tuple[Target, str], tuple[str, frozenset[str | None]]] = {}
     for record in records:
         for setting in () if record.end is None else record.end.moved or ():
-            before, led_to = matches.get((setting.target, setting.key), (setting.before, frozenset()))
+            before, led_to = moved_settings.get((setting.target, setting.key), (setting.before, frozenset()))
             if before is not None and (setting.explained or setting.restored):
-                matches[setting.target, setting.key] = before, led_to | {setting.now}
-    return matches
+                moved_settings[setting.target, setting.key] = before, led_to | {setting.now}
+    return moved_settings
 
 
 def without_earlier(record: ChangeRecord, made: Sequence[ChangeRecord]) -> Change:
@@ -216,13 +216,13 @@ def without_earlier(record: ChangeRecord, made: Sequence[ChangeRecord]) -> Chang
     ]
 
     def at_first(target: Target, key: str, value: str) -> str:
-        for place, before, now in reversed(gone):
-            if place == (target, key) and now == value:
+        for setting, before, now in reversed(gone):
+            if setting == (target, key) and now == value:
                 value = before
         return value
 
     change = record.change
-    own = {place: at_first(*place, value) for place, value in _values_before(change).items()}
+    own = {setting: at_first(*setting, value) for setting, value in _values_before(change).items()}
     before = None if change.before is None else at_first(change.target, change.key, change.before)
     beside = (replace(before, value=own.get((before.target, before.key), before.value)) for before in change.beside)
     return replace(with_companions(change, own), before=before, beside=tuple(beside))
@@ -248,6 +248,6 @@ def _is_restored_after(other: ChangeRecord, at: int) -> bool:
 def _values_before(change: Change) -> dict[tuple[Target, str], str]:
     """Return the values before of the settings that a change may move, by target and key."""
     disk = disk_beside(change)
-    places = [(change.target, key) for key in change.moves]
-    places += [(disk, key) for key in change.moves_disk] if disk is not None else []
-    return {place: before for place in places if (before := _before(change, *place)) is not None}
+    settings = [(change.target, key) for key in change.moves]
+    settings += [(disk, key) for key in change.moves_disk] if disk is not None else []
+    return {setting: before for setting in settings if (before := _before(change, *setting)) is not None}

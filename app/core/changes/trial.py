@@ -93,20 +93,20 @@ async def _start(paths: Paths, session: str, until: float | None) -> None:
     # The time of an unset deadline tells the units of two rehearsals apart.
     unit = f"raidbench-trial-{os.getpid()}-{boot_clock() if until is None else until:.0f}"
     try:
-        said = await start_detached(
+        line = await start_detached(
             _SIMULATED_WATCHDOG if paths.simulated else _WATCHDOG, order + "\n", ARM_SECONDS, unit=unit, errors=True
         )
     except OSError as error:
         raise RefusedError(f"its process could not be started: {error.strerror or error}.") from error
-    if (refusal := _error_in(said)) is not None:
+    if (refusal := _error_in(line)) is not None:
         raise refusal
 
 
-def _error_in(said: str) -> RaidbenchError | None:
+def _error_in(line: str) -> RaidbenchError | None:
     """What the line of a watchdog says against it; None where it is armed."""
     try:
-        answer = json.loads(said)
+        answer = json.loads(line)
         return None if answer == {"armed": True} else raised(answer["error"])
     except (ValueError, TypeError, KeyError):  # it is no answer
-        reason = f"it ended without an answer: {clean(said, 300)}" if said else "it said nothing"
+        reason = f"it ended without an answer: {clean(line, 300)}" if line else "it said nothing"
         return RefusedError(f"{reason}.")

@@ -49,7 +49,7 @@ _LATE = ("cattrs", "difflib", "encodings.ascii", "importlib.metadata", "tomllib"
 
 
 async def watch(
-    paths: Paths, session: str, until: float, matches: Mapping[str, InventoryBackend | SettingsBackend]
+    paths: Paths, session: str, until: float, backends: Mapping[str, InventoryBackend | SettingsBackend]
 ) -> str:
     """Wait for the end of a set of trials; returns how it ended: `kept`, `restored`, `conflict`, `failed`.
 
@@ -62,7 +62,7 @@ async def watch(
             return "kept"
         await asyncio.sleep(min(LOOK_EVERY, left))
     changer = ChangeExecutor(
-        backends=matches,
+        backends=backends,
         journal=trials.journal,
         locks=paths.locks,
         folder=Path(session),
@@ -95,10 +95,10 @@ class _Trials:
 
     def undecided(self) -> tuple[UnresolvedChange, ...]:
         """Those that nobody has kept and that are not taken back yet, newest first."""
-        if (seen := self._state()) != self._seen or seen is None:
+        if (state := self._state()) != self._seen or state is None:
             self._held.update((change.id, change) for change in reversed(self.journal.trials_of(*self._of)))
             self._decided = {id for id, change in self._held.items() if self.journal.decided(change)}
-            self._seen = seen
+            self._seen = state
         return tuple(change for change in reversed(self._held.values()) if change.id not in self._decided)
 
     def result_of(self, trial: UnresolvedChange) -> str | None:
@@ -181,7 +181,7 @@ async def rehearse(
         raise error
     host = host_of(paths)
     machine = MachineBackends.of(host)
-    everyone = dict(machine.backends)  # each made now
+    backends = dict(machine.backends)  # each made now
     trials = () if until is None else journal.trials_of(Path(session), until)
     if until is not None and not trials:
         raise RefusedError(f"The watchdog finds nothing on trial in {journal.file}.")
@@ -190,7 +190,7 @@ async def rehearse(
     with contextlib.suppress(RaidbenchError):  # what only starting a program and writing a file import
         await host.run(Command(argv=(host.which(("true",)) or "",), mutates=True))
         await host.write(os.devnull, "")
-    return everyone
+    return backends
 
 
 async def _live(
@@ -202,7 +202,7 @@ async def _live(
 ) -> None:
     try:
         load_all(packages)
-        matches = await rehearse(paths, session, until, host_of)
+        backends = await rehearse(paths, session, until, host_of)
     except RaidbenchError as error:
         _say({"error": told(error)})
         return
@@ -211,7 +211,7 @@ async def _live(
         return
     _say({"armed": True})
     if until is not None:
-        await watch(paths, session, until, matches)
+        await watch(paths, session, until, backends)
 
 
 def _say(answer: Mapping[str, object]) -> None:

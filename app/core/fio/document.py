@@ -148,8 +148,8 @@ class FioDocument:
         if direction == "sync":
             return self._flushes()
         entries = [entry for job in self._jobs if (entry := _dict(job.get(direction))) and _issued(entry)]
-        matches = [self._counted(entry, split) for entry in entries]
-        return merge_counters(matches) if matches else None
+        parts = [self._counted(entry, split) for entry in entries]
+        return merge_counters(parts) if parts else None
 
     def _counted(self, entry: Mapping[str, Any], split: bool) -> Counters:
         """Read once: of several targets each is looked at by itself, and all together."""
@@ -163,8 +163,8 @@ class FioDocument:
         writes = self.counters("write")
         if not counters or writes is None:
             return None
-        seen = merge_counters(counters)
-        return replace(seen, total_ios=seen.completed, runtime_ms=writes.runtime_ms)
+        merged = merge_counters(counters)
+        return replace(merged, total_ios=merged.completed, runtime_ms=writes.runtime_ms)
 
 
 def merge_counters(parts: Iterable[Counters]) -> Counters:
@@ -199,9 +199,9 @@ def merge_counters(parts: Iterable[Counters]) -> Counters:
 
 
 def _merged(parts: Iterable[Counters | None]) -> Counters | None:
-    there = list(parts)
-    known = [part for part in there if part is not None]
-    return merge_counters(known) if known and len(known) == len(there) else None
+    rows = list(parts)
+    counters = [part for part in rows if part is not None]
+    return merge_counters(counters) if counters and len(counters) == len(rows) else None
 
 
 def _issued(entry: Mapping[str, Any]) -> bool:
@@ -221,12 +221,12 @@ def _counters(entry: Mapping[str, Any], split: bool) -> Counters:
     moved = _int(entry.get("io_bytes")) * (1 if "io_kbytes" in entry else 1024)
     issued = _int(entry.get("total_ios")) if "total_ios" in entry else round(iops * runtime / 1000)
     # N came with 3.18; before, the bins tell how many were timed, and without bins all were.
-    unsaid = not latency.completed and latency.max_ns
+    untimed = not latency.completed and latency.max_ns
     return replace(
         latency,
         io_bytes=moved,
         total_ios=issued,
-        completed=issued if unsaid else latency.completed,
+        completed=issued if untimed else latency.completed,
         runtime_ms=runtime,
         iops=iops,
         bytes_per_second=_float(entry.get("bw_bytes")) or _float(entry.get("bw")) * 1024,
@@ -289,11 +289,11 @@ def _old_value(bucket: int) -> int:
 
 def _percentiles(latency: Mapping[str, Any], scale: int) -> Mapping[float, int]:
     """fio's own; the "0.00" fillers of 3.0 to 3.16 are left out."""
-    matches: dict[float, int] = {}
+    percentiles: dict[float, int] = {}
     for key, value in _dict(latency.get("percentile")).items():
         if re.fullmatch(r"\d{1,3}\.\d+", key, re.ASCII) and (percent := float(key)) > 0:
-            matches[percent] = _int(value) * scale
-    return matches
+            percentiles[percent] = _int(value) * scale
+    return percentiles
 
 
 def _dict(value: object) -> Mapping[str, Any]:

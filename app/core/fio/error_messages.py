@@ -201,11 +201,11 @@ def diagnose(lines: Sequence[str], errors: Sequence[int] = ()) -> Diagnosis | No
     codes = [*errors, *(int(match[1]) for line in lines if (match := _FAILED.search(line)))]
     if not codes:
         return None
-    known = _ERRNO.get(codes[0], Diagnosis(f"fio failed with error number {codes[0]}"))
+    diagnosis = _ERRNO.get(codes[0], Diagnosis(f"fio failed with error number {codes[0]}"))
     where = next((match for line in lines if (match := _IO_ERROR.search(line))), None)
     if where is None:
-        return known
-    return Diagnosis(f"{known.reason}: {where[2]} at byte {where[3]} of the target", known.hint)
+        return diagnosis
+    return Diagnosis(f"{diagnosis.reason}: {where[2]} at byte {where[3]} of the target", diagnosis.hint)
 
 
 def signal_from_outside(lines: Iterable[str]) -> int | None:

@@ -70,12 +70,12 @@ class Histogram:
         """The lowest bin and the counts from there on; bins are those of `widgets.text_utils.ticks`, of ns."""
         counts: dict[int, int] = {}
         for value, count in self.counts.items():
-            place = bin_of(value)
-            counts[place] = counts.get(place, 0) + count
+            index = bin_of(value)
+            counts[index] = counts.get(index, 0) + count
         if not counts:
             return 0, ()
         lowest = min(counts)
-        return lowest, tuple(counts.get(place, 0) for place in range(lowest, max(counts) + 1))
+        return lowest, tuple(counts.get(index, 0) for index in range(lowest, max(counts) + 1))
 
     def since(self, earlier: Histogram) -> Histogram:
         """What came after `earlier`.
@@ -103,18 +103,18 @@ class Histogram:
         """Several percentiles, in ascending order of `percents`, in one pass."""
         wanted = list(percents)
         numbers: list[int | None] = []
-        seen = 0
+        running_count = 0
         rows = iter(self.bins)
         value: int | None = None
         for percent in wanted:
             # fio compares without rounding; floats would pick the wrong bucket at exact shares such as 99.9 %.
             numerator, denominator = float(percent).as_integer_ratio()
             target = numerator * self.total
-            while self.total and (value is None or seen * 100 * denominator < target):
+            while self.total and (value is None or running_count * 100 * denominator < target):
                 row = next(rows, None)
                 if row is None:
                     break
                 value = row[0]
-                seen += row[1]
+                running_count += row[1]
             numbers.append(value)
         return tuple(numbers)

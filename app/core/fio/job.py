@@ -59,9 +59,9 @@ class JobTarget:
             raise InvalidValueError(f"{shown} is not an absolute path")
         # fio cuts a job file line at ';' and '#', expands '$', and knows no quoting: the rest of the path
         # would name another file. (':' is escaped when the job file is written.)
-        matches = sorted({char for char in self.path if char in _UNSAFE or not char.isprintable()})
-        if matches or self.path != self.path.strip():
-            marks = " ".join(char if char.isprintable() else repr(char) for char in matches) or "a blank at the end"
+        unsafe = sorted({char for char in self.path if char in _UNSAFE or not char.isprintable()})
+        if unsafe or self.path != self.path.strip():
+            marks = " ".join(char if char.isprintable() else repr(char) for char in unsafe) or "a blank at the end"
             raise InvalidValueError(
                 f"{shown} cannot be written into a fio job file: it contains {marks}",
                 hint="Use a path of letters, digits and . _ - / : + @ only.",
@@ -274,8 +274,8 @@ class Job:
         if self.bsrange is not None:
             first, last = self.bsrange
             parts = min(10, max(1, last // first))
-            sizes = [first + (last - first) * place // max(1, parts - 1) // first * first for place in range(parts)]
-            return tuple((size, 100 // parts + (place < 100 % parts)) for place, size in enumerate([*sizes[:-1], last]))
+            sizes = [first + (last - first) * index // max(1, parts - 1) // first * first for index in range(parts)]
+            return tuple((size, 100 // parts + (index < 100 % parts)) for index, size in enumerate([*sizes[:-1], last]))
         if self.bs_write is not None and self.mixed:
             return ((self.bs, self.rwmixread), (self.bs_write, 100 - self.rwmixread))
         return ((self.bs, 100),)
@@ -374,9 +374,9 @@ class Job:
         if self.bs_write is not None and self.mixed:
             blocks = f"{format_size(self.bs)}/{format_size(self.bs_write)}"
         order = "sequential" if self.sequential else "random"
-        what = f"{self.rwmixread}/{100 - self.rwmixread} read/write" if self.mixed else _action(self)
+        action = f"{self.rwmixread}/{100 - self.rwmixread} read/write" if self.mixed else _action(self)
         parts = [
-            f"{blocks} {order} {what}",
+            f"{blocks} {order} {action}",
             f"QD {self.iodepth}",
             f"{self.numjobs} job" + ("s" if self.numjobs > 1 else ""),
             f"{self.runtime} s" if self.runtime else "no time limit",
@@ -387,10 +387,10 @@ class Job:
 
     def _told(self) -> Iterator[tuple[JobField, str, object]]:
         """Fields with their words, where they are not what most jobs have."""
-        known = {field.key: field for field in FIELDS}
+        fields = {field.key: field for field in FIELDS}
         for key, text in _WORDS.items():
             if (value := getattr(self, key)) not in (None, Engine.LIBAIO):
-                yield known[key], _ONCE.get(key, text) if value == _FEWEST.get(key) else text, value
+                yield fields[key], _ONCE.get(key, text) if value == _FEWEST.get(key) else text, value
 
     def texts(self) -> dict[str, str]:
         """Every field as text that `from_fields` reads back; "" where there is none."""
@@ -413,9 +413,9 @@ class Job:
             return base.with_fields(texts)
         values: dict[str, Any] = {}
         problems: dict[str, str] = {}
-        known = {field.key: field for field in FIELDS}
+        fields = {field.key: field for field in FIELDS}
         for key, text in texts.items():
-            if (field := known.get(key)) is None:
+            if (field := fields.get(key)) is None:
                 problems[clean(key, 40)] = "there is no such field"
             elif not text.strip() and field.optional:
                 values[key] = None

@@ -101,8 +101,8 @@ class Imported:
 
     def section(self, name: str) -> ImportedJob:
         """The section of this name. Raises NotFoundError with the names there are."""
-        for known, job in zip(self.names, self.jobs, strict=True):
-            if known == name:
+        for section_name, job in zip(self.names, self.jobs, strict=True):
+            if section_name == name:
                 return job
         raise NotFoundError(
             f"The job file has no section {clean(name, 80)}.", hint=f"Its sections are {', '.join(self.names)}."
@@ -259,7 +259,7 @@ def _job(
     if len(problems) > before:
         return None
     try:
-        told = complete(draft)
+        names_runtime = complete(draft)
         job = Job.from_fields(draft.texts)
     except InvalidJobError as error:
         for field_key, sentence in error.fields.items():
@@ -275,7 +275,7 @@ def _job(
         name=section.name,
         job=job,
         notes=tuple(dict.fromkeys(draft.notes)),
-        told=told,
+        told=names_runtime,
         stonewall=_is_set(raw, "stonewall"),
         new_group=_is_set(raw, "new_group"),
         raw=raw,

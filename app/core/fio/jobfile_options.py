@@ -243,8 +243,8 @@ def refusal(key: str, value: str) -> str:
             return "this engine runs programs, loads code or leaves the machine"
     if key.startswith("disable_") or key == "gtod_reduce":
         return _NO_LATENCY
-    known = key in EXTRA or key in _BY_KEY or key in PASSED_OVER or key in BESIDE_OTHERS
-    return "" if known else next((reason for start, reason in _REFUSED_STARTS if key.startswith(start)), "")
+    supported = key in EXTRA or key in _BY_KEY or key in PASSED_OVER or key in BESIDE_OTHERS
+    return "" if supported else next((reason for start, reason in _REFUSED_STARTS if key.startswith(start)), "")
 
 
 def _is_harmless(key: str, value: str) -> bool:
@@ -456,8 +456,8 @@ def _distribution(value: str, draft: SectionDraft) -> None:
             raise InvalidValueError("zones of their own for reads and writes are not supported")
         zones = [zone.partition("/") for zone in rest.split(":")]
         shares = [read_number(zone[0]) for zone in zones]
-        places = filled_up([read_number(zone[2]) if zone[2] else None for zone in zones])
-        value = "zoned:" + ":".join(f"{share}/{place}" for share, place in zip(shares, places, strict=True))
+        parts = filled_up([read_number(zone[2]) if zone[2] else None for zone in zones])
+        value = "zoned:" + ":".join(f"{share}/{part}" for share, part in zip(shares, parts, strict=True))
     _take_field(_BY_KEY["random_distribution"], value, draft)
 
 

@@ -296,8 +296,8 @@ class FioLoad:
 
 def _direct_refused(figures: RunResult) -> bool:
     """Whether the filesystem has no direct I/O (tmpfs of older kernels, some network filesystems)."""
-    said = figures.evidence
-    return figures.status is RunStatus.FAILED and ("direct IO errored" in said or "err=22/" in said)
+    evidence = figures.evidence
+    return figures.status is RunStatus.FAILED and ("direct IO errored" in evidence or "err=22/" in evidence)
 
 
 def _in_full(figures: RunResult, target: JobTarget, wanted: int) -> RunResult:

@@ -122,9 +122,9 @@ async def option_table(host: Host) -> OptionTable:
         ready = await known_fio(host)
     except (ToolMissingError, ToolFailedError):
         return SHIPPED
-    known = _tables.get((ready.path, ready.version))
-    if known is not None:
-        return known
+    table = _tables.get((ready.path, ready.version))
+    if table is not None:
+        return table
     parts = ("--cmdhelp=all", *(f"--enghelp={engine}" for engine in Engine if engine in ready.engines))
     helps = [(await host.run(Command(argv=(ready.path, word), timeout=20))).stdout for word in parts]
     # The help leaves out aliases, which no version of fio has changed.
@@ -171,8 +171,8 @@ async def _version(host: Host, path: str) -> str:
 
 async def _require_dsync(host: Host, ready: Preflight) -> None:
     """Raise ToolMissingError where fio knows O_SYNC only; its help names all values, and older ones name none."""
-    said = await host.run(Command(argv=(ready.path, "--cmdhelp=sync"), timeout=20))
-    if "sync" in said.stdout and "dsync" not in said.stdout:
+    answer = await host.run(Command(argv=(ready.path, "--cmdhelp=sync"), timeout=20))
+    if "sync" in answer.stdout and "dsync" not in answer.stdout:
         raise ToolMissingError(
             f"{ready.version} knows no sync=dsync.", hint=f"Use sync=sync, or a newer fio. {how_to_get(host, 'fio')}"
         )
@@ -202,5 +202,5 @@ async def _try(host: Host, path: str, engine: Engine) -> Diagnosis | None:
         return refusal
     if done.returncode == 0 and any(isinstance(event, FioJsonDocument) for event in events):
         return None
-    known = diagnose(lines)
-    return Diagnosis(f"{engine} did not work when tried" + (f": {known.reason}" if known else ""))
+    diagnosis = diagnose(lines)
+    return Diagnosis(f"{engine} did not work when tried" + (f": {diagnosis.reason}" if diagnosis else ""))

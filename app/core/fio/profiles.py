@@ -147,10 +147,10 @@ PROFILES: Mapping[str, Profile] = MappingProxyType({profile.name: profile for pr
 
 def profile(name: str) -> Profile:
     """The profile of that name. Raises NotFoundError, naming those there are."""
-    found = PROFILES.get(name)
-    if found is None:
+    match = PROFILES.get(name)
+    if match is None:
         raise NotFoundError(
             f"There is no workload called '{clean(name, 40)}'",
             hint=suggested(name, PROFILES, "There are " + ", ".join(PROFILES) + "."),
         )
-    return found
+    return match

@@ -218,10 +218,10 @@ def region_of_a_job(job: Job, target: JobTarget) -> int:
 
 def amount_of(job: Job, target: JobTarget | None) -> int | None:
     """Return the bytes after which the job has ended, of all its threads; None where no number of bytes ends it."""
-    each = (job.passes or 1) * job.numjobs
+    repeats = (job.passes or 1) * job.numjobs
     if job.io_size is not None:
-        return job.io_size * each
-    return None if job.passes is None or target is None else region_of_a_job(job, target) * each
+        return job.io_size * repeats
+    return None if job.passes is None or target is None else region_of_a_job(job, target) * repeats
 
 
 def most_bytes(job: Job, target: JobTarget) -> int | None:
@@ -230,8 +230,8 @@ def most_bytes(job: Job, target: JobTarget) -> int | None:
     Of several sections their sum; None where one of them ends by time alone.
     """
     if job.sections:
-        each = [most_bytes(part, target) for part in job.parts]
-        return None if None in each else sum(count for count in each if count is not None)
+        amounts = [most_bytes(part, target) for part in job.parts]
+        return None if None in amounts else sum(count for count in amounts if count is not None)
     counts = [amount_of(job, target), job.number_ios and job.number_ios * max(job.block_sizes) * job.numjobs]
     return min((count for count in counts if count is not None), default=None)
 

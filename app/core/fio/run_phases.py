@@ -93,8 +93,8 @@ class RunPhases:
     @property
     def verdict(self) -> SteadyStateResult | None:
         """How the whole run stood to the rule; None of one too short for a window, unless it waited."""
-        seen = self.steady
-        return seen if seen is not None and (self._waits or seen.rounds >= seen.window) else None
+        verdict = self.steady
+        return verdict if verdict is not None and (self._waits or verdict.rounds >= verdict.window) else None
 
     @property
     def steady(self) -> SteadyStateResult | None:
@@ -104,9 +104,9 @@ class RunPhases:
             return self._waited
         if self._watch is None:
             return None
-        seen = self._watch.seen()
+        verdict = self._watch.seen()
         waited = 0.0 if self._waited is None else self._waited.waited_s
-        return replace(seen, waited_s=waited, ended_early=self._ended_early) if seen.rounds else None
+        return replace(verdict, waited_s=waited, ended_early=self._ended_early) if verdict.rounds else None
 
     def take(self, document: FioDocument, *, ending: bool = False) -> tuple[Sample | None, bool]:
         """The interval this document ends, None for none; and whether a round ended with it."""

@@ -248,17 +248,17 @@ class Sampler:
         def sides(
             windows: Mapping[str, LatencyWindow], now: Mapping[str, Counters], before: Mapping[str, Counters]
         ) -> dict[str, DirectionSample]:
-            matches = {
+            samples = {
                 name: _direction(windows[name], now[name], before.get(name), seconds, by_runtime)
                 for name in _DIRECTIONS
                 if name in now
             }
-            return _directed(matches)
+            return _directed(samples)
 
         whole = sides(self._windows, now.parts, before.parts)
         self.bins = _directed({name: window.last for name, window in self._windows.items() if name in now.parts})
         earlier = before.rows or tuple({} for _ in now.rows)
-        rows = [sides(*one) for one in zip(self._row_windows, now.rows, earlier, strict=True)]
+        rows = [sides(*row) for row in zip(self._row_windows, now.rows, earlier, strict=True)]
         return Sample(
             at=(now.at_ms - self._start_ms) / 1000,
             seconds=seconds,
@@ -271,9 +271,9 @@ class Sampler:
         )
 
 
-def _directed(matches: Mapping[str, _Part]) -> dict[str, _Part]:
+def _directed(parts: Mapping[str, _Part]) -> dict[str, _Part]:
     """Return the parts by direction: unified_rw_reporting has none, and is shown as reads."""
-    return {"read" if name == "mixed" else name: part for name, part in matches.items()}
+    return {"read" if name == "mixed" else name: part for name, part in parts.items()}
 
 
 def _direction(
@@ -319,10 +319,10 @@ def _snapshot(document: FioDocument, sections: Sequence[str]) -> _Snapshot | Non
 
 
 def _parts(document: FioDocument) -> dict[str, Counters]:
-    matches = {name: part for name in _DIRECTIONS if (part := document.counters(name)) is not None}
-    if "mixed" in matches and len(matches) > 1:
-        del matches["mixed"]  # unified_rw_reporting=both says everything twice
-    return matches
+    parts = {name: part for name in _DIRECTIONS if (part := document.counters(name)) is not None}
+    if "mixed" in parts and len(parts) > 1:
+        del parts["mixed"]  # unified_rw_reporting=both says everything twice
+    return parts
 
 
 def _done(part: Counters) -> int:

@@ -54,7 +54,11 @@ class SectionSampler:
             wanted = [sample.at for _, sample in running if sample.phase is self._phase]
             self._start_ms = now - 1000 * max(wanted)
         seconds = max(sample.seconds for _, sample in running)
-        sums = {name: found for name in DIRECTIONS if (found := self._sum(name, running, seconds)) is not None}
+        sums = {
+            name: direction_sample
+            for name in DIRECTIONS
+            if (direction_sample := self._sum(name, running, seconds)) is not None
+        }
         self.bins = {name: self._windows[name].last for name in sums}
         return Sample(
             at=(now - self._start_ms) / 1000,

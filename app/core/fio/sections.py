@@ -193,11 +193,11 @@ class SectionedJob(Job):
 
     def texts(self) -> dict[str, str]:
         """The fields on which all sections agree, and those that are known of the whole; "" for the others."""
-        each = [job.texts() for job in self.parts]
-        shared = {key: text if all(record[key] == text for record in each) else "" for key, text in each[0].items()}
-        known = {field.key: field for field in FIELDS}
+        texts = [job.texts() for job in self.parts]
+        shared = {key: text if all(record[key] == text for record in texts) else "" for key, text in texts[0].items()}
+        fields_by_key = {field.key: field for field in FIELDS}
         whole = {key: getattr(self, key) for key in _OF_THE_WHOLE}
-        return shared | {key: "" if value is None else known[key].format(value) for key, value in whole.items()}
+        return shared | {key: "" if value is None else fields_by_key[key].format(value) for key, value in whole.items()}
 
 
 _OF_THE_WHOLE = ("rw", "runtime", "ramp", "size")
@@ -226,15 +226,15 @@ def join_sections(sections: Sequence[JobSection]) -> Job:
 def distinct_names(names: Sequence[str]) -> tuple[str, ...]:
     """The names, cleaned, each with a number behind it from its second occurrence on: `reader`, `reader #2`."""
     cleaned = [clean(name, _LONGEST_NAME).strip() or "unnamed" for name in names]
-    matches: list[str] = []
+    distinct: list[str] = []
     for name in cleaned:
         number, wanted = 1, name
         # A later section may really be called "reader #2"; the first one keeps the name.
-        while wanted in matches or (number > 1 and wanted in cleaned):
+        while wanted in distinct or (number > 1 and wanted in cleaned):
             number += 1
             wanted = f"{name} #{number}"
-        matches.append(wanted)
-    return tuple(matches)
+        distinct.append(wanted)
+    return tuple(distinct)
 
 
 def change_sections(job: Job, change: Callable[[Job], tuple[Job, Iterable[str]]]) -> tuple[Job, tuple[str, ...]]:
@@ -247,13 +247,13 @@ def change_sections(job: Job, change: Callable[[Job], tuple[Job, Iterable[str]]]
         changed, notes = change(job)
         return changed, tuple(notes)
     sections: list[JobSection] = []
-    said: list[tuple[str, tuple[str, ...]]] = []
+    notes_by_section: list[tuple[str, tuple[str, ...]]] = []
     for section in job.sections:
         changed, notes = _named(section.name, change, section.job)
         sections.append(replace(section, job=changed))
-        said.append((section.name, tuple(notes)))
-    shared = [note for note in said[0][1] if all(note in notes for _, notes in said)]
-    own = [f"{name}: {note}" for name, notes in said for note in notes if note not in shared]
+        notes_by_section.append((section.name, tuple(notes)))
+    shared = [note for note in notes_by_section[0][1] if all(note in notes for _, notes in notes_by_section)]
+    own = [f"{name}: {note}" for name, notes in notes_by_section for note in notes if note not in shared]
     return join_sections(sections), (*shared, *own)
 
 
@@ -262,14 +262,14 @@ def _named(name: str, change: Callable[[Job], tuple[Job, Iterable[str]]], job: J
     try:
         return change(job)
     except InvalidJobError as error:
-        raise InvalidJobError({key: f"{name}: {said}" for key, said in error.fields.items()}) from None
+        raise InvalidJobError({key: f"{name}: {sentence}" for key, sentence in error.fields.items()}) from None
     except InvalidValueError as error:
         raise InvalidValueError(f"{name}: {error.message}", hint=error.hint) from None
 
 
 def with_size(job: Job, size: int) -> Job:
     """The job with this size wherever it names none."""
-    return change_sections(job, lambda one: (one if one.size_named else replace(one, size=size), ()))[0]
+    return change_sections(job, lambda part: (part if part.size_named else replace(part, size=size), ()))[0]
 
 
 # -- what runs when ---------------------------------------------------------------------------------------------------
@@ -318,12 +318,12 @@ def _joined_fields(sections: Sequence[JobSection]) -> dict[str, Any]:
         if field.name != "sections"
     }
     jobs = [section.job for section in sections]
-    matches = {key: _shared([getattr(job, key) for job in jobs], default) for key, default in usual.items()}
+    joined = {key: _shared([getattr(job, key) for job in jobs], default) for key, default in usual.items()}
     first = phases(sections)[0]
     sizes = [job.size for job in jobs]
     ramp = min(section.job.ramp for section in first)
     lengths = [phase_seconds(phase) for phase in phases(sections)]
-    matches |= {
+    joined |= {
         "rw": _pattern(jobs),
         "bs": min(size for job in jobs for size in job.block_sizes),
         "iodepth": max(job.iodepth for job in jobs),
@@ -335,7 +335,7 @@ def _joined_fields(sections: Sequence[JobSection]) -> dict[str, Any]:
         "direct": all(job.direct for job in jobs),
         "norandommap": all(job.norandommap for job in jobs),
     }
-    return matches
+    return joined
 
 
 def _shared(values: Sequence[Any], default: Any) -> Any:

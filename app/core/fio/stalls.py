@@ -52,12 +52,12 @@ class IoStallDetector:
         if not sample.stalled and _completed(sample):
             self._since, self._length = None, 0.0
             return
-        known = self.going_on is not None
+        going_on = self.going_on is not None
         if self._since is None:
             self._since = max(0.0, sample.at - sample.seconds)
         self._length += sample.seconds
         if self._length >= STILL_S:
-            self.found[len(self.found) - known :] = [IoStall(at=self._since, seconds=self._length)]
+            self.found[len(self.found) - going_on :] = [IoStall(at=self._since, seconds=self._length)]
 
 
 def standstills(samples: Iterable[Sample]) -> tuple[IoStall, ...]:

@@ -155,8 +155,8 @@ def _cpu(cpu: CpuStats, document: FioDocument, sections: Sequence[tuple[_Part, f
         return replace(cpu, fio_percent_of_core=document.cpu_percent_of_core)
     documents = [(part.outcome.document, own) for part, own in sections]
     shares = [(document.cpu_percent_of_core, own) for document, own in documents if document is not None]
-    known = [share * own for share, own in shares if share is not None]
-    return replace(cpu, fio_percent_of_core=sum(known) / seconds if known and seconds else None)
+    weighted = [share * own for share, own in shares if share is not None]
+    return replace(cpu, fio_percent_of_core=sum(weighted) / seconds if weighted and seconds else None)
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -206,23 +206,23 @@ _Counted = Mapping[str, Counters]
 
 def _added_up(sections: Iterable[JobSection], own: Mapping[str, _Counted]) -> dict[str, Counters]:
     """Sections at the same time: each direction has the time of the longest, as in a group of fio."""
-    each = [own[section.name] for section in sections]
+    counters = [own[section.name] for section in sections]
     return {
-        name: merge_counters(record[name] for record in each if name in record)
+        name: merge_counters(record[name] for record in counters if name in record)
         for name in SIDES
-        if any(name in record for record in each)
+        if any(name in record for record in counters)
     }
 
 
 def _in_turn(sections: Sequence[JobSection], own: Mapping[str, _Counted]) -> dict[str, Counters]:
     """All sections: the times of phases add up, for each direction those of the phases that had it."""
-    each = [_added_up(phase, own) for phase in phases(sections)]
-    matches: dict[str, Counters] = {}
+    phase_counters = [_added_up(phase, own) for phase in phases(sections)]
+    totals: dict[str, Counters] = {}
     for name in SIDES:
-        rows = [record[name] for record in each if name in record]
+        rows = [record[name] for record in phase_counters if name in record]
         if rows:
-            matches[name] = replace(merge_counters(rows), runtime_ms=sum(row.runtime_ms for row in rows))
-    return matches
+            totals[name] = replace(merge_counters(rows), runtime_ms=sum(row.runtime_ms for row in rows))
+    return totals
 
 
 def _sides(counted: _Counted) -> dict[str, DirectionStats | None]:
@@ -232,13 +232,13 @@ def _sides(counted: _Counted) -> dict[str, DirectionStats | None]:
 
 def _measured(outcome: FioResult, job: Job | None) -> dict[str, Counters]:
     """What counts, by direction."""
-    matches = {name: part for name in DIRECTIONS if (part := outcome.measured(name)) is not None}
-    if not matches and (mixed := outcome.measured("mixed")) is not None:
-        matches = {"read": mixed}
-    if job and job.ramp and not any(part.completed for part in matches.values()):
+    counters = {name: part for name in DIRECTIONS if (part := outcome.measured(name)) is not None}
+    if not counters and (mixed := outcome.measured("mixed")) is not None:
+        counters = {"read": mixed}
+    if job and job.ramp and not any(part.completed for part in counters.values()):
         return {}  # it ended in the ramp: what was counted until then is not what was asked for
-    sync = outcome.measured("sync") if "write" in matches else None
-    return matches if sync is None else {**matches, "sync": sync}
+    sync = outcome.measured("sync") if "write" in counters else None
+    return counters if sync is None else {**counters, "sync": sync}
 
 
 def _seconds(counted: Mapping[str, Counters]) -> float:
@@ -298,13 +298,13 @@ def _without_document(outcome: FioResult, lines: Sequence[str]) -> tuple[RunStat
         return RunStatus.STOPPED, Diagnosis("Stopped before anything was measured")
     if outcome.overdue:
         return RunStatus.FAILED, _OVERDUE
-    if known := diagnose(lines):
-        return RunStatus.FAILED, known
+    if diagnosis := diagnose(lines):
+        return RunStatus.FAILED, diagnosis
     if outcome.returncode < 0:
         return RunStatus.FAILED, died_of(-outcome.returncode)
     text = first_text(lines)
-    said = f": {text}" if text else " and without a word"
-    return RunStatus.FAILED, Diagnosis(f"fio ended without a result (exit status {outcome.returncode}){said}")
+    ending = f": {text}" if text else " and without a word"
+    return RunStatus.FAILED, Diagnosis(f"fio ended without a result (exit status {outcome.returncode}){ending}")
 
 
 _OVERDUE = Diagnosis(
@@ -358,8 +358,8 @@ def _verdict(
 
 def _broken_off(outcome: FioResult, document: FioDocument, lines: Sequence[str]) -> _Verdict | None:
     """What fio says of itself, or how it ended; None where it ended in good order or was asked to."""
-    if (known := diagnose(lines, document.errors)) is not None:
-        return RunStatus.FAILED, known
+    if (diagnosis := diagnose(lines, document.errors)) is not None:
+        return RunStatus.FAILED, diagnosis
     if outcome.overdue:
         return RunStatus.FAILED, _OVERDUE
     if outcome.stopped or outcome.returncode in (0, _INTERRUPTED):
@@ -367,8 +367,8 @@ def _broken_off(outcome: FioResult, document: FioDocument, lines: Sequence[str])
     if outcome.returncode < 0:
         return RunStatus.FAILED, died_of(-outcome.returncode)
     text = first_text(lines)
-    said = f": {text}" if text else ""
-    return RunStatus.FAILED, Diagnosis(f"fio ended with exit status {outcome.returncode}{said}")
+    ending = f": {text}" if text else ""
+    return RunStatus.FAILED, Diagnosis(f"fio ended with exit status {outcome.returncode}{ending}")
 
 
 _DONE_IN_THE_RAMP = Diagnosis(
@@ -380,14 +380,14 @@ def _long_enough(
     outcome: FioResult, document: FioDocument, seconds: float, job: Job, targets: Sequence[JobTarget]
 ) -> bool:
     if job.sections:
-        each = ((part, part.outcome.document) for part in _parts(outcome, job, targets))
+        documents = ((part, part.outcome.document) for part in _parts(outcome, job, targets))
         return all(
             document is not None
             and part.job is not None
             and _long_enough(
                 part.outcome, document, _seconds(_measured(part.outcome, part.job)), part.job, part.targets
             )
-            for part, document in each
+            for part, document in documents
         )
     by_time = job.runtime > 0 and seconds >= _SHARE_OF_PLAN * job.runtime
     by_amount = _amount_done(document, job, targets) and not (job.ramp and not seconds)
@@ -438,9 +438,9 @@ def _nothing_done(document: FioDocument, interrupted: bool, lines: Sequence[str]
     if interrupted:
         return RunStatus.STOPPED, Diagnosis("Stopped before the first I/O")
     text = first_text(lines)
-    said = f": {text}" if text else ""
+    ending = f": {text}" if text else ""
     return RunStatus.FAILED, Diagnosis(
-        f"fio did no I/O at all{said}",
+        f"fio did no I/O at all{ending}",
         "It refuses this way when the target is in use, too small, or the offset lies beyond its end.",
     )
 
@@ -479,10 +479,10 @@ def _too_little(document: FioDocument, job: Job | None) -> _Verdict | None:
 
 
 def _warnings(outcome: FioResult, document: FioDocument, job: Job | None, targets: Sequence[JobTarget]) -> list[str]:
-    matches: list[str] = []
+    warnings: list[str] = []
     if outcome.broken:
-        matches.append(f"{outcome.broken} of fio's reports could not be read; its last one could")
-    matches += dict.fromkeys(
+        warnings.append(f"{outcome.broken} of fio's reports could not be read; its last one could")
+    warnings += dict.fromkeys(
         f"{size_words(part.size)} were asked for, but {target.name} has {size_words(usable_size(part, target))}"
         f"{' from its start' if start_of(part, target) else ''}: all of it was used"
         for target in targets
@@ -492,5 +492,5 @@ def _warnings(outcome: FioResult, document: FioDocument, job: Job | None, target
     for name in DIRECTIONS:
         part = document.counters(name)
         if part and (part.short_ios or part.drop_ios):
-            matches.append(f"{part.short_ios + part.drop_ios} {name}s moved less than asked or were dropped")
-    return matches
+            warnings.append(f"{part.short_ios + part.drop_ios} {name}s moved less than asked or were dropped")
+    return warnings

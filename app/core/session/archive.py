@@ -154,9 +154,9 @@ def _names(folder: Path) -> Iterator[str]:
     """The log, then what programs said; nothing that is no file of ours."""
     yield LOG
     for top in _FOLDERS:
-        for place, below, files in os.walk(folder / top):
+        for parent, below, files in os.walk(folder / top):
             below.sort()
-            names = (Path(place, name).relative_to(folder).as_posix() for name in sorted(files))
+            names = (Path(parent, name).relative_to(folder).as_posix() for name in sorted(files))
             yield from (name for name in names if NAME.fullmatch(name) and _is_file(folder / name))
 
 

@@ -182,10 +182,10 @@ def _plain(info: ZipInfo) -> ZipInfo:
 
 def _take(archive: ZipFile, info: ZipInfo, part: ArchivedFile, folder: Path) -> None:
     """Write a part to its place, where nothing is yet, and not a byte more than it is said to have."""
-    place = folder / part.name
-    place.parent.mkdir(mode=0o700, parents=True, exist_ok=True)
+    path = folder / part.name
+    path.parent.mkdir(mode=0o700, parents=True, exist_ok=True)
     checksum, left = hashlib.sha256(), part.size
-    made = os.open(place, os.O_WRONLY | os.O_CREAT | os.O_EXCL | os.O_CLOEXEC | os.O_NOFOLLOW, 0o600)
+    made = os.open(path, os.O_WRONLY | os.O_CREAT | os.O_EXCL | os.O_CLOEXEC | os.O_NOFOLLOW, 0o600)
     with os.fdopen(made, "wb") as file, archive.open(_plain(info)) as entry:
         while piece := entry.read(BLOCK):
             left -= len(piece)

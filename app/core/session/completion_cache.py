@@ -44,9 +44,9 @@ def keep_look(file: Path, machine: MachineBackends, inventory: Inventory) -> Non
     """
     from app.core.session.paths import write_private
 
-    known = load_completion_cache(file).get("settings", {})
+    earlier_settings = load_completion_cache(file).get("settings", {})
     things = {str(item.target): _thing(item, inventory) for item in _all(inventory)}
-    settings = {target: values for target, values in known.items() if target in things}
+    settings = {target: values for target, values in earlier_settings.items() if target in things}
     settings |= {
         str(target): _settings(machine.settings(target), readings)
         for target, readings in machine.read_so_far.items()
@@ -62,18 +62,18 @@ def _all(inventory: Inventory) -> Iterable[Any]:
     return (*inventory.arrays, *inventory.drives, *inventory.controllers)
 
 
-def _thing(item: Any, inventory: Inventory) -> dict[str, Any]:
+def _thing(device_record: Any, inventory: Inventory) -> dict[str, Any]:
     """What it is called and what it is; `twin` is the kernel's view of something else."""
     from backends.display_names import name_of
     from backends.text import clean
 
-    device = getattr(item, "device", None)
-    words = getattr(item, "name", None) or getattr(item, "model", None) or ""
+    device = getattr(device_record, "device", None)
+    label = getattr(device_record, "name", None) or getattr(device_record, "model", None) or ""
     fields = {
-        "name": name_of(item),
+        "name": name_of(device_record),
         "device": device,
-        "words": clean(words, 40),
-        "twin": item.target in inventory.twins,
+        "words": clean(label, 40),
+        "twin": device_record.target in inventory.twins,
     }
     return {key: value for key, value in fields.items() if value}
 

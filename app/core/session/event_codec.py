@@ -79,7 +79,7 @@ def decode(line: str) -> LoggedEvent | None:
         if kind is not ChangeIntended:
             event: LoggedEvent = structure(data, kind)
             return event
-        known = {name: value for name, value in data.items() if name not in _NEVER_LOGGED}
-        return structure({**data, "change": known}, ChangeIntended)
+        change_fields = {name: value for name, value in data.items() if name not in _NEVER_LOGGED}
+        return structure({**data, "change": change_fields}, ChangeIntended)
     except Exception:  # any damage, or another version's shape: counted by the caller, never fatal
         return None

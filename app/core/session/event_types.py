@@ -107,10 +107,10 @@ def with_ratings(inventory: Inventory, terabytes: Mapping[str, float]) -> Invent
     """The inventory with what drives of these models are rated for, in terabytes written (TBW) by model."""
     if not terabytes:
         return inventory
-    known = {_plain(model): amount for model, amount in terabytes.items()}
+    terabytes_by_model = {_plain(model): amount for model, amount in terabytes.items()}
 
     def rated(drive: Drive) -> Drive:
-        amount = None if drive.model is None else known.get(_plain(drive.model))
+        amount = None if drive.model is None else terabytes_by_model.get(_plain(drive.model))
         if amount is None:
             return drive
         return replace(drive, facts=(*drive.facts, Fact(label=RATED, value=f"{amount:g} TB, by the configuration")))
@@ -296,10 +296,12 @@ class PreconditionWritten:
 
 def written_text(written: PreconditionWritten) -> str:
     """`written 2.0x, then 4k random write until steady`: what was done, in a clause."""
-    said = f"written {written.times:.1f}x"
+    fill_text = f"written {written.times:.1f}x"
     if not written.workload:
-        return said
-    return f"{said}, then {written.workload}, {'until steady' if written.steady else 'which did not become steady'}"
+        return fill_text
+    return (
+        f"{fill_text}, then {written.workload}, {'until steady' if written.steady else 'which did not become steady'}"
+    )
 
 
 def written_ago(written: PreconditionWritten, now: float) -> str:

@@ -96,14 +96,14 @@ class SessionInventory:
     def _see(self, merged: Inventory) -> None:
         """Put a whole look into the session, and into its log where it is another than the last one."""
         self._found = merged
-        seen = InventorySeen(at=time.time(), inventory=merged)
+        event = InventorySeen(at=time.time(), inventory=merged)
         last = next((e for e in reversed(self._record.session.events) if isinstance(e, InventorySeen)), None)
         if last is not None and last.inventory == merged and self._record.logs:
             self._record.replay_to_listeners(
-                replace(self._record.session, inventory=merged, probing=False, whole=True), seen
+                replace(self._record.session, inventory=merged, probing=False, whole=True), event
             )
         else:
-            self._record.emit(seen)
+            self._record.emit(event)
 
     async def find(self, address: str) -> Controller | Array | Drive:
         """The thing an address, a device node or a link to one names.
@@ -123,14 +123,20 @@ class SessionInventory:
             real = await self._record.host.link(address)
             device = inventory.find(real) if real else None
         if device is None:
-            things: tuple[Controller | Array | Drive, ...] = (
+            devices: tuple[Controller | Array | Drive, ...] = (
                 *inventory.arrays,
                 *inventory.drives,
                 *inventory.controllers,
             )
-            known = [str(other_device.target) for other_device in things if other_device.target not in inventory.twins]
-            hint = f"There are: {', '.join(known[:12])}." if known else "`raidbench doctor` says why nothing is found."
-            hint = suggested(address, _words(things), hint)
+            addresses = [
+                str(other_device.target) for other_device in devices if other_device.target not in inventory.twins
+            ]
+            hint = (
+                f"There are: {', '.join(addresses[:12])}."
+                if addresses
+                else "`raidbench doctor` says why nothing is found."
+            )
+            hint = suggested(address, _words(devices), hint)
             if unread := _unread(inventory, address):
                 raise ToolFailedError(f"Whether there is {address!r} cannot be told: {unread.message}", hint=hint)
             raise NotFoundError(f"There is no {address!r} here.", hint=hint)
@@ -155,8 +161,8 @@ class SessionInventory:
 
     def views_of(self, target: Target) -> tuple[Target, ...]:
         """The target, then what else its block device is: an array, a vendor's drive, the kernel's disk."""
-        thing = self._record.session.inventory.find(str(target))
-        device = None if thing is None or isinstance(thing, Controller) else thing.device
+        record = self._record.session.inventory.find(str(target))
+        device = None if record is None or isinstance(record, Controller) else record.device
         views = self._record.session.inventory.at(device) if device is not None else ()
         return tuple(dict.fromkeys((target, *(view.target for view in views))))
 
@@ -196,8 +202,8 @@ class SessionInventory:
 
         All changes of the same target stay together, in their order.
         """
-        places = {(change.target, change.key) for change in changes}
-        front = {change.target for change in changes if not places.isdisjoint(self._moved_on_disk(change))}
+        settings = {(change.target, change.key) for change in changes}
+        front = {change.target for change in changes if not settings.isdisjoint(self._moved_on_disk(change))}
         first = [change for change in changes if change.target in front]
         return (*first, *(change for change in changes if change.target not in front))
 
@@ -205,7 +211,7 @@ class SessionInventory:
         """Return the changes of a set without those whose value is so already, unless another one moves it."""
         real = [change for change in changes if change.before != change.after]
         moved = {(change.target, key) for change in real for key in change.moves}
-        moved |= {place for change in real for place in self._moved_on_disk(change)}
+        moved |= {setting for change in real for setting in self._moved_on_disk(change)}
         return tuple(change for change in changes if change in real or (change.target, change.key) in moved)
 
     def _moved_on_disk(self, change: Change) -> Iterator[tuple[Target, str]]:
@@ -239,27 +245,25 @@ class SessionInventory:
         """
         if device is None and file is None:
             return {}
-        matches: dict[str, tuple[str, Reading]] = {}
+        readings: dict[str, tuple[str, Reading]] = {}
         try:
             inventory = await self.probe() if self._record.session.probing else self._record.session.inventory
             holding = inventory.holding(file) if device is None and file is not None else None
-            for other_device in (
-                inventory.at(device) if device is not None else (holding,) if holding is not None else ()
-            ):
-                labels = {setting.key: setting.label for setting in self.settings(other_device.target)}
-                for key, reading in (await self.read(other_device.target)).items():
+            for view in inventory.at(device) if device is not None else (holding,) if holding is not None else ():
+                labels = {setting.key: setting.label for setting in self.settings(view.target)}
+                for key, reading in (await self.read(view.target)).items():
                     if reading.now is not None:
-                        matches.setdefault(key, (labels.get(key, key), reading))
+                        readings.setdefault(key, (labels.get(key, key), reading))
         except RaidbenchError:
-            return matches
-        return matches
+            return readings
+        return readings
 
     async def tasks_of(self, device: str | None) -> tuple[Task, ...] | None:
         """Background work of the array at a node and of its controller, asked anew; None where nobody can tell."""
         arrays = [
-            other_device
-            for other_device in self._record.session.inventory.at(device or "")
-            if isinstance(other_device, Array)
+            device_record
+            for device_record in self._record.session.inventory.at(device or "")
+            if isinstance(device_record, Array)
         ]
         backend = self.machine.backends.get(arrays[0].target.backend) if arrays else None
         if backend is None:
@@ -268,10 +272,10 @@ class SessionInventory:
         try:
             if isinstance(backend, TaskReporter):
                 return await backend.tasks(target)
-            matches = (await backend.inventory()).arrays
+            arrays_now = (await backend.inventory()).arrays
         except RaidbenchError:
             return None
-        return next((array.tasks for array in matches if array.target == target), None)
+        return next((array.tasks for array in arrays_now if array.target == target), None)
 
 
 def _by_name(
@@ -281,12 +285,12 @@ def _by_name(
     if device is not None and name in (str(device.target), getattr(device, "device", None)):
         return device
     others = named(inventory, name)
-    meant = {other_device.target: other_device for other_device in (others if device is None else (device, *others))}
-    if len(meant) > 1:
+    by_target = {candidate.target: candidate for candidate in (others if device is None else (device, *others))}
+    if len(by_target) > 1:
         raise NotFoundError(
-            f"{clean(name, 100)!r} may be {' or '.join(map(str, meant))}.", hint="Name it by its address."
+            f"{clean(name, 100)!r} may be {' or '.join(map(str, by_target))}.", hint="Name it by its address."
         )
-    return next(iter(meant.values()), None)
+    return next(iter(by_target.values()), None)
 
 
 def _unread(inventory: Inventory, address: str) -> Problem | None:

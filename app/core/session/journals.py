@@ -87,17 +87,17 @@ class HelperJournal(Journal):
     async def trials_told(self) -> tuple[UnresolvedChange, ...]:
         """Return what `trials` does without blocking; () where the helper has ended. Never raises."""
         try:
-            told: list[Any] = (await self._side.ask("journal"))["trials"]
-            return tuple(structure(item, UnresolvedChange) for item in told)
+            answer: list[Any] = (await self._side.ask("journal"))["trials"]
+            return tuple(structure(item, UnresolvedChange) for item in answer)
         except RaidbenchError:
             return ()
 
     def _asked(self, which: str) -> tuple[UnresolvedChange, ...]:
         try:
-            told: list[Any] = self._side.ask_now("journal")[which]
+            answer: list[Any] = self._side.ask_now("journal")[which]
         except RefusedError:  # it has ended, which whoever wants a change hears then
             return ()
-        return tuple(structure(item, UnresolvedChange) for item in told)
+        return tuple(structure(item, UnresolvedChange) for item in answer)
 
 
 # -- the journals of a machine ----------------------------------------------------------------------------------------
@@ -149,12 +149,12 @@ def _folders(locks: Path) -> list[str]:
         lines = read_own(locks / FILE).decode("utf-8", "replace").splitlines()
     except FileNotFoundError:
         return []
-    matches: list[str] = []
+    folders: list[str] = []
     for line in lines:
         try:
             folder = json.loads(line)
         except (ValueError, RecursionError):
             continue
         if isinstance(folder, str) and "\0" not in folder:
-            matches.append(folder)
-    return matches
+            folders.append(folder)
+    return folders

@@ -47,21 +47,21 @@ class HeldLock:
 
 
 @contextmanager
-def hold_lock(place: LockPlace, name: str, what: str) -> Iterator[HeldLock]:
-    """Hold the lock `name` while inside; `what` is told to whoever comes second.
+def hold_lock(locks: LockPlace, name: str, purpose: str) -> Iterator[HeldLock]:
+    """Hold the lock `name` while inside; `purpose` is told to whoever comes second.
 
     Raises HeldError naming the holder, StorageError when the lock file cannot be made.
     """
-    if isinstance(place, Path):
-        with _file_lock(place, name, what) as held:
+    if isinstance(locks, Path):
+        with _file_lock(locks, name, purpose) as held:
             yield held
         return
-    place.ask_now("lock", name=lock_name(name), what=clean(what, 200))
+    locks.ask_now("lock", name=lock_name(name), what=clean(purpose, 200))
     try:
-        yield HeldLock(descriptor=_NOT_OURS, what=what)
+        yield HeldLock(descriptor=_NOT_OURS, what=purpose)
     finally:
         with contextlib.suppress(RefusedError):  # a helper that has ended holds no lock
-            place.ask_now("unlock", name=lock_name(name))
+            locks.ask_now("unlock", name=lock_name(name))
 
 
 def lock_name(name: str) -> str:
@@ -70,13 +70,13 @@ def lock_name(name: str) -> str:
 
 
 @contextmanager
-def _file_lock(folder: Path, name: str, what: str) -> Iterator[HeldLock]:
+def _file_lock(folder: Path, name: str, purpose: str) -> Iterator[HeldLock]:
     try:
         private_folder(folder)
         descriptor = _open(folder / f"{lock_name(name)}.lock")
     except OSError as error:
         raise _not_made(folder, name, error) from error
-    what = clean(what, 200)
+    purpose = clean(purpose, 200)
     try:
         try:
             fcntl.flock(descriptor, fcntl.LOCK_EX | fcntl.LOCK_NB)
@@ -86,9 +86,9 @@ def _file_lock(folder: Path, name: str, what: str) -> Iterator[HeldLock]:
             ) from None
         except OSError as error:  # a filesystem without locks
             raise _not_made(folder, name, error) from error
-        _sign(descriptor, f"raidbench pid {os.getpid()} ({what})\n")
+        _sign(descriptor, f"raidbench pid {os.getpid()} ({purpose})\n")
         try:
-            yield HeldLock(descriptor=descriptor, what=what)
+            yield HeldLock(descriptor=descriptor, what=purpose)
         finally:
             _sign(descriptor, "")  # whoever comes next must not be told of us
             fcntl.flock(descriptor, fcntl.LOCK_UN)  # a program that is just being started still holds a copy

@@ -63,15 +63,15 @@ class Recorder:
         self._log = self._open_log(folder, fresh=fresh)
         self.folder = self._log.folder
         try:
-            known = load(self.folder)
+            loaded = load(self.folder)
         except NotFoundError:
-            known = None
+            loaded = None
         except RaidbenchError:  # nothing is added to what cannot be read
             self._log.close()
             self._log = None
             raise
         # What was looked at before is in no log, so it is not in the session either: it is looked at again.
-        self.session = known.session if known is not None else Session(simulated=self.simulated)
+        self.session = loaded.session if loaded is not None else Session(simulated=self.simulated)
         self.emit(
             SessionStarted(
                 at=time.time(),

@@ -47,10 +47,13 @@ def redactor_for(
 
     `others`: identifiers that are known from elsewhere; `plain`: versions that look like addresses.
     """
-    seen = tuple(inventories)
-    names = {*(name for inventory in seen for name in (*identifiers(inventory), *_content_numbers(inventory))), *others}
-    labels = {label for inventory in seen for label in _labels(inventory)}
-    points = {point for inventory in seen for point in _mount_points(inventory)}
+    inventory_list = tuple(inventories)
+    names = {
+        *(name for inventory in inventory_list for name in (*identifiers(inventory), *_content_numbers(inventory))),
+        *others,
+    }
+    labels = {label for inventory in inventory_list for label in _labels(inventory)}
+    points = {point for inventory in inventory_list for point in _mount_points(inventory)}
     return Redactor(
         serials={spelling for identifier in names if is_swept(identifier) for spelling in spellings(identifier)},
         names={
@@ -60,7 +63,7 @@ def redactor_for(
             *filter(_is_distinctive, labels),
         },
         labels=labels,
-        plain={*plain, *(version for inventory in seen for version in _versions(unstructure(inventory)))},
+        plain={*plain, *(version for inventory in inventory_list for version in _versions(unstructure(inventory)))},
         mounts={*points, *mounts},
     )
 
@@ -71,17 +74,17 @@ def redactor_of(*sessions: Session, others: Iterable[str] = (), texts: Iterable[
     `others`: hosts named besides; `texts`: what programs said that lies beside the log.
     """
     events = [event for session in sessions for event in session.events]
-    seen = [event.inventory for event in events if isinstance(event, InventorySeen)]
+    logged_inventories = [event.inventory for event in events if isinstance(event, InventorySeen)]
     hosts = [*(event.machine.host for event in events if isinstance(event, SessionStarted)), *others]
     lines = [event_codec.as_json(event) for event in events]
     output = json.dumps(lines, ensure_ascii=False)
-    known = {
+    identifier_texts = {
         *_in_fields(lines),
         *keyed_values(output),
         *(keyed_value for text in texts for keyed_value in keyed_values(text)),
     }
-    inventories = (*seen, *(session.inventory for session in sessions))
-    return redactor_for(inventories, hosts, _MOUNTED.findall(output), others=known, plain=_versions(lines))
+    inventories = (*logged_inventories, *(session.inventory for session in sessions))
+    return redactor_for(inventories, hosts, _MOUNTED.findall(output), others=identifier_texts, plain=_versions(lines))
 
 
 def redacted(session: Session, redactor: Redactor) -> Session:
@@ -167,19 +170,19 @@ def is_swept(identifier: str) -> bool:
 
 def identifiers(inventory: Inventory) -> Iterator[str]:
     """What tells one device from all others."""
-    matches = [controller.serial for controller in inventory.controllers]
-    known = [array.identity for array in inventory.arrays] + [drive.identity for drive in inventory.drives]
-    for identity in known:
+    texts = [controller.serial for controller in inventory.controllers]
+    identities = [array.identity for array in inventory.arrays] + [drive.identity for drive in inventory.drives]
+    for identity in identities:
         if identity is not None:
-            matches += [identity.serial, identity.wwn]
+            texts += [identity.serial, identity.wwn]
     for drive in inventory.drives:
-        matches += [drive.serial, drive.wwn]
+        texts += [drive.serial, drive.wwn]
     facts = [fact for drive in inventory.drives for fact in drive.facts]
     facts += [fact for array in inventory.arrays for fact in array.facts]
     facts += [fact for controller in inventory.controllers for fact in controller.facts]
     for fact in facts:
-        matches += _WORDS.findall(fact.value) if _TELLING.search(fact.label) else ()
-    yield from filter(None, matches)
+        texts += _WORDS.findall(fact.value) if _TELLING.search(fact.label) else ()
+    yield from filter(None, texts)
 
 
 def _content_numbers(inventory: Inventory) -> Iterator[str]:

@@ -135,9 +135,9 @@ class RunRecord:
     @property
     def provenance(self) -> dict[str, str]:
         """All that is known of how it came about beside its job and settings: of the machine, then of the device."""
-        known = {} if self.machine is None else dict(provenance_of(self.machine))
+        machine_facts = {} if self.machine is None else dict(provenance_of(self.machine))
         tools = {"raidbench_version": self.version, "fio_version": self.start.fio_version or ""}
-        return known | {key: text for key, text in tools.items() if text} | self.start.provenance
+        return machine_facts | {key: text for key, text in tools.items() if text} | self.start.provenance
 
     @property
     def id(self) -> str:
@@ -155,14 +155,14 @@ class RunRecord:
         """What it wrote to a device or to a file on it, alone or beside others; None if nothing."""
         if not self.start.targets:
             return self.figures.write if self.start.device == device else None
-        mine = [each.target for each in self.start.targets if each.device == device]
-        return next((part.write for part in self.figures.targets if part.target in mine), None)
+        names = [run_target.target for run_target in self.start.targets if run_target.device == device]
+        return next((part.write for part in self.figures.targets if part.target in names), None)
 
     def overwrote(self, device: str) -> bool:
         """Whether it wrote to a device itself; of several targets a path that is no device node was a file on it."""
         if not self.start.targets or not self.start.destructive:
             return self.start.destructive and self.start.device == device
-        names = [each.target for each in self.start.targets if each.device == device]
+        names = [run_target.target for run_target in self.start.targets if run_target.device == device]
         return any(name == device or not name.startswith("/") for name in names)
 
 
@@ -277,7 +277,7 @@ class Session:
 
     def experiment(self, experiment_id: str) -> ExperimentRecord | None:
         """The experiment of that id."""
-        return next((each for each in self.experiments if each.id == experiment_id), None)
+        return next((experiment for experiment in self.experiments if experiment.id == experiment_id), None)
 
     def change(self, change_id: str) -> ChangeRecord | None:
         """The change of that id."""
@@ -313,8 +313,8 @@ def _fold_live(session: Session, event: LiveEvent) -> Session:
     active = session.active
     if active is None or active.start.id != event.id:
         return session
-    told = event.progress
-    match told:
+    progress = event.progress
+    match progress:
         case PhaseChanged(phase=phase):
             fresh = phase != active.phase
             if fresh:
@@ -323,9 +323,9 @@ def _fold_live(session: Session, event: LiveEvent) -> Session:
                 active,
                 phase=phase,
                 phase_since=event.at if fresh else active.phase_since,
-                phase_seconds=told.seconds if fresh or told.seconds is not None else active.phase_seconds,
-                message=told.message,
-                total_bytes=told.total_bytes if fresh or told.total_bytes is not None else active.total_bytes,
+                phase_seconds=progress.seconds if fresh or progress.seconds is not None else active.phase_seconds,
+                message=progress.message,
+                total_bytes=progress.total_bytes if fresh or progress.total_bytes is not None else active.total_bytes,
             )
         case SampleTaken(sample=sample):
             both = sample.transfers
@@ -343,12 +343,12 @@ def _fold_live(session: Session, event: LiveEvent) -> Session:
         case CpuSampled():
             active = replace(
                 active,
-                fio_percent_of_core=told.fio_percent_of_core,
-                host_percent=told.host_percent,
-                silent_s=told.silent_s or 0.0,
+                fio_percent_of_core=progress.fio_percent_of_core,
+                host_percent=progress.host_percent,
+                silent_s=progress.silent_s or 0.0,
             )
         case _:
-            assert_never(told)
+            assert_never(progress)
     return replace(session, active=active)
 
 
@@ -404,10 +404,14 @@ def _fold_logged(session: Session, event: LoggedEvent) -> Session:
                 active = None
             return replace(session, runs=runs, active=active)
         case ExperimentStarted():
-            others = tuple(each for each in session.experiments if each.id != event.id)  # it may go on with one
+            # an experiment that continues has a second start
+            others = tuple(experiment for experiment in session.experiments if experiment.id != event.id)
             return replace(session, experiments=(*others, ExperimentRecord(start=event)))
         case ExperimentEnded():
-            ended = tuple(replace(each, end=event) if each.id == event.id else each for each in session.experiments)
+            ended = tuple(
+                replace(experiment, end=event) if experiment.id == event.id else experiment
+                for experiment in session.experiments
+            )
             return replace(session, experiments=ended)
         case BaselineMarked():
             return replace(session, baseline=event.run)
@@ -435,8 +439,8 @@ def _end_change(changes: tuple[ChangeRecord, ...], event: ChangeEnded) -> tuple[
     ended = []
     for change in changes:
         if change.id == event.id:
-            known = None if change.end is None else change.end.moved  # what ends it a second time does not look at that
-            end = event if event.moved is not None else replace(event, moved=known)
+            moved = None if change.end is None else change.end.moved  # what ends it a second time does not look at that
+            end = event if event.moved is not None else replace(event, moved=moved)
             change = replace(change, end=end, begun_before_end=len(changes))
             if event.result == "restored":
                 change = replace(change, undone_by=event.id)

@@ -247,21 +247,21 @@ def with_change(record: SweepRecord | None, change: str) -> SweepRecord | None:
 
 def _with(record: SweepRecord, cells: Sequence[SweepCell], steps: Sequence[Step]) -> SweepRecord:
     """With more cells and steps; what names a cell that is not there is left out, and said."""
-    known = {cell.id for cell in (*record.cells, *cells)}
-    lost = [cell for cell in cells if _alone(cell, known)]
-    damage = [f"The log is damaged: {cell.against}, which {cell.id} is compared with, is missing." for cell in lost]
-    unknown = dict.fromkeys(step.cell for step in steps if step.cell not in known)
+    cell_ids = {cell.id for cell in (*record.cells, *cells)}
+    orphans = [cell for cell in cells if _alone(cell, cell_ids)]
+    damage = [f"The log is damaged: {cell.against}, which {cell.id} is compared with, is missing." for cell in orphans]
+    unknown = dict.fromkeys(step.cell for step in steps if step.cell not in cell_ids)
     damage += [f"The log is damaged: steps of {name}, a cell that it does not have, are left out." for name in unknown]
     return replace(
         record,
-        cells=(*record.cells, *(replace(cell, against=None) if _alone(cell, known) else cell for cell in cells)),
-        steps=(*record.steps, *(step for step in steps if step.cell in known)),
+        cells=(*record.cells, *(replace(cell, against=None) if _alone(cell, cell_ids) else cell for cell in cells)),
+        steps=(*record.steps, *(step for step in steps if step.cell in cell_ids)),
         damage=(*record.damage, *damage),
     )
 
 
-def _alone(cell: SweepCell, known: Container[str]) -> bool:
-    return cell.against is not None and cell.against not in known
+def _alone(cell: SweepCell, cell_ids: Container[str]) -> bool:
+    return cell.against is not None and cell.against not in cell_ids
 
 
 def _step_ended(record: SweepRecord, event: SweepStepEnded) -> SweepRecord:

@@ -87,8 +87,8 @@ class ArrayJournal:
 
     def reached(self, name: str, stage: ArrayStage, uuids: tuple[str, ...] = ()) -> None:
         """Put on disk how far it is by now; `uuids`: all that it is known by, see `ArrayFound`. Raises StorageError."""
-        known = self.entry(name) if uuids else None
-        more = {} if known is None else {"array": unstructure(replace(known.array, uuids=uuids))}
+        entry = self.entry(name) if uuids else None
+        more = {} if entry is None else {"array": unstructure(replace(entry.array, uuids=uuids))}
         self._append(name, stage, f"It does not say that {name} is {stage.value}.", **more)
 
     def let_go(self, name: str) -> None:
@@ -99,8 +99,8 @@ class ArrayJournal:
         entry = self.entry(name)
         if entry is None or entry.stage not in (ArrayStage.MAKING, ArrayStage.REMOVING) or entry.pid != os.getpid():
             return
-        known = {"session": entry.session, "array": unstructure(entry.array)}
-        self._append(name, entry.stage, f"`raidbench recover` may not see {name} yet.", pid=0, start="", **known)
+        fields = {"session": entry.session, "array": unstructure(entry.array)}
+        self._append(name, entry.stage, f"`raidbench recover` may not see {name} yet.", pid=0, start="", **fields)
 
     def setter(self, name: str, pid: int, program: str) -> None:
         """Put on disk which process is about to take a step. Raises StorageError: then it must not begin."""
@@ -109,16 +109,16 @@ class ArrayJournal:
 
     def entries(self) -> tuple[ArrayJournalEntry, ...]:
         """Every array that is not gone, in the order in which they were made. Never raises."""
-        matches: dict[str, ArrayJournalEntry] = {}
+        entries: dict[str, ArrayJournalEntry] = {}
         for record in read_records(self.file):
             name = str(record.get("name"))
             if is_newer(FileFormat.ARRAYS, record.get("format")):
-                matches.pop(name, None)  # see `newer`
-            elif record.get("kind") == "setter" and name in matches:
-                matches[name] = replace(matches[name], setter=_setter(record))
-            elif (entry := _entry(record, matches.get(name))) is not None:
-                matches[name] = entry
-        return tuple(entry for entry in matches.values() if entry.stage not in (ArrayStage.GONE, ArrayStage.LEFT))
+                entries.pop(name, None)  # see `newer`
+            elif record.get("kind") == "setter" and name in entries:
+                entries[name] = replace(entries[name], setter=_setter(record))
+            elif (entry := _entry(record, entries.get(name))) is not None:
+                entries[name] = entry
+        return tuple(entry for entry in entries.values() if entry.stage not in (ArrayStage.GONE, ArrayStage.LEFT))
 
     def entry(self, name: str) -> ArrayJournalEntry | None:
         """The one of that name that is not gone. Never raises."""
@@ -145,13 +145,13 @@ class ArrayJournal:
         append_record(self.file, FileFormat.ARRAYS, record, otherwise)
 
 
-def _entry(record: Mapping[str, Any], known: ArrayJournalEntry | None) -> ArrayJournalEntry | None:
+def _entry(record: Mapping[str, Any], first: ArrayJournalEntry | None) -> ArrayJournalEntry | None:
     """What a record says; of a later stage the array is that of the first. None for a damaged one."""
     try:
         if record.get("stage") != ArrayStage.MAKING:
-            if known is None:
+            if first is None:
                 return None
-            record = {"array": unstructure(known.array), "session": known.session, **record}
+            record = {"array": unstructure(first.array), "session": first.session, **record}
         return structure({**record, "setter": None}, ArrayJournalEntry)
     except Exception:  # whatever is wrong with it: a damaged record must not hide the others
         return None

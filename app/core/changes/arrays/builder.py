@@ -246,8 +246,8 @@ class ArrayBuilder:
 
     def require_new_name(self, name: str) -> None:
         """Raises RefusedError where an array of that name is known: the name is what it is known again by."""
-        known = [array.name for array in self._record.session.inventory.arrays]
-        if name in known or self.made_here.entry(name) is not None:
+        names = [array.name for array in self._record.session.inventory.arrays]
+        if name in names or self.made_here.entry(name) is not None:
             raise RefusedError(f"There is an array called {clean(name, 40)}.", hint="Give it another name.")
 
     def _builder(self, card: Target | None) -> ArrayCreator:
@@ -418,23 +418,23 @@ def created_array_label(entry: ArrayJournalEntry) -> DeviceLabel:
     return DeviceLabel(name=name, words=f"an array of the drives {clean(drives, 2000)}", word=name)
 
 
-def _not_told(name: str, what: str, trouble: RaidbenchError | None, error: RaidbenchError) -> ToolFailedError:
-    """Return the error for an array at which nobody could look after its tool had run. `trouble`: the tool's own."""
-    why = "" if trouble is None else f" {trouble.message}"
+def _not_told(name: str, expected: str, tool_error: RaidbenchError | None, error: RaidbenchError) -> ToolFailedError:
+    """Return the error for an array at which nobody could look after its tool had run. `tool_error`: the tool's own."""
+    why = "" if tool_error is None else f" {tool_error.message}"
     return ToolFailedError(
-        f"It cannot be told whether {name} {what}:{why} {error.message}",
+        f"It cannot be told whether {name} {expected}:{why} {error.message}",
         hint="`raidbench recover` asks again, once its drives answer.",
-        evidence=error.evidence or ("" if trouble is None else trouble.evidence),
+        evidence=error.evidence or ("" if tool_error is None else tool_error.evidence),
     )
 
 
 def _told(plan: ArrayPlan) -> str:
-    wish = plan.wish
-    serials = ", ".join(drive.serial or drive.place for drive in wish.drives)
-    strip = "" if wish.strip_bytes is None else f", strip {size_words(wish.strip_bytes)}"
-    spans = "" if wish.spans is None else f", {wish.spans} spans"
-    layout = "" if wish.layout is None else f", layout {wish.layout}"
-    return f"{wish.level.value} of {len(wish.drives)} drives ({clean(serials, 1000)}){spans}{layout}{strip}"
+    request = plan.wish
+    serials = ", ".join(drive.serial or drive.place for drive in request.drives)
+    strip = "" if request.strip_bytes is None else f", strip {size_words(request.strip_bytes)}"
+    spans = "" if request.spans is None else f", {request.spans} spans"
+    layout = "" if request.layout is None else f", layout {request.layout}"
+    return f"{request.level.value} of {len(request.drives)} drives ({clean(serials, 1000)}){spans}{layout}{strip}"
 
 
 def _with_steps(hint: str, match: ArrayMatch) -> str:

@@ -63,8 +63,8 @@ async def candidates_of(
                 candidates += await backend.candidates()
             except RaidbenchError as error:
                 problems.append(Problem(where=name, message=error.message, hint=error.hint))
-    known = {candidate.drive for candidate in candidates}
-    candidates += [_listed(drive) for drive in inventory.drives if drive.device is None and drive.target not in known]
+    listed = {candidate.drive for candidate in candidates}
+    candidates += [_listed(drive) for drive in inventory.drives if drive.device is None and drive.target not in listed]
     drives = {drive.target: drive for drive in inventory.drives}
     judged = (_with_health(candidate, inventory, drives.get(candidate.drive)) for candidate in candidates)
     return tuple(sorted(judged, key=lambda candidate: str(candidate.controller or ""))), tuple(problems)
@@ -105,12 +105,10 @@ def chosen(candidates: Sequence[Candidate], names: Sequence[str]) -> tuple[Candi
     Raises NotFoundError, InvalidValueError where a name means several, RefusedError for one that is not free.
     """
     group = [
-        other_candidate
-        for other_candidate in candidates
-        if other_candidate.shared and set(names[:1]).intersection(_of_group(other_candidate))
+        candidate for candidate in candidates if candidate.shared and set(names[:1]).intersection(_of_group(candidate))
     ]
     if group:
-        free = tuple(other_candidate for other_candidate in group if other_candidate.free) or tuple(group)
+        free = tuple(candidate for candidate in group if candidate.free) or tuple(group)
         picked = tuple(_named(group, name, in_group=True) for name in names[1:]) or free
     else:
         picked = tuple(_named(candidates, name) for name in names)
@@ -123,24 +121,27 @@ def _of_group(candidate: Candidate) -> tuple[str, ...]:
     return () if candidate.controller is None else (str(candidate.controller), candidate.controller.address)
 
 
-def _named(found: Sequence[Candidate], name: str, *, in_group: bool = False) -> Candidate:
+def _named(candidates: Sequence[Candidate], name: str, *, in_group: bool = False) -> Candidate:
     """A physical volume's place means the disk, which is not free, unless its group was named before."""
-    called = {
+    names_by_drive = {
         candidate.drive: _names(
             candidate.drive, candidate.place if in_group or not candidate.shared else None, candidate.serial
         )
-        for candidate in found
+        for candidate in candidates
     }
-    same = [candidate for candidate in found if name in called[candidate.drive]]
-    if len(same) > 1:
+    matching = [candidate for candidate in candidates if name in names_by_drive[candidate.drive]]
+    if len(matching) > 1:
         raise InvalidValueError(
-            f"{clean(name, 60)} means {' and '.join(str(one.drive) for one in same[:3])}.", hint="Name the address."
+            f"{clean(name, 60)} means {' and '.join(str(candidate.drive) for candidate in matching[:3])}.",
+            hint="Name the address.",
         )
-    if not same:
-        known = [str(candidate.drive) for candidate in found if candidate.free]
-        hint = suggested(name, [word for parts in called.values() for word in parts], f"Free: {', '.join(known[:12])}.")
-        raise NotFoundError(f"There is no drive {clean(name, 60)!r}.", hint=hint if known else "No drive is free.")
-    return same[0]
+    if not matching:
+        free = [str(candidate.drive) for candidate in candidates if candidate.free]
+        hint = suggested(
+            name, [word for parts in names_by_drive.values() for word in parts], f"Free: {', '.join(free[:12])}."
+        )
+        raise NotFoundError(f"There is no drive {clean(name, 60)!r}.", hint=hint if free else "No drive is free.")
+    return matching[0]
 
 
 def _names(drive: Target, place: str | None, serial: str | None) -> tuple[str, ...]:
