@@ -16,7 +16,7 @@ from app.core.benchmark.preconditioning import PreconditionHistory
 from app.core.changes.arrays.array_journal import ArrayJournal
 from app.core.session import event_codec
 from app.core.session.archive import write_archive
-from app.core.session.archive_reader import opened_archive
+from app.core.session.archive_reader import unpacked_archive
 from app.core.session.event_types import PreconditionWritten
 from app.core.session.folders import LOG
 from app.core.session.journal import FILE, Journal, boot_clock, read_records
@@ -69,7 +69,7 @@ def archive(folder: Path) -> None:
     words = data[begin:].split()
     seal = b" ".join((words[0], b"%d" % (FORMATS[FileFormat.ARCHIVE] + 1), b"by", NEWER.encode(), *words[4:]))
     (folder / "newer.raidbench").write_bytes(data[:begin] + seal)
-    with opened_archive(folder / "newer.raidbench"):
+    with unpacked_archive(folder / "newer.raidbench"):
         pass
 
 

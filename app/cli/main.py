@@ -262,7 +262,7 @@ def _open_workbench(options: Options, hosts: Callable[[], Any] | None) -> int:
         from app.cli.session_context import host_of, remember_look, require_its_machine, workbench_on
         from app.cli.steady_options import steady_plan
         from app.core.benchmark.niceness import lower_priority
-        from app.core.session.store import latest
+        from app.core.session.store import latest_session
 
         config = options.load_config()
         if options.no_color:
@@ -287,7 +287,7 @@ def _open_workbench(options: Options, hosts: Callable[[], Any] | None) -> int:
             fps=config.fps,
             theme=options.theme or config.theme,
             recorded=options.machine is not None,
-            first_start=latest(bench.paths) is None,
+            first_start=latest_session(bench.paths) is None,
             keymap=config.keymap,
             scratch=config.scratch_dir or ".",
             scratch_size=config.scratch_size,

@@ -85,7 +85,7 @@ def _session() -> list[LoadedSession]:
 
 def _sessions() -> Iterator[LoadedSession]:
     """Every session, oldest first; one that cannot be read is passed over with a word."""
-    for folder in reversed(store.folders(current().paths)):
+    for folder in reversed(store.session_folders(current().paths)):
         try:
             yield store.load(folder)
         except RaidbenchError as error:

@@ -11,7 +11,7 @@ from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
 from app.core.fio.sizes import parse_size
-from app.core.https_hosts import doors_of
+from app.core.https_hosts import parse_endpoints
 from app.core.themes import THEMES
 from app.core.toml_table import Parse, absolute, flag, read_toml, text, whole
 from backends.errors import InvalidValueError, NotFoundError, RefusedError, ToolFailedError
@@ -138,7 +138,7 @@ KEYS: Mapping[str, Parse[Any]] = {
     "devices_order": _order,
     "state_file": absolute,
     "endurance_tbw": _endurance,
-    "santricity": doors_of,
+    "santricity": parse_endpoints,
     "keymap": _keymap,
 }
 """Every key there is, and how its value is read."""
@@ -171,7 +171,7 @@ def parse_config(data: bytes, shown: str) -> Config:
     return Config(**{key: top.parse(key, KEYS[key], value) for key, value in top.given.items()})
 
 
-def keep(path: Path, key: str, value: str | tuple[str, ...]) -> None:
+def save_key(path: Path, key: str, value: str | tuple[str, ...]) -> None:
     """Write one key of the configuration, and leave the rest of the file as somebody wrote it.
 
     Raises ConfigError where that cannot be done: the file cannot be written, or would not be one any more.

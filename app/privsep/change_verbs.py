@@ -10,7 +10,7 @@ from pathlib import Path
 from typing import Any
 
 from app.core.changes import boot_unit
-from app.core.changes.pending_state import still_running_error, undecided
+from app.core.changes.pending_state import still_running_error, undecided_trial_error
 from app.core.changes.side_effects import disk_beside, read_beside, with_values_before
 from app.core.changes.trial import LONGEST, LONGEST_WAIT, arm, rehearse
 from app.core.session.journal import Journal, UnresolvedChange, boot_clock
@@ -85,7 +85,7 @@ class HelperChanges:
             held = stack.enter_context(hold_lock(self._paths.locks, name, what))
             for trial in self._journal.trials_within(LONGEST_WAIT):  # looked at under the lock: none begins meanwhile
                 if not self._may_decide(trial) and name in map(lock_name, trial.change.locks):
-                    raise undecided(trial)
+                    raise undecided_trial_error(trial)
             self._locks[name] = stack.pop_all(), held
         return {}
 
@@ -117,7 +117,7 @@ class HelperChanges:
         locks = self._locks_of(shown)
         for trial in trials_elsewhere(self._paths.locks, self._journal):  # those of its own journal whoever asks sees
             if trial.change.shares_lock(shown):
-                raise undecided(trial)
+                raise undecided_trial_error(trial)
         differs = ""
         async for planned in self._ways(shown, back):
             planned = await self._with_values_before(planned, shown)

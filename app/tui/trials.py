@@ -8,7 +8,7 @@ from collections.abc import Callable, Coroutine, Sequence
 from math import ceil
 from typing import TYPE_CHECKING
 
-from app.core.changes.pending_state import PendingValueState, standing
+from app.core.changes.pending_state import PendingValueState, pending_state
 from app.core.changes.pending_trials import Undecided, sets
 from app.core.presentation import change as view
 from app.core.presentation.trials import whose
@@ -217,7 +217,10 @@ class Trials:
         """Look for what other sessions have on trial; say what became of what is decided now."""
         changes = self._workbench.changes
         await changes.undecided.look()
-        before, now = self._others, {trials[0].set_of: tuple(trials) for trials in sets(changes.others_trials())}
+        before, now = (
+            self._others,
+            {trials[0].set_of: tuple(trials) for trials in sets(changes.trials_of_other_sessions())},
+        )
         self._others = now
         for key in before.keys() - now.keys():
             await self._say_how_it_ended(before[key])
@@ -239,7 +242,7 @@ class Trials:
                 PendingValueState.BEFORE: "the old value is back",
                 PendingValueState.OURS: "the new value was kept",
             }
-            lines.append(f"{view.what(change)}: {state.get(standing(change, now), 'it has another value now')}")
+            lines.append(f"{view.what(change)}: {state.get(pending_state(change, now), 'it has another value now')}")
         self._tell(f"The trial is over. {'; '.join(lines)}.", well=True)
         await self._app.rescan_after_change(tuple(trial.trial.change for trial in trials))
 

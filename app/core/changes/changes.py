@@ -57,7 +57,7 @@ class SessionChanges:
 
     def _changer(self, journal: Journal | None = None) -> ChangeExecutor:
         """`journal`: where what is put back stands, None for the own one."""
-        folder = self._record.need_recording()
+        folder = self._record.require_recording()
         return ChangeExecutor(
             backends=self._hardware.machine.backends,
             journal=journal or self.journal,
@@ -74,7 +74,7 @@ class SessionChanges:
 
     def _next_id(self) -> str:
         """Return an id that no change of the session has, nor one of an earlier session in the same folder."""
-        given = self.journal.ids(self._record.need_recording())
+        given = self.journal.ids(self._record.require_recording())
         numbers = count(len(self._record.session.changes) + 1)
         return next(f"c{number}" for number in numbers if f"c{number}" not in given)
 
@@ -89,7 +89,7 @@ class SessionChanges:
                     "There are trials only on this machine and on simulated ones.",
                     hint="Apply it, then undo.",
                 )
-            folder, side = self._record.need_recording(), self._record.host.root_side
+            folder, side = self._record.require_recording(), self._record.host.root_side
             if side is None:
                 await arm(self._record.paths, folder, until)
             else:
@@ -148,7 +148,7 @@ class SessionChanges:
         self._known_trials = changes
         return changes
 
-    def others_trials(self) -> tuple[Undecided, ...]:
+    def trials_of_other_sessions(self) -> tuple[Undecided, ...]:
         """Return the undecided trials that other sessions began, by the last look; the newest first."""
         return tuple(
             undecided for undecided in self.undecided.now() if undecided.trial.session != str(self._record.folder)
@@ -166,7 +166,7 @@ class SessionChanges:
             decided = [(undecided.journal, undecided.trial) for undecided in chosen]
         for journal, trial in decided:  # before anything is read: a card thinks slowly, and a deadline may come
             journal.outcome(trial.id, Path(trial.session), "kept")
-        ends = [(trial, await self._kept(trial)) for _, trial in decided]
+        ends = [(trial, await self._kept_change(trial)) for _, trial in decided]
         for trial, ended in ends:
             if trial.session == str(self._record.folder):
                 self._record.emit(ended)
@@ -184,7 +184,7 @@ class SessionChanges:
                 changed.append(undecided.trial)
         return tuple(changed)
 
-    async def _kept(self, trial: UnresolvedChange) -> ChangeEnded:
+    async def _kept_change(self, trial: UnresolvedChange) -> ChangeEnded:
         """What was verified when it was set may have gone back by itself since."""
         change = trial.change
         try:
@@ -254,26 +254,26 @@ class SessionChanges:
             raise NotFoundError(f"Change {change_id} is not in force any more.")
         asked = confirm is not None or record.change.risk is Risk.DESTROYS_DATA
         plate = await self._hardware.nameplate(record.change.target) if asked else None
-        led_to = self._led_to_since(record)
+        led_to = self._values_led_to(record)
         record = self._without_earlier(record)
-        cut_short = self._cut_short(change_id)
+        cut_short = self._interrupted_undos(change_id)
         if cut_short and record.end is not None:  # it may have moved what the change had moved
             record = replace(record, end=replace(record.end, moved=None))
         ended = await self._changer().undo(record, confirm=confirm, plate=plate, shown=shown, led_to=led_to)
         for undo in cut_short if ended.taken_back else ():
-            self._close(undo, ended.now)
+            self._end_interrupted_undo(undo, ended.now)
         return ended
 
-    def _cut_short(self, change_id: str) -> tuple[ChangeRecord, ...]:
+    def _interrupted_undos(self, change_id: str) -> tuple[ChangeRecord, ...]:
         """Return undos of a change that a crash cut short."""
         made = self._record.session.changes
         return tuple(other for other in made if other.intent.undoes == change_id and other.end is None)
 
-    def _close(self, undo: ChangeRecord, now: str | None) -> None:
+    def _end_interrupted_undo(self, undo: ChangeRecord, now: str | None) -> None:
         """Give an undo that was cut short its end: nothing of it is to be taken back any more."""
         message = "cut short; another undo did it"
         self._record.emit(ChangeEnded(at=time.time(), id=undo.id, result="restored", now=now, message=message))
-        self.journal.outcome(undo.id, self._record.need_recording(), "restored")
+        self.journal.outcome(undo.id, self._record.require_recording(), "restored")
 
     def _without_earlier(self, record: ChangeRecord) -> ChangeRecord:
         """Return the record with the values before that were there without the changes that are taken back."""
@@ -281,7 +281,7 @@ class SessionChanges:
         change = without_earlier(record, made)
         return replace(record, intent=replace(record.intent, change=change))
 
-    def _led_to_since(self, record: ChangeRecord) -> frozenset[str]:
+    def _values_led_to(self, record: ChangeRecord) -> frozenset[str]:
         """Return the values to which later changes of this session have moved the setting of a change along."""
         changed_setting = record.change.target, record.change.key
         since = self._record.session.changes[self._record.session.changes.index(record) + 1 :]

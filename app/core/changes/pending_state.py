@@ -25,7 +25,7 @@ class PendingValueState(StrEnum):
     """Neither old nor new: somebody else set it since, so nobody touches it."""
 
 
-def standing(change: Change, now: str | None, *read_back: str | None) -> PendingValueState:
+def pending_state(change: Change, now: str | None, *read_back: str | None) -> PendingValueState:
     """How the value `now` stands to a change; `read_back`: values that were read when it ended, None if none was.
 
     A value that is not understood does not prove that somebody else has set it: the old one may be restored.
@@ -39,10 +39,10 @@ def standing(change: Change, now: str | None, *read_back: str | None) -> Pending
 
 def pending_state_of(record: ChangeRecord, now: str | None) -> PendingValueState:
     """How the value `now` stands to a change of a session, by what was wanted and what was read back."""
-    return standing(record.change, now, None if record.end is None else record.end.now)
+    return pending_state(record.change, now, None if record.end is None else record.end.now)
 
 
-def still_running(left: UnresolvedChange) -> str:
+def still_running_text(left: UnresolvedChange) -> str:
     """A sentence about the program that a killed raidbench started and that still sets something; "" for none."""
     if left.setter is None:
         return ""
@@ -55,10 +55,10 @@ def still_running(left: UnresolvedChange) -> str:
 
 def still_running_error(left: UnresolvedChange) -> HeldError:
     """The error for whoever would read, set or judge what such a program may still change."""
-    return HeldError(still_running(left), hint="Wait until it has ended, then do this again.")
+    return HeldError(still_running_text(left), hint="Wait until it has ended, then do this again.")
 
 
-def undecided(trial: UnresolvedChange) -> RefusedError:
+def undecided_trial_error(trial: UnresolvedChange) -> RefusedError:
     """The error for whoever would change what a trial may still take back."""
     return RefusedError(
         f"{trial.change.key} of {clean(str(trial.change.target), 200)} is on trial and not decided yet.",

@@ -75,7 +75,7 @@ class UndecidedTrials:
     async def look(self) -> None:
         """Ask the root helper, where it keeps the journal. Never raises."""
         if isinstance(self._journal, HelperJournal):
-            self._told = await self._journal.trials_told()
+            self._told = await self._journal.fetch_trials()
 
     def look_now(self) -> tuple[Undecided, ...]:
         """Return the trials as they are now, waiting for the root helper where it keeps the journal. Never raises."""

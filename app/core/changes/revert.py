@@ -28,14 +28,14 @@ async def plan_revert(backend: SettingsBackend, change: Change) -> Change:
     """
     value = require_reversible(change)
     try:
-        return await _back(backend, change, value)
+        return await _plan_value(backend, change, value)
     except InvalidValueError:
         if not change.at_start:
             raise
-        return await _back(backend, change, change.at_start)
+        return await _plan_value(backend, change, change.at_start)
 
 
-async def _back(backend: SettingsBackend, change: Change, value: str) -> Change:
+async def _plan_value(backend: SettingsBackend, change: Change, value: str) -> Change:
     """Return the way back as the backend plans it. Raises UnknownSettingError of a key unknown to this version."""
     try:
         return await backend.back(change.target, change.key, value, change.companions)

@@ -12,7 +12,7 @@ from dataclasses import replace
 
 from app.core.session.event_types import MovedSetting
 from app.core.session.state import ChangeRecord
-from app.core.session.unit_labels import in_text
+from app.core.session.unit_labels import value_text
 from backends.change import Change, ValueBefore
 from backends.errors import DeviceGoneError, NotFoundError
 from backends.model import KERNEL, Scope, Target
@@ -128,16 +128,18 @@ class Debts:
         """Return the values of both."""
         return {**self.restored, **self.kept}
 
-    def words_of_kept(self, change: Change, after: Values) -> str:
+    def kept_text(self, change: Change, after: Values) -> str:
         """Return what became of the settings of others, in a sentence without its end; "" where there are none."""
         lines = []
         for (target, key), value in self.kept.items():
             now = after.get((target, key))
             of = "" if target == change.target else f" of {target}"
             end = (
-                "was left alone" if now == value else f"could not be kept: it is {in_text(key, now or 'not readable')}"
+                "was left alone"
+                if now == value
+                else f"could not be kept: it is {value_text(key, now or 'not readable')}"
             )
-            lines.append(f"{key}{of} is {in_text(key, value)}, which was set since, and {end}")
+            lines.append(f"{key}{of} is {value_text(key, value)}, which was set since, and {end}")
         return "; ".join(lines)
 
 
@@ -145,7 +147,7 @@ NO_DEBTS = Debts(restored={}, kept={})
 """Of a change that takes none back."""
 
 
-def debts_of(change: Change, moved: Sequence[MovedSetting] | None, now: Values) -> Debts:
+def debts_of_revert(change: Change, moved: Sequence[MovedSetting] | None, now: Values) -> Debts:
     """Return what taking a change back owes, by what is read now.
 
     `moved`: as recorded when it ended, None where that is not known (a crash). A setting that still
@@ -156,7 +158,7 @@ def debts_of(change: Change, moved: Sequence[MovedSetting] | None, now: Values) 
     restored: dict[tuple[Target, str], str] = {}
     kept: dict[tuple[Target, str], str] = {}
     for (target, key), present in now.items():
-        before = _before(change, target, key)
+        before = _value_before(change, target, key)
         if before is None or present is None or (target, key) == (change.target, change.key):
             continue
         if moved is None:
@@ -171,7 +173,7 @@ def debts_of(change: Change, moved: Sequence[MovedSetting] | None, now: Values) 
     return Debts(restored=restored, kept=kept)
 
 
-def _before(change: Change, target: Target, key: str) -> str | None:
+def _value_before(change: Change, target: Target, key: str) -> str | None:
     """Return the value before of a setting that a change may move; None where it may not."""
     own = change.companions.get(key) if target == change.target and key in change.moves else None
     return next((before.value for before in change.beside if (before.target, before.key) == (target, key)), own)
@@ -212,7 +214,7 @@ def without_earlier(record: ChangeRecord, made: Sequence[ChangeRecord]) -> Chang
         place_and_values
         for other in made[:at]
         if other.end is not None and (other.undone_by in since or _is_restored_after(other, at))
-        for place_and_values in _led_to(other)
+        for place_and_values in _value_changes(other)
     ]
 
     def at_first(target: Target, key: str, value: str) -> str:
@@ -228,7 +230,7 @@ def without_earlier(record: ChangeRecord, made: Sequence[ChangeRecord]) -> Chang
     return replace(with_companions(change, own), before=before, beside=tuple(beside))
 
 
-def _led_to(record: ChangeRecord) -> Iterator[tuple[tuple[Target, str], str, str | None]]:
+def _value_changes(record: ChangeRecord) -> Iterator[tuple[tuple[Target, str], str, str | None]]:
     """Yield what a change has set and moved along, each with its values before and afterwards."""
     change, end = record.change, record.end
     if end is None:
@@ -250,4 +252,4 @@ def _values_before(change: Change) -> dict[tuple[Target, str], str]:
     disk = disk_beside(change)
     settings = [(change.target, key) for key in change.moves]
     settings += [(disk, key) for key in change.moves_disk] if disk is not None else []
-    return {setting: before for setting in settings if (before := _before(change, *setting)) is not None}
+    return {setting: before for setting in settings if (before := _value_before(change, *setting)) is not None}

@@ -43,7 +43,7 @@ _LATER = {
 }
 
 
-def why_not_unattended(change: Change) -> str:
+def unattended_reason(change: Change) -> str:
     """Why it must not be set with nobody there to look: `takes a reshape of hours`; "" if it may."""
     if change.effect in _LATER:
         return _LATER[change.effect]
@@ -52,14 +52,14 @@ def why_not_unattended(change: Change) -> str:
     return ""
 
 
-def why_not_tried(change: Change) -> str:
+def trial_refusal_reason(change: Change) -> str:
     """Why it cannot come back by itself, in the same words; "" if it can."""
-    return why_not_unattended(change) or ("" if change.undo else "has no way back")
+    return unattended_reason(change) or ("" if change.undo else "has no way back")
 
 
 def require_triable(change: Change) -> None:
     """Raises RefusedError for what cannot be tried for a while."""
-    if reason := why_not_tried(change):
+    if reason := trial_refusal_reason(change):
         raise RefusedError(
             f"{change.label} of {change.target} cannot be tried for a while: it {reason}.",
             hint="Apply it without a trial.",

@@ -7,7 +7,7 @@ from collections.abc import Sequence
 from backends.errors import StorageError
 
 
-def untold(error: StorageError, left: Sequence[str]) -> StorageError:
+def with_unrestored(error: StorageError, left: Sequence[str]) -> StorageError:
     """The error of a session that takes nothing any more, with what is not back as it was, a sentence each."""
     if not left:
         return error

@@ -17,9 +17,9 @@ from pathlib import Path
 from app.core.changes.executor import ChangeExecutor
 from app.core.changes.revert import plan_revert
 from app.core.changes.trial import LONGEST_WAIT
-from app.core.https_hosts import opened
+from app.core.https_hosts import with_configured_systems
 from app.core.session.journal import Journal, UnresolvedChange, boot_clock
-from app.core.session.paths import Paths, keep_private
+from app.core.session.paths import Paths, restrict_umask
 from backends.errors import RaidbenchError, RefusedError, StorageError
 from backends.helper_interface import told
 from backends.host import Command, Host
@@ -165,7 +165,7 @@ def _needed(package: str) -> Iterator[str]:
 
 def this_machine(paths: Paths) -> Host:
     """Return the host that a trial is on, where nothing is simulated."""
-    return opened(LocalHost(), paths.config)
+    return with_configured_systems(LocalHost(), paths.config)
 
 
 async def rehearse(
@@ -228,7 +228,7 @@ def main(host_of: Callable[[Paths], Host] = this_machine, packages: Sequence[str
     """
     for number in (signal.SIGHUP, signal.SIGINT, signal.SIGTERM, signal.SIGPIPE):
         signal.signal(number, signal.SIG_IGN)
-    keep_private()
+    restrict_umask()
     order = json.loads(sys.stdin.readline())
     sessions, journal, locks, config = (Path(order[name]) for name in ("sessions", "journal", "locks", "config"))
     paths = Paths(sessions=sessions, journal=journal, locks=locks, config=config, apart=order["apart"])

@@ -147,11 +147,11 @@ class FioDocument:
         """
         if direction == "sync":
             return self._flushes()
-        entries = [entry for job in self._jobs if (entry := _dict(job.get(direction))) and _issued(entry)]
-        parts = [self._counted(entry, split) for entry in entries]
+        entries = [entry for job in self._jobs if (entry := _dict(job.get(direction))) and _has_ios(entry)]
+        parts = [self._cached_counters(entry, split) for entry in entries]
         return merge_counters(parts) if parts else None
 
-    def _counted(self, entry: Mapping[str, Any], split: bool) -> Counters:
+    def _cached_counters(self, entry: Mapping[str, Any], split: bool) -> Counters:
         """Read once: of several targets each is looked at by itself, and all together."""
         key = (id(entry), split)
         if key not in self._parsed:
@@ -204,7 +204,7 @@ def _merged(parts: Iterable[Counters | None]) -> Counters | None:
     return merge_counters(counters) if counters and len(counters) == len(rows) else None
 
 
-def _issued(entry: Mapping[str, Any]) -> bool:
+def _has_ios(entry: Mapping[str, Any]) -> bool:
     return any(_float(entry.get(key)) > 0 for key in ("total_ios", "io_bytes", "iops"))
 
 
@@ -242,11 +242,11 @@ def _block(entry: Mapping[str, Any], kind: str) -> Counters | None:
     for name, scale in ((f"{kind}_ns", 1), (kind, _US)):
         block = _dict(entry.get(name))
         if block and (_float(block.get("max")) > 0 or _int(block.get("N")) > 0):
-            return _timed(block, scale)
+            return _latency_counters(block, scale)
     return None
 
 
-def _timed(latency: Mapping[str, Any], scale: int) -> Counters:
+def _latency_counters(latency: Mapping[str, Any], scale: int) -> Counters:
     """What a block of latencies tells; `scale`: its unit in ns."""
     histogram = _histogram(latency, scale)
     completed = _int(latency.get("N")) if "N" in latency else histogram.total

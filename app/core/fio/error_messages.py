@@ -213,7 +213,7 @@ def signal_from_outside(lines: Iterable[str]) -> int | None:
     return next((int(match[1]) for line in lines if (match := _TERMINATED.search(line))), None)
 
 
-def died_of(signal: int) -> Diagnosis:
+def signal_diagnosis(signal: int) -> Diagnosis:
     """fio was ended by a signal, without a word."""
     how = _SIGNALS.get(signal, f"by signal {signal}")
     hint = "Look into the kernel log (out of memory?)." if signal in (9, 11) else ""

@@ -9,7 +9,7 @@ from app.core.fio import job_values as values
 from app.core.fio.extra import format_extra, parse_extra
 from app.core.fio.job_values import Arrival, DedupeMode, Engine, Pattern, SyncMode
 from app.core.fio.sizes import parse_size
-from app.core.session.unit_labels import in_unit, within
+from app.core.session.unit_labels import text_in_unit, within_sentence
 from backends.values import dataclass
 
 
@@ -68,7 +68,7 @@ class JobField:
 
 def field_text(key: str, text: str) -> str:
     """`queue depth 8`, `read share 70 %`: a field of a job and its value, as they stand within a line."""
-    return f"{within(_field(key).label)} {in_unit(text, unit_of(key))}"
+    return f"{within_sentence(_field(key).label)} {text_in_unit(text, unit_of(key))}"
 
 
 def unit_of(key: str) -> str:

@@ -15,16 +15,16 @@ from backends.input_file import open_input
 _CHUNK = 1 << 20
 
 
-def samples_of(raw: Path, course: RunPhases) -> tuple[Sample, ...]:
+def read_samples(raw: Path, course: RunPhases) -> tuple[Sample, ...]:
     """Every interval in the file `fio.out` of a run folder, as they were shown live; none if it cannot be read.
 
     `course`: as it was when the run began.
     """
-    taken = (course.take(FioDocument(data))[0] for data in documents_of(raw))
+    taken = (course.take(FioDocument(data))[0] for data in read_documents(raw))
     return tuple(sample for sample in taken if sample is not None)
 
 
-def documents_of(raw: Path) -> Iterator[Mapping[str, Any]]:
+def read_documents(raw: Path) -> Iterator[Mapping[str, Any]]:
     """Every document in the file, one at a time: those of an hour take gigabytes together. None if it is not there."""
     parser = StreamParser()
     try:
@@ -36,7 +36,7 @@ def documents_of(raw: Path) -> Iterator[Mapping[str, Any]]:
     yield from (event.data for event in parser.close() if isinstance(event, FioJsonDocument))
 
 
-def timed(samples: Sequence[Sample]) -> list[tuple[float, Sample]]:
+def with_seconds(samples: Sequence[Sample]) -> list[tuple[float, Sample]]:
     """With the seconds since what is measured began, at the end of each interval; those before are negative."""
     placed: list[tuple[float, Sample]] = []
     after = 0.0

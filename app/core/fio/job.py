@@ -77,7 +77,7 @@ class JobTarget:
 
 # -- a job: what to measure, as a value that is valid or does not exist -----------------------------------------------
 
-__all__ = ["Arrival", "Engine", "InvalidJobError", "Job", "JobTarget", "Pattern", "TargetKind", "check", "fit"]
+__all__ = ["Arrival", "Engine", "InvalidJobError", "Job", "JobTarget", "Pattern", "TargetKind", "field_problems", "fit_to_block_size"]
 
 
 class InvalidJobError(InvalidValueError):
@@ -381,11 +381,11 @@ class Job:
             f"{self.numjobs} job" + ("s" if self.numjobs > 1 else ""),
             f"{self.runtime} s" if self.runtime else "no time limit",
             "direct" if self.direct else "buffered",
-            *(text.format(field.format(value)) for field, text, value in self._told()),
+            *(text.format(field.format(value)) for field, text, value in self._described_fields()),
         ]
         return " · ".join(parts)
 
-    def _told(self) -> Iterator[tuple[JobField, str, object]]:
+    def _described_fields(self) -> Iterator[tuple[JobField, str, object]]:
         """Fields with their words, where they are not what most jobs have."""
         fields = {field.key: field for field in FIELDS}
         for key, text in _WORDS.items():
@@ -506,7 +506,7 @@ def in_place_of(texts: Mapping[str, str], base: Job) -> dict[str, str]:
     return {**dict.fromkeys(sorted(empty), ""), **texts}
 
 
-def check(texts: Mapping[str, str], base: Job | None = None) -> Mapping[str, str]:
+def field_problems(texts: Mapping[str, str], base: Job | None = None) -> Mapping[str, str]:
     """A sentence for each field that is wrong; empty when the texts make a job. Never raises."""
     try:
         Job.from_fields(texts, base)
@@ -515,7 +515,7 @@ def check(texts: Mapping[str, str], base: Job | None = None) -> Mapping[str, str
     return {}
 
 
-def flushing(job: Job) -> tuple[Job, tuple[str, ...]]:
+def fit_to_flushes(job: Job) -> tuple[Job, tuple[str, ...]]:
     """The job with the engine by which the latency of its flushes is that of a flush, and a sentence on it.
 
     With libaio fio flushes while the write before is still in flight, and the flush seems to take about twice as long:
@@ -533,7 +533,7 @@ def flushing(job: Job) -> tuple[Job, tuple[str, ...]]:
     return job, (note,)
 
 
-def fit(job: Job, logical_block_size: int) -> tuple[Job, tuple[str, ...]]:
+def fit_to_block_size(job: Job, logical_block_size: int) -> tuple[Job, tuple[str, ...]]:
     """The job as a device with this logical block size can serve it, and sentences saying what was changed.
 
     A 4Kn device refuses smaller direct I/Os with EINVAL; their share is given to the smallest size it takes.

@@ -22,13 +22,13 @@ from app.core.fio.jobfile_options import (
     SWITCHES,
     TARGET_NAMES,
     SectionDraft,
-    complete,
-    misspelling,
-    refusal,
-    take,
+    apply_option,
+    complete_draft,
+    misspelling_reason,
+    refusal_reason,
 )
 from app.core.fio.option_table import SHIPPED, OptionTable, option_names
-from app.core.fio.option_values import sides
+from app.core.fio.option_values import split_by_direction
 from app.core.fio.sections import JobSection, distinct_names, join_sections
 from backends.errors import InvalidValueError, NotFoundError
 from backends.text import clean
@@ -123,7 +123,7 @@ def import_jobfile(content: str | bytes, table: OptionTable = SHIPPED) -> Import
     """
     text = content.decode("utf-8", "replace") if isinstance(content, bytes) else content
     text = text.replace("\r\n", "\n").replace("\r", "\n")  # a file from elsewhere is not one long line
-    _look_at(text)
+    _require_text(text)
     problems: list[str] = []
     base, sections = _sections(text, problems)
     if not sections and not problems:
@@ -132,7 +132,7 @@ def import_jobfile(content: str | bytes, table: OptionTable = SHIPPED) -> Import
     for section in sections:
         above = base[section.name, section.line]
         # The section's own options come last, so that one wins over another that sets the same of [global].
-        own = {key: (_over(key, value, above.get(key)), line) for key, (value, line) in section.options.items()}
+        own = {key: (_fill_blanks(key, value, above.get(key)), line) for key, (value, line) in section.options.items()}
         options = {**{key: above[key] for key in above if key not in own}, **own}
         if (job := _job(section, options, table, problems)) is not None:
             jobs.append(job)
@@ -157,7 +157,7 @@ def _refuse(problems: list[str]) -> None:
     )
 
 
-def _look_at(text: str) -> None:
+def _require_text(text: str) -> None:
     if "\0" in text:
         raise InvalidValueError("This is not a job file: it holds binary data")
     if len(text) > _LARGEST_TEXT:
@@ -213,10 +213,12 @@ def _sections(
                 problems.append(f"line {number}: {name} is refused, {SHIPPED.version} does not know it")
             if not separator and key not in SWITCHES:
                 problems.append(f"line {number}: fio refuses {name} without a value")
-            elif not refusal(key, value.strip()) and (wrong := misspelling(key, value.strip() if separator else "1")):
+            elif not refusal_reason(key, value.strip()) and (
+                wrong := misspelling_reason(key, value.strip() if separator else "1")
+            ):
                 problems.append(f"line {number}: {FIO_NAMES.get(key, key)}: {wrong}")
             # The last line wins, whatever it calls the option.
-            current[key] = (_over(key, value.strip() if separator else "1", current.pop(key, None)), number)
+            current[key] = (_fill_blanks(key, value.strip() if separator else "1", current.pop(key, None)), number)
     if len(sections) > _MOST_SECTIONS:
         raise InvalidValueError(f"The file holds {len(sections)} jobs, more than anyone can choose from")
     return above, sections
@@ -226,12 +228,14 @@ _BY_DIRECTION = ("bs", "rate", "rate_iops")
 """Options with a value for reads, writes and trims each."""
 
 
-def _over(key: str, value: str, earlier: tuple[str, int] | None) -> str:
+def _fill_blanks(key: str, value: str, earlier: tuple[str, int] | None) -> str:
     """Return the value with its blank parts filled from the earlier line: fio leaves those as they are."""
     if earlier is None or key not in _BY_DIRECTION or "," not in value:
         return value
     try:
-        return ",".join(own or before for own, before in zip(sides(value), sides(earlier[0]), strict=True))
+        return ",".join(
+            own or before for own, before in zip(split_by_direction(value), split_by_direction(earlier[0]), strict=True)
+        )
     except InvalidValueError:
         return value  # refused where it is read
 
@@ -245,12 +249,12 @@ def _job(
     where: dict[str, int] = {}
     for key, (value, number) in sorted(options.items(), key=lambda option: option[0] not in FIRST):
         shown = FIO_NAMES.get(key, key)
-        if reason := refusal(key, value):
+        if reason := refusal_reason(key, value):
             problems.append(f"line {number}: {shown} is refused, {reason}")
             continue
         try:
-            if not take(key, value, draft):
-                problems.append(f"line {number}: {key} is refused, {_unknown(key, table)}")
+            if not apply_option(key, value, draft):
+                problems.append(f"line {number}: {key} is refused, {_unknown_reason(key, table)}")
             elif table.installed and key in EXTRA and table.lacks(key):
                 problems.append(f"line {number}: {key} is refused, {table.version} does not know it")
             where |= dict.fromkeys(draft.texts.keys() - where.keys(), number)
@@ -259,7 +263,7 @@ def _job(
     if len(problems) > before:
         return None
     try:
-        names_runtime = complete(draft)
+        names_runtime = complete_draft(draft)
         job = Job.from_fields(draft.texts)
     except InvalidJobError as error:
         for field_key, sentence in error.fields.items():
@@ -282,7 +286,7 @@ def _job(
     )
 
 
-def _unknown(key: str, table: OptionTable) -> str:
+def _unknown_reason(key: str, table: OptionTable) -> str:
     """Why an option without a rule is refused."""
     if table.lacks(key):
         return f"{table.version} does not know it"

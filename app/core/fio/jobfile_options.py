@@ -18,7 +18,15 @@ from app.core.fio.job_values import (
     parse_seconds,
 )
 from app.core.fio.option_table import SHIPPED
-from app.core.fio.option_values import SECOND, filled_up, read_microseconds, read_number, read_percent, read_size, sides
+from app.core.fio.option_values import (
+    SECOND,
+    fill_shares,
+    read_microseconds,
+    read_number,
+    read_percent,
+    read_size,
+    split_by_direction,
+)
 from app.core.fio.sizes import format_size
 from app.core.session.results import DIRECTIONS
 from backends.errors import InvalidValueError
@@ -229,7 +237,7 @@ class SectionDraft:
                 return 0
 
 
-def refusal(key: str, value: str) -> str:
+def refusal_reason(key: str, value: str) -> str:
     """Why an option is refused; "" if it is not."""
     if _is_harmless(key, value):
         return ""
@@ -251,7 +259,7 @@ def _is_harmless(key: str, value: str) -> bool:
     return key in HARMLESS and _same(value, HARMLESS[key])
 
 
-def misspelling(key: str, value: str) -> str:
+def misspelling_reason(key: str, value: str) -> str:
     """Return why fio refuses a value that raidbench could read; "" if it takes it. No I/O."""
     name = FIO_NAMES.get(key, key)
     if not value:
@@ -274,7 +282,7 @@ def _is_flag(key: str) -> bool:
     return key in SWITCHES or key in ("buffered", "unlink", "create_serialize") or bool(option and option.is_flag)
 
 
-def take(key: str, value: str, draft: SectionDraft) -> bool:
+def apply_option(key: str, value: str, draft: SectionDraft) -> bool:
     """Put an option's meaning into `draft`; False if it is unknown. Raises InvalidValueError."""
     if key in BESIDE_OTHERS or _is_harmless(key, value):
         return True
@@ -410,7 +418,7 @@ def _not_in_percent(key: str) -> Callable[[str, SectionDraft], None]:
 
 
 def _block_size(value: str, draft: SectionDraft) -> None:
-    sizes = [read_size(part) if part else 4096 for part in sides(value)]
+    sizes = [read_size(part) if part else 4096 for part in split_by_direction(value)]
     read, write, trim = sizes
     if draft.trims_and_writes and trim != write:
         raise InvalidValueError("different block sizes for trims and writes are not supported")
@@ -422,7 +430,7 @@ def _block_size(value: str, draft: SectionDraft) -> None:
 
 def _of_one_side(value: str, draft: SectionDraft) -> str:
     """The part of a value that concerns the job's direction. Raises InvalidValueError."""
-    parts = sides(value)
+    parts = split_by_direction(value)
     if draft.mixed and parts[0] != parts[1]:
         raise InvalidValueError("different mixes of block sizes for reads and writes are not supported")
     part = parts[draft.side]
@@ -438,7 +446,7 @@ def _split(value: str, draft: SectionDraft) -> None:
         size, _, percent = part.partition("/")
         sizes.append(read_size(size))
         shares.append(read_number(percent) if percent else None)
-    draft.texts["bssplit"] = format_split(tuple(zip(sizes, filled_up(shares), strict=True)))
+    draft.texts["bssplit"] = format_split(tuple(zip(sizes, fill_shares(shares), strict=True)))
 
 
 def _range(value: str, draft: SectionDraft) -> None:
@@ -456,7 +464,7 @@ def _distribution(value: str, draft: SectionDraft) -> None:
             raise InvalidValueError("zones of their own for reads and writes are not supported")
         zones = [zone.partition("/") for zone in rest.split(":")]
         shares = [read_number(zone[0]) for zone in zones]
-        parts = filled_up([read_number(zone[2]) if zone[2] else None for zone in zones])
+        parts = fill_shares([read_number(zone[2]) if zone[2] else None for zone in zones])
         value = "zoned:" + ":".join(f"{share}/{part}" for share, part in zip(shares, parts, strict=True))
     _take_field(_BY_KEY["random_distribution"], value, draft)
 
@@ -467,7 +475,9 @@ def _rate(key: str) -> Callable[[str, SectionDraft], None]:
     def read(value: str, draft: SectionDraft) -> None:
         for name in (key, f"{key}_read", f"{key}_write"):
             draft.texts.pop(name, None)
-        rates = dict(zip(DIRECTIONS, (read_number(part) if part else 0 for part in sides(value)), strict=True))
+        rates = dict(
+            zip(DIRECTIONS, (read_number(part) if part else 0 for part in split_by_direction(value)), strict=True)
+        )
         if draft.trims_and_writes:  # they take turns, so the smaller limit holds both
             rates["write"] = min((rates[name] for name in ("write", "trim") if rates[name]), default=0)
         names = DIRECTIONS[:2] if draft.mixed else DIRECTIONS[draft.side : draft.side + 1]
@@ -501,7 +511,7 @@ _SPECIAL: Mapping[str, Callable[[str, SectionDraft], None]] = {
 # -- what the options mean together -----------------------------------------------------------------------------------
 
 
-def complete(draft: SectionDraft) -> bool:
+def complete_draft(draft: SectionDraft) -> bool:
     """Fill in what fio takes for granted; returns whether the file names a run time. Raises InvalidValueError."""
     texts = draft.texts
     # fio's own defaults where they differ from ours.

@@ -68,7 +68,7 @@ class Load(Protocol):
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
-class _Errand:
+class _FioStart:
     """One start of fio."""
 
     rendering: JobRendering
@@ -124,8 +124,8 @@ class FioLoad:
         steady: SteadyPlan | None = None,
     ) -> AsyncGenerator[LoadEvent, None]:
         """Run the job on all targets at the same time; see `Load`."""
-        errand = self._measuring(job, targets, workdir, steady or SteadyPlan())
-        async with aclosing(self._drive(errand, stop)) as events:
+        errand = self._measuring_start(job, targets, workdir, steady or SteadyPlan())
+        async with aclosing(self._run_fio(errand, stop)) as events:
             async for event in events:
                 yield event
 
@@ -135,14 +135,16 @@ class FioLoad:
         """Write all of the target in order; see `Load`."""
         # fio leaves out a last piece smaller than its block.
         whole = target.size // block * block * loops
-        errand = self._writing(Phase.FILLING, target, workdir, render_fill, loops=loops, engine=engine, block=block)
-        async with aclosing(self._drive(errand, stop)) as events:
+        errand = self._writing_start(
+            Phase.FILLING, target, workdir, render_fill, loops=loops, engine=engine, block=block
+        )
+        async with aclosing(self._run_fio(errand, stop)) as events:
             async for event in events:
                 match event:
                     case PhaseChanged(phase=Phase.FILLING):
                         event = replace(event, total_bytes=whole)
                     case WorkloadFinished():
-                        event = replace(event, figures=_in_full(event.figures, target, whole))
+                        event = replace(event, figures=_require_all_written(event.figures, target, whole))
                     case _:
                         pass
                 yield event
@@ -155,24 +157,24 @@ class FioLoad:
         """
         create = await self._may_create(target)
         for direct in (True, False):
-            errand = self._writing(Phase.LAYOUT, target, workdir, render_layout, direct=direct, create=create)
-            async with aclosing(self._drive(errand, stop)) as events:
+            errand = self._writing_start(Phase.LAYOUT, target, workdir, render_layout, direct=direct, create=create)
+            async with aclosing(self._run_fio(errand, stop)) as events:
                 async for event in events:
                     if isinstance(event, WorkloadFinished):
                         # Whether a filesystem has direct I/O is only known when tried: then again, through the cache.
                         if direct and not stop.is_set() and _direct_refused(event.figures):
                             break
-                        event = replace(event, figures=_in_full(event.figures, target, target.size))
+                        event = replace(event, figures=_require_all_written(event.figures, target, target.size))
                     yield event
                 else:
                     return
 
-    def _measuring(self, job: Job, targets: Sequence[JobTarget], workdir: Path, steady: SteadyPlan) -> _Errand:
+    def _measuring_start(self, job: Job, targets: Sequence[JobTarget], workdir: Path, steady: SteadyPlan) -> _FioStart:
         workdir = workdir.resolve()
         # A document has so much for each target or section: reading them is not to cost more than a few do.
         entries = max(len(targets), len(job.sections))
         interval_ms = self._interval_ms * -(-entries // TARGETS_A_DOCUMENT)
-        return _Errand(
+        return _FioStart(
             rendering=render(
                 job,
                 targets,
@@ -198,13 +200,13 @@ class FioLoad:
             cap_s=steady.cap_s if steady.until else None,
         )
 
-    def _writing(
+    def _writing_start(
         self, phase: Phase, target: JobTarget, workdir: Path, rendered: Callable[..., JobRendering], **how: object
-    ) -> _Errand:
+    ) -> _FioStart:
         """What writes all of a target and ends by amount; its files are called after the phase."""
         workdir, name = workdir.resolve(), _NAMES[phase]
         jobfile, fio = str(workdir / f"{name}.fio"), find_fio(self._host)
-        return _Errand(
+        return _FioStart(
             rendering=rendered(target, fio=fio, jobfile=jobfile, interval_ms=self._interval_ms, **how),
             workdir=workdir,
             name=name,
@@ -231,7 +233,7 @@ class FioLoad:
             )
         return True
 
-    def _program(self, errand: _Errand, command: Command) -> AbstractAsyncContextManager[Process]:
+    def _start(self, errand: _FioStart, command: Command) -> AbstractAsyncContextManager[Process]:
         """fio: started here, or by the root helper where it reads what is in use. Raises RefusedError."""
         kept = [target.name for target in errand.targets if target.root is not None and not target.root.lent]
         side = self._host.root_side
@@ -256,7 +258,7 @@ class FioLoad:
         }
         return HelperProcess(side, asked)
 
-    async def _drive(self, errand: _Errand, stop: asyncio.Event) -> AsyncGenerator[LoadEvent, None]:
+    async def _run_fio(self, errand: _FioStart, stop: asyncio.Event) -> AsyncGenerator[LoadEvent, None]:
         """Start fio, pass its events on, end with the verdict."""
         job = errand.job
         # Before fio starts: a folder that cannot be written to must not cost a run.
@@ -272,7 +274,7 @@ class FioLoad:
                 # but in its private working folder.
                 env={"TMPDIR": "."},
             )
-            async with self._program(errand, command) as process:
+            async with self._start(errand, command) as process:
                 running = FioProcess(
                     process,
                     errand.course,
@@ -300,7 +302,7 @@ def _direct_refused(figures: RunResult) -> bool:
     return figures.status is RunStatus.FAILED and ("direct IO errored" in evidence or "err=22/" in evidence)
 
 
-def _in_full(figures: RunResult, target: JobTarget, wanted: int) -> RunResult:
+def _require_all_written(figures: RunResult, target: JobTarget, wanted: int) -> RunResult:
     """What is to be written is good only if all of it was."""
     written = figures.write.total_bytes if figures.write else 0
     if figures.status is not RunStatus.OK or written >= wanted:

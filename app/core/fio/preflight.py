@@ -8,7 +8,7 @@ import weakref
 from collections.abc import Mapping
 from dataclasses import field, replace
 
-from app.core.distro_packages import how_to_get
+from app.core.distro_packages import install_hint
 from app.core.fio.error_messages import Diagnosis, diagnose, engine_refusal
 from app.core.fio.job import Job
 from app.core.fio.job_problems import RING_OPTIONS
@@ -79,14 +79,14 @@ class Preflight:
         return engine not in self.refused and (not self.engines or engine in self.engines)
 
 
-_known: weakref.WeakKeyDictionary[Host, Preflight] = weakref.WeakKeyDictionary()
+_preflights: weakref.WeakKeyDictionary[Host, Preflight] = weakref.WeakKeyDictionary()
 
 
 def find_fio(host: Host) -> str:
     """Absolute path of fio. Raises ToolMissingError with what to install."""
     path = host.which(("fio",))
     if path is None:
-        raise ToolMissingError("fio is not installed: raidbench measures with it", hint=how_to_get(host, "fio"))
+        raise ToolMissingError("fio is not installed: raidbench measures with it", hint=install_hint(host, "fio"))
     return path
 
 
@@ -96,7 +96,7 @@ async def preflight(host: Host, job: Job | None = None) -> Preflight:
     An engine is tried once, which takes a quarter of a second.
     Raises ToolMissingError (not there, too old), ToolFailedError (it does not even say its version).
     """
-    ready = await known_fio(host)
+    ready = await identify_fio(host)
     if job is not None and job.sync is SyncMode.DSYNC:
         await _require_dsync(host, ready)
     while (engine := ready.untried(job)) is not None:
@@ -104,22 +104,22 @@ async def preflight(host: Host, job: Job | None = None) -> Preflight:
         refused = ready.refused if refusal is None else {**ready.refused, engine: refusal}
         ready = replace(ready, refused=refused, tried=ready.tried | {engine})
     with contextlib.suppress(TypeError):
-        _known[host] = ready
+        _preflights[host] = ready
     return ready
 
 
-async def known_fio(host: Host) -> Preflight:
+async def identify_fio(host: Host) -> Preflight:
     """What fio on this host says of itself; no engine is tried. Raises as `preflight`."""
     try:
-        return _known.get(host) or await _ask(host)
+        return _preflights.get(host) or await _identify(host)
     except TypeError:  # a host that cannot be remembered
-        return await _ask(host)
+        return await _identify(host)
 
 
 async def option_table(host: Host) -> OptionTable:
     """Return the options of the installed fio; those of all versions where none is installed, or it lists none."""
     try:
-        ready = await known_fio(host)
+        ready = await identify_fio(host)
     except (ToolMissingError, ToolFailedError):
         return SHIPPED
     table = _tables.get((ready.path, ready.version))
@@ -143,7 +143,7 @@ _HIDDEN = frozenset(("iomem_align", "verify_async_cpus"))
 """Options that fio takes and its help leaves out."""
 
 
-async def _ask(host: Host) -> Preflight:
+async def _identify(host: Host) -> Preflight:
     path = find_fio(host)
     version = await _version(host, path)
     listed = await host.run(Command(argv=(path, "--enghelp"), timeout=20))
@@ -164,7 +164,7 @@ async def _version(host: Host, path: str) -> str:
         raise ToolMissingError(
             f"{match[0]} is too old: raidbench needs fio {MINIMUM[0]}.{MINIMUM[1]}, the first to tell I/Os that failed"
             " from I/Os that were done",
-            hint=f"{how_to_get(host, 'fio')}. {_ELSEWHERE}",
+            hint=f"{install_hint(host, 'fio')}. {_ELSEWHERE}",
         )
     return match[0]
 
@@ -174,7 +174,7 @@ async def _require_dsync(host: Host, ready: Preflight) -> None:
     answer = await host.run(Command(argv=(ready.path, "--cmdhelp=sync"), timeout=20))
     if "sync" in answer.stdout and "dsync" not in answer.stdout:
         raise ToolMissingError(
-            f"{ready.version} knows no sync=dsync.", hint=f"Use sync=sync, or a newer fio. {how_to_get(host, 'fio')}"
+            f"{ready.version} knows no sync=dsync.", hint=f"Use sync=sync, or a newer fio. {install_hint(host, 'fio')}"
         )
 
 

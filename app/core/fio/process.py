@@ -17,7 +17,7 @@ from app.core.fio.job import Job, JobTarget
 from app.core.fio.run_phases import RunPhases
 from app.core.fio.stream import Event, FioJsonDocument, MalformedDocument, NonJsonLine, StreamParser
 from app.core.fio.summary import FioResult, Window, summarize
-from app.core.fio.timeouts import Timeouts, bring_to_an_end
+from app.core.fio.timeouts import Timeouts, end_fio
 from app.core.session.event_types import CpuSampled, PhaseChanged, SampleTaken, SteadyStateUpdated
 from app.core.session.results import CpuStats, Phase, RunResult
 from backends.host import Process
@@ -71,8 +71,8 @@ class FioProcess:
 
     def start(self) -> None:
         """Begin to read, to watch the clock and to heed `stop`."""
-        self._say(Phase.PREPARING)
-        parts = (self._read(), self._heed(), self._conclude(), self._tick())
+        self._report(Phase.PREPARING)
+        parts = (self._read(), self._stop_when_asked(), self._end_when_measured(), self._tick())
         self._tasks = [asyncio.create_task(part, name="fio") for part in parts]
 
     async def finish(self) -> None:
@@ -119,17 +119,17 @@ class FioProcess:
         try:
             async for chunk in self._process.chunks():
                 self._first_byte.set()
-                self._keep(chunk)
+                self._write_raw(chunk)
                 for event in self._parser.feed(chunk):
-                    self._take(event)
+                    self._handle(event)
             for event in self._parser.close():
-                self._take(event)
+                self._handle(event)
         finally:
             # None ends the queue even when reading failed: whoever listens would wait for ever.
             self._over.set()
             self.queue.put_nowait(None)
 
-    def _keep(self, chunk: bytes) -> None:
+    def _write_raw(self, chunk: bytes) -> None:
         """Onto disk as it came. A full disk costs the raw output, not the run."""
         if self._raw is None:
             return
@@ -139,12 +139,12 @@ class FioProcess:
             self._raw_problem = error.strerror or str(error)
             self._raw = None
 
-    def _take(self, event: Event) -> None:
+    def _handle(self, event: Event) -> None:
         match event:
             case FioJsonDocument():
                 self._heard = time.monotonic()
                 self._last = FioDocument(event.data)
-                self._measure(self._last)
+                self._report_document(self._last)
                 # By itself fio ends those of the same group only, and each target or section has its own.
                 if self._last.jobs > 1 and self._last.errors:
                     self._ending = f"a {self._course.part} failed: fio ends"
@@ -155,55 +155,55 @@ class FioProcess:
             case MalformedDocument():
                 self._broken += 1
 
-    def _measure(self, document: FioDocument) -> None:
+    def _report_document(self, document: FioDocument) -> None:
         """Tell what a document shows: an interval, a round, another phase."""
         sample, judged = self._course.take(document, ending=self._stopped or self._overdue)
         phase = self._course.phase if sample is None else sample.phase
-        self._follow(phase)
+        self._enter(phase)
         if sample is not None:
             bins = {f"{name}_bins": part for name, part in self._course.bins.items()}
             self.queue.put_nowait(SampleTaken(sample=sample, **bins))
         if judged and (steady := self._course.steady) is not None:
             self.queue.put_nowait(SteadyStateUpdated(steady=steady))
-        self._follow(self._course.phase)  # the interval that ends the wait belongs to it
+        self._enter(self._course.phase)  # the interval that ends the wait belongs to it
         if self._course.complete:
             self._measured.set()
 
-    def _follow(self, phase: Phase) -> None:
+    def _enter(self, phase: Phase) -> None:
         if self._phase in (phase, Phase.STOPPING):
             return
         # The share that is kept is that of the measured time; laying out and ramp are left out.
         if phase is not Phase.RAMP:
             self._cpu.begin()
-        self._say(phase)
+        self._report(phase)
 
-    def _say(self, phase: Phase, note: str = "") -> None:
+    def _report(self, phase: Phase, note: str = "") -> None:
         self._phase = phase
         self.queue.put_nowait(PhaseChanged(phase=phase, message=note))
 
-    async def _heed(self) -> None:
+    async def _stop_when_asked(self) -> None:
         """Stop fio when asked to."""
         await self._stop.wait()
         if self._measured.is_set():
             return  # it is being ended
         self._stopped = not self._overdue
-        self._say(Phase.STOPPING)
+        self._report(Phase.STOPPING)
         # A fio that gets SIGINT before it has set up its handler dies without a word: its first byte is waited for.
         wait = self._patience.before_signal - (time.monotonic() - self._started)
         with contextlib.suppress(TimeoutError):
             async with asyncio.timeout(max(0.0, wait)):
                 await self._first_byte.wait()
-        await bring_to_an_end(self._process, self._patience, self._over, lambda note: self._say(Phase.STOPPING, note))
+        await end_fio(self._process, self._patience, self._over, lambda note: self._report(Phase.STOPPING, note))
 
-    async def _conclude(self) -> None:
+    async def _end_when_measured(self) -> None:
         """End fio when all was measured that is wanted, or one of several targets or sections failed."""
         await self._measured.wait()
         if self._stop.is_set():
             return
-        self._say(Phase.STOPPING, self._ending)
-        await bring_to_an_end(self._process, self._patience, self._over, lambda note: self._say(Phase.STOPPING, note))
+        self._report(Phase.STOPPING, self._ending)
+        await end_fio(self._process, self._patience, self._over, lambda note: self._report(Phase.STOPPING, note))
 
-    def _told(self) -> CpuStats:
+    def _shares_by_fio(self) -> CpuStats:
         """fio's share by its own count, where its process is not one of this machine; of that host nothing is known."""
         return CpuStats(fio_percent_of_core=None if self._last is None else self._last.cpu_percent_of_core)
 
@@ -213,7 +213,7 @@ class FioProcess:
         while True:
             await asyncio.sleep(self._patience.look)
             now = time.monotonic()
-            shares = self._cpu.tick() if self._local else self._told()
+            shares = self._cpu.tick() if self._local else self._shares_by_fio()
             silence = now - self._heard
             self.queue.put_nowait(
                 CpuSampled(
@@ -227,19 +227,19 @@ class FioProcess:
             if (silence > self._patience.silence) != silent:
                 silent = not silent
                 if silent:
-                    self._say(self._phase, f"fio has been silent for {silence:.0f} s: some I/O does not come back")
+                    self._report(self._phase, f"fio has been silent for {silence:.0f} s: some I/O does not come back")
             # fio waits for every I/O in flight, and one stuck in a driver never returns: it is given time, then ended.
             beyond = now - self._started - self._planned if self._planned is not None else 0.0
             if beyond > self._patience.overdue and not late:
                 late = True
-                self._say(
+                self._report(
                     self._phase, f"fio should have ended {max(beyond, 0.0):.0f} s ago; some I/O does not come back"
                 )
             if beyond > self._patience.give_up:
                 self._overdue = True
-                self._say(Phase.STOPPING, "fio does not end and is being stopped")
-                await bring_to_an_end(
-                    self._process, self._patience, self._over, lambda note: self._say(Phase.STOPPING, note)
+                self._report(Phase.STOPPING, "fio does not end and is being stopped")
+                await end_fio(
+                    self._process, self._patience, self._over, lambda note: self._report(Phase.STOPPING, note)
                 )
 
 

@@ -72,7 +72,7 @@ def render(
     fio is given more time than the job's where `steady` has it wait.
     Raises InvalidValueError if a target is too small for the streams, or for several targets and several sections.
     """
-    written = _written(job, targets, steady)
+    written = _section_options(job, targets, steady)
     names = section_names(len(written))
     # Without a group of its own the figures of a section would be added to those of the first.
     own = [("new_group", 1)] if len(written) > 1 else []
@@ -82,7 +82,9 @@ def render(
     return JobRendering("".join(sections), argv(fio, jobfile, readonly=not job.writes, interval_ms=interval_ms))
 
 
-def _written(job: Job, targets: Sequence[JobTarget], steady: SteadyPlan | None) -> list[list[tuple[str, object]]]:
+def _section_options(
+    job: Job, targets: Sequence[JobTarget], steady: SteadyPlan | None
+) -> list[list[tuple[str, object]]]:
     """The options of each section of the file."""
     if not job.sections:
         return [_options(job, target, steady) for target in targets]
@@ -110,10 +112,10 @@ def _options(job: Job, target: JobTarget, steady: SteadyPlan | None) -> list[tup
     """What fio is told of the job on one target."""
     options = [
         ("filename", target.escaped),
-        *_plain(job),
-        *_region(job, target),
-        *_length(job, steady),
-        *_rate(job),
+        *_field_options(job),
+        *_region_options(job, target),
+        *_length_options(job, steady),
+        *_rate_options(job),
         # One entry for all jobs of a target: 40 kB a document however many there are.
         ("group_reporting", 1),
         # A run of which one job failed is no measurement: stop the others.
@@ -210,7 +212,7 @@ def region_of_a_job(job: Job, target: JobTarget) -> int:
 
     Raises InvalidValueError for a target too small.
     """
-    placed = dict(_placed(job, target))
+    placed = dict(_placement(job, target))
     if "size" in placed:
         return placed["size"]
     return usable_size(job, target) - placed["offset_increment"] * (job.numjobs - 1) // 2
@@ -269,7 +271,7 @@ _ONLY: Mapping[str, Callable[[Job], bool]] = {
 """Fields that say nothing in some jobs."""
 
 
-def _plain(job: Job) -> Iterator[tuple[str, object]]:
+def _field_options(job: Job) -> Iterator[tuple[str, object]]:
     """Fields that are one option of fio each."""
     for field in FIELDS:
         value = getattr(job, field.key)
@@ -283,7 +285,7 @@ def _plain(job: Job) -> Iterator[tuple[str, object]]:
         yield "thinktime_blocks_type", "issue"
 
 
-def _length(job: Job, steady: SteadyPlan | None) -> list[tuple[str, object]]:
+def _length_options(job: Job, steady: SteadyPlan | None) -> list[tuple[str, object]]:
     """How long it runs: by time, not by amount, unless an amount is named: runs of equal length compare."""
     seconds = job.runtime if steady is None else steady.fio_seconds(job.runtime)
     pairs: list[tuple[str, object]] = [("runtime", f"{seconds}s")] if seconds else []
@@ -307,7 +309,7 @@ def _length(job: Job, steady: SteadyPlan | None) -> list[tuple[str, object]]:
     return pairs
 
 
-def _rate(job: Job) -> list[tuple[str, object]]:
+def _rate_options(job: Job) -> list[tuple[str, object]]:
     """What holds the load; fio holds reads and writes each by a rate of its own, and forgets their shares."""
     kind = "rate" if any((job.rate, job.rate_read, job.rate_write)) else "rate_iops"
     reads, writes = _rates_of_sides(job, kind)
@@ -335,14 +337,14 @@ def _rates_of_sides(job: Job, kind: str) -> tuple[int | None, int | None]:
     return reads, whole - reads
 
 
-def _region(job: Job, target: JobTarget) -> list[tuple[str, object]]:
+def _region_options(job: Job, target: JobTarget) -> list[tuple[str, object]]:
     """Which part of the target each job uses."""
-    placed = _placed(job, target)
+    placed = _placement(job, target)
     whole = placed == [("size", target.size)] and job.size is None and job.size_percent is None
     return [] if whole and target.kind is TargetKind.BLOCK else [*placed]
 
 
-def _placed(job: Job, target: JobTarget) -> list[tuple[str, int]]:
+def _placement(job: Job, target: JobTarget) -> list[tuple[str, int]]:
     """The start of the first job, the distance of the others, and the bytes of each."""
     total = usable_size(job, target)
     first = start_of(job, target)

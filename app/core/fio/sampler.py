@@ -177,9 +177,9 @@ class Sampler:
         self._phase = phase
         if self._before is not None:
             self._start_ms, self._start_runtime_ms = self._before.at_ms, self._before.runtime_ms
-        self._forget()
+        self._clear_windows()
 
-    def _forget(self) -> None:
+    def _clear_windows(self) -> None:
         """Percentiles begin anew."""
         for windows in (self._windows, *self._row_windows):
             for window in windows.values():
@@ -191,7 +191,7 @@ class Sampler:
         if now is None:
             return None
         before = self._before
-        restarted = before is not None and _fell(now, before)
+        restarted = before is not None and _has_restarted(now, before)
         if self._phase is Phase.RAMP and (restarted or now.completed):
             # The counters start anew at the end of the ramp, each worker's at its own moment.
             self._phase = self._wanted
@@ -221,7 +221,7 @@ class Sampler:
         self._before = now
         self._start_ms, self._start_runtime_ms = now.at_ms - now.runtime_ms, 0
         self._lag = 0.0
-        self._forget()
+        self._clear_windows()
 
     def _sample(self, now: _Snapshot, before: _Snapshot, *, ending: bool) -> Sample | None:
         # Two clocks: the stamp of the document, and the run time of the longest job, which is updated when an I/O ends.
@@ -249,14 +249,14 @@ class Sampler:
             windows: Mapping[str, LatencyWindow], now: Mapping[str, Counters], before: Mapping[str, Counters]
         ) -> dict[str, DirectionSample]:
             samples = {
-                name: _direction(windows[name], now[name], before.get(name), seconds, by_runtime)
+                name: _direction_sample(windows[name], now[name], before.get(name), seconds, by_runtime)
                 for name in _DIRECTIONS
                 if name in now
             }
-            return _directed(samples)
+            return _by_direction(samples)
 
         whole = sides(self._windows, now.parts, before.parts)
-        self.bins = _directed({name: window.last for name, window in self._windows.items() if name in now.parts})
+        self.bins = _by_direction({name: window.last for name, window in self._windows.items() if name in now.parts})
         earlier = before.rows or tuple({} for _ in now.rows)
         rows = [sides(*row) for row in zip(self._row_windows, now.rows, earlier, strict=True)]
         return Sample(
@@ -271,16 +271,16 @@ class Sampler:
         )
 
 
-def _directed(parts: Mapping[str, _Part]) -> dict[str, _Part]:
+def _by_direction(parts: Mapping[str, _Part]) -> dict[str, _Part]:
     """Return the parts by direction: unified_rw_reporting has none, and is shown as reads."""
     return {"read" if name == "mixed" else name: part for name, part in parts.items()}
 
 
-def _direction(
+def _direction_sample(
     window: LatencyWindow, now: Counters, before: Counters | None, seconds: float, by_runtime: float
 ) -> DirectionSample:
     before = before or Counters()
-    ios = max(0, _done(now) - _done(before))
+    ios = max(0, _timed_ios(now) - _timed_ios(before))
     moved = max(0, now.io_bytes - before.io_bytes)
     # Bytes go with run time, counts with the stamp: fio takes each pair at one moment, the two at different ones.
     runtime = (now.runtime_ms - before.runtime_ms) / 1000 or by_runtime
@@ -325,12 +325,12 @@ def _parts(document: FioDocument) -> dict[str, Counters]:
     return parts
 
 
-def _done(part: Counters) -> int:
+def _timed_ios(part: Counters) -> int:
     """Timed I/Os; those issued where none are timed (the ramp, latency switched off)."""
     return part.completed or part.total_ios
 
 
-def _fell(now: _Snapshot, before: _Snapshot) -> bool:
+def _has_restarted(now: _Snapshot, before: _Snapshot) -> bool:
     return now.issued < before.issued or now.completed < before.completed or now.moved < before.moved
 
 

@@ -249,7 +249,7 @@ def change_sections(job: Job, change: Callable[[Job], tuple[Job, Iterable[str]]]
     sections: list[JobSection] = []
     notes_by_section: list[tuple[str, tuple[str, ...]]] = []
     for section in job.sections:
-        changed, notes = _named(section.name, change, section.job)
+        changed, notes = _change_section(section.name, change, section.job)
         sections.append(replace(section, job=changed))
         notes_by_section.append((section.name, tuple(notes)))
     shared = [note for note in notes_by_section[0][1] if all(note in notes for _, notes in notes_by_section)]
@@ -257,7 +257,9 @@ def change_sections(job: Job, change: Callable[[Job], tuple[Job, Iterable[str]]]
     return join_sections(sections), (*shared, *own)
 
 
-def _named(name: str, change: Callable[[Job], tuple[Job, Iterable[str]]], job: Job) -> tuple[Job, Iterable[str]]:
+def _change_section(
+    name: str, change: Callable[[Job], tuple[Job, Iterable[str]]], job: Job
+) -> tuple[Job, Iterable[str]]:
     """The changed job of a section; what is wrong with it gets the name of the section in front."""
     try:
         return change(job)
@@ -318,13 +320,13 @@ def _joined_fields(sections: Sequence[JobSection]) -> dict[str, Any]:
         if field.name != "sections"
     }
     jobs = [section.job for section in sections]
-    joined = {key: _shared([getattr(job, key) for job in jobs], default) for key, default in usual.items()}
+    joined = {key: _common_value([getattr(job, key) for job in jobs], default) for key, default in usual.items()}
     first = phases(sections)[0]
     sizes = [job.size for job in jobs]
     ramp = min(section.job.ramp for section in first)
     lengths = [phase_seconds(phase) for phase in phases(sections)]
     joined |= {
-        "rw": _pattern(jobs),
+        "rw": _joint_pattern(jobs),
         "bs": min(size for job in jobs for size in job.block_sizes),
         "iodepth": max(job.iodepth for job in jobs),
         "numjobs": max(sum(section.job.numjobs for section in phase) for phase in phases(sections)),
@@ -338,11 +340,11 @@ def _joined_fields(sections: Sequence[JobSection]) -> dict[str, Any]:
     return joined
 
 
-def _shared(values: Sequence[Any], default: Any) -> Any:
+def _common_value(values: Sequence[Any], default: Any) -> Any:
     return values[0] if all(value == values[0] for value in values) else default
 
 
-def _pattern(jobs: Sequence[Job]) -> Pattern:
+def _joint_pattern(jobs: Sequence[Job]) -> Pattern:
     patterns = {job.rw for job in jobs}
     if len(patterns) == 1:
         return patterns.pop()

@@ -41,7 +41,7 @@ class IoStallDetector:
     _length: float = 0.0
 
     @property
-    def going_on(self) -> IoStall | None:
+    def current_stall(self) -> IoStall | None:
         """The one that has not ended yet."""
         return self.found[-1] if self._since is not None and self._length >= STILL_S else None
 
@@ -52,15 +52,15 @@ class IoStallDetector:
         if not sample.stalled and _completed(sample):
             self._since, self._length = None, 0.0
             return
-        going_on = self.going_on is not None
+        current_stall = self.current_stall is not None
         if self._since is None:
             self._since = max(0.0, sample.at - sample.seconds)
         self._length += sample.seconds
         if self._length >= STILL_S:
-            self.found[len(self.found) - going_on :] = [IoStall(at=self._since, seconds=self._length)]
+            self.found[len(self.found) - current_stall :] = [IoStall(at=self._since, seconds=self._length)]
 
 
-def standstills(samples: Iterable[Sample]) -> tuple[IoStall, ...]:
+def find_stalls(samples: Iterable[Sample]) -> tuple[IoStall, ...]:
     """Those of a whole run."""
     course = IoStallDetector()
     for sample in samples:
@@ -68,7 +68,9 @@ def standstills(samples: Iterable[Sample]) -> tuple[IoStall, ...]:
     return tuple(course.found)
 
 
-def unexplained(samples: Sequence[Sample], *, idle_s: float = 0.0, flush_s: float = 0.0) -> IoStall | None:
+def longest_unexplained_stall(
+    samples: Sequence[Sample], *, idle_s: float = 0.0, flush_s: float = 0.0
+) -> IoStall | None:
     """The longest standstill that is the device's; None where the job is as slow as that by itself.
 
     `idle_s`: seconds that the job pauses by itself between I/Os, `flush_s`: the longest flush of the run. A job of few
@@ -77,7 +79,7 @@ def unexplained(samples: Sequence[Sample], *, idle_s: float = 0.0, flush_s: floa
     """
     stalls = [
         standstill
-        for standstill in standstills(samples)
+        for standstill in find_stalls(samples)
         if standstill.seconds >= STILL_S + 2 * idle_s and flush_s < standstill.seconds / 2
     ]
     longest = max(stalls, key=lambda stall: stall.seconds, default=None)

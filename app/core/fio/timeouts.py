@@ -31,9 +31,7 @@ class Timeouts:
     """Beyond ramp and run time, until it is made to stop."""
 
 
-async def bring_to_an_end(
-    process: Process, patience: Timeouts, over: asyncio.Event, say: Callable[[str], None]
-) -> None:
+async def end_fio(process: Process, patience: Timeouts, over: asyncio.Event, say: Callable[[str], None]) -> None:
     """Interrupt fio and wait until `over`; it answers with its summary once outstanding I/O came back."""
     # SIGINT, because fio answers it with a whole summary.
     process.interrupt()

@@ -16,7 +16,7 @@ from app.core.presentation.run import figure_text
 from app.core.presentation.table import Align, Cell, Column, Row, Table, Tone
 from app.core.presentation.verdict_text import further_text, judgement_word
 from app.core.session.state import ExperimentRecord, Session
-from app.core.session.unit_labels import in_text
+from app.core.session.unit_labels import value_text
 from backends.values import dataclass
 from widgets.text_utils import units
 from widgets.text_utils.symbols import LESS, MORE, SAME
@@ -52,7 +52,7 @@ def verdict_tone(judgement: VerdictResult | None) -> Tone:
 def ab_headings(record: ExperimentRecord) -> tuple[str, str]:
     """Headings of both letters with their values: `A 128 KiB`, `B 4096 KiB`."""
     start = record.start
-    return f"A {in_text(start.key, start.a)}", f"B {in_text(start.key, start.b)}"
+    return f"A {value_text(start.key, start.a)}", f"B {value_text(start.key, start.b)}"
 
 
 def comparison_table(comparison: Comparison, a: str = "A", b: str = "B") -> Table:
@@ -144,7 +144,7 @@ def experiment_ending(record: ExperimentRecord) -> Iterator[str]:
     if end.reason:
         yield f"{record.id} {end.status}: {end.reason.rstrip('.')}."
     if not record.start.null:
-        value = in_text(record.start.key, record.start.a)
+        value = value_text(record.start.key, record.start.a)
         again = f"is {value} again" if end.restored else f"IS NOT {value} AGAIN"
         yield f"{record.start.label} {again}."
     for key, what in end.moved.items():

@@ -36,7 +36,7 @@ from app.core.presentation.verdict_text import (
 from app.core.session.events import ExperimentEnded, ExperimentStarted
 from app.core.session.results import RunStatus
 from app.core.session.state import RunRecord, Session
-from app.core.session.unit_labels import in_text, within
+from app.core.session.unit_labels import value_text, within_sentence
 from widgets.text_utils import units
 
 SINGLE_RUNS = (
@@ -101,8 +101,8 @@ def counted(sides: ComparisonSides) -> str:
 
 def letters(start: ExperimentStarted) -> tuple[str, str]:
     """What the letters of an experiment are called: `read-ahead 128 KiB`, `read-ahead 4096 KiB`."""
-    label = within(start.label)
-    return with_value(label, in_text(start.key, start.a)), with_value(label, in_text(start.key, start.b))
+    label = within_sentence(start.label)
+    return with_value(label, value_text(start.key, start.a)), with_value(label, value_text(start.key, start.b))
 
 
 def called(comparison: Comparison) -> tuple[str, str]:
@@ -121,7 +121,7 @@ def called(comparison: Comparison) -> tuple[str, str]:
 
 def _named_setting(key: str, value: str | None) -> str:
     """`I/O scheduler none`; `no I/O scheduler recorded` where it was not."""
-    name = within(key_name(key))
+    name = within_sentence(key_name(key))
     return with_value(name, key_value(key, value)) if value else f"no {name} recorded"
 
 
@@ -130,7 +130,7 @@ def _shortly(comparison: Comparison) -> tuple[str, str]:
     a, b = called(comparison)
     start, differing = comparison.experiment, (*comparison.settings, *comparison.job)
     if start is not None and not start.null:
-        values = in_text(start.key, start.a), in_text(start.key, start.b)
+        values = value_text(start.key, start.a), value_text(start.key, start.b)
     elif len(differing) == 1:
         ((key, name, other),) = differing
         if not name or not other:

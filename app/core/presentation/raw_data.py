@@ -8,7 +8,7 @@ from pathlib import Path
 from typing import Any
 
 from app.core.analysis.stored_verdicts import stored_comparison
-from app.core.fio.interval_log import samples_of
+from app.core.fio.interval_log import read_samples
 from app.core.fio.job import Job
 from app.core.fio.run_phases import RunPhases
 from app.core.fio.sections import JobSection
@@ -105,7 +105,7 @@ def intervals(run: RunRecord, folder: Path) -> tuple[Sample, ...]:
     place = run_folder(run, folder)
     if place is None:
         return ()
-    return samples_of(place / "fio.out", course_of(run))
+    return read_samples(place / "fio.out", course_of(run))
 
 
 def course_of(run: RunRecord) -> RunPhases:

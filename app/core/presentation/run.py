@@ -21,7 +21,7 @@ from app.core.session.results import (
     RunStatus,
     SteadyStateResult,
 )
-from app.core.session.section_runs import same_sections
+from app.core.session.section_runs import shared_sections
 from app.core.session.state import ActiveRun, RunRecord
 from backends.sizes import size_words
 from widgets.text_utils import units
@@ -34,9 +34,9 @@ def stall_text(still: IoStallDetector, measured_from: float) -> str:
     stalls = still.found
     if not stalls:
         return ""
-    stall = still.going_on or max(stalls, key=lambda one: one.seconds)
+    stall = still.current_stall or max(stalls, key=lambda one: one.seconds)
     when = units.elapsed(measured_from + stall.at)
-    if still.going_on:
+    if still.current_stall:
         return f"{stall.words}, since {when}."
     if len(stalls) == 1:
         return f"{stall.words} at {when}."
@@ -315,5 +315,5 @@ def means_lines(runs: Sequence[RunRecord], show: Callable[[MetricKind], bool]) -
         ]
         if means:
             yield f"Mean of {len(whole)}, {direction}: {', '.join(means)} (95 %)"
-    for name, own in same_sections(whole) if len(whole) > 1 else ():
+    for name, own in shared_sections(whole) if len(whole) > 1 else ():
         yield from (f"{name}: {line}" for line in means_lines(own, show))

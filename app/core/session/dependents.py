@@ -11,12 +11,12 @@ _TELLING = ("mount", "swap", "btrfs", "zfs", "loop", *HELD)
 """Kinds of use that say what stands on a thing whose vendor tells nothing else."""
 
 
-def above(inventory: Inventory, target: Target) -> tuple[str, ...]:
+def dependents_of(inventory: Inventory, target: Target) -> tuple[str, ...]:
     """What stands on a target, in words, each once: on all that hangs from a controller, on the array of a member."""
-    return tuple(dict.fromkeys(word for device in _concerned(inventory, target) for word in _words(device)))
+    return tuple(dict.fromkeys(word for device in _affected_devices(inventory, target) for word in _use_texts(device)))
 
 
-def _concerned(inventory: Inventory, target: Target) -> Iterator[Array | Drive]:
+def _affected_devices(inventory: Inventory, target: Target) -> Iterator[Array | Drive]:
     """The target, what else its block device is, and the array that it is a member of."""
     device = inventory.find(str(target))
     if isinstance(device, Controller):
@@ -35,5 +35,5 @@ def _concerned(inventory: Inventory, target: Target) -> Iterator[Array | Drive]:
         yield home
 
 
-def _words(device: Array | Drive) -> tuple[str, ...]:
+def _use_texts(device: Array | Drive) -> tuple[str, ...]:
     return device.above or tuple(use.detail for use in device.uses if use.kind in _TELLING)

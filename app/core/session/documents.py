@@ -5,19 +5,19 @@ from __future__ import annotations
 import os
 from pathlib import Path
 
-from app.core.session.paths import share
+from app.core.session.paths import apply_user_umask
 from backends.errors import RefusedError, StorageError
 from backends.output_file import make_folder, new_file
 from backends.text import clean
 
 
-def new_folder(folder: Path, *, force: bool) -> None:
+def create_folder(folder: Path, *, force: bool) -> None:
     """Make a folder; with `force` it may be there. Raises RefusedError, StorageError."""
     shown = clean(str(folder), 300)
     try:
         descriptor = make_folder(folder, force=force)
         try:
-            share(descriptor)
+            apply_user_umask(descriptor)
         finally:
             os.close(descriptor)
     except FileExistsError:
@@ -34,7 +34,7 @@ def write_file(file: Path, text: str, *, force: bool) -> None:
     shown = clean(str(file), 300)
     try:
         with new_file(file, force=force) as handle:
-            share(handle.fileno())
+            apply_user_umask(handle.fileno())
             handle.write(text.encode("utf-8", "replace"))
     except FileExistsError:
         raise RefusedError(f"{shown} is there already.", hint="Name another file, or add --force.") from None

@@ -57,7 +57,7 @@ def encode(event: LoggedEvent) -> str:
     return json.dumps(as_json(event), separators=(",", ":"), ensure_ascii=True)
 
 
-def origin(line: str) -> tuple[int, object] | None:
+def read_origin(line: str) -> tuple[int, object] | None:
     """Format and program of the lines that follow one with which a program begins to write; None for any other."""
     if not line.startswith(_BEGINS):
         return None

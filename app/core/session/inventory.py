@@ -10,7 +10,7 @@ from functools import cached_property
 from types import MappingProxyType
 from typing import TYPE_CHECKING
 
-from app.core.session.dependents import above
+from app.core.session.dependents import dependents_of
 from app.core.session.event_types import with_ratings
 from app.core.session.events import InventorySeen
 from app.core.session.recorder import Recorder
@@ -42,9 +42,9 @@ class SessionInventory:
 
     _parts: Mapping[str, Inventory] = MappingProxyType({})
     """What each backend, or card of one, told last."""
-    _found: Inventory | None = None
+    _last_inventory: Inventory | None = None
     """The last whole look."""
-    _found_at: float = 0.0
+    _scanned_at: float = 0.0
     """When it began, of time.monotonic()."""
 
     def __init__(self, record: Recorder) -> None:
@@ -65,23 +65,23 @@ class SessionInventory:
         """
         answered: dict[str, Inventory] = {}
 
-        def told(part: str, inventory: Inventory) -> None:
+        def show_part(part: str, inventory: Inventory) -> None:
             answered[part] = inventory
             self._parts = {**self._parts, part: inventory}
             self._record.emit(InventorySeen(at=time.time(), inventory=joined_parts(self._parts), complete=False))
 
-        self._found_at = time.monotonic()
-        merged = with_ratings(await self.machine.probe(told), self._record.rated)
+        self._scanned_at = time.monotonic()
+        merged = with_ratings(await self.machine.probe(show_part), self._record.rated)
         self._parts = answered
-        self._see(merged)
+        self._record_inventory(merged)
         return merged
 
     async def probe_if_stale(self) -> Inventory:
         """As `probe`; what this process found in the last minute is put into the session without another look."""
-        if self._found is None or time.monotonic() - self._found_at > JUST_NOW:
+        if self._last_inventory is None or time.monotonic() - self._scanned_at > JUST_NOW:
             return await self.probe()
-        self._see(self._found)
-        return self._found
+        self._record_inventory(self._last_inventory)
+        return self._last_inventory
 
     async def rescan_after_change(self, changes: Iterable[Change]) -> Inventory:
         """As `probe`, of what these changes may have moved: everything where one makes a device anew."""
@@ -90,12 +90,12 @@ class SessionInventory:
             return await self.probe()
         vendors = {change.target.backend for change in done}
         merged = with_ratings(await self.machine.rescan_after_change(vendors), self._record.rated)
-        self._see(merged)
+        self._record_inventory(merged)
         return merged
 
-    def _see(self, merged: Inventory) -> None:
+    def _record_inventory(self, merged: Inventory) -> None:
         """Put a whole look into the session, and into its log where it is another than the last one."""
-        self._found = merged
+        self._last_inventory = merged
         event = InventorySeen(at=time.time(), inventory=merged)
         last = next((e for e in reversed(self._record.session.events) if isinstance(e, InventorySeen)), None)
         if last is not None and last.inventory == merged and self._record.logs:
@@ -118,7 +118,7 @@ class SessionInventory:
         if device is None and (address.startswith("/") or ":" not in address):
             by_address = (inventory.find(f"{vendor}:{address}") for vendor in self.machine.backends)
             device = next((other_device for other_device in by_address if other_device is not None), None)
-        device = _by_name(inventory, address, device)
+        device = _find_by_name(inventory, address, device)
         if device is None and address.startswith("/"):
             real = await self._record.host.link(address)
             device = inventory.find(real) if real else None
@@ -136,8 +136,8 @@ class SessionInventory:
                 if addresses
                 else "`raidbench doctor` says why nothing is found."
             )
-            hint = suggested(address, _words(devices), hint)
-            if unread := _unread(inventory, address):
+            hint = suggested(address, _accepted_names(devices), hint)
+            if unread := _problem_above(inventory, address):
                 raise ToolFailedError(f"Whether there is {address!r} cannot be told: {unread.message}", hint=hint)
             raise NotFoundError(f"There is no {address!r} here.", hint=hint)
         return device
@@ -233,7 +233,7 @@ class SessionInventory:
 
     def with_dependents(self, change: Change) -> Change:
         """The change, knowing what stands on its target by the last look."""
-        return replace(change, above=above(self._record.session.inventory, change.target))
+        return replace(change, above=dependents_of(self._record.session.inventory, change.target))
 
     async def readings_of(self, device: str | None, file: str | None = None) -> dict[str, tuple[str, Reading]]:
         """Labels and readings of the settings of a device, by key; what cannot be read is left out.
@@ -278,7 +278,7 @@ class SessionInventory:
         return next((array.tasks for array in arrays_now if array.target == target), None)
 
 
-def _by_name(
+def _find_by_name(
     inventory: Inventory, name: str, device: Controller | Array | Drive | None
 ) -> Controller | Array | Drive | None:
     """What is called so in the list, where an address does not tell. Raises NotFoundError where it may be several."""
@@ -293,7 +293,7 @@ def _by_name(
     return next(iter(by_target.values()), None)
 
 
-def _unread(inventory: Inventory, address: str) -> Problem | None:
+def _problem_above(inventory: Inventory, address: str) -> Problem | None:
     """What was told instead of what an address would be below: its vendor, its controller; None where both answered."""
     for problem in inventory.problems:
         below = address.startswith((f"{problem.where}:", f"{problem.where}/"))
@@ -302,7 +302,7 @@ def _unread(inventory: Inventory, address: str) -> Problem | None:
     return None
 
 
-def _words(things: Iterable[Controller | Array | Drive]) -> Iterator[str]:
+def _accepted_names(things: Iterable[Controller | Array | Drive]) -> Iterator[str]:
     """What may be typed for each: its address, that within its backend, its kernel name."""
     for device in things:
         yield from (str(device.target), device.target.address, name_of(device))

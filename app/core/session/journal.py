@@ -109,7 +109,7 @@ class _Entry:
     @property
     def owner(self) -> int | None:
         """The user whose change it is, as in `UnresolvedChange.uid`; root is None."""
-        return _writer(self.record)
+        return _user_of(self.record)
 
 
 class Journal:
@@ -138,7 +138,7 @@ class Journal:
         newer program has open is not known.
         """
         entries, key = self._entries(), (str(session), change_id)
-        if (unknown := _unknown(entries)) is not None:
+        if (unknown := _newer_error(entries)) is not None:
             raise unknown
         record = {
             **unstructure(replace(change, writes=(), undo=(), found=None, risk_text="", risk=Risk.NONE)),
@@ -152,13 +152,13 @@ class Journal:
             "start": process_start(os.getpid()),
         }
         if key in entries and not _begins_anew({**record, **self._name}, entries[key]):
-            raise _given(key)
+            raise _duplicate_id_error(key)
         self._append(record, "Nothing was changed.")
         entry = self._entries().get(key)
         if entry is None:
-            raise _not_written(self.file, OSError(errno.EIO, "it does not read back"), "Nothing was changed.")
+            raise _write_error(self.file, OSError(errno.EIO, "it does not read back"), "Nothing was changed.")
         if any(entry.record.get(name) != record[name] for name in ("at", "pid", "start")):
-            raise _given(key)  # by another process, between the two looks
+            raise _duplicate_id_error(key)  # by another process, between the two looks
 
     def setter(self, change_id: str, session: Path, pid: int, program: str) -> None:
         """Put on disk which process is about to take a step of a change.
@@ -241,9 +241,9 @@ class Journal:
         except FileNotFoundError:
             there = next(folder for folder in self.file.absolute().parents if not is_absent(folder))
             if not os.access(there, os.W_OK | os.X_OK):
-                return _not_written(self.file, PermissionError(errno.EACCES, f"{there} may not be written"))
+                return _write_error(self.file, PermissionError(errno.EACCES, f"{there} may not be written"))
         except OSError as error:
-            return _not_written(self.file, error)
+            return _write_error(self.file, error)
         return None
 
     def unresolved(self) -> tuple[UnresolvedChange, ...]:
@@ -254,8 +254,8 @@ class Journal:
         boot = boot_id()
         left = [
             intent
-            for intent in self._open().values()
-            if not _looked_after(intent, boot)
+            for intent in self._open_changes().values()
+            if not _is_attended(intent, boot)
             and not (boot and intent.boot != boot and intent.change.persistence is Persistence.LOST_AT_REBOOT)
         ]
         return tuple(reversed(left))
@@ -267,8 +267,8 @@ class Journal:
         """
         changes = [
             intent
-            for intent in self._open().values()
-            if intent.setter is not None and not runs(intent.pid, intent.start)
+            for intent in self._open_changes().values()
+            if intent.setter is not None and not is_running(intent.pid, intent.start)
         ]
         return tuple(reversed(changes))
 
@@ -278,7 +278,9 @@ class Journal:
         Never raises.
         """
         changes = [
-            change for change in self._open().values() if (change.session, change.until) == (str(session), until)
+            change
+            for change in self._open_changes().values()
+            if (change.session, change.until) == (str(session), until)
         ]
         return tuple(reversed(changes))
 
@@ -288,18 +290,20 @@ class Journal:
 
     def trials_within(self, overdue: float) -> tuple[UnresolvedChange, ...]:
         """Return those up to `overdue` seconds after the deadline: a watchdog waits for what is in its way."""
-        return tuple(intent for intent in reversed(self._open().values()) if intent.is_undecided_within(overdue))
+        return tuple(
+            intent for intent in reversed(self._open_changes().values()) if intent.is_undecided_within(overdue)
+        )
 
     def newer(self) -> NewerError | None:
         """Why this program does not know all that is open, None where it does. Never raises."""
-        return _unknown(self._entries())
+        return _newer_error(self._entries())
 
     def intent_of(self, change_id: str, session: Path) -> UnresolvedChange | None:
         """A change of which the intent is here, whatever became of it. Never raises."""
         entry = self._entries().get((str(session), change_id))
         return None if entry is None else entry.intent
 
-    def _open(self) -> dict[_Key, UnresolvedChange]:
+    def _open_changes(self) -> dict[_Key, UnresolvedChange]:
         """Intents that have not come to an end, in the order of the file: clocks are set, so times may tell another.
 
         That of a trial is to be kept, restored or to have failed.
@@ -331,7 +335,7 @@ class Journal:
                 entries.pop(key, None)
                 entries[key] = _Entry(record=record, intent=_open_change(record))
             elif kind == "setter" and entry is not None and entry.intent is not None:
-                entry.intent = replace(entry.intent, setter=_running(record, entry.intent.boot))
+                entry.intent = replace(entry.intent, setter=_running_process(record, entry.intent.boot))
         return entries
 
     @property
@@ -343,7 +347,7 @@ class Journal:
         append_record(self.file, FileFormat.JOURNAL, {**record, **self._name}, otherwise)
 
 
-def _unknown(entries: Mapping[_Key, _Entry]) -> NewerError | None:
+def _newer_error(entries: Mapping[_Key, _Entry]) -> NewerError | None:
     return next((entry.unknown for entry in entries.values() if entry.unknown is not None), None)
 
 
@@ -351,7 +355,7 @@ def _key(record: Mapping[str, Any]) -> _Key:
     return str(record.get("session")), str(record.get("id"))
 
 
-def _writer(record: Mapping[str, Any]) -> int | None:
+def _user_of(record: Mapping[str, Any]) -> int | None:
     """The user for whom a record was written; None for root and where the writer of the journal wrote for itself."""
     uid = record.get("uid")
     return None if uid in (None, 0) else (uid if type(uid) is int else -1)
@@ -359,7 +363,7 @@ def _writer(record: Mapping[str, Any]) -> int | None:
 
 def _may_write(record: Mapping[str, Any], owner: int | None) -> bool:
     """Whether a record about a change of `owner` is believed: by that user, by root, by who owns the journal."""
-    return _writer(record) in (None, owner)
+    return _user_of(record) in (None, owner)
 
 
 def _begins_anew(record: Mapping[str, Any], entry: _Entry) -> bool:
@@ -367,7 +371,7 @@ def _begins_anew(record: Mapping[str, Any], entry: _Entry) -> bool:
 
     Only in a journal of one's own and after the end of that change: a session folder was removed and made again.
     """
-    return entry.ended and entry.owner is None and _writer(record) is None
+    return entry.ended and entry.owner is None and _user_of(record) is None
 
 
 def _end(entry: _Entry, record: Mapping[str, Any]) -> None:
@@ -379,7 +383,7 @@ def _end(entry: _Entry, record: Mapping[str, Any]) -> None:
         entry.ended = True
 
 
-def _given(key: _Key) -> StorageError:
+def _duplicate_id_error(key: _Key) -> StorageError:
     return StorageError(
         f"The journal has another change {key[1]} of {Path(key[0]).name}. Nothing was changed.",
         hint="Set it again: it is given the next number.",
@@ -407,10 +411,10 @@ def append_record(file: Path, kept: FileFormat, record: Mapping[str, Any], other
         if new:
             sync_folder(file.parent)
     except OSError as error:
-        raise _not_written(file, error, otherwise) from error
+        raise _write_error(file, error, otherwise) from error
 
 
-def _not_written(file: Path, error: OSError, otherwise: str = "") -> StorageError:
+def _write_error(file: Path, error: OSError, otherwise: str = "") -> StorageError:
     return StorageError(
         f"The journal cannot be written: {error.strerror or error}. {otherwise}".rstrip(),
         hint=next_step(error, file),
@@ -449,13 +453,13 @@ def _open_change(record: Mapping[str, Any]) -> UnresolvedChange | None:
         return None
 
 
-def _running(record: Mapping[str, Any], boot: str) -> ChangeProcess | None:
+def _running_process(record: Mapping[str, Any], boot: str) -> ChangeProcess | None:
     """The program of a record, if that very process is still there."""
     try:
         setter = structure(dict(record), ChangeProcess)
     except Exception:  # see above
         return None
-    return setter if boot == boot_id() and runs(setter.pid, setter.start) else None
+    return setter if boot == boot_id() and is_running(setter.pid, setter.start) else None
 
 
 def boot_id() -> str:
@@ -466,7 +470,7 @@ def boot_id() -> str:
         return ""
 
 
-def runs(pid: int, start: str) -> bool:
+def is_running(pid: int, start: str) -> bool:
     """Whether that very process is there, not another one with its number."""
     return bool(start) and process_start(pid) == start
 
@@ -476,10 +480,10 @@ def boot_clock() -> float:
     return time.clock_gettime(time.CLOCK_BOOTTIME)
 
 
-def _looked_after(intent: UnresolvedChange, boot: str) -> bool:
+def _is_attended(intent: UnresolvedChange, boot: str) -> bool:
     """Whether somebody alive still sees to it: its process, or the watchdog of a trial."""
     if intent.boot != boot:
         return False
     if intent.until is not None:
         return boot_clock() < intent.until + OVERDUE
-    return runs(intent.pid, intent.start)
+    return is_running(intent.pid, intent.start)

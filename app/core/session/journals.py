@@ -54,15 +54,15 @@ class HelperJournal(Journal):
 
     def unresolved(self) -> tuple[UnresolvedChange, ...]:
         """See `Journal.unresolved`."""
-        return self._asked("unresolved")
+        return self._ask("unresolved")
 
     def trials(self) -> tuple[UnresolvedChange, ...]:
         """See `Journal.trials`."""
-        return self._asked("trials")
+        return self._ask("trials")
 
     def left_running(self) -> tuple[UnresolvedChange, ...]:
         """See `Journal.left_running`."""
-        return self._asked("left_running")
+        return self._ask("left_running")
 
     def newer(self) -> NewerError | None:
         """See `Journal.newer`."""
@@ -84,7 +84,7 @@ class HelperJournal(Journal):
         """Whether this user may decide about a change: root about each, everybody else about their own."""
         return os.getuid() in (0, change.uid)
 
-    async def trials_told(self) -> tuple[UnresolvedChange, ...]:
+    async def fetch_trials(self) -> tuple[UnresolvedChange, ...]:
         """Return what `trials` does without blocking; () where the helper has ended. Never raises."""
         try:
             answer: list[Any] = (await self._side.ask("journal"))["trials"]
@@ -92,7 +92,7 @@ class HelperJournal(Journal):
         except RaidbenchError:
             return ()
 
-    def _asked(self, which: str) -> tuple[UnresolvedChange, ...]:
+    def _ask(self, which: str) -> tuple[UnresolvedChange, ...]:
         try:
             answer: list[Any] = self._side.ask_now("journal")[which]
         except RefusedError:  # it has ended, which whoever wants a change hears then

@@ -75,7 +75,7 @@ def _file_lock(folder: Path, name: str, purpose: str) -> Iterator[HeldLock]:
         private_folder(folder)
         descriptor = _open(folder / f"{lock_name(name)}.lock")
     except OSError as error:
-        raise _not_made(folder, name, error) from error
+        raise _creation_error(folder, name, error) from error
     purpose = clean(purpose, 200)
     try:
         try:
@@ -85,7 +85,7 @@ def _file_lock(folder: Path, name: str, purpose: str) -> Iterator[HeldLock]:
                 f"It is held by {_holder(descriptor)}.", hint="Wait until it is done, or end it there."
             ) from None
         except OSError as error:  # a filesystem without locks
-            raise _not_made(folder, name, error) from error
+            raise _creation_error(folder, name, error) from error
         _sign(descriptor, f"raidbench pid {os.getpid()} ({purpose})\n")
         try:
             yield HeldLock(descriptor=descriptor, what=purpose)
@@ -96,7 +96,7 @@ def _file_lock(folder: Path, name: str, purpose: str) -> Iterator[HeldLock]:
         os.close(descriptor)
 
 
-def _not_made(folder: Path, name: str, error: OSError) -> StorageError:
+def _creation_error(folder: Path, name: str, error: OSError) -> StorageError:
     return StorageError(
         f"The lock for {name} could not be made: {error.strerror or error}.",
         hint=next_step(error, folder),

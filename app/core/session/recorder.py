@@ -12,7 +12,7 @@ from app.core.session.locks import LockPlace
 from app.core.session.machine import machine_facts
 from app.core.session.paths import Paths
 from app.core.session.state import Session, fold
-from app.core.session.store import SessionLog, beginning, continuable, load, new_folder
+from app.core.session.store import SessionLog, create_session_folder, find_continuable, load, read_start
 from backends.errors import NotFoundError, RaidbenchError, StorageError
 from backends.formats import FORMATS, FileFormat
 from backends.host import Host
@@ -93,17 +93,17 @@ class Recorder:
                     f"Another raidbench is writing the session {folder}.", hint="End it there, or choose another."
                 ) from None
         if not fresh:
-            last = continuable(self.paths, host=self.host.name, simulated=self.simulated)
+            last = find_continuable(self.paths, host=self.host.name, simulated=self.simulated)
             if last is not None:
                 try:
                     return SessionLog(last, among=self.paths.sessions)
                 except (BlockingIOError, StorageError):
                     pass
-        return SessionLog(new_folder(self.paths.sessions), among=self.paths.sessions)
+        return SessionLog(create_session_folder(self.paths.sessions), among=self.paths.sessions)
 
     def _require_its_machine(self, folder: Path) -> None:
         """Raises StorageError for a session of another machine where either of them is simulated or recorded."""
-        begun = beginning(folder)
+        begun = read_start(folder)
         if begun is None or (begun.simulated, begun.machine.host if self.simulated else "") == (
             self.simulated,
             self.host.name if self.simulated else "",
@@ -189,7 +189,7 @@ class Recorder:
                 )
             )
 
-    def need_recording(self) -> Path:
+    def require_recording(self) -> Path:
         """The session's folder. Raises StorageError when there is none, or it cannot be written any more."""
         if self._log is None or self.folder is None:
             raise StorageError("There is no session to record this in, so nothing was done.")

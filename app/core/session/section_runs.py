@@ -17,13 +17,13 @@ def section_runs(run: RunRecord) -> tuple[tuple[str, RunRecord], ...]:
     """
     sections = {section.name: section for section in run.start.sections}
     return tuple(
-        (figures.name, _of_section(run, sections[figures.name], figures))
+        (figures.name, _section_run(run, sections[figures.name], figures))
         for figures in run.figures.sections
         if figures.name in sections
     )
 
 
-def same_sections(runs: Sequence[RunRecord]) -> tuple[tuple[str, tuple[RunRecord, ...]], ...]:
+def shared_sections(runs: Sequence[RunRecord]) -> tuple[tuple[str, tuple[RunRecord, ...]], ...]:
     """The sections that every run has, each with its runs, in the order of the first."""
     if not runs:
         return ()
@@ -35,12 +35,12 @@ def same_sections(runs: Sequence[RunRecord]) -> tuple[tuple[str, tuple[RunRecord
     )
 
 
-def of_section(runs: Sequence[RunRecord], name: str) -> tuple[RunRecord, ...]:
+def runs_of_section(runs: Sequence[RunRecord], name: str) -> tuple[RunRecord, ...]:
     """The runs of the section of that name, of all runs that have one."""
     return tuple(section_run for run in runs for section_name, section_run in section_runs(run) if section_name == name)
 
 
-def _of_section(run: RunRecord, section: RunSection, section_figures: SectionFigures) -> RunRecord:
+def _section_run(run: RunRecord, section: RunSection, section_figures: SectionFigures) -> RunRecord:
     start = replace(
         run.start,
         job=section.job,

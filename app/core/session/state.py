@@ -60,7 +60,7 @@ from app.core.session.sweep_record import (
     SweepStepEnded,
     SweepStepStarted,
     fold_sweep,
-    hold_change_lock,
+    stop_running,
     with_change,
     with_run,
 )
@@ -377,7 +377,7 @@ def _fold_logged(session: Session, event: LoggedEvent) -> Session:
                 whole=False,
                 ended=False,
                 active=None,
-                sweep=hold_change_lock(session.sweep),
+                sweep=stop_running(session.sweep),
             )
         case InventorySeen(complete=False) if session.whole:  # half of a newer look is less than a whole older one
             return replace(session, probing=True)
@@ -416,7 +416,7 @@ def _fold_logged(session: Session, event: LoggedEvent) -> Session:
         case BaselineMarked():
             return replace(session, baseline=event.run)
         case SessionEnded():
-            return replace(session, ended=True, active=None, sweep=hold_change_lock(session.sweep))
+            return replace(session, ended=True, active=None, sweep=stop_running(session.sweep))
         case (
             SweepStarted()
             | SweepResumed()

@@ -24,7 +24,7 @@ from app.core.session.state import ExperimentRecord, RunRecord, Session
 from app.core.session.store import LoadedSession, load
 from app.core.session.sweep_record import SweepRecord
 from app.core.session.sweep_steps import SweepCell
-from app.core.session.unit_labels import within
+from app.core.session.unit_labels import within_sentence
 from app.features.sweep.engine.load_curve import number_of, numeric_field
 from app.features.sweep.engine.results import LOAD, Results, results
 from backends.errors import RaidbenchError
@@ -173,7 +173,7 @@ def of_experiment(session: Session, folder: Path, record: ExperimentRecord) -> P
         return None
     start = record.start
     placed = [tuple(PlacedRun(run=run, folder=folder) for run in side) for side in (sides.a, sides.b)]
-    names = [f"{within(start.label)} {key_value(start.key, value)}" for value in (start.a, start.b)]
+    names = [f"{within_sentence(start.label)} {key_value(start.key, value)}" for value in (start.a, start.b)]
     if len(set(names)) < len(names):
         names = list(letters(start))
     return PlotSelection(

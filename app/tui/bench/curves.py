@@ -144,7 +144,7 @@ class Curves:
         return max((points[-1][0] for points in self.series.values() if points), default=0.0)
 
     def deviation(self, name: str) -> float:
-        """Standard deviation of one curve of the measured phase beside its standstills; 0 where too few are left."""
+        """Standard deviation of one curve of the measured phase beside its find_stalls; 0 where too few are left."""
         if name not in self._deviations:
             still = [(self.measured_from + stall.at, stall.seconds) for stall in self.still.found]
             values = [

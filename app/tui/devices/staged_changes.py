@@ -10,7 +10,7 @@ from typing import TYPE_CHECKING, Protocol
 
 from textual.screen import Screen
 
-from app.core.changes.trial import why_not_tried
+from app.core.changes.trial import trial_refusal_reason
 from app.core.presentation import change as view
 from app.core.presentation.device_tree import Thing
 from app.core.presentation.risk_text import (
@@ -24,7 +24,7 @@ from app.core.presentation.risk_text import (
     tier,
 )
 from app.core.presentation.table import Cell
-from app.core.session.unit_labels import within
+from app.core.session.unit_labels import within_sentence
 from backends.change import Change
 from backends.device_label import DeviceLabel, confirm_token
 from backends.display_names import name_of
@@ -109,7 +109,7 @@ def confirmation(
         required=confirm_token(
             plates[change.target] for change in changes if tier(change.risk) is ConfirmationLevel.DESTRUCTIVE
         ),
-        trial_label=trial_label if not any(map(why_not_tried, changes)) else "",
+        trial_label=trial_label if not any(map(trial_refusal_reason, changes)) else "",
     )
 
 
@@ -288,7 +288,7 @@ class ChangeController:
         for plan, change_id in zip(plans, ids, strict=True):
             record = bench.session.change(change_id)
             change = plan if record is None else record.change
-            what = f"{within(plan.label)} of {names.get(plan.target, str(plan.target))}"
+            what = f"{within_sentence(plan.label)} of {names.get(plan.target, str(plan.target))}"
             self._become(change, SETTING)
             self._app.notify_transient(f"Taking back {view.course(plan, names)} ...")
             try:

@@ -127,7 +127,7 @@ class Scene:
 @pytest.fixture
 def scene(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Scene:
     """Every process that has left something open counts as killed."""
-    monkeypatch.setattr(journal_module, "runs", lambda pid, start: False)
+    monkeypatch.setattr(journal_module, "is_running", lambda pid, start: False)
     return Scene(tmp_path)
 
 

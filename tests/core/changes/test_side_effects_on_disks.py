@@ -74,7 +74,7 @@ class Scene:
 
 @pytest.fixture
 def scene(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Scene:
-    monkeypatch.setattr(journal_module, "runs", lambda pid, start: False)
+    monkeypatch.setattr(journal_module, "is_running", lambda pid, start: False)
     return Scene(tmp_path)
 
 
@@ -122,7 +122,7 @@ async def test_of_two_views_of_one_thing_only_the_changed_one_is_put_back(
     tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     """FastPath's word follows the policies: putting it back would put all of them back."""
-    monkeypatch.setattr(journal_module, "runs", lambda pid, start: False)
+    monkeypatch.setattr(journal_module, "is_running", lambda pid, start: False)
     file = RackFile(tmp_path / "lsi.json", make=lambda: demo_rack(lambda: NOW))
     volume = Target(backend="megaraid", address="/c0/v1", scope=Scope.ARRAY)
     killed = Workbench(host := Mortal(file, speed=FAST), paths=paths_in(tmp_path))

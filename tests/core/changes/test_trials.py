@@ -367,7 +367,7 @@ async def test_when_the_deadline_comes_nothing_is_read_from_where_the_program_la
         bench = Workbench(LocalHost(), paths=paths(tmp_path))
         await bench.open(None)
         change = await bench.hardware.plan((await bench.hardware.find(disk.sure())).target, "read_ahead_kb", "1024")
-        bench.changes.journal.intent("c1", bench.need_recording(), change, until=boot_clock() + 5)
+        bench.changes.journal.intent("c1", bench.require_recording(), change, until=boot_clock() + 5)
         await bench.host.write(f"/sys/block/{disk.name}/queue/read_ahead_kb", "1024")
         bench.close()
         argv = [sys.executable, "-c", ARMED, str(tmp_path)]

@@ -243,7 +243,7 @@ def test_a_watchdog_stays_alone_and_deaf(
     order["apart"] = ""
     order |= {"session": SESSION, "until": UNTIL}
     monkeypatch.setattr(signal, "signal", deaf.setdefault)  # the loop would set its own afterwards
-    monkeypatch.setattr(watchdog, "keep_private", lambda: None)
+    monkeypatch.setattr(watchdog, "restrict_umask", lambda: None)
     monkeypatch.setattr(sys, "argv", ["watchdog", *words])
     monkeypatch.setattr(sys, "stdin", io.StringIO(json.dumps(order) + "\n"))
     monkeypatch.setattr(os, "fork", lambda: child)

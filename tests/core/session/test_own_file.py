@@ -12,7 +12,7 @@ import pytest
 from app.core.session.folders import LOG
 from app.core.session.journal import FILE, Journal
 from app.core.session.locks import hold_lock
-from app.core.session.store import SessionLog, beginning, load
+from app.core.session.store import SessionLog, load, read_start
 from app.core.session.trusted_file import UntrustedFileError, open_own, read_own, read_regular
 from backends.errors import StorageError
 from tests.core.doubles import planned
@@ -97,7 +97,7 @@ def test_a_log_that_somebody_planted_is_not_gone_on_with(tmp_path: Path, plant: 
 
 def test_a_log_that_is_no_file_is_not_waited_for(tmp_path: Path) -> None:
     fifo(tmp_path / LOG)
-    assert beginning(tmp_path) is None
+    assert read_start(tmp_path) is None
     with pytest.raises(StorageError, match="not a regular file"):
         load(tmp_path)
 

@@ -15,7 +15,7 @@ from app.core.session.results import (
     RunStatus,
     SectionFigures,
 )
-from app.core.session.section_runs import of_section, same_sections, section_runs
+from app.core.session.section_runs import runs_of_section, section_runs, shared_sections
 from app.core.session.state import RunRecord
 
 READ = DirectionStats(
@@ -78,9 +78,9 @@ def test_the_other_sections_tell_a_section_from_one_beside_others() -> None:
 
 def test_sections_that_every_run_has_are_paired() -> None:
     other = replace(RUN, start=replace(START, sections=SECTIONS[:1]))
-    assert [name for name, _ in same_sections([RUN, other])] == ["reader"]
-    assert [len(of_section([RUN, other], name)) for name in ("reader", "scan")] == [2, 1]
-    assert same_sections([]) == ()
+    assert [name for name, _ in shared_sections([RUN, other])] == ["reader"]
+    assert [len(runs_of_section([RUN, other], name)) for name in ("reader", "scan")] == [2, 1]
+    assert shared_sections([]) == ()
 
 
 def test_a_run_that_has_not_ended_has_none() -> None:

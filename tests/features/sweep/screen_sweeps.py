@@ -93,7 +93,7 @@ class WrittenSweep:
 
     @property
     def asked_to_stop(self) -> bool:
-        return STOP.lies_in(self.folder)
+        return STOP.exists_in(self.folder)
 
 
 @dataclass

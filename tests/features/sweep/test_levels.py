@@ -531,7 +531,7 @@ async def test_a_stop_deletes_the_array_and_it_goes_on_later(bed: Bed, small: No
     assert record.end.result is SweepResult.STOPPED
     assert len(record.todo) == 1
     await require_nothing_left(bench)
-    folder = bench.need_recording()
+    folder = bench.require_recording()
     bench.close()
     later = bed.bench()
     await later.open(folder)
@@ -557,7 +557,7 @@ async def test_killed_after_any_command_it_goes_on_or_is_put_back_and_leaves_not
 
     bench.subscribe(keep)
     assert (await SweepRunner(bench).go()).finished
-    folder = bench.need_recording()
+    folder = bench.require_recording()
     bench.close()
     assert len(kept) >= 10
     monkeypatch.setattr("app.core.changes.arrays.array_journal.runs", lambda _pid, _start: False)

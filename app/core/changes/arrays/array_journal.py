@@ -10,7 +10,7 @@ from enum import StrEnum
 from pathlib import Path
 from typing import Any
 
-from app.core.session.journal import append_record, boot_id, read_records, runs
+from app.core.session.journal import append_record, boot_id, is_running, read_records
 from app.core.session.json_codec import structure, unstructure
 from app.core.session.paths import ARRAYS
 from backends.array_planning import CreatedArray
@@ -61,7 +61,7 @@ class ArrayJournalEntry:
         """Whether nobody knows what became of it, and nobody is at it."""
         if self.stage not in (ArrayStage.MAKING, ArrayStage.REMOVING):
             return False
-        return self.boot != boot_id() or not runs(self.pid, self.start)
+        return self.boot != boot_id() or not is_running(self.pid, self.start)
 
     @property
     def left_running(self) -> str | None:
@@ -69,7 +69,7 @@ class ArrayJournalEntry:
         if self.setter is None or not self.unfinished or self.boot != boot_id():
             return None
         pid, start, program = self.setter
-        return f"{program} (pid {pid})" if runs(pid, start) else None
+        return f"{program} (pid {pid})" if is_running(pid, start) else None
 
 
 class ArrayJournal:

@@ -71,10 +71,10 @@ class ArrayBuilder:
         DeviceGoneError (nothing was done), StorageError, ToolFailedError: then what was made of it is taken apart
         again, or the message says what is left.
         """
-        return await _whole(self._create(plan, assume_clean, typed))
+        return await _shielded(self._create(plan, assume_clean, typed))
 
     async def _create(self, plan: ArrayPlan, assume_clean: bool, typed: str | None) -> ArrayMatch:
-        session = self._record.need_recording()
+        session = self._record.require_recording()
         await self.require_array_support(plan.wish.drives[0].controller)
         self.require_new_name(plan.wish.name)
         if typed != confirm_tokens(plan.wish.drives):
@@ -84,23 +84,23 @@ class ArrayBuilder:
         array = plan.made()
         builder = self._builder(array.controller)
         with self._locked(plan.locks, "making", array.name) as lock:
-            await self._as_shown(plan, assume_clean=assume_clean)
+            await self._require_as_shown(plan, assume_clean=assume_clean)
             self.made_here.begin(array, session)
             trouble = await self._run(builder, array.name, array.controller, plan.steps, lock)
             try:
                 with asked_anew():
-                    made = await self._appeared(builder, self._entry(array.name))
+                    made = await self._wait_for_node(builder, self._entry(array.name))
             except RaidbenchError as error:
-                raise _not_told(array.name, "was made", trouble, error) from error
+                raise _unknown_result_error(array.name, "was made", trouble, error) from error
             if made.standing is ArrayMatchState.WHOLE:
                 self.made_here.reached(array.name, ArrayStage.MADE, made.uuids)
-                made = replace(made, differs=await self._differs(plan, made))
-                text = " ".join((f"{_told(plan)}. `raidbench array delete {array.name}`.", *made.differs.values()))
+                made = replace(made, differs=await self._policy_differences(plan, made))
+                text = " ".join((f"{_made_text(plan)}. `raidbench array delete {array.name}`.", *made.differs.values()))
                 self._note(f"Made the array {array.name}: {text}")
                 return made
-            raise await self._half_made(builder, self._entry(array.name), made, lock, trouble)
+            raise await self._incomplete_error(builder, self._entry(array.name), made, lock, trouble)
 
-    async def _half_made(
+    async def _incomplete_error(
         self,
         builder: ArrayCreator,
         entry: ArrayJournalEntry,
@@ -114,7 +114,7 @@ class ArrayBuilder:
         if made.standing is ArrayMatchState.PARTLY:
             try:
                 await self._require_empty(made)
-                made = await self._removed(builder, entry, made, lock)
+                made = await self._remove(builder, entry, made, lock)
             except RaidbenchError as error:
                 return ToolFailedError(
                     f"{array.name} was not made whole: {why} What there is of it is left: {error.message}",
@@ -141,10 +141,10 @@ class ArrayBuilder:
         Raises NotFoundError for a name that is not in the journal, RefusedError where what is there is not what was
         made, or is in use, HeldError, StorageError, ToolFailedError.
         """
-        return await _whole(self._delete(name, typed))
+        return await _shielded(self._delete(name, typed))
 
     async def _delete(self, name: str, typed: str | None) -> ArrayMatch:
-        self._record.need_recording()
+        self._record.require_recording()
         if typed != name:
             raise RefusedError("The array was not confirmed.", hint=f"Its word is its name: {clean(name, 40)}.")
         entry, match = await self.deletable(name, note=True)
@@ -153,7 +153,7 @@ class ArrayBuilder:
             entry, again = await self.deletable(name, note=True)
             if again.remove != match.remove:
                 raise RefusedError(f"{name} is another array now than the one that was shown.", hint="Look again.")
-            left = await self._removed(builder, entry, again, lock)
+            left = await self._remove(builder, entry, again, lock)
         if left.standing is not ArrayMatchState.ABSENT:
             raise ToolFailedError(
                 f"{name} is not gone: {left.words}", hint="`raidbench recover` shows it, and goes on."
@@ -173,7 +173,7 @@ class ArrayBuilder:
                 hint="`raidbench array list` names those that were. Another one is deleted with its own tool.",
             )
         await self.require_array_support(entry.array.controller)
-        _require_at_rest(entry)
+        _require_idle(entry)
         match = await self.find(entry)
         if match.standing is ArrayMatchState.ABSENT:
             if note:
@@ -202,12 +202,12 @@ class ArrayBuilder:
         `remove`: of one in parts take apart what is its own, if nothing lies or stands on it. What is nobody knows
         whose is left alone. Raises HeldError, RefusedError, StorageError, ToolFailedError.
         """
-        return await _whole(self._settle(entry, remove=remove))
+        return await _shielded(self._settle(entry, remove=remove))
 
     async def _settle(self, entry: ArrayJournalEntry, *, remove: bool) -> ArrayMatch:
-        self._record.need_recording()
+        self._record.require_recording()
         await self.require_array_support(entry.array.controller)
-        _require_at_rest(entry)
+        _require_idle(entry)
         match = await self.find(entry)
         name = entry.array.name
         if match.standing is ArrayMatchState.ABSENT:
@@ -221,12 +221,12 @@ class ArrayBuilder:
                 if again.remove != match.remove:
                     raise RefusedError(f"What is left of {name} is something else now.", hint="Look again.")
                 await self._require_empty(again)
-                return await self._removed(builder, entry, again, lock)
+                return await self._remove(builder, entry, again, lock)
         return match
 
     def leave(self, entry: ArrayJournalEntry) -> None:
         """Leave it as it is, and do not ask again. Raises StorageError, HeldError while its program runs."""
-        _require_at_rest(entry)
+        _require_idle(entry)
         self.made_here.reached(entry.array.name, ArrayStage.LEFT)
 
     # -- the steps ----------------------------------------------------------------------------------------------------
@@ -273,13 +273,13 @@ class ArrayBuilder:
                 with contextlib.suppress(StorageError):
                     self.made_here.let_go(name)
 
-    async def _as_shown(self, plan: ArrayPlan, *, assume_clean: bool) -> None:
+    async def _require_as_shown(self, plan: ArrayPlan, *, assume_clean: bool) -> None:
         """Raises unless every drive is what it was when it was shown, free, and with nothing new on it."""
         machine = self._hardware.machine
         with asked_anew():
             for shown in plan.wish.drives:
                 if shown.seen:
-                    await self._free_as_shown(shown)
+                    await self._require_free_as_shown(shown)
             if plan.wish.drives[0].controller is not None:
                 again = await plan_array(machine, plan.wish, assume_clean=assume_clean)
                 if (again.steps, again.before) != (plan.steps, plan.before):
@@ -288,7 +288,7 @@ class ArrayBuilder:
                         hint="Look at it again.",
                     )
 
-    async def _free_as_shown(self, shown: Candidate) -> None:
+    async def _require_free_as_shown(self, shown: Candidate) -> None:
         host, inventory = self._hardware.machine.host, self._record.session.inventory
         drive = next((drive for drive in inventory.drives if drive.target == shown.drive), None)
         if drive is None:
@@ -330,7 +330,7 @@ class ArrayBuilder:
             return error
         return None
 
-    async def _removed(
+    async def _remove(
         self, builder: ArrayCreator, entry: ArrayJournalEntry, match: ArrayMatch, lock: HeldLock
     ) -> ArrayMatch:
         """Take apart what is its own, and look. Raises ToolFailedError when a step fails."""
@@ -340,7 +340,7 @@ class ArrayBuilder:
         try:
             left = await self.find(entry)
         except RaidbenchError as error:
-            raise _not_told(name, "is gone", trouble, error) from error
+            raise _unknown_result_error(name, "is gone", trouble, error) from error
         if left.standing is ArrayMatchState.ABSENT:
             self.made_here.reached(name, ArrayStage.GONE)
         elif trouble is not None:
@@ -362,7 +362,7 @@ class ArrayBuilder:
                     hint=_with_steps("What lies on it may be somebody's.", match),
                 )
 
-    async def _appeared(self, builder: ArrayCreator, entry: ArrayJournalEntry) -> ArrayMatch:
+    async def _wait_for_node(self, builder: ArrayCreator, entry: ArrayJournalEntry) -> ArrayMatch:
         """The array once the kernel has a node for it, as far as that is waited for."""
         end = time.monotonic() + NODE_SECONDS
         while True:
@@ -371,7 +371,7 @@ class ArrayBuilder:
                 return match
             await asyncio.sleep(_LOOK_AGAIN)
 
-    async def _differs(self, plan: ArrayPlan, made: ArrayMatch) -> Mapping[str, str]:
+    async def _policy_differences(self, plan: ArrayPlan, made: ArrayMatch) -> Mapping[str, str]:
         """Sentences about policies that the new array does not read as it was made with, by their keys."""
         policies, read = plan.wish.policies, f"of {plan.wish.name}"
         if made.target is None or not policies:
@@ -393,7 +393,7 @@ class ArrayBuilder:
             self._record.emit(NoteAdded(at=time.time(), text=text))
 
 
-async def _whole(work: Coroutine[object, object, ArrayMatch]) -> ArrayMatch:
+async def _shielded(work: Coroutine[object, object, ArrayMatch]) -> ArrayMatch:
     """Not cut short by whoever cancels: what was begun is brought to its end, and written down."""
     return await shield_to_completion(asyncio.create_task(work))
 
@@ -418,7 +418,9 @@ def created_array_label(entry: ArrayJournalEntry) -> DeviceLabel:
     return DeviceLabel(name=name, words=f"an array of the drives {clean(drives, 2000)}", word=name)
 
 
-def _not_told(name: str, expected: str, tool_error: RaidbenchError | None, error: RaidbenchError) -> ToolFailedError:
+def _unknown_result_error(
+    name: str, expected: str, tool_error: RaidbenchError | None, error: RaidbenchError
+) -> ToolFailedError:
     """Return the error for an array at which nobody could look after its tool had run. `tool_error`: the tool's own."""
     why = "" if tool_error is None else f" {tool_error.message}"
     return ToolFailedError(
@@ -428,7 +430,7 @@ def _not_told(name: str, expected: str, tool_error: RaidbenchError | None, error
     )
 
 
-def _told(plan: ArrayPlan) -> str:
+def _made_text(plan: ArrayPlan) -> str:
     request = plan.wish
     serials = ", ".join(drive.serial or drive.place for drive in request.drives)
     strip = "" if request.strip_bytes is None else f", strip {size_words(request.strip_bytes)}"
@@ -445,7 +447,7 @@ def _with_steps(hint: str, match: ArrayMatch) -> str:
     return f"{hint} By hand: {clean(lines, 1500)}".strip()
 
 
-def _require_at_rest(entry: ArrayJournalEntry) -> None:
+def _require_idle(entry: ArrayJournalEntry) -> None:
     """Raises HeldError while a program of it still runs, or a raidbench is at it."""
     if (program := entry.left_running) is not None:
         raise HeldError(

@@ -250,7 +250,7 @@ class ArrayLifecycle:
 
     def _own(self) -> tuple[ArrayJournalEntry, ...]:
         """Arrays of the journal that this session made of the drives of its sweep."""
-        folder = str(self._bench.need_recording())
+        folder = str(self._bench.require_recording())
         drives = [drive.serial for drive in self._making.drives]
         own = {frozenset(drives[: array.members]) for array in self._making.arrays}
         return tuple(
@@ -283,7 +283,7 @@ class ArrayLifecycle:
             if left and change.id in record.changes and change.change.target not in kept:
                 message = "the array that had it was made for the sweep, and is deleted"
                 bench.emit(ChangeEnded(at=time.time(), id=change.id, result="restored", now=None, message=message))
-                bench.changes.journal.outcome(change.id, bench.need_recording(), "restored")
+                bench.changes.journal.outcome(change.id, bench.require_recording(), "restored")
 
 
 def _same(there: tuple[Candidate, ...], drive: SweepDrive) -> Candidate:

@@ -7,7 +7,7 @@ import contextlib
 import time
 from collections.abc import Mapping, Sequence
 
-from app.core.changes.pending_state import PendingValueState, pending_state_of, standing
+from app.core.changes.pending_state import PendingValueState, pending_state, pending_state_of
 from app.core.changes.side_effects import moved_by
 from app.core.session.events import ChangeEnded
 from app.core.session.state import ChangeRecord
@@ -254,7 +254,7 @@ async def settle(bench: Workbench) -> None:
 
     Raises RaidbenchError when what was to be created again is missing and cannot be made, or somebody is still at it.
     """
-    folder = bench.need_recording()
+    folder = bench.require_recording()
     for record in bench.session.changes:
         if record.end is None:
             async with bench.changes.hold_change_lock(record.change):
@@ -279,7 +279,7 @@ async def _read_end(bench: Workbench, record: ChangeRecord) -> ChangeEnded:
             hint="`raidbench recover` makes it again; it asks for the word of its drives.",
         ) from None
     now = None if reading is None else reading.now
-    result = _RESULTS[standing(change, now)]
+    result = _RESULTS[pending_state(change, now)]
     if result != "differs":
         return ChangeEnded(at=time.time(), id=record.id, result=result, now=now, message="cut short, read afterwards")
     # Whose value this is, nobody saw: noted as now of this change, it would pass for ours and be overwritten.
@@ -324,7 +324,7 @@ def _taken_back(bench: Workbench, change: ChangeRecord, now: str) -> None:
     """An earlier change of the same setting has nothing left to be taken back."""
     message = "the value before the sweep is back"
     bench.emit(ChangeEnded(at=time.time(), id=change.id, result="restored", now=now, message=message))
-    bench.changes.journal.outcome(change.id, bench.need_recording(), "restored")
+    bench.changes.journal.outcome(change.id, bench.require_recording(), "restored")
 
 
 async def _read(bench: Workbench, assignment: Assignment) -> Reading:

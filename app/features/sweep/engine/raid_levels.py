@@ -8,7 +8,7 @@ from dataclasses import replace
 from itertools import product
 from typing import TYPE_CHECKING
 
-from app.core.changes.arrays.candidates import candidates_of, chosen, maker_of, new_name, plan_array
+from app.core.changes.arrays.candidates import candidates_of, choose_drives, maker_of, new_name, plan_array
 from app.core.session.sweep_steps import SweepArray, SweepArrays, SweepDrive
 from app.features.sweep.engine.plan import LevelAxis, PlanError
 from backends.array_planning import SYNC_RATE, ArrayPlan, ArrayRequest, Candidate, confirm_tokens, spans_that_fit
@@ -87,7 +87,7 @@ async def plan_levels(bench: Workbench, axis: LevelAxis) -> PlannedArrays:
     """
     inventory = bench.session.inventory
     candidates, problems = await candidates_of(bench.hardware.machine, inventory, axis.drives or None)
-    drives = chosen(candidates, axis.drives) if axis.drives else of_pool(candidates, axis.pool, axis.members)
+    drives = choose_drives(candidates, axis.drives) if axis.drives else of_pool(candidates, axis.pool, axis.members)
     controller = maker_of(drives)
     if drives[0].shared:
         raise PlanError(
