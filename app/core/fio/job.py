@@ -77,7 +77,17 @@ class JobTarget:
 
 # -- a job: what to measure, as a value that is valid or does not exist -----------------------------------------------
 
-__all__ = ["Arrival", "Engine", "InvalidJobError", "Job", "JobTarget", "Pattern", "TargetKind", "field_problems", "fit_to_block_size"]
+__all__ = [
+    "Arrival",
+    "Engine",
+    "InvalidJobError",
+    "Job",
+    "JobTarget",
+    "Pattern",
+    "TargetKind",
+    "field_problems",
+    "fit_to_block_size",
+]
 
 
 class InvalidJobError(InvalidValueError):
