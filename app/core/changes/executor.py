@@ -62,7 +62,7 @@ from backends.errors import (
     UnknownSettingError,
 )
 from backends.helper_interface import HelperClient
-from backends.host import ProcessTracking, custody, shield_to_completion
+from backends.host import ProcessTracking, completed_when_cancelled, custody
 from backends.model import Target
 from backends.protocol import InterruptedChangeReporter, InventoryBackend, Recreatable, SettingsBackend
 from backends.settings import Persistence, Risk
@@ -267,6 +267,7 @@ class ChangeExecutor:
         for target, values in sets.items():
             await self._side.ask("together", target=str(target), scope=target.scope, values=values)
 
+    @completed_when_cancelled
     async def _apply(
         self,
         change: Change,
@@ -285,20 +286,6 @@ class ChangeExecutor:
         back as well. `as_read`: whether it was planned from what was read under this lock. `debts`: what a way back
         owes to other settings.
         """
-        made = self._apply_to_the_end(change, lock, undoes, until, left, old, as_read, debts)
-        return await shield_to_completion(asyncio.create_task(made, name="apply"))
-
-    async def _apply_to_the_end(
-        self,
-        change: Change,
-        lock: HeldLock,
-        undoes: str | None,
-        until: float | None,
-        left: UnresolvedChange | None,
-        old: Change | None,
-        as_read: bool,
-        debts: Debts,
-    ) -> ChangeEnded:
         backend = self._backend(change.target)
         if until is not None:
             require_triable(change)

@@ -3,13 +3,14 @@
 from __future__ import annotations
 
 import time
+from collections.abc import Sequence
 from enum import StrEnum
 
 from app.core.session.events import ChangeIntended
 from app.core.session.journal import UnresolvedChange, boot_id
 from app.core.session.state import ChangeRecord
 from backends.change import Change
-from backends.errors import HeldError, RefusedError
+from backends.errors import HeldError, RefusedError, StorageError
 from backends.settings import NOT_UNDERSTOOD, Persistence
 from backends.text import clean
 
@@ -70,3 +71,14 @@ def reverted_by_reboot(intent: ChangeIntended) -> bool:
     """Whether a reboot since has taken the change back."""
     lost = intent.change.persistence is Persistence.LOST_AT_REBOOT
     return lost and bool(intent.boot) and intent.boot != boot_id()
+
+
+def with_unrestored(error: StorageError, left: Sequence[str]) -> StorageError:
+    """The error of a session that takes nothing any more, with what is not back as it was, a sentence each."""
+    if not left:
+        return error
+    return StorageError(
+        " ".join((error.message, *left)),
+        hint=" ".join(filter(None, (error.hint, "Then `raidbench recover` puts it back."))),
+        evidence=error.evidence,
+    )

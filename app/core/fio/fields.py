@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Callable, Mapping
+from dataclasses import replace
 from enum import StrEnum
 
 from app.core.fio import job_values as values
@@ -102,16 +103,8 @@ def _flag(key: str, label: str, about: str) -> JobField:
     )
 
 
-def _wish(key: str, label: str, about: str) -> JobField:
-    return JobField(
-        key=key,
-        label=label,
-        help=about,
-        parse=values.parse_wish,
-        format=values.format_flag,
-        choices=("yes", "no"),
-        optional=True,
-    )
+def _optional_flag(key: str, label: str, about: str, parse: Callable[[str], object] = values.parse_wish) -> JobField:
+    return replace(_flag(key, label, about), parse=parse, optional=True)
 
 
 _OF_ONE = "Hold every job that reads and writes at this many {} per second of its {}; empty for no limit."
@@ -273,15 +266,7 @@ FIELDS: tuple[JobField, ...] = (
         "Every job ends after it moved its region, or the bytes to end after, so many times, or at its run time.",
         optional=True,
     ),
-    JobField(
-        key="hipri",
-        label="Polling",
-        help="Wait for completions by polling, not by interrupts (io_uring, pvsync2).",
-        parse=values.parse_wish,
-        format=values.format_flag,
-        choices=("yes", "no"),
-        optional=True,
-    ),
+    _optional_flag("hipri", "Polling", "Wait for completions by polling, not by interrupts (io_uring, pvsync2)."),
     JobField(
         key="cpus_allowed",
         label="Processors",
@@ -354,16 +339,13 @@ FIELDS: tuple[JobField, ...] = (
         optional=True,
         unit="%",
     ),
-    _wish("zero_buffers", "Zeros", "Write zeros only."),
-    _wish("refill_buffers", "Refill buffers", "Fill the buffer with new random data before every write."),
-    JobField(
-        key="scramble_buffers",
-        label="Scramble buffers",
-        help="Change a few bytes of the buffer before every write; fio's default is yes.",
-        parse=values.parse_waiver,
-        format=values.format_flag,
-        choices=("yes", "no"),
-        optional=True,
+    _optional_flag("zero_buffers", "Zeros", "Write zeros only."),
+    _optional_flag("refill_buffers", "Refill buffers", "Fill the buffer with new random data before every write."),
+    _optional_flag(
+        "scramble_buffers",
+        "Scramble buffers",
+        "Change a few bytes of the buffer before every write; fio's default is yes.",
+        values.parse_waiver,
     ),
     JobField(
         key="buffer_pattern",
@@ -372,25 +354,22 @@ FIELDS: tuple[JobField, ...] = (
         parse=values.parse_buffer_pattern,
         optional=True,
     ),
-    _wish("sqthread_poll", "Submission thread", "Let a kernel thread submit the requests (io_uring)."),
+    _optional_flag("sqthread_poll", "Submission thread", "Let a kernel thread submit the requests (io_uring)."),
     _count(
         "sqthread_poll_cpu",
         "Submission CPU",
         "Processor of the submission thread (io_uring).",
         optional=True,
     ),
-    _wish("fixedbufs", "Fixed buffers", "Map the I/O buffers into the kernel once (io_uring)."),
-    _wish("registerfiles", "Registered files", "Register the target with the ring once (io_uring)."),
-    JobField(
-        key="nonvectored",
-        label="Non-vectored",
-        help="Use non-vectored requests where the kernel has them (io_uring); fio's default is yes.",
-        parse=values.parse_waiver,
-        format=values.format_flag,
-        choices=("yes", "no"),
-        optional=True,
+    _optional_flag("fixedbufs", "Fixed buffers", "Map the I/O buffers into the kernel once (io_uring)."),
+    _optional_flag("registerfiles", "Registered files", "Register the target with the ring once (io_uring)."),
+    _optional_flag(
+        "nonvectored",
+        "Non-vectored",
+        "Use non-vectored requests where the kernel has them (io_uring); fio's default is yes.",
+        values.parse_waiver,
     ),
-    _wish("uncached", "Uncached", "Drop the data from the page cache after buffered I/O (io_uring)."),
+    _optional_flag("uncached", "Uncached", "Drop the data from the page cache after buffered I/O (io_uring)."),
     JobField(
         key="extra",
         label="More options",

@@ -90,6 +90,13 @@ __all__ = [
 ]
 
 
+_READING = (Pattern.READ, Pattern.RANDREAD, Pattern.READWRITE, Pattern.RANDRW)
+_TRIMMING = (Pattern.TRIM, Pattern.RANDTRIM, Pattern.TRIMWRITE, Pattern.RANDTRIMWRITE)
+_SEQUENTIAL = (Pattern.READ, Pattern.WRITE, Pattern.READWRITE, Pattern.TRIM, Pattern.TRIMWRITE)
+_AMOUNTS = ("number_ios", "io_size", "passes")
+"""Fields that end a job by an amount."""
+
+
 class InvalidJobError(InvalidValueError):
     """Fields that do not make a job; `fields` has a sentence for each, for a form to show at the field."""
 
@@ -238,43 +245,43 @@ class Job:
 
     @property
     def reads(self) -> bool:
-        """Whether it reads."""
-        return self.rw in (Pattern.READ, Pattern.RANDREAD, Pattern.READWRITE, Pattern.RANDRW)
+        """Whether it reads; of several sections whether any does."""
+        return any(part.rw in _READING for part in self.parts)
 
     @property
     def writes(self) -> bool:
-        """Whether it writes or trims, so whether the data of the target are lost."""
-        return self.rw not in (Pattern.READ, Pattern.RANDREAD)
+        """Whether it, or any of its sections, writes or trims, so whether the data of the target are lost."""
+        return any(part.rw not in (Pattern.READ, Pattern.RANDREAD) for part in self.parts)
 
     @property
     def trims(self) -> bool:
-        """Whether it trims."""
-        return self.rw in (Pattern.TRIM, Pattern.RANDTRIM, Pattern.TRIMWRITE, Pattern.RANDTRIMWRITE)
+        """Whether it trims; of several sections whether any does."""
+        return any(part.rw in _TRIMMING for part in self.parts)
 
     @property
     def writes_data(self) -> bool:
-        """Whether data are written, alone, beside reads or after trims."""
-        return self.writes and self.rw not in (Pattern.TRIM, Pattern.RANDTRIM)
+        """Whether data are written, alone, beside reads or after trims; of several sections whether any writes them."""
+        return any(part.writes and part.rw not in (Pattern.TRIM, Pattern.RANDTRIM) for part in self.parts)
 
     @property
     def size_named(self) -> bool:
-        """Whether it says how much of the target it uses."""
-        return self.size is not None or self.size_percent is not None
+        """Whether it says how much of the target it uses; of several sections whether all do."""
+        return all(part.size is not None or part.size_percent is not None for part in self.parts)
 
     @property
     def mixed(self) -> bool:
-        """Whether it reads and writes."""
+        """Whether it reads and writes, in one section or in several."""
         return self.reads and self.writes
 
     @property
     def sequential(self) -> bool:
-        """Whether offsets follow each other."""
-        return self.rw in (Pattern.READ, Pattern.WRITE, Pattern.READWRITE, Pattern.TRIM, Pattern.TRIMWRITE)
+        """Whether offsets follow each other; of several sections whether they do in all."""
+        return all(part.rw in _SEQUENTIAL for part in self.parts)
 
     @property
     def block_sizes(self) -> tuple[int, ...]:
         """All block sizes in use, ascending, bytes."""
-        return tuple(sorted({size for size, percent in self.shares if percent}))
+        return tuple(sorted({size for part in self.parts for size, percent in part.shares if percent}))
 
     @property
     def shares(self) -> Split:
@@ -326,28 +333,29 @@ class Job:
 
     @property
     def held(self) -> bool:
-        """Whether the rate of all its I/Os is fixed, so that latency is what it is about."""
-        return self.whole_rate_iops is not None or self.whole_rate is not None
+        """Whether the rate of all I/Os of all sections is fixed, so that latency is what it is about."""
+        return all(part.whole_rate_iops is not None or part.whole_rate is not None for part in self.parts)
 
     @property
     def idle_s(self) -> float:
-        """Seconds that each job pauses by itself between two I/Os, at most."""
-        return max((self.thinktime or 0) / 1e6, 1 / self.whole_rate_iops if self.whole_rate_iops else 0.0)
+        """Seconds that a job of any section pauses by itself between two I/Os, at most."""
+        pauses = ((part.thinktime or 0) / 1e6 for part in self.parts)
+        return max(*pauses, *(1 / part.whole_rate_iops if part.whole_rate_iops else 0.0 for part in self.parts))
 
     @property
     def flushes(self) -> bool:
-        """Whether it flushes as it writes."""
-        return self.fsync is not None or self.fdatasync is not None
+        """Whether it flushes as it writes; of several sections whether any does."""
+        return any(part.fsync is not None or part.fdatasync is not None for part in self.parts)
 
     @property
     def is_durable(self) -> bool:
-        """Whether its writes reach stable media: by flushes, or because each write is synchronous."""
-        return self.flushes or self.sync is not None
+        """Whether writes of any section reach stable media: by flushes, or because each write is synchronous."""
+        return self.flushes or any(part.sync is not None for part in self.parts)
 
     @property
     def ends_by_amount(self) -> bool:
-        """Whether it may end before its run time."""
-        return self.number_ios is not None or self.io_size is not None or self.passes is not None
+        """Whether it, or any of its sections, may end before its run time."""
+        return any(getattr(part, key) is not None for part in self.parts for key in _AMOUNTS)
 
     @property
     def reach(self) -> int | None:
@@ -362,10 +370,9 @@ class Job:
 
     @property
     def required_alignment(self) -> int:
-        """The largest logical block size of a device that can serve this job, bytes; 1 without direct I/O."""
-        if not self.direct:
-            return 1
-        return _power_of_two_in(math.gcd(*self.block_sizes, self.blockalign or 0))
+        """The largest logical block size of a device that can serve every section, bytes; 1 without direct I/O."""
+        direct = (part for part in self.parts if part.direct)
+        return min((_power_of_two_in(math.gcd(*part.block_sizes, part.blockalign or 0)) for part in direct), default=1)
 
     @property
     def queue(self) -> int:
@@ -374,8 +381,9 @@ class Job:
 
     @property
     def keeps_a_queue(self) -> bool:
-        """Whether one job can have more than one I/O in flight: fio waits for each trim, whatever the engine."""
-        return self.ioengine.keeps_a_queue and self.rw not in (Pattern.TRIM, Pattern.RANDTRIM)
+        """Whether one job of each section can have several I/Os in flight: fio waits for each trim, with any engine."""
+        trims = (Pattern.TRIM, Pattern.RANDTRIM)
+        return all(part.ioengine.keeps_a_queue and part.rw not in trims for part in self.parts)
 
     def describe(self) -> str:
         """One line: `4k random read · QD 64 · 1 job · 60 s · direct`."""
@@ -441,7 +449,7 @@ class Job:
         start = base or cls()
         if "ramp" not in values and 0 < values.get("runtime", 0) <= start.ramp:
             values["ramp"] = values["runtime"] // 3
-        if "ramp" not in values and any(values.get(key) is not None for key in ("number_ios", "io_size", "passes")):
+        if "ramp" not in values and any(values.get(key) is not None for key in _AMOUNTS):
             values["ramp"] = 0
         return replace(start, **values)
 
@@ -569,9 +577,8 @@ def fit_to_block_size(job: Job, logical_block_size: int) -> tuple[Job, tuple[str
         blockalign=None if job.blockalign is None else up(job.blockalign),
     )
     note = (
-        f"The device takes direct I/O in units of {logical_block_size} bytes only: smaller or uneven"
-        f" block sizes"
-        f" and offsets were rounded up to it, so figures are not comparable with those of a 512-byte device"
+        f"The device takes direct I/O in units of {logical_block_size} bytes only: smaller or uneven block sizes and"
+        " offsets were rounded up to it, so figures are not comparable with those of a 512-byte device"
     )
     return changed, (note,)
 

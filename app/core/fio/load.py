@@ -12,14 +12,12 @@ from dataclasses import replace
 from pathlib import Path
 from typing import BinaryIO, Protocol
 
-from app.core.fio.events import LoadEvent, WorkloadFinished
 from app.core.fio.job import Engine, Job, JobTarget, TargetKind
 from app.core.fio.preflight import find_fio
-from app.core.fio.process import FioProcess, open_raw
+from app.core.fio.process import FioProcess, Timeouts, open_raw
 from app.core.fio.render import JobRendering, render, render_fill, render_layout
 from app.core.fio.run_phases import RunPhases
-from app.core.fio.timeouts import Timeouts
-from app.core.session.event_types import PhaseChanged, SteadyPlan
+from app.core.session.event_types import LoadEvent, PhaseChanged, SteadyPlan, WorkloadFinished
 from app.core.session.results import Phase, RunResult, RunStatus
 from backends.errors import InvalidValueError, RefusedError, StorageError
 from backends.host import Command, Host, Process

@@ -1,29 +1,50 @@
-"""One fio from its first byte to its verdict."""
+"""One fio from its first byte to its verdict: how long it is given for what, and how it is made to stop."""
 
 from __future__ import annotations
 
 import asyncio
 import contextlib
 import time
-from collections.abc import Sequence
+from collections.abc import Callable, Sequence
 from dataclasses import replace
 from pathlib import Path
 from typing import BinaryIO
 
 from app.core.fio.cpu import CpuSampler
 from app.core.fio.document import FioDocument
-from app.core.fio.events import LoadEvent
 from app.core.fio.job import Job, JobTarget
 from app.core.fio.run_phases import RunPhases
 from app.core.fio.stream import Event, FioJsonDocument, MalformedDocument, NonJsonLine, StreamParser
 from app.core.fio.summary import FioResult, Window, summarize
-from app.core.fio.timeouts import Timeouts, end_fio
-from app.core.session.event_types import CpuSampled, PhaseChanged, SampleTaken, SteadyStateUpdated
+from app.core.session.event_types import CpuSampled, LoadEvent, PhaseChanged, SampleTaken, SteadyStateUpdated
 from app.core.session.results import CpuStats, Phase, RunResult
 from backends.host import Process
 from backends.text import clean
+from backends.values import dataclass
 
 _NOISE_LINES = 200
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Timeouts:
+    """Seconds. fio reports nothing while a worker is stuck in an I/O, so silence alone is no reason to kill it."""
+
+    before_signal: float = 0.5
+    """Without a byte of output fio may not have its signal handler yet, and would die without a summary."""
+    remark: float = 10.0
+    """After the interrupt, until it is said what is being waited for."""
+    terminate: float = 30.0
+    """After the interrupt, until SIGTERM."""
+    kill: float = 40.0
+    """After the interrupt, until SIGKILL."""
+    look: float = 1.0
+    """Between two looks at the clock and at processor time."""
+    silence: float = 10.0
+    """Without a document, until it is said."""
+    overdue: float = 60.0
+    """Beyond ramp and run time, until it is said."""
+    give_up: float = 300.0
+    """Beyond ramp and run time, until it is made to stop."""
 
 
 class FioProcess:
@@ -193,7 +214,7 @@ class FioProcess:
         with contextlib.suppress(TimeoutError):
             async with asyncio.timeout(max(0.0, wait)):
                 await self._first_byte.wait()
-        await end_fio(self._process, self._patience, self._over, lambda note: self._report(Phase.STOPPING, note))
+        await self._end()
 
     async def _end_when_measured(self) -> None:
         """End fio when all was measured that is wanted, or one of several targets or sections failed."""
@@ -201,6 +222,9 @@ class FioProcess:
         if self._stop.is_set():
             return
         self._report(Phase.STOPPING, self._ending)
+        await self._end()
+
+    async def _end(self) -> None:
         await end_fio(self._process, self._patience, self._over, lambda note: self._report(Phase.STOPPING, note))
 
     def _shares_by_fio(self) -> CpuStats:
@@ -238,9 +262,7 @@ class FioProcess:
             if beyond > self._patience.give_up:
                 self._overdue = True
                 self._report(Phase.STOPPING, "fio does not end and is being stopped")
-                await end_fio(
-                    self._process, self._patience, self._over, lambda note: self._report(Phase.STOPPING, note)
-                )
+                await self._end()
 
 
 def open_raw(path: Path) -> BinaryIO:
@@ -248,3 +270,29 @@ def open_raw(path: Path) -> BinaryIO:
     raw = open(path, "wb", buffering=0)  # noqa: SIM115  (closed by the load)
     path.chmod(0o600)
     return raw
+
+
+async def end_fio(process: Process, patience: Timeouts, over: asyncio.Event, say: Callable[[str], None]) -> None:
+    """Interrupt fio and wait until `over`; it answers with its summary once outstanding I/O came back."""
+    # SIGINT, because fio answers it with a whole summary.
+    process.interrupt()
+    if await _wait(over, patience.remark):
+        return
+    say("Waiting for outstanding I/O to come back")
+    if await _wait(over, patience.terminate - patience.remark):
+        return
+    say("I/O does not come back: fio is asked to terminate")
+    process.terminate()
+    if await _wait(over, patience.kill - patience.terminate):
+        return
+    say("fio does not end and is killed")
+    process.kill()
+
+
+async def _wait(over: asyncio.Event, seconds: float) -> bool:
+    try:
+        async with asyncio.timeout(seconds):
+            await over.wait()
+    except TimeoutError:
+        return False
+    return True

@@ -40,7 +40,7 @@ class SectionedJob(Job):
     """A job of several sections; made by `join_sections`.
 
     Each field has the value that all sections have. Where they differ, it has the one that is right for the whole, or
-    fio's default. Questions of safety are answered for the section that does most.
+    fio's default. Properties of `Job` ask every section by `parts`; where they are about safety, one section decides.
     """
 
     sections: tuple[JobSection, ...] = field()
@@ -58,55 +58,10 @@ class SectionedJob(Job):
         return tuple(section.job for section in self.sections)
 
     @property
-    def reads(self) -> bool:
-        """Whether any section reads."""
-        return any(job.reads for job in self.parts)
-
-    @property
-    def writes(self) -> bool:
-        """Whether any section writes."""
-        return any(job.writes for job in self.parts)
-
-    @property
-    def trims(self) -> bool:
-        """Whether any section trims."""
-        return any(job.trims for job in self.parts)
-
-    @property
-    def writes_data(self) -> bool:
-        """Whether any section writes data."""
-        return any(job.writes_data for job in self.parts)
-
-    @property
-    def size_named(self) -> bool:
-        """Whether every section says how much of the target it uses."""
-        return all(job.size_named for job in self.parts)
-
-    @property
     def reach(self) -> int | None:
         """Bytes from the start of the target to the end of what any section uses; None where the target decides."""
         ends = [job.reach for job in self.parts]
         return None if None in ends else max(end for end in ends if end is not None)
-
-    @property
-    def longest_s(self) -> float | None:
-        """Seconds of all phases; None where one of them is ended by an amount only."""
-        return float(self.ramp + self.runtime) if self.runtime else None
-
-    @property
-    def mixed(self) -> bool:
-        """Whether the sections together read and write."""
-        return self.reads and self.writes
-
-    @property
-    def sequential(self) -> bool:
-        """Whether every section is sequential."""
-        return all(job.sequential for job in self.parts)
-
-    @property
-    def block_sizes(self) -> tuple[int, ...]:
-        """The block sizes of all sections, ascending, bytes."""
-        return tuple(sorted({size for job in self.parts for size in job.block_sizes}))
 
     @property
     def mean_block_size(self) -> float:
@@ -136,42 +91,6 @@ class SectionedJob(Job):
     def whole_rate(self) -> int | None:
         """None: a limit of the whole job is not known, as each section has its own."""
         return None
-
-    @property
-    def held(self) -> bool:
-        """Whether the rate of every section is fixed."""
-        return all(job.held for job in self.parts)
-
-    @property
-    def idle_s(self) -> float:
-        """Seconds of the longest pause of a section between two I/Os."""
-        return max(job.idle_s for job in self.parts)
-
-    @property
-    def flushes(self) -> bool:
-        """Whether any section flushes."""
-        return any(job.flushes for job in self.parts)
-
-    @property
-    def is_durable(self) -> bool:
-        """Whether the writes of any section reach stable media."""
-        return any(job.is_durable for job in self.parts)
-
-    @property
-    def ends_by_amount(self) -> bool:
-        """Whether any section may end before its run time."""
-        return any(job.ends_by_amount for job in self.parts)
-
-    @property
-    def required_alignment(self) -> int:
-        """The largest logical block size of a device that can serve every section, bytes."""
-        numbers = [job.required_alignment for job in self.parts if job.direct]
-        return min(numbers, default=1)
-
-    @property
-    def keeps_a_queue(self) -> bool:
-        """Whether every section can have more than one I/O in flight."""
-        return all(job.keeps_a_queue for job in self.parts)
 
     @property
     def queue(self) -> int:

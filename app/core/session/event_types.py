@@ -4,8 +4,18 @@ from __future__ import annotations
 
 from collections.abc import Mapping
 from dataclasses import replace
+from pathlib import Path
 
-from app.core.session.results import Advice, CacheStats, MemberStats, Phase, RunEvent, Sample, SteadyStateResult
+from app.core.session.results import (
+    Advice,
+    CacheStats,
+    MemberStats,
+    Phase,
+    RunEvent,
+    RunResult,
+    Sample,
+    SteadyStateResult,
+)
 from backends.errors import InvalidValueError
 from backends.model import Drive, Fact, Inventory, Target
 from backends.values import dataclass
@@ -262,6 +272,20 @@ class BackgroundEventSeen:
 Progress = (
     PhaseChanged | SampleTaken | CpuSampled | MembersSampled | AdviceGiven | SteadyStateUpdated | BackgroundEventSeen
 )
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class WorkloadFinished:
+    """The last event of every load that was not abandoned; the session has it as the end of the run."""
+
+    figures: RunResult
+    """What it measured, with its verdict."""
+    raw: Path
+    """fio's standard output, byte by byte."""
+
+
+LoadEvent = PhaseChanged | SampleTaken | SteadyStateUpdated | CpuSampled | WorkloadFinished
+"""What a load tells while it runs."""
 
 
 # -- what is known to have been written to a device -------------------------------------------------------------------

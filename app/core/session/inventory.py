@@ -10,7 +10,6 @@ from functools import cached_property
 from types import MappingProxyType
 from typing import TYPE_CHECKING
 
-from app.core.session.dependents import dependents_of
 from app.core.session.event_types import with_ratings
 from app.core.session.events import InventorySeen
 from app.core.session.recorder import Recorder
@@ -24,6 +23,7 @@ from backends.model import KERNEL, Array, Controller, Drive, Inventory, Problem,
 from backends.protocol import PlansTogether, TaskReporter
 from backends.settings import Effect, Reading, Risk, Setting, worst
 from backends.text import clean
+from backends.topology.stacking import HELD
 
 if TYPE_CHECKING:
     from backends.registry import MachineBackends
@@ -35,6 +35,10 @@ STALE = 600.0
 
 JUST_NOW = 60.0
 """Seconds for which a look is not worth repeating for a log that begins."""
+
+
+_TELLING = ("mount", "swap", "btrfs", "zfs", "loop", *HELD)
+"""Kinds of use that say what stands on a thing whose vendor tells nothing else."""
 
 
 class SessionInventory:
@@ -308,3 +312,31 @@ def _accepted_names(things: Iterable[Controller | Array | Drive]) -> Iterator[st
         yield from (str(device.target), device.target.address, name_of(device))
         if not isinstance(device, Controller) and device.device is not None:
             yield device.device.rpartition("/")[2]
+
+
+def dependents_of(inventory: Inventory, target: Target) -> tuple[str, ...]:
+    """What stands on a target, in words, each once: on all that hangs from a controller, on the array of a member."""
+    return tuple(dict.fromkeys(word for device in _affected_devices(inventory, target) for word in _use_texts(device)))
+
+
+def _affected_devices(inventory: Inventory, target: Target) -> Iterator[Array | Drive]:
+    """The target, what else its block device is, and the array that it is a member of."""
+    device = inventory.find(str(target))
+    if isinstance(device, Controller):
+        yield from (array for array in inventory.arrays if array.controller == target)
+        yield from (drive for drive in inventory.drives if drive.controller == target)
+        return
+    if device is None:
+        return
+    yield device
+    if isinstance(device, Array) and device.device is None:  # a pool, a volume of a card that the kernel does not have
+        members = (inventory.find(str(member)) for member in device.members)
+        yield from (member for member in members if isinstance(member, Array | Drive))
+    yield from inventory.at(device.device) if device.device is not None else ()
+    home = inventory.find(str(device.array)) if isinstance(device, Drive) and device.array is not None else None
+    if isinstance(home, Array):
+        yield home
+
+
+def _use_texts(device: Array | Drive) -> tuple[str, ...]:
+    return device.above or tuple(use.detail for use in device.uses if use.kind in _TELLING)

@@ -9,8 +9,8 @@ import pytest
 from app.core.presentation.change import above as sentences
 from app.core.presentation.change import facts
 from app.core.presentation.json_schema import change as as_json
-from app.core.session.dependents import dependents_of
 from app.core.session.events import ChangeIntended
+from app.core.session.inventory import dependents_of
 from app.core.session.state import ChangeRecord
 from backends.change import Change
 from backends.identity import Use

@@ -5,7 +5,7 @@ from __future__ import annotations
 import asyncio
 import contextlib
 import time
-from collections.abc import Coroutine, Iterator, Mapping, Sequence
+from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import replace
 from typing import TYPE_CHECKING
 
@@ -35,7 +35,7 @@ from backends.errors import (
 )
 from backends.free_drives import kernel_candidate
 from backends.guard import require_free
-from backends.host import ProcessTracking, WriteDenied, custody, shield_to_completion
+from backends.host import ProcessTracking, WriteDenied, completed_when_cancelled, custody
 from backends.identity import newly_found
 from backends.model import Target
 from backends.protocol import ArrayCreator
@@ -63,6 +63,7 @@ class ArrayBuilder:
         self._record, self._hardware = record, hardware
         self.made_here = ArrayJournal(folder)
 
+    @completed_when_cancelled
     async def create(self, plan: ArrayPlan, *, assume_clean: bool, typed: str | None) -> ArrayMatch:
         """Make what was planned and shown.
 
@@ -71,9 +72,6 @@ class ArrayBuilder:
         DeviceGoneError (nothing was done), StorageError, ToolFailedError: then what was made of it is taken apart
         again, or the message says what is left.
         """
-        return await _shielded(self._create(plan, assume_clean, typed))
-
-    async def _create(self, plan: ArrayPlan, assume_clean: bool, typed: str | None) -> ArrayMatch:
         session = self._record.require_recording()
         await self.require_array_support(plan.wish.drives[0].controller)
         self.require_new_name(plan.wish.name)
@@ -135,15 +133,13 @@ class ArrayBuilder:
             evidence=evidence,
         )
 
+    @completed_when_cancelled
     async def delete(self, name: str, *, typed: str | None) -> ArrayMatch:
         """Take apart an array that was made here, whole and empty as it is; what it was before.
 
         Raises NotFoundError for a name that is not in the journal, RefusedError where what is there is not what was
         made, or is in use, HeldError, StorageError, ToolFailedError.
         """
-        return await _shielded(self._delete(name, typed))
-
-    async def _delete(self, name: str, typed: str | None) -> ArrayMatch:
         self._record.require_recording()
         if typed != name:
             raise RefusedError("The array was not confirmed.", hint=f"Its word is its name: {clean(name, 40)}.")
@@ -196,15 +192,13 @@ class ArrayBuilder:
         """Arrays of which nobody knows what became, and nobody is at them. Never raises."""
         return tuple(entry for entry in self.made_here.entries() if entry.unfinished)
 
+    @completed_when_cancelled
     async def settle(self, entry: ArrayJournalEntry, *, remove: bool) -> ArrayMatch:
         """Bring an unfinished array to an end: what is whole or gone is written down as that.
 
         `remove`: of one in parts take apart what is its own, if nothing lies or stands on it. What is nobody knows
         whose is left alone. Raises HeldError, RefusedError, StorageError, ToolFailedError.
         """
-        return await _shielded(self._settle(entry, remove=remove))
-
-    async def _settle(self, entry: ArrayJournalEntry, *, remove: bool) -> ArrayMatch:
         self._record.require_recording()
         await self.require_array_support(entry.array.controller)
         _require_idle(entry)
@@ -391,11 +385,6 @@ class ArrayBuilder:
     def _note(self, text: str) -> None:
         with contextlib.suppress(StorageError):
             self._record.emit(NoteAdded(at=time.time(), text=text))
-
-
-async def _shielded(work: Coroutine[object, object, ArrayMatch]) -> ArrayMatch:
-    """Not cut short by whoever cancels: what was begun is brought to its end, and written down."""
-    return await shield_to_completion(asyncio.create_task(work))
 
 
 def array_label(plan: ArrayPlan) -> DeviceLabel:
