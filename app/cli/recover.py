@@ -170,7 +170,7 @@ async def _works(
             ", ".join(experiment.name for experiment in of_folder),
         )
         yield _one_session(told, name, EXPERIMENT, folder, restore_settings, answer)
-    intents = bench.changes.unresolved()
+    intents = bench.changes.journal.unresolved()
     if intents or left.files or left.arrays:
         await begin(bench)
     for entry in left.arrays:
@@ -182,7 +182,7 @@ async def _works(
 async def _deleted(bench: Workbench) -> tuple[UnresolvedChange, ...]:
     """What was deleted to be made again, and is not there."""
     missing = []
-    for intent in bench.changes.unresolved():
+    for intent in bench.changes.journal.unresolved():
         if intent.change.effect is Effect.RECREATED and intent.change.members:
             try:
                 await bench.hardware.read(intent.change.target)
@@ -211,7 +211,7 @@ async def _make_again(bench: Workbench, intent: UnresolvedChange, answer: str | 
 
 async def _trials(bench: Workbench, interruption: Interruption) -> int:
     """Put back every trial whose watchdog is gone, and touch nothing else."""
-    left = [intent for intent in bench.changes.unresolved() if intent.until is not None]
+    left = [intent for intent in bench.changes.journal.unresolved() if intent.until is not None]
     if not left:
         say("Nothing was left on trial.")
         return DONE

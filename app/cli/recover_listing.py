@@ -46,7 +46,7 @@ def left_behind(bench: Workbench) -> RecoverableItems:
     from backends.system.local.files import left_folders
 
     return RecoverableItems(
-        intents=bench.changes.unresolved(),
+        intents=bench.changes.journal.unresolved(),
         arrays=bench.arrays.unfinished(),
         sweeps=sweeps_cut_short(),
         experiments=experiments_cut_short(),

@@ -9,7 +9,7 @@ from dataclasses import replace
 from pathlib import Path
 from typing import Any
 
-from app.core.changes import boot_unit
+from app.core.changes import systemd_units
 from app.core.changes.pending_state import still_running_error, undecided_trial_error
 from app.core.changes.side_effects import disk_beside, read_beside, with_values_before
 from app.core.changes.trial import LONGEST, LONGEST_WAIT, arm, rehearse
@@ -276,11 +276,11 @@ class HelperChanges:
     async def unit(self, do: str) -> Mapping[str, Any]:
         """The unit that takes back at boot what was on trial: told, installed or removed."""
         if do == "remove":
-            return {"there": await boot_unit.remove_unit(self._host)}
+            return {"there": await systemd_units.remove_unit(self._host)}
         kept = {name: os.environ[name] for name in ("RAIDBENCH_STATE_DIR",) if name in os.environ}
-        unit = await boot_unit.plan_unit(self._host, lasting(), self._journal.file, kept)
+        unit = await systemd_units.plan_unit(self._host, lasting(), self._journal.file, kept)
         if do == "install":
-            await boot_unit.install_unit(self._host, unit)
+            await systemd_units.install_unit(self._host, unit)
         return {"text": unit.text, "there": unit.there}
 
     async def remake(self, session: str, id: str) -> Mapping[str, Any]:

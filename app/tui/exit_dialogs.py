@@ -100,7 +100,7 @@ class ExitDialogs:
         """Say what a crash left in the middle, and offer to restore it."""
         if (unknown := self._workbench.changes.journal.newer()) is not None:
             self._app.tell(unknown, title="Nothing can be changed")
-        for intent in self._workbench.changes.unresolved():
+        for intent in self._workbench.changes.journal.unresolved():
             change = intent.change
             when = time.strftime("%Y-%m-%d %H:%M:%S", time.localtime(intent.at))
             answer = await self._app.push_screen_wait(

@@ -226,7 +226,7 @@ async def test_restore_keep_or_later(table: Table, tmp_path: Path, key: str, val
         await pilot.press(key)
         await until(pilot, lambda: len(pilot.app.screen_stack) == 1)
         await pilot.app.workers.wait_for_complete()
-        assert (table.host.files[AHEAD], len(table.bench.changes.unresolved())) == (value, left)
+        assert (table.host.files[AHEAD], len(table.bench.changes.journal.unresolved())) == (value, left)
 
 
 async def test_a_value_of_somebody_elses_is_not_clobbered_after_a_crash(table: Table, tmp_path: Path) -> None:

@@ -11,7 +11,7 @@ from pathlib import Path
 
 import pytest
 
-from app.core.changes.boot_unit import NAME
+from app.core.changes.systemd_units import NAME
 from app.core.session import journal as journal_module
 from app.core.session.journal import Journal, boot_clock
 from app.core.workbench import Workbench

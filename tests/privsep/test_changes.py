@@ -238,7 +238,7 @@ async def test_what_a_killed_helper_left_in_the_middle_is_named_by_the_next_and_
 
     other = Workbench(split_host(LocalHost(), stack.enter_context(helper(tmp_path / "root")).side), paths=bench.paths)
     await other.open()
-    (left,) = other.changes.unresolved()
+    (left,) = other.changes.journal.unresolved()
 
     assert (left.id, await other.changes.recover(left), read_ahead(device)) == ("c1", "restored", before)
     other.close("test")

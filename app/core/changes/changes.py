@@ -217,10 +217,6 @@ class SessionChanges:
         )
         return next((controller for controller in controllers if controller is not None), None)
 
-    def disk_of(self, target: Target) -> Target | None:
-        """Return the kernel's disk that a target is, None where it is none by the last look."""
-        return self._hardware.disk_of(target)
-
     async def end_trials(self) -> bool:
         """Note in the session what the watchdog took back meanwhile; whether all of it is back."""
         undecided = {trial.id for trial in self.trials()}
@@ -316,14 +312,6 @@ class SessionChanges:
         """Changes in force, newest first; a reboot takes those back that it loses."""
         return tuple(record for record in self._record.session.in_force if not reverted_by_reboot(record.intent))
 
-    def unresolved(self) -> tuple[UnresolvedChange, ...]:
-        """Changes a crash left in the middle, newest first."""
-        return self.journal.unresolved()
-
-    def left_running(self) -> tuple[UnresolvedChange, ...]:
-        """Changes of a raidbench that is gone whose program still sets them, newest first."""
-        return self.journal.left_running()
-
     def hold_change_lock(self, change: Change) -> AbstractAsyncContextManager[None]:
         """Inside, nobody sets what a change of the session sets. See `ChangeExecutor.hold_change_lock`."""
         return self._changer().hold_change_lock(change)
@@ -344,7 +332,7 @@ class SessionChanges:
 
         Raises HeldError while a program still sets it, so that nobody knows how it is; StorageError.
         """
-        for left in self.left_running():
+        for left in self.journal.left_running():
             if (left.session, left.id) == (intent.session, intent.id):
                 raise still_running_error(left)
         self.journal.outcome(intent.id, Path(intent.session), "kept")

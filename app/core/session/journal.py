@@ -13,7 +13,7 @@ import os
 import re
 import time
 import zlib
-from collections.abc import Mapping
+from collections.abc import Iterator, Mapping
 from dataclasses import replace
 from pathlib import Path
 from typing import Any
@@ -252,37 +252,31 @@ class Journal:
         A setting that a reboot undoes is resolved by a reboot.
         """
         boot = boot_id()
-        left = [
+        return tuple(
             intent
-            for intent in self._open_changes().values()
+            for intent in self._newest_open_first()
             if not _is_attended(intent, boot)
             and not (boot and intent.boot != boot and intent.change.persistence is Persistence.LOST_AT_REBOOT)
-        ]
-        return tuple(reversed(left))
+        )
 
     def left_running(self) -> tuple[UnresolvedChange, ...]:
         """Changes whose raidbench is gone while the program that it started still sets them, newest first.
 
         Never raises.
         """
-        changes = [
+        return tuple(
             intent
-            for intent in self._open_changes().values()
+            for intent in self._newest_open_first()
             if intent.setter is not None and not is_running(intent.pid, intent.start)
-        ]
-        return tuple(reversed(changes))
+        )
 
     def trials_of(self, session: Path, until: float) -> tuple[UnresolvedChange, ...]:
         """Trials of one set that are neither kept nor taken back, newest first, however long they are overdue.
 
         Never raises.
         """
-        changes = [
-            change
-            for change in self._open_changes().values()
-            if (change.session, change.until) == (str(session), until)
-        ]
-        return tuple(reversed(changes))
+        trial_set = str(session), until
+        return tuple(change for change in self._newest_open_first() if (change.session, change.until) == trial_set)
 
     def trials(self) -> tuple[UnresolvedChange, ...]:
         """Trials of this boot that are neither kept nor taken back yet, newest first. Never raises."""
@@ -290,9 +284,7 @@ class Journal:
 
     def trials_within(self, overdue: float) -> tuple[UnresolvedChange, ...]:
         """Return those up to `overdue` seconds after the deadline: a watchdog waits for what is in its way."""
-        return tuple(
-            intent for intent in reversed(self._open_changes().values()) if intent.is_undecided_within(overdue)
-        )
+        return tuple(intent for intent in self._newest_open_first() if intent.is_undecided_within(overdue))
 
     def newer(self) -> NewerError | None:
         """Why this program does not know all that is open, None where it does. Never raises."""
@@ -303,13 +295,14 @@ class Journal:
         entry = self._entries().get((str(session), change_id))
         return None if entry is None else entry.intent
 
-    def _open_changes(self) -> dict[_Key, UnresolvedChange]:
-        """Intents that have not come to an end, in the order of the file: clocks are set, so times may tell another.
+    def _newest_open_first(self) -> Iterator[UnresolvedChange]:
+        """Yield the intents that have not ended, from the end of the file: clocks are set, so times tell no order.
 
-        That of a trial is to be kept, restored or to have failed.
+        That of a trial has ended when it was kept, was restored or failed.
         """
-        entries = self._entries().items()
-        return {key: entry.intent for key, entry in entries if entry.intent is not None and not entry.ended}
+        for entry in reversed(self._entries().values()):
+            if entry.intent is not None and not entry.ended:
+                yield entry.intent
 
     def _entries(self) -> dict[_Key, _Entry]:
         """Return the changes of the journal by their keys, in the order of the file. Never raises."""

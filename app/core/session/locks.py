@@ -38,12 +38,12 @@ class HeldLock:
 
     descriptor: int
     """The open lock file: a program that inherits it holds the lock as well. -1 where the helper has it."""
-    what: str
+    purpose: str
     """What it is held for."""
 
     def note_inherited_lock(self, pid: int, program: str) -> None:
         """Tell whoever comes second of a program that inherits it."""
-        _sign(self.descriptor, f"{program} pid {pid}, started by raidbench pid {os.getpid()} ({self.what})\n")
+        _sign(self.descriptor, f"{program} pid {pid}, started by raidbench pid {os.getpid()} ({self.purpose})\n")
 
 
 @contextmanager
@@ -58,7 +58,7 @@ def hold_lock(locks: LockPlace, name: str, purpose: str) -> Iterator[HeldLock]:
         return
     locks.ask_now("lock", name=lock_name(name), what=clean(purpose, 200))
     try:
-        yield HeldLock(descriptor=_NOT_OURS, what=purpose)
+        yield HeldLock(descriptor=_NOT_OURS, purpose=purpose)
     finally:
         with contextlib.suppress(RefusedError):  # a helper that has ended holds no lock
             locks.ask_now("unlock", name=lock_name(name))
@@ -88,7 +88,7 @@ def _file_lock(folder: Path, name: str, purpose: str) -> Iterator[HeldLock]:
             raise _creation_error(folder, name, error) from error
         _sign(descriptor, f"raidbench pid {os.getpid()} ({purpose})\n")
         try:
-            yield HeldLock(descriptor=descriptor, what=purpose)
+            yield HeldLock(descriptor=descriptor, purpose=purpose)
         finally:
             _sign(descriptor, "")  # whoever comes next must not be told of us
             fcntl.flock(descriptor, fcntl.LOCK_UN)  # a program that is just being started still holds a copy

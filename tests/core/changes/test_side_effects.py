@@ -343,7 +343,7 @@ async def test_an_undo_that_was_killed_is_done_again_and_leaves_nothing_open(sce
     await again.open(folder)
     await again.hardware.probe()
     assert (await again.changes.undo("c1")).taken_back
-    assert (scene.state, again.changes.unresolved()) == (START, ())
+    assert (scene.state, again.changes.journal.unresolved()) == (START, ())
 
 
 @pytest.mark.parametrize("at", [1, 2])
@@ -357,7 +357,7 @@ async def test_an_undo_that_was_killed_is_recovered_to_what_was_before_it(scene:
     again = Workbench(scene.host, paths=paths_in(scene.folder))
     await again.open(folder)
     await again.hardware.probe()
-    for left in again.changes.unresolved():
+    for left in again.changes.journal.unresolved():
         assert await again.changes.recover(left) == "restored"
     assert scene.state == here
     assert (await again.changes.undo("c1")).taken_back

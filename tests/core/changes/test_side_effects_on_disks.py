@@ -113,7 +113,7 @@ async def test_a_kill_after_the_write_leaves_a_way_back_for_the_disk(scene: Scen
         await switched(scene, bench)
     assert (await scene.values(bench))["read_ahead_kb"] != "12"
     again, _ = await scene.opened()
-    for left in again.changes.unresolved():
+    for left in again.changes.journal.unresolved():
         assert await again.changes.recover(left) == "restored"
     assert await scene.values(again) == before
 
@@ -137,7 +137,7 @@ async def test_of_two_views_of_one_thing_only_the_changed_one_is_put_back(
     bench = Workbench(SimulatedHost(file, speed=FAST), paths=paths_in(tmp_path))
     await bench.open(fresh=True)
     await bench.hardware.probe()
-    (left,) = bench.changes.unresolved()
+    (left,) = bench.changes.journal.unresolved()
     assert await bench.changes.recover(left) == "restored"
     readings = await bench.hardware.read(volume)
     assert (readings["read_ahead"].now, readings["io_policy"].now) == ("none", "cached")

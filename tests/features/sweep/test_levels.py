@@ -138,7 +138,7 @@ async def require_nothing_left(bench: Workbench) -> None:
     found = await bench.hardware.probe()
     assert [str(array.target) for array in found.arrays if array.target.backend == "md"] == []
     assert bench.arrays.made_here.entries() == ()
-    assert bench.changes.unresolved() == ()
+    assert bench.changes.journal.unresolved() == ()
     assert bench.session.in_force == ()
     again = await Bed.surveyed(Bed.__new__(Bed), bench, plan("raid0"))
     making = again.design.making
@@ -287,7 +287,7 @@ async def test_a_card_makes_the_arrays_of_its_drives_and_none_is_measured_while_
     assert {end.result for end in record.ended} == {StepResult.DONE}
     assert len(record.ended) == 4
     assert bench.arrays.made_here.entries() == ()
-    assert (bench.session.in_force, bench.changes.unresolved()) == ((), ())
+    assert (bench.session.in_force, bench.changes.journal.unresolved()) == ((), ())
     found = await bench.hardware.probe()
     there = [str(array.target) for array in found.arrays if array.controller is not None]
     assert there == ["megaraid:/c0/v0", "smartarray:/slot0/ld1"]

@@ -114,7 +114,7 @@ class Bed:
 
 async def made_again(bench: Workbench) -> None:
     """What `recover` does after its word: a volume that was deleted and not made is made again."""
-    for left in bench.changes.journal._open_changes().values():
+    for left in bench.changes.journal._newest_open_first():
         if left.change.members:
             try:
                 await bench.hardware.read(left.change.target)

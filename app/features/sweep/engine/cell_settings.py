@@ -261,7 +261,7 @@ async def settle(bench: Workbench) -> None:
                 ended = await _read_end(bench, record)
                 bench.emit(ended)
                 bench.changes.journal.outcome(ended.id, folder, ended.result)
-    for intent in bench.changes.unresolved():
+    for intent in bench.changes.journal.unresolved():
         known = bench.session.change(intent.id) if intent.session == str(folder) else None
         if known is not None and known.end is not None:
             bench.changes.journal.outcome(intent.id, folder, known.end.result)
