@@ -119,7 +119,7 @@ def log_command(show: str | None, follow: bool, listing: bool, as_json: bool, re
 
 
 def _list(as_json: bool) -> int:
-    sessions = [store.load(folder) for folder in folders.newest_folders(current().paths)]
+    sessions = [store.load(folder) for folder in folders.session_folders(current().paths)]
     if as_json:
         listed = [
             {

@@ -371,7 +371,7 @@ def session_with_changes(named: str | None = None) -> tuple[Path, tuple[ChangeRe
     if asked is not None:
         require_its_machine(asked)
     journal = Journal(current().paths.journal)
-    for folder in pool.newest_folders(current().paths) if asked is None else (asked,):
+    for folder in pool.session_folders(current().paths) if asked is None else (asked,):
         session = store.load(folder).session
         late = tuple(change for change in session.changes if change.id == named and change.may_come_late)
         if records := (*session.in_force, *late):

@@ -36,7 +36,7 @@ def leftover_scratch(paths: Paths) -> tuple[StaleScratchFile, ...]:
     A run may have ended and its file stay for the next one of an experiment or a sweep, which never came.
     """
     matches: dict[Path, StaleScratchFile | None] = {}
-    for folder in folders.newest_folders(paths):
+    for folder in folders.session_folders(paths):
         try:
             if not _NAMES_ONE.search(read_regular(folder / folders.LOG)):
                 continue  # most sessions: taking all of them apart would delay every start

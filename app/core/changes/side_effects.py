@@ -10,14 +10,15 @@ from __future__ import annotations
 from collections.abc import Iterable, Iterator, Mapping, Sequence
 from dataclasses import replace
 
+from app.core.changes.verification import read_around
 from app.core.session.event_types import MovedSetting
 from app.core.session.state import ChangeRecord
 from app.core.session.unit_labels import value_text
 from backends.change import Change, ValueBefore
 from backends.errors import DeviceGoneError, NotFoundError
 from backends.model import KERNEL, Scope, Target
-from backends.protocol import InventoryBackend, SettingsBackend, SingleSettingReader
-from backends.settings import Effect, Reading
+from backends.protocol import InventoryBackend, SettingsBackend
+from backends.settings import Effect
 from backends.values import dataclass
 
 Values = Mapping[tuple[Target, str], str | None]
@@ -41,7 +42,7 @@ async def read_beside(
         if target is None or not isinstance(backend, SettingsBackend):
             continue
         try:
-            readings = await _read(backend, target, change)
+            readings = await read_around(backend, target, change)
         except (DeviceGoneError, NotFoundError):
             if target == change.target:
                 raise
@@ -50,12 +51,6 @@ async def read_beside(
         else:
             values |= {(target, key): reading.now for key, reading in readings.items()}
     return values
-
-
-async def _read(backend: SettingsBackend, target: Target, change: Change) -> Mapping[str, Reading]:
-    if isinstance(backend, SingleSettingReader) and target == change.target:
-        return await backend.read_for(target, change.key)
-    return await backend.read(target)
 
 
 def disk_beside(change: Change) -> Target | None:

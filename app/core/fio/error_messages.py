@@ -220,6 +220,6 @@ def signal_diagnosis(signal: int) -> Diagnosis:
     return Diagnosis(f"fio was ended {how}", hint)
 
 
-def first_text(lines: Iterable[str]) -> str:
-    """The first thing fio said, for a failure nothing here knows."""
-    return next((clean(line, 200) for line in lines if line.strip()), "")
+def quoted_first_line(lines: Iterable[str]) -> str:
+    """Return the first line of fio's output behind a colon, for a failure nothing here knows; "" for no output."""
+    return next((f": {clean(line, 200)}" for line in lines if line.strip()), "")

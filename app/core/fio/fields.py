@@ -69,16 +69,12 @@ class JobField:
 
 def field_text(key: str, text: str) -> str:
     """`queue depth 8`, `read share 70 %`: a field of a job and its value, as they stand within a line."""
-    return f"{within_sentence(_field(key).label)} {text_in_unit(text, unit_of(key))}"
+    return f"{within_sentence(FIELDS_BY_KEY[key].label)} {text_in_unit(text, unit_of(key))}"
 
 
 def unit_of(key: str) -> str:
     """What a bare number of it counts; "" where that is plain."""
-    return _field(key).unit
-
-
-def _field(key: str) -> JobField:
-    return next(field for field in FIELDS if field.key == key)
+    return FIELDS_BY_KEY[key].unit
 
 
 def _size(key: str, label: str, about: str, *, optional: bool = False, aliases: tuple[str, ...] = ()) -> JobField:
@@ -168,12 +164,7 @@ FIELDS: tuple[JobField, ...] = (
         unit="s",
         option="ramp_time",
     ),
-    _size(
-        "size",
-        "Region",
-        "Use only this much of the target, from its start; empty for all of it.",
-        optional=True,
-    ),
+    _size("size", "Region", "Use only this much of the target, from its start; empty for all of it.", optional=True),
     _count("size_percent", "Region share", "Use only this much of the target.", optional=True, unit="%"),
     _size("offset", "Start", "Use the target from here on; empty for its start.", optional=True),
     _count("offset_percent", "Start share", "Use the target from this share of its size on.", optional=True, unit="%"),
@@ -355,12 +346,7 @@ FIELDS: tuple[JobField, ...] = (
         optional=True,
     ),
     _optional_flag("sqthread_poll", "Submission thread", "Let a kernel thread submit the requests (io_uring)."),
-    _count(
-        "sqthread_poll_cpu",
-        "Submission CPU",
-        "Processor of the submission thread (io_uring).",
-        optional=True,
-    ),
+    _count("sqthread_poll_cpu", "Submission CPU", "Processor of the submission thread (io_uring).", optional=True),
     _optional_flag("fixedbufs", "Fixed buffers", "Map the I/O buffers into the kernel once (io_uring)."),
     _optional_flag("registerfiles", "Registered files", "Register the target with the ring once (io_uring)."),
     _optional_flag(
@@ -380,6 +366,8 @@ FIELDS: tuple[JobField, ...] = (
     ),
 )
 """All of them, in the order of a job file; forms and helps show them by `GROUPS`."""
+
+FIELDS_BY_KEY: Mapping[str, JobField] = {field.key: field for field in FIELDS}
 
 GROUPS: Mapping[str, tuple[str, ...]] = {
     "Load": (

@@ -9,7 +9,7 @@ from enum import StrEnum
 from typing import TYPE_CHECKING, Any
 
 from app.core.fio.extra import Extra
-from app.core.fio.fields import FIELDS, JobField
+from app.core.fio.fields import FIELDS, FIELDS_BY_KEY, JobField
 from app.core.fio.job_problems import problems_of
 from app.core.fio.job_values import Arrival, CpuPolicy, DedupeMode, Engine, Pattern, Span, Split, SyncMode
 from app.core.fio.sizes import format_size
@@ -405,10 +405,9 @@ class Job:
 
     def _described_fields(self) -> Iterator[tuple[JobField, str, object]]:
         """Fields with their words, where they are not what most jobs have."""
-        fields = {field.key: field for field in FIELDS}
         for key, text in _WORDS.items():
             if (value := getattr(self, key)) not in (None, Engine.LIBAIO):
-                yield fields[key], _ONCE.get(key, text) if value == _FEWEST.get(key) else text, value
+                yield FIELDS_BY_KEY[key], _ONCE.get(key, text) if value == _FEWEST.get(key) else text, value
 
     def texts(self) -> dict[str, str]:
         """Every field as text that `from_fields` reads back; "" where there is none."""
@@ -431,9 +430,8 @@ class Job:
             return base.with_fields(texts)
         values: dict[str, Any] = {}
         problems: dict[str, str] = {}
-        fields = {field.key: field for field in FIELDS}
         for key, text in texts.items():
-            if (field := fields.get(key)) is None:
+            if (field := FIELDS_BY_KEY.get(key)) is None:
                 problems[clean(key, 40)] = "there is no such field"
             elif not text.strip() and field.optional:
                 values[key] = None

@@ -7,7 +7,7 @@ from collections.abc import Callable, Mapping
 from dataclasses import field as field_of
 
 from app.core.fio.extra import EXTRA
-from app.core.fio.fields import FIELDS, GROUPS, JobField
+from app.core.fio.fields import FIELDS, FIELDS_BY_KEY, GROUPS, JobField
 from app.core.fio.job import InvalidJobError
 from app.core.fio.job_values import (
     format_flag,
@@ -191,8 +191,6 @@ SWITCHES = frozenset(
 FIRST = ("rw",)
 """Options by which others mean something else."""
 
-_BY_KEY = {field.key: field for field in FIELDS}
-
 
 @dataclass(slots=True)
 class SectionDraft:
@@ -251,7 +249,7 @@ def refusal_reason(key: str, value: str) -> str:
             return "this engine runs programs, loads code or leaves the machine"
     if key.startswith("disable_") or key == "gtod_reduce":
         return _NO_LATENCY
-    supported = key in EXTRA or key in _BY_KEY or key in PASSED_OVER or key in BESIDE_OTHERS
+    supported = key in EXTRA or key in FIELDS_BY_KEY or key in PASSED_OVER or key in BESIDE_OTHERS
     return "" if supported else next((reason for start, reason in _REFUSED_STARTS if key.startswith(start)), "")
 
 
@@ -268,14 +266,14 @@ def misspelling_reason(key: str, value: str) -> str:
         return "fio refuses a file without a size"
     if _is_flag(key) and not re.fullmatch(r"0|1", value) and not (key in SWITCHES and value.isdecimal()):
         return f"fio refuses '{clean(value, 40)}': write 0 or 1"
-    field = _BY_KEY.get(key)
+    field = FIELDS_BY_KEY.get(key)
     if field is not None and field.choices and value != value.lower():
         return f"fio refuses '{clean(value, 40)}': it has small letters only"
     return ""
 
 
 def _is_flag(key: str) -> bool:
-    field = _BY_KEY.get(key)
+    field = FIELDS_BY_KEY.get(key)
     if field is not None:
         return field.format is format_flag
     option = EXTRA.get(key)
@@ -294,7 +292,7 @@ def apply_option(key: str, value: str, draft: SectionDraft) -> bool:
             draft.notes.append(f"{key}={clean(value, 40)} was not taken over: {replaced.why}")
     elif (option := EXTRA.get(key)) is not None:
         draft.extra[key] = option.read(value)
-    elif (field := _BY_KEY.get(key)) is None:
+    elif (field := FIELDS_BY_KEY.get(key)) is None:
         return False
     else:
         _take_field(field, value, draft)
@@ -412,7 +410,7 @@ def _not_in_percent(key: str) -> Callable[[str, SectionDraft], None]:
     def read(value: str, draft: SectionDraft) -> None:
         if read_percent(value) is not None:
             raise InvalidValueError(f"'{clean(value, 40)}' is a share of the target; give a size")
-        _take_field(_BY_KEY[key], value, draft)
+        _take_field(FIELDS_BY_KEY[key], value, draft)
 
     return read
 
@@ -466,7 +464,7 @@ def _distribution(value: str, draft: SectionDraft) -> None:
         shares = [read_number(zone[0]) for zone in zones]
         parts = fill_shares([read_number(zone[2]) if zone[2] else None for zone in zones])
         value = "zoned:" + ":".join(f"{share}/{part}" for share, part in zip(shares, parts, strict=True))
-    _take_field(_BY_KEY["random_distribution"], value, draft)
+    _take_field(FIELDS_BY_KEY["random_distribution"], value, draft)
 
 
 def _rate(key: str) -> Callable[[str, SectionDraft], None]:

@@ -138,13 +138,10 @@ class FioLoad:
         )
         async with aclosing(self._run_fio(errand, stop)) as events:
             async for event in events:
-                match event:
-                    case PhaseChanged(phase=Phase.FILLING):
-                        event = replace(event, total_bytes=whole)
-                    case WorkloadFinished():
-                        event = replace(event, figures=_require_all_written(event.figures, target, whole))
-                    case _:
-                        pass
+                if isinstance(event, WorkloadFinished):
+                    event = replace(event, figures=_require_all_written(event.figures, target, whole))
+                elif isinstance(event, PhaseChanged) and event.phase is Phase.FILLING:
+                    event = replace(event, total_bytes=whole)
                 yield event
 
     async def layout(self, target: JobTarget, workdir: Path, stop: asyncio.Event) -> AsyncGenerator[LoadEvent, None]:

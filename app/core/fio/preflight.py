@@ -54,14 +54,13 @@ class Preflight:
         engine = job.ioengine
         if self._works(engine):
             return job, ()
+        why = self.refused[engine].reason if engine in self.refused else f"This fio has no engine {engine}"
         if wanted := [key for key in (*RING_OPTIONS, "hipri") if getattr(job, key) is not None]:
-            why = self.refused[engine].reason if engine in self.refused else f"This fio has no engine {engine}"
             raise RefusedError(
                 f"{why}, and {', '.join(wanted)} need it.", hint="Leave them out to measure with another engine."
             )
         later = _FALLBACK[_FALLBACK.index(engine) + 1 :] if engine in _FALLBACK else _FALLBACK[1:]
         instead = next((other for other in later if self._works(other)), Engine.PSYNC)
-        why = self.refused[engine].reason if engine in self.refused else f"This fio has no engine {engine}"
         sentence = f"{why}; {instead} is used instead"
         if not instead.keeps_a_queue and job.iodepth > 1:
             sentence += f", with one I/O in flight per job: queue depth {job.iodepth} has no effect"

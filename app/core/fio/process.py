@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import asyncio
-import contextlib
 import time
 from collections.abc import Callable, Sequence
 from dataclasses import replace
@@ -211,9 +210,7 @@ class FioProcess:
         self._report(Phase.STOPPING)
         # A fio that gets SIGINT before it has set up its handler dies without a word: its first byte is waited for.
         wait = self._patience.before_signal - (time.monotonic() - self._started)
-        with contextlib.suppress(TimeoutError):
-            async with asyncio.timeout(max(0.0, wait)):
-                await self._first_byte.wait()
+        await _wait(self._first_byte, max(0.0, wait))
         await self._end()
 
     async def _end_when_measured(self) -> None:
@@ -227,17 +224,15 @@ class FioProcess:
     async def _end(self) -> None:
         await end_fio(self._process, self._patience, self._over, lambda note: self._report(Phase.STOPPING, note))
 
-    def _shares_by_fio(self) -> CpuStats:
-        """fio's share by its own count, where its process is not one of this machine; of that host nothing is known."""
-        return CpuStats(fio_percent_of_core=None if self._last is None else self._last.cpu_percent_of_core)
-
     async def _tick(self) -> None:
         """Processor shares once a second, and remarks when fio is silent or late."""
         silent = late = False
         while True:
             await asyncio.sleep(self._patience.look)
             now = time.monotonic()
-            shares = self._cpu.tick() if self._local else self._shares_by_fio()
+            shares = self._cpu.tick()
+            if not self._local:  # fio's own count; of the other host nothing is known
+                shares = CpuStats(fio_percent_of_core=self._last.cpu_percent_of_core if self._last else None)
             silence = now - self._heard
             self.queue.put_nowait(
                 CpuSampled(
@@ -289,10 +284,11 @@ async def end_fio(process: Process, patience: Timeouts, over: asyncio.Event, say
     process.kill()
 
 
-async def _wait(over: asyncio.Event, seconds: float) -> bool:
+async def _wait(event: asyncio.Event, seconds: float) -> bool:
+    """Return whether the event was set within that time."""
     try:
         async with asyncio.timeout(seconds):
-            await over.wait()
+            await event.wait()
     except TimeoutError:
         return False
     return True

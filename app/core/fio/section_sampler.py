@@ -137,13 +137,10 @@ class _SectionRow:
         if self._over or not ios:
             return None
         if self._now == self._before:
-            late = self._measured and 0 < 1000 * _ABOUT_OVER * self._job.runtime <= runtime
+            measured = self._sampler.phase is not Phase.RAMP
+            late = measured and 0 < 1000 * _ABOUT_OVER * self._job.runtime <= runtime
             self._over = late
             # No document tells that an amount is done: it may also do nothing for a while, and go on.
             if late or (self._job.ends_by_amount and others):
                 return None
         return self._sampler.take(document.section(self._entry), ending=ending)
-
-    @property
-    def _measured(self) -> bool:
-        return self._sampler.phase is not Phase.RAMP

@@ -7,7 +7,7 @@ from dataclasses import MISSING, field, fields, replace
 from itertools import pairwise
 from typing import Any
 
-from app.core.fio.fields import FIELDS
+from app.core.fio.fields import FIELDS_BY_KEY
 from app.core.fio.job import InvalidJobError, Job
 from app.core.fio.job_values import Pattern, Split
 from backends.errors import InvalidValueError
@@ -114,9 +114,8 @@ class SectionedJob(Job):
         """The fields on which all sections agree, and those that are known of the whole; "" for the others."""
         texts = [job.texts() for job in self.parts]
         shared = {key: text if all(record[key] == text for record in texts) else "" for key, text in texts[0].items()}
-        fields_by_key = {field.key: field for field in FIELDS}
         whole = {key: getattr(self, key) for key in _OF_THE_WHOLE}
-        return shared | {key: "" if value is None else fields_by_key[key].format(value) for key, value in whole.items()}
+        return shared | {key: "" if value is None else FIELDS_BY_KEY[key].format(value) for key, value in whole.items()}
 
 
 _OF_THE_WHOLE = ("rw", "runtime", "ramp", "size")

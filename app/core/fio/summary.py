@@ -10,7 +10,7 @@ from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import replace
 
 from app.core.fio.document import Counters, FioDocument, merge_counters
-from app.core.fio.error_messages import Diagnosis, diagnose, first_text, signal_diagnosis, signal_from_outside
+from app.core.fio.error_messages import Diagnosis, diagnose, quoted_first_line, signal_diagnosis, signal_from_outside
 from app.core.fio.job import Job, JobTarget
 from app.core.fio.render import amount_of, section_names, start_of, usable_size
 from app.core.fio.sampler import counters_since
@@ -302,8 +302,7 @@ def _without_document(outcome: FioResult, lines: Sequence[str]) -> tuple[RunStat
         return RunStatus.FAILED, diagnosis
     if outcome.returncode < 0:
         return RunStatus.FAILED, signal_diagnosis(-outcome.returncode)
-    text = first_text(lines)
-    ending = f": {text}" if text else " and without a word"
+    ending = quoted_first_line(lines) or " and without a word"
     return RunStatus.FAILED, Diagnosis(f"fio ended without a result (exit status {outcome.returncode}){ending}")
 
 
@@ -366,9 +365,7 @@ def _failure_of_fio(outcome: FioResult, document: FioDocument, lines: Sequence[s
         return None
     if outcome.returncode < 0:
         return RunStatus.FAILED, signal_diagnosis(-outcome.returncode)
-    text = first_text(lines)
-    ending = f": {text}" if text else ""
-    return RunStatus.FAILED, Diagnosis(f"fio ended with exit status {outcome.returncode}{ending}")
+    return RunStatus.FAILED, Diagnosis(f"fio ended with exit status {outcome.returncode}{quoted_first_line(lines)}")
 
 
 _DONE_IN_THE_RAMP = Diagnosis(
@@ -437,10 +434,8 @@ def _no_io_failure(document: FioDocument, interrupted: bool, lines: Sequence[str
         return None
     if interrupted:
         return RunStatus.STOPPED, Diagnosis("Stopped before the first I/O")
-    text = first_text(lines)
-    ending = f": {text}" if text else ""
     return RunStatus.FAILED, Diagnosis(
-        f"fio did no I/O at all{ending}",
+        f"fio did no I/O at all{quoted_first_line(lines)}",
         "It refuses this way when the target is in use, too small, or the offset lies beyond its end.",
     )
 

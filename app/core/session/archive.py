@@ -96,7 +96,7 @@ def write_archive(folder: Path, file: Path, *, redact: bool = False, force: bool
     except FileExistsError:
         raise RefusedError(f"{shown} is there already.", hint="Name another file, or add --force.") from None
     except OSError as error:
-        raise _unwritten(shown, error) from error
+        raise StorageError(f"{shown} cannot be written: {error.strerror or error}.", evidence=str(error)) from error
     return WrittenArchive(file=file, parts=parts, size=size, sha256=sha256)
 
 
@@ -109,10 +109,6 @@ def session_redactor(session: Session, folder: Path) -> Redactor:
 def digest_of(parts: list[ArchivedFile]) -> str:
     """The checksum of all parts together: of their names, sizes and checksums, in their order."""
     return hashlib.sha256("".join(f"{part.sha256} {part.size} {part.name}\n" for part in parts).encode()).hexdigest()
-
-
-def _unwritten(shown: str, error: OSError) -> StorageError:
-    return StorageError(f"{shown} cannot be written: {error.strerror or error}.", evidence=str(error))
 
 
 def _write_parts(handle: BinaryIO, folder: Path, session: Session, redactor: Redactor | None) -> int:
@@ -158,12 +154,10 @@ def _part_names(folder: Path) -> Iterator[str]:
     for top in _FOLDERS:
         for parent, below, files in os.walk(folder / top):
             below.sort()
-            names = (Path(parent, name).relative_to(folder).as_posix() for name in sorted(files))
-            yield from (name for name in names if NAME.fullmatch(name) and _is_file(folder / name))
-
-
-def _is_file(path: Path) -> bool:
-    return stat.S_ISREG(path.lstat().st_mode)
+            for path in (Path(parent, name) for name in sorted(files)):
+                name = path.relative_to(folder).as_posix()
+                if NAME.fullmatch(name) and stat.S_ISREG(path.lstat().st_mode):
+                    yield name
 
 
 def _write_part(archive: ZipFile, name: str, pieces: Iterator[bytes]) -> ArchivedFile:

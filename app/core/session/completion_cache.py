@@ -45,7 +45,8 @@ def keep_look(file: Path, machine: MachineBackends, inventory: Inventory) -> Non
     from app.core.session.paths import write_private
 
     earlier_settings = load_completion_cache(file).get("settings", {})
-    things = {str(item.target): _thing(item, inventory) for item in _all(inventory)}
+    devices: tuple[Any, ...] = (*inventory.arrays, *inventory.drives, *inventory.controllers)
+    things = {str(device.target): _thing(device, inventory) for device in devices}
     settings = {target: values for target, values in earlier_settings.items() if target in things}
     settings |= {
         str(target): _settings(machine.settings(target), readings)
@@ -56,10 +57,6 @@ def keep_look(file: Path, machine: MachineBackends, inventory: Inventory) -> Non
     if not things or len(text) > _LARGEST:
         return
     write_private(file, text)
-
-
-def _all(inventory: Inventory) -> Iterable[Any]:
-    return (*inventory.arrays, *inventory.drives, *inventory.controllers)
 
 
 def _thing(device_record: Any, inventory: Inventory) -> dict[str, Any]:

@@ -40,7 +40,7 @@ class SessionFlag:
 
     def folders(self, paths: Paths) -> tuple[Path, ...]:
         """Sessions of the machine that carry it, newest first. Never raises."""
-        marked = (folder for folder in pool.newest_folders(paths) if self.exists_in(folder))
+        marked = (folder for folder in pool.session_folders(paths) if self.exists_in(folder))
         return tuple(folder for folder in marked if store.read_start(folder))
 
 

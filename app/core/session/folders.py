@@ -4,7 +4,6 @@ from __future__ import annotations
 
 import re
 import stat
-from collections.abc import Iterator
 from pathlib import Path
 
 from app.core.session.paths import Paths
@@ -16,13 +15,13 @@ LOG = "session.jsonl"
 _LONGEST_LINE = 65536
 
 
-def newest_folders(paths: Paths) -> Iterator[Path]:
-    """Yield the folders of the sessions of the machine that the paths are of, newest first."""
+def session_folders(paths: Paths) -> list[Path]:
+    """Return the folders of the sessions of the machine that the paths are of, newest first. Never raises."""
     try:
         used = {entry: when for entry in paths.sessions.iterdir() if (when := last_use_time(entry)) is not None}
     except OSError:
-        return
-    yield from sorted(used, key=lambda entry: (used[entry], _numbers_in(entry.name)), reverse=True)
+        return []
+    return sorted(used, key=lambda entry: (used[entry], _numbers_in(entry.name)), reverse=True)
 
 
 def _numbers_in(name: str) -> list[tuple[int, str]]:

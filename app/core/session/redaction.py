@@ -39,7 +39,6 @@ def redactor_of_inventories(
     inventories: Iterable[Inventory],
     hosts: Iterable[str] = (),
     mounts: Iterable[str] = (),
-    users: Iterable[str] = (),
     others: Iterable[str] = (),
     plain: Iterable[str] = (),
 ) -> Redactor:
@@ -48,11 +47,10 @@ def redactor_of_inventories(
     `others`: identifiers that are known from elsewhere; `plain`: versions that look like addresses.
     """
     inventory_list = tuple(inventories)
-    names = {
-        *(name for inventory in inventory_list for name in (*identifiers(inventory), *_content_numbers(inventory))),
-        *others,
-    }
-    labels = {label for inventory in inventory_list for label in _labels(inventory)}
+    signatures = [mark for inventory in inventory_list for drive in inventory.drives for mark in drive.signatures]
+    labels = {signature.label for signature in signatures if signature.label}
+    names = {*(name for inventory in inventory_list for name in identifiers(inventory)), *others}
+    names |= {signature.uuid for signature in signatures if signature.uuid}  # whatever their form
     points = {point for inventory in inventory_list for point in _mount_points(inventory)}
     return Redactor(
         serials={
@@ -60,7 +58,6 @@ def redactor_of_inventories(
         },
         names={
             *_host_names((*hosts, *(label.partition(":")[0] for label in labels if ":" in label))),
-            *users,
             *_user_names(),
             *filter(_is_distinctive, labels),
         },
@@ -81,7 +78,7 @@ def redactor_of_sessions(*sessions: Session, others: Iterable[str] = (), texts: 
     lines = [event_codec.as_json(event) for event in events]
     output = json.dumps(lines, ensure_ascii=False)
     identifier_texts = {
-        *_identifier_words(lines),
+        *_field_words(lines, is_identifying, _TELLING),
         *keyed_values(output),
         *(keyed_value for text in texts for keyed_value in keyed_values(text)),
     }
@@ -126,11 +123,6 @@ def redact_json(value: Any, redactor: Redactor, name: str = "") -> Any:
             return [redact_json(item, redactor, name) for item in value]
         case _:
             return value
-
-
-def _identifier_words(value: Any) -> Iterator[str]:
-    """Yield the identifiers in fields of a JSON value that hold nothing else."""
-    return _field_words(value, is_identifying, _TELLING)
 
 
 def _versions(value: Any) -> Iterator[str]:
@@ -189,11 +181,6 @@ def identifiers(inventory: Inventory) -> Iterator[str]:
     yield from filter(None, texts)
 
 
-def _content_numbers(inventory: Inventory) -> Iterator[str]:
-    """UUIDs of what lies on drives, whatever their form."""
-    yield from (signature.uuid for drive in inventory.drives for signature in drive.signatures if signature.uuid)
-
-
 def spellings(text: str) -> Iterator[str]:
     """An identifier without its prefix (`naa.`, `0x`, `dm.mpath-3`), with blanks or udev's underscores, and backwards.
 
@@ -223,10 +210,6 @@ def _user_names() -> Iterator[str]:
     yield from (passwd.pw_name for passwd in pwd.getpwall() if passwd.pw_uid in _USERS)
     called = (os.environ.get(name, "") for name in ("SUDO_USER", "LOGNAME", "USER"))
     yield from (name for name in called if name not in ("", "root"))
-
-
-def _labels(inventory: Inventory) -> Iterator[str]:
-    yield from (signature.label for drive in inventory.drives for signature in drive.signatures if signature.label)
 
 
 def _is_distinctive(label: str) -> bool:

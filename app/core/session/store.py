@@ -11,7 +11,7 @@ from pathlib import Path
 
 from app.core.session import event_codec
 from app.core.session.events import DURABLE, LoggedEvent, SessionStarted
-from app.core.session.folders import LOG, newest_folders, read_first_line
+from app.core.session.folders import LOG, read_first_line, session_folders
 from app.core.session.paths import Paths, private_folder
 from app.core.session.state import Session, replay
 from app.core.session.trusted_file import UntrustedFileError, next_step, open_own, read_regular
@@ -165,11 +165,6 @@ def load(folder: Path) -> LoadedSession:
     return LoadedSession(folder=folder, session=replay(events), passed_over=passed_over)
 
 
-def session_folders(paths: Paths) -> list[Path]:
-    """Return the folders of the sessions of the machine that the paths are of, newest first."""
-    return list(newest_folders(paths))
-
-
 def create_session_folder(root: Path) -> Path:
     """A new session's folder, made here so that nobody else gets the same: its time, a number if that is taken.
 
@@ -196,13 +191,13 @@ def _names(base: str) -> Iterator[str]:
 
 def latest_session(paths: Paths) -> Path | None:
     """The session used last, None if there is none."""
-    return next(newest_folders(paths), None)
+    return next(iter(session_folders(paths)), None)
 
 
 def find_continuable(paths: Paths, *, host: str, simulated: bool) -> Path | None:
     """The last session of this machine, if it is young enough for the next command to go on with it."""
     ours = FORMATS[FileFormat.SESSION]
-    for folder in newest_folders(paths):
+    for folder in session_folders(paths):
         age = _age(folder)
         if age is None or not 0 <= age < CONTINUE_WITHIN:
             continue

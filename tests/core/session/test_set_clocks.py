@@ -25,11 +25,11 @@ from app.core.session import journal, store
 from app.core.session.event_types import MovedSetting
 from app.core.session.events import ExperimentStarted, LoggedEvent, NoteAdded
 from app.core.session.flag_files import EXPERIMENT, SWEEP, SessionFlag
-from app.core.session.folders import LOG
+from app.core.session.folders import LOG, session_folders
 from app.core.session.journal import boot_clock
 from app.core.session.paths import Paths
 from app.core.session.state import RunRecord, Session, replay
-from app.core.session.store import SessionLog, create_session_folder, find_continuable, latest_session, session_folders
+from app.core.session.store import SessionLog, create_session_folder, find_continuable, latest_session
 from backends.settings import Persistence
 from tests.case_loop import loop_over
 from tests.core import sessions

@@ -19,7 +19,7 @@ from hypothesis import HealthCheck, given, settings
 
 from app.core.session import event_codec
 from app.core.session.events import ChangeIntended, NoteAdded, SessionEnded
-from app.core.session.folders import LOG
+from app.core.session.folders import LOG, session_folders
 from app.core.session.journal import read_records
 from app.core.session.paths import Paths
 from app.core.session.store import (
@@ -28,7 +28,6 @@ from app.core.session.store import (
     find_continuable,
     latest_session,
     load,
-    session_folders,
 )
 from backends.errors import NotFoundError, StorageError
 from tests.case_loop import loop_over

@@ -560,7 +560,7 @@ async def test_killed_after_any_command_it_goes_on_or_is_put_back_and_leaves_not
     folder = bench.require_recording()
     bench.close()
     assert len(kept) >= 10
-    monkeypatch.setattr("app.core.changes.arrays.array_journal.runs", lambda _pid, _start: False)
+    monkeypatch.setattr("app.core.changes.arrays.array_journal.is_running", lambda _pid, _start: False)
     for copy in kept[goes_on::2]:
         shutil.rmtree(bed.folder)
         shutil.copytree(copy, bed.folder)

@@ -46,7 +46,7 @@ def _folder(name: str | None) -> Path:
         if loaded.session.sweep is None:
             raise NotFoundError(f"The session {loaded.folder.name} has no sweep.")
         return loaded.folder
-    for folder in folders.newest_folders(current().paths):
+    for folder in folders.session_folders(current().paths):
         if store.load(folder).session.sweep is not None:
             return folder
     raise NotFoundError("There is no sweep yet.", hint="`raidbench sweep --list` lists the plans there are.")
