@@ -10,7 +10,7 @@ from app.cli.session_context import experiments_cut_short, sweeps_cut_short
 from app.core.benchmark.scratch_descriptor import leftover_in_use
 from app.core.benchmark.stale_scratch import StaleScratchFile, leftover_scratch
 from app.core.changes.arrays.array_journal import ArrayJournalEntry, ArrayStage
-from app.core.changes.pending_state import still_running_text
+from app.core.changes.revert import still_running_text
 from app.core.interrupted_experiments import InterruptedExperiment
 from app.core.presentation import change as view
 from app.core.presentation import json_schema

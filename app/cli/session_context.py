@@ -175,7 +175,7 @@ def warn_of_journal(journal: Journal) -> None:
         say(f"Note: {unknown} {unknown.hint} Nothing is changed meanwhile.")
     running = journal.left_running()
     if running:
-        from app.core.changes.pending_state import still_running_text
+        from app.core.changes.revert import still_running_text
 
         for program in running:
             say(f"Note: a raidbench that was killed left a program behind. {still_running_text(program)}")

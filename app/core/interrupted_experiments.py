@@ -10,7 +10,7 @@ import contextlib
 import time
 from pathlib import Path
 
-from app.core.changes.pending_state import reverted_by_reboot
+from app.core.changes.revert import reverted_by_reboot
 from app.core.session import store
 from app.core.session.events import ChangeIntended, ExperimentEnded, ExperimentStarted, SessionStarted
 from app.core.session.flag_files import EXPERIMENT, is_being_written

@@ -10,7 +10,7 @@ from pathlib import Path
 from typing import Any
 
 from app.core.changes import systemd_units
-from app.core.changes.pending_state import still_running_error, undecided_trial_error
+from app.core.changes.revert import still_running_error, undecided_trial_error
 from app.core.changes.side_effects import disk_beside, read_beside, with_values_before
 from app.core.changes.trial import LONGEST, LONGEST_WAIT, arm, rehearse
 from app.core.session.journal import Journal, UnresolvedChange, boot_clock

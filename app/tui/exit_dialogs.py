@@ -9,7 +9,7 @@ from typing import TYPE_CHECKING
 
 from app.core.benchmark.scratch_descriptor import remove_scratch
 from app.core.benchmark.stale_scratch import StaleScratchFile, leftover_scratch
-from app.core.changes.pending_state import still_running_text
+from app.core.changes.revert import still_running_text
 from app.core.interrupted_experiments import InterruptedExperiment, find_interrupted, restore_settings
 from app.core.presentation import change as view
 from app.core.session.flag_files import EXPERIMENT

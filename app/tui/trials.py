@@ -8,8 +8,8 @@ from collections.abc import Callable, Coroutine, Sequence
 from math import ceil
 from typing import TYPE_CHECKING
 
-from app.core.changes.pending_state import PendingValueState, pending_state
 from app.core.changes.pending_trials import Undecided, sets
+from app.core.changes.revert import PendingValueState, pending_state
 from app.core.presentation import change as view
 from app.core.presentation.trials import whose
 from app.core.session.journal import OVERDUE, UnresolvedChange, boot_clock

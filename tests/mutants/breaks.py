@@ -62,7 +62,7 @@ BREAKS = (
     ),
     Break(
         name="a value that somebody else set is not taken for one's own",
-        module="app/core/changes/pending_state.py",
+        module="app/core/changes/revert.py",
         line="now is not None and now in (*ours, NOT_UNDERSTOOD) else",
         broken="now is not None else",
         tests=("tests/core/changes",),

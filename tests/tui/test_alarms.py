@@ -6,8 +6,7 @@ from dataclasses import replace
 
 import pytest
 
-from app.core.fio.interval_log import read_samples
-from app.core.fio.run_phases import RunPhases
+from app.core.fio.run_phases import RunPhases, read_samples
 from app.core.session.results import DirectionSample, MemberStats, Phase, Sample
 from app.core.session.state import ActiveRun
 from app.tui.alarms import RunAlerts

@@ -13,9 +13,14 @@ from itertools import count
 from pathlib import Path
 
 from app.core.changes.executor import ChangeExecutor
-from app.core.changes.pending_state import PendingValueState, pending_state_of, reverted_by_reboot, still_running_error
 from app.core.changes.pending_trials import Undecided, UndecidedTrials
-from app.core.changes.revert import plan_revert
+from app.core.changes.revert import (
+    PendingValueState,
+    pending_state_of,
+    plan_revert,
+    reverted_by_reboot,
+    still_running_error,
+)
 from app.core.changes.side_effects import without_earlier
 from app.core.changes.trial import arm, check_seconds
 from app.core.session.event_types import MovedSetting
@@ -243,9 +248,7 @@ class SessionChanges:
 
         Raises NotFoundError for an id that is not in the session, RefusedError, BlockedError, StorageError.
         """
-        record = self._record.session.change(change_id)
-        if record is None:
-            raise NotFoundError(f"This session has no change {change_id}.", hint="`raidbench undo --list` lists them.")
+        record = self._change(change_id)
         if not record.in_force and not record.may_come_late:
             raise NotFoundError(f"Change {change_id} is not in force any more.")
         asked = confirm is not None or record.change.risk is Risk.DESTROYS_DATA
@@ -259,6 +262,13 @@ class SessionChanges:
         for undo in cut_short if ended.taken_back else ():
             self._end_interrupted_undo(undo, ended.now)
         return ended
+
+    def _change(self, change_id: str) -> ChangeRecord:
+        """Return the change of that id. Raises NotFoundError."""
+        record = self._record.session.change(change_id)
+        if record is None:
+            raise NotFoundError(f"This session has no change {change_id}.", hint="`raidbench undo --list` lists them.")
+        return record
 
     def _interrupted_undos(self, change_id: str) -> tuple[ChangeRecord, ...]:
         """Return undos of a change that a crash cut short."""
@@ -295,9 +305,7 @@ class SessionChanges:
 
     async def plan_undo(self, change_id: str) -> Change:
         """What undoing a change will do by what was read since the last look. Raises as `plan_revert`."""
-        record = self._record.session.change(change_id)
-        if record is None:
-            raise NotFoundError(f"This session has no change {change_id}.", hint="`raidbench undo --list` lists them.")
+        record = self._change(change_id)
         with contextlib.suppress(RaidbenchError), self._hardware.machine.using_last_scan(STALE):
             back = await self.plan_revert(self._without_earlier(record).change)
             if back.risk is not Risk.DESTROYS_DATA:

@@ -19,14 +19,15 @@ from collections.abc import (
 from dataclasses import replace
 from pathlib import Path
 
-from app.core.changes.pending_state import (
+from app.core.changes.revert import (
     PendingValueState,
     pending_state,
     pending_state_of,
+    plan_revert,
+    require_reversible,
     still_running_error,
     undecided_trial_error,
 )
-from app.core.changes.revert import plan_revert, require_reversible
 from app.core.changes.side_effects import (
     NO_DEBTS,
     Debts,

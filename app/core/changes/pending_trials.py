@@ -92,7 +92,7 @@ class UndecidedTrials:
         cached = self._read.get(journal.file)
         if cached is None or cached[0] != stamp:
             cached = self._read[journal.file] = stamp, journal.trials()
-        return [trial for trial in cached[1] if trial.is_undecided_now]
+        return [trial for trial in cached[1] if trial.is_undecided_within()]
 
     @staticmethod
     def _of(journal: Journal, trial: UnresolvedChange, writer: int) -> Undecided:

@@ -89,7 +89,8 @@ class _Trials:
         self.journal = journal
         self._of = session, until
         self._held: dict[str, UnresolvedChange] = {}
-        self._done: dict[str, str] = {}
+        self.results: dict[str, str] = {}
+        """How trials were ended here, by id, though the journal may not have been told yet."""
         self._seen: tuple[int, int, int] | None = None
         self._decided: set[str] = set()
 
@@ -101,13 +102,9 @@ class _Trials:
             self._seen = state
         return tuple(change for change in reversed(self._held.values()) if change.id not in self._decided)
 
-    def result_of(self, trial: UnresolvedChange) -> str | None:
-        """How it was ended here, though the journal could not be told yet."""
-        return self._done.get(trial.id)
-
     def ended(self, trial: UnresolvedChange, result: str) -> bool:
         """Tell the journal how a trial ended; whether it could be told."""
-        self._done[trial.id] = result
+        self.results[trial.id] = result
         try:
             self.journal.outcome(trial.id, self._of[0], result)
         except StorageError:
@@ -131,7 +128,7 @@ def _first_of_each(pending: Sequence[UnresolvedChange]) -> Iterator[UnresolvedCh
 
 async def _take_back(changer: ChangeExecutor, trial: UnresolvedChange, trials: _Trials) -> str:
     """Put a value back, and record that afterwards; `failed` where either has to be tried again."""
-    result = trials.result_of(trial)
+    result = trials.results.get(trial.id)
     if result is None:
         try:
             result = await changer.restore_settings(trial)  # somebody else's value is never touched: `conflict`

@@ -12,11 +12,8 @@ from dataclasses import field
 from functools import cached_property
 from typing import Self
 
-from backends.fio_buckets import LAST_BUCKET, LAST_VALUE, bucket_of, edges_of, value_of
 from backends.values import dataclass
 from widgets.text_utils.ticks import bin_of
-
-__all__ = ["LAST_BUCKET", "LAST_VALUE", "Histogram", "bucket_of", "edges_of", "value_of"]
 
 
 @dataclass(frozen=True)
@@ -25,15 +22,6 @@ class Histogram:
 
     counts: Mapping[int, int] = field(default_factory=dict)
     """Bucket value in ns to a count above 0."""
-
-    @classmethod
-    def of(cls, latencies: Iterable[int]) -> Self:
-        """The histogram fio would have kept of single latencies in ns."""
-        counts: dict[int, int] = {}
-        for latency in latencies:
-            value = value_of(bucket_of(latency))
-            counts[value] = counts.get(value, 0) + 1
-        return cls(counts)
 
     @classmethod
     def merged(cls, parts: Iterable[Histogram]) -> Self:

@@ -297,12 +297,6 @@ class Job:
             return ((self.bs, self.rwmixread), (self.bs_write, 100 - self.rwmixread))
         return ((self.bs, 100),)
 
-    @property
-    def mean_block_size(self) -> float:
-        """Bytes of an average I/O."""
-        reads = self.rwmixread / 100 if self.mixed else float(self.reads)
-        return reads * self.mean_size_of("read") + (1 - reads) * self.mean_size_of("write")
-
     def mean_size_of(self, direction: str) -> float:
         """Bytes of an average `read` or `write`."""
         if self.bssplit is not None:

@@ -179,20 +179,11 @@ async def _require_dsync(host: Host, ready: Preflight) -> None:
 
 async def _try(host: Host, path: str, engine: Engine) -> Diagnosis | None:
     """Read 64 KiB of a file of fio's own, in the command's private folder; None if that worked."""
-    argv = (
-        path,
-        "--output-format=json",
-        "--eta=never",
-        "--thread",
-        "--name=probe",
-        "--filename=probe",
-        f"--ioengine={engine}",
-        "--rw=read",
-        "--bs=4k",
-        "--size=64k",
-        "--iodepth=4",
+    options = (
+        f"--output-format=json --eta=never --thread --name=probe --filename=probe --ioengine={engine}"
+        " --rw=read --bs=4k --size=64k --iodepth=4"
     )
-    done = await host.run(Command(argv=argv, timeout=20))
+    done = await host.run(Command(argv=(path, *options.split()), timeout=20))
     parser = StreamParser()
     events = [*parser.feed(done.stdout.encode()), *parser.close()]
     lines = [event.line for event in events if isinstance(event, NonJsonLine)] + done.stderr.splitlines()

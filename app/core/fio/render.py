@@ -154,7 +154,9 @@ def render_layout(
         ("end_fsync", 1),
         ("group_reporting", 1),
     ]
-    return JobRendering(_text(options), argv(fio, jobfile, readonly=False, create=create, interval_ms=interval_ms))
+    return JobRendering(
+        _section(JOB_NAME, options), argv(fio, jobfile, readonly=False, create=create, interval_ms=interval_ms)
+    )
 
 
 def render_fill(
@@ -185,7 +187,7 @@ def render_fill(
         ("end_fsync", 1),
         ("group_reporting", 1),
     ]
-    return JobRendering(_text(options), argv(fio, jobfile, readonly=False, interval_ms=interval_ms))
+    return JobRendering(_section(JOB_NAME, options), argv(fio, jobfile, readonly=False, interval_ms=interval_ms))
 
 
 def start_of(job: Job, target: JobTarget) -> int:
@@ -242,10 +244,6 @@ def _whole_blocks(job: Job, size: int) -> int:
     """Return a share of a target, rounded down to whole blocks as fio rounds it."""
     unit = math.lcm(min(job.block_sizes), _SECTOR)
     return size // unit * unit
-
-
-def _text(options: Sequence[tuple[str, object]]) -> str:
-    return _section(JOB_NAME, options)
 
 
 def _section(name: str, options: Sequence[tuple[str, object]]) -> str:

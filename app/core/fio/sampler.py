@@ -9,9 +9,10 @@ from dataclasses import field
 from typing import TypeVar
 
 from app.core.fio.document import Counters, FioDocument
-from app.core.fio.histogram import LAST_VALUE, Histogram
+from app.core.fio.histogram import Histogram
 from app.core.fio.render import section_names
 from app.core.session.results import DIRECTIONS, DirectionSample, Phase, Sample, TargetSample
+from backends.fio_buckets import LAST_VALUE
 from backends.values import dataclass
 
 # -- what a run did between two of its documents ----------------------------------------------------------------------
@@ -156,7 +157,8 @@ class Sampler:
         """
         self._targets = tuple(targets) if len(targets) > 1 else ()
         self._wanted = phase
-        self._phase = Phase.RAMP if ramp else phase
+        self.phase = Phase.RAMP if ramp else phase
+        """Ramp, settling or measuring, as of the last document."""
         self._planned_ms = None if planned_s is None else planned_s * 1000
         self._period = period_s
         self._before: _Snapshot | None = None
@@ -167,14 +169,9 @@ class Sampler:
         self._windows = {name: LatencyWindow() for name in _DIRECTIONS}
         self._row_windows = [{name: LatencyWindow() for name in _DIRECTIONS} for _ in self._targets]
 
-    @property
-    def phase(self) -> Phase:
-        """Ramp, settling or measuring, as of the last document."""
-        return self._phase
-
     def enter(self, phase: Phase) -> None:
         """From the last document on it is another phase; fio counts on, time and percentiles begin anew."""
-        self._phase = phase
+        self.phase = phase
         if self._before is not None:
             self._start_ms, self._start_runtime_ms = self._before.at_ms, self._before.runtime_ms
         self._clear_windows()
@@ -192,9 +189,9 @@ class Sampler:
             return None
         before = self._before
         restarted = before is not None and _has_restarted(now, before)
-        if self._phase is Phase.RAMP and (restarted or now.completed):
+        if self.phase is Phase.RAMP and (restarted or now.completed):
             # The counters start anew at the end of the ramp, each worker's at its own moment.
-            self._phase = self._wanted
+            self.phase = self._wanted
             restarted = True
         if before is None or restarted:
             self._begin(now)
@@ -262,7 +259,7 @@ class Sampler:
         return Sample(
             at=(now.at_ms - self._start_ms) / 1000,
             seconds=seconds,
-            phase=self._phase,
+            phase=self.phase,
             stalled=stalled,
             targets=tuple(TargetSample(target=target, **row) for target, row in zip(self._targets, rows, strict=True)),
             read=whole.get("read"),

@@ -28,16 +28,12 @@ class SectionSampler:
         names = section_names(len(sections))
         self._rows = [_SectionRow(entry, section, period_s) for entry, section in zip(names, sections, strict=True)]
         first = phases(sections)[0]
-        self._phase = Phase.RAMP if all(section.job.ramp for section in first) else Phase.MEASURING
+        self.phase = Phase.RAMP if all(section.job.ramp for section in first) else Phase.MEASURING
+        """Ramp or measuring, as of the last document."""
         self._start_ms: float | None = None
         self._windows = {name: LatencyWindow() for name in DIRECTIONS}
         self.bins: Mapping[str, Bins] = {}
         """Histograms of the last interval by direction, of all sections together."""
-
-    @property
-    def phase(self) -> Phase:
-        """Ramp or measuring, as of the last document."""
-        return self._phase
 
     def take(self, document: FioDocument, *, ending: bool = False) -> Sample | None:
         """The interval this document ends; None for one in which no section was running."""
@@ -47,11 +43,11 @@ class SectionSampler:
         now = document.timestamp_ms
         if not running or now is None:
             return None
-        if self._phase is Phase.RAMP and any(sample.phase is Phase.MEASURING for _, sample in running):
-            self._phase, self._start_ms = Phase.MEASURING, None
+        if self.phase is Phase.RAMP and any(sample.phase is Phase.MEASURING for _, sample in running):
+            self.phase, self._start_ms = Phase.MEASURING, None
         if self._start_ms is None:
             # Sections of a later ramp do not make it start later.
-            wanted = [sample.at for _, sample in running if sample.phase is self._phase]
+            wanted = [sample.at for _, sample in running if sample.phase is self.phase]
             self._start_ms = now - 1000 * max(wanted)
         seconds = max(sample.seconds for _, sample in running)
         sums = {
@@ -63,7 +59,7 @@ class SectionSampler:
         return Sample(
             at=(now - self._start_ms) / 1000,
             seconds=seconds,
-            phase=self._phase,
+            phase=self.phase,
             read=sums.get("read"),
             write=sums.get("write"),
             trim=sums.get("trim"),

@@ -64,11 +64,6 @@ class SectionedJob(Job):
         return None if None in ends else max(end for end in ends if end is not None)
 
     @property
-    def mean_block_size(self) -> float:
-        """Bytes of the smallest average I/O of a section: what an I/O moves at least."""
-        return min(job.mean_block_size for job in self.parts)
-
-    @property
     def shares(self) -> Split:
         """All block sizes, each with an equal percentage: how many I/Os a section does is not known before."""
         sizes = self.block_sizes

@@ -8,9 +8,8 @@ from pathlib import Path
 from typing import Any
 
 from app.core.analysis.stored_verdicts import stored_comparison
-from app.core.fio.interval_log import read_samples
 from app.core.fio.job import Job
-from app.core.fio.run_phases import RunPhases
+from app.core.fio.run_phases import RunPhases, read_samples
 from app.core.fio.sections import JobSection
 from app.core.presentation import json_schema, json_schema_compare
 from app.core.session.events import NoteAdded, RulePersisted, RunStarted, last_check

@@ -15,17 +15,15 @@ from typing import BinaryIO
 from zipfile import ZIP_DEFLATED, ZipFile, ZipInfo
 
 from app.core.session import event_codec
+from app.core.session.documents import open_document
 from app.core.session.folders import LOG
 from app.core.session.multihost_names import LINES, joint_hosts
-from app.core.session.paths import apply_user_umask
 from app.core.session.redaction import redact_session, redactor_of_sessions
 from app.core.session.state import Session
 from app.core.session.store import load
-from backends.errors import RefusedError, StorageError
+from backends.errors import RefusedError
 from backends.formats import FORMATS, FileFormat
-from backends.output_file import new_file
 from backends.redaction import Redactor
-from backends.text import clean
 from backends.values import dataclass
 from backends.version import program_version
 
@@ -87,16 +85,9 @@ def write_archive(folder: Path, file: Path, *, redact: bool = False, force: bool
     Raises NotFoundError, RefusedError, StorageError.
     """
     session = load(folder).session
-    shown = clean(str(file), 300)
-    try:
-        with new_file(file, force=force, mode=0o600) as handle:
-            apply_user_umask(handle.fileno())
-            parts = _write_parts(handle, folder, session, session_redactor(session, folder) if redact else None)
-            size, sha256 = _write_seal(handle)
-    except FileExistsError:
-        raise RefusedError(f"{shown} is there already.", hint="Name another file, or add --force.") from None
-    except OSError as error:
-        raise StorageError(f"{shown} cannot be written: {error.strerror or error}.", evidence=str(error)) from error
+    with open_document(file, force=force, mode=0o600) as handle:
+        parts = _write_parts(handle, folder, session, session_redactor(session, folder) if redact else None)
+        size, sha256 = _write_seal(handle)
     return WrittenArchive(file=file, parts=parts, size=size, sha256=sha256)
 
 

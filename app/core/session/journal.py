@@ -77,12 +77,7 @@ class UnresolvedChange:
     uid: int | None = None
     """The user whose change it is, where a helper made it; None where whoever wrote the journal did."""
 
-    @property
-    def is_undecided_now(self) -> bool:
-        """Whether it is a trial of this boot whose watchdog is not overdue."""
-        return self.is_undecided_within(OVERDUE)
-
-    def is_undecided_within(self, overdue: float) -> bool:
+    def is_undecided_within(self, overdue: float = OVERDUE) -> bool:
         """Return whether it is a trial of this boot that is at most `overdue` seconds over its deadline."""
         return self.until is not None and self.boot == boot_id() and boot_clock() < self.until + overdue
 

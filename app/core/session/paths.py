@@ -190,7 +190,7 @@ def _nearest_existing(path: Path) -> Path:
 def private_folder(path: Path) -> Path:
     """Make `path` (0700) and everything above it.
 
-    Raises OSError; NotADirectoryError if it is a link or a file, NotOursError if others own it or may write there.
+    Raises OSError: NotADirectoryError if it is a link or a file, UntrustedFileError if others own or may write it.
     """
     path.mkdir(mode=0o700, parents=True, exist_ok=True)
     info = path.lstat()

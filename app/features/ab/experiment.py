@@ -11,7 +11,7 @@ from app.core.analysis.pair_design import RULE, Letter, reached
 from app.core.analysis.stored_verdicts import verdicts_of
 from app.core.benchmark.idle_wait import rest
 from app.core.benchmark.runner import RunPlan
-from app.core.changes.pending_state import with_unrestored
+from app.core.changes.revert import with_unrestored
 from app.core.changes.trial import unattended_reason
 from app.core.interrupted_experiments import open_experiments
 from app.core.session.event_types import MovedSetting

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Callable, Sequence
 
-from app.core.fio.interval_log import with_seconds
+from app.core.fio.run_phases import with_seconds
 from app.core.session.results import DirectionSample, RunStatus, Sample
 from app.features.plots.request import MEBI, Made, NoPlotDataError, PlotRequest, best, failed
 from widgets.plot_render.plot_data import CourseInterval, RunCourse, TimelineData, Unit

@@ -13,7 +13,7 @@ from pathlib import Path
 from typing import Any
 
 from app.core.fio.document import FioDocument
-from app.core.fio.interval_log import read_documents
+from app.core.fio.run_phases import read_documents
 from app.core.fio.sizes import parse_size
 from app.core.presentation.raw_data import course_of, run_folder
 from app.core.session.results import DIRECTIONS, DirectionSample, Phase, RunStatus, Sample

@@ -7,7 +7,7 @@ from functools import partial
 from math import log10
 
 from app.core.fio.histogram import Histogram
-from app.core.fio.interval_log import with_seconds
+from app.core.fio.run_phases import with_seconds
 from app.core.presentation.raw_data import Raw
 from app.core.session.results import DIRECTIONS, DirectionSample, DirectionStats, Phase, Sample
 from app.core.session.state import RunRecord, Session

@@ -8,11 +8,11 @@ from pathlib import Path
 import pytest
 
 from app.core.fio.document import FioDocument
-from app.core.fio.histogram import bucket_of, value_of
 from app.core.fio.sampler import Sampler
 from app.core.fio.stream import Event, FioJsonDocument, MalformedDocument, NonJsonLine, StreamParser
 from app.core.fio.summary import FioResult, summarize
 from app.core.session.results import Phase, RunResult, RunStatus
+from backends.fio_buckets import bucket_of, value_of
 from tests.case_loop import loop_over
 from tests.core.fio.record import CASES, STREAMS
 

@@ -7,7 +7,7 @@ import contextlib
 import time
 from collections.abc import Mapping, Sequence
 
-from app.core.changes.pending_state import PendingValueState, pending_state, pending_state_of
+from app.core.changes.revert import PendingValueState, pending_state, pending_state_of
 from app.core.changes.side_effects import moved_by
 from app.core.session.events import ChangeEnded
 from app.core.session.state import ChangeRecord

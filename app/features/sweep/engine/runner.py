@@ -15,7 +15,7 @@ from collections.abc import Iterator
 from dataclasses import replace
 
 from app.core.benchmark.runner import BenchmarkRequest, RunPlan
-from app.core.changes.pending_state import with_unrestored
+from app.core.changes.revert import with_unrestored
 from app.core.fio.error_messages import is_lasting
 from app.core.fio.job import Job
 from app.core.session.flag_files import STOP, SWEEP
