@@ -96,7 +96,7 @@ def job_of(options: JobOptions, config: Config, *, alone: str = "") -> AskedJob:
     if jobfile is not None:
         imported = _imported(jobfile, section, alone)
         job, _ = change_sections(imported.job, lambda one: (_changed(one, texts), ()))
-        return AskedJob(job, None, imported.told or "runtime" in texts)
+        return AskedJob(job, None, imported.names_runtime or "runtime" in texts)
     named = profile_named(profile or config.profile)
     job = _changed(named.job, texts)
     # Compared field by field: a job that ends by amount has no ramp, so not every mixture of two jobs is one.

@@ -276,7 +276,7 @@ def _open_workbench(options: Options, hosts: Callable[[], Any] | None) -> int:
             require_its_machine(options.session)
         nice = lower_priority()
         bench = workbench_on(host_of(options, child_nice=nice))
-        bench.rated = config.endurance_tbw
+        bench.endurance_ratings = config.endurance_tbw
         screen_options = action("sweep.screen_options")
         swept = {} if screen_options is None else screen_options(options, nice)
     status = run(

@@ -98,7 +98,7 @@ def _earlier(run: RunRecord, *besides: LoadedSession) -> Iterator[tuple[RunRecor
     from app.core.analysis.past_runs.earlier_runs import job_words
     from app.core.analysis.past_runs.index import known_runs
 
-    job = job_words(run.start.work)
+    job = job_words(run.start.job_texts)
     root = current().paths.sessions
     here = {loaded.folder.name for loaded in besides}
     past = known_runs(current().paths).runs

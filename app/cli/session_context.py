@@ -125,7 +125,7 @@ def workbench(
     if options.session is not None:
         require_its_machine(options.session)
     bench = workbench_on(host_of(options, dry=dry, hurry=hurry, rights=rights))
-    bench.rated = options.rated()
+    bench.endurance_ratings = options.rated()
     if bench.simulated:
         say("SIMULATED: this is not the machine raidbench runs on.")
     if not quiet:
@@ -171,7 +171,7 @@ def remember_look(machine: MachineBackends, inventory: Inventory) -> None:
 
 def warn_of_journal(journal: Journal) -> None:
     """Say on standard error that a crash left something on the machine that is meant."""
-    if (unknown := journal.newer()) is not None:
+    if (unknown := journal.newer_error()) is not None:
         say(f"Note: {unknown} {unknown.hint} Nothing is changed meanwhile.")
     running = journal.left_running()
     if running:
@@ -194,7 +194,7 @@ def warn_of_journal(journal: Journal) -> None:
 
 def tell_trials(undecided: UndecidedTrials) -> None:
     """Say on standard error what is on trial, how long still, and what decides it."""
-    if undecideds := undecided.look_now():
+    if undecideds := undecided.refresh_now():
         from app.core.presentation.trials import trial_lines
 
         for line in trial_lines(undecideds):
@@ -376,7 +376,7 @@ def session_with_changes(named: str | None = None) -> tuple[Path, tuple[ChangeRe
         late = tuple(change for change in session.changes if change.id == named and change.may_come_late)
         if records := (*session.in_force, *late):
             # The watchdog of a trial writes to the journal alone: the session may be open elsewhere.
-            back = journal.taken_back(folder)
+            back = journal.restored_ids(folder)
             if records := tuple(change for change in records if change.id not in back):
                 return folder, records
     return None

@@ -77,7 +77,7 @@ async def _set(
         check_seconds(options.trial)
     target = (await bench.hardware.find(options.target)).target
     planned = await bench.hardware.plan_to_show(target, dict(wanted))
-    changes = [*bench.hardware.needed(planned)]
+    changes = [*bench.hardware.required_changes(planned)]
     already = [change for change in planned if change not in changes]
     for change in already:
         say(f"{clean(view.what(change), 200)} is {clean(view.after(change), 200)} already.")

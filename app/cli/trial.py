@@ -53,7 +53,7 @@ def keep_command(as_json: bool) -> int:
 
 
 async def _keep(bench: Workbench, _: Interruption, as_json: bool) -> int:
-    undecideds = bench.changes.undecided.look_now()
+    undecideds = bench.changes.undecided.refresh_now()
     if not undecideds:
         raise NotFoundError("Nothing is on trial.", hint="A trial begins with `raidbench set ... --trial SECONDS`.")
     chosen = [undecided for undecided in undecideds if undecided.is_decidable]
@@ -69,7 +69,7 @@ async def _keep(bench: Workbench, _: Interruption, as_json: bool) -> int:
             f"kept  {trial.change.target} {trial.change.key}: {clean(view.ended_text(trial.change, ended), 1000)}"
             for trial, ended in kept
         )
-    still_there = {(undecided.trial.session, undecided.trial.id) for undecided in bench.changes.undecided.look_now()}
+    still_there = {(undecided.trial.session, undecided.trial.id) for undecided in bench.changes.undecided.refresh_now()}
     failed = any(ended.message or (trial.session, trial.id) in still_there for trial, ended in kept)
     return FAILED if failed else DONE
 

@@ -148,7 +148,7 @@ async def _take_back(
                 sign = marked(outcome_cell(ended.result))
                 head = f"{sign}  {record.id}  {record.change.target} {record.change.key}: {text}"
                 lines([head, *moved_lines(record.change, ended)])
-            if not ended.taken_back:
+            if not ended.is_reverted:
                 return FAILED
             if interruption.asked() and at + 1 < len(chosen):
                 return INTERRUPTED

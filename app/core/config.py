@@ -167,7 +167,7 @@ def load_config(path: Path, *, required: bool) -> Config:
 def parse_config(data: bytes, shown: str) -> Config:
     """The configuration that a file's bytes make; `shown` is its name in sentences. Raises ConfigError."""
     top = read_toml(data, shown, "a configuration file", ConfigError, _HINT)
-    top.only(*KEYS)
+    top.require_keys(*KEYS)
     return Config(**{key: top.parse(key, KEYS[key], value) for key, value in top.given.items()})
 
 

@@ -102,7 +102,7 @@ async def _undo_failure(bench: Workbench, record: ChangeRecord) -> str:
         ended = await bench.changes.undo(record.id)
     except RaidbenchError as error:
         return " ".join(filter(None, (error.message, error.hint)))
-    if ended.taken_back:
+    if ended.is_reverted:
         return ""
     why = (ended.message or ended.result).rstrip(".")
     return f"{record.change.label} of {record.change.target} was not put back: {why}."

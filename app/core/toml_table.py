@@ -90,7 +90,7 @@ class TomlTable:
         """The line of a key, of the table itself where it is not given."""
         return self.file.lines.of(self._name, key)
 
-    def only(self, *legal: str) -> None:
+    def require_keys(self, *legal: str) -> None:
         """Refuses keys that are not legal here."""
         for key in self.given:
             if key not in legal:

@@ -171,14 +171,14 @@ class HelperChanges:
             if not all(map(self._may_decide, self._set(session, until))):
                 raise RequestDeniedError("intend: that set of trials is another user's.")
             register_journal(self._paths.locks, self._journal)
-        self._journal.intent(id, Path(session), change, until=until)
+        self._journal.write_intent(id, Path(session), change, until=until)
         del self._planned[target, key, after]
         self._intended[session, id] = change, locks
         return {}
 
     def given(self, session: str) -> Mapping[str, Any]:
         """The ids in a session that were given to changes, whoever made them."""
-        return {"ids": sorted(self._journal.ids(Path(session)))}
+        return {"ids": sorted(self._journal.given_ids(Path(session)))}
 
     async def apply(self, session: str, id: str) -> Mapping[str, Any]:
         """Make a change that is in the journal, once."""
@@ -189,7 +189,7 @@ class HelperChanges:
         lock = locks[0]
 
         def begins(pid: int, program: str) -> None:
-            self._journal.setter(id, Path(session), pid, program)
+            self._journal.write_setter(id, Path(session), pid, program)
             lock.note_inherited_lock(pid, program)
 
         del self._intended[session, id]
@@ -208,7 +208,7 @@ class HelperChanges:
         self._own(session, id, "outcome")
         self._intended.pop((session, id), None)
         if self._journal.is_new(id, Path(session), result):
-            self._journal.outcome(id, Path(session), result)
+            self._journal.write_outcome(id, Path(session), result)
         return {}
 
     def _own(self, session: str, id: str, verb: str) -> UnresolvedChange:
@@ -254,7 +254,7 @@ class HelperChanges:
             "unresolved": [unstructure(change) for change in self._journal.unresolved()],
             "trials": [unstructure(trial) for trial in self._journal.trials()],
             "left_running": [unstructure(change) for change in self._journal.left_running()],
-            "newer": None if (unknown := self._journal.newer()) is None else told(unknown),
+            "newer": None if (unknown := self._journal.newer_error()) is None else told(unknown),
         }
 
     async def persist(self, target: str, scope: str, values: dict[str, str], digest: str) -> Mapping[str, Any]:

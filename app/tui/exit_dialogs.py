@@ -91,14 +91,14 @@ class ExitDialogs:
             except RaidbenchError as error:
                 self._app.tell(error, title=f"{record.id} was not restored")
                 return False
-            if not ended.taken_back:
+            if not ended.is_reverted:
                 self._app.notify(f"{record.id}: {ended.message}", title="Not restored", severity="error", markup=False)
                 return False
         return True
 
     async def offer_recovery(self) -> None:
         """Say what a crash left in the middle, and offer to restore it."""
-        if (unknown := self._workbench.changes.journal.newer()) is not None:
+        if (unknown := self._workbench.changes.journal.newer_error()) is not None:
             self._app.tell(unknown, title="Nothing can be changed")
         for intent in self._workbench.changes.journal.unresolved():
             change = intent.change

@@ -90,9 +90,11 @@ class Trials:
         ]
         for key, trials in self._others.items():
             undecided = trials[0]
-            if undecided.left > -OVERDUE:
+            if undecided.seconds_left > -OVERDUE:
                 text = _set_words([other.trial.change for other in trials])
-                showns.append(_Shown(key, undecided.left, text, "" if undecided.is_decidable else whose(undecided)))
+                showns.append(
+                    _Shown(key, undecided.seconds_left, text, "" if undecided.is_decidable else whose(undecided))
+                )
         return sorted(showns, key=lambda shown: (bool(shown.who), shown.left))
 
     def keep(self) -> None:
@@ -197,7 +199,7 @@ class Trials:
                     failed = [
                         f"{view.what(trial.change)} was not taken back: {ended.message}"
                         for trial, ended in ends
-                        if not ended.taken_back
+                        if not ended.is_reverted
                     ]
                 if failed:
                     self._tell(f"{failed[0]}.", well=False)
@@ -216,10 +218,10 @@ class Trials:
     async def follow(self) -> None:
         """Look for what other sessions have on trial; say what became of what is decided now."""
         changes = self._workbench.changes
-        await changes.undecided.look()
+        await changes.undecided.refresh()
         before, now = (
             self._others,
-            {trials[0].set_of: tuple(trials) for trials in sets(changes.trials_of_other_sessions())},
+            {trials[0].trial_set: tuple(trials) for trials in sets(changes.trials_of_other_sessions())},
         )
         self._others = now
         for key in before.keys() - now.keys():

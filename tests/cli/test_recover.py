@@ -43,7 +43,7 @@ def paths_of(machine: str) -> Paths:
 def cut_short(paths: Paths, monkeypatch: pytest.MonkeyPatch, until: float | None = None) -> None:
     with monkeypatch.context() as patch:
         patch.setattr(module, "process_start", lambda _pid: "1")
-        Journal(paths.journal).intent(
+        Journal(paths.journal).write_intent(
             "c1",
             paths.sessions / "gone",
             Change(

@@ -127,7 +127,7 @@ async def test_the_watchdog_of_a_trial_reaches_what_the_configuration_names(tmp_
         door = server.door(tmp_path)
         change = await Santricity(WebHost(LocalHost(), (door,))).plan(FAST, "read_cache", "off")
         until = boot_clock() + 600
-        Journal(tmp_path / "journal").intent("c1", tmp_path, change, until=until)
+        Journal(tmp_path / "journal").write_intent("c1", tmp_path, change, until=until)
         with pytest.raises(NotFoundError, match="names no santricity lab"):
             await watchdog.rehearse(paths(tmp_path), str(tmp_path), until)
         (tmp_path / "config.toml").write_text(

@@ -104,7 +104,7 @@ async def experiment_cut_short(table: Table, now: str) -> None:
         rule=RULE,
     )
     sessions.written(folder, sessions.started(simulated=table.bench.host.simulated), begun, intent, ended)
-    EXPERIMENT.put(folder)
+    EXPERIMENT.create(folder)
     table.host.files[AHEAD] = now
 
 

@@ -134,7 +134,7 @@ async def test_what_was_on_trial_when_the_machine_went_down_is_put_back_at_boot(
     change = await workbench.hardware.plan(Target(backend="scsi", address=disk.kernel), "drive_cache", "off")
     with pytest.MonkeyPatch.context() as before:
         before.setattr(journal_module, "boot_id", lambda: "the boot before")
-        workbench.changes.journal.intent("c1", state / "sessions/of-before", change, until=60.0)
+        workbench.changes.journal.write_intent("c1", state / "sessions/of-before", change, until=60.0)
     run(SDPARM, "--set=WCE=0", disk.device)
     wanted(units, "lab-end.service", END)
     wanted(units, "lab-install.service", INSTALL.format(state=state, said=said))

@@ -82,13 +82,13 @@ async def test_a_volume_of_each_level_is_made_found_and_removed_without_a_trace(
         told = run("lvs", "--noheadings", "--units=b", "--nosuffix", "-o", columns, f"{GROUP}/{plan.wish.name}").split()
         strip = "0" if level is Level.RAID1 else "65536"
         assert told == [str(plan.size_bytes), str(count), strip, plan.uuids[1]]
-        entry = workbench.arrays.made_here.entry(plan.wish.name)
+        entry = workbench.arrays.journal.entry(plan.wish.name)
         assert entry is not None
         assert (entry.stage, entry.array.uuids) == (ArrayStage.MADE, made.uuids)
         with pytest.raises(RefusedError, match="not confirmed"):
             await workbench.arrays.delete(plan.wish.name, typed=None)
         await workbench.arrays.delete(plan.wish.name, typed=plan.wish.name)
-        assert (volumes(), workbench.arrays.made_here.entries()) == (["mail"], ())
+        assert (volumes(), workbench.arrays.journal.entries()) == (["mail"], ())
     levels = ", ".join(level.value for level, _ in SHAPES)
     assert table.add("Arrays", "LVM, free extents of a group", "volumes made and removed", levels, ok=True)
 
@@ -121,7 +121,7 @@ async def test_a_group_that_is_held_is_refused_at_once_and_a_snapshot_keeps_its_
         await create(workbench, plan)
     holder.terminate()
     await holder.communicate()
-    assert (volumes(), workbench.arrays.made_here.entries()) == (["mail"], ())
+    assert (volumes(), workbench.arrays.journal.entries()) == (["mail"], ())
     made = await create(workbench, await planned(workbench, Level.RAID0, group[:2]))
     name = made.target.address.partition("/")[2] if made.target is not None else ""
     run("lvcreate", "--yes", "--snapshot", "--extents=8", "--name=snap", f"{GROUP}/{name}")

@@ -75,7 +75,9 @@ async def test_an_id_that_another_user_gave_in_this_session_is_passed_over(
     bench: Workbench, device: Loop, tmp_path: Path
 ) -> None:
     await bench.open()
-    Journal(tmp_path / "root" / "journal", uid=4712).intent("c1", bench.require_recording(), planned("128", "256"))
+    Journal(tmp_path / "root" / "journal", uid=4712).write_intent(
+        "c1", bench.require_recording(), planned("128", "256")
+    )
 
     ended = await bench.changes.apply(await bench.hardware.plan(target(device), "read_ahead_kb", "512"))
 
@@ -88,10 +90,10 @@ async def test_a_user_keeps_their_own_trials_and_sees_no_others_as_theirs(
     await bench.open()
     journal, folder, until = tmp_path / "root" / "journal", bench.require_recording(), boot_clock() + 600
     for id, uid in (("c1", 4712), ("c2", NOBODY), ("c3", 4712)):
-        Journal(journal, uid=uid).intent(id, folder, planned("128", "256"), until=until)
+        Journal(journal, uid=uid).write_intent(id, folder, planned("128", "256"), until=until)
     for asked in ("getuid", "geteuid"):
         monkeypatch.setattr(os, asked, lambda: NOBODY)
-    undecided = await asyncio.to_thread(bench.changes.undecided.look_now)
+    undecided = await asyncio.to_thread(bench.changes.undecided.refresh_now)
 
     assert [trial.id for trial in bench.changes.trials()] == ["c2"]
     kept = await bench.changes.keep_trials([one for one in undecided if one.is_decidable])
@@ -131,7 +133,7 @@ async def test_a_set_in_an_order_that_would_reset_a_value_is_made_and_taken_back
     assert kept.change.beside == largest.change.beside
     assert [one.key for one in kept.change.beside] == ["read_ahead_kb"]
     for ended in reversed(ends):
-        assert (await bench.changes.undo(ended.id)).taken_back
+        assert (await bench.changes.undo(ended.id)).is_reverted
     assert {key: queue(device, key) for key in keys} == before
 
 

@@ -188,7 +188,7 @@ async def test_when_its_time_is_over_that_is_told(table: Table) -> None:
         app, _ = await on_trial(pilot)
         (trial,) = app.workbench.changes.trials()
         await app.workbench.host.write("/sys/block/sda/queue/read_ahead_kb", trial.change.before or "")
-        app.workbench.changes.journal.outcome(trial.id, app.workbench.require_recording(), "restored")
+        app.workbench.changes.journal.write_outcome(trial.id, app.workbench.require_recording(), "restored")
         await app.trials.watch()
         await pilot.pause()
         assert [notice.message for notice in app.notices.said] == ["The trial is over: the old values are back."]

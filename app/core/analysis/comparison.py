@@ -201,7 +201,7 @@ def _compare(
         sides=sides,
         rows=tuple(_compared_figures(sides)),
         settings=differing(a.start.settings, b.start.settings),
-        job=differing(filled_fields(a.start.work), filled_fields(b.start.work)),
+        job=differing(filled_fields(a.start.job_texts), filled_fields(b.start.job_texts)),
         provenance=differences(sides),
         between=between,
         disturbances=tuple(_disturbances(answering(sides), experiment, value)),
@@ -216,7 +216,7 @@ def _disturbances(
 ) -> Iterator[DriftPattern]:
     """What the runs did by themselves, and what a change of the setting did to the run after it."""
     yield from disturbances(sides, value)
-    if experiment is not None and not experiment.null and sides.order is RunOrder.EXPERIMENT:
+    if experiment is not None and not experiment.is_null and sides.order is RunOrder.EXPERIMENT:
         yield from carry_over(sides, value)
 
 

@@ -222,6 +222,6 @@ def stood_still(samples: Sequence[Sample], measured_from: float) -> str | None:
     longest = max(stalls, key=lambda stall: stall.seconds)
     more = f" (the longest of {len(stalls)} such times)" if len(stalls) > 1 else ""
     return (
-        f"{longest.words} at {units.elapsed(measured_from + longest.at)}{more}: the device stood still."
+        f"{longest.text} at {units.elapsed(measured_from + longest.at)}{more}: the device stood still."
         " The kernel log tells of time-outs and resets"
     )

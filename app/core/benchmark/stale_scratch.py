@@ -43,7 +43,7 @@ def leftover_scratch(paths: Paths) -> tuple[StaleScratchFile, ...]:
             runs = store.load(folder).session.runs
         except (OSError, RaidbenchError):
             continue
-        files = [(Path(each.scratch), run.id) for run in runs for each in run.start.each if each.scratch]
+        files = [(Path(each.scratch), run.id) for run in runs for each in run.start.all_targets if each.scratch]
         in_use = not files or not _is_left(folder)
         for path, run in reversed(files):
             if path not in matches:  # the session that used it last is the one that may still need it

@@ -79,7 +79,7 @@ class SessionChanges:
 
     def _next_id(self) -> str:
         """Return an id that no change of the session has, nor one of an earlier session in the same folder."""
-        given = self.journal.ids(self._record.require_recording())
+        given = self.journal.given_ids(self._record.require_recording())
         numbers = count(len(self._record.session.changes) + 1)
         return next(f"c{number}" for number in numbers if f"c{number}" not in given)
 
@@ -144,7 +144,9 @@ class SessionChanges:
         """Trials of this session that are not decided yet, newest first."""
         trials = filter(self.journal.is_ours, self.journal.trials())
         changes = tuple(trial for trial in trials if trial.session == str(self._record.folder))
-        if self._record.host.root_side is None and (is_absent(self.journal.file) or self.journal.trouble() is not None):
+        if self._record.host.root_side is None and (
+            is_absent(self.journal.file) or self.journal.read_error() is not None
+        ):
             # Its watchdog holds them still: a journal that is gone or unreadable has decided nothing.
             now = boot_clock()
             return tuple(
@@ -156,7 +158,7 @@ class SessionChanges:
     def trials_of_other_sessions(self) -> tuple[Undecided, ...]:
         """Return the undecided trials that other sessions began, by the last look; the newest first."""
         return tuple(
-            undecided for undecided in self.undecided.now() if undecided.trial.session != str(self._record.folder)
+            undecided for undecided in self.undecided.current() if undecided.trial.session != str(self._record.folder)
         )
 
     async def keep_trials(
@@ -170,7 +172,7 @@ class SessionChanges:
         if chosen is not None:
             decided = [(undecided.journal, undecided.trial) for undecided in chosen]
         for journal, trial in decided:  # before anything is read: a card thinks slowly, and a deadline may come
-            journal.outcome(trial.id, Path(trial.session), "kept")
+            journal.write_outcome(trial.id, Path(trial.session), "kept")
         ends = [(trial, await self._kept_change(trial)) for _, trial in decided]
         for trial, ended in ends:
             if trial.session == str(self._record.folder):
@@ -259,7 +261,7 @@ class SessionChanges:
         if cut_short and record.end is not None:  # it may have moved what the change had moved
             record = replace(record, end=replace(record.end, moved=None))
         ended = await self._changer().undo(record, confirm=confirm, plate=plate, shown=shown, led_to=led_to)
-        for undo in cut_short if ended.taken_back else ():
+        for undo in cut_short if ended.is_reverted else ():
             self._end_interrupted_undo(undo, ended.now)
         return ended
 
@@ -279,7 +281,7 @@ class SessionChanges:
         """Give an undo that was cut short its end: nothing of it is to be taken back any more."""
         message = "cut short; another undo did it"
         self._record.emit(ChangeEnded(at=time.time(), id=undo.id, result="restored", now=now, message=message))
-        self.journal.outcome(undo.id, self._record.require_recording(), "restored")
+        self.journal.write_outcome(undo.id, self._record.require_recording(), "restored")
 
     def _without_earlier(self, record: ChangeRecord) -> ChangeRecord:
         """Return the record with the values before that were there without the changes that are taken back."""
@@ -343,4 +345,4 @@ class SessionChanges:
         for left in self.journal.left_running():
             if (left.session, left.id) == (intent.session, intent.id):
                 raise still_running_error(left)
-        self.journal.outcome(intent.id, Path(intent.session), "kept")
+        self.journal.write_outcome(intent.id, Path(intent.session), "kept")

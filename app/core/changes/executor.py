@@ -136,7 +136,7 @@ class ChangeExecutor:
             return await self._apply(change, lock, undoes=undoes, until=until, as_read=False)
 
     @contextlib.asynccontextmanager
-    async def at_rest(self, change: Change, *, wait: float | None = None) -> AsyncIterator[HeldLock]:
+    async def locked(self, change: Change, *, wait: float | None = None) -> AsyncIterator[HeldLock]:
         """Hold the lock of a change while inside; nobody sets anything under it then.
 
         `wait`: seconds that a program which a killed raidbench left behind is waited for, if not PATIENCE.
@@ -148,7 +148,7 @@ class ChangeExecutor:
     @contextlib.asynccontextmanager
     async def _locked_and_cached(self, change: Change, *, wait: float | None = None) -> AsyncIterator[HeldLock]:
         """As `at_rest`; what a program tells under the lock it is asked once, until something is set."""
-        async with self.at_rest(change, wait=wait) as lock:
+        async with self.locked(change, wait=wait) as lock:
             with asked_since(time.monotonic()):
                 yield lock
 
@@ -385,7 +385,7 @@ class ChangeExecutor:
         try:
             if intended.trial_until is not None and isinstance(self._locks, Path):
                 register_journal(self._locks, self._journal)
-            self._journal.intent(intended.id, self._folder, change, until=intended.trial_until)
+            self._journal.write_intent(intended.id, self._folder, change, until=intended.trial_until)
             if intended.trial_until is not None:
                 await self._arm(intended.trial_until)
         except (StorageError, RefusedError) as error:
@@ -395,7 +395,7 @@ class ChangeExecutor:
             with contextlib.suppress(StorageError):
                 self._emit(failed)
             if isinstance(error, RefusedError):
-                self._journal.outcome(intended.id, self._folder, "failed")
+                self._journal.write_outcome(intended.id, self._folder, "failed")
             raise
 
     async def _plan_in_helper(self, change: Change, old: Change | None) -> None:
@@ -424,7 +424,7 @@ class ChangeExecutor:
 
         def begins(pid: int, program: str) -> None:
             try:
-                self._journal.setter(id, folder, pid, program)
+                self._journal.write_setter(id, folder, pid, program)
             except StorageError:
                 if covering is None:
                     raise
@@ -466,7 +466,7 @@ class ChangeExecutor:
         if covered:
             return
         try:
-            self._journal.outcome(ended.id, self._folder, ended.result)
+            self._journal.write_outcome(ended.id, self._folder, ended.result)
         except StorageError as error:
             trouble = trouble or error
         if trouble is not None:
@@ -540,7 +540,7 @@ class ChangeExecutor:
             _for_changed_device(back, change), way.lock, undoes=record.id, old=way.change, debts=way.debts
         )
         if ended.result == "verified":
-            self._journal.outcome(record.id, self._folder, "restored")  # ends a trial; says nothing new otherwise
+            self._journal.write_outcome(record.id, self._folder, "restored")  # ends a trial; says nothing new otherwise
         return ended
 
     async def bring_back(self, change: Change, *, undoes: str, moved: Sequence[MovedSetting] | None) -> ChangeEnded:
@@ -574,7 +574,7 @@ class ChangeExecutor:
                 self._forget()
                 ended = await verdict(self._backend(left.change.target), left.id, left.change, "")
         if ended.result == "verified":
-            self._journal.outcome(left.id, Path(left.session), "verified")
+            self._journal.write_outcome(left.id, Path(left.session), "verified")
         return ended
 
     async def plan_remake(self, left: UnresolvedChange) -> Change:
@@ -632,7 +632,7 @@ class ChangeExecutor:
             locked_change = await plan_revert(self._backend(change.target), change)
         except RaidbenchError:
             locked_change = change
-        async with self.at_rest(locked_change):
+        async with self.locked(locked_change):
             yield
 
     async def with_recovery_hint(self, change: Change, error: RaidbenchError) -> RaidbenchError:
@@ -658,7 +658,7 @@ class ChangeExecutor:
         """There is nothing left to be taken back: so in session and journal."""
         ended = ChangeEnded(at=time.time(), id=record.id, result=result, now=now, message=message)
         self._emit(ended)
-        self._journal.outcome(record.id, self._folder, result)
+        self._journal.write_outcome(record.id, self._folder, result)
         return ended
 
     async def recover(self, left: UnresolvedChange) -> str:
@@ -670,7 +670,7 @@ class ChangeExecutor:
         """
         result = await self.restore_settings(left)
         if result == "restored":
-            self._journal.outcome(left.id, Path(left.session), "restored")
+            self._journal.write_outcome(left.id, Path(left.session), "restored")
         return result
 
     async def restore_settings(self, left: UnresolvedChange) -> str:

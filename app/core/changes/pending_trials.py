@@ -25,12 +25,12 @@ class Undecided:
     """The user whose trial it is."""
 
     @property
-    def left(self) -> float:
+    def seconds_left(self) -> float:
         """Return the seconds until it is restored; below 0 while its watchdog is late."""
         return (self.trial.until or 0.0) - boot_clock()
 
     @property
-    def set_of(self) -> tuple[str, float]:
+    def trial_set(self) -> tuple[str, float]:
         """Return what the changes of one set share: they are kept or restored together."""
         return self.trial.session, self.trial.until or 0.0
 
@@ -61,7 +61,7 @@ class UndecidedTrials:
         self._read: dict[Path, tuple[tuple[int, int, int] | None, tuple[UnresolvedChange, ...]]] = {}
         self._told: tuple[UnresolvedChange, ...] = ()
 
-    def now(self) -> tuple[Undecided, ...]:
+    def current(self) -> tuple[Undecided, ...]:
         """Return the trials by the journals as they are now; by the last `look` where a helper has to be asked."""
         trials: list[Undecided] = []
         if isinstance(self._journal, HelperJournal):
@@ -72,16 +72,16 @@ class UndecidedTrials:
                 trials += (self._of(journal, trial, os.geteuid()) for trial in self._trials(journal))
         return tuple(trials)
 
-    async def look(self) -> None:
+    async def refresh(self) -> None:
         """Ask the root helper, where it keeps the journal. Never raises."""
         if isinstance(self._journal, HelperJournal):
             self._told = await self._journal.fetch_trials()
 
-    def look_now(self) -> tuple[Undecided, ...]:
+    def refresh_now(self) -> tuple[Undecided, ...]:
         """Return the trials as they are now, waiting for the root helper where it keeps the journal. Never raises."""
         if isinstance(self._journal, HelperJournal):
             self._told = self._journal.trials()
-        return self.now()
+        return self.current()
 
     def _trials(self, journal: Journal) -> Iterable[UnresolvedChange]:
         try:
@@ -103,5 +103,5 @@ def sets(undecideds: Iterable[Undecided]) -> tuple[Sequence[Undecided], ...]:
     """Return the trials by the sets that are kept or restored together, in the order in which they end."""
     by_set: dict[tuple[str, float], list[Undecided]] = {}
     for undecided in undecideds:
-        by_set.setdefault(undecided.set_of, []).append(undecided)
+        by_set.setdefault(undecided.trial_set, []).append(undecided)
     return tuple(sorted(by_set.values(), key=lambda trials: trials[0].trial.until or 0.0))

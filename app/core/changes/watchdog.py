@@ -98,7 +98,7 @@ class _Trials:
         """Those that nobody has kept and that are not taken back yet, newest first."""
         if (state := self._state()) != self._seen or state is None:
             self._held.update((change.id, change) for change in reversed(self.journal.trials_of(*self._of)))
-            self._decided = {id for id, change in self._held.items() if self.journal.decided(change)}
+            self._decided = {id for id, change in self._held.items() if self.journal.is_decided(change)}
             self._seen = state
         return tuple(change for change in reversed(self._held.values()) if change.id not in self._decided)
 
@@ -106,7 +106,7 @@ class _Trials:
         """Tell the journal how a trial ended; whether it could be told."""
         self.results[trial.id] = result
         try:
-            self.journal.outcome(trial.id, self._of[0], result)
+            self.journal.write_outcome(trial.id, self._of[0], result)
         except StorageError:
             return False
         self._seen = None

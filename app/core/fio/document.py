@@ -57,7 +57,7 @@ class Counters:
     """The same I/Os by the time that submitting them took; None where it is not known, or was not asked for."""
 
     @property
-    def told(self) -> bool:
+    def has_distribution(self) -> bool:
         """Whether the latencies are known by more than their mean."""
         return bool(self.histogram.total or self.percentiles)
 
@@ -210,10 +210,10 @@ def _has_ios(entry: Mapping[str, Any]) -> bool:
 
 def _counters(entry: Mapping[str, Any], split: bool) -> Counters:
     whole = _block(entry, "lat")
-    apart = split or whole is None or not whole.told
+    apart = split or whole is None or not whole.has_distribution
     completion, submission = (_block(entry, kind) if apart else None for kind in ("clat", "slat"))
     # The total has a histogram only where fio was asked for it; before, or elsewhere, completion alone has.
-    total = whole is not None and (completion is None or whole.told or not completion.told)
+    total = whole is not None and (completion is None or whole.has_distribution or not completion.has_distribution)
     latency = (whole if total else completion) or Counters()
     runtime = _int(entry.get("runtime"))
     iops = _float(entry.get("iops"))

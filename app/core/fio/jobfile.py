@@ -52,7 +52,7 @@ class ImportedJob:
     """What it asks for, as far as raidbench does it."""
     notes: tuple[str, ...] = ()
     """Sentences about what was not taken over."""
-    told: bool = False
+    names_runtime: bool = False
     """Whether it names its run time."""
     stonewall: bool = False
     """Whether it waits for the jobs above it; fio also starts a new group with it."""
@@ -96,7 +96,7 @@ class Imported:
             name=", ".join(self.names),
             job=join_sections(sections),
             notes=(*shared, *own),
-            told=all(job.told for job in self.jobs),
+            names_runtime=all(job.names_runtime for job in self.jobs),
         )
 
     def section(self, name: str) -> ImportedJob:
@@ -279,7 +279,7 @@ def _job(
         name=section.name,
         job=job,
         notes=tuple(dict.fromkeys(draft.notes)),
-        told=names_runtime,
+        names_runtime=names_runtime,
         stonewall=_is_set(raw, "stonewall"),
         new_group=_is_set(raw, "new_group"),
         raw=raw,

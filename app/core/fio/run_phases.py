@@ -104,7 +104,7 @@ class RunPhases:
             return self._waited
         if self._watch is None:
             return None
-        verdict = self._watch.seen()
+        verdict = self._watch.result()
         waited = 0.0 if self._waited is None else self._waited.waited_s
         return replace(verdict, waited_s=waited, ended_early=self.ended_early) if verdict.rounds else None
 
@@ -128,7 +128,7 @@ class RunPhases:
         if sample.phase is Phase.SETTLING:
             capped = not steady and sample.at >= self._plan.cap_s
             if steady or capped:
-                self._waited = replace(self._watch.seen(), waited_s=sample.at, capped=capped)
+                self._waited = replace(self._watch.result(), waited_s=sample.at, capped=capped)
                 self.since = document
                 self._watch = SteadyStateDetector(self._plan)
                 assert isinstance(self._sampler, Sampler)  # sections are not judged

@@ -26,7 +26,7 @@ class IoStall:
     """How long it lasted, or lasts so far."""
 
     @property
-    def words(self) -> str:
+    def text(self) -> str:
         """How it is told, while it lasts and afterwards."""
         return f"No I/O completed for {self.seconds:.1f} s"
 
@@ -35,7 +35,7 @@ class IoStall:
 class IoStallDetector:
     """Those of a run so far. The ramp has none: fio tells nothing of it."""
 
-    found: list[IoStall] = field(default_factory=list)
+    stalls: list[IoStall] = field(default_factory=list)
     """In the order of time; the last one may go on."""
     _since: float | None = None
     _length: float = 0.0
@@ -43,7 +43,7 @@ class IoStallDetector:
     @property
     def current_stall(self) -> IoStall | None:
         """The one that has not ended yet."""
-        return self.found[-1] if self._since is not None and self._length >= STILL_S else None
+        return self.stalls[-1] if self._since is not None and self._length >= STILL_S else None
 
     def take(self, sample: Sample) -> None:
         """One more sample; stalled ones, in which fio itself told nothing, and empty ones are alike."""
@@ -57,7 +57,7 @@ class IoStallDetector:
             self._since = max(0.0, sample.at - sample.seconds)
         self._length += sample.seconds
         if self._length >= STILL_S:
-            self.found[len(self.found) - current_stall :] = [IoStall(at=self._since, seconds=self._length)]
+            self.stalls[len(self.stalls) - current_stall :] = [IoStall(at=self._since, seconds=self._length)]
 
 
 def find_stalls(samples: Iterable[Sample]) -> tuple[IoStall, ...]:
@@ -65,7 +65,7 @@ def find_stalls(samples: Iterable[Sample]) -> tuple[IoStall, ...]:
     course = IoStallDetector()
     for sample in samples:
         course.take(sample)
-    return tuple(course.found)
+    return tuple(course.stalls)
 
 
 def longest_unexplained_stall(

@@ -80,7 +80,7 @@ class SteadyStateDetector:
         """Whether the rule holds over the last window."""
         return steadiness(self._rounds, window=self._plan.window).steady
 
-    def seen(self) -> SteadyStateResult:
+    def result(self) -> SteadyStateResult:
         """How it looks after the last round."""
         judged = steadiness(self._rounds, window=self._plan.window)
         return SteadyStateResult(

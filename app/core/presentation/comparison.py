@@ -119,7 +119,7 @@ def experiment_lines(record: ExperimentRecord, comparison: Comparison | None) ->
 
 def shown_lines(record: ExperimentRecord, comparison: Comparison) -> Iterator[str]:
     """What an experiment has shown; of the same against itself, what pairs could show."""
-    if record.start.null:
+    if record.start.is_null:
         yield from null_words(comparison)
     else:
         yield sentence(comparison)
@@ -128,7 +128,7 @@ def shown_lines(record: ExperimentRecord, comparison: Comparison) -> Iterator[st
 def experiment_brief(record: ExperimentRecord, comparison: Comparison | None) -> str:
     """The same where there is room for a line or two: `▼ slower: read IOPS -17.9 % [-19.7, -16.1], 3 pairs.`"""
     row = None if comparison is None else comparison.headline
-    if comparison is None or row is None or record.start.null:
+    if comparison is None or row is None or record.start.is_null:
         return " ".join(experiment_lines(record, comparison))
     verdict = f"{verdict_sign(row.judgement)} {judgement_word(row.judgement)}".strip()
     shown = f"{verdict}: {row_name(row)} {row_difference(row)}, {counted(comparison.sides)}."
@@ -143,7 +143,7 @@ def experiment_ending(record: ExperimentRecord) -> Iterator[str]:
         return
     if end.reason:
         yield f"{record.id} {end.status}: {end.reason.rstrip('.')}."
-    if not record.start.null:
+    if not record.start.is_null:
         value = value_text(record.start.key, record.start.a)
         again = f"is {value} again" if end.restored else f"IS NOT {value} AGAIN"
         yield f"{record.start.label} {again}."

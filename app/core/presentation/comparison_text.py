@@ -108,7 +108,7 @@ def letters(start: ExperimentStarted) -> tuple[str, str]:
 def called(comparison: Comparison) -> tuple[str, str]:
     """Both sides by what they differ in, else by their names: `read-ahead none`, `read-ahead 128 KiB`."""
     if comparison.experiment is not None:
-        return ("A", "B") if comparison.experiment.null else letters(comparison.experiment)
+        return ("A", "B") if comparison.experiment.is_null else letters(comparison.experiment)
     differing = (*comparison.settings, *comparison.job)
     if not differing:
         return comparison.names
@@ -129,7 +129,7 @@ def _shortly(comparison: Comparison) -> tuple[str, str]:
     """Both sides where the other one stands before them: by the value alone, if the other one names what it is of."""
     a, b = called(comparison)
     start, differing = comparison.experiment, (*comparison.settings, *comparison.job)
-    if start is not None and not start.null:
+    if start is not None and not start.is_null:
         values = value_text(start.key, start.a), value_text(start.key, start.b)
     elif len(differing) == 1:
         ((key, name, other),) = differing
@@ -221,7 +221,7 @@ def _verdict(comparison: Comparison, row: MetricComparison, judgement: VerdictRe
 def _one_setting(comparison: Comparison) -> bool:
     """Whether the sides are called by the one thing that they differ in."""
     if comparison.experiment is not None:
-        return not comparison.experiment.null
+        return not comparison.experiment.is_null
     return len((*comparison.settings, *comparison.job)) == 1
 
 

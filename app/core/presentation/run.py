@@ -31,15 +31,15 @@ from widgets.text_utils import units
 
 def stall_text(still: IoStallDetector, measured_from: float) -> str:
     """A sentence on the stalls of a running job, whose measured phase began at this second; "" without one."""
-    stalls = still.found
+    stalls = still.stalls
     if not stalls:
         return ""
     stall = still.current_stall or max(stalls, key=lambda one: one.seconds)
     when = units.elapsed(measured_from + stall.at)
     if still.current_stall:
-        return f"{stall.words}, since {when}."
+        return f"{stall.text}, since {when}."
     if len(stalls) == 1:
-        return f"{stall.words} at {when}."
+        return f"{stall.text} at {when}."
     return f"{len(stalls)} stalls, the longest {stall.seconds:.1f} s at {when}."
 
 

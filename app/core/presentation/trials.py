@@ -22,7 +22,7 @@ def set_words(trials: Sequence[Undecided]) -> str:
 
 def countdown(trials: Sequence[Undecided]) -> str:
     """Return how long a set is on trial still."""
-    return f"{max(0, ceil(trials[0].left))} s left"
+    return f"{max(0, ceil(trials[0].seconds_left))} s left"
 
 
 def whose(undecided: Undecided) -> str:

@@ -20,7 +20,7 @@ class SessionFlag:
     name: str
     """Its name in the session's folder."""
 
-    def put(self, folder: Path) -> None:
+    def create(self, folder: Path) -> None:
         """Make it. Raises StorageError."""
         try:
             (folder / self.name).touch(mode=0o600)

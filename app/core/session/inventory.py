@@ -75,7 +75,7 @@ class SessionInventory:
             self._record.emit(InventorySeen(at=time.time(), inventory=joined_parts(self._parts), complete=False))
 
         self._scanned_at = time.monotonic()
-        merged = with_ratings(await self.machine.probe(show_part), self._record.rated)
+        merged = with_ratings(await self.machine.probe(show_part), self._record.endurance_ratings)
         self._parts = answered
         self._record_inventory(merged)
         return merged
@@ -93,7 +93,7 @@ class SessionInventory:
         if self._record.session.probing or any(change.effect is Effect.RECREATED for change in done):
             return await self.probe()
         vendors = {change.target.backend for change in done}
-        merged = with_ratings(await self.machine.rescan_after_change(vendors), self._record.rated)
+        merged = with_ratings(await self.machine.rescan_after_change(vendors), self._record.endurance_ratings)
         self._record_inventory(merged)
         return merged
 
@@ -102,7 +102,7 @@ class SessionInventory:
         self._last_inventory = merged
         event = InventorySeen(at=time.time(), inventory=merged)
         last = next((e for e in reversed(self._record.session.events) if isinstance(e, InventorySeen)), None)
-        if last is not None and last.inventory == merged and self._record.logs:
+        if last is not None and last.inventory == merged and self._record.is_open:
             self._record.replay_to_listeners(
                 replace(self._record.session, inventory=merged, probing=False, whole=True), event
             )
@@ -195,13 +195,13 @@ class SessionInventory:
                 changes += map(self.with_dependents, await backend.plan_together(home, own))
             else:
                 changes += [await self.plan(home, key, value) for key, value in own.items()]
-        return self.in_order(changes)
+        return self.order_changes(changes)
 
     def disk_of(self, target: Target) -> Target | None:
         """Return the kernel's disk that a target is, None where it is none by the last look."""
         return next((view for view in self.views_of(target) if view.backend == KERNEL), None)
 
-    def in_order(self, changes: Sequence[Change]) -> tuple[Change, ...]:
+    def order_changes(self, changes: Sequence[Change]) -> tuple[Change, ...]:
         """Return the changes of a set with those in front that move what others set on the kernel's disk.
 
         All changes of the same target stay together, in their order.
@@ -211,7 +211,7 @@ class SessionInventory:
         first = [change for change in changes if change.target in front]
         return (*first, *(change for change in changes if change.target not in front))
 
-    def needed(self, changes: Sequence[Change]) -> tuple[Change, ...]:
+    def required_changes(self, changes: Sequence[Change]) -> tuple[Change, ...]:
         """Return the changes of a set without those whose value is so already, unless another one moves it."""
         real = [change for change in changes if change.before != change.after]
         moved = {(change.target, key) for change in real for key in change.moves}

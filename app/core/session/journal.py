@@ -123,7 +123,7 @@ class Journal:
         """Where it lies."""
         return self._folder / FILE
 
-    def intent(self, change_id: str, session: Path, change: Change, *, until: float | None = None) -> None:
+    def write_intent(self, change_id: str, session: Path, change: Change, *, until: float | None = None) -> None:
         """Put the intent on disk; with `until` it is a trial, open until it is kept or restored.
 
         It says what is changed and what it was, which is all that a way back is planned from, and never how. The lock
@@ -155,7 +155,7 @@ class Journal:
         if any(entry.record.get(name) != record[name] for name in ("at", "pid", "start")):
             raise _duplicate_id_error(key)  # by another process, between the two looks
 
-    def setter(self, change_id: str, session: Path, pid: int, program: str) -> None:
+    def write_setter(self, change_id: str, session: Path, pid: int, program: str) -> None:
         """Put on disk which process is about to take a step of a change.
 
         Raises StorageError: then it must not begin.
@@ -173,7 +173,7 @@ class Journal:
             f"{program} was not started.",
         )
 
-    def outcome(self, change_id: str, session: Path, result: str) -> None:
+    def write_outcome(self, change_id: str, session: Path, result: str) -> None:
         """Say how it ended: `verified`, `differs`, `failed`, `restored`, `kept`.
 
         Raises StorageError.
@@ -183,7 +183,7 @@ class Journal:
             f"It does not say that the change {change_id} ended: {result}.",
         )
 
-    def decided(self, intent: UnresolvedChange) -> bool:
+    def is_decided(self, intent: UnresolvedChange) -> bool:
         """Whether it is on disk that a trial is kept, taken back or given up; of a journal that is gone, not.
 
         Never raises.
@@ -203,11 +203,11 @@ class Journal:
         entry = self._entries().get((str(session), change_id))
         return entry is None or not (entry.ended or result in entry.results)
 
-    def ids(self, session: Path) -> frozenset[str]:
+    def given_ids(self, session: Path) -> frozenset[str]:
         """Return the ids that were given to changes of a session, whoever gave them. Never raises."""
         return frozenset(change_id for folder, change_id in self._entries() if folder == str(session))
 
-    def taken_back(self, session: Path) -> frozenset[str]:
+    def restored_ids(self, session: Path) -> frozenset[str]:
         """Return the ids of changes of a session that a watchdog or `recover` has put back. Never raises."""
         entries = self._entries().items()
         return frozenset(
@@ -218,7 +218,7 @@ class Journal:
         """Whether this user may decide about a change: all that is in a journal of one's own."""
         return True
 
-    def trouble(self) -> StorageError | None:
+    def read_error(self) -> StorageError | None:
         """Why the journal is not read, None where it is, or where there is none. Never raises."""
         try:
             os.close(open_own(self.file, os.O_RDONLY))
@@ -281,7 +281,7 @@ class Journal:
         """Return those up to `overdue` seconds after the deadline: a watchdog waits for what is in its way."""
         return tuple(intent for intent in self._newest_open_first() if intent.is_undecided_within(overdue))
 
-    def newer(self) -> NewerError | None:
+    def newer_error(self) -> NewerError | None:
         """Why this program does not know all that is open, None where it does. Never raises."""
         return _newer_error(self._entries())
 

@@ -33,7 +33,7 @@ class HelperJournal(Journal):
         super().__init__(folder)
         self._side = side
 
-    def intent(self, change_id: str, session: Path, change: Change, *, until: float | None = None) -> None:
+    def write_intent(self, change_id: str, session: Path, change: Change, *, until: float | None = None) -> None:
         """See `Journal.intent`. Raises StorageError."""
         try:
             self._side.ask_now(
@@ -48,7 +48,7 @@ class HelperJournal(Journal):
         except RefusedError as error:  # as a journal that cannot be written: nothing was changed
             raise StorageError(error.message, hint=error.hint, evidence=error.evidence) from error
 
-    def outcome(self, change_id: str, session: Path, result: str) -> None:
+    def write_outcome(self, change_id: str, session: Path, result: str) -> None:
         """See `Journal.outcome`. Raises StorageError, RefusedError."""
         self._side.ask_now("outcome", session=str(session), id=change_id, result=result)
 
@@ -64,7 +64,7 @@ class HelperJournal(Journal):
         """See `Journal.left_running`."""
         return self._ask("left_running")
 
-    def newer(self) -> NewerError | None:
+    def newer_error(self) -> NewerError | None:
         """See `Journal.newer`."""
         try:
             fields: Mapping[str, Any] | None = self._side.ask_now("journal")["newer"]
@@ -73,7 +73,7 @@ class HelperJournal(Journal):
         error = None if fields is None else raised(fields)
         return error if isinstance(error, NewerError) else None
 
-    def ids(self, session: Path) -> frozenset[str]:
+    def given_ids(self, session: Path) -> frozenset[str]:
         """See `Journal.ids`."""
         try:
             return frozenset(self._side.ask_now("given", session=str(session))["ids"])

@@ -34,7 +34,7 @@ class Recorder:
         """Where things lie."""
         self.host: Host = with_timeout_memory(LoggingHost(host, self._heard))
         """The host, every command on it noted, and what gave no answer spared for a while."""
-        self.rated: Mapping[str, float] = {}
+        self.endurance_ratings: Mapping[str, float] = {}
         """Terabytes that drives are rated for, by model, as somebody has told."""
         self.simulated = host.simulated
         """Whether it is all made up, and marked as that wherever it is shown."""
@@ -154,7 +154,7 @@ class Recorder:
         self.replay_to_listeners(fold(self.session, event), event)
 
     @property
-    def logs(self) -> bool:
+    def is_open(self) -> bool:
         """Whether a session was opened and not left: what is emitted goes to disk."""
         return self._log is not None
 

@@ -161,7 +161,7 @@ class SweepRecord:
                 return cell
         raise KeyError(cell_id)
 
-    def settled(self, step: Step) -> SweepStepEnded | None:
+    def final_end(self, step: Step) -> SweepStepEnded | None:
         """How a step ended for good; None if it is to be done."""
         return next((end for end in self.ended if end.step == step.number and end.is_final), None)
 

@@ -63,7 +63,7 @@ class AbExperiment:
 
         Raises StorageError when that cannot be recorded.
         """
-        EXPERIMENT.put(self._bench.require_recording())
+        EXPERIMENT.create(self._bench.require_recording())
         self._bench.emit(self._started())
         status, reason = RunStatus.STOPPED, "it was interrupted"
         try:
@@ -191,7 +191,7 @@ class AbExperiment:
             if record.in_force:
                 undone = await self._bench.changes.undo(record.id)
                 self._note(undone)
-                if not undone.taken_back:
+                if not undone.is_reverted:
                     why = undone.message or undone.result
                     raise BlockedError(f"{self._plan.change.label} was not put back: {why}.")
         await self._back_along(own[-1].id)

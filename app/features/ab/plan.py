@@ -270,4 +270,4 @@ def known_noise(bench: Workbench, ready: RunPlan) -> RunNoise | None:
 
     start = run_started("", ready, {}, kept=False, simulated=bench.simulated)
     name = thing_of(start, bench.session.inventory, bench.host.name)
-    return noise_on((start.simulated, name, job_words(start.work)), known_runs(bench.paths).runs)
+    return noise_on((start.simulated, name, job_words(start.job_texts)), known_runs(bench.paths).runs)

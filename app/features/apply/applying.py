@@ -298,7 +298,7 @@ async def _taken_back(bench: Workbench, steps: Sequence[StepOutcome], before: Co
         back, stuck = None, ""
         try:
             back = await bench.changes.undo(record.id)
-            stuck = "" if back.taken_back else back.message or back.result
+            stuck = "" if back.is_reverted else back.message or back.result
         except RaidbenchError as error:
             stuck = error.message
         ended = record.end or ChangeEnded(at=time.time(), id=record.id, result="failed", now=None, message="cut short")

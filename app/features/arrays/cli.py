@@ -68,7 +68,7 @@ async def _list(bench: Workbench, _: Interruption, free: bool, as_json: bool) ->
     candidates, problems = await _candidates(bench)
     shown = [candidate for candidate in candidates if candidate.free or not free]
     inventory = bench.session.inventory
-    made = bench.arrays.made_here.entries()
+    made = bench.arrays.journal.entries()
     if as_json:
         serials = view.serials_of(inventory)
         arrays = [view.array(array, serials) for array in inventory.arrays]

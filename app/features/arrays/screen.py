@@ -104,7 +104,7 @@ class NewArrayScreen(WorkbenchScreen):
         for problem in problems:
             self._app.notify(f"{problem.where}: {problem.message}", severity="warning", markup=False)
         self._drives = tuple(sorted(drives, key=lambda drive: not drive.free))
-        self._made = bench.arrays.made_here.entries()
+        self._made = bench.arrays.journal.entries()
         free = {str(drive.drive) for drive in drives if drive.free}
         self._ticked = tuple(key for key in self._ticked if key in free)
         self._say_busy("")

@@ -195,7 +195,7 @@ def _folder(what: str, folder: Path, purpose: str) -> DoctorItem:
 
 def _unresolved(host: Host, paths: Paths) -> DoctorItem:
     journal = journal_on(host, paths.journal)
-    if (unknown := journal.newer()) is not None:
+    if (unknown := journal.newer_error()) is not None:
         return DoctorItem(
             grade=DoctorStatus.WARN, what="changes", detail=clean(unknown.message, 300), advice=unknown.hint
         )

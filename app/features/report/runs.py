@@ -142,7 +142,7 @@ def warnings(runs: Sequence[RunRecord]) -> Iterator[str]:
     for run in runs:
         if run.start.destructive:
             there = "; ".join(run.start.found) or "nothing known"
-            what = f"overwrote {run.start.place}, where this was found: {there}"
+            what = f"overwrote {run.start.location}, where this was found: {there}"
             lost.setdefault(what, []).append(run.id)
     for what, ids in lost.items():
         yield f"{named(ids)} {what}"

@@ -146,7 +146,7 @@ class Curves:
     def deviation(self, name: str) -> float:
         """Standard deviation of one curve of the measured phase beside its find_stalls; 0 where too few are left."""
         if name not in self._deviations:
-            still = [(self.measured_from + stall.at, stall.seconds) for stall in self.still.found]
+            still = [(self.measured_from + stall.at, stall.seconds) for stall in self.still.stalls]
             values = [
                 value
                 for at, value in self.points(name)

@@ -200,7 +200,7 @@ class ChangeController:
             thing = device if device is not None else await bench.hardware.find(address)
             keys = [setting.key for setting in bench.hardware.settings(thing.target) if setting.key in values]
             changes += await bench.hardware.plan_to_show(thing.target, {key: values[key] for key in keys})
-        return bench.hardware.in_order(changes)
+        return bench.hardware.order_changes(changes)
 
     async def _apply(self, changes: tuple[Change, ...], trial: float | None) -> None:
         app = self._app
@@ -297,9 +297,9 @@ class ChangeController:
                 self._become(change, None)
                 self._app.tell(error, title=f"The change of {what} was not undone")
                 break
-            outcome = outcome_cell("undone" if ended.taken_back else f"undo {ended.result}")
+            outcome = outcome_cell("undone" if ended.is_reverted else f"undo {ended.result}")
             self._become(change, outcome, now=ended.now)
-            if not ended.taken_back:
+            if not ended.is_reverted:
                 self._say(ended.message, severity="error", title=f"The change of {what} was not undone")
                 break
             also = f" {ended.message}." if ended.result == "verified" and ended.message else ""

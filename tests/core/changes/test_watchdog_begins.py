@@ -41,7 +41,7 @@ async def test_a_way_back_that_cannot_be_planned_is_found_out_before_anything_is
     tmp_path: Path, monkeypatch: pytest.MonkeyPatch, why_not: str | None
 ) -> None:
     bench, until = Trial(tmp_path), boot_clock() + 60
-    bench.journal.intent("c1", bench.folder, planned("128", "256"), until=until)
+    bench.journal.write_intent("c1", bench.folder, planned("128", "256"), until=until)
     backend = FakeBackend(why_not=why_not)
     with_backend(monkeypatch, backend)
     if why_not is None:
@@ -129,7 +129,7 @@ def test_what_no_deadline_needs_is_not_loaded() -> None:
 
 async def test_a_device_whose_vendor_is_gone_is_not_on_trial(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     bench, until = Trial(tmp_path), boot_clock() + 60
-    bench.journal.intent("c1", bench.folder, planned("128", "256"), until=until)
+    bench.journal.write_intent("c1", bench.folder, planned("128", "256"), until=until)
     with_backend(monkeypatch, None)
     with pytest.raises(NotFoundError, match="There is no backend fake"):
         await watchdog.rehearse(paths(tmp_path), str(bench.folder), until)
@@ -143,7 +143,7 @@ async def test_a_device_that_the_watchdog_cannot_set_is_not_on_trial(
     tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     bench, until = Trial(tmp_path), boot_clock() + 60
-    bench.journal.intent("c1", bench.folder, planned("128", "256"), until=until)
+    bench.journal.write_intent("c1", bench.folder, planned("128", "256"), until=until)
     with_backend(monkeypatch, Unusable())
     with pytest.raises(NotFoundError, match="has no settings"):
         await watchdog.rehearse(paths(tmp_path), str(bench.folder), until)
@@ -152,7 +152,7 @@ async def test_a_device_that_the_watchdog_cannot_set_is_not_on_trial(
 @pytest.mark.parametrize("other", ["session", "deadline"])
 async def test_a_watchdog_that_does_not_see_its_trial_in_the_journal_is_not_armed(tmp_path: Path, other: str) -> None:
     bench, until = Trial(tmp_path), boot_clock() + 60
-    bench.journal.intent("c1", bench.folder, planned("128", "256"), until=until)
+    bench.journal.write_intent("c1", bench.folder, planned("128", "256"), until=until)
     session = "/elsewhere" if other == "session" else str(bench.folder)
     with pytest.raises(RefusedError, match="finds nothing on trial in"):
         await watchdog.rehearse(paths(tmp_path), session, until + (other == "deadline"))

@@ -60,17 +60,17 @@ def test_one_that_lasts_is_told_and_grows() -> None:
     first = taken(interval(1.0), interval(2.5, 1.5, ios=0))
     assert first.current_stall == IoStall(at=1.0, seconds=1.5)
     first.take(interval(3.0, 0.5, ios=0))
-    assert (first.current_stall, len(first.found)) == (IoStall(at=1.0, seconds=2.0), 1)
+    assert (first.current_stall, len(first.stalls)) == (IoStall(at=1.0, seconds=2.0), 1)
 
 
 def test_one_that_is_over_does_not_go_on() -> None:
     course = taken(interval(1.0), interval(3.0, 2.0, ios=0), interval(3.25))
-    assert (course.current_stall, len(course.found)) == (None, 1)
+    assert (course.current_stall, len(course.stalls)) == (None, 1)
 
 
 def test_a_second_one_is_another() -> None:
     course = taken(interval(2.0, 2.0, ios=0), interval(2.25), interval(4.25, 2.0, ios=0))
-    assert course.found == [IoStall(at=0.0, seconds=2.0), IoStall(at=2.25, seconds=2.0)]
+    assert course.stalls == [IoStall(at=0.0, seconds=2.0), IoStall(at=2.25, seconds=2.0)]
 
 
 def of_section(name: str, sample: Sample) -> Sample:

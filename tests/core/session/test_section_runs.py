@@ -57,7 +57,7 @@ def test_a_log_of_an_earlier_version_has_no_sections() -> None:
     assert '"sections"' not in line
     event = event_codec.decode(line)
     assert isinstance(event, RunStarted)
-    assert (event.sections, event.work) == ((), event.job)
+    assert (event.sections, event.job_texts) == ((), event.job)
 
 
 def test_each_section_is_a_run_with_its_own_job_and_figures() -> None:
@@ -73,7 +73,7 @@ def test_the_other_sections_tell_a_section_from_one_beside_others() -> None:
     other = replace(RUN, start=replace(START, sections=(SECTIONS[0], replace(SECTIONS[1], job={"rw": "read"}))))
     ((_, one), _), ((_, two), _) = section_runs(RUN), section_runs(other)
     assert one.start.job == two.start.job
-    assert one.start.work != two.start.work
+    assert one.start.job_texts != two.start.job_texts
 
 
 def test_sections_that_every_run_has_are_paired() -> None:

@@ -165,7 +165,7 @@ def test_marked_sessions_come_in_the_order_of_their_use(tmp_path: Path, mark: Se
     paths = paths_at(tmp_path)
     first, second = used(paths, "2040-01-01-000000", ahead=HOUR), used(paths, "2026-01-01-000000")
     for folder in (first, second):
-        mark.put(folder)
+        mark.create(folder)
     assert mark.folders(paths) == (second, first)
 
 

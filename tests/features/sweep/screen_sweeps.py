@@ -44,7 +44,7 @@ class WrittenSweep:
         self._log = SessionLog(folder)
         self._live = LiveWriter(folder)
         started = SessionStarted(at=NOON, id=folder.name, version="0.1.0", simulated=simulated, machine=MACHINE)
-        SWEEP.put(folder)
+        SWEEP.create(folder)
         self.write(started, SweepStarted(at=NOON, design=made, pid=1))
 
     def write(self, *events: LoggedEvent) -> None:

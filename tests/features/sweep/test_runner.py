@@ -166,7 +166,7 @@ async def test_every_run_is_made_with_its_own_settings(bed: Bed) -> None:
     bench = await bed.go(AHEAD + STRIP)
     record = record_of(bench)
     for step in record.steps:
-        end = record.settled(step)
+        end = record.final_end(step)
         assert end is not None
         assert end.run is not None
         run = bench.session.run(end.run)

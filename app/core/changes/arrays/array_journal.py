@@ -79,19 +79,19 @@ class ArrayJournal:
         """`folder`: where the journal of changes lies as well."""
         self.file = folder / ARRAYS
 
-    def begin(self, array: CreatedArray, session: Path) -> None:
+    def write_begin(self, array: CreatedArray, session: Path) -> None:
         """Put on disk that it is about to be made. Raises StorageError: then it must not; NewerError."""
-        if (unknown := self.newer()) is not None:
+        if (unknown := self.newer_error()) is not None:
             raise unknown
         self._append(array.name, ArrayStage.MAKING, "Nothing was made.", session=str(session), array=unstructure(array))
 
-    def reached(self, name: str, stage: ArrayStage, uuids: tuple[str, ...] = ()) -> None:
+    def write_stage(self, name: str, stage: ArrayStage, uuids: tuple[str, ...] = ()) -> None:
         """Put on disk how far it is by now; `uuids`: all that it is known by, see `ArrayFound`. Raises StorageError."""
         entry = self.entry(name) if uuids else None
         more = {} if entry is None else {"array": unstructure(replace(entry.array, uuids=uuids))}
         self._append(name, stage, f"It does not say that {name} is {stage.value}.", **more)
 
-    def let_go(self, name: str) -> None:
+    def release(self, name: str) -> None:
         """Put on disk that this process is done with an array although nobody knows what became of it.
 
         Nothing is written if its end is known, or another process is at it. Raises StorageError.
@@ -102,7 +102,7 @@ class ArrayJournal:
         fields = {"session": entry.session, "array": unstructure(entry.array)}
         self._append(name, entry.stage, f"`raidbench recover` may not see {name} yet.", pid=0, start="", **fields)
 
-    def setter(self, name: str, pid: int, program: str) -> None:
+    def write_setter(self, name: str, pid: int, program: str) -> None:
         """Put on disk which process is about to take a step. Raises StorageError: then it must not begin."""
         record = {"kind": "setter", "name": name, "pid": pid, "start": process_start(pid), "program": program}
         append_record(self.file, FileFormat.ARRAYS, record, f"{program} was not started.")
@@ -124,7 +124,7 @@ class ArrayJournal:
         """The one of that name that is not gone. Never raises."""
         return next((entry for entry in self.entries() if entry.array.name == name), None)
 
-    def newer(self) -> NewerError | None:
+    def newer_error(self) -> NewerError | None:
         """Why this program does not know all of them, None where it does. Never raises."""
         for record in read_records(self.file):
             if is_newer(FileFormat.ARRAYS, record.get("format")):

@@ -61,7 +61,7 @@ class ArrayBuilder:
     def __init__(self, record: Recorder, hardware: SessionInventory, folder: Path) -> None:
         """`folder`: of the journal."""
         self._record, self._hardware = record, hardware
-        self.made_here = ArrayJournal(folder)
+        self.journal = ArrayJournal(folder)
 
     @completed_when_cancelled
     async def create(self, plan: ArrayPlan, *, assume_clean: bool, typed: str | None) -> ArrayMatch:
@@ -83,7 +83,7 @@ class ArrayBuilder:
         builder = self._builder(array.controller)
         with self._locked(plan.locks, "making", array.name) as lock:
             await self._require_as_shown(plan, assume_clean=assume_clean)
-            self.made_here.begin(array, session)
+            self.journal.write_begin(array, session)
             trouble = await self._run(builder, array.name, array.controller, plan.steps, lock)
             try:
                 with asked_anew():
@@ -91,7 +91,7 @@ class ArrayBuilder:
             except RaidbenchError as error:
                 raise _unknown_result_error(array.name, "was made", trouble, error) from error
             if made.standing is ArrayMatchState.WHOLE:
-                self.made_here.reached(array.name, ArrayStage.MADE, made.uuids)
+                self.journal.write_stage(array.name, ArrayStage.MADE, made.uuids)
                 made = replace(made, differs=await self._policy_differences(plan, made))
                 text = " ".join((f"{_made_text(plan)}. `raidbench array delete {array.name}`.", *made.differs.values()))
                 self._note(f"Made the array {array.name}: {text}")
@@ -121,7 +121,7 @@ class ArrayBuilder:
                 )
         evidence = "" if trouble is None else trouble.evidence
         if made.standing is ArrayMatchState.ABSENT:
-            self.made_here.reached(array.name, ArrayStage.GONE)
+            self.journal.write_stage(array.name, ArrayStage.GONE)
             return ToolFailedError(
                 f"{array.name} was not made: {why}",
                 hint="Nothing of it is left. Look at the drives again (`raidbench array list`).",
@@ -162,7 +162,7 @@ class ArrayBuilder:
 
         `note`: whether it is written down if it is gone.
         """
-        entry = self.made_here.entry(name)
+        entry = self.journal.entry(name)
         if entry is None:
             raise NotFoundError(
                 f"No array {clean(name, 40)!r} was made here, so it is not deleted.",
@@ -173,7 +173,7 @@ class ArrayBuilder:
         match = await self.find(entry)
         if match.standing is ArrayMatchState.ABSENT:
             if note:
-                self.made_here.reached(name, ArrayStage.GONE)
+                self.journal.write_stage(name, ArrayStage.GONE)
             raise NotFoundError(f"{name} is gone already. {match.words}")
         if match.standing is not ArrayMatchState.WHOLE:
             hint = "`raidbench recover` takes apart what is left of one that was cut short."
@@ -190,10 +190,10 @@ class ArrayBuilder:
 
     def unfinished(self) -> tuple[ArrayJournalEntry, ...]:
         """Arrays of which nobody knows what became, and nobody is at them. Never raises."""
-        return tuple(entry for entry in self.made_here.entries() if entry.unfinished)
+        return tuple(entry for entry in self.journal.entries() if entry.unfinished)
 
     @completed_when_cancelled
-    async def settle(self, entry: ArrayJournalEntry, *, remove: bool) -> ArrayMatch:
+    async def resolve(self, entry: ArrayJournalEntry, *, remove: bool) -> ArrayMatch:
         """Bring an unfinished array to an end: what is whole or gone is written down as that.
 
         `remove`: of one in parts take apart what is its own, if nothing lies or stands on it. What is nobody knows
@@ -205,9 +205,9 @@ class ArrayBuilder:
         match = await self.find(entry)
         name = entry.array.name
         if match.standing is ArrayMatchState.ABSENT:
-            self.made_here.reached(name, ArrayStage.GONE)
+            self.journal.write_stage(name, ArrayStage.GONE)
         elif match.standing is ArrayMatchState.WHOLE:
-            self.made_here.reached(name, ArrayStage.MADE, match.uuids)
+            self.journal.write_stage(name, ArrayStage.MADE, match.uuids)
         elif match.standing is ArrayMatchState.PARTLY and remove:
             builder = self._builder(entry.array.controller)
             with self._locked(match.locks, "taking apart", name) as lock:
@@ -218,10 +218,10 @@ class ArrayBuilder:
                 return await self._remove(builder, entry, again, lock)
         return match
 
-    def leave(self, entry: ArrayJournalEntry) -> None:
+    def leave_as_is(self, entry: ArrayJournalEntry) -> None:
         """Leave it as it is, and do not ask again. Raises StorageError, HeldError while its program runs."""
         _require_idle(entry)
-        self.made_here.reached(entry.array.name, ArrayStage.LEFT)
+        self.journal.write_stage(entry.array.name, ArrayStage.LEFT)
 
     # -- the steps ----------------------------------------------------------------------------------------------------
 
@@ -235,13 +235,13 @@ class ArrayBuilder:
             raise RefusedError(
                 "Arrays are made and deleted by root itself, not through the helper.", hint="Start raidbench as root."
             )
-        if (unknown := self.made_here.newer()) is not None:
+        if (unknown := self.journal.newer_error()) is not None:
             raise unknown
 
     def require_new_name(self, name: str) -> None:
         """Raises RefusedError where an array of that name is known: the name is what it is known again by."""
         names = [array.name for array in self._record.session.inventory.arrays]
-        if name in names or self.made_here.entry(name) is not None:
+        if name in names or self.journal.entry(name) is not None:
             raise RefusedError(f"There is an array called {clean(name, 40)}.", hint="Give it another name.")
 
     def _builder(self, card: Target | None) -> ArrayCreator:
@@ -251,9 +251,9 @@ class ArrayBuilder:
         return backend
 
     def _entry(self, name: str) -> ArrayJournalEntry:
-        entry = self.made_here.entry(name)
+        entry = self.journal.entry(name)
         if entry is None:
-            raise StorageError(f"The journal does not have {name} any more.", hint=f"Check {self.made_here.file}.")
+            raise StorageError(f"The journal does not have {name} any more.", hint=f"Check {self.journal.file}.")
         return entry
 
     @contextlib.contextmanager
@@ -265,7 +265,7 @@ class ArrayBuilder:
                 yield taken[0]
             finally:
                 with contextlib.suppress(StorageError):
-                    self.made_here.let_go(name)
+                    self.journal.release(name)
 
     async def _require_as_shown(self, plan: ArrayPlan, *, assume_clean: bool) -> None:
         """Raises unless every drive is what it was when it was shown, free, and with nothing new on it."""
@@ -309,7 +309,7 @@ class ArrayBuilder:
         """Take steps in order; what the maker said where one failed."""
 
         def begins(pid: int, program: str) -> None:
-            self.made_here.setter(name, pid, program)
+            self.journal.write_setter(name, pid, program)
             lock.note_inherited_lock(pid, program)
 
         async def work() -> None:
@@ -329,14 +329,14 @@ class ArrayBuilder:
     ) -> ArrayMatch:
         """Take apart what is its own, and look. Raises ToolFailedError when a step fails."""
         name = entry.array.name
-        self.made_here.reached(name, ArrayStage.REMOVING)
+        self.journal.write_stage(name, ArrayStage.REMOVING)
         trouble = await self._run(builder, name, entry.array.controller, match.remove, lock)
         try:
             left = await self.find(entry)
         except RaidbenchError as error:
             raise _unknown_result_error(name, "is gone", trouble, error) from error
         if left.standing is ArrayMatchState.ABSENT:
-            self.made_here.reached(name, ArrayStage.GONE)
+            self.journal.write_stage(name, ArrayStage.GONE)
         elif trouble is not None:
             raise trouble
         return left

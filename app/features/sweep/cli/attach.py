@@ -35,7 +35,7 @@ def attach_command(session: str | None, stop: bool, as_json: bool) -> int:
     if stop:
         if not is_being_written(folder):
             raise RefusedError("It is not running, so there is nothing to stop.")
-        STOP.put(folder)
+        STOP.create(folder)
         say("It was asked to stop; the settings are put back first.")
     return follow(folder, as_json=as_json)
 

@@ -155,7 +155,7 @@ class ArrayLifecycle:
             plan = await plan_array(bench.hardware.machine, wish, assume_clean=making.assume_clean)
             match = await bench.arrays.create(plan, assume_clean=making.assume_clean, typed=making.confirm_token(array))
         except (InvalidValueError, ToolFailedError) as error:
-            if bench.arrays.made_here.entry(wish.name) is not None:
+            if bench.arrays.journal.entry(wish.name) is not None:
                 raise ArrayMismatchError(error.message, hint=error.hint, evidence=error.evidence) from error
             raise ArrayRefusedError(error.message, evidence=error.evidence) from error
         except RaidbenchError as error:
@@ -255,7 +255,7 @@ class ArrayLifecycle:
         own = {frozenset(drives[: array.members]) for array in self._making.arrays}
         return tuple(
             entry
-            for entry in self._bench.arrays.made_here.entries()
+            for entry in self._bench.arrays.journal.entries()
             if entry.session == folder and frozenset(member.serial for member in entry.array.members) in own
         )
 
@@ -263,7 +263,7 @@ class ArrayLifecycle:
         """Settle what was cut short, and delete what is whole. Raises RefusedError for what is not known to be ours."""
         bench, name = self._bench, entry.array.name
         if entry.stage is not ArrayStage.MADE:
-            match = await bench.arrays.settle(entry, remove=True)
+            match = await bench.arrays.resolve(entry, remove=True)
             if match.standing is ArrayMatchState.ABSENT:
                 return
             if match.standing is not ArrayMatchState.WHOLE:
@@ -283,7 +283,7 @@ class ArrayLifecycle:
             if left and change.id in record.changes and change.change.target not in kept:
                 message = "the array that had it was made for the sweep, and is deleted"
                 bench.emit(ChangeEnded(at=time.time(), id=change.id, result="restored", now=None, message=message))
-                bench.changes.journal.outcome(change.id, bench.require_recording(), "restored")
+                bench.changes.journal.write_outcome(change.id, bench.require_recording(), "restored")
 
 
 def _same(there: tuple[Candidate, ...], drive: SweepDrive) -> Candidate:

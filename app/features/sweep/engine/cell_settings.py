@@ -260,11 +260,11 @@ async def settle(bench: Workbench) -> None:
             async with bench.changes.hold_change_lock(record.change):
                 ended = await _read_end(bench, record)
                 bench.emit(ended)
-                bench.changes.journal.outcome(ended.id, folder, ended.result)
+                bench.changes.journal.write_outcome(ended.id, folder, ended.result)
     for intent in bench.changes.journal.unresolved():
         known = bench.session.change(intent.id) if intent.session == str(folder) else None
         if known is not None and known.end is not None:
-            bench.changes.journal.outcome(intent.id, folder, known.end.result)
+            bench.changes.journal.write_outcome(intent.id, folder, known.end.result)
 
 
 async def _read_end(bench: Workbench, record: ChangeRecord) -> ChangeEnded:
@@ -324,7 +324,7 @@ def _taken_back(bench: Workbench, change: ChangeRecord, now: str) -> None:
     """An earlier change of the same setting has nothing left to be taken back."""
     message = "the value before the sweep is back"
     bench.emit(ChangeEnded(at=time.time(), id=change.id, result="restored", now=now, message=message))
-    bench.changes.journal.outcome(change.id, bench.require_recording(), "restored")
+    bench.changes.journal.write_outcome(change.id, bench.require_recording(), "restored")
 
 
 async def _read(bench: Workbench, assignment: Assignment) -> Reading:

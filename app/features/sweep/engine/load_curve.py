@@ -118,7 +118,7 @@ def load_curves(record: SweepRecord, known: Runs) -> tuple[LoadCurve, ...]:
 
 def rate_points(record: SweepRecord, base: SweepCell, known: Runs) -> tuple[RatePoint, ...]:
     """The rates that were asked of this cell's workload, ascending."""
-    over = [step for step in record.steps if record.settled(step) is not None]
+    over = [step for step in record.steps if record.final_end(step) is not None]
     points = []
     for cell in record.cells:
         name, mark, percent = cell.id.partition(MARK)

@@ -42,10 +42,10 @@ def read_levels(rows: Sequence[TomlTable]) -> LevelAxis | None:
         kind, beside = next(iter(by_kind.items()))
         raise beside.error("array", f"an axis of {kind} stands beside one of levels.")
     row = by_kind["level"]
-    row.only(*_KEYS)
+    row.require_keys(*_KEYS)
     given = {kind: (row, kind, row.given[kind]) for kind in _BESIDE if kind in row.given}
     for kind, beside in ((kind, by_kind[kind]) for kind in _BESIDE if kind in by_kind):
-        beside.only("array", "values")
+        beside.require_keys("array", "values")
         if kind in given:
             raise row.error(kind, f"{kind} has an axis of its own.")
         given[kind] = (beside, "values", beside.given.get("values"))

@@ -86,7 +86,7 @@ class SweepRunner:
             raise RefusedError(
                 "This session has a sweep already.", hint="Go on with it (--resume), or begin another session."
             )
-        SWEEP.put(self._bench.require_recording())
+        SWEEP.create(self._bench.require_recording())
         self._bench.emit(SweepStarted(at=time.time(), design=design, pid=os.getpid()))
 
     async def resume(self) -> None:
@@ -96,7 +96,7 @@ class SweepRunner:
         """
         if self.record.finished:
             raise RefusedError("This sweep is finished.", hint="`raidbench attach` shows what it found.")
-        SWEEP.put(self._bench.require_recording())
+        SWEEP.create(self._bench.require_recording())
         self._bench.emit(SweepResumed(at=time.time(), pid=os.getpid()))
         if self._makes_arrays and (left := await self._arrays.delete_created_arrays()):  # the next step makes its own
             raise RefusedError(" ".join(left), hint="`raidbench recover` shows what is left of it.")

@@ -191,7 +191,7 @@ class SweepController(BackgroundWork):
         if self.follower is None or not self.running:
             return False
         try:
-            STOP.put(self.follower.folder)
+            STOP.create(self.follower.folder)
         except RaidbenchError as error:
             self._app.tell(error, title="It was not asked to stop")
             return False
