@@ -89,7 +89,7 @@ async def intent_rows(bench: Workbench, intent: UnresolvedChange) -> list[str]:
     """What was left, what is to be done first about a thing that was taken apart, and what would put it back."""
     change = intent.change
     lines = [f"change {intent.id}, {units.moment(intent.at)}: {clean(view.move(change), 300)}"]
-    lines += filter(None, (still_running_text(intent), clean(await bench.changes.remains(change) or "", 600)))
+    lines += filter(None, (still_running_text(intent), clean(await bench.changes.recovery_hint(change) or "", 600)))
     back = await _back(bench, change)
     if isinstance(back, RaidbenchError):
         return [*lines, *(clean(line, 600) for line in (back.message, back.hint) if line)]
@@ -163,7 +163,7 @@ async def _intent(bench: Workbench, intent: UnresolvedChange) -> dict[str, Any]:
         **json_schema.picked(intent.change, "target", "key", "before", "after"),
         "on_trial": intent.until is not None,
         "still_running": still_running_text(intent) or None,
-        "remains": await bench.changes.remains(intent.change),
+        "remains": await bench.changes.recovery_hint(intent.change),
         "back": None if isinstance(back, RaidbenchError) else json_schema.change(back),
         "why_not": back.message if isinstance(back, RaidbenchError) else None,
     }

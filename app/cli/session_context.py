@@ -164,9 +164,9 @@ def remember_look(machine: MachineBackends, inventory: Inventory) -> None:
     """Keep what was found for completion; of a recorded machine nothing is completed."""
     options = current()
     if options.machine is None:
-        from app.core.session.completion_cache import completion_cache_path, keep_look
+        from app.core.session.completion_cache import completion_cache_path, save_completion_cache
 
-        keep_look(completion_cache_path(options.paths.state), machine, inventory)
+        save_completion_cache(completion_cache_path(options.paths.state), machine, inventory)
 
 
 def warn_of_journal(journal: Journal) -> None:

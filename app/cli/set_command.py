@@ -89,7 +89,7 @@ async def _set(
     say_all(review(changes))
     say()
     homes = {change.target for change in changes}
-    plate = await bench.hardware.nameplate(homes.pop() if len(homes) == 1 else target)
+    plate = await bench.hardware.device_label(homes.pop() if len(homes) == 1 else target)
     risk = worst(change.risk for change in changes)
     confirm.confirmed(risk, (plate,), yes=options.yes, typed=options.typed, what="Apply")
     await begin(bench)

@@ -38,7 +38,7 @@ async def decide(bench: Workbench, seconds: float) -> bool:
             output = ", ".join(view.kept(trial.change, ended) for trial, ended in kept)
             say(f"Kept: {clean(output, 1000)}.")
             return not any(ended.message for _, ended in kept)
-        back = await bench.changes.end_trials()
+        back = await bench.changes.record_ended_trials()
         say(f"Too late: {view.trial_over(back)}.")
         return back
     say("The old values come back when the time is over; `raidbench keep` still keeps the new ones.")

@@ -188,5 +188,5 @@ async def _named(bench: Workbench, record: ChangeRecord, plan: Change, typed: st
     if plan.risk is not Risk.DESTROYS_DATA:
         return None
     await bench.hardware.probe()  # the session may be older than what is there now
-    plate = await bench.hardware.nameplate(record.change.target)
+    plate = await bench.hardware.device_label(record.change.target)
     return confirm.confirmed(Risk.DESTROYS_DATA, (plate,), yes=False, typed=typed, what=f"Take {record.id} back")

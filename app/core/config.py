@@ -13,7 +13,7 @@ from typing import TYPE_CHECKING, Any
 from app.core.fio.sizes import parse_size
 from app.core.https_hosts import parse_endpoints
 from app.core.themes import THEMES
-from app.core.toml_table import Parse, absolute, flag, read_toml, text, whole
+from app.core.toml_table import Parse, absolute_path, flag, read_toml, text, whole_number
 from backends.errors import InvalidValueError, NotFoundError, RefusedError, ToolFailedError
 from backends.input_file import MEBIBYTE, read_input
 from backends.system.local.file_replacement import read_whole, replace_whole
@@ -123,20 +123,20 @@ def _order(value: Any) -> str:
 
 
 KEYS: Mapping[str, Parse[Any]] = {
-    "fps": whole(1, 30),
+    "fps": whole_number(1, 30),
     "theme": _theme,
     "ascii": flag,
-    "scratch_dir": absolute,
+    "scratch_dir": absolute_path,
     "scratch_size": _size,
     "profile": _profile,
     "firmware_queries": flag,
     "lend_in_use": flag,
-    "steady_cap": whole(1, 7 * 86400),
-    "steady_round": whole(1, 3600),
-    "steady_rounds": whole(3, 25),
+    "steady_cap": whole_number(1, 7 * 86400),
+    "steady_round": whole_number(1, 3600),
+    "steady_rounds": whole_number(3, 25),
     "devices_columns": _columns,
     "devices_order": _order,
-    "state_file": absolute,
+    "state_file": absolute_path,
     "endurance_tbw": _endurance,
     "santricity": parse_endpoints,
     "keymap": _keymap,

@@ -6,7 +6,7 @@ from collections.abc import Mapping, Sequence
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
-from app.core.toml_table import Parse, absolute, read_toml, text
+from app.core.toml_table import Parse, absolute_path, read_toml, text
 from backends.errors import InvalidValueError
 from backends.host import Host
 from backends.input_file import MEBIBYTE, read_input
@@ -39,8 +39,8 @@ def parse_endpoints(value: Any) -> tuple[HttpsEndpoint, ...]:
     parse: Mapping[str, Parse[str]] = {
         "url": lambda given: url_of(text(given)),
         "user": _user,
-        "password_file": absolute,
-        "ca_file": absolute,
+        "password_file": absolute_path,
+        "ca_file": absolute_path,
         "fingerprint": lambda given: fingerprint_of(text(given)),
     }
     endpoints = []

@@ -190,7 +190,7 @@ def text(value: Any) -> str:
     return stripped
 
 
-def absolute(value: Any) -> str:
+def absolute_path(value: Any) -> str:
     """An absolute path; `~` is the home of whoever asks."""
     path = Path(text(value)).expanduser()
     if not path.is_absolute():
@@ -205,7 +205,7 @@ def flag(value: Any) -> bool:
     return value
 
 
-def whole(minimum: int, maximum: int) -> Parse[int]:
+def whole_number(minimum: int, maximum: int) -> Parse[int]:
     """Reads a whole number between these."""
 
     def parse(value: Any) -> int:

@@ -20,7 +20,7 @@ import pytest
 
 from app.core.changes.arrays.array_journal import ArrayStage
 from app.core.changes.arrays.builder import ArrayBuilder
-from app.core.changes.arrays.candidates import candidates_of, new_name, plan_array
+from app.core.changes.arrays.candidates import candidates_of, new_array_name, plan_array
 from app.core.session.paths import Paths
 from app.core.workbench import Workbench
 from backends.array_planning import ArrayMatch, ArrayMatchState, ArrayPlan, ArrayRequest, Candidate, confirm_tokens
@@ -80,7 +80,7 @@ async def drives_of(bench: Workbench, disks: Sequence[Disk | Made]) -> tuple[Can
 async def planned(
     bench: Workbench, level: Level, drives: tuple[Candidate, ...], strip: int | None = 65536
 ) -> ArrayPlan:
-    wish = ArrayRequest(level=level, drives=drives, strip_bytes=strip, name=new_name())
+    wish = ArrayRequest(level=level, drives=drives, strip_bytes=strip, name=new_array_name())
     return await plan_array(bench.hardware.machine, wish)
 
 

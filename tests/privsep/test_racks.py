@@ -60,7 +60,7 @@ async def test_a_volume_made_anew_comes_back_as_it_was_before_the_set(rack: Rack
     await applied(rack.bench, await rack.bench.hardware.plan_all(VOLUME, WANTED))
     made = next(one for one in rack.bench.changes.undoable() if one.change.key == "strip_size")
 
-    await rack.bench.changes.undo(made.id, confirm=(await rack.bench.hardware.nameplate(VOLUME)).word)
+    await rack.bench.changes.undo(made.id, confirm=(await rack.bench.hardware.device_label(VOLUME)).word)
 
     assert await now(rack.bench, VOLUME, WANTED) == before
 

@@ -202,7 +202,7 @@ class SessionChanges:
             now, message = None, error.message
         return ChangeEnded(at=time.time(), id=trial.id, result="kept", now=now, message=message)
 
-    def own_sets(self) -> tuple[tuple[float, float, tuple[Change, ...]], ...]:
+    def trial_sets(self) -> tuple[tuple[float, float, tuple[Change, ...]], ...]:
         """Return the sets on trial of this session, the next to end first: deadline, seconds left, changes."""
         by_deadline: dict[float, list[Change]] = {}
         for record in self._record.session.changes:
@@ -212,7 +212,7 @@ class SessionChanges:
         now = boot_clock()
         return tuple((until, until - now, tuple(changes)) for until, changes in sorted(by_deadline.items()))
 
-    def own_trials(self, until: float) -> tuple[Undecided, ...]:
+    def trials_of_set(self, until: float) -> tuple[Undecided, ...]:
         """Return one set of this session's trials, as the journal has it."""
         return tuple(Undecided(trial, self.journal, os.geteuid()) for trial in self.trials() if trial.until == until)
 
@@ -224,7 +224,7 @@ class SessionChanges:
         )
         return next((controller for controller in controllers if controller is not None), None)
 
-    async def end_trials(self) -> bool:
+    async def record_ended_trials(self) -> bool:
         """Note in the session what the watchdog took back meanwhile; whether all of it is back."""
         undecided = {trial.id for trial in self.trials()}
         all_back = True
@@ -254,7 +254,7 @@ class SessionChanges:
         if not record.in_force and not record.may_come_late:
             raise NotFoundError(f"Change {change_id} is not in force any more.")
         asked = confirm is not None or record.change.risk is Risk.DESTROYS_DATA
-        plate = await self._hardware.nameplate(record.change.target) if asked else None
+        plate = await self._hardware.device_label(record.change.target) if asked else None
         led_to = self._values_led_to(record)
         record = self._without_earlier(record)
         cut_short = self._interrupted_undos(change_id)
@@ -301,9 +301,9 @@ class SessionChanges:
             if (setting.target, setting.key) == changed_setting and setting.now is not None
         )
 
-    async def bring_back(self, change: Change, *, undoes: str, moved: Sequence[MovedSetting] | None) -> ChangeEnded:
+    async def restore_value(self, change: Change, *, undoes: str, moved: Sequence[MovedSetting] | None) -> ChangeEnded:
         """Bring back the value that a change found, and what moved along. See `ChangeExecutor.bring_back`."""
-        return await self._changer().bring_back(change, undoes=undoes, moved=moved)
+        return await self._changer().restore_value(change, undoes=undoes, moved=moved)
 
     async def plan_undo(self, change_id: str) -> Change:
         """What undoing a change will do by what was read since the last look. Raises as `plan_revert`."""
@@ -326,7 +326,7 @@ class SessionChanges:
         """Inside, nobody sets what a change of the session sets. See `ChangeExecutor.hold_change_lock`."""
         return self._changer().hold_change_lock(change)
 
-    async def remains(self, change: Change) -> str | None:
+    async def recovery_hint(self, change: Change) -> str | None:
         """What to do first about a thing that a change, cut short, took apart; None where nothing is known."""
         backend = self._hardware.machine.backends.get(change.target.backend)
         if backend is None or not isinstance(backend, InterruptedChangeReporter):

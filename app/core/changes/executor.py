@@ -34,9 +34,9 @@ from app.core.changes.side_effects import (
     Values,
     debts_of_revert,
     disk_beside,
-    moved_along,
-    not_restored,
     read_beside,
+    side_effects_of,
+    unrestored_settings,
     with_companions,
     with_values_before,
 )
@@ -254,7 +254,7 @@ class ChangeExecutor:
         """Put on record that a value of a set did not stay. Whose value this is, nobody saw: it is none of ours."""
         message = f"{change.label} reads {now or 'nothing'} at the end of the set: it was changed since it was set"
         lost = replace(ended, at=time.time(), result="differs", now=None, message=message)
-        if ended.made:
+        if ended.was_set:
             self._emit(lost)
         return lost
 
@@ -322,7 +322,7 @@ class ChangeExecutor:
         ended = await verdict(backend, change_id, change, message)
         after = await self._try_read_beside(change)
         if before and after:
-            ended = replace(ended, moved=moved_along(change, before, after, debts.restored))
+            ended = replace(ended, moved=side_effects_of(change, before, after, debts.restored))
         if ended.result == "verified":
             kept = debts.kept_text(change, after)
             ended = replace(ended, result="differs" if trouble else "verified", message=trouble or kept)
@@ -356,7 +356,7 @@ class ChangeExecutor:
         if not debts.all:
             return ""
         trouble: list[str] = []
-        for target, key in not_restored(debts.all, await self._try_read_beside(back)):
+        for target, key in unrestored_settings(debts.all, await self._try_read_beside(back)):
             value = debts.all[target, key]
             try:
                 change = await self._backend(target).plan(target, key, value)
@@ -543,7 +543,7 @@ class ChangeExecutor:
             self._journal.write_outcome(record.id, self._folder, "restored")  # ends a trial; says nothing new otherwise
         return ended
 
-    async def bring_back(self, change: Change, *, undoes: str, moved: Sequence[MovedSetting] | None) -> ChangeEnded:
+    async def restore_value(self, change: Change, *, undoes: str, moved: Sequence[MovedSetting] | None) -> ChangeEnded:
         """Bring back the value that a change found, and what moved along, whatever was set since in its place.
 
         `undoes`: the change of this session that is recorded as taken back; `moved`: the side effects of the last one.
@@ -615,7 +615,7 @@ class ChangeExecutor:
                 except RaidbenchError as error:
                     back = error
                 if not isinstance(back, Change) or set(back.locks) <= set(locked_change.locks):
-                    yield _LockedRevert(lock, back, owed, debts, owes=bool(not_restored(debts.restored, now)))
+                    yield _LockedRevert(lock, back, owed, debts, owes=bool(unrestored_settings(debts.restored, now)))
                     return
             locked_change = back
         raise HeldError(f"{change.target} has another lock each time.", hint=LOOK_AGAIN)
@@ -680,11 +680,11 @@ class ChangeExecutor:
             return "conflict"
         try:
             async with self._locked_revert(change) as way:
-                return await self._restore_value(left, way)
+                return await self._revert_or_conflict(left, way)
         except (NotFoundError, DeviceGoneError) as error:
             raise await self.with_recovery_hint(change, error) from error
 
-    async def _restore_value(self, left: UnresolvedChange, way: _LockedRevert) -> str:
+    async def _revert_or_conflict(self, left: UnresolvedChange, way: _LockedRevert) -> str:
         change, back = left.change, way.back
         state = pending_state(change, back.before if isinstance(back, Change) else await self._read_value(change))
         if state is PendingValueState.FOREIGN:

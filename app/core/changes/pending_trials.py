@@ -99,7 +99,7 @@ class UndecidedTrials:
         return Undecided(trial, journal, writer if trial.uid is None else trial.uid)
 
 
-def sets(undecideds: Iterable[Undecided]) -> tuple[Sequence[Undecided], ...]:
+def trials_by_set(undecideds: Iterable[Undecided]) -> tuple[Sequence[Undecided], ...]:
     """Return the trials by the sets that are kept or restored together, in the order in which they end."""
     by_set: dict[tuple[str, float], list[Undecided]] = {}
     for undecided in undecideds:

@@ -84,7 +84,7 @@ def _may_move(change: Change, values: Values) -> Iterator[tuple[tuple[Target, st
             yield (target, key), value
 
 
-def moved_along(change: Change, before: Values, after: Values, restored: Wanted) -> tuple[MovedSetting, ...]:
+def side_effects_of(change: Change, before: Values, after: Values, restored: Wanted) -> tuple[MovedSetting, ...]:
     """Return the settings besides its own that read otherwise after a change than before it.
 
     `restored`: the values that a way back was to bring about.
@@ -181,12 +181,12 @@ def with_companions(change: Change, values: Wanted) -> Change:
     return replace(change, companions=companions)
 
 
-def not_restored(wanted: Wanted, now: Values) -> tuple[tuple[Target, str], ...]:
+def unrestored_settings(wanted: Wanted, now: Values) -> tuple[tuple[Target, str], ...]:
     """Return the settings that do not have the value that they are to have."""
     return tuple(setting for setting, value in wanted.items() if now.get(setting) != value)
 
 
-def moved_by(records: Iterable[ChangeRecord]) -> dict[tuple[Target, str], tuple[str, frozenset[str | None]]]:
+def moved_settings_of(records: Iterable[ChangeRecord]) -> dict[tuple[Target, str], tuple[str, frozenset[str | None]]]:
     """Return what changes have moved along, in their order: its value before the first time, and all it was led to."""
     moved_settings: dict[tuple[Target, str], tuple[str, frozenset[str | None]]] = {}
     for record in records:

@@ -326,7 +326,7 @@ class Job:
         return self.rate
 
     @property
-    def held(self) -> bool:
+    def is_rate_limited(self) -> bool:
         """Whether the rate of all I/Os of all sections is fixed, so that latency is what it is about."""
         return all(part.whole_rate_iops is not None or part.whole_rate is not None for part in self.parts)
 
@@ -510,7 +510,7 @@ _GIVES_WAY: Mapping[str, tuple[str, ...]] = {
 """Fields of a base that another field replaces when it is named."""
 
 
-def in_place_of(texts: Mapping[str, str], base: Job) -> dict[str, str]:
+def with_replaced_fields(texts: Mapping[str, str], base: Job) -> dict[str, str]:
     """Return the texts with the fields of `base` emptied that they replace."""
     empty = {other for key in texts for other in _GIVES_WAY.get(key, ()) if getattr(base, other) is not None}
     return {**dict.fromkeys(sorted(empty), ""), **texts}

@@ -177,7 +177,7 @@ class FioProcess:
 
     def _report_document(self, document: FioDocument) -> None:
         """Tell what a document shows: an interval, a round, another phase."""
-        sample, judged = self._course.take(document, ending=self._stopped or self._overdue)
+        sample, judged = self._course.add_document(document, ending=self._stopped or self._overdue)
         phase = self._course.phase if sample is None else sample.phase
         self._enter(phase)
         if sample is not None:

@@ -108,14 +108,14 @@ class RunPhases:
         waited = 0.0 if self._waited is None else self._waited.waited_s
         return replace(verdict, waited_s=waited, ended_early=self.ended_early) if verdict.rounds else None
 
-    def take(self, document: FioDocument, *, ending: bool = False) -> tuple[Sample | None, bool]:
+    def add_document(self, document: FioDocument, *, ending: bool = False) -> tuple[Sample | None, bool]:
         """The interval this document ends, None for none; and whether a round ended with it."""
         if self.complete:
             return None, False
-        sample = self._sampler.take(document, ending=ending)
+        sample = self._sampler.add_document(document, ending=ending)
         if sample is None or sample.phase not in _JUDGED or self._watch is None:
             return sample, False
-        judged = self._watch.take(sample)
+        judged = self._watch.add(sample)
         # A document that comes after a stall holds counts of different moments: no window begins or ends there.
         if not ending and not sample.stalled:
             self._decide(document, sample, judged=judged)
@@ -150,7 +150,7 @@ def read_samples(raw: Path, course: RunPhases) -> tuple[Sample, ...]:
 
     `course`: as it was when the run began.
     """
-    taken = (course.take(FioDocument(data))[0] for data in read_documents(raw))
+    taken = (course.add_document(FioDocument(data))[0] for data in read_documents(raw))
     return tuple(sample for sample in taken if sample is not None)
 
 

@@ -182,7 +182,7 @@ class Sampler:
             for window in windows.values():
                 window.intervals.clear()
 
-    def take(self, document: FioDocument, *, ending: bool = False) -> Sample | None:
+    def add_document(self, document: FioDocument, *, ending: bool = False) -> Sample | None:
         """The interval this document ends; None for a first, a restarted, a repeated or too short one."""
         now = _snapshot(document, section_names(len(self._targets)) if self._targets else ())
         if now is None:

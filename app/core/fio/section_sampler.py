@@ -35,10 +35,10 @@ class SectionSampler:
         self.bins: Mapping[str, Bins] = {}
         """Histograms of the last interval by direction, of all sections together."""
 
-    def take(self, document: FioDocument, *, ending: bool = False) -> Sample | None:
+    def add_document(self, document: FioDocument, *, ending: bool = False) -> Sample | None:
         """The interval this document ends; None for one in which no section was running."""
-        moved = [row.look(document) for row in self._rows]
-        taken = [(row, row.take(document, ending=ending, others=any(moved))) for row in self._rows]
+        moved = [row.update(document) for row in self._rows]
+        taken = [(row, row.add_document(document, ending=ending, others=any(moved))) for row in self._rows]
         running = [(row, sample) for row, sample in taken if sample is not None]
         now = document.timestamp_ms
         if not running or now is None:
@@ -116,7 +116,7 @@ class _SectionRow:
         """Histograms of its last interval by direction."""
         return self._sampler.bins
 
-    def look(self, document: FioDocument) -> bool:
+    def update(self, document: FioDocument) -> bool:
         """Whether it did anything since the last document."""
         own = document.section(self._entry)
         parts = [part for name in (*DIRECTIONS, "mixed") if (part := own.counters(name)) is not None]
@@ -124,7 +124,7 @@ class _SectionRow:
         self._now = max((part.runtime_ms for part in parts), default=0), sum(part.total_ios for part in parts)
         return self._now != self._before
 
-    def take(self, document: FioDocument, *, ending: bool, others: bool) -> Sample | None:
+    def add_document(self, document: FioDocument, *, ending: bool, others: bool) -> Sample | None:
         """Its interval; None before it starts and after its end, for which fio repeats its last counts.
 
         `others`: whether any section did something, so that fio and the device go on.
@@ -139,4 +139,4 @@ class _SectionRow:
             # No document tells that an amount is done: it may also do nothing for a while, and go on.
             if late or (self._job.ends_by_amount and others):
                 return None
-        return self._sampler.take(document.section(self._entry), ending=ending)
+        return self._sampler.add_document(document.section(self._entry), ending=ending)

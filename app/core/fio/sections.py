@@ -201,8 +201,8 @@ def groups(sections: Sequence[JobSection]) -> tuple[tuple[JobSection, ...], ...]
 
 
 def _split(sections: Sequence[JobSection], begins: Callable[[JobSection], bool]) -> tuple[tuple[JobSection, ...], ...]:
-    starts = [at for at, section in enumerate(sections) if at == 0 or begins(section)]
-    return tuple(tuple(sections[start:end]) for start, end in pairwise([*starts, len(sections)]))
+    begins_at = [at for at, section in enumerate(sections) if at == 0 or begins(section)]
+    return tuple(tuple(sections[start:end]) for start, end in pairwise([*begins_at, len(sections)]))
 
 
 def phase_seconds(phase: Iterable[JobSection]) -> int | None:
@@ -211,7 +211,7 @@ def phase_seconds(phase: Iterable[JobSection]) -> int | None:
     return max(job.ramp + job.runtime for job in jobs) if all(job.runtime for job in jobs) else None
 
 
-def starts(sections: Sequence[JobSection]) -> tuple[int | None, ...]:
+def planned_starts(sections: Sequence[JobSection]) -> tuple[int | None, ...]:
     """The second in which each section is planned to start; None after a phase without a run time."""
     numbers: list[int | None] = []
     passed: int | None = 0

@@ -45,7 +45,7 @@ class IoStallDetector:
         """The one that has not ended yet."""
         return self.stalls[-1] if self._since is not None and self._length >= STILL_S else None
 
-    def take(self, sample: Sample) -> None:
+    def add(self, sample: Sample) -> None:
         """One more sample; stalled ones, in which fio itself told nothing, and empty ones are alike."""
         if sample.phase is not Phase.MEASURING:
             return
@@ -64,7 +64,7 @@ def find_stalls(samples: Iterable[Sample]) -> tuple[IoStall, ...]:
     """Those of a whole run."""
     course = IoStallDetector()
     for sample in samples:
-        course.take(sample)
+        course.add(sample)
     return tuple(course.stalls)
 
 

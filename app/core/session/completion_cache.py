@@ -27,7 +27,10 @@ def completion_cache_path(state: Path) -> Path:
 
 
 def load_completion_cache(file: Path) -> Mapping[str, Any]:
-    """`things` and `settings` as `keep_look` wrote them; empty where nothing of this boot is known. Never raises."""
+    """Return `things` and `settings` as `save_completion_cache` wrote them, empty where nothing of this boot is known.
+
+    Never raises.
+    """
     try:
         match = json.loads(read_own(file))
         if match["boot"] != _boot() or not match["boot"]:
@@ -37,7 +40,7 @@ def load_completion_cache(file: Path) -> Mapping[str, Any]:
         return {}
 
 
-def keep_look(file: Path, machine: MachineBackends, inventory: Inventory) -> None:
+def save_completion_cache(file: Path, machine: MachineBackends, inventory: Inventory) -> None:
     """Keep what was found, with what was read of it; what was read earlier in this boot stays. Never raises.
 
     Looking changes nothing else, and nothing depends on this file: where it cannot be written, nothing is said.

@@ -119,13 +119,13 @@ def with_ratings(inventory: Inventory, terabytes: Mapping[str, float]) -> Invent
         return inventory
     terabytes_by_model = {_plain(model): amount for model, amount in terabytes.items()}
 
-    def rated(drive: Drive) -> Drive:
+    def with_rating(drive: Drive) -> Drive:
         amount = None if drive.model is None else terabytes_by_model.get(_plain(drive.model))
         if amount is None:
             return drive
         return replace(drive, facts=(*drive.facts, Fact(label=RATED, value=f"{amount:g} TB, by the configuration")))
 
-    return replace(inventory, drives=tuple(map(rated, inventory.drives)))
+    return replace(inventory, drives=tuple(map(with_rating, inventory.drives)))
 
 
 def _plain(model: str) -> str:

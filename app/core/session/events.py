@@ -139,7 +139,7 @@ class ChangeEnded:
     """What else read otherwise afterwards; None where that is not known."""
 
     @property
-    def made(self) -> bool:
+    def was_set(self) -> bool:
         """Whether anything was set: else the value already was the wanted one."""
         return bool(self.id)
 

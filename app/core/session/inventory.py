@@ -146,7 +146,7 @@ class SessionInventory:
             raise NotFoundError(f"There is no {address!r} here.", hint=hint)
         return device
 
-    async def nameplate(self, target: Target) -> DeviceLabel:
+    async def device_label(self, target: Target) -> DeviceLabel:
         """How a question names a target, and the word that means it."""
         inventory = self._record.session.inventory
         if (

@@ -32,7 +32,7 @@ class Recorder:
     def __init__(self, host: Host, *, paths: Paths | None = None) -> None:
         self.paths = Paths.of_host(host) if paths is None else paths.for_host(host)
         """Where things lie."""
-        self.host: Host = with_timeout_memory(LoggingHost(host, self._heard))
+        self.host: Host = with_timeout_memory(LoggingHost(host, self._record_command))
         """The host, every command on it noted, and what gave no answer spared for a while."""
         self.endurance_ratings: Mapping[str, float] = {}
         """Terabytes that drives are rated for, by model, as somebody has told."""
@@ -164,7 +164,7 @@ class Recorder:
         for listener in tuple(self._listeners):
             listener(self.session, event)
 
-    def _heard(self, ran: ExecutedCommand) -> None:
+    def _record_command(self, ran: ExecutedCommand) -> None:
         """A command or a write, from the logging host. Not being able to log a read never stops it."""
         text = "\n".join(filter(None, (ran.stdout, ran.stderr)))
         file = None

@@ -318,7 +318,7 @@ def _fold_live(session: Session, event: LiveEvent) -> Session:
         case PhaseChanged(phase=phase):
             fresh = phase != active.phase
             if fresh:
-                active = _phase_left(active)
+                active = _without_phase_data(active)
             active = replace(
                 active,
                 phase=phase,
@@ -352,7 +352,7 @@ def _fold_live(session: Session, event: LiveEvent) -> Session:
     return replace(session, active=active)
 
 
-def _phase_left(active: ActiveRun) -> ActiveRun:
+def _without_phase_data(active: ActiveRun) -> ActiveRun:
     """Without what does not outlast the phase."""
     match active.phase:
         case Phase.LAYOUT | Phase.FILLING:

@@ -10,7 +10,13 @@ from textual.app import ComposeResult
 
 from app.core.changes.arrays.array_journal import ArrayJournalEntry
 from app.core.changes.arrays.builder import array_label, created_array_label
-from app.core.changes.arrays.candidates import WantedArrays, candidates_of, maker_of, new_name, plan_array
+from app.core.changes.arrays.candidates import (
+    WantedArrays,
+    candidates_of,
+    controller_of_drives,
+    new_array_name,
+    plan_array,
+)
 from app.core.session.state import Session
 from app.features.arrays import presentation as view
 from app.tui.base import WorkbenchScreen
@@ -155,7 +161,7 @@ class NewArrayScreen(WorkbenchScreen):
         what = f"{self._level.value} of {plural(len(drives), 'drive')}{spans}, {strip}"
         try:
             data = require_shape(wish)
-            maker_of(drives)
+            controller_of_drives(drives)
             require_alike(drives)
         except RaidbenchError as error:
             return f"{what}: {error.message}"
@@ -231,7 +237,7 @@ class NewArrayScreen(WorkbenchScreen):
     async def _review(self) -> None:
         bench = self._app.workbench
         try:
-            plan = await plan_array(bench.hardware.machine, self._wish(new_name()))
+            plan = await plan_array(bench.hardware.machine, self._wish(new_array_name()))
             if plan.by_hand:
                 lines = "; ".join(step.shown() for step in plan.steps)
                 raise RefusedError(plan.by_hand, hint=clean(lines, 1500))

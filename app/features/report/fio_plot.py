@@ -116,7 +116,7 @@ def _read(raw: Path, run: RunRecord) -> tuple[Mapping[str, Any] | None, list[_Mo
     for data in read_documents(raw):
         last = data
         sums = _sums(data)
-        sample, _ = course.take(FioDocument(data))
+        sample, _ = course.add_document(FioDocument(data))
         if sample is not None and sample.phase is Phase.MEASURING:
             moments.append(_Moment(sample=sample, means=_means(before, sums)))
         before = sums

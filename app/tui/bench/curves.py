@@ -122,7 +122,7 @@ class Curves:
                     self._count(f"{name} {key}", at, getattr(direction, key))
         both = sample.transfers
         if both or not self.part:  # a section that waits for its phase, or has ended, does not stand still
-            self.still.take(sample)
+            self.still.add(sample)
         self.parts = parts_of(sample)
         self.heat.append(_heat(at, sample.seconds, both))
         # One picture for both directions: the slower of the two, so that nothing bad hides behind the other.

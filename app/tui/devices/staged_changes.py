@@ -277,7 +277,7 @@ class ChangeController:
         return {target: name_of(_shown(inventory, device)) for target, device in matches.items() if device is not None}
 
     async def _plates(self, changes: tuple[Change, ...]) -> dict[Target, DeviceLabel]:
-        return {change.target: await self._app.workbench.hardware.nameplate(change.target) for change in changes}
+        return {change.target: await self._app.workbench.hardware.device_label(change.target) for change in changes}
 
     async def _take_back(
         self, plans: tuple[Change, ...], ids: tuple[str, ...], plates: Mapping[Target, DeviceLabel]

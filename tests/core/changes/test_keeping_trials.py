@@ -89,7 +89,7 @@ async def test_a_trial_that_is_over_is_back_only_where_the_old_value_is_read(
 ) -> None:
     bench.changes.journal.write_outcome("c1", bench.require_recording(), "conflict")
     host.files[PATH] = by_now
-    assert await bench.changes.end_trials() is back
+    assert await bench.changes.record_ended_trials() is back
 
 
 @pytest.mark.parametrize("trouble", ["gone", "writable", "unreadable"])

@@ -423,7 +423,7 @@ async def test_a_value_that_somebody_else_has_set_as_wanted_is_done(scene: Scene
     planned = await scene.plan(rq_affinity="2", nomerges="2")
     scene["rq_affinity"] = "2"
     ends = [ended async for _, ended in scene.changer.apply_all(planned)]
-    assert [(ended.made, ended.result) for ended in ends] == [(False, "verified"), (True, "verified")]
+    assert [(ended.was_set, ended.result) for ended in ends] == [(False, "verified"), (True, "verified")]
     assert [record.change.key for record in scene.session.changes] == ["nomerges"]
     assert scene.writes == 1
 
@@ -441,7 +441,7 @@ async def test_a_done_step_that_is_lost_before_the_end_differs_and_is_not_record
     scene["rq_affinity"] = "2"
     scene.meddle = lambda key: scene.__setitem__("rq_affinity", "0") if key == "nomerges" else None
     ends = [ended async for _, ended in scene.changer.apply_all(planned)]
-    assert [(ended.made, ended.result) for ended in ends] == [
+    assert [(ended.was_set, ended.result) for ended in ends] == [
         (False, "verified"),
         (True, "verified"),
         (False, "differs"),

@@ -120,10 +120,10 @@ def test_failed_trims_are_not_passed_over() -> None:
 
 def test_trims_are_sampled_beside_writes() -> None:
     machine = Sampler(ramp=False, planned_s=None, period_s=0.25)
-    machine.take(document(write=direction(100), trim=direction(101)))
+    machine.add_document(document(write=direction(100), trim=direction(101)))
     later = document(write=direction(400), trim=direction(401))
     later._data = {**later._data, "timestamp_ms": 1_700_000_011_000}
-    sample = machine.take(later)
+    sample = machine.add_document(later)
     assert sample is not None
     assert sample.trim is not None
     assert sample.write is not None

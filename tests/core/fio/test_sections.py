@@ -20,7 +20,7 @@ from app.core.fio.sections import (
     groups,
     join_sections,
     phases,
-    starts,
+    planned_starts,
     with_size,
 )
 from backends.errors import InvalidValueError
@@ -75,7 +75,7 @@ def test_sections_at_the_same_time_take_as_long_as_the_longest() -> None:
 def test_phases_add_up() -> None:
     job = joined(READER, WRITER, CHECK, waits=(2,))
     assert (job.ramp, job.ramp + job.runtime) == (2, 25 + 30)
-    assert starts(job.sections) == (0, 0, 25)
+    assert planned_starts(job.sections) == (0, 0, 25)
     assert [[one.name for one in phase] for phase in phases(job.sections)] == [["reader", "writer"], ["check"]]
 
 

@@ -16,7 +16,7 @@ def interval(at: float, seconds: float = 0.25, *, ios: int = 100, phase: Phase =
 def taken(*samples: Sample) -> IoStallDetector:
     course = IoStallDetector()
     for sample in samples:
-        course.take(sample)
+        course.add(sample)
     return course
 
 
@@ -59,7 +59,7 @@ def test_a_job_of_writes_alone_does_not_stand_still() -> None:
 def test_one_that_lasts_is_told_and_grows() -> None:
     first = taken(interval(1.0), interval(2.5, 1.5, ios=0))
     assert first.current_stall == IoStall(at=1.0, seconds=1.5)
-    first.take(interval(3.0, 0.5, ios=0))
+    first.add(interval(3.0, 0.5, ios=0))
     assert (first.current_stall, len(first.stalls)) == (IoStall(at=1.0, seconds=2.0), 1)
 
 

@@ -156,7 +156,7 @@ def _accepted_names(drive: Target, place: str | None, serial: str | None) -> tup
     return tuple(filter(None, (str(drive), drive.address, place, short, serial)))
 
 
-def maker_of(drives: Sequence[Candidate]) -> Target | None:
+def controller_of_drives(drives: Sequence[Candidate]) -> Target | None:
     """The card that all drives hang from; None where the kernel has them. Raises InvalidValueError for several."""
     cards = {drive.controller for drive in drives}
     if len(cards) > 1:
@@ -167,14 +167,14 @@ def maker_of(drives: Sequence[Candidate]) -> Target | None:
     return next(iter(cards), None)
 
 
-def new_name() -> str:
+def new_array_name() -> str:
     """A name that no array has: the token by which it is known again."""
     return f"rb-{secrets.token_hex(4)}"
 
 
 async def plan_array(machine: MachineBackends, wish: ArrayRequest, *, assume_clean: bool = False) -> ArrayPlan:
     """What making an array would do. Raises InvalidValueError, BlockedError, RefusedError, NotFoundError."""
-    card = maker_of(wish.drives)
+    card = controller_of_drives(wish.drives)
     if wish.size_bytes is not None and not wish.drives[0].shared:
         raise InvalidValueError(
             "An array of drives takes all of them, so it has no size of its own.",

@@ -213,7 +213,7 @@ def _allowed(surveyed: RiskAssessment, options: StartOptions, speed: float | Non
     if surveyed.refused:
         raise RefusedError(" ".join(surveyed.refused), hint=surveyed.hint)
     say_all(plan_lines(surveyed, speed))
-    if surveyed.design.alters:
+    if surveyed.design.changes_anything:
         refuse_read_only()
         typed = None if tier(surveyed.risk) is ConfirmationLevel.HARMLESS else options.typed
         confirm.confirmed(surveyed.risk, surveyed.plates, yes=options.yes, typed=typed, what="Sweep")

@@ -9,7 +9,7 @@ from dataclasses import replace
 from typing import TYPE_CHECKING
 
 from app.core.changes.arrays.array_journal import ArrayJournalEntry, ArrayStage
-from app.core.changes.arrays.candidates import candidates_of, new_name, plan_array
+from app.core.changes.arrays.candidates import candidates_of, new_array_name, plan_array
 from app.core.session.events import ChangeEnded
 from app.core.session.sweep_steps import MADE, Assignment, Step, SweepArray, SweepArrays, SweepCell, SweepDrive
 from app.features.sweep.engine.array_preparation import NotPreparedError, prepare, under_way, wait_until_whole
@@ -139,7 +139,7 @@ class ArrayLifecycle:
     async def _make(self, standing: Standing, array: SweepArray) -> None:
         bench, making = self._bench, self._making
         drives = (await self._drives(making))[: array.members]
-        if array.alone:
+        if array.is_single_drive:
             await self._stand_alone(standing, drives[0])
             return
         wish = ArrayRequest(
@@ -148,7 +148,7 @@ class ArrayLifecycle:
             strip_bytes=array.strip_bytes,
             spans=array.spans,
             layout=array.layout,
-            name=new_name(),
+            name=new_array_name(),
             policies=dict(making.policies),
         )
         try:

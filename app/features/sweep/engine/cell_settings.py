@@ -8,7 +8,7 @@ import time
 from collections.abc import Mapping, Sequence
 
 from app.core.changes.revert import PendingValueState, pending_state, pending_state_of
-from app.core.changes.side_effects import moved_by
+from app.core.changes.side_effects import moved_settings_of
 from app.core.session.events import ChangeEnded
 from app.core.session.state import ChangeRecord
 from app.core.session.sweep_record import SweepRecord
@@ -231,7 +231,7 @@ async def _restore_moved(bench: Workbench, record: SweepRecord) -> list[str]:
     made = [change for change in bench.session.changes if change.id in record.changes]
     wanted = {(assignment.target, assignment.key) for assignment in record.design.originals}
     left = []
-    for (target, key), (before, led_to) in moved_by(made).items():
+    for (target, key), (before, led_to) in moved_settings_of(made).items():
         if (target, key) in wanted:
             continue
         try:
@@ -308,7 +308,7 @@ async def _put_back(bench: Workbench, original: Assignment, mine: Sequence[Chang
         first = mine[-1].change  # what came along with the value of before is known to the change that found it
         if first.before == original.value:
             moved = None if mine[0].end is None else mine[0].end.moved
-            ended = await bench.changes.bring_back(first, undoes=mine[0].id, moved=moved)
+            ended = await bench.changes.restore_value(first, undoes=mine[0].id, moved=moved)
         else:
             change = await bench.hardware.plan(original.target, original.key, original.value)
             ended = await bench.changes.apply(change, undoes=mine[0].id)

@@ -9,7 +9,7 @@ from typing import Any
 
 from app.core.analysis.stats import THRESHOLD_PERCENT
 from app.core.session.sweep_steps import Rank, RateSeries, Saturation
-from app.core.toml_table import TomlTable, read_toml, text_or_empty, whole
+from app.core.toml_table import TomlTable, read_toml, text_or_empty, whole_number
 from app.features.sweep.engine.builtin_plans import EARLIER, shipped
 from app.features.sweep.engine.plan import (
     FeaturePlan,
@@ -110,12 +110,12 @@ class _Plan:
             source=top.file.text,
             targets=self._targets,
             measure=self._measured(measure),
-            repeats=measure.get("repeats", whole(1, 100), 3),
-            pairs=measure.get("pairs", whole(0, 100), 6),
+            repeats=measure.get("repeats", whole_number(1, 100), 3),
+            pairs=measure.get("pairs", whole_number(0, 100), 6),
             rest=measure.get("rest", seconds, 5),
             rank=measure.get("rank", rank, Rank.P99 if _held(fields, workloads, axes) else Rank.IOPS),
             threshold=measure.get("threshold", share, THRESHOLD_PERCENT),
-            seed=measure.get("seed", whole(0, 2**31), None),
+            seed=measure.get("seed", whole_number(0, 2**31), None),
             profile=profile,
             job=fields,
             setups=setups,
@@ -238,7 +238,7 @@ class _Plan:
         limit, within = row.get("p99", latency, None), row.get("within", share, Saturation().within)
         if limit is not None and "within" in row.given:
             raise row.error("within", "a search is for a limit of the p99, or for the plateau: not both.")
-        lowest, highest = row.get("from", whole(1, 65536), 1), row.get("to", whole(1, 65536), 1024)
+        lowest, highest = row.get("from", whole_number(1, 65536), 1), row.get("to", whole_number(1, 65536), 1024)
         if lowest > highest:
             raise row.error("from", f"from is {lowest}, to is {highest}.")
         return Saturation(p99_ns=limit, within=within, lowest=lowest, highest=highest)

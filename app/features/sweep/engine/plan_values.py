@@ -10,7 +10,7 @@ from app.core.fio.job_values import parse_seconds
 from app.core.fio.profiles import profile
 from app.core.fio.sizes import parse_size
 from app.core.session.sweep_steps import Rank
-from app.core.toml_table import TomlTable, text_or_empty, whole
+from app.core.toml_table import TomlTable, text_or_empty, whole_number
 from app.features.sweep.engine.plan import MOST_VALUES
 from backends.array_planning import LEVELS
 from backends.model import Level
@@ -101,7 +101,7 @@ def spans(value: Any) -> tuple[int, ...]:
     if value == EVERY:
         return ()
     matches = value if isinstance(value, list) else [value]
-    numbers = tuple(whole(2, 128)(item) for item in matches)
+    numbers = tuple(whole_number(2, 128)(item) for item in matches)
     if not numbers or len(set(numbers)) != len(numbers):
         raise ValueError(f'wants different numbers of spans, or "{EVERY}"')
     return numbers
@@ -123,7 +123,7 @@ def share(value: Any) -> float:
 
 def percents(value: Any) -> tuple[int, ...]:
     """Rising percents, of which a curve needs three."""
-    numbers = tuple(whole(1, 150)(item) for item in value) if isinstance(value, list) else ()
+    numbers = tuple(whole_number(1, 150)(item) for item in value) if isinstance(value, list) else ()
     if not 3 <= len(numbers) <= MOST_VALUES or list(numbers) != sorted(set(numbers)):
         raise ValueError(f"wants a list of 3 to {MOST_VALUES} rising percents")
     return numbers

@@ -6,7 +6,7 @@ from collections.abc import Callable, Mapping, Sequence
 from dataclasses import replace
 from typing import Any
 
-from app.core.toml_table import TomlTable, flag, text, whole
+from app.core.toml_table import TomlTable, flag, text, whole_number
 from app.features.sweep.engine.plan import LevelAxis, PlanError, SweepPlan
 from app.features.sweep.engine.plan_values import EVERY, layouts, levels, names, policies, spans, strips
 from backends.array_planning import SPANNED
@@ -92,7 +92,7 @@ def _spans(row: TomlTable, key: str, value: Any, listed: Sequence[Level]) -> dic
     return {having[name]: row.parse(key, spans, item) for name, item in by_level.items()}
 
 
-_COUNT = whole(1, 256)
+_COUNT = whole_number(1, 256)
 """Drives of an array."""
 
 

@@ -8,7 +8,13 @@ from dataclasses import replace
 from itertools import product
 from typing import TYPE_CHECKING
 
-from app.core.changes.arrays.candidates import candidates_of, choose_drives, maker_of, new_name, plan_array
+from app.core.changes.arrays.candidates import (
+    candidates_of,
+    choose_drives,
+    controller_of_drives,
+    new_array_name,
+    plan_array,
+)
 from app.core.session.sweep_steps import SweepArray, SweepArrays, SweepDrive
 from app.features.sweep.engine.plan import LevelAxis, PlanError
 from backends.array_planning import SYNC_RATE, ArrayPlan, ArrayRequest, Candidate, confirm_tokens, spans_that_fit
@@ -88,7 +94,7 @@ async def plan_levels(bench: Workbench, axis: LevelAxis) -> PlannedArrays:
     inventory = bench.session.inventory
     candidates, problems = await candidates_of(bench.hardware.machine, inventory, axis.drives or None)
     drives = choose_drives(candidates, axis.drives) if axis.drives else of_pool(candidates, axis.pool, axis.members)
-    controller = maker_of(drives)
+    controller = controller_of_drives(drives)
     if drives[0].shared:
         raise PlanError(
             f"A sweep over levels makes its arrays of drives, not in {controller}.",
@@ -117,7 +123,7 @@ async def plan_levels(bench: Workbench, axis: LevelAxis) -> PlannedArrays:
             strip_bytes=shape.strip_bytes,
             spans=shape.spans,
             layout=shape.layout,
-            name=new_name(),
+            name=new_array_name(),
             policies=dict(axis.policies),
         )
         try:
@@ -130,7 +136,7 @@ async def plan_levels(bench: Workbench, axis: LevelAxis) -> PlannedArrays:
         array = _array(f"a{len(arrays) + 1}", plan, shape, assume_clean=axis.assume_clean)
         arrays.append(replace(array, members=members))
         warnings |= dict.fromkeys(plan.warnings)
-    if all(array.alone for array in arrays):
+    if all(array.is_single_drive for array in arrays):
         raise PlanError(
             "None of the arrays of the plan can be made of these drives.",
             hint=" ".join(dict.fromkeys(array.reason for array in refused)),

@@ -320,7 +320,7 @@ class SweepRunner:
             return ready.confirm_text
         agreed = next((device.found for device in self.record.design.destroys if device.device == ready.device), None)
         making = self.record.design.making
-        if making is not None and cell.array is not None and making.array(cell.array).alone:
+        if making is not None and cell.array is not None and making.array(cell.array).is_single_drive:
             agreed = making.drives[0].lies
         if agreed is None and ready.found:
             raise RefusedError(f"Nobody confirmed that {ready.device} may be overwritten: {'; '.join(ready.found)}.")
