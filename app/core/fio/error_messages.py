@@ -143,8 +143,8 @@ _PASSING_WORDS = ("fio gave up waiting for its own statistics", "fio gave up on 
 """Beginnings of reasons of `_WORDS` of which the same is true."""
 
 _LASTING = (
-    *(known.reason for _, known in _WORDS if not known.reason.startswith(_PASSING_WORDS)),
-    *(known.reason for code, known in _ERRNO.items() if code not in _PASSING),
+    *(diagnosis.reason for _, diagnosis in _WORDS if not diagnosis.reason.startswith(_PASSING_WORDS)),
+    *(diagnosis.reason for code, diagnosis in _ERRNO.items() if code not in _PASSING),
     *("is not permitted here", "This kernel has no ", "limit of asynchronous requests", "could not be set up"),
     "There is not enough lockable memory",
 )

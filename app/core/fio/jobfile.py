@@ -10,23 +10,11 @@ import re
 from collections.abc import Mapping
 from dataclasses import field
 
+from app.core.fio import jobfile_options as rules
 from app.core.fio.extra import EXTRA
 from app.core.fio.job import InvalidJobError, Job
 from app.core.fio.job_values import parse_flag
-from app.core.fio.jobfile_options import (
-    ALIASES,
-    ELSEWHERE,
-    FIO_NAMES,
-    FIRST,
-    OWN_NAMES,
-    SWITCHES,
-    TARGET_NAMES,
-    SectionDraft,
-    apply_option,
-    complete_draft,
-    misspelling_reason,
-    refusal_reason,
-)
+from app.core.fio.jobfile_options import SectionDraft
 from app.core.fio.option_table import SHIPPED, OptionTable, option_names
 from app.core.fio.option_values import split_by_direction
 from app.core.fio.sections import JobSection, distinct_names, join_sections
@@ -39,7 +27,6 @@ _LONGEST_LINE = 4096
 _MOST_LINES = 10_000
 _MOST_SECTIONS = 200
 _SHOWN_PROBLEMS = 20
-_FULL_NAMES = {"wait_for_previous": "stonewall"}
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -184,7 +171,7 @@ def _sections(
         if not line:
             continue
         key, _, _ = line.partition("=")
-        if ("$" in line or "`" in line) and key.strip() not in TARGET_NAMES:
+        if ("$" in line or "`" in line) and key.strip() not in rules.TARGET_NAMES:
             problems.append(f"line {number}: $ and backtick are refused, fio would expand them")
         elif line.startswith("["):
             name, bracket, rest = (part.strip() for part in line[1:].partition("]"))
@@ -199,24 +186,24 @@ def _sections(
                 above[section.name, number] = dict(shared)
                 current = section.options
         elif re.match(r"include\s", line):
-            problems.append(f"line {number}: include is refused, {ELSEWHERE}")
+            problems.append(f"line {number}: include is refused, {rules.ELSEWHERE}")
         elif current is None:
             problems.append(f"line {number}: '{clean(line, 40)}' stands before the first section")
         else:
             name, separator, value = line.partition("=")
-            key = ALIASES.get(name := name.strip(), clean(name, 40))
+            key = rules.ALIASES.get(name := name.strip(), clean(name, 40))
             if separator and value != value.lstrip() and not value.strip().isdecimal():
                 problems.append(
                     f"line {number}: {key}: fio takes the blank after = for a part of the value: take it out"
                 )
-            if name in OWN_NAMES:
+            if name in rules.OWN_NAMES:
                 problems.append(f"line {number}: {name} is refused, {SHIPPED.version} does not know it")
-            if not separator and key not in SWITCHES:
+            if not separator and key not in rules.SWITCHES:
                 problems.append(f"line {number}: fio refuses {name} without a value")
-            elif not refusal_reason(key, value.strip()) and (
-                wrong := misspelling_reason(key, value.strip() if separator else "1")
+            elif not rules.refusal_reason(key, value.strip()) and (
+                wrong := rules.misspelling_reason(key, value.strip() if separator else "1")
             ):
-                problems.append(f"line {number}: {FIO_NAMES.get(key, key)}: {wrong}")
+                problems.append(f"line {number}: {rules.FIO_NAMES.get(key, key)}: {wrong}")
             # The last line wins, whatever it calls the option.
             current[key] = (_fill_blanks(key, value.strip() if separator else "1", current.pop(key, None)), number)
     if len(sections) > _MOST_SECTIONS:
@@ -247,13 +234,13 @@ def _job(
     before = len(problems)
     draft = SectionDraft()
     where: dict[str, int] = {}
-    for key, (value, number) in sorted(options.items(), key=lambda option: option[0] not in FIRST):
-        shown = FIO_NAMES.get(key, key)
-        if reason := refusal_reason(key, value):
+    for key, (value, number) in sorted(options.items(), key=lambda option: option[0] not in rules.FIRST):
+        shown = rules.FIO_NAMES.get(key, key)
+        if reason := rules.refusal_reason(key, value):
             problems.append(f"line {number}: {shown} is refused, {reason}")
             continue
         try:
-            if not apply_option(key, value, draft):
+            if not rules.apply_option(key, value, draft):
                 problems.append(f"line {number}: {key} is refused, {_unknown_reason(key, table)}")
             elif table.installed and key in EXTRA and table.lacks(key):
                 problems.append(f"line {number}: {key} is refused, {table.version} does not know it")
@@ -263,18 +250,18 @@ def _job(
     if len(problems) > before:
         return None
     try:
-        names_runtime = complete_draft(draft)
+        names_runtime = rules.complete_draft(draft)
         job = Job.from_fields(draft.texts)
     except InvalidJobError as error:
         for field_key, sentence in error.fields.items():
             line = where.get(field_key) or options.get(field_key, ("", 0))[1]
             at = f"line {line}" if line else f"[{section.name}]"
-            problems.append(f"{at}: {FIO_NAMES.get(field_key, field_key)}: {sentence}")
+            problems.append(f"{at}: {rules.FIO_NAMES.get(field_key, field_key)}: {sentence}")
         return None
     except InvalidValueError as error:
         problems.append(f"[{section.name}]: {error.message}")
         return None
-    raw = {FIO_NAMES.get(key, key): value for key, (value, _) in options.items()}
+    raw = {rules.FIO_NAMES.get(key, key): value for key, (value, _) in options.items()}
     return ImportedJob(
         name=section.name,
         job=job,

@@ -131,7 +131,7 @@ def summarize(
         ),
         fio_version=document.version or None,
         warnings=tuple(_warnings(outcome, document, job, targets)),
-        targets=() if sections else tuple(_target_stats(name, counted, each) for name, each in own.items()),
+        targets=() if sections else tuple(_target_stats(name, counted, counters) for name, counters in own.items()),
         sections=tuple(
             SectionFigures(name=section.name, seconds=_seconds(own[section.name]), **_sides(own[section.name]))
             for section in sections

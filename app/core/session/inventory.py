@@ -121,7 +121,7 @@ class SessionInventory:
             device = inventory.find(f"/dev/{address}")
         if device is None and (address.startswith("/") or ":" not in address):
             by_address = (inventory.find(f"{vendor}:{address}") for vendor in self.machine.backends)
-            device = next((other_device for other_device in by_address if other_device is not None), None)
+            device = next((match for match in by_address if match is not None), None)
         device = _find_by_name(inventory, address, device)
         if device is None and address.startswith("/"):
             real = await self._record.host.link(address)
@@ -132,9 +132,7 @@ class SessionInventory:
                 *inventory.drives,
                 *inventory.controllers,
             )
-            addresses = [
-                str(other_device.target) for other_device in devices if other_device.target not in inventory.twins
-            ]
+            addresses = [str(present.target) for present in devices if present.target not in inventory.twins]
             hint = (
                 f"There are: {', '.join(addresses[:12])}."
                 if addresses

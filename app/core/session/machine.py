@@ -76,7 +76,5 @@ def _memory(text: str) -> int | None:
 
 
 def _system(text: str) -> str:
-    for line in text.splitlines():
-        if line.startswith("PRETTY_NAME="):
-            return clean(line.partition("=")[2].strip('"'), 64)
-    return ""
+    names = (line.partition("=")[2] for line in text.splitlines() if line.startswith("PRETTY_NAME="))
+    return clean(next(names, "").strip('"'), 64)

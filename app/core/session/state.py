@@ -6,37 +6,10 @@ from collections.abc import Iterable
 from dataclasses import field, replace
 from typing import assert_never
 
-from app.core.session.event_types import (
-    AdviceGiven,
-    BackgroundEventSeen,
-    CpuSampled,
-    MembersSampled,
-    PhaseChanged,
-    SampleTaken,
-    SteadyStateUpdated,
-)
-from app.core.session.events import (
-    AnyEvent,
-    BaselineMarked,
-    ChangeEnded,
-    ChangeIntended,
-    CommandRan,
-    ExperimentEnded,
-    ExperimentStarted,
-    InventorySeen,
-    LiveEvent,
-    LoggedEvent,
-    MachineChecked,
-    MachineFacts,
-    NoteAdded,
-    PreconditionEnded,
-    ProblemRecorded,
-    RulePersisted,
-    RunEnded,
-    RunStarted,
-    SessionEnded,
-    SessionStarted,
-)
+from app.core.session import event_types as live
+from app.core.session import events as logged
+from app.core.session import sweep_record
+from app.core.session.events import AnyEvent, LiveEvent, LoggedEvent, MachineFacts
 from app.core.session.machine import provenance_of
 from app.core.session.results import (
     Advice,
@@ -50,20 +23,6 @@ from app.core.session.results import (
     Sample,
     SteadyStateResult,
 )
-from app.core.session.sweep_record import (
-    SweepArrayRefused,
-    SweepEnded,
-    SweepExtended,
-    SweepRecord,
-    SweepResumed,
-    SweepStarted,
-    SweepStepEnded,
-    SweepStepStarted,
-    fold_sweep,
-    stop_running,
-    with_change,
-    with_run,
-)
 from backends.change import NOT_THERE, Change
 from backends.model import Inventory
 from backends.settings import Effect
@@ -74,9 +33,9 @@ from backends.values import dataclass
 class ChangeRecord:
     """A change and how it ended."""
 
-    intent: ChangeIntended
+    intent: logged.ChangeIntended
     """What was to be done."""
-    end: ChangeEnded | None = None
+    end: logged.ChangeEnded | None = None
     """None while it is being done, or after a crash."""
     undone_by: str | None = None
     """The change that took it back, once that is verified."""
@@ -121,9 +80,9 @@ class ChangeRecord:
 class RunRecord:
     """A run and what it measured."""
 
-    start: RunStarted
+    start: logged.RunStarted
     """What was to be measured."""
-    end: RunEnded | None = None
+    end: logged.RunEnded | None = None
     """None while it runs, or after a crash."""
     machine: MachineFacts | None = None
     """The machine as it was when the program that measured it began."""
@@ -170,9 +129,9 @@ class RunRecord:
 class ExperimentRecord:
     """A setting measured in pairs; its runs are those of the session that carry its mark."""
 
-    start: ExperimentStarted
+    start: logged.ExperimentStarted
     """What was to be measured."""
-    end: ExperimentEnded | None = None
+    end: logged.ExperimentEnded | None = None
     """None while it goes on, or after a crash."""
 
     @property
@@ -185,7 +144,7 @@ class ExperimentRecord:
 class ActiveRun:
     """The job that is running now."""
 
-    start: RunStarted
+    start: logged.RunStarted
     """What it is."""
     phase: Phase = Phase.PREPARING
     """What it is doing."""
@@ -266,7 +225,7 @@ class Session:
     """The run others are shown against."""
     events: tuple[LoggedEvent, ...] = ()
     """All that is on disk, oldest first."""
-    sweep: SweepRecord | None = None
+    sweep: sweep_record.SweepRecord | None = None
     """The sweep that this session is about."""
     ended: bool = False
     """Whether the last program left it in good order."""
@@ -294,7 +253,7 @@ def fold(session: Session, event: AnyEvent) -> Session:
     match event:
         case LiveEvent():
             return _fold_live(session, event)
-        case InventorySeen(complete=False):  # backends still answer: shown, not kept
+        case logged.InventorySeen(complete=False):  # backends still answer: shown, not kept
             return _fold_logged(session, event)
         case _:
             return _fold_logged(replace(session, events=(*session.events, event)), event)
@@ -315,7 +274,7 @@ def _fold_live(session: Session, event: LiveEvent) -> Session:
         return session
     progress = event.progress
     match progress:
-        case PhaseChanged(phase=phase):
+        case live.PhaseChanged(phase=phase):
             fresh = phase != active.phase
             if fresh:
                 active = _without_phase_data(active)
@@ -327,20 +286,20 @@ def _fold_live(session: Session, event: LiveEvent) -> Session:
                 message=progress.message,
                 total_bytes=progress.total_bytes if fresh or progress.total_bytes is not None else active.total_bytes,
             )
-        case SampleTaken(sample=sample):
+        case live.SampleTaken(sample=sample):
             both = sample.transfers
             moved = sum(part.bytes_per_second for part in both) * sample.seconds
             samples = (*active.samples, sample)
             active = replace(active, samples=samples, moved_bytes=active.moved_bytes + moved, silent_s=0.0)
-        case SteadyStateUpdated(steady=steady):
+        case live.SteadyStateUpdated(steady=steady):
             active = replace(active, steady=steady)
-        case MembersSampled(members=members, caches=caches):
+        case live.MembersSampled(members=members, caches=caches):
             active = replace(active, members=members, caches=caches or active.caches)
-        case AdviceGiven(advice=advice):
+        case live.AdviceGiven(advice=advice):
             active = replace(active, advice=advice)
-        case BackgroundEventSeen(events=events):
+        case live.BackgroundEventSeen(events=events):
             active = replace(active, happened=(*active.happened, *events))
-        case CpuSampled():
+        case live.CpuSampled():
             active = replace(
                 active,
                 fio_percent_of_core=progress.fio_percent_of_core,
@@ -364,8 +323,10 @@ def _without_phase_data(active: ActiveRun) -> ActiveRun:
 
 
 def _fold_logged(session: Session, event: LoggedEvent) -> Session:
+    if isinstance(event, sweep_record.SweepEvent):
+        return replace(session, sweep=sweep_record.fold_sweep(session.sweep, event))
     match event:
-        case SessionStarted():
+        case logged.SessionStarted():
             return replace(
                 session,
                 id=session.id or event.id,
@@ -377,63 +338,62 @@ def _fold_logged(session: Session, event: LoggedEvent) -> Session:
                 whole=False,
                 ended=False,
                 active=None,
-                sweep=stop_running(session.sweep),
+                sweep=sweep_record.stop_running(session.sweep),
             )
-        case InventorySeen(complete=False) if session.whole:  # half of a newer look is less than a whole older one
+        case logged.InventorySeen(complete=False) if (
+            session.whole
+        ):  # half of a newer look is less than a whole older one
             return replace(session, probing=True)
-        case InventorySeen():
+        case logged.InventorySeen():
             return replace(session, inventory=event.inventory, probing=not event.complete, whole=event.complete)
-        case ChangeIntended():
+        case logged.ChangeIntended():
             changes = (*session.changes, ChangeRecord(intent=event))
-            return replace(session, changes=changes, sweep=with_change(session.sweep, event.id))
-        case ChangeEnded():
+            return replace(session, changes=changes, sweep=sweep_record.with_change(session.sweep, event.id))
+        case logged.ChangeEnded():
             return replace(session, changes=_end_change(session.changes, event))
-        case RunStarted():
+        case logged.RunStarted():
             number = len(session.runs) + 1
             run = RunRecord(start=event, machine=session.machine, version=session.version, number=number)
             return replace(
                 session,
                 runs=(*session.runs, run),
                 active=ActiveRun(start=event, phase_since=event.at),
-                sweep=with_run(session.sweep, event.id),
+                sweep=sweep_record.with_run(session.sweep, event.id),
             )
-        case RunEnded():
+        case logged.RunEnded():
             runs = tuple(replace(run, end=event) if run.id == event.id else run for run in session.runs)
             active = session.active
             if active is not None and active.start.id == event.id:
                 active = None
             return replace(session, runs=runs, active=active)
-        case ExperimentStarted():
+        case logged.ExperimentStarted():
             # an experiment that continues has a second start
             others = tuple(experiment for experiment in session.experiments if experiment.id != event.id)
             return replace(session, experiments=(*others, ExperimentRecord(start=event)))
-        case ExperimentEnded():
+        case logged.ExperimentEnded():
             ended = tuple(
                 replace(experiment, end=event) if experiment.id == event.id else experiment
                 for experiment in session.experiments
             )
             return replace(session, experiments=ended)
-        case BaselineMarked():
+        case logged.BaselineMarked():
             return replace(session, baseline=event.run)
-        case SessionEnded():
-            return replace(session, ended=True, active=None, sweep=stop_running(session.sweep))
+        case logged.SessionEnded():
+            return replace(session, ended=True, active=None, sweep=sweep_record.stop_running(session.sweep))
         case (
-            SweepStarted()
-            | SweepResumed()
-            | SweepExtended()
-            | SweepStepStarted()
-            | SweepStepEnded()
-            | SweepArrayRefused()
-            | SweepEnded()
+            logged.CommandRan()
+            | logged.NoteAdded()
+            | logged.MachineChecked()
+            | logged.RulePersisted()
+            | logged.ProblemRecorded()
+            | logged.PreconditionEnded()
         ):
-            return replace(session, sweep=fold_sweep(session.sweep, event))
-        case CommandRan() | NoteAdded() | MachineChecked() | RulePersisted() | ProblemRecorded() | PreconditionEnded():
             return session
         case _:
             assert_never(event)
 
 
-def _end_change(changes: tuple[ChangeRecord, ...], event: ChangeEnded) -> tuple[ChangeRecord, ...]:
+def _end_change(changes: tuple[ChangeRecord, ...], event: logged.ChangeEnded) -> tuple[ChangeRecord, ...]:
     undoes = next((change.intent.undoes for change in changes if change.id == event.id), None)
     taken_back = undoes if event.result == "verified" else None
     ended = []

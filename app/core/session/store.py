@@ -7,6 +7,7 @@ import fcntl
 import os
 import time
 from collections.abc import Iterator
+from itertools import count
 from pathlib import Path
 
 from app.core.session import event_codec
@@ -183,10 +184,7 @@ def create_session_folder(root: Path) -> Path:
 
 def _names(base: str) -> Iterator[str]:
     yield base
-    number = 2
-    while True:
-        yield f"{base}-{number}"
-        number += 1
+    yield from (f"{base}-{number}" for number in count(2))
 
 
 def latest_session(paths: Paths) -> Path | None:
