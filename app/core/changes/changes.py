@@ -302,7 +302,7 @@ class SessionChanges:
         )
 
     async def restore_value(self, change: Change, *, undoes: str, moved: Sequence[MovedSetting] | None) -> ChangeEnded:
-        """Bring back the value that a change found, and what moved along. See `ChangeExecutor.bring_back`."""
+        """Bring back the value that a change found, and what moved along. See `ChangeExecutor.restore_value`."""
         return await self._changer().restore_value(change, undoes=undoes, moved=moved)
 
     async def plan_undo(self, change_id: str) -> Change:

@@ -19,6 +19,7 @@ from collections.abc import (
 from dataclasses import replace
 from pathlib import Path
 
+from app.core.changes import side_effects
 from app.core.changes.revert import (
     PendingValueState,
     pending_state,
@@ -28,18 +29,7 @@ from app.core.changes.revert import (
     still_running_error,
     undecided_trial_error,
 )
-from app.core.changes.side_effects import (
-    NO_DEBTS,
-    Debts,
-    Values,
-    debts_of_revert,
-    disk_beside,
-    read_beside,
-    side_effects_of,
-    unrestored_settings,
-    with_companions,
-    with_values_before,
-)
+from app.core.changes.side_effects import NO_DEBTS, Debts, Values
 from app.core.changes.trial import require_triable, unattended_reason
 from app.core.changes.verification import is_as_wanted, read_for, require_as_planned, require_its_device, verdict
 from app.core.session.event_types import MovedSetting
@@ -147,7 +137,7 @@ class ChangeExecutor:
 
     @contextlib.asynccontextmanager
     async def _locked_and_cached(self, change: Change, *, wait: float | None = None) -> AsyncIterator[HeldLock]:
-        """As `at_rest`; what a program tells under the lock it is asked once, until something is set."""
+        """As `locked`; what a program tells under the lock it is asked once, until something is set."""
         async with self.locked(change, wait=wait) as lock:
             with asked_since(time.monotonic()):
                 yield lock
@@ -185,7 +175,7 @@ class ChangeExecutor:
         One change may move another's starting value (a new scheduler resets nr_requests): what follows on the same
         target is planned again, and refused if it would take other steps than those that were shown. Steps that also
         carry the value of a setting changed before in the same set (two fields of one register) may differ by that.
-        A step whose value already is the wanted one is done: nothing is set, and nothing recorded (`ChangeEnded.made`).
+        A step whose value already is the wanted one is done: nothing is set or recorded (`ChangeEnded.was_set`).
         At the end all of them are read again: a value that a later change of the set has moved is set once more, and
         told with its change a second time; so is one that somebody else has set meanwhile, as `differs`.
         """
@@ -295,7 +285,7 @@ class ChangeExecutor:
         if undoes is None:
             self._require_no_other_trial(change, until)
         before = await self._try_read_beside(change)
-        change = with_values_before(change, before)
+        change = side_effects.with_values_before(change, before)
         await self._plan_in_helper(change, old)
         change_id = self._next_id()
         covered = left is not None and self._side is None
@@ -322,7 +312,7 @@ class ChangeExecutor:
         ended = await verdict(backend, change_id, change, message)
         after = await self._try_read_beside(change)
         if before and after:
-            ended = replace(ended, moved=side_effects_of(change, before, after, debts.restored))
+            ended = replace(ended, moved=side_effects.side_effects_of(change, before, after, debts.restored))
         if ended.result == "verified":
             kept = debts.kept_text(change, after)
             ended = replace(ended, result="differs" if trouble else "verified", message=trouble or kept)
@@ -343,8 +333,8 @@ class ChangeExecutor:
 
         Raises DeviceGoneError, NotFoundError.
         """
-        disk = self._disk_of(change.target) or disk_beside(change)
-        return await read_beside(self._backends, change, disk if disk != change.target else None)
+        disk = self._disk_of(change.target) or side_effects.disk_beside(change)
+        return await side_effects.read_beside(self._backends, change, disk if disk != change.target else None)
 
     async def _restore_side_effects(
         self, back: Change, debts: Debts, lock: HeldLock, undoes: str | None, left: UnresolvedChange | None
@@ -356,7 +346,7 @@ class ChangeExecutor:
         if not debts.all:
             return ""
         trouble: list[str] = []
-        for target, key in unrestored_settings(debts.all, await self._try_read_beside(back)):
+        for target, key in side_effects.unrestored_settings(debts.all, await self._try_read_beside(back)):
             value = debts.all[target, key]
             try:
                 change = await self._backend(target).plan(target, key, value)
@@ -603,8 +593,8 @@ class ChangeExecutor:
         for _ in range(_LOCK_TRIES):
             async with self._locked_and_cached(locked_change) as lock:
                 now = await self._read_beside(change)
-                debts = debts_of_revert(change, moved, now)
-                owed = with_companions(change, debts.all)
+                debts = side_effects.debts_of_revert(change, moved, now)
+                owed = side_effects.with_companions(change, debts.all)
                 back: Change | RaidbenchError
                 try:
                     back = await plan_revert(backend, change)  # what a log says is judged, whatever comes back of it
@@ -615,7 +605,9 @@ class ChangeExecutor:
                 except RaidbenchError as error:
                     back = error
                 if not isinstance(back, Change) or set(back.locks) <= set(locked_change.locks):
-                    yield _LockedRevert(lock, back, owed, debts, owes=bool(unrestored_settings(debts.restored, now)))
+                    yield _LockedRevert(
+                        lock, back, owed, debts, owes=bool(side_effects.unrestored_settings(debts.restored, now))
+                    )
                     return
             locked_change = back
         raise HeldError(f"{change.target} has another lock each time.", hint=LOOK_AGAIN)
@@ -627,7 +619,7 @@ class ChangeExecutor:
 
     @contextlib.asynccontextmanager
     async def hold_change_lock(self, change: Change) -> AsyncIterator[None]:
-        """As `at_rest`, for a change of a log, which does not say under which lock it is made."""
+        """As `locked`, for a change of a log, which does not say under which lock it is made."""
         try:
             locked_change = await plan_revert(self._backend(change.target), change)
         except RaidbenchError:

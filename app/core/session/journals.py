@@ -34,7 +34,7 @@ class HelperJournal(Journal):
         self._side = side
 
     def write_intent(self, change_id: str, session: Path, change: Change, *, until: float | None = None) -> None:
-        """See `Journal.intent`. Raises StorageError."""
+        """Let the helper write the intent of a change that it planned itself. Raises StorageError."""
         try:
             self._side.ask_now(
                 "intend",
@@ -49,23 +49,23 @@ class HelperJournal(Journal):
             raise StorageError(error.message, hint=error.hint, evidence=error.evidence) from error
 
     def write_outcome(self, change_id: str, session: Path, result: str) -> None:
-        """See `Journal.outcome`. Raises StorageError, RefusedError."""
+        """Let the helper write how a change ended. Raises StorageError, RefusedError."""
         self._side.ask_now("outcome", session=str(session), id=change_id, result=result)
 
     def unresolved(self) -> tuple[UnresolvedChange, ...]:
-        """See `Journal.unresolved`."""
+        """Return the changes of this machine whose process is gone, newest first; () where the helper has ended."""
         return self._ask("unresolved")
 
     def trials(self) -> tuple[UnresolvedChange, ...]:
-        """See `Journal.trials`."""
+        """Return the undecided trials of this boot, newest first; () where the helper has ended."""
         return self._ask("trials")
 
     def left_running(self) -> tuple[UnresolvedChange, ...]:
-        """See `Journal.left_running`."""
+        """Return the changes whose program runs although raidbench is gone; () where the helper has ended."""
         return self._ask("left_running")
 
     def newer_error(self) -> NewerError | None:
-        """See `Journal.newer`."""
+        """Return why the helper does not know all that is open, None where it does or has ended."""
         try:
             fields: Mapping[str, Any] | None = self._side.ask_now("journal")["newer"]
         except RefusedError:  # see below
@@ -74,7 +74,7 @@ class HelperJournal(Journal):
         return error if isinstance(error, NewerError) else None
 
     def given_ids(self, session: Path) -> frozenset[str]:
-        """See `Journal.ids`."""
+        """Return the ids that were given to changes of a session; none where the helper has ended."""
         try:
             return frozenset(self._side.ask_now("given", session=str(session))["ids"])
         except RefusedError:  # see below
