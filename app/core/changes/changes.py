@@ -274,8 +274,8 @@ class SessionChanges:
 
     def _interrupted_undos(self, change_id: str) -> tuple[ChangeRecord, ...]:
         """Return undos of a change that a crash cut short."""
-        made = self._record.session.changes
-        return tuple(other for other in made if other.intent.undoes == change_id and other.end is None)
+        changes = self._record.session.changes
+        return tuple(other for other in changes if other.intent.undoes == change_id and other.end is None)
 
     def _end_interrupted_undo(self, undo: ChangeRecord, now: str | None) -> None:
         """Give an undo that was cut short its end: nothing of it is to be taken back any more."""
@@ -285,8 +285,8 @@ class SessionChanges:
 
     def _without_earlier(self, record: ChangeRecord) -> ChangeRecord:
         """Return the record with the values before that were there without the changes that are taken back."""
-        made = self._record.session.changes
-        change = without_earlier(record, made)
+        changes = self._record.session.changes
+        change = without_earlier(record, changes)
         return replace(record, intent=replace(record.intent, change=change))
 
     def _values_led_to(self, record: ChangeRecord) -> frozenset[str]:

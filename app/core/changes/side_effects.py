@@ -205,7 +205,7 @@ def without_earlier(record: ChangeRecord, made: Sequence[ChangeRecord]) -> Chang
     """
     at = made.index(record)
     since = {other.id for other in made[at:]}
-    gone = [
+    undone_values = [
         place_and_values
         for other in made[:at]
         if other.end is not None and (other.undone_by in since or _is_restored_after(other, at))
@@ -213,16 +213,18 @@ def without_earlier(record: ChangeRecord, made: Sequence[ChangeRecord]) -> Chang
     ]
 
     def at_first(target: Target, key: str, value: str) -> str:
-        for setting, before, now in reversed(gone):
+        for setting, before, now in reversed(undone_values):
             if setting == (target, key) and now == value:
                 value = before
         return value
 
     change = record.change
-    own = {setting: at_first(*setting, value) for setting, value in _values_before(change).items()}
+    values_before = {setting: at_first(*setting, value) for setting, value in _values_before(change).items()}
     before = None if change.before is None else at_first(change.target, change.key, change.before)
-    beside = (replace(before, value=own.get((before.target, before.key), before.value)) for before in change.beside)
-    return replace(with_companions(change, own), before=before, beside=tuple(beside))
+    beside = (
+        replace(before, value=values_before.get((before.target, before.key), before.value)) for before in change.beside
+    )
+    return replace(with_companions(change, values_before), before=before, beside=tuple(beside))
 
 
 def _value_changes(record: ChangeRecord) -> Iterator[tuple[tuple[Target, str], str, str | None]]:

@@ -128,10 +128,12 @@ async def _require_systemd(host: Host) -> None:
 
 async def _systemctl(host: Host, *arguments: str) -> None:
     command = Command(argv=(host.which(("systemctl",)) or "systemctl", *arguments), mutates=True)
-    done = await host.run(command)
-    if done.returncode != 0:
+    result = await host.run(command)
+    if result.returncode != 0:
         raise ToolFailedError(
-            f"systemctl {arguments[0]} failed.", hint="Its own words are below.", evidence=done.stderr or done.stdout
+            f"systemctl {arguments[0]} failed.",
+            hint="Its own words are below.",
+            evidence=result.stderr or result.stdout,
         )
 
 

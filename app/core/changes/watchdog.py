@@ -223,8 +223,8 @@ def main(host_of: Callable[[Paths], Host] = this_machine, packages: Sequence[str
 
     `packages`: more than the usual ones that the host needs.
     """
-    for number in (signal.SIGHUP, signal.SIGINT, signal.SIGTERM, signal.SIGPIPE):
-        signal.signal(number, signal.SIG_IGN)
+    for signal_number in (signal.SIGHUP, signal.SIGINT, signal.SIGTERM, signal.SIGPIPE):
+        signal.signal(signal_number, signal.SIG_IGN)
     restrict_umask()
     order = json.loads(sys.stdin.readline())
     sessions, journal, locks, config = (Path(order[name]) for name in ("sessions", "journal", "locks", "config"))

@@ -128,7 +128,7 @@ class FioDocument:
 
         fio's `usr_cpu` is relative to the summed time of the workers, so it is scaled by them again.
         """
-        numbers: list[float] = []
+        shares: list[float] = []
         for job in self._jobs:
             spans = [_int(_dict(job.get(name)).get("runtime")) for name in ("read", "write", "trim", "mixed")]
             span = max(spans)
@@ -136,8 +136,8 @@ class FioDocument:
                 continue
             # Under group_reporting job_runtime is the sum over the workers, the run time that of the longest.
             threads = max(1.0, _int(job.get("job_runtime")) / span)
-            numbers.append((_float(job.get("usr_cpu")) + _float(job.get("sys_cpu"))) * threads)
-        return sum(numbers) if numbers else None
+            shares.append((_float(job.get("usr_cpu")) + _float(job.get("sys_cpu"))) * threads)
+        return sum(shares) if shares else None
 
     def counters(self, direction: str, *, split: bool = False) -> Counters | None:
         """`read`, `write`, `trim` or `mixed`, all jobs together; None if no I/O of that kind was issued.

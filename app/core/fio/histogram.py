@@ -90,7 +90,7 @@ class Histogram:
     def percentiles(self, percents: Iterable[float]) -> tuple[int | None, ...]:
         """Several percentiles, in ascending order of `percents`, in one pass."""
         wanted = list(percents)
-        numbers: list[int | None] = []
+        results: list[int | None] = []
         running_count = 0
         rows = iter(self.bins)
         value: int | None = None
@@ -104,5 +104,5 @@ class Histogram:
                     break
                 value = row[0]
                 running_count += row[1]
-            numbers.append(value)
-        return tuple(numbers)
+            results.append(value)
+        return tuple(results)

@@ -216,13 +216,17 @@ class FioLoad:
         """Whether fio has to create the file; a mistyped device name must not become a file in memory."""
         if target.kind is not TargetKind.FILE:
             raise InvalidValueError(f"{target.name} is a device: only files are laid out")
-        there = await self._host.stat(target.path)
-        if there is not None and there.kind != "file":
+        status = await self._host.stat(target.path)
+        if status is not None and status.kind != "file":
             raise InvalidValueError(f"{target.name} is not a regular file")
-        if there is not None:
+        if status is not None:
             return False
-        above = await self._host.stat(posixpath.dirname(target.path))
-        if above is None or above.kind != "directory" or target.path.startswith(("/dev/", "/proc/", "/sys/")):
+        folder_status = await self._host.stat(posixpath.dirname(target.path))
+        if (
+            folder_status is None
+            or folder_status.kind != "directory"
+            or target.path.startswith(("/dev/", "/proc/", "/sys/"))
+        ):
             raise InvalidValueError(
                 f"{target.name} cannot be made there", hint="Name a file in an existing folder of a filesystem."
             )
@@ -230,19 +234,19 @@ class FioLoad:
 
     def _start(self, errand: _FioStart, command: Command) -> AbstractAsyncContextManager[Process]:
         """fio: started here, or by the root helper where it reads what is in use. Raises RefusedError."""
-        kept = [target.name for target in errand.targets if target.root is not None and not target.root.lent]
+        held = [target.name for target in errand.targets if target.root is not None and not target.root.lent]
         side = self._host.root_side
-        if not kept or side is None or errand.job is None:
+        if not held or side is None or errand.job is None:
             return self._host.stream(command)
         others = [target.name for target in errand.targets if target.root is None]
         if others:
             raise RefusedError(
-                f"{clean(kept[0])} is in use, so only the root helper reads it, and {clean(others[0])} it cannot open.",
+                f"{clean(held[0])} is in use, so only the root helper reads it, and {clean(others[0])} it cannot open.",
                 hint="Measure them one after another.",
             )
         from backends.system.privsep.program import HelperProcess
 
-        asked = {
+        request = {
             "holds": [target.root.number for target in errand.targets if target.root is not None],
             "job": errand.job.parts[0].texts(),
             "more": [{"job": section.job.texts(), "waits": section.waits} for section in errand.job.sections[1:]]
@@ -251,7 +255,7 @@ class FioLoad:
             "interval": errand.interval_ms,
             "fio": os.path.realpath(command.argv[0]),  # the helper follows no link of a user
         }
-        return HelperProcess(side, asked)
+        return HelperProcess(side, request)
 
     async def _run_fio(self, errand: _FioStart, stop: asyncio.Event) -> AsyncGenerator[LoadEvent, None]:
         """Start fio, pass its events on, end with the verdict."""

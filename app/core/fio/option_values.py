@@ -90,9 +90,9 @@ def fill_shares(shares: Sequence[int | None]) -> tuple[int, ...]:
     rest = 100 - sum(share for share in shares if share is not None)
     if rest < 0:
         return tuple(share or 0 for share in shares)
-    numbers: list[int] = []
+    filled: list[int] = []
     for share in shares:
         if share is None:
             share, rest, empty = rest // empty, rest - rest // empty, empty - 1
-        numbers.append(share)
-    return tuple(numbers)
+        filled.append(share)
+    return tuple(filled)

@@ -124,8 +124,8 @@ async def option_table(host: Host) -> OptionTable:
     table = _tables.get((ready.path, ready.version))
     if table is not None:
         return table
-    parts = ("--cmdhelp=all", *(f"--enghelp={engine}" for engine in Engine if engine in ready.engines))
-    helps = [(await host.run(Command(argv=(ready.path, word), timeout=20))).stdout for word in parts]
+    help_options = ("--cmdhelp=all", *(f"--enghelp={engine}" for engine in Engine if engine in ready.engines))
+    helps = [(await host.run(Command(argv=(ready.path, option), timeout=20))).stdout for option in help_options]
     # The help leaves out aliases, which no version of fio has changed.
     names = listed_names(helps) | {alias for alias, name in FIO_ALIASES.items() if name in listed_names(helps)}
     if "rw" not in names:
@@ -151,13 +151,13 @@ async def _identify(host: Host) -> Preflight:
 
 
 async def _version(host: Host, path: str) -> str:
-    done = await host.run(Command(argv=(path, "--version"), timeout=20))
-    match = re.search(r"fio-(\d+)\.(\d+)\S*", done.stdout)
+    result = await host.run(Command(argv=(path, "--version"), timeout=20))
+    match = re.search(r"fio-(\d+)\.(\d+)\S*", result.stdout)
     if match is None:
         raise ToolFailedError(
             f"{clean(path)} does not say that it is fio",
             hint="Another program of that name may come first in the PATH.",
-            evidence=clean_lines(done.stdout + done.stderr),
+            evidence=clean_lines(result.stdout + result.stderr),
         )
     if (int(match[1]), int(match[2])) < MINIMUM:
         raise ToolMissingError(
@@ -183,14 +183,14 @@ async def _try(host: Host, path: str, engine: Engine) -> Diagnosis | None:
         f"--output-format=json --eta=never --thread --name=probe --filename=probe --ioengine={engine}"
         " --rw=read --bs=4k --size=64k --iodepth=4"
     )
-    done = await host.run(Command(argv=(path, *options.split()), timeout=20))
+    result = await host.run(Command(argv=(path, *options.split()), timeout=20))
     parser = StreamParser()
-    events = [*parser.feed(done.stdout.encode()), *parser.close()]
-    lines = [event.line for event in events if isinstance(event, NonJsonLine)] + done.stderr.splitlines()
+    events = [*parser.feed(result.stdout.encode()), *parser.close()]
+    lines = [event.line for event in events if isinstance(event, NonJsonLine)] + result.stderr.splitlines()
     refusal = engine_refusal(lines)
     if refusal is not None:
         return refusal
-    if done.returncode == 0 and any(isinstance(event, FioJsonDocument) for event in events):
+    if result.returncode == 0 and any(isinstance(event, FioJsonDocument) for event in events):
         return None
     diagnosis = diagnose(lines)
     return Diagnosis(f"{engine} did not work when tried" + (f": {diagnosis.reason}" if diagnosis else ""))

@@ -38,7 +38,7 @@ def argv(fio: str, jobfile: str, *, readonly: bool, create: bool = False, interv
     Options stand before the job, else the banner is printed in place of JSON. getopt takes abbreviations on
     the command line (`--bss` is `--bssplit`), so everything about the job is in the file instead.
     """
-    parts = [
+    arguments = [
         fio,
         "--output-format=json+",  # the histogram of each direction: exact percentiles of every interval
         f"--status-interval={interval_ms}ms",  # always with `ms`: a bare 250 is 250 seconds
@@ -47,8 +47,8 @@ def argv(fio: str, jobfile: str, *, readonly: bool, create: bool = False, interv
         f"--allow_file_create={int(create)}",  # a mistyped /dev name would become a file in memory
     ]
     if readonly:
-        parts.append("--readonly")  # fio itself refuses to write, and to extend a file
-    return (*parts, jobfile)
+        arguments.append("--readonly")  # fio itself refuses to write, and to extend a file
+    return (*arguments, jobfile)
 
 
 def section_names(count: int) -> tuple[str, ...]:

@@ -213,13 +213,13 @@ def phase_seconds(phase: Iterable[JobSection]) -> int | None:
 
 def planned_starts(sections: Sequence[JobSection]) -> tuple[int | None, ...]:
     """The second in which each section is planned to start; None after a phase without a run time."""
-    numbers: list[int | None] = []
+    seconds: list[int | None] = []
     passed: int | None = 0
     for phase in phases(sections):
-        numbers += [passed] * len(phase)
+        seconds += [passed] * len(phase)
         length = phase_seconds(phase)
         passed = None if passed is None or length is None else passed + length
-    return tuple(numbers)
+    return tuple(seconds)
 
 
 # -- the whole as one job ---------------------------------------------------------------------------------------------

@@ -88,8 +88,8 @@ def longest_unexplained_stall(
     begin, end = longest.at, longest.at + longest.seconds
     measured = [sample for sample in samples if sample.phase is Phase.MEASURING]
     # The pace of other sections, of an earlier phase, tells nothing of those that ran in the stretch.
-    there = {_running(sample) for sample in measured if begin < sample.at <= end}
-    outside = [sample for sample in measured if not begin < sample.at <= end and _running(sample) in there]
+    sections = {_running(sample) for sample in measured if begin < sample.at <= end}
+    outside = [sample for sample in measured if not begin < sample.at <= end and _running(sample) in sections]
     seconds = sum(sample.seconds for sample in outside if _completed(sample))
     pace = sum(map(_completed, outside)) / seconds if seconds else 0.0
     return None if seconds and pace * longest.seconds < _ENOUGH else longest

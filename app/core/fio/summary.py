@@ -247,8 +247,8 @@ def _seconds(counted: Mapping[str, Counters]) -> float:
 
 def _target_stats(target: str, whole: Mapping[str, Counters], own: Mapping[str, Counters]) -> TargetStats:
     """One target's figures; by the time of the whole run, so that the rows add up to it."""
-    both = {name: replace(own[name], runtime_ms=whole[name].runtime_ms) for name in own if name in whole}
-    return TargetStats(target=target, **_sides(both))
+    common = {name: replace(own[name], runtime_ms=whole[name].runtime_ms) for name in own if name in whole}
+    return TargetStats(target=target, **_sides(common))
 
 
 def direction_figures(part: Counters) -> DirectionStats:

@@ -167,9 +167,9 @@ def _write_part(archive: ZipFile, name: str, pieces: Iterator[bytes]) -> Archive
 def _read_blocks(path: Path) -> Iterator[bytes]:
     """A file as long as it is now, whatever is added meanwhile."""
     with open(os.open(path, _READING), "rb") as file:
-        left = os.fstat(file.fileno()).st_size
-        while left and (piece := file.read(min(BLOCK, left))):
-            left -= len(piece)
+        remaining = os.fstat(file.fileno()).st_size
+        while remaining and (piece := file.read(min(BLOCK, remaining))):
+            remaining -= len(piece)
             yield piece
 
 

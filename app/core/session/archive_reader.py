@@ -103,14 +103,16 @@ def _unpack(handle: BinaryIO, shown: str, into: Path, *, whole: bool) -> tuple[s
     size = _verify_seal(handle, shown)
     with ZipFile(handle) as archive:
         manifest, parts = _read_manifest(archive, shown)
-        there = {info.filename: info for info in archive.infolist()}
-        if sorted(there) != sorted([MANIFEST, *(part.name for part in parts)]) or len(there) != len(archive.filelist):
+        entries = {info.filename: info for info in archive.infolist()}
+        if sorted(entries) != sorted([MANIFEST, *(part.name for part in parts)]) or len(entries) != len(
+            archive.filelist
+        ):
             raise _UnusableArchiveError("does not hold what its manifest says")
         wanted = parts if whole else [part for part in parts if part.name == LOG]
         _require_room(wanted, size, into)
         folder = into / str(manifest["session"])
         for part in wanted:
-            _extract_part(archive, there[part.name], part, folder)
+            _extract_part(archive, entries[part.name], part, folder)
     return folder.name, manifest.get("redacted") is True
 
 
@@ -186,14 +188,14 @@ def _extract_part(archive: ZipFile, info: ZipInfo, part: ArchivedFile, folder: P
     """Write a part to its place, where nothing is yet, and not a byte more than it is said to have."""
     path = folder / part.name
     path.parent.mkdir(mode=0o700, parents=True, exist_ok=True)
-    checksum, left = hashlib.sha256(), part.size
-    made = os.open(path, os.O_WRONLY | os.O_CREAT | os.O_EXCL | os.O_CLOEXEC | os.O_NOFOLLOW, 0o600)
-    with os.fdopen(made, "wb") as file, archive.open(_require_plain_file(info)) as entry:
+    checksum, remaining = hashlib.sha256(), part.size
+    descriptor = os.open(path, os.O_WRONLY | os.O_CREAT | os.O_EXCL | os.O_CLOEXEC | os.O_NOFOLLOW, 0o600)
+    with os.fdopen(descriptor, "wb") as file, archive.open(_require_plain_file(info)) as entry:
         while piece := entry.read(BLOCK):
-            left -= len(piece)
-            if left < 0:
+            remaining -= len(piece)
+            if remaining < 0:
                 break
             file.write(piece)
             checksum.update(piece)
-    if left or checksum.hexdigest() != part.sha256:
+    if remaining or checksum.hexdigest() != part.sha256:
         raise _UnusableArchiveError(f"is damaged: {part.name} is not what was written")

@@ -46,10 +46,10 @@ _BY_TYPE = {event: kind for kind, event in KINDS.items()}
 def as_json(event: LoggedEvent) -> dict[str, Any]:
     """The event as the object that its line in the log holds."""
     data = unstructure(event)
-    change = data.pop("change") if isinstance(event, ChangeIntended) else {}  # its fields lie beside the event's
+    change_fields = data.pop("change") if isinstance(event, ChangeIntended) else {}  # its fields lie beside the event's
     for name in _NEVER_LOGGED:
-        change.pop(name, None)
-    return {"event": _BY_TYPE[type(event)], **data, **change}
+        change_fields.pop(name, None)
+    return {"event": _BY_TYPE[type(event)], **data, **change_fields}
 
 
 def encode(event: LoggedEvent) -> str:

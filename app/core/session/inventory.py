@@ -89,10 +89,10 @@ class SessionInventory:
 
     async def rescan_after_change(self, changes: Iterable[Change]) -> Inventory:
         """As `probe`, of what these changes may have moved: everything where one makes a device anew."""
-        done = tuple(changes)
-        if self._record.session.probing or any(change.effect is Effect.RECREATED for change in done):
+        change_list = tuple(changes)
+        if self._record.session.probing or any(change.effect is Effect.RECREATED for change in change_list):
             return await self.probe()
-        vendors = {change.target.backend for change in done}
+        vendors = {change.target.backend for change in change_list}
         merged = with_ratings(await self.machine.rescan_after_change(vendors), self._record.endurance_ratings)
         self._record_inventory(merged)
         return merged
@@ -187,12 +187,12 @@ class SessionInventory:
         for key, value in values.items():
             homes.setdefault(self.owner_of_setting(target, key), {})[key] = value
         changes: list[Change] = []
-        for home, own in homes.items():
+        for home, own_values in homes.items():
             backend = self.machine.backend(home)
             if isinstance(backend, PlansTogether):
-                changes += map(self.with_dependents, await backend.plan_together(home, own))
+                changes += map(self.with_dependents, await backend.plan_together(home, own_values))
             else:
-                changes += [await self.plan(home, key, value) for key, value in own.items()]
+                changes += [await self.plan(home, key, value) for key, value in own_values.items()]
         return self.order_changes(changes)
 
     def disk_of(self, target: Target) -> Target | None:
@@ -211,10 +211,10 @@ class SessionInventory:
 
     def required_changes(self, changes: Sequence[Change]) -> tuple[Change, ...]:
         """Return the changes of a set without those whose value is so already, unless another one moves it."""
-        real = [change for change in changes if change.before != change.after]
-        moved = {(change.target, key) for change in real for key in change.moves}
-        moved |= {setting for change in real for setting in self._moved_on_disk(change)}
-        return tuple(change for change in changes if change in real or (change.target, change.key) in moved)
+        effective = [change for change in changes if change.before != change.after]
+        moved = {(change.target, key) for change in effective for key in change.moves}
+        moved |= {setting for change in effective for setting in self._moved_on_disk(change)}
+        return tuple(change for change in changes if change in effective or (change.target, change.key) in moved)
 
     def _moved_on_disk(self, change: Change) -> Iterator[tuple[Target, str]]:
         """Yield the settings of the kernel's disk that a change may move."""

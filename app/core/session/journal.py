@@ -234,9 +234,9 @@ class Journal:
         try:
             os.close(open_own(self.file, os.O_RDWR | os.O_APPEND))
         except FileNotFoundError:
-            there = next(folder for folder in self.file.absolute().parents if not is_absent(folder))
-            if not os.access(there, os.W_OK | os.X_OK):
-                return _write_error(self.file, PermissionError(errno.EACCES, f"{there} may not be written"))
+            nearest = next(folder for folder in self.file.absolute().parents if not is_absent(folder))
+            if not os.access(nearest, os.W_OK | os.X_OK):
+                return _write_error(self.file, PermissionError(errno.EACCES, f"{nearest} may not be written"))
         except OSError as error:
             return _write_error(self.file, error)
         return None

@@ -93,10 +93,10 @@ def redact_session(session: Session, redactor: Redactor) -> Session:
     events = []
     for event in session.events:
         line = _without_names(event_codec.as_json(event), redactor)
-        made = event_codec.decode(json.dumps(line))
-        if made is None:
+        redacted_event = event_codec.decode(json.dumps(line))
+        if redacted_event is None:
             raise RefusedError("This session cannot be redacted: one of its lines would no longer be read.")
-        events.append(made)
+        events.append(redacted_event)
     return replay(events)
 
 

@@ -149,10 +149,10 @@ class ArrayBuilder:
             entry, again = await self.deletable(name, note=True)
             if again.remove != match.remove:
                 raise RefusedError(f"{name} is another array now than the one that was shown.", hint="Look again.")
-            left = await self._remove(builder, entry, again, lock)
-        if left.standing is not ArrayMatchState.ABSENT:
+            remaining = await self._remove(builder, entry, again, lock)
+        if remaining.standing is not ArrayMatchState.ABSENT:
             raise ToolFailedError(
-                f"{name} is not gone: {left.words}", hint="`raidbench recover` shows it, and goes on."
+                f"{name} is not gone: {remaining.words}", hint="`raidbench recover` shows it, and goes on."
             )
         self._note(f"Deleted the array {name}.")
         return match
@@ -332,24 +332,24 @@ class ArrayBuilder:
         self.journal.write_stage(name, ArrayStage.REMOVING)
         trouble = await self._run(builder, name, entry.array.controller, match.remove, lock)
         try:
-            left = await self.find(entry)
+            remaining = await self.find(entry)
         except RaidbenchError as error:
             raise _unknown_result_error(name, "is gone", trouble, error) from error
-        if left.standing is ArrayMatchState.ABSENT:
+        if remaining.standing is ArrayMatchState.ABSENT:
             self.journal.write_stage(name, ArrayStage.GONE)
         elif trouble is not None:
             raise trouble
-        return left
+        return remaining
 
     async def _require_empty(self, match: ArrayMatch) -> None:
         """Raises RefusedError where something lies on a node of it or uses it."""
         for node in match.looked_at:
             try:
-                lies = await require_free(self._hardware.machine.host, node)
+                signatures = await require_free(self._hardware.machine.host, node)
             except RefusedError as error:
                 raise RefusedError(error.message, hint=_with_steps(error.hint, match)) from error
             # what is left of a former filesystem was on the drives before, and its loss was agreed to
-            kinds = ", ".join(dict.fromkeys(mark.kind for mark in lies if not mark.former))
+            kinds = ", ".join(dict.fromkeys(mark.kind for mark in signatures if not mark.former))
             if kinds:
                 raise RefusedError(
                     f"{node} is not empty: {clean(kinds, 200)} lies on it.",

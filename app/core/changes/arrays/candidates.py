@@ -150,10 +150,10 @@ def _find_candidate(candidates: Sequence[Candidate], name: str, *, in_group: boo
     return matching[0]
 
 
-def _accepted_names(drive: Target, place: str | None, serial: str | None) -> tuple[str, ...]:
+def _accepted_names(drive: Target, path: str | None, serial: str | None) -> tuple[str, ...]:
     """What may be said for a drive."""
-    short = (place or "").removeprefix("/dev/")
-    return tuple(filter(None, (str(drive), drive.address, place, short, serial)))
+    short = (path or "").removeprefix("/dev/")
+    return tuple(filter(None, (str(drive), drive.address, path, short, serial)))
 
 
 def controller_of_drives(drives: Sequence[Candidate]) -> Target | None:
