@@ -219,10 +219,8 @@ class Trials:
         """Look for what other sessions have on trial; say what became of what is decided now."""
         changes = self._workbench.changes
         await changes.undecided.refresh()
-        before, now = (
-            self._others,
-            {trials[0].trial_set: tuple(trials) for trials in trials_by_set(changes.trials_of_other_sessions())},
-        )
+        others = trials_by_set(changes.trials_of_other_sessions())
+        before, now = self._others, {trials[0].trial_set: tuple(trials) for trials in others}
         self._others = now
         for key in before.keys() - now.keys():
             await self._say_how_it_ended(before[key])

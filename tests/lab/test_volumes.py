@@ -17,7 +17,7 @@ from pathlib import Path
 import pytest
 
 from app.core.changes.arrays.array_journal import ArrayStage
-from app.core.changes.arrays.candidates import candidates_of, choose_drives, new_array_name, plan_array
+from app.core.changes.arrays.candidates import candidates_of, choose, new_array_name, plan_array
 from app.core.workbench import Workbench
 from backends.array_planning import ArrayMatch, ArrayMatchState, ArrayPlan, ArrayRequest, confirm_tokens
 from backends.errors import RefusedError, ToolFailedError
@@ -63,7 +63,7 @@ def volumes() -> list[str]:
 async def planned(bench: Workbench, level: Level, disks: tuple[Disk, ...], *, mib: int = 16) -> ArrayPlan:
     found, problems = await candidates_of(bench.hardware.machine, await bench.hardware.probe(), ())
     assert problems == ()
-    drives = choose_drives(found, (GROUP, *(disk.device for disk in disks)))
+    drives = choose(found, (GROUP, *(disk.device for disk in disks)))
     wish = ArrayRequest(level=level, drives=drives, strip_bytes=65536, size_bytes=mib << 20, name=new_array_name())
     return await plan_array(bench.hardware.machine, wish)
 

@@ -13,14 +13,7 @@ from app.core.session.events import ChangeIntended
 from app.core.session.journal import UnresolvedChange, boot_id
 from app.core.session.state import ChangeRecord
 from backends.change import NOT_THERE, Change
-from backends.errors import (
-    BlockedError,
-    HeldError,
-    InvalidValueError,
-    RefusedError,
-    StorageError,
-    UnknownSettingError,
-)
+from backends.errors import BlockedError, HeldError, InvalidValueError, RefusedError, StorageError, UnknownSettingError
 from backends.protocol import SettingsBackend
 from backends.settings import NOT_UNDERSTOOD, Persistence
 from backends.text import clean

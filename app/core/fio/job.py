@@ -326,7 +326,7 @@ class Job:
         return self.rate
 
     @property
-    def is_rate_limited(self) -> bool:
+    def has_rate(self) -> bool:
         """Whether the rate of all I/Os of all sections is fixed, so that latency is what it is about."""
         return all(part.whole_rate_iops is not None or part.whole_rate is not None for part in self.parts)
 

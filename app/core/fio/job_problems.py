@@ -156,7 +156,7 @@ def _held(job: Job) -> _Problems:
     yield from _held_apart(job)
     if job.arrival is Arrival.POISSON:
         # fio divides by the rate of the direction that has none.
-        yield "arrival", job.is_rate_limited, "only of a held rate: name an IOPS limit of all reads and writes"
+        yield "arrival", job.has_rate, "only of a held rate: name an IOPS limit of all reads and writes"
         # axboe/fio#2028: fio looks up the rate of a flush where there is none.
         yield "arrival", not job.flushes, "fio crashes when flushes come at random: take uniform, or no flushes"
 

@@ -98,7 +98,7 @@ def depth_not_kept(facts: RunFacts) -> Advice | None:
     if (
         done is None
         or done.in_flight is None
-        or job.is_rate_limited
+        or job.has_rate
         or job.thinktime is not None
         or sync_depth(facts) is not None
     ):
@@ -116,7 +116,7 @@ def depth_not_kept(facts: RunFacts) -> Advice | None:
 def rate_not_held(facts: RunFacts) -> Advice | None:
     """A load that was to come at a rate and came slower, or waited in fio where no latency counts it."""
     job, done = facts.job, facts.measured
-    if done is None or not done.ended or not done.seconds or not job.is_rate_limited:
+    if done is None or not done.ended or not done.seconds or not job.has_rate:
         return None
     # Of trims and writes in turn the rate is that of each.
     ios = done.reads + (done.writes or done.trims)

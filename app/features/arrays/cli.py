@@ -141,10 +141,10 @@ def create_command(options: _CreateOptions) -> int:
 
 async def _create(bench: Workbench, _: Interruption, wish: ArrayRequest, options: _CreateOptions) -> int:
     from app.core.changes.arrays.builder import array_label
-    from app.core.changes.arrays.candidates import choose_drives, new_array_name, plan_array
+    from app.core.changes.arrays.candidates import choose, new_array_name, plan_array
 
     candidates = (await _candidates(bench, options.drives))[0]
-    wish = replace(wish, drives=choose_drives(candidates, options.drives), name=wish.name or new_array_name())
+    wish = replace(wish, drives=choose(candidates, options.drives), name=wish.name or new_array_name())
     plan = await plan_array(bench.hardware.machine, wish, assume_clean=options.assume_clean)
     if options.as_json and options.dry_run:
         print_json(dry_run=True, simulated=bench.simulated, array=view.plan(plan))

@@ -10,13 +10,7 @@ from textual.app import ComposeResult
 
 from app.core.changes.arrays.array_journal import ArrayJournalEntry
 from app.core.changes.arrays.builder import array_label, created_array_label
-from app.core.changes.arrays.candidates import (
-    WantedArrays,
-    candidates_of,
-    controller_of_drives,
-    new_array_name,
-    plan_array,
-)
+from app.core.changes.arrays.candidates import WantedArrays, candidates_of, controller_of, new_array_name, plan_array
 from app.core.session.state import Session
 from app.features.arrays import presentation as view
 from app.tui.base import WorkbenchScreen
@@ -161,7 +155,7 @@ class NewArrayScreen(WorkbenchScreen):
         what = f"{self._level.value} of {plural(len(drives), 'drive')}{spans}, {strip}"
         try:
             data = require_shape(wish)
-            controller_of_drives(drives)
+            controller_of(drives)
             require_alike(drives)
         except RaidbenchError as error:
             return f"{what}: {error.message}"

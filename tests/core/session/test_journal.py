@@ -178,13 +178,7 @@ import sys
 from pathlib import Path
 from app.core.session.journal import Journal
 from tests.core.doubles import planned
-from tests.core.session.journal_faults import (
-    SESSION,
-    cut_at_every_byte,
-    filled,
-    flip_bits,
-    written_on_after_every_cut,
-)
+from tests.core.session.journal_faults import SESSION, cut_at_every_byte, filled, flip_bits, written_on_after_every_cut
 
 journal, setting = Journal(Path(sys.argv[1])), Path(sys.argv[2])
 def tell(word):

@@ -7,14 +7,7 @@ from dataclasses import replace
 from app.core.presentation.events import describe_event
 from app.core.session import event_codec
 from app.core.session.events import RunEnded, RunSection, RunStarted
-from app.core.session.results import (
-    DirectionStats,
-    GroupFigures,
-    LatencyStats,
-    RunResult,
-    RunStatus,
-    SectionFigures,
-)
+from app.core.session.results import DirectionStats, GroupFigures, LatencyStats, RunResult, RunStatus, SectionFigures
 from app.core.session.section_runs import runs_of_section, section_runs, shared_sections
 from app.core.session.state import RunRecord
 

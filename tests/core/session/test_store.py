@@ -22,13 +22,7 @@ from app.core.session.events import ChangeIntended, NoteAdded, SessionEnded
 from app.core.session.folders import LOG, session_folders
 from app.core.session.journal import read_records
 from app.core.session.paths import Paths
-from app.core.session.store import (
-    SessionLog,
-    create_session_folder,
-    find_continuable,
-    latest_session,
-    load,
-)
+from app.core.session.store import SessionLog, create_session_folder, find_continuable, latest_session, load
 from backends.errors import NotFoundError, StorageError
 from tests.case_loop import loop_over
 from tests.core.doubles import Bench, FakeBackend

@@ -50,7 +50,7 @@ async def candidates_of(
 ) -> tuple[tuple[Candidate, ...], tuple[Problem, ...]]:
     """Every drive of an inventory, free or not; and what could not be asked.
 
-    `names`: only drives that one of these means, see `choose_drives`: to look at a disk takes three programs.
+    `names`: only drives that one of these means, see `choose`: to look at a disk takes three programs.
     """
     disks = kernel_disks(inventory)
     if names is not None:
@@ -100,7 +100,7 @@ def _candidate_of_listed(drive: Drive) -> Candidate:
     )
 
 
-def choose_drives(candidates: Sequence[Candidate], names: Sequence[str]) -> tuple[Candidate, ...]:
+def choose(candidates: Sequence[Candidate], names: Sequence[str]) -> tuple[Candidate, ...]:
     """The drives that somebody names, in that order: by address, node, kernel name, place or serial number.
 
     Where the first name is a volume group those after it are its physical volumes, and without any all with free
@@ -156,7 +156,7 @@ def _accepted_names(drive: Target, path: str | None, serial: str | None) -> tupl
     return tuple(filter(None, (str(drive), drive.address, path, short, serial)))
 
 
-def controller_of_drives(drives: Sequence[Candidate]) -> Target | None:
+def controller_of(drives: Sequence[Candidate]) -> Target | None:
     """The card that all drives hang from; None where the kernel has them. Raises InvalidValueError for several."""
     cards = {drive.controller for drive in drives}
     if len(cards) > 1:
@@ -174,7 +174,7 @@ def new_array_name() -> str:
 
 async def plan_array(machine: MachineBackends, wish: ArrayRequest, *, assume_clean: bool = False) -> ArrayPlan:
     """What making an array would do. Raises InvalidValueError, BlockedError, RefusedError, NotFoundError."""
-    card = controller_of_drives(wish.drives)
+    card = controller_of(wish.drives)
     if wish.size_bytes is not None and not wish.drives[0].shared:
         raise InvalidValueError(
             "An array of drives takes all of them, so it has no size of its own.",

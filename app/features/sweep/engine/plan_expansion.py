@@ -253,11 +253,8 @@ def _cell_on_array(cell_id: str, row: _Row, array: SweepArray, column: _Column, 
     """A cell on an array that is made for it: the same tested bytes on each, and its own settings to be looked for."""
     assert known.arrays is not None
     job = {key: text for key, text in column.job.texts().items() if text}
-    sizes = [
-        other_array.size_bytes
-        for other_array in known.arrays.making.arrays
-        if other_array.is_single_drive is array.is_single_drive
-    ]
+    single, arrays = array.is_single_drive, known.arrays.making.arrays
+    sizes = [planned.size_bytes for planned in arrays if planned.is_single_drive is single]
     if "size" not in job and None not in sizes and (least := min(size or 0 for size in sizes) >> 20):
         job["size"] = f"{least}M"
     return SweepCell(

@@ -8,13 +8,7 @@ from dataclasses import replace
 from itertools import product
 from typing import TYPE_CHECKING
 
-from app.core.changes.arrays.candidates import (
-    candidates_of,
-    choose_drives,
-    controller_of_drives,
-    new_array_name,
-    plan_array,
-)
+from app.core.changes.arrays.candidates import candidates_of, choose, controller_of, new_array_name, plan_array
 from app.core.session.sweep_steps import SweepArray, SweepArrays, SweepDrive
 from app.features.sweep.engine.plan import LevelAxis, PlanError
 from backends.array_planning import SYNC_RATE, ArrayPlan, ArrayRequest, Candidate, confirm_tokens, spans_that_fit
@@ -93,8 +87,8 @@ async def plan_levels(bench: Workbench, axis: LevelAxis) -> PlannedArrays:
     """
     inventory = bench.session.inventory
     candidates, problems = await candidates_of(bench.hardware.machine, inventory, axis.drives or None)
-    drives = choose_drives(candidates, axis.drives) if axis.drives else of_pool(candidates, axis.pool, axis.members)
-    controller = controller_of_drives(drives)
+    drives = choose(candidates, axis.drives) if axis.drives else of_pool(candidates, axis.pool, axis.members)
+    controller = controller_of(drives)
     if drives[0].shared:
         raise PlanError(
             f"A sweep over levels makes its arrays of drives, not in {controller}.",
