@@ -66,7 +66,7 @@ def open_experiments(session: Session) -> tuple[ExperimentRecord, ...]:
     return tuple(
         record
         for record in reversed(session.experiments)
-        if (record.end is None or not record.end.restored) and _in_force(session, record)
+        if (record.end is None or not record.end.restored) and _changes_in_force(session, record)
     )
 
 
@@ -78,7 +78,7 @@ async def restore_settings(bench: Workbench) -> tuple[str, ...]:
     folder = bench.require_recording()
     left: list[str] = []
     for record in open_experiments(bench.session):
-        standing = {change.id for change in _in_force(bench.session, record)}
+        standing = {change.id for change in _changes_in_force(bench.session, record)}
         failed = [
             sentence
             for change in bench.changes.undoable()
@@ -108,7 +108,7 @@ async def _undo_failure(bench: Workbench, record: ChangeRecord) -> str:
     return f"{record.change.label} of {record.change.target} was not put back: {why}."
 
 
-def _in_force(session: Session, record: ExperimentRecord) -> tuple[ChangeRecord, ...]:
+def _changes_in_force(session: Session, record: ExperimentRecord) -> tuple[ChangeRecord, ...]:
     """Its changes to B whose value may still be in force; what a later process set is somebody's wish."""
     start, own = record.start, _changes_of_its_process(session, record)
     return tuple(

@@ -98,11 +98,11 @@ async def _start(paths: Paths, session: str, until: float | None) -> None:
         )
     except OSError as error:
         raise RefusedError(f"its process could not be started: {error.strerror or error}.") from error
-    if (refusal := _error_in(line)) is not None:
+    if (refusal := _refusal_in(line)) is not None:
         raise refusal
 
 
-def _error_in(line: str) -> RaidbenchError | None:
+def _refusal_in(line: str) -> RaidbenchError | None:
     """What the line of a watchdog says against it; None where it is armed."""
     try:
         answer = json.loads(line)

@@ -72,7 +72,7 @@ async def watch(
     last = boot_clock() + LONGEST_WAIT
     result = "kept"
     while pending := trials.undecided():
-        results = [await _take_back(changer, change, trials) for change in _first_of_each(pending)]
+        results = [await _restore(changer, change, trials) for change in _first_of_each(pending)]
         if "failed" not in results:
             result = results[-1]
             continue
@@ -126,7 +126,7 @@ def _first_of_each(pending: Sequence[UnresolvedChange]) -> Iterator[UnresolvedCh
     return iter({change.change.target: change for change in reversed(pending)}.values())
 
 
-async def _take_back(changer: ChangeExecutor, trial: UnresolvedChange, trials: _Trials) -> str:
+async def _restore(changer: ChangeExecutor, trial: UnresolvedChange, trials: _Trials) -> str:
     """Put a value back, and record that afterwards; `failed` where either has to be tried again."""
     result = trials.results.get(trial.id)
     if result is None:
@@ -143,7 +143,7 @@ def load_all(packages: Sequence[str] = ()) -> None:
     Raises RefusedError for a module that cannot be imported, a vendor's too: a set of trials is armed with its first
     change, and which vendors the others are of is not known then.
     """
-    for name in chain(*map(_needed, _PACKAGES), _LATE, packages, *map(_needed, packages)):
+    for name in chain(*map(_needed_modules, _PACKAGES), _LATE, packages, *map(_needed_modules, packages)):
         try:
             importlib.import_module(name)
         except Exception as error:  # whatever a module does wrong, its name is reported
@@ -152,12 +152,12 @@ def load_all(packages: Sequence[str] = ()) -> None:
             raise RefusedError(message, hint=hint) from error
 
 
-def _needed(package: str) -> Iterator[str]:
+def _needed_modules(package: str) -> Iterator[str]:
     """The names of the modules below a package that may be needed; a package is imported before it is looked into."""
     for module in pkgutil.iter_modules(getattr(sys.modules.get(package), "__path__", []), f"{package}."):
         if module.name not in _NOT_LOADED:
             yield module.name
-            yield from _needed(module.name) if module.ispkg else ()
+            yield from _needed_modules(module.name) if module.ispkg else ()
 
 
 def this_machine(paths: Paths) -> Host:
@@ -190,7 +190,7 @@ async def rehearse(
     return backends
 
 
-async def _live(
+async def _serve(
     paths: Paths,
     session: str,
     until: float | None,
@@ -201,17 +201,17 @@ async def _live(
         load_all(packages)
         backends = await rehearse(paths, session, until, host_of)
     except RaidbenchError as error:
-        _say({"error": told(error)})
+        _answer({"error": told(error)})
         return
     except Exception as error:  # reported to whoever asked, who then sets nothing
-        _say({"error": told(RefusedError(f"{type(error).__name__}: {error}"))})
+        _answer({"error": told(RefusedError(f"{type(error).__name__}: {error}"))})
         return
-    _say({"armed": True})
+    _answer({"armed": True})
     if until is not None:
         await watch(paths, session, until, backends)
 
 
-def _say(answer: Mapping[str, object]) -> None:
+def _answer(answer: Mapping[str, object]) -> None:
     """Give the one answer to whoever asked; after it nobody listens."""
     with contextlib.suppress(OSError):
         print(json.dumps(answer), flush=True)
@@ -231,7 +231,7 @@ def main(host_of: Callable[[Paths], Host] = this_machine, packages: Sequence[str
     paths = Paths(sessions=sessions, journal=journal, locks=locks, config=config, apart=order["apart"])
     if STAY not in sys.argv and os.fork():  # whoever asked waits for this process and is told the rest by the journal
         return 0
-    asyncio.run(_live(paths, order["session"], order["until"], host_of, packages))
+    asyncio.run(_serve(paths, order["session"], order["until"], host_of, packages))
     return 0
 
 

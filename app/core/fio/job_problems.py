@@ -27,7 +27,7 @@ _Problems = Iterator[tuple[str, bool, str]]
 def problems_of(job: Job) -> dict[str, str]:
     """A sentence for each field that is wrong, the first complaint of each."""
     problems: dict[str, str] = {}
-    for rules in (_texts, _blocks, _load, _times, _place, _held, _flushes, _amount, _processors, _data, _ring):
+    for rules in (_texts, _blocks, _load, _times, _region, _rates, _flushes, _amount, _processors, _data, _ring):
         for key, sound, sentence in rules(job):
             if not sound:
                 problems.setdefault(key, sentence)
@@ -116,7 +116,7 @@ def _times(job: Job) -> _Problems:
         yield "thinktime_blocks", job.thinktime is not None, "only with a think time"
 
 
-def _place(job: Job) -> _Problems:
+def _region(job: Job) -> _Problems:
     if job.size is not None:
         yield "size", job.size >= max(_sizes(job)), "must hold at least one block"
         yield "size_percent", job.size_percent is None, "a size or a share of the target, not both"
@@ -143,7 +143,7 @@ def _place(job: Job) -> _Problems:
         yield "random_distribution", not narrow, sentence
 
 
-def _held(job: Job) -> _Problems:
+def _rates(job: Job) -> _Problems:
     yield "rate_iops", job.rate_iops is None or job.rate_iops >= 1, "at least 1; leave it empty for no limit"
     smallest = min(_sizes(job))
     sentence = f"at least one block a second, {format_size(smallest)}; leave it empty for no limit"
@@ -153,7 +153,7 @@ def _held(job: Job) -> _Problems:
     if job.rate_iops is not None and scarce > 0:
         least = -(-100 // scarce)
         yield "rate_iops", job.rate_iops >= least, f"at least {least}, for one read and one write a second"
-    yield from _held_apart(job)
+    yield from _rates_by_direction(job)
     if job.arrival is Arrival.POISSON:
         # fio divides by the rate of the direction that has none.
         yield "arrival", job.has_rate, "only of a held rate: name an IOPS limit of all reads and writes"
@@ -161,7 +161,7 @@ def _held(job: Job) -> _Problems:
         yield "arrival", not job.flushes, "fio crashes when flushes come at random: take uniform, or no flushes"
 
 
-def _held_apart(job: Job) -> _Problems:
+def _rates_by_direction(job: Job) -> _Problems:
     """Rates of reads and writes by themselves."""
     counts = {"rate_iops_read": job.rate_iops_read, "rate_iops_write": job.rate_iops_write}
     amounts = {"rate_read": job.rate_read, "rate_write": job.rate_write}

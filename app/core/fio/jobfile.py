@@ -124,7 +124,7 @@ def import_jobfile(content: str | bytes, table: OptionTable = SHIPPED) -> Import
         if (job := _job(section, options, table, problems)) is not None:
             jobs.append(job)
     if problems or not jobs:
-        _refuse(problems)
+        _raise_refusal(problems)
     return Imported(jobs=tuple(jobs))
 
 
@@ -134,7 +134,7 @@ def depends_on_fio(content: str | bytes) -> bool:
     return bool(names - SHIPPED.names) or not names.isdisjoint(EXTRA)
 
 
-def _refuse(problems: list[str]) -> None:
+def _raise_refusal(problems: list[str]) -> None:
     unique = list(dict.fromkeys(problems)) or ["it holds no job"]
     more = f" (and {len(unique) - 1} more)" if len(unique) > 1 else ""
     raise InvalidValueError(

@@ -63,16 +63,16 @@ class SteadyStateDetector:
         self._plan = plan
         self._rounds: list[float] = []
         self._ios = 0
-        self._held = 0.0
+        self._held_s = 0.0
 
     def add(self, sample: Sample) -> bool:
         """Whether this sample ended a round."""
         self._ios += sum(direction.ios for direction in sample.transfers)
-        self._held += sample.seconds
-        if self._held < self._plan.round_s - _HALF_A_SAMPLE:
+        self._held_s += sample.seconds
+        if self._held_s < self._plan.round_s - _HALF_A_SAMPLE:
             return False
-        self._rounds.append(self._ios / self._held)
-        self._ios, self._held = 0, 0.0
+        self._rounds.append(self._ios / self._held_s)
+        self._ios, self._held_s = 0, 0.0
         return True
 
     @property

@@ -33,7 +33,7 @@ def load_completion_cache(file: Path) -> Mapping[str, Any]:
     """
     try:
         match = json.loads(read_own(file))
-        if match["boot"] != _boot() or not match["boot"]:
+        if match["boot"] != _boot_id() or not match["boot"]:
             return {}
         return {"things": dict(match["things"]), "settings": dict(match["settings"])}
     except (OSError, ValueError, KeyError, TypeError):
@@ -49,20 +49,20 @@ def save_completion_cache(file: Path, machine: MachineBackends, inventory: Inven
 
     earlier_settings = load_completion_cache(file).get("settings", {})
     devices: tuple[Any, ...] = (*inventory.arrays, *inventory.drives, *inventory.controllers)
-    things = {str(device.target): _thing(device, inventory) for device in devices}
+    things = {str(device.target): _device_entry(device, inventory) for device in devices}
     settings = {target: values for target, values in earlier_settings.items() if target in things}
     settings |= {
         str(target): _settings(machine.settings(target), readings)
         for target, readings in machine.read_so_far.items()
         if str(target) in things
     }
-    text = json.dumps({"boot": _boot(), "things": things, "settings": settings}, separators=(",", ":"))
+    text = json.dumps({"boot": _boot_id(), "things": things, "settings": settings}, separators=(",", ":"))
     if not things or len(text) > _LARGEST:
         return
     write_private(file, text)
 
 
-def _thing(device_record: Any, inventory: Inventory) -> dict[str, Any]:
+def _device_entry(device_record: Any, inventory: Inventory) -> dict[str, Any]:
     """What it is called and what it is; `twin` is the kernel's view of something else."""
     from backends.display_names import name_of
     from backends.text import clean
@@ -92,7 +92,7 @@ def _settings(declared: Iterable[Setting], readings: Mapping[str, Reading]) -> d
     }
 
 
-def _boot() -> str:
+def _boot_id() -> str:
     try:
         return _BOOT.read_text("ascii").strip()
     except (OSError, ValueError):

@@ -146,7 +146,7 @@ class Journal:
             "boot": boot_id(),
             "start": process_start(os.getpid()),
         }
-        if key in entries and not _begins_anew({**record, **self._name}, entries[key]):
+        if key in entries and not _begins_anew({**record, **self._owner_field}, entries[key]):
             raise _duplicate_id_error(key)
         self._append(record, "Nothing was changed.")
         entry = self._entries().get(key)
@@ -309,7 +309,7 @@ class Journal:
                 continue
             if kind == "outcome":
                 if entry is not None:
-                    _end(entry, record)
+                    _apply_outcome(entry, record)
             elif is_newer(FileFormat.JOURNAL, record.get("format")):
                 unknown = newer(
                     FileFormat.JOURNAL,
@@ -327,12 +327,12 @@ class Journal:
         return entries
 
     @property
-    def _name(self) -> Mapping[str, int]:
+    def _owner_field(self) -> Mapping[str, int]:
         """The field of a record that says for which user it is written."""
         return {} if self._uid is None else {"uid": self._uid}
 
     def _append(self, record: Mapping[str, Any], otherwise: str) -> None:
-        append_record(self.file, FileFormat.JOURNAL, {**record, **self._name}, otherwise)
+        append_record(self.file, FileFormat.JOURNAL, {**record, **self._owner_field}, otherwise)
 
 
 def _newer_error(entries: Mapping[_Key, _Entry]) -> NewerError | None:
@@ -362,7 +362,7 @@ def _begins_anew(record: Mapping[str, Any], entry: _Entry) -> bool:
     return entry.ended and entry.owner is None and _user_of(record) is None
 
 
-def _end(entry: _Entry, record: Mapping[str, Any]) -> None:
+def _apply_outcome(entry: _Entry, record: Mapping[str, Any]) -> None:
     """Apply an outcome to a change. Anything ends what is not understood or not a trial."""
     result = str(record.get("result"))
     entry.results += (result,)

@@ -43,7 +43,9 @@ class HeldLock:
 
     def note_inherited_lock(self, pid: int, program: str) -> None:
         """Tell whoever comes second of a program that inherits it."""
-        _sign(self.descriptor, f"{program} pid {pid}, started by raidbench pid {os.getpid()} ({self.purpose})\n")
+        _write_holder(
+            self.descriptor, f"{program} pid {pid}, started by raidbench pid {os.getpid()} ({self.purpose})\n"
+        )
 
 
 @contextmanager
@@ -82,15 +84,15 @@ def _file_lock(folder: Path, name: str, purpose: str) -> Iterator[HeldLock]:
             fcntl.flock(descriptor, fcntl.LOCK_EX | fcntl.LOCK_NB)
         except BlockingIOError:
             raise HeldError(
-                f"It is held by {_holder(descriptor)}.", hint="Wait until it is done, or end it there."
+                f"It is held by {_read_holder(descriptor)}.", hint="Wait until it is done, or end it there."
             ) from None
         except OSError as error:  # a filesystem without locks
             raise _creation_error(folder, name, error) from error
-        _sign(descriptor, f"raidbench pid {os.getpid()} ({purpose})\n")
+        _write_holder(descriptor, f"raidbench pid {os.getpid()} ({purpose})\n")
         try:
             yield HeldLock(descriptor=descriptor, purpose=purpose)
         finally:
-            _sign(descriptor, "")  # whoever comes next must not be told of us
+            _write_holder(descriptor, "")  # whoever comes next must not be told of us
             fcntl.flock(descriptor, fcntl.LOCK_UN)  # a program that is just being started still holds a copy
     finally:
         os.close(descriptor)
@@ -114,14 +116,14 @@ def _open(file: Path) -> int:
         return open_own(file, os.O_RDONLY)
 
 
-def _sign(descriptor: int, text: str) -> None:
+def _write_holder(descriptor: int, text: str) -> None:
     """Leave a name for whoever comes second. It is a courtesy: the lock holds without it, on a full disk too."""
     with contextlib.suppress(OSError):
         os.ftruncate(descriptor, 0)
         os.pwrite(descriptor, text.encode(), 0)
 
 
-def _holder(descriptor: int) -> str:
+def _read_holder(descriptor: int) -> str:
     """Who holds the lock; a moment is given to somebody who has just taken it and not yet signed."""
     for _ in range(_PATIENCE):
         name = os.pread(descriptor, _LONGEST, 0).decode("utf-8", "replace")

@@ -195,17 +195,17 @@ def done(monkeypatch: pytest.MonkeyPatch) -> list[str]:
     monkeypatch.setattr(watchdog, "load_all", lambda _packages: steps.append("loaded"))
     monkeypatch.setattr(watchdog, "rehearse", rehearse)
     monkeypatch.setattr(watchdog, "watch", watch)
-    monkeypatch.setattr(watchdog, "_say", lambda answer: steps.append(json.dumps(answer)))
+    monkeypatch.setattr(watchdog, "_answer", lambda answer: steps.append(json.dumps(answer)))
     return steps
 
 
 async def test_a_watchdog_is_armed_when_all_is_loaded_and_rehearsed(tmp_path: Path, done: list[str]) -> None:
-    await watchdog._live(paths(tmp_path), SESSION, UNTIL)
+    await watchdog._serve(paths(tmp_path), SESSION, UNTIL)
     assert done == ["loaded", "rehearsed", ARMED, f"watches {SESSION} until {UNTIL}"]
 
 
 async def test_a_watchdog_without_a_deadline_watches_nothing(tmp_path: Path, done: list[str]) -> None:
-    await watchdog._live(paths(tmp_path), "", None)
+    await watchdog._serve(paths(tmp_path), "", None)
     assert done == ["loaded", "rehearsed", ARMED]
 
 
@@ -223,7 +223,7 @@ async def test_a_watchdog_that_cannot_be_armed_says_why_and_watches_nothing(
         raise error
 
     monkeypatch.setattr(watchdog, "rehearse", fails)
-    await watchdog._live(paths(tmp_path), SESSION, UNTIL)
+    await watchdog._serve(paths(tmp_path), SESSION, UNTIL)
     first, answer = done
     said = json.loads(answer)
     assert first == "loaded"

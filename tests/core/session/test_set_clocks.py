@@ -17,7 +17,7 @@ from app.core.analysis.sample_groups import ComparisonSides, RunOrder, sides_of
 from app.core.changes import watchdog
 from app.core.changes.side_effects import without_earlier
 from app.core.changes.trial import check_seconds
-from app.core.interrupted_experiments import _in_force, open_experiments
+from app.core.interrupted_experiments import _changes_in_force, open_experiments
 from app.core.presentation.change import facts
 from app.core.presentation.table import text_of
 from app.core.session import folders as pool
@@ -252,7 +252,7 @@ def of_an_experiment(*, at: Sequence[float]) -> Session:
 def test_a_killed_experiment_leaves_its_own_change_and_no_other(at: tuple[float, ...]) -> None:
     session = of_an_experiment(at=at)
     (record,) = open_experiments(session)
-    assert [change.id for change in _in_force(session, record)] == ["c1"]
+    assert [change.id for change in _changes_in_force(session, record)] == ["c1"]
 
 
 @pytest.mark.parametrize("clock", [10.0, 1.0, 9e9])

@@ -115,7 +115,7 @@ class ArrayJournal:
             if is_newer(FileFormat.ARRAYS, record.get("format")):
                 entries.pop(name, None)  # see `newer`
             elif record.get("kind") == "setter" and name in entries:
-                entries[name] = replace(entries[name], setter=_setter(record))
+                entries[name] = replace(entries[name], setter=_setter_of(record))
             elif (entry := _entry(record, entries.get(name))) is not None:
                 entries[name] = entry
         return tuple(entry for entry in entries.values() if entry.stage not in (ArrayStage.GONE, ArrayStage.LEFT))
@@ -157,7 +157,7 @@ def _entry(record: Mapping[str, Any], first: ArrayJournalEntry | None) -> ArrayJ
         return None
 
 
-def _setter(record: Mapping[str, Any]) -> tuple[int, str, str] | None:
+def _setter_of(record: Mapping[str, Any]) -> tuple[int, str, str] | None:
     pid, start, program = record.get("pid"), record.get("start"), record.get("program")
     return (
         (pid, start, program) if isinstance(pid, int) and isinstance(start, str) and isinstance(program, str) else None
