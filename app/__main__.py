@@ -43,9 +43,9 @@ def _main() -> int:
 
         return complete(wanted)
     from app.cli.main import cli
-    from app.core.session.paths import keep_private
+    from app.core.session.paths import restrict_umask
 
-    keep_private()
+    restrict_umask()
     _interruptible()
 
     status: int = cli.main(standalone_mode=False)

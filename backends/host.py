@@ -3,12 +3,13 @@
 from __future__ import annotations
 
 import asyncio
-from collections.abc import AsyncIterator, Callable, Mapping, Sequence
+from collections.abc import AsyncIterator, Callable, Coroutine, Mapping, Sequence
 from contextlib import AbstractAsyncContextManager
 from contextvars import ContextVar
 from dataclasses import field
 from enum import StrEnum
-from typing import Protocol, TypeVar, runtime_checkable
+from functools import wraps
+from typing import Any, ParamSpec, Protocol, TypeVar, runtime_checkable
 
 from backends.firmware_queries import FirmwareQueryHost
 from backends.helper_interface import HelperClient
@@ -16,6 +17,7 @@ from backends.text import quote
 from backends.values import dataclass
 
 T = TypeVar("T")
+P = ParamSpec("P")
 
 
 async def shield_to_completion(future: asyncio.Future[T]) -> T:
@@ -31,6 +33,16 @@ async def shield_to_completion(future: asyncio.Future[T]) -> T:
             future.exception()  # seen, though nobody waits for it any more
         raise cancelled
     return future.result()
+
+
+def completed_when_cancelled(work: Callable[P, Coroutine[Any, Any, T]]) -> Callable[P, Coroutine[Any, Any, T]]:
+    """Return the coroutine function run in a task of its own, which ends although its caller is cancelled."""
+
+    @wraps(work)
+    async def run(*args: P.args, **kwargs: P.kwargs) -> T:
+        return await shield_to_completion(asyncio.create_task(work(*args, **kwargs)))
+
+    return run
 
 
 STALL = 10.0

@@ -10,7 +10,7 @@ from pathlib import Path
 
 import pytest
 
-from app.core.distro_packages import MANAGERS, called, packages
+from app.core.distro_packages import MANAGERS, package_names, packages
 
 PLACES = "/usr/local/sbin:/usr/local/bin:/usr/sbin:/usr/bin:/sbin:/bin"
 """Where programs are looked for: an ordinary user's PATH has no sbin."""
@@ -36,7 +36,7 @@ def manager() -> str:
 
 def how_to_install(*names: str) -> str:
     """The command that gets these programs: `apt-get install fio tmux`."""
-    return " ".join((MANAGERS[manager()][0], *called(manager(), *names)))
+    return " ".join((MANAGERS[manager()][0], *package_names(manager(), *names)))
 
 
 def absence(*names: str) -> str:
@@ -75,5 +75,5 @@ def installable(*names: str) -> bool:
     sudo = ("sudo", "-n", "true")
     if os.geteuid() != 0 and (missing("sudo") or subprocess.run(sudo, capture_output=True).returncode):
         return False
-    asked = ("apt-cache", "show", "--no-all-versions", *called("apt-get", *names))
+    asked = ("apt-cache", "show", "--no-all-versions", *package_names("apt-get", *names))
     return subprocess.run(asked, capture_output=True).returncode == 0

@@ -16,7 +16,7 @@ from app.core.benchmark.preconditioning import PreconditionHistory
 from app.core.changes.arrays.array_journal import ArrayJournal
 from app.core.session import event_codec
 from app.core.session.archive import write_archive
-from app.core.session.archive_reader import opened_archive
+from app.core.session.archive_reader import unpacked_archive
 from app.core.session.event_types import PreconditionWritten
 from app.core.session.folders import LOG
 from app.core.session.journal import FILE, Journal, boot_clock, read_records
@@ -69,7 +69,7 @@ def archive(folder: Path) -> None:
     words = data[begin:].split()
     seal = b" ".join((words[0], b"%d" % (FORMATS[FileFormat.ARCHIVE] + 1), b"by", NEWER.encode(), *words[4:]))
     (folder / "newer.raidbench").write_bytes(data[:begin] + seal)
-    with opened_archive(folder / "newer.raidbench"):
+    with unpacked_archive(folder / "newer.raidbench"):
         pass
 
 
@@ -99,7 +99,7 @@ def joint(folder: Path) -> None:
 
 def journal(folder: Path) -> None:
     record(folder, kind="intent", id="c1", session="/sessions/one", format=FORMATS[FileFormat.JOURNAL] + 1, by=NEWER)
-    Journal(folder).intent("c2", folder, planned("128", "256"))
+    Journal(folder).write_intent("c2", folder, planned("128", "256"))
 
 
 def arrays(folder: Path) -> None:
@@ -107,7 +107,7 @@ def arrays(folder: Path) -> None:
     record(folder, name=ARRAYS, kind="array", stage="making", format=newer, by=NEWER)
     (folder / FILE).rename(folder / ARRAYS)
     array = CreatedArray(name="rb-1", level=Level.RAID0, controller=None, members=(), strip_bytes=None)
-    ArrayJournal(folder).begin(array, folder)
+    ArrayJournal(folder).write_begin(array, folder)
 
 
 READS: dict[FileFormat, Callable[[Path], None]] = {
@@ -237,13 +237,13 @@ def left_open(folder: Path, **fields: object) -> Journal:
 def test_nothing_is_changed_while_a_newer_program_has_a_change_open(kind: str, tmp_path: Path) -> None:
     kept = left_open(tmp_path / "journal", kind=kind)
     with pytest.raises(NewerError, match=SAYS):
-        kept.intent("c1", tmp_path, planned("128", "256"))
+        kept.write_intent("c1", tmp_path, planned("128", "256"))
     assert [one.get("id") for one in read_records(kept.file)] == ["c7"]
 
 
 def test_what_it_left_open_is_not_taken_for_ours(tmp_path: Path) -> None:
     kept = Journal(tmp_path / "journal")
-    kept.intent("c7", Path("/sessions/of-newer"), planned("128", "256"), until=boot_clock() + 60)
+    kept.write_intent("c7", Path("/sessions/of-newer"), planned("128", "256"), until=boot_clock() + 60)
     left_open(tmp_path / "journal", kind="announced")
     assert (kept.trials(), kept.unresolved()) == ((), ())
 
@@ -251,13 +251,13 @@ def test_what_it_left_open_is_not_taken_for_ours(tmp_path: Path) -> None:
 def test_a_change_that_a_newer_program_ended_is_ended(tmp_path: Path) -> None:
     kept = left_open(tmp_path / "journal")
     left_open(tmp_path / "journal", kind="outcome", result="verified")
-    kept.intent("c1", tmp_path, planned("128", "256"))
-    assert kept.newer() is None
+    kept.write_intent("c1", tmp_path, planned("128", "256"))
+    assert kept.newer_error() is None
 
 
 def test_a_trial_that_a_newer_program_kept_is_kept(tmp_path: Path) -> None:
     kept = Journal(tmp_path / "journal")
-    kept.intent("c7", Path("/sessions/of-newer"), planned("128", "256"), until=boot_clock() + 60)
+    kept.write_intent("c7", Path("/sessions/of-newer"), planned("128", "256"), until=boot_clock() + 60)
     left_open(tmp_path / "journal", kind="outcome", result="kept")
     assert kept.trials() == ()
 

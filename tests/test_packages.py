@@ -12,7 +12,7 @@ from pathlib import Path
 
 import pytest
 
-from app.core.distro_packages import MANAGERS, called
+from app.core.distro_packages import MANAGERS, package_names
 from app.core.fio.preflight import preflight
 from app.core.session.paths import Paths
 from app.features.doctor.engine import examine
@@ -74,7 +74,7 @@ def set_up(checkout: Path, *words: str) -> subprocess.CompletedProcess[str]:
 @pytest.mark.parametrize("manager", MANAGERS)
 def test_set_up_and_the_tests_read_the_same_names(checkout: Path, manager: str, step: str) -> None:
     script(checkout, manager, "exit 1")
-    assert tuple(set_up(checkout, "packages", step).stdout.split()) == called(manager, *programs(step))
+    assert tuple(set_up(checkout, "packages", step).stdout.split()) == package_names(manager, *programs(step))
 
 
 @pytest.mark.parametrize("manager", ["dnf", "zypper", "apk", "pacman"])
@@ -90,7 +90,7 @@ def test_set_up_installs_what_is_missing_and_nothing_else(checkout: Path, manage
 
 def test_what_cannot_be_installed_is_said_with_the_way_to_get_it(checkout: Path) -> None:
     lacking = ("tmux", "sudo", *missing("mkfs.ext4"))  # that one lies where set-up looks besides PATH
-    names = " ".join(called("apt-get", *lacking))
+    names = " ".join(package_names("apt-get", *lacking))
     assert set_up(checkout, "test").stderr.splitlines()[-1] == (
         f"set-up: not installed: {' '.join(lacking)}. Tests in a real terminal, under a real sudo and of filesystems"
         f" are skipped. Install with: apt-get install {names} (Debian, Ubuntu), dnf install {names} (Fedora),"
@@ -110,11 +110,11 @@ def test_a_failed_attempt_is_not_made_again_at_once(checkout: Path) -> None:
 def test_the_page_of_the_laboratory_names_what_it_needs() -> None:
     text = (ROOT / "docs/lab.md").read_text().replace("\\\n", " ")
     [command] = re.findall(r"apt-get install --no-install-recommends (.*)", text)
-    assert tuple(command.split()) == called("apt-get", *programs("run", "test", "lab"))
+    assert tuple(command.split()) == package_names("apt-get", *programs("run", "test", "lab"))
 
 
 def test_the_readme_names_what_has_to_be_there_first() -> None:
-    expected = " ".join(called("apt-get", *programs("start", "python", "certificates")))
+    expected = " ".join(package_names("apt-get", *programs("start", "python", "certificates")))
     assert f"`apt-get install {expected}`" in (ROOT / "README.md").read_text()
 
 

@@ -15,7 +15,7 @@ from app.cli.output import say
 from app.cli.session_context import host_of
 from app.core.config import Config
 from app.core.fio.fields import FIELDS
-from app.core.fio.job import InvalidJobError, Job, in_place_of
+from app.core.fio.job import InvalidJobError, Job, with_replaced_fields
 from app.core.fio.profiles import profile as profile_named
 from app.core.fio.sections import change_sections
 from backends.errors import InvalidValueError, NotFoundError
@@ -96,7 +96,7 @@ def job_of(options: JobOptions, config: Config, *, alone: str = "") -> AskedJob:
     if jobfile is not None:
         imported = _imported(jobfile, section, alone)
         job, _ = change_sections(imported.job, lambda one: (_changed(one, texts), ()))
-        return AskedJob(job, None, imported.told or "runtime" in texts)
+        return AskedJob(job, None, imported.names_runtime or "runtime" in texts)
     named = profile_named(profile or config.profile)
     job = _changed(named.job, texts)
     # Compared field by field: a job that ends by amount has no ramp, so not every mixture of two jobs is one.
@@ -112,7 +112,7 @@ _OF_A_RUN = ("runtime", "ramp", "size")
 def _changed(base: Job, texts: Mapping[str, str]) -> Job:
     """The base with the options' fields; a mix of block sizes gives way to a single one."""
     try:
-        return Job.from_fields(in_place_of(texts, base), base)
+        return Job.from_fields(with_replaced_fields(texts, base), base)
     except InvalidJobError as error:
         told = (f"--{key.replace('_', '-')}: {sentence}" for key, sentence in error.fields.items())
         raise InvalidValueError("; ".join(told)) from None

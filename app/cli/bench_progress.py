@@ -214,7 +214,7 @@ def summary(
     lines(table_lines(figures_table(records)))
     lines(means_lines(records, lambda figure: figure.key in _SUMMED_UP))
     last = records[-1]
-    below = f"Members of {clean(last.start.place, 100)}"
+    below = f"Members of {clean(last.start.location, 100)}"
     lines(fitted_lines(member_table(last.figures.members, below), terminal_width()))
     cpu = last.figures.cpu
     beside = (cache_line(last.figures.caches), cpu_line(cpu.fio_percent_of_core, cpu.host_percent))
@@ -223,7 +223,7 @@ def summary(
         lines([f"Steady state: {outcome_text(last.figures.steady)}"])
     if last.start.settings:
         told = ", ".join(f"{key}={text}" for key, text in last.start.settings.items())
-        lines([f"Settings of {last.start.place}: {clean(told, 1000)}"])
+        lines([f"Settings of {last.start.location}: {clean(told, 1000)}"])
     if last.start.simulated:
         lines(["SIMULATED"])
     if session is not None:

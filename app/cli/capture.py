@@ -13,7 +13,7 @@ from app.cli.output import lines, print_json, say
 from app.cli.session_context import host_of
 from app.core.benchmark.provenance import provenance
 from app.core.session.machine import machine_facts
-from app.core.session.redaction import identifiers, is_swept, redactor_for, spellings
+from app.core.session.redaction import identifiers, is_replaced_everywhere, redactor_of_inventories, spellings
 from backends.errors import RaidbenchError, RefusedError, StorageError
 from backends.model import Array, Drive
 from backends.protocol import LegalValueQuery
@@ -66,10 +66,12 @@ async def _capture(folder: Path, *, redact: bool, legal: bool, as_json: bool) ->
     if redact:
         mounts = [line.split()[4] for line in (await host.read("/proc/self/mountinfo") or "").splitlines()]
         names = {keyed_value for text in host.texts() for keyed_value in keyed_values(text)}
-        redactor = redactor_for((inventory,), (facts.host,), mounts, others=names)
+        redactor = redactor_of_inventories((inventory,), (facts.host,), mounts, others=names)
     else:
         redactor = Redactor(
-            serials={spelling for secret in secrets if is_swept(secret) for spelling in spellings(secret)},
+            serials={
+                spelling for secret in secrets if is_replaced_everywhere(secret) for spelling in spellings(secret)
+            },
             patterns=False,
         )
     try:

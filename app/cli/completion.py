@@ -346,9 +346,9 @@ def _baselines(line: CommandLine) -> Iterator[CompletionItem]:
 
 
 def _sessions(line: CommandLine) -> Iterator[CompletionItem]:
-    from app.core.session.folders import each_folder
+    from app.core.session.folders import session_folders
 
-    return (CompletionItem(folder.name) for folder in each_folder(_paths(line)))
+    return (CompletionItem(folder.name) for folder in session_folders(_paths(line)))
 
 
 def _runs(line: CommandLine) -> Iterator[CompletionItem]:

@@ -50,7 +50,7 @@ def above_lines(changes: Iterable[Change]) -> list[str]:
 
 def outcome_lines(change: Change, ended: ChangeEnded) -> list[str]:
     """Return what came of a step of a set: how its value is now, and what else has moved."""
-    if not ended.made:  # it had nothing to do, or its value was lost since
+    if not ended.was_set:  # it had nothing to do, or its value was lost since
         output = "already " if ended.result == "verified" else ""
         now = clean(f"{output}{view.ended_text(change, ended)}", 1000)
         return [f"{marked(outcome_cell(ended.result))}  {change.target} {change.key}: {now}"]

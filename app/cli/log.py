@@ -101,10 +101,10 @@ def log_command(show: str | None, follow: bool, listing: bool, as_json: bool, re
     hide: Callable[[str], str] = str
     if redact:
         from app.core.session.archive import session_redactor
-        from app.core.session.redaction import redacted
+        from app.core.session.redaction import redact_session
 
         redactor = session_redactor(loaded.session, loaded.folder)
-        told, hide = redacted(loaded.session, redactor), redactor.text
+        told, hide = redact_session(loaded.session, redactor), redactor.text
     chosen = [event for event in told.events if choice.shows(describe_event(event).kind)]
     if as_json:
         events = [event_codec.as_json(event) for event in chosen]
@@ -119,7 +119,7 @@ def log_command(show: str | None, follow: bool, listing: bool, as_json: bool, re
 
 
 def _list(as_json: bool) -> int:
-    sessions = [store.load(folder) for folder in folders.each_folder(current().paths)]
+    sessions = [store.load(folder) for folder in folders.session_folders(current().paths)]
     if as_json:
         listed = [
             {

@@ -262,7 +262,7 @@ def _open_workbench(options: Options, hosts: Callable[[], Any] | None) -> int:
         from app.cli.session_context import host_of, remember_look, require_its_machine, workbench_on
         from app.cli.steady_options import steady_plan
         from app.core.benchmark.niceness import lower_priority
-        from app.core.session.store import latest
+        from app.core.session.store import latest_session
 
         config = options.load_config()
         if options.no_color:
@@ -276,7 +276,7 @@ def _open_workbench(options: Options, hosts: Callable[[], Any] | None) -> int:
             require_its_machine(options.session)
         nice = lower_priority()
         bench = workbench_on(host_of(options, child_nice=nice))
-        bench.rated = config.endurance_tbw
+        bench.endurance_ratings = config.endurance_tbw
         screen_options = action("sweep.screen_options")
         swept = {} if screen_options is None else screen_options(options, nice)
     status = run(
@@ -287,7 +287,7 @@ def _open_workbench(options: Options, hosts: Callable[[], Any] | None) -> int:
             fps=config.fps,
             theme=options.theme or config.theme,
             recorded=options.machine is not None,
-            first_start=latest(bench.paths) is None,
+            first_start=latest_session(bench.paths) is None,
             keymap=config.keymap,
             scratch=config.scratch_dir or ".",
             scratch_size=config.scratch_size,

@@ -196,9 +196,9 @@ class Options:
 
     def opened(self, host: Host) -> Host:
         """This machine with what the configuration names beside it."""
-        from app.core.https_hosts import opened
+        from app.core.https_hosts import with_configured_systems
 
-        return opened(host, self.config or self.paths.config)
+        return with_configured_systems(host, self.config or self.paths.config)
 
     def may_ask_cards(self) -> bool:
         """Whether cards may be asked. Raises ConfigError, NotFoundError."""

@@ -86,7 +86,7 @@ def recover_command(options: _RecoverOptions) -> int:
 
             change = recover_unit.install if unit == "install" else recover_unit.remove
             return run(lambda _: change(bench, dry=options.dry_run, yes=options.yes))
-        if (unknown := bench.changes.journal.newer() or bench.changes.journal.trouble()) is not None:
+        if (unknown := bench.changes.journal.newer_error() or bench.changes.journal.read_error()) is not None:
             raise unknown
         if trials and not options.dry_run:
             refuse_read_only()
@@ -170,7 +170,7 @@ async def _works(
             ", ".join(experiment.name for experiment in of_folder),
         )
         yield _one_session(told, name, EXPERIMENT, folder, restore_settings, answer)
-    intents = bench.changes.unresolved()
+    intents = bench.changes.journal.unresolved()
     if intents or left.files or left.arrays:
         await begin(bench)
     for entry in left.arrays:
@@ -182,7 +182,7 @@ async def _works(
 async def _deleted(bench: Workbench) -> tuple[UnresolvedChange, ...]:
     """What was deleted to be made again, and is not there."""
     missing = []
-    for intent in bench.changes.unresolved():
+    for intent in bench.changes.journal.unresolved():
         if intent.change.effect is Effect.RECREATED and intent.change.members:
             try:
                 await bench.hardware.read(intent.change.target)
@@ -211,7 +211,7 @@ async def _make_again(bench: Workbench, intent: UnresolvedChange, answer: str | 
 
 async def _trials(bench: Workbench, interruption: Interruption) -> int:
     """Put back every trial whose watchdog is gone, and touch nothing else."""
-    left = [intent for intent in bench.changes.unresolved() if intent.until is not None]
+    left = [intent for intent in bench.changes.journal.unresolved() if intent.until is not None]
     if not left:
         say("Nothing was left on trial.")
         return DONE
@@ -291,7 +291,7 @@ async def _one_array(bench: Workbench, entry: ArrayJournalEntry, answer: str | N
     say_all(await array_rows(bench, entry))
     match, name = await bench.arrays.find(entry), entry.array.name
     if match.standing in (ArrayMatchState.ABSENT, ArrayMatchState.WHOLE):
-        await bench.arrays.settle(entry, remove=False)
+        await bench.arrays.resolve(entry, remove=False)
         whole = match.standing is ArrayMatchState.WHOLE
         lines([f"kept  {name}: made" if whole else f"gone  {name}: nothing of it is left"])
         return DONE
@@ -299,12 +299,12 @@ async def _one_array(bench: Workbench, entry: ArrayJournalEntry, answer: str | N
     offered = "[r]emove what there is of it, [k]eep it, or later [enter]" if parts else "[k]eep it, or later [enter]"
     match answer or ask(offered).lower():
         case "r" | "remove" | "restore" if parts:
-            left = await bench.arrays.settle(entry, remove=True)
+            left = await bench.arrays.resolve(entry, remove=True)
             gone = left.standing is ArrayMatchState.ABSENT
             lines([f"{marked(outcome_cell('restored' if gone else 'failed'))}  {name}: {clean(left.words, 400)}"])
             return DONE if gone else FAILED
         case "k" | "keep":
-            bench.arrays.leave(entry)
+            bench.arrays.leave_as_is(entry)
             lines([f"kept  {name}"])
         case "r":
             say(f"Nothing is done about {name}: whose it is cannot be told.")

@@ -10,7 +10,7 @@ from app.cli.session_context import experiments_cut_short, sweeps_cut_short
 from app.core.benchmark.scratch_descriptor import leftover_in_use
 from app.core.benchmark.stale_scratch import StaleScratchFile, leftover_scratch
 from app.core.changes.arrays.array_journal import ArrayJournalEntry, ArrayStage
-from app.core.changes.pending_state import still_running
+from app.core.changes.revert import still_running_text
 from app.core.interrupted_experiments import InterruptedExperiment
 from app.core.presentation import change as view
 from app.core.presentation import json_schema
@@ -46,7 +46,7 @@ def left_behind(bench: Workbench) -> RecoverableItems:
     from backends.system.local.files import left_folders
 
     return RecoverableItems(
-        intents=bench.changes.unresolved(),
+        intents=bench.changes.journal.unresolved(),
         arrays=bench.arrays.unfinished(),
         sweeps=sweeps_cut_short(),
         experiments=experiments_cut_short(),
@@ -89,7 +89,7 @@ async def intent_rows(bench: Workbench, intent: UnresolvedChange) -> list[str]:
     """What was left, what is to be done first about a thing that was taken apart, and what would put it back."""
     change = intent.change
     lines = [f"change {intent.id}, {units.moment(intent.at)}: {clean(view.move(change), 300)}"]
-    lines += filter(None, (still_running(intent), clean(await bench.changes.remains(change) or "", 600)))
+    lines += filter(None, (still_running_text(intent), clean(await bench.changes.recovery_hint(change) or "", 600)))
     back = await _back(bench, change)
     if isinstance(back, RaidbenchError):
         return [*lines, *(clean(line, 600) for line in (back.message, back.hint) if line)]
@@ -162,8 +162,8 @@ async def _intent(bench: Workbench, intent: UnresolvedChange) -> dict[str, Any]:
         "at": intent.at,
         **json_schema.picked(intent.change, "target", "key", "before", "after"),
         "on_trial": intent.until is not None,
-        "still_running": still_running(intent) or None,
-        "remains": await bench.changes.remains(intent.change),
+        "still_running": still_running_text(intent) or None,
+        "remains": await bench.changes.recovery_hint(intent.change),
         "back": None if isinstance(back, RaidbenchError) else json_schema.change(back),
         "why_not": back.message if isinstance(back, RaidbenchError) else None,
     }

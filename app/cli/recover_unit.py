@@ -10,7 +10,7 @@ from app.cli.exit_status import DONE
 from app.cli.options import current
 from app.cli.output import lines, say
 from app.cli.session_context import refuse_read_only
-from app.core.changes import boot_unit
+from app.core.changes import systemd_units
 from backends.errors import RefusedError
 from backends.self_exec import lasting
 
@@ -25,10 +25,10 @@ async def install(bench: Workbench, *, dry: bool, yes: bool) -> int:
     host = _this_machine(bench)
     side = host.root_side
     if side is None:
-        unit = await boot_unit.plan_unit(host, lasting(), bench.changes.journal.file, environment)
+        unit = await systemd_units.plan_unit(host, lasting(), bench.changes.journal.file, environment)
     else:
-        unit = boot_unit.BootUnit(**await side.ask("unit", do="plan"))
-    say(f"{boot_unit.PATH} {'holds' if unit.there else 'will hold'}:")
+        unit = systemd_units.BootUnit(**await side.ask("unit", do="plan"))
+    say(f"{systemd_units.PATH} {'holds' if unit.there else 'will hold'}:")
     for row in unit.text.splitlines():
         say(f"  {row}" if row else "")
     say()
@@ -38,25 +38,27 @@ async def install(bench: Workbench, *, dry: bool, yes: bool) -> int:
     refuse_read_only()
     confirm_harmless("Write and enable it", yes=yes)
     if side is None:
-        await boot_unit.install_unit(host, unit)
+        await systemd_units.install_unit(host, unit)
     else:
         await side.ask("unit", do="install")
-    lines([f"{boot_unit.NAME} is enabled: it takes back at boot what was on trial and not kept"])
+    lines([f"{systemd_units.NAME} is enabled: it takes back at boot what was on trial and not kept"])
     return DONE
 
 
 async def remove(bench: Workbench, *, dry: bool, yes: bool) -> int:
     """Ask, disable and remove the unit. Raises RefusedError, StorageError, ToolFailedError."""
     host = _this_machine(bench)
-    say(f"{boot_unit.PATH} will be disabled and removed.")
+    say(f"{systemd_units.PATH} will be disabled and removed.")
     if dry:
         say("Dry run: nothing was removed.")
         return DONE
     refuse_read_only()
     confirm_harmless("Remove it", yes=yes)
     side = host.root_side
-    was_there = await boot_unit.remove_unit(host) if side is None else (await side.ask("unit", do="remove"))["there"]
-    lines([f"{boot_unit.NAME} is removed" if was_there else f"{boot_unit.NAME} was not there"])
+    was_there = (
+        await systemd_units.remove_unit(host) if side is None else (await side.ask("unit", do="remove"))["there"]
+    )
+    lines([f"{systemd_units.NAME} is removed" if was_there else f"{systemd_units.NAME} was not there"])
     return DONE
 
 

@@ -24,6 +24,7 @@ from app.core.presentation.run import targets_table
 from app.core.presentation.run_list import ListedRun, against_cell, runs_table
 from app.core.presentation.table import Cell
 from app.core.session import store
+from app.core.session.folders import session_folders
 from app.core.session.state import ExperimentRecord, RunRecord
 from app.core.session.store import LoadedSession
 from backends.errors import NotFoundError, RaidbenchError
@@ -85,7 +86,7 @@ def _session() -> list[LoadedSession]:
 
 def _sessions() -> Iterator[LoadedSession]:
     """Every session, oldest first; one that cannot be read is passed over with a word."""
-    for folder in reversed(store.folders(current().paths)):
+    for folder in reversed(session_folders(current().paths)):
         try:
             yield store.load(folder)
         except RaidbenchError as error:
@@ -97,7 +98,7 @@ def _earlier(run: RunRecord, *besides: LoadedSession) -> Iterator[tuple[RunRecor
     from app.core.analysis.past_runs.earlier_runs import job_words
     from app.core.analysis.past_runs.index import known_runs
 
-    job = job_words(run.start.work)
+    job = job_words(run.start.job_texts)
     root = current().paths.sessions
     here = {loaded.folder.name for loaded in besides}
     past = known_runs(current().paths).runs

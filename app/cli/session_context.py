@@ -125,7 +125,7 @@ def workbench(
     if options.session is not None:
         require_its_machine(options.session)
     bench = workbench_on(host_of(options, dry=dry, hurry=hurry, rights=rights))
-    bench.rated = options.rated()
+    bench.endurance_ratings = options.rated()
     if bench.simulated:
         say("SIMULATED: this is not the machine raidbench runs on.")
     if not quiet:
@@ -164,21 +164,21 @@ def remember_look(machine: MachineBackends, inventory: Inventory) -> None:
     """Keep what was found for completion; of a recorded machine nothing is completed."""
     options = current()
     if options.machine is None:
-        from app.core.session.completion_cache import completion_cache_path, keep_look
+        from app.core.session.completion_cache import completion_cache_path, save_completion_cache
 
-        keep_look(completion_cache_path(options.paths.state), machine, inventory)
+        save_completion_cache(completion_cache_path(options.paths.state), machine, inventory)
 
 
 def warn_of_journal(journal: Journal) -> None:
     """Say on standard error that a crash left something on the machine that is meant."""
-    if (unknown := journal.newer()) is not None:
+    if (unknown := journal.newer_error()) is not None:
         say(f"Note: {unknown} {unknown.hint} Nothing is changed meanwhile.")
     running = journal.left_running()
     if running:
-        from app.core.changes.pending_state import still_running
+        from app.core.changes.revert import still_running_text
 
         for program in running:
-            say(f"Note: a raidbench that was killed left a program behind. {still_running(program)}")
+            say(f"Note: a raidbench that was killed left a program behind. {still_running_text(program)}")
     left = journal.unresolved()
     if left:
         from widgets.text_utils.units import plural
@@ -194,7 +194,7 @@ def warn_of_journal(journal: Journal) -> None:
 
 def tell_trials(undecided: UndecidedTrials) -> None:
     """Say on standard error what is on trial, how long still, and what decides it."""
-    if undecideds := undecided.look_now():
+    if undecideds := undecided.refresh_now():
         from app.core.presentation.trials import trial_lines
 
         for line in trial_lines(undecideds):
@@ -220,9 +220,9 @@ def experiments_cut_short() -> tuple[InterruptedExperiment, ...]:
     paths = current().paths
     if not any(paths.sessions.glob("*/experiment.active")):  # what a look around does not import
         return ()
-    from app.core.interrupted_experiments import cut_short
+    from app.core.interrupted_experiments import find_interrupted
 
-    return cut_short(paths)
+    return find_interrupted(paths)
 
 
 def sweeps_cut_short() -> tuple[Path, ...]:
@@ -230,9 +230,9 @@ def sweeps_cut_short() -> tuple[Path, ...]:
     paths = current().paths
     if not any(paths.sessions.glob("*/sweep.active")):  # what a look around does not import
         return ()
-    from app.core.session.flag_files import SWEEP, left_behind
+    from app.core.session.flag_files import SWEEP, abandoned_sessions
 
-    return left_behind(SWEEP, paths)
+    return abandoned_sessions(SWEEP, paths)
 
 
 async def begin(bench: Workbench, folder: Path | None = None, *, fresh: bool = False) -> None:
@@ -276,11 +276,11 @@ def loaded_session(name: str | None = None, *, whole: bool = False) -> LoadedSes
         if folder.is_file():
             import click
 
-            from app.core.session.archive_reader import opened_archive
+            from app.core.session.archive_reader import unpacked_archive
 
-            return _told(click.get_current_context().with_resource(opened_archive(folder, whole=whole)))
+            return _told(click.get_current_context().with_resource(unpacked_archive(folder, whole=whole)))
         return _told(_load(folder))
-    last = store.latest(paths)
+    last = store.latest_session(paths)
     if last is None:
         raise NotFoundError(
             "There is no session yet.", hint=f"`raidbench set` and `raidbench bench` begin one.{_simulated_sessions()}"
@@ -326,10 +326,10 @@ def _elsewhere(folder: Path) -> str:
 
 def require_its_machine(folder: Path) -> None:
     """Raises RefusedError where a session that is to be gone on with is of another machine than the one meant."""
-    from app.core.session.store import beginning
+    from app.core.session.store import read_start
     from backends.simulator.profiles import rack_of
 
-    begun = beginning(folder)
+    begun = read_start(folder)
     if begun is None:
         return
     options = current()
@@ -371,12 +371,12 @@ def session_with_changes(named: str | None = None) -> tuple[Path, tuple[ChangeRe
     if asked is not None:
         require_its_machine(asked)
     journal = Journal(current().paths.journal)
-    for folder in pool.each_folder(current().paths) if asked is None else (asked,):
+    for folder in pool.session_folders(current().paths) if asked is None else (asked,):
         session = store.load(folder).session
         late = tuple(change for change in session.changes if change.id == named and change.may_come_late)
         if records := (*session.in_force, *late):
             # The watchdog of a trial writes to the journal alone: the session may be open elsewhere.
-            back = journal.taken_back(folder)
+            back = journal.restored_ids(folder)
             if records := tuple(change for change in records if change.id not in back):
                 return folder, records
     return None

@@ -77,7 +77,7 @@ async def _set(
         check_seconds(options.trial)
     target = (await bench.hardware.find(options.target)).target
     planned = await bench.hardware.plan_to_show(target, dict(wanted))
-    changes = [*bench.hardware.needed(planned)]
+    changes = [*bench.hardware.required_changes(planned)]
     already = [change for change in planned if change not in changes]
     for change in already:
         say(f"{clean(view.what(change), 200)} is {clean(view.after(change), 200)} already.")
@@ -89,7 +89,7 @@ async def _set(
     say_all(review(changes))
     say()
     homes = {change.target for change in changes}
-    plate = await bench.hardware.nameplate(homes.pop() if len(homes) == 1 else target)
+    plate = await bench.hardware.device_label(homes.pop() if len(homes) == 1 else target)
     risk = worst(change.risk for change in changes)
     confirm.confirmed(risk, (plate,), yes=options.yes, typed=options.typed, what="Apply")
     await begin(bench)

@@ -38,7 +38,7 @@ async def decide(bench: Workbench, seconds: float) -> bool:
             output = ", ".join(view.kept(trial.change, ended) for trial, ended in kept)
             say(f"Kept: {clean(output, 1000)}.")
             return not any(ended.message for _, ended in kept)
-        back = await bench.changes.end_trials()
+        back = await bench.changes.record_ended_trials()
         say(f"Too late: {view.trial_over(back)}.")
         return back
     say("The old values come back when the time is over; `raidbench keep` still keeps the new ones.")
@@ -53,7 +53,7 @@ def keep_command(as_json: bool) -> int:
 
 
 async def _keep(bench: Workbench, _: Interruption, as_json: bool) -> int:
-    undecideds = bench.changes.undecided.look_now()
+    undecideds = bench.changes.undecided.refresh_now()
     if not undecideds:
         raise NotFoundError("Nothing is on trial.", hint="A trial begins with `raidbench set ... --trial SECONDS`.")
     chosen = [undecided for undecided in undecideds if undecided.is_decidable]
@@ -69,7 +69,7 @@ async def _keep(bench: Workbench, _: Interruption, as_json: bool) -> int:
             f"kept  {trial.change.target} {trial.change.key}: {clean(view.ended_text(trial.change, ended), 1000)}"
             for trial, ended in kept
         )
-    still_there = {(undecided.trial.session, undecided.trial.id) for undecided in bench.changes.undecided.look_now()}
+    still_there = {(undecided.trial.session, undecided.trial.id) for undecided in bench.changes.undecided.refresh_now()}
     failed = any(ended.message or (trial.session, trial.id) in still_there for trial, ended in kept)
     return FAILED if failed else DONE
 

@@ -148,7 +148,7 @@ async def _take_back(
                 sign = marked(outcome_cell(ended.result))
                 head = f"{sign}  {record.id}  {record.change.target} {record.change.key}: {text}"
                 lines([head, *moved_lines(record.change, ended)])
-            if not ended.taken_back:
+            if not ended.is_reverted:
                 return FAILED
             if interruption.asked() and at + 1 < len(chosen):
                 return INTERRUPTED
@@ -188,5 +188,5 @@ async def _named(bench: Workbench, record: ChangeRecord, plan: Change, typed: st
     if plan.risk is not Risk.DESTROYS_DATA:
         return None
     await bench.hardware.probe()  # the session may be older than what is there now
-    plate = await bench.hardware.nameplate(record.change.target)
+    plate = await bench.hardware.device_label(record.change.target)
     return confirm.confirmed(Risk.DESTROYS_DATA, (plate,), yes=False, typed=typed, what=f"Take {record.id} back")

@@ -11,9 +11,9 @@ from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
 from app.core.fio.sizes import parse_size
-from app.core.https_hosts import doors_of
+from app.core.https_hosts import parse_endpoints
 from app.core.themes import THEMES
-from app.core.toml_table import Parse, absolute, flag, read_toml, text, whole
+from app.core.toml_table import Parse, absolute_path, flag, read_toml, text, whole_number
 from backends.errors import InvalidValueError, NotFoundError, RefusedError, ToolFailedError
 from backends.input_file import MEBIBYTE, read_input
 from backends.system.local.file_replacement import read_whole, replace_whole
@@ -123,22 +123,22 @@ def _order(value: Any) -> str:
 
 
 KEYS: Mapping[str, Parse[Any]] = {
-    "fps": whole(1, 30),
+    "fps": whole_number(1, 30),
     "theme": _theme,
     "ascii": flag,
-    "scratch_dir": absolute,
+    "scratch_dir": absolute_path,
     "scratch_size": _size,
     "profile": _profile,
     "firmware_queries": flag,
     "lend_in_use": flag,
-    "steady_cap": whole(1, 7 * 86400),
-    "steady_round": whole(1, 3600),
-    "steady_rounds": whole(3, 25),
+    "steady_cap": whole_number(1, 7 * 86400),
+    "steady_round": whole_number(1, 3600),
+    "steady_rounds": whole_number(3, 25),
     "devices_columns": _columns,
     "devices_order": _order,
-    "state_file": absolute,
+    "state_file": absolute_path,
     "endurance_tbw": _endurance,
-    "santricity": doors_of,
+    "santricity": parse_endpoints,
     "keymap": _keymap,
 }
 """Every key there is, and how its value is read."""
@@ -167,34 +167,34 @@ def load_config(path: Path, *, required: bool) -> Config:
 def parse_config(data: bytes, shown: str) -> Config:
     """The configuration that a file's bytes make; `shown` is its name in sentences. Raises ConfigError."""
     top = read_toml(data, shown, "a configuration file", ConfigError, _HINT)
-    top.only(*KEYS)
+    top.require_keys(*KEYS)
     return Config(**{key: top.parse(key, KEYS[key], value) for key, value in top.given.items()})
 
 
-def keep(path: Path, key: str, value: str | tuple[str, ...]) -> None:
+def save_key(path: Path, key: str, value: str | tuple[str, ...]) -> None:
     """Write one key of the configuration, and leave the rest of the file as somebody wrote it.
 
     Raises ConfigError where that cannot be done: the file cannot be written, or would not be one any more.
     """
     shown = clean(str(path), 200)
-    said = json.dumps(value, ensure_ascii=False)  # a text or a list of texts: the same in TOML
+    literal = json.dumps(value, ensure_ascii=False)  # a text or a list of texts: the same in TOML
     try:
-        place = os.path.realpath(path)  # a link of the user's own stays one
-        content = read_whole(place)
+        real_path = os.path.realpath(path)  # a link of the user's own stays one
+        content = read_whole(real_path)
         before = (content or b"").decode("utf-8")
         lines = re.findall(r"[^\n]*\n|[^\n]+", before)
         at = next((at for at, line in enumerate(lines) if line.lstrip().startswith("[")), len(lines))
-        there = [place for place, line in enumerate(lines[:at]) if line.partition("=")[0].strip() == key]
-        if there:
-            end = "\r\n" if lines[there[0]].endswith("\r\n") else "\n"
-            lines[there[0]] = f"{key} = {said}{end}"
+        line_indexes = [real_path for real_path, line in enumerate(lines[:at]) if line.partition("=")[0].strip() == key]
+        if line_indexes:
+            end = "\r\n" if lines[line_indexes[0]].endswith("\r\n") else "\n"
+            lines[line_indexes[0]] = f"{key} = {literal}{end}"
         else:
-            lines[:0] = [f"{key} = {said}\n"]
+            lines[:0] = [f"{key} = {literal}\n"]
         after = "".join(lines)
         wanted: dict[str, Any] = {key: value}
         if parse_config(after.encode(), shown) != replace(parse_config(before.encode(), shown), **wanted):
             raise ConfigError(f"{key} of {shown} cannot be kept: it stands there in a way that is not understood.")
-        replace_whole(place, after.encode(), content, mode=0o600)
+        replace_whole(real_path, after.encode(), content, mode=0o600)
     except UnicodeDecodeError as error:
         raise ConfigError(f"{key} cannot be kept in {shown}: {error}.") from None
     except (RefusedError, ToolFailedError) as error:

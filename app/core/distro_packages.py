@@ -38,21 +38,21 @@ class Package:
 @cache
 def packages() -> tuple[Package, ...]:
     """Every line of the list; () where it did not come along."""
-    text = next((place.read_text() for place in PLACES if place.is_file()), "")
+    text = next((path.read_text() for path in PLACES if path.is_file()), "")
     lines = [line.split() for line in text.splitlines() if line and not line.startswith("#")]
     return tuple(Package(step=step, program=program, names=tuple(names)) for step, program, *names in lines)
 
 
-def called(manager: str, *programs: str) -> tuple[str, ...]:
+def package_names(manager: str, *programs: str) -> tuple[str, ...]:
     """What the packages of these programs are called by a package manager; a program of none by its own name."""
     column = list(MANAGERS).index(manager)
-    known = {package.program: package.names[column] for package in packages()}
-    return tuple(name for name in dict.fromkeys(known.get(program, program) for program in programs) if name != "-")
+    names = {package.program: package.names[column] for package in packages()}
+    return tuple(name for name in dict.fromkeys(names.get(program, program) for program in programs) if name != "-")
 
 
-def how_to_get(host: Host, *programs: str) -> str:
+def install_hint(host: Host, *programs: str) -> str:
     """The command that installs programs on a machine; those of all distributions where it has no known manager."""
-    commands = {name: " ".join((typed, *called(name, *programs))) for name, (typed, _) in MANAGERS.items()}
+    commands = {name: " ".join((typed, *package_names(name, *programs))) for name, (typed, _) in MANAGERS.items()}
     for name, command in commands.items():
         if host.which((name,)) is not None:
             return f"Install it: {command}"

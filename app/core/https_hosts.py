@@ -6,7 +6,7 @@ from collections.abc import Mapping, Sequence
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
-from app.core.toml_table import Parse, absolute, read_toml, text
+from app.core.toml_table import Parse, absolute_path, read_toml, text
 from backends.errors import InvalidValueError
 from backends.host import Host
 from backends.input_file import MEBIBYTE, read_input
@@ -16,11 +16,11 @@ if TYPE_CHECKING:
     from backends.system.https.endpoint import HttpsEndpoint
 
 
-def opened(host: Host, config: Path) -> Host:
+def with_configured_systems(host: Host, config: Path) -> Host:
     """The host with the doors of a configuration; alone where that names none or cannot be read, told elsewhere."""
     try:
         given = read_toml(read_input(config, MEBIBYTE), "", "", InvalidValueError).given.get("santricity", {})
-        doors: Sequence[HttpsEndpoint] = doors_of(given) if given else ()
+        doors: Sequence[HttpsEndpoint] = parse_endpoints(given) if given else ()
     except (OSError, ValueError, InvalidValueError):
         return host
     if not doors:
@@ -30,7 +30,7 @@ def opened(host: Host, config: Path) -> Host:
     return WebHost(host, doors)
 
 
-def doors_of(value: Any) -> tuple[HttpsEndpoint, ...]:
+def parse_endpoints(value: Any) -> tuple[HttpsEndpoint, ...]:
     """Those of the table `santricity`. Raises ValueError with words that follow the key."""
     from backends.system.https.endpoint import HttpsEndpoint, fingerprint_of, named, url_of
 
@@ -39,8 +39,8 @@ def doors_of(value: Any) -> tuple[HttpsEndpoint, ...]:
     parse: Mapping[str, Parse[str]] = {
         "url": lambda given: url_of(text(given)),
         "user": _user,
-        "password_file": absolute,
-        "ca_file": absolute,
+        "password_file": absolute_path,
+        "ca_file": absolute_path,
         "fingerprint": lambda given: fingerprint_of(text(given)),
     }
     endpoints = []

@@ -10,10 +10,10 @@ import contextlib
 import time
 from pathlib import Path
 
-from app.core.changes.pending_state import reverted_by_reboot
+from app.core.changes.revert import reverted_by_reboot
 from app.core.session import store
 from app.core.session.events import ChangeIntended, ExperimentEnded, ExperimentStarted, SessionStarted
-from app.core.session.flag_files import EXPERIMENT, is_written
+from app.core.session.flag_files import EXPERIMENT, is_being_written
 from app.core.session.paths import Paths
 from app.core.session.results import RunStatus
 from app.core.session.state import ChangeRecord, ExperimentRecord, Session
@@ -45,14 +45,14 @@ class InterruptedExperiment:
         return f"{self.name}: cut short, {start.key} of {start.target} may still be {start.b} instead of {start.a}"
 
 
-def cut_short(paths: Paths, *, own: Path | None = None) -> tuple[InterruptedExperiment, ...]:
+def find_interrupted(paths: Paths, *, own: Path | None = None) -> tuple[InterruptedExperiment, ...]:
     """Experiments without a process whose value may still be in force, newest session first. Never raises.
 
     `own`: the folder of a session that this process has opened, and in which it measures nothing now.
     """
     experiments: list[InterruptedExperiment] = []
     for folder in EXPERIMENT.folders(paths):
-        if folder == own or not is_written(folder):
+        if folder == own or not is_being_written(folder):
             with contextlib.suppress(RaidbenchError):
                 session = store.load(folder).session
                 experiments += [
@@ -66,7 +66,7 @@ def open_experiments(session: Session) -> tuple[ExperimentRecord, ...]:
     return tuple(
         record
         for record in reversed(session.experiments)
-        if (record.end is None or not record.end.restored) and _in_force(session, record)
+        if (record.end is None or not record.end.restored) and _changes_in_force(session, record)
     )
 
 
@@ -75,14 +75,14 @@ async def restore_settings(bench: Workbench) -> tuple[str, ...]:
 
     A value that is neither A nor B is somebody else's and stays. Raises StorageError when nothing can be recorded.
     """
-    folder = bench.need_recording()
+    folder = bench.require_recording()
     left: list[str] = []
     for record in open_experiments(bench.session):
-        standing = {change.id for change in _in_force(bench.session, record)}
+        standing = {change.id for change in _changes_in_force(bench.session, record)}
         failed = [
             sentence
             for change in bench.changes.undoable()
-            if change.id in standing and (sentence := await _undone(bench, change))
+            if change.id in standing and (sentence := await _undo_failure(bench, change))
         ]
         left += failed
         if record.end is None and not failed:
@@ -96,21 +96,21 @@ async def restore_settings(bench: Workbench) -> tuple[str, ...]:
     return tuple(left)
 
 
-async def _undone(bench: Workbench, record: ChangeRecord) -> str:
+async def _undo_failure(bench: Workbench, record: ChangeRecord) -> str:
     """Take one change back; why that was not possible, "" where it was."""
     try:
         ended = await bench.changes.undo(record.id)
     except RaidbenchError as error:
         return " ".join(filter(None, (error.message, error.hint)))
-    if ended.taken_back:
+    if ended.is_reverted:
         return ""
     why = (ended.message or ended.result).rstrip(".")
     return f"{record.change.label} of {record.change.target} was not put back: {why}."
 
 
-def _in_force(session: Session, record: ExperimentRecord) -> tuple[ChangeRecord, ...]:
+def _changes_in_force(session: Session, record: ExperimentRecord) -> tuple[ChangeRecord, ...]:
     """Its changes to B whose value may still be in force; what a later process set is somebody's wish."""
-    start, own = record.start, _begun_meanwhile(session, record)
+    start, own = record.start, _changes_of_its_process(session, record)
     return tuple(
         made
         for made in session.in_force
@@ -120,7 +120,7 @@ def _in_force(session: Session, record: ExperimentRecord) -> tuple[ChangeRecord,
     )
 
 
-def _begun_meanwhile(session: Session, record: ExperimentRecord) -> frozenset[str]:
+def _changes_of_its_process(session: Session, record: ExperimentRecord) -> frozenset[str]:
     """Return the changes that its process began, by the order of the log: clocks are set, so times tell no order."""
     names: set[str] = set()
     is_its_process = False

@@ -90,7 +90,7 @@ class TomlTable:
         """The line of a key, of the table itself where it is not given."""
         return self.file.lines.of(self._name, key)
 
-    def only(self, *legal: str) -> None:
+    def require_keys(self, *legal: str) -> None:
         """Refuses keys that are not legal here."""
         for key in self.given:
             if key not in legal:
@@ -114,17 +114,17 @@ class TomlTable:
 
     def table(self, key: str) -> TomlTable:
         """A table inside this one; empty where it is not given."""
-        match = self.given.get(key, {})
-        if not isinstance(match, dict):
+        table = self.given.get(key, {})
+        if not isinstance(table, dict):
             raise self.error(key, f"{key} wants a table: [{key}].")
-        return TomlTable(self.file, f"{self._name}.{key}" if self._name else key, match)
+        return TomlTable(self.file, f"{self._name}.{key}" if self._name else key, table)
 
     def tables(self, key: str) -> list[TomlTable]:
         """An array of tables; empty where it is not given."""
-        match = self.given.get(key, [])
-        if not isinstance(match, list) or not all(isinstance(row, dict) for row in match):
+        tables = self.given.get(key, [])
+        if not isinstance(tables, list) or not all(isinstance(row, dict) for row in tables):
             raise self.error(key, f"{key} wants tables: [[{key}]].")
-        return [TomlTable(self.file, f"{key}.{at}", row) for at, row in enumerate(match)]
+        return [TomlTable(self.file, f"{key}.{at}", row) for at, row in enumerate(tables)]
 
 
 def read_toml(data: bytes, shown: str, kind: str, failure: type[InvalidValueError], hint: str = "") -> TomlTable:
@@ -134,9 +134,9 @@ def read_toml(data: bytes, shown: str, kind: str, failure: type[InvalidValueErro
     try:
         text = data.decode("utf-8")
         _require_shallow(text)
-        matches = tomllib.loads(text)
-        _require_small(matches)
-        return TomlTable(TomlFile(shown, text, failure, hint), "", matches)
+        tables = tomllib.loads(text)
+        _require_small(tables)
+        return TomlTable(TomlFile(shown, text, failure, hint), "", tables)
     except UnicodeDecodeError as error:
         raise failure(f"{shown} is not {kind}: it is not text (byte {error.start}).", hint=hint) from None
     except (ValueError, RecursionError) as error:  # more digits than int() takes are no TOMLDecodeError
@@ -162,9 +162,9 @@ def _require_shallow(text: str) -> None:
         raise _UnfitError("a key is nested too deeply")
 
 
-def _require_small(matches: Mapping[str, Any]) -> None:
+def _require_small(data: Mapping[str, Any]) -> None:
     """Raises _UnfitError for an integer beyond 64 bits, which TOML does not promise. No I/O."""
-    left: list[Any] = [matches]
+    left: list[Any] = [data]
     while left:
         value = left.pop()
         if isinstance(value, dict):
@@ -184,13 +184,13 @@ def text_or_empty(value: Any) -> str:
 
 def text(value: Any) -> str:
     """A text in quotes with something in it."""
-    found = text_or_empty(value)
-    if not found:
+    stripped = text_or_empty(value)
+    if not stripped:
         raise ValueError("wants a text in quotes")
-    return found
+    return stripped
 
 
-def absolute(value: Any) -> str:
+def absolute_path(value: Any) -> str:
     """An absolute path; `~` is the home of whoever asks."""
     path = Path(text(value)).expanduser()
     if not path.is_absolute():
@@ -205,7 +205,7 @@ def flag(value: Any) -> bool:
     return value
 
 
-def whole(minimum: int, maximum: int) -> Parse[int]:
+def whole_number(minimum: int, maximum: int) -> Parse[int]:
     """Reads a whole number between these."""
 
     def parse(value: Any) -> int:

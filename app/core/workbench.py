@@ -53,12 +53,12 @@ class Workbench(Recorder):
 
     def note(self, text: str) -> None:
         """Write something down. Raises StorageError."""
-        self.need_recording()
+        self.require_recording()
         self.emit(NoteAdded(at=time.time(), text=text))
 
     def mark_baseline(self, run_id: str | None) -> None:
         """Show other runs against this one. Raises NotFoundError, StorageError."""
-        self.need_recording()
+        self.require_recording()
         if run_id is not None and self.session.run(run_id) is None:
             raise NotFoundError(f"This session has no run {run_id}.")
         self.emit(BaselineMarked(at=time.time(), run=run_id))

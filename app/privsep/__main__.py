@@ -59,7 +59,7 @@ def _against() -> str | None:
 
 
 def _serve(connection: socket.socket) -> None:
-    from app.core.session.paths import keep_private
+    from app.core.session.paths import restrict_umask
     from app.privsep.dispatcher import RequestDispatcher
     from app.privsep.server import Conversation, whose
     from backends.system.local.child import die_with_parent
@@ -74,7 +74,7 @@ def _serve(connection: socket.socket) -> None:
     if COMPANION not in sys.argv:
         die_with_parent()
     os.chdir("/")
-    keep_private()
+    restrict_umask()
     uid, gid = whose(connection)
     if uid == 0:  # root split itself: sudo told for whom, and nobody else can
         uid, gid = (int(os.environ.get(name, "0")) for name in ("SUDO_UID", "SUDO_GID"))

@@ -9,8 +9,8 @@ from dataclasses import replace
 from pathlib import Path
 from typing import Any
 
-from app.core.changes import boot_unit
-from app.core.changes.pending_state import still_running_error, undecided
+from app.core.changes import systemd_units
+from app.core.changes.revert import still_running_error, undecided_trial_error
 from app.core.changes.side_effects import disk_beside, read_beside, with_values_before
 from app.core.changes.trial import LONGEST, LONGEST_WAIT, arm, rehearse
 from app.core.session.journal import Journal, UnresolvedChange, boot_clock
@@ -85,7 +85,7 @@ class HelperChanges:
             held = stack.enter_context(hold_lock(self._paths.locks, name, what))
             for trial in self._journal.trials_within(LONGEST_WAIT):  # looked at under the lock: none begins meanwhile
                 if not self._may_decide(trial) and name in map(lock_name, trial.change.locks):
-                    raise undecided(trial)
+                    raise undecided_trial_error(trial)
             self._locks[name] = stack.pop_all(), held
         return {}
 
@@ -117,7 +117,7 @@ class HelperChanges:
         locks = self._locks_of(shown)
         for trial in trials_elsewhere(self._paths.locks, self._journal):  # those of its own journal whoever asks sees
             if trial.change.shares_lock(shown):
-                raise undecided(trial)
+                raise undecided_trial_error(trial)
         differs = ""
         async for planned in self._ways(shown, back):
             planned = await self._with_values_before(planned, shown)
@@ -171,14 +171,14 @@ class HelperChanges:
             if not all(map(self._may_decide, self._set(session, until))):
                 raise RequestDeniedError("intend: that set of trials is another user's.")
             register_journal(self._paths.locks, self._journal)
-        self._journal.intent(id, Path(session), change, until=until)
+        self._journal.write_intent(id, Path(session), change, until=until)
         del self._planned[target, key, after]
         self._intended[session, id] = change, locks
         return {}
 
     def given(self, session: str) -> Mapping[str, Any]:
         """The ids in a session that were given to changes, whoever made them."""
-        return {"ids": sorted(self._journal.ids(Path(session)))}
+        return {"ids": sorted(self._journal.given_ids(Path(session)))}
 
     async def apply(self, session: str, id: str) -> Mapping[str, Any]:
         """Make a change that is in the journal, once."""
@@ -189,7 +189,7 @@ class HelperChanges:
         lock = locks[0]
 
         def begins(pid: int, program: str) -> None:
-            self._journal.setter(id, Path(session), pid, program)
+            self._journal.write_setter(id, Path(session), pid, program)
             lock.note_inherited_lock(pid, program)
 
         del self._intended[session, id]
@@ -208,7 +208,7 @@ class HelperChanges:
         self._own(session, id, "outcome")
         self._intended.pop((session, id), None)
         if self._journal.is_new(id, Path(session), result):
-            self._journal.outcome(id, Path(session), result)
+            self._journal.write_outcome(id, Path(session), result)
         return {}
 
     def _own(self, session: str, id: str, verb: str) -> UnresolvedChange:
@@ -254,7 +254,7 @@ class HelperChanges:
             "unresolved": [unstructure(change) for change in self._journal.unresolved()],
             "trials": [unstructure(trial) for trial in self._journal.trials()],
             "left_running": [unstructure(change) for change in self._journal.left_running()],
-            "newer": None if (unknown := self._journal.newer()) is None else told(unknown),
+            "newer": None if (unknown := self._journal.newer_error()) is None else told(unknown),
         }
 
     async def persist(self, target: str, scope: str, values: dict[str, str], digest: str) -> Mapping[str, Any]:
@@ -276,11 +276,11 @@ class HelperChanges:
     async def unit(self, do: str) -> Mapping[str, Any]:
         """The unit that takes back at boot what was on trial: told, installed or removed."""
         if do == "remove":
-            return {"there": await boot_unit.remove_unit(self._host)}
+            return {"there": await systemd_units.remove_unit(self._host)}
         kept = {name: os.environ[name] for name in ("RAIDBENCH_STATE_DIR",) if name in os.environ}
-        unit = await boot_unit.plan_unit(self._host, lasting(), self._journal.file, kept)
+        unit = await systemd_units.plan_unit(self._host, lasting(), self._journal.file, kept)
         if do == "install":
-            await boot_unit.install_unit(self._host, unit)
+            await systemd_units.install_unit(self._host, unit)
         return {"text": unit.text, "there": unit.there}
 
     async def remake(self, session: str, id: str) -> Mapping[str, Any]:

@@ -42,9 +42,9 @@ class RunAlerts:
             yield text
         self._silent = bool(text)
         for sample in active.samples[self._taken :]:
-            self._still.take(sample)
+            self._still.add(sample)
         self._taken = len(active.samples)
-        now = self._still.going_on is not None
+        now = self._still.current_stall is not None
         if now != self._going_on:
             self._going_on = now
             text = stall_text(self._still, ramp_of(active.start) + active.settled)

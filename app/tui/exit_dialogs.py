@@ -9,8 +9,8 @@ from typing import TYPE_CHECKING
 
 from app.core.benchmark.scratch_descriptor import remove_scratch
 from app.core.benchmark.stale_scratch import StaleScratchFile, leftover_scratch
-from app.core.changes.pending_state import still_running
-from app.core.interrupted_experiments import InterruptedExperiment, cut_short, restore_settings
+from app.core.changes.revert import still_running_text
+from app.core.interrupted_experiments import InterruptedExperiment, find_interrupted, restore_settings
 from app.core.presentation import change as view
 from app.core.session.flag_files import EXPERIMENT
 from app.core.session.state import ChangeRecord
@@ -91,16 +91,16 @@ class ExitDialogs:
             except RaidbenchError as error:
                 self._app.tell(error, title=f"{record.id} was not restored")
                 return False
-            if not ended.taken_back:
+            if not ended.is_reverted:
                 self._app.notify(f"{record.id}: {ended.message}", title="Not restored", severity="error", markup=False)
                 return False
         return True
 
     async def offer_recovery(self) -> None:
         """Say what a crash left in the middle, and offer to restore it."""
-        if (unknown := self._workbench.changes.journal.newer()) is not None:
+        if (unknown := self._workbench.changes.journal.newer_error()) is not None:
             self._app.tell(unknown, title="Nothing can be changed")
-        for intent in self._workbench.changes.unresolved():
+        for intent in self._workbench.changes.journal.unresolved():
             change = intent.change
             when = time.strftime("%Y-%m-%d %H:%M:%S", time.localtime(intent.at))
             answer = await self._app.push_screen_wait(
@@ -112,7 +112,7 @@ class ExitDialogs:
                         KeyedAnswer(key="escape", label="Ask again later", value="later"),
                     ),
                     f"{when}: {view.what(change)} was being set from {view.before(change)} to {view.after(change)}."
-                    + "".join(f"\n{sentence}" for sentence in (still_running(intent),) if sentence),
+                    + "".join(f"\n{sentence}" for sentence in (still_running_text(intent),) if sentence),
                 )
             )
             try:
@@ -132,7 +132,7 @@ class ExitDialogs:
     async def offer_experiments(self) -> None:
         """Name the experiments whose process ended in the middle, and offer to put their value back."""
         bench = self._workbench
-        look = partial(cut_short, bench.paths, own=bench.folder)
+        look = partial(find_interrupted, bench.paths, own=bench.folder)
         for left in await asyncio.to_thread(look):
             answer = await self._app.push_screen_wait(
                 QuestionDialog(

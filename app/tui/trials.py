@@ -8,8 +8,8 @@ from collections.abc import Callable, Coroutine, Sequence
 from math import ceil
 from typing import TYPE_CHECKING
 
-from app.core.changes.pending_state import PendingValueState, standing
-from app.core.changes.pending_trials import Undecided, sets
+from app.core.changes.pending_trials import Undecided, trials_by_set
+from app.core.changes.revert import PendingValueState, pending_state
 from app.core.presentation import change as view
 from app.core.presentation.trials import whose
 from app.core.session.journal import OVERDUE, UnresolvedChange, boot_clock
@@ -86,13 +86,15 @@ class Trials:
         """All sets, the next to end first; those that this user may decide come before the others."""
         showns = [
             _Shown(("", until), left, _set_words(changes))
-            for until, left, changes in self._workbench.changes.own_sets()
+            for until, left, changes in self._workbench.changes.trial_sets()
         ]
         for key, trials in self._others.items():
             undecided = trials[0]
-            if undecided.left > -OVERDUE:
+            if undecided.seconds_left > -OVERDUE:
                 text = _set_words([other.trial.change for other in trials])
-                showns.append(_Shown(key, undecided.left, text, "" if undecided.is_decidable else whose(undecided)))
+                showns.append(
+                    _Shown(key, undecided.seconds_left, text, "" if undecided.is_decidable else whose(undecided))
+                )
         return sorted(showns, key=lambda shown: (bool(shown.who), shown.left))
 
     def keep(self) -> None:
@@ -130,19 +132,19 @@ class Trials:
         elif len(own) > 1 and sure:
             self._ask(question, own, decided)
 
-    def _ask(self, question: str, sets: Sequence[_Shown], decided: Callable[[Sequence[_Shown]], None]) -> None:
+    def _ask(self, question: str, trial_sets: Sequence[_Shown], decided: Callable[[Sequence[_Shown]], None]) -> None:
         from widgets.choice_list import ChoiceDialog, ChoiceItem
 
         items = [
             ChoiceItem(value=str(at), label=shown.words, help=f"{max(0, ceil(shown.left))} s left")
-            for at, shown in enumerate(sets)
+            for at, shown in enumerate(trial_sets)
         ]
         every = ChoiceItem(value="all", label="All of them", help="")
         dialog = ChoiceDialog(question, (*items, every), "0")
 
         def answered(value: str | None) -> None:
             if value is not None:
-                decided(sets if value == "all" else [sets[int(value)]])
+                decided(trial_sets if value == "all" else [trial_sets[int(value)]])
 
         self._app.push_screen(dialog, answered)
 
@@ -160,7 +162,7 @@ class Trials:
 
     def _trials_of(self, shown: _Shown) -> tuple[Undecided, ...]:
         session, until = shown.key
-        return self._others.get(shown.key, ()) if session else self._workbench.changes.own_trials(until)
+        return self._others.get(shown.key, ()) if session else self._workbench.changes.trials_of_set(until)
 
     async def kept(self) -> bool:
         """Let the values on trial of this session stand; see `_kept`."""
@@ -197,7 +199,7 @@ class Trials:
                     failed = [
                         f"{view.what(trial.change)} was not taken back: {ended.message}"
                         for trial, ended in ends
-                        if not ended.taken_back
+                        if not ended.is_reverted
                     ]
                 if failed:
                     self._tell(f"{failed[0]}.", well=False)
@@ -216,8 +218,9 @@ class Trials:
     async def follow(self) -> None:
         """Look for what other sessions have on trial; say what became of what is decided now."""
         changes = self._workbench.changes
-        await changes.undecided.look()
-        before, now = self._others, {trials[0].set_of: tuple(trials) for trials in sets(changes.others_trials())}
+        await changes.undecided.refresh()
+        others = trials_by_set(changes.trials_of_other_sessions())
+        before, now = self._others, {trials[0].trial_set: tuple(trials) for trials in others}
         self._others = now
         for key in before.keys() - now.keys():
             await self._say_how_it_ended(before[key])
@@ -239,7 +242,7 @@ class Trials:
                 PendingValueState.BEFORE: "the old value is back",
                 PendingValueState.OURS: "the new value was kept",
             }
-            lines.append(f"{view.what(change)}: {state.get(standing(change, now), 'it has another value now')}")
+            lines.append(f"{view.what(change)}: {state.get(pending_state(change, now), 'it has another value now')}")
         self._tell(f"The trial is over. {'; '.join(lines)}.", well=True)
         await self._app.rescan_after_change(tuple(trial.trial.change for trial in trials))
 
@@ -251,7 +254,7 @@ class Trials:
         if not any(record.on_trial for record in self._workbench.changes.undoable()):
             return  # somebody decided it
         try:
-            back = await self._workbench.changes.end_trials()
+            back = await self._workbench.changes.record_ended_trials()
         except RaidbenchError as error:
             self._app.tell(error, title="The trial")
             return

@@ -14,10 +14,10 @@ from collections.abc import AsyncGenerator, Iterator
 from contextlib import AbstractAsyncContextManager, asynccontextmanager
 from pathlib import Path
 
-from app.core.fio.histogram import value_of
 from app.features.fleet.multihost.coordinator import Coordinator
 from app.features.fleet.multihost.record import JointFolder
 from app.features.fleet.multihost.transport import HostConnection
+from backends.fio_buckets import value_of
 from tests.bench.figures import Figure, ratio_of_medians
 from tests.bench.place import Place
 

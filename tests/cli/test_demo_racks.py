@@ -141,7 +141,7 @@ def test_what_a_crash_left_on_one_rack_is_not_told_of_another(cli: Cli) -> None:
     paths = Paths.of("lsi")
     with pytest.MonkeyPatch.context() as patch:
         patch.setattr("app.core.session.journal.process_start", lambda _pid: "1")
-        Journal(paths.journal).intent("c1", paths.sessions / "gone", change)
+        Journal(paths.journal).write_intent("c1", paths.sessions / "gone", change)
     note = "a crash left 1 change in the middle"
     assert note in cli("--demo", *FAST, "devices").err
     assert note not in cli(*HPE, "devices").err

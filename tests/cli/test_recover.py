@@ -9,7 +9,7 @@ import pytest
 
 from app.cli import recover_unit
 from app.core.benchmark import scratch_xattr
-from app.core.changes import boot_unit
+from app.core.changes import systemd_units
 from app.core.session import journal as module
 from app.core.session.journal import Journal, boot_clock
 from app.core.session.paths import Paths
@@ -43,7 +43,7 @@ def paths_of(machine: str) -> Paths:
 def cut_short(paths: Paths, monkeypatch: pytest.MonkeyPatch, until: float | None = None) -> None:
     with monkeypatch.context() as patch:
         patch.setattr(module, "process_start", lambda _pid: "1")
-        Journal(paths.journal).intent(
+        Journal(paths.journal).write_intent(
             "c1",
             paths.sessions / "gone",
             Change(
@@ -146,7 +146,7 @@ def test_at_boot_nothing_else_is_touched(cli: Cli, machine: str, crashed: None) 
 
 
 def test_without_systemd_no_unit_is_installed(cli: Cli, monkeypatch: pytest.MonkeyPatch) -> None:
-    monkeypatch.setattr(boot_unit, "BOOTED", "/no/such/folder")
+    monkeypatch.setattr(systemd_units, "BOOTED", "/no/such/folder")
     outcome = cli("recover", "--install-unit", "--yes")
     assert (outcome.status, "not booted by systemd" in outcome.err) == (3, True)
 
@@ -179,7 +179,7 @@ def test_nobody_asked_means_no_unit(cli: Cli, booted: Booted) -> None:
 def test_the_unit_is_written_on_a_yes_and_removed_on_another(cli: Cli, booted: Booted) -> None:
     written = cli("recover", "--install-unit", "--yes").status, list(booted.files)
     removed = cli("recover", "--remove-unit", "--yes").status, list(booted.files)
-    assert (written, removed) == ((0, [boot_unit.PATH]), (0, []))
+    assert (written, removed) == ((0, [systemd_units.PATH]), (0, []))
 
 
 @pytest.mark.parametrize(

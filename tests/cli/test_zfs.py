@@ -53,7 +53,7 @@ def crashed(guid: str) -> None:
     with pytest.MonkeyPatch.context() as patch:
         patch.setattr("app.core.session.journal.process_start", lambda _pid: "1")
         paths = Paths.of("linux")
-        Journal(paths.journal).intent("c1", paths.sessions / "gone", change)
+        Journal(paths.journal).write_intent("c1", paths.sessions / "gone", change)
 
 
 def test_what_a_crash_left_is_inherited_again(cli: Cli) -> None:

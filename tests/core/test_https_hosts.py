@@ -10,7 +10,7 @@ import pytest
 
 from app.core.changes import watchdog
 from app.core.config import ConfigError, parse_config
-from app.core.https_hosts import opened
+from app.core.https_hosts import with_configured_systems
 from app.core.session.journal import Journal, boot_clock
 from backends.errors import NotFoundError
 from backends.system.https.endpoint import HttpsEndpoint
@@ -93,12 +93,12 @@ def test_without_a_door_there_is_nothing_round_the_host(tmp_path: Path, text: st
     if text is not None:
         (tmp_path / "config.toml").write_text(text)
     host = LocalHost()
-    assert opened(host, tmp_path / "config.toml") is host
+    assert with_configured_systems(host, tmp_path / "config.toml") is host
 
 
 async def test_with_a_door_its_disk_systems_are_there(tmp_path: Path) -> None:
     (tmp_path / "config.toml").write_text(f"[santricity.lab]\n{FOUR}")
-    host = opened(LocalHost(), tmp_path / "config.toml")
+    host = with_configured_systems(LocalHost(), tmp_path / "config.toml")
     assert isinstance(host, WebHost)
     assert await host.list("/santricity:/*") == ("/santricity:/lab",)
 
@@ -127,7 +127,7 @@ async def test_the_watchdog_of_a_trial_reaches_what_the_configuration_names(tmp_
         door = server.door(tmp_path)
         change = await Santricity(WebHost(LocalHost(), (door,))).plan(FAST, "read_cache", "off")
         until = boot_clock() + 600
-        Journal(tmp_path / "journal").intent("c1", tmp_path, change, until=until)
+        Journal(tmp_path / "journal").write_intent("c1", tmp_path, change, until=until)
         with pytest.raises(NotFoundError, match="names no santricity lab"):
             await watchdog.rehearse(paths(tmp_path), str(tmp_path), until)
         (tmp_path / "config.toml").write_text(

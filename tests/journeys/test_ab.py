@@ -12,9 +12,8 @@ from typing import Protocol
 import pytest
 from textual.pilot import Pilot
 
-from app.core.fio.events import LoadEvent, WorkloadFinished
 from app.core.fio.job import Engine, Job, JobTarget
-from app.core.session.event_types import PhaseChanged, SteadyPlan
+from app.core.session.event_types import LoadEvent, PhaseChanged, SteadyPlan, WorkloadFinished
 from app.core.session.results import Phase, RunStatus
 from app.features.ab.screen import ExperimentDialog
 from app.tui.app import WorkbenchApp

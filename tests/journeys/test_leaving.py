@@ -104,7 +104,7 @@ async def experiment_cut_short(table: Table, now: str) -> None:
         rule=RULE,
     )
     sessions.written(folder, sessions.started(simulated=table.bench.host.simulated), begun, intent, ended)
-    EXPERIMENT.put(folder)
+    EXPERIMENT.create(folder)
     table.host.files[AHEAD] = now
 
 
@@ -226,7 +226,7 @@ async def test_restore_keep_or_later(table: Table, tmp_path: Path, key: str, val
         await pilot.press(key)
         await until(pilot, lambda: len(pilot.app.screen_stack) == 1)
         await pilot.app.workers.wait_for_complete()
-        assert (table.host.files[AHEAD], len(table.bench.changes.unresolved())) == (value, left)
+        assert (table.host.files[AHEAD], len(table.bench.changes.journal.unresolved())) == (value, left)
 
 
 async def test_a_value_of_somebody_elses_is_not_clobbered_after_a_crash(table: Table, tmp_path: Path) -> None:

@@ -149,7 +149,7 @@ async def test_a_trial_of_the_rack_takes_itself_back(rack: Pilot[int]) -> None:
     await press(rack, *TO_READ_AHEAD, "space")
     await rack.press("a")
     await answer(rack, "t")
-    await until(rack, lambda: app_of(rack).workbench.changes.own_sets())
+    await until(rack, lambda: app_of(rack).workbench.changes.trial_sets())
     await until(rack, lambda: app_of(rack).session.changes[0].end and not app_of(rack).workbench.changes.undoable())
     assert in_force(rack) == "none"
 

@@ -10,7 +10,7 @@ import pytest
 from click.testing import CliRunner
 
 from app.cli.main import cli
-from app.core.fio.events import WorkloadFinished
+from app.core.session.event_types import WorkloadFinished
 from app.core.session.results import LatencyStats, RunResult
 from tests.tui.stage import Table, app_of, figures, opened, text_of, until
 

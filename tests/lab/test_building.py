@@ -20,7 +20,7 @@ import pytest
 
 from app.core.changes.arrays.array_journal import ArrayStage
 from app.core.changes.arrays.builder import ArrayBuilder
-from app.core.changes.arrays.candidates import candidates_of, new_name, plan_array
+from app.core.changes.arrays.candidates import candidates_of, new_array_name, plan_array
 from app.core.session.paths import Paths
 from app.core.workbench import Workbench
 from backends.array_planning import ArrayMatch, ArrayMatchState, ArrayPlan, ArrayRequest, Candidate, confirm_tokens
@@ -80,7 +80,7 @@ async def drives_of(bench: Workbench, disks: Sequence[Disk | Made]) -> tuple[Can
 async def planned(
     bench: Workbench, level: Level, drives: tuple[Candidate, ...], strip: int | None = 65536
 ) -> ArrayPlan:
-    wish = ArrayRequest(level=level, drives=drives, strip_bytes=strip, name=new_name())
+    wish = ArrayRequest(level=level, drives=drives, strip_bytes=strip, name=new_array_name())
     return await plan_array(bench.hardware.machine, wish)
 
 
@@ -95,13 +95,13 @@ async def test_a_nested_array_is_made_known_again_and_deleted_without_a_trace(
     made = await create(workbench, plan)
     name = plan.wish.name
     assert name in run("mdadm", "--detail", str(made.device))
-    assert [(entry.array.name, entry.stage) for entry in workbench.arrays.made_here.entries()] == [
+    assert [(entry.array.name, entry.stage) for entry in workbench.arrays.journal.entries()] == [
         (name, ArrayStage.MADE)
     ]
     with pytest.raises(RefusedError, match="not confirmed"):
         await workbench.arrays.delete(name, typed=None)
     await workbench.arrays.delete(name, typed=name)
-    assert (arrays(), left_on(six), workbench.arrays.made_here.entries()) == ([], [], ())
+    assert (arrays(), left_on(six), workbench.arrays.journal.entries()) == ([], [], ())
 
 
 async def test_a_file_system_made_between_question_and_word_is_kept(
@@ -189,9 +189,9 @@ async def settled(building: ArrayBuilder) -> list[ArrayMatchState]:
     standings = []
     for entry in building.unfinished():
         standings.append((await building.find(entry)).standing)
-        left = await building.settle(entry, remove=True)
+        left = await building.resolve(entry, remove=True)
         assert left.standing in (ArrayMatchState.ABSENT, ArrayMatchState.WHOLE), left.words
-    for entry in building.made_here.entries():
+    for entry in building.journal.entries():
         assert entry.stage is ArrayStage.MADE
         await building.delete(entry.array.name, typed=entry.array.name)
     return standings
@@ -323,13 +323,13 @@ async def test_a_drive_that_fails_while_an_array_is_made_leaves_no_half_without_
         came = f"{type(error).__name__}: {error.message}"
     finally:
         heal(disks[-1])
-    known = [entry.array.name for entry in workbench.arrays.made_here.entries()]
+    known = [entry.array.name for entry in workbench.arrays.journal.entries()]
     wait_until(lambda: len(debug_disks()) == len(disks), "the drives are there again")
     claimed = bool(with_members() or left_on(debug_disks()))
     assert known == [plan.wish.name] or not claimed, came
     assert came == "made" or plan.wish.name in came
     await settled_here(workbench.arrays)
-    left = (with_members(), left_on(debug_disks()), workbench.arrays.made_here.entries())
+    left = (with_members(), left_on(debug_disks()), workbench.arrays.journal.entries())
     for empty in arrays():
         run("mdadm", "--stop", f"/dev/{empty}", status=None)
     seen = "no half is left without a word"
@@ -338,8 +338,8 @@ async def test_a_drive_that_fails_while_an_array_is_made_leaves_no_half_without_
 
 async def settled_here(building: ArrayBuilder) -> None:
     """Take apart what was made or half made by this process itself."""
-    for entry in building.made_here.entries():
+    for entry in building.journal.entries():
         if entry.stage is ArrayStage.MADE:
             await building.delete(entry.array.name, typed=entry.array.name)
         else:
-            await building.settle(entry, remove=True)
+            await building.resolve(entry, remove=True)

@@ -11,7 +11,7 @@ from pathlib import Path
 
 import pytest
 
-from app.core.changes.boot_unit import NAME
+from app.core.changes.systemd_units import NAME
 from app.core.session import journal as journal_module
 from app.core.session.journal import Journal, boot_clock
 from app.core.workbench import Workbench
@@ -134,7 +134,7 @@ async def test_what_was_on_trial_when_the_machine_went_down_is_put_back_at_boot(
     change = await workbench.hardware.plan(Target(backend="scsi", address=disk.kernel), "drive_cache", "off")
     with pytest.MonkeyPatch.context() as before:
         before.setattr(journal_module, "boot_id", lambda: "the boot before")
-        workbench.changes.journal.intent("c1", state / "sessions/of-before", change, until=60.0)
+        workbench.changes.journal.write_intent("c1", state / "sessions/of-before", change, until=60.0)
     run(SDPARM, "--set=WCE=0", disk.device)
     wanted(units, "lab-end.service", END)
     wanted(units, "lab-install.service", INSTALL.format(state=state, said=said))

@@ -17,7 +17,7 @@ from pathlib import Path
 import pytest
 
 from app.core.changes.arrays.array_journal import ArrayStage
-from app.core.changes.arrays.candidates import candidates_of, chosen, new_name, plan_array
+from app.core.changes.arrays.candidates import candidates_of, choose, new_array_name, plan_array
 from app.core.workbench import Workbench
 from backends.array_planning import ArrayMatch, ArrayMatchState, ArrayPlan, ArrayRequest, confirm_tokens
 from backends.errors import RefusedError, ToolFailedError
@@ -63,8 +63,8 @@ def volumes() -> list[str]:
 async def planned(bench: Workbench, level: Level, disks: tuple[Disk, ...], *, mib: int = 16) -> ArrayPlan:
     found, problems = await candidates_of(bench.hardware.machine, await bench.hardware.probe(), ())
     assert problems == ()
-    drives = chosen(found, (GROUP, *(disk.device for disk in disks)))
-    wish = ArrayRequest(level=level, drives=drives, strip_bytes=65536, size_bytes=mib << 20, name=new_name())
+    drives = choose(found, (GROUP, *(disk.device for disk in disks)))
+    wish = ArrayRequest(level=level, drives=drives, strip_bytes=65536, size_bytes=mib << 20, name=new_array_name())
     return await plan_array(bench.hardware.machine, wish)
 
 
@@ -82,13 +82,13 @@ async def test_a_volume_of_each_level_is_made_found_and_removed_without_a_trace(
         told = run("lvs", "--noheadings", "--units=b", "--nosuffix", "-o", columns, f"{GROUP}/{plan.wish.name}").split()
         strip = "0" if level is Level.RAID1 else "65536"
         assert told == [str(plan.size_bytes), str(count), strip, plan.uuids[1]]
-        entry = workbench.arrays.made_here.entry(plan.wish.name)
+        entry = workbench.arrays.journal.entry(plan.wish.name)
         assert entry is not None
         assert (entry.stage, entry.array.uuids) == (ArrayStage.MADE, made.uuids)
         with pytest.raises(RefusedError, match="not confirmed"):
             await workbench.arrays.delete(plan.wish.name, typed=None)
         await workbench.arrays.delete(plan.wish.name, typed=plan.wish.name)
-        assert (volumes(), workbench.arrays.made_here.entries()) == (["mail"], ())
+        assert (volumes(), workbench.arrays.journal.entries()) == (["mail"], ())
     levels = ", ".join(level.value for level, _ in SHAPES)
     assert table.add("Arrays", "LVM, free extents of a group", "volumes made and removed", levels, ok=True)
 
@@ -121,7 +121,7 @@ async def test_a_group_that_is_held_is_refused_at_once_and_a_snapshot_keeps_its_
         await create(workbench, plan)
     holder.terminate()
     await holder.communicate()
-    assert (volumes(), workbench.arrays.made_here.entries()) == (["mail"], ())
+    assert (volumes(), workbench.arrays.journal.entries()) == (["mail"], ())
     made = await create(workbench, await planned(workbench, Level.RAID0, group[:2]))
     name = made.target.address.partition("/")[2] if made.target is not None else ""
     run("lvcreate", "--yes", "--snapshot", "--extents=8", "--name=snap", f"{GROUP}/{name}")

@@ -11,7 +11,7 @@ from random import Random
 from app.core.analysis.pair_design import RULE
 from app.core.analysis.verdict import VerdictResult
 from app.core.session.state import RunRecord
-from app.core.session.sweep_record import SweepRecord, SweepStarted, SweepStepEnded, begun, fold_sweep
+from app.core.session.sweep_record import SweepRecord, SweepStarted, SweepStepEnded, first_record, fold_sweep
 from app.core.session.sweep_steps import Design, Rank, Step, StepResult, SweepCell
 from app.features.sweep.engine import verdicts
 from app.features.sweep.engine.adaptive_steps import further
@@ -89,7 +89,7 @@ def planned(size: Size, seed: int) -> Design:
 @lru_cache(maxsize=4 * PLANS)
 def _measured(design_of: tuple[Size, int]) -> SweepRecord:
     design = planned(*design_of)
-    record = begun(SweepStarted(at=0.0, design=design, pid=1))
+    record = first_record(SweepStarted(at=0.0, design=design, pid=1))
     return replace(record, ended=tuple(map(_ended, design.steps)))
 
 

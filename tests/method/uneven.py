@@ -13,7 +13,7 @@ from random import Random
 from types import MappingProxyType
 
 from app.core.session.state import RunRecord
-from app.core.session.sweep_record import SweepRecord, SweepStarted, SweepStepEnded, begun, fold_sweep
+from app.core.session.sweep_record import SweepRecord, SweepStarted, SweepStepEnded, first_record, fold_sweep
 from app.core.session.sweep_steps import Step, StepResult
 from app.features.sweep.engine import verdicts
 from app.features.sweep.engine.adaptive_steps import further
@@ -173,7 +173,7 @@ def screened_cells(
     random: Random, kind: Uneven, effects: Mapping[tuple[int, int], float] = EQUAL
 ) -> tuple[SweepRecord, list[RunRecord]]:
     """Return a sweep whose screening is over, with its runs; effects by set-up and workload, as a share."""
-    record = begun(SweepStarted(at=0.0, design=planned(kind.size, random.randrange(PLANS)), pid=1))
+    record = first_record(SweepStarted(at=0.0, design=planned(kind.size, random.randrange(PLANS)), pid=1))
     runs = _runs(random, record.steps, kind, effects)
     return _with_ends(record, record.steps, runs), runs
 

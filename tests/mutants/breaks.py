@@ -62,7 +62,7 @@ BREAKS = (
     ),
     Break(
         name="a value that somebody else set is not taken for one's own",
-        module="app/core/changes/pending_state.py",
+        module="app/core/changes/revert.py",
         line="now is not None and now in (*ours, NOT_UNDERSTOOD) else",
         broken="now is not None else",
         tests=("tests/core/changes",),
@@ -127,8 +127,8 @@ BREAKS = (
     Break(
         name="a job that trims counts as one that writes",
         module="app/core/fio/job.py",
-        line="return self.rw not in (Pattern.READ, Pattern.RANDREAD)",
-        broken="return self.rw in (Pattern.WRITE, Pattern.RANDWRITE, Pattern.READWRITE, Pattern.RANDRW)",
+        line="part.rw not in (Pattern.READ, Pattern.RANDREAD) for",
+        broken="part.rw in (Pattern.WRITE, Pattern.RANDWRITE, Pattern.READWRITE, Pattern.RANDRW) for",
         tests=("tests/core/fio/test_loads.py",),
         rows=("A28",),
     ),

@@ -12,7 +12,7 @@ from pathlib import Path
 
 import pytest
 
-from app.core.changes import boot_unit
+from app.core.changes import systemd_units
 from backends import udev
 from backends.vendors.scsi import running
 from tools.package import system
@@ -107,7 +107,7 @@ def test_what_a_crash_left_is_told_before_the_program_that_can_mend_it_is_gone(t
     assert told == [["change c7, read-ahead of sda"], []]
 
 
-@pytest.mark.parametrize("path", [udev.queue_rules("queue", "disk").path, running.RULES.path, boot_unit.PATH])
+@pytest.mark.parametrize("path", [udev.queue_rules("queue", "disk").path, running.RULES.path, systemd_units.PATH])
 def test_every_file_that_raidbench_writes_for_an_administrator_is_named_when_it_stays(path: str) -> None:
     [named] = re.findall(r"for file in (.*?); do", system.hook("deb", "postremove"), re.DOTALL)
     assert any(fnmatch.fnmatch(path, pattern) for pattern in named.replace("\\", " ").split())

@@ -64,7 +64,7 @@ async def test_a_change_is_made_by_the_helper_and_is_in_its_journal(
     await bench.open()
     ended = await bench.changes.apply(await bench.hardware.plan(target(device), "read_ahead_kb", "512"))
 
-    made = Journal(tmp_path / "root" / "journal").intent_of(ended.id, bench.need_recording())
+    made = Journal(tmp_path / "root" / "journal").intent_of(ended.id, bench.require_recording())
     assert (ended.result, read_ahead(device)) == ("verified", "512")
     assert made is not None
     assert made.change.after == "512"
@@ -75,7 +75,9 @@ async def test_an_id_that_another_user_gave_in_this_session_is_passed_over(
     bench: Workbench, device: Loop, tmp_path: Path
 ) -> None:
     await bench.open()
-    Journal(tmp_path / "root" / "journal", uid=4712).intent("c1", bench.need_recording(), planned("128", "256"))
+    Journal(tmp_path / "root" / "journal", uid=4712).write_intent(
+        "c1", bench.require_recording(), planned("128", "256")
+    )
 
     ended = await bench.changes.apply(await bench.hardware.plan(target(device), "read_ahead_kb", "512"))
 
@@ -86,12 +88,12 @@ async def test_a_user_keeps_their_own_trials_and_sees_no_others_as_theirs(
     bench: Workbench, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     await bench.open()
-    journal, folder, until = tmp_path / "root" / "journal", bench.need_recording(), boot_clock() + 600
+    journal, folder, until = tmp_path / "root" / "journal", bench.require_recording(), boot_clock() + 600
     for id, uid in (("c1", 4712), ("c2", NOBODY), ("c3", 4712)):
-        Journal(journal, uid=uid).intent(id, folder, planned("128", "256"), until=until)
+        Journal(journal, uid=uid).write_intent(id, folder, planned("128", "256"), until=until)
     for asked in ("getuid", "geteuid"):
         monkeypatch.setattr(os, asked, lambda: NOBODY)
-    undecided = await asyncio.to_thread(bench.changes.undecided.look_now)
+    undecided = await asyncio.to_thread(bench.changes.undecided.refresh_now)
 
     assert [trial.id for trial in bench.changes.trials()] == ["c2"]
     kept = await bench.changes.keep_trials([one for one in undecided if one.is_decidable])
@@ -126,12 +128,12 @@ async def test_a_set_in_an_order_that_would_reset_a_value_is_made_and_taken_back
     assert [ended.result for ended in ends] == ["verified"] * 5
     assert {key: queue(device, key) for key in wanted} == wanted
     largest = next(record for record in bench.session.changes if record.change.key == "max_sectors_kb")
-    kept = Journal(tmp_path / "root" / "journal").intent_of(largest.id, bench.need_recording())
+    kept = Journal(tmp_path / "root" / "journal").intent_of(largest.id, bench.require_recording())
     assert kept is not None
     assert kept.change.beside == largest.change.beside
     assert [one.key for one in kept.change.beside] == ["read_ahead_kb"]
     for ended in reversed(ends):
-        assert (await bench.changes.undo(ended.id)).taken_back
+        assert (await bench.changes.undo(ended.id)).is_reverted
     assert {key: queue(device, key) for key in keys} == before
 
 
@@ -231,14 +233,14 @@ async def test_what_a_killed_helper_left_in_the_middle_is_named_by_the_next_and_
     await root.side.ask("lock", name=lock_name(change.held_by), what="changing")
     await root.side.ask("plan", change=unstructure(change), back=None)
     words = {"target": str(change.target), "key": change.key, "after": change.after, "until": None}
-    await root.side.ask("intend", session=str(bench.need_recording()), id="c1", **words)
-    await root.side.ask("apply", session=str(bench.need_recording()), id="c1")
+    await root.side.ask("intend", session=str(bench.require_recording()), id="c1", **words)
+    await root.side.ask("apply", session=str(bench.require_recording()), id="c1")
     root.process.kill()
     root.process.wait()
 
     other = Workbench(split_host(LocalHost(), stack.enter_context(helper(tmp_path / "root")).side), paths=bench.paths)
     await other.open()
-    (left,) = other.changes.unresolved()
+    (left,) = other.changes.journal.unresolved()
 
     assert (left.id, await other.changes.recover(left), read_ahead(device)) == ("c1", "restored", before)
     other.close("test")

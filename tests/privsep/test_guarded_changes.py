@@ -131,8 +131,8 @@ async def test_nothing_is_done_while_a_program_of_a_raidbench_that_was_killed_st
     change = await helper.planned()
     with monkeypatch.context() as patch:  # whoever began it is gone, its program is there
         patch.setattr(journal_module, "process_start", lambda pid: "1")
-        helper.journal.intent("c7", Path("/elsewhere"), change)
-    helper.journal.setter("c7", Path("/elsewhere"), 1, "sdparm")
+        helper.journal.write_intent("c7", Path("/elsewhere"), change)
+    helper.journal.write_setter("c7", Path("/elsewhere"), 1, "sdparm")
     assert process_start(1)
     with pytest.raises(HeldError, match="Still running: sdparm"):
         await helper.changes.plan(unstructure(change), None)

@@ -29,7 +29,7 @@ LOCK = "disk0"
 @pytest.fixture
 def joe(tmp_path: Path) -> Helper:
     """Joe's helper on a machine on whose other disk Jane has a trial."""
-    of_janes(tmp_path / "journal").intent("c1", Path(SESSION), on_trial(), until=boot_clock() + 600)
+    of_janes(tmp_path / "journal").write_intent("c1", Path(SESSION), on_trial(), until=boot_clock() + 600)
     return Helper(tmp_path, JOE)
 
 
@@ -69,7 +69,7 @@ async def test_the_id_of_another_users_trial_is_not_given_again(joe: Helper, unt
 
 @pytest.mark.parametrize("result", ["kept", "restored", "failed", "conflict", "gone"])
 async def test_an_id_is_not_given_again_after_the_end_of_its_change(joe: Helper, result: str) -> None:
-    of_janes(joe.paths.journal).outcome("c1", Path(SESSION), result)
+    of_janes(joe.paths.journal).write_outcome("c1", Path(SESSION), result)
     await joe.planned()
 
     with pytest.raises(StorageError, match="another change c1"):
@@ -107,7 +107,7 @@ async def test_of_two_conversations_that_give_an_id_at_once_one_makes_its_change
         with monkeypatch.context() as patch:  # the other one looks and writes between this one's look and its record
             patch.setattr(Journal, "_append", append)
             patch.setattr(journal_module, "process_start", lambda pid: "another process")
-            Journal(tmp_path / "journal", uid=JANE).intent("c1", Path(SESSION), on_trial())
+            Journal(tmp_path / "journal", uid=JANE).write_intent("c1", Path(SESSION), on_trial())
         append(journal, record, otherwise)
 
     monkeypatch.setattr(Journal, "_append", beaten)
@@ -143,51 +143,51 @@ def test_a_session_has_one_spelling(spelling: str) -> None:
 @pytest.mark.parametrize("twice", [False, True], ids=["outcome", "intent and outcome"])
 def test_what_another_user_says_of_a_change_is_not_believed(tmp_path: Path, result: str, twice: bool) -> None:
     journal, joes = of_janes(tmp_path), Journal(tmp_path, uid=JOE)
-    journal.intent("c1", Path(SESSION), on_trial(), until=boot_clock() + 600)
+    journal.write_intent("c1", Path(SESSION), on_trial(), until=boot_clock() + 600)
     (trial,) = journal.trials()
     if twice:
         copy = dict(read_records(journal.file)[0])
         joes._append({**copy, "until": None, "after": "1"}, "")
 
-    joes.outcome("c1", Path(SESSION), result)
-    joes.setter("c1", Path(SESSION), os.getpid(), "sdparm")
+    joes.write_outcome("c1", Path(SESSION), result)
+    joes.write_setter("c1", Path(SESSION), os.getpid(), "sdparm")
 
     assert journal.trials() == (trial,)
     assert journal.trials_of(Path(SESSION), trial.until or 0.0) == (trial,)
     assert journal.intent_of("c1", Path(SESSION)) == trial
-    assert not journal.decided(trial)
+    assert not journal.is_decided(trial)
 
 
 @pytest.mark.parametrize("uid", [None, ROOT, JANE])
 def test_its_owner_and_root_end_a_change(tmp_path: Path, uid: int | None) -> None:
-    of_janes(tmp_path).intent("c1", Path(SESSION), on_trial(), until=boot_clock() + 600)
+    of_janes(tmp_path).write_intent("c1", Path(SESSION), on_trial(), until=boot_clock() + 600)
     journal = Journal(tmp_path, uid=uid)
     (trial,) = journal.trials()
 
-    journal.outcome("c1", Path(SESSION), "kept")
+    journal.write_outcome("c1", Path(SESSION), "kept")
 
-    assert (journal.trials(), journal.decided(trial)) == ((), True)
+    assert (journal.trials(), journal.is_decided(trial)) == ((), True)
 
 
 @pytest.mark.parametrize("uid", [None, ROOT])
 def test_no_user_ends_what_root_has_on_trial(tmp_path: Path, uid: int | None) -> None:
     """With the helper or without it: root's changes name nobody, or user 0."""
     journal = Journal(tmp_path / "journal", uid=uid)
-    journal.intent("c1", Path(SESSION), on_trial(), until=boot_clock() + 600)
+    journal.write_intent("c1", Path(SESSION), on_trial(), until=boot_clock() + 600)
     (trial,) = journal.trials()
     joe = Helper(tmp_path, JOE)
 
     with pytest.raises(RequestDeniedError, match="another user's"):
         joe.changes.outcome(SESSION, "c1", "kept")
-    Journal(tmp_path / "journal", uid=JOE).outcome("c1", Path(SESSION), "kept")
+    Journal(tmp_path / "journal", uid=JOE).write_outcome("c1", Path(SESSION), "kept")
 
-    assert (journal.trials(), journal.decided(trial)) == ((trial,), False)
+    assert (journal.trials(), journal.is_decided(trial)) == ((trial,), False)
 
 
 @pytest.mark.parametrize("uid", ["4711", True, -1, 4711.0, [], {}], ids=str)
 def test_a_record_with_a_strange_user_is_nobodys(tmp_path: Path, uid: object) -> None:
     journal = of_janes(tmp_path)
-    journal.intent("c1", Path(SESSION), on_trial(), until=boot_clock() + 600)
+    journal.write_intent("c1", Path(SESSION), on_trial(), until=boot_clock() + 600)
 
     Journal(tmp_path)._append({"kind": "outcome", "id": "c1", "session": SESSION, "result": "kept", "uid": uid}, "")
 
@@ -196,18 +196,18 @@ def test_a_record_with_a_strange_user_is_nobodys(tmp_path: Path, uid: object) ->
 
 def test_a_journal_of_before_is_read_as_it_was(tmp_path: Path) -> None:
     """Earlier helpers named the user in the intent alone."""
-    of_janes(tmp_path).intent("c1", Path(SESSION), on_trial(), until=boot_clock() + 600)
-    of_janes(tmp_path).intent("c2", Path(SESSION), on_trial(), until=boot_clock() + 600)
-    Journal(tmp_path).outcome("c1", Path(SESSION), "kept")
+    of_janes(tmp_path).write_intent("c1", Path(SESSION), on_trial(), until=boot_clock() + 600)
+    of_janes(tmp_path).write_intent("c2", Path(SESSION), on_trial(), until=boot_clock() + 600)
+    Journal(tmp_path).write_outcome("c1", Path(SESSION), "kept")
 
     assert [trial.id for trial in Journal(tmp_path).trials()] == ["c2"]
 
 
 def test_each_record_of_a_helper_names_its_user(tmp_path: Path) -> None:
     journal = of_janes(tmp_path)
-    journal.intent("c1", Path(SESSION), on_trial())
-    journal.setter("c1", Path(SESSION), os.getpid(), "sdparm")
-    journal.outcome("c1", Path(SESSION), "verified")
+    journal.write_intent("c1", Path(SESSION), on_trial())
+    journal.write_setter("c1", Path(SESSION), os.getpid(), "sdparm")
+    journal.write_outcome("c1", Path(SESSION), "verified")
 
     assert [record["uid"] for record in read_records(journal.file)] == [JANE] * 3
 
@@ -217,42 +217,42 @@ def test_an_id_of_an_ended_change_is_refused_before_anything_is_written(
     tmp_path: Path, first: int | None, second: int | None
 ) -> None:
     journal = Journal(tmp_path, uid=first)
-    journal.intent("c1", Path(SESSION), on_trial())
-    journal.outcome("c1", Path(SESSION), "verified")
+    journal.write_intent("c1", Path(SESSION), on_trial())
+    journal.write_outcome("c1", Path(SESSION), "verified")
 
     with pytest.raises(StorageError, match="another change c1"):
-        Journal(tmp_path, uid=second).intent("c1", Path(SESSION), planned("256", "512"))
+        Journal(tmp_path, uid=second).write_intent("c1", Path(SESSION), planned("256", "512"))
 
     assert len(read_records(journal.file)) == 2
 
 
 def test_in_a_journal_of_ones_own_an_open_change_keeps_its_id(tmp_path: Path) -> None:
     journal = Journal(tmp_path)
-    journal.intent("c1", Path(SESSION), on_trial(), until=boot_clock() + 600)
+    journal.write_intent("c1", Path(SESSION), on_trial(), until=boot_clock() + 600)
     trials = journal.trials()
 
     with pytest.raises(StorageError, match="another change c1"):
-        journal.intent("c1", Path(SESSION), planned("256", "512"))
+        journal.write_intent("c1", Path(SESSION), planned("256", "512"))
 
     assert journal.trials() == trials
 
 
 def test_what_was_kept_stays_decided_whatever_another_user_announces(tmp_path: Path) -> None:
     journal = of_janes(tmp_path)
-    journal.intent("c1", Path(SESSION), on_trial(), until=boot_clock() + 600)
+    journal.write_intent("c1", Path(SESSION), on_trial(), until=boot_clock() + 600)
     (trial,) = journal.trials()
     record = read_records(journal.file)[0]
-    journal.outcome("c1", Path(SESSION), "kept")
+    journal.write_outcome("c1", Path(SESSION), "kept")
 
     Journal(tmp_path, uid=JOE)._append({**record, "at": trial.at + 1}, "")
 
-    assert journal.decided(trial)
+    assert journal.is_decided(trial)
 
 
 def test_an_intent_that_does_not_read_back_is_refused(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setattr(journal_module, "read_records", lambda file: [])
     with pytest.raises(StorageError, match=r"does not read back\. Nothing was changed"):
-        of_janes(tmp_path).intent("c1", Path(SESSION), on_trial())
+        of_janes(tmp_path).write_intent("c1", Path(SESSION), on_trial())
 
 
 # -- what is on trial is not disturbed --------------------------------------------------------------------------------
@@ -275,7 +275,7 @@ async def test_the_lock_of_another_users_trial_is_left_to_its_watchdog(
 
 
 async def test_a_decided_trial_leaves_its_lock_to_everybody(joe: Helper) -> None:
-    of_janes(joe.paths.journal).outcome("c1", Path(SESSION), "kept")
+    of_janes(joe.paths.journal).write_outcome("c1", Path(SESSION), "kept")
 
     assert joe.changes.lock(lock_name(LOCK), "measuring") == {}
 
@@ -369,7 +369,7 @@ async def test_nobody_adds_to_the_set_that_another_users_watchdog_takes_back(joe
 async def test_a_watchdog_is_armed_once_and_not_without_number(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     jane, ends = Helper(tmp_path, JANE), [boot_clock() + 100 + number for number in range(20)]
     for number, until in enumerate(ends):
-        jane.changes._journal.intent(f"c{number}", Path(SESSION), on_trial(), until=until)
+        jane.changes._journal.write_intent(f"c{number}", Path(SESSION), on_trial(), until=until)
     failing = [True]
 
     async def arms(*_: object) -> None:

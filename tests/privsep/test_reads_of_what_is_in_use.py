@@ -13,12 +13,11 @@ from pathlib import Path
 import psutil  # type: ignore[import-untyped]
 import pytest
 
-from app.core.fio.events import WorkloadFinished
 from app.core.fio.job import Job, JobTarget, TargetKind
 from app.core.fio.job_values import Pattern
 from app.core.fio.load import FioLoad
 from app.core.fio.sections import JobSection, join_sections
-from app.core.session.event_types import SampleTaken
+from app.core.session.event_types import SampleTaken, WorkloadFinished
 from app.core.session.results import RunResult, RunStatus
 from app.privsep import __main__ as starting
 from app.privsep import device_claims

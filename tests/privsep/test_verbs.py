@@ -7,7 +7,7 @@ from pathlib import Path
 
 import pytest
 
-from app.core.changes.boot_unit import NAME, PATH
+from app.core.changes.systemd_units import NAME, PATH
 from app.privsep.client import split_host
 from backends.firmware_queries import FirmwareQuery
 from backends.self_exec import lasting

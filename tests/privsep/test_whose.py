@@ -35,7 +35,7 @@ def of(folder: Path, uid: int) -> HelperChanges:
 def journal(tmp_path: Path) -> Journal:
     """Root's journal, with a trial of Jane's."""
     made = Journal(tmp_path / "journal", uid=JANE)
-    made.intent("c1", Path(SESSION), planned("128", "256"), until=boot_clock() + 600)
+    made.write_intent("c1", Path(SESSION), planned("128", "256"), until=boot_clock() + 600)
     return made
 
 
@@ -67,12 +67,12 @@ def test_a_trial_that_nobody_announced_is_not_ended(tmp_path: Path, journal: Jou
 async def test_a_trial_in_another_journal_of_root_stands_in_the_way(tmp_path: Path) -> None:
     elsewhere = Journal(tmp_path / "elsewhere")
     change = planned("128", "256", lock="disk0")
-    elsewhere.intent("c1", Path(SESSION), change, until=boot_clock() + 600)
+    elsewhere.write_intent("c1", Path(SESSION), change, until=boot_clock() + 600)
     register_journal(tmp_path / "locks", elsewhere)
     helper = of(tmp_path, JANE)
     helper.lock("disk0", "changing")
     with pytest.raises(RefusedError, match="on trial"):
         await helper.plan(unstructure(change), None)
-    elsewhere.outcome("c1", Path(SESSION), "kept")
+    elsewhere.write_outcome("c1", Path(SESSION), "kept")
     with pytest.raises(Exception, match=str(Target(backend="fake", address="")).rstrip(":")):
         await helper.plan(unstructure(change), None)  # goes on to the backend, which is not there

@@ -72,5 +72,5 @@ def ends_have_their_verdict(path: Path) -> None:
 @checks("fio/53_stall_fsfreeze.stdout", "fio/55_worker_sigstop.stdout")
 def one_interval_of_a_stalled_run_is_marked(path: Path) -> None:
     machine = Sampler(ramp=False, planned_s=6 if "fsfreeze" in path.stem else 5)
-    found = [sample for each in streams.documents(streams.whole(path)) if (sample := machine.take(each))]
+    found = [sample for each in streams.documents(streams.whole(path)) if (sample := machine.add_document(each))]
     assert [sample.stalled for sample in found].count(True) == 1

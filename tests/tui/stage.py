@@ -16,10 +16,9 @@ from app.core.benchmark.device_access import DeviceAccess, DeviceGuardResult
 from app.core.benchmark.device_stats import member_meter
 from app.core.benchmark.runner import BenchmarkRunner
 from app.core.benchmark.scratch_manager import OpenTarget
-from app.core.fio.events import LoadEvent, WorkloadFinished
 from app.core.fio.job import Engine, Job, JobTarget
 from app.core.fio.preflight import Preflight
-from app.core.session.event_types import CpuSampled, PhaseChanged, SampleTaken, SteadyPlan
+from app.core.session.event_types import CpuSampled, LoadEvent, PhaseChanged, SampleTaken, SteadyPlan, WorkloadFinished
 from app.core.session.events import MachineFacts
 from app.core.session.paths import Paths
 from app.core.session.results import (

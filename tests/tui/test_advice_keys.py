@@ -5,7 +5,7 @@ from __future__ import annotations
 import pytest
 from textual.pilot import Pilot
 
-from app.core.fio.preflight import known_fio
+from app.core.fio.preflight import identify_fio
 from app.core.presentation.run import advice_facts
 from app.core.session.results import Advice
 from app.features.advice.rules import KEYS
@@ -55,7 +55,7 @@ async def bench_without(table: Table, pilot: Pilot[int]) -> None:
 async def test_that_fio_is_missing_is_told_before_anything_is_run(table: Table) -> None:
     async def why_not() -> RaidbenchError:
         try:
-            await known_fio(FakeHost({}))
+            await identify_fio(FakeHost({}))
         except ToolMissingError as error:
             return error
         raise AssertionError("there is one")

@@ -6,8 +6,7 @@ from dataclasses import replace
 
 import pytest
 
-from app.core.fio.interval_log import samples_of
-from app.core.fio.run_phases import RunPhases
+from app.core.fio.run_phases import RunPhases, read_samples
 from app.core.session.results import DirectionSample, MemberStats, Phase, Sample
 from app.core.session.state import ActiveRun
 from app.tui.alarms import RunAlerts
@@ -65,7 +64,7 @@ def test_nothing_is_told_while_nothing_is_measured() -> None:
 
 def held() -> tuple[Sample, ...]:
     """What a real fio told whose worker was stopped for a second and a half."""
-    return samples_of(STREAMS / "worker_held.stdout", RunPhases(ramp=False, planned_s=4.0))
+    return read_samples(STREAMS / "worker_held.stdout", RunPhases(ramp=False, planned_s=4.0))
 
 
 def test_a_real_stall_is_told_with_its_length_as_soon_as_fio_tells_again() -> None:

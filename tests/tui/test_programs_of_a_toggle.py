@@ -74,7 +74,7 @@ async def test_a_toggle_and_its_undo_start_twice_what_one_reading_takes_and_what
                 assert len(host.ran) <= 2 * whole + host.sets + besides, (pressed, host.shown)
                 assert _shown(app, target, key) in (ended.now, None), (pressed, target)
             kept = app.session.inventory
-            assert kept == with_ratings(await MachineBackends.of(host).probe(), bench.rated), target
+            assert kept == with_ratings(await MachineBackends.of(host).probe(), bench.endurance_ratings), target
 
 
 async def test_read_ahead_asks_no_battery(tmp_path: Path) -> None:

@@ -68,9 +68,9 @@ async def test_it_counts_down_and_goes_when_the_time_is_over(table: Table, clock
 async def test_what_is_kept_is_not_counted(table: Table, clock: Clock) -> None:
     on_trial(table.bench, boot_id())
     table.bench.emit(ChangeEnded(at=NOON, id="c1", result="kept", now="256"))
-    assert table.bench.changes.own_sets() == ()
+    assert table.bench.changes.trial_sets() == ()
 
 
 async def test_a_trial_of_before_a_reboot_is_not_counted(table: Table, clock: Clock) -> None:
     on_trial(table.bench, "another boot")
-    assert table.bench.changes.own_sets() == ()
+    assert table.bench.changes.trial_sets() == ()

@@ -144,7 +144,7 @@ async def test_a_key_that_was_typed_before_it_could_be_seen_decides_nothing(tabl
         clock.now -= 0.01
         await pilot.press(key)
         await settled(pilot)
-        assert app.workbench.changes.own_sets()
+        assert app.workbench.changes.trial_sets()
 
 
 @pytest.mark.parametrize("key", ["k", "u"])
@@ -152,7 +152,7 @@ async def test_a_letter_in_a_field_is_a_letter(table: Table, key: str) -> None:
     async with opened(table) as pilot:
         app, _ = await on_trial(pilot)
         await pilot.press("slash", key)
-        assert (app.screen.query_one(Input).value, app.workbench.changes.own_sets() == ()) == (key, False)
+        assert (app.screen.query_one(Input).value, app.workbench.changes.trial_sets() == ()) == (key, False)
 
 
 async def test_without_a_trial_the_key_says_so(table: Table) -> None:
@@ -188,7 +188,7 @@ async def test_when_its_time_is_over_that_is_told(table: Table) -> None:
         app, _ = await on_trial(pilot)
         (trial,) = app.workbench.changes.trials()
         await app.workbench.host.write("/sys/block/sda/queue/read_ahead_kb", trial.change.before or "")
-        app.workbench.changes.journal.outcome(trial.id, app.workbench.need_recording(), "restored")
+        app.workbench.changes.journal.write_outcome(trial.id, app.workbench.require_recording(), "restored")
         await app.trials.watch()
         await pilot.pause()
         assert [notice.message for notice in app.notices.said] == ["The trial is over: the old values are back."]

@@ -139,7 +139,7 @@ async def test_the_header_follows_what_is_decided_elsewhere(table: Table, result
         await followed(pilot)
         if result == "restored":
             await table.bench.host.write("/sys/block/sda/queue/read_ahead_kb", before or "")
-        table.bench.changes.journal.outcome("c1", session, result)
+        table.bench.changes.journal.write_outcome("c1", session, result)
         app_of(pilot)._every_second()
         await until(pilot, lambda: not line(pilot))
         assert any(told in one.message for one in app_of(pilot).notices.said)

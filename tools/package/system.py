@@ -8,7 +8,7 @@ from datetime import UTC, datetime
 from pathlib import Path
 from typing import Any
 
-from app.core.changes import boot_unit
+from app.core.changes import systemd_units
 from app.core.session.journal import Journal
 from app.core.session.paths import ROOTS_STATE
 from tools.package import completion, golang, man
@@ -50,12 +50,12 @@ HOOKS: Mapping[str, Mapping[str, tuple[str, str]]] = {
 
 def unit() -> str:
     """The unit of the packages: says at boot what a crash left, and puts nothing back."""
-    return boot_unit.unit_text(
+    return systemd_units.unit_text(
         ("/usr/bin/raidbench", "recover", "--list"),
         Journal(ROOTS_STATE / "journal").file,
         {},
-        told="Changes nothing. `raidbench recover --install-unit` puts one in its place that takes trials back.",
-        what="Tell which storage settings a crash left",
+        first_line="Changes nothing. `raidbench recover --install-unit` puts one in its place that takes trials back.",
+        description="Tell which storage settings a crash left",
     )
 
 
@@ -73,7 +73,7 @@ def lay_out(work: Path, sbom: Path, epoch: int) -> Path:
     completion.write(folder)
     wrapper = (_SOURCES / "raidbench.sh").read_text().replace("@PREFIX@", PREFIX).replace("@INTERPRETER@", INTERPRETER)
     (folder / "raidbench").write_text(wrapper)
-    (folder / boot_unit.NAME).write_text(unit())
+    (folder / systemd_units.NAME).write_text(unit())
     (folder / "copyright").write_text((_SOURCES / "copyright").read_text() + (ROOT / "LICENSE").read_text())
     for source in (_SOURCES / "tmpfiles.conf", ROOT / "CHANGELOG.md", sbom):
         shutil.copyfile(source, folder / source.name)
@@ -91,7 +91,7 @@ def contents(tree: Path, folder: Path) -> list[dict[str, Any]]:
         "raidbench.bash": "/usr/share/bash-completion/completions/raidbench",
         "raidbench.fish": "/usr/share/fish/vendor_completions.d/raidbench.fish",
         "tmpfiles.conf": "/usr/lib/tmpfiles.d/raidbench.conf",
-        boot_unit.NAME: f"{units}/{boot_unit.NAME}",
+        systemd_units.NAME: f"{units}/{systemd_units.NAME}",
         **{name: f"/usr/share/doc/raidbench/{name}" for name in ("copyright", "CHANGELOG.md", "sbom.json")},
         **{
             str(page.relative_to(folder)): f"/usr/share/{page.relative_to(folder)}"
@@ -107,7 +107,11 @@ def contents(tree: Path, folder: Path) -> list[dict[str, Any]]:
             {"src": str(folder / "raidbench.zsh"), "dst": place, "packager": kind, "file_info": {"mode": 0o644}}
             for kind, place in zsh.items()
         ),
-        {"src": f"../{boot_unit.NAME}", "dst": f"{units}/multi-user.target.wants/{boot_unit.NAME}", "type": "symlink"},
+        {
+            "src": f"../{systemd_units.NAME}",
+            "dst": f"{units}/multi-user.target.wants/{systemd_units.NAME}",
+            "type": "symlink",
+        },
         *(
             {"dst": f"/usr/{own}/raidbench", "type": "dir", "file_info": {"mode": 0o755}}
             for own in ("lib", "share/doc")

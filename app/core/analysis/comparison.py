@@ -37,7 +37,7 @@ from app.core.analysis.verdict import (
 )
 from app.core.session.events import ExperimentStarted
 from app.core.session.results import DIRECTIONS, SIDES
-from app.core.session.section_runs import of_section, same_sections
+from app.core.session.section_runs import runs_of_section, shared_sections
 from app.core.session.state import ExperimentRecord, RunRecord, Session
 from backends.values import dataclass
 
@@ -161,14 +161,14 @@ def compare_sections(
             compare(
                 own_a,
                 own_b,
-                of_section(a_session, name),
-                of_section(b_session, name),
+                runs_of_section(a_session, name),
+                runs_of_section(b_session, name),
                 names=names,
-                earlier=[of_section(runs, name) for runs in earlier],
+                earlier=[runs_of_section(runs, name) for runs in earlier],
                 threshold=threshold,
             ),
         )
-        for name, (own_a, own_b) in same_sections((a, b))
+        for name, (own_a, own_b) in shared_sections((a, b))
     )
 
 
@@ -201,7 +201,7 @@ def _compare(
         sides=sides,
         rows=tuple(_compared_figures(sides)),
         settings=differing(a.start.settings, b.start.settings),
-        job=differing(filled_fields(a.start.work), filled_fields(b.start.work)),
+        job=differing(filled_fields(a.start.job_texts), filled_fields(b.start.job_texts)),
         provenance=differences(sides),
         between=between,
         disturbances=tuple(_disturbances(answering(sides), experiment, value)),
@@ -216,7 +216,7 @@ def _disturbances(
 ) -> Iterator[DriftPattern]:
     """What the runs did by themselves, and what a change of the setting did to the run after it."""
     yield from disturbances(sides, value)
-    if experiment is not None and not experiment.null and sides.order is RunOrder.EXPERIMENT:
+    if experiment is not None and not experiment.is_null and sides.order is RunOrder.EXPERIMENT:
         yield from carry_over(sides, value)
 
 

@@ -83,7 +83,7 @@ def condition(run: RunRecord) -> Condition:
     # A scratch file is known by what lies beneath it: its name may be another one in each run.
     where = start.target if start.scratch is None else start.device or start.target
     subject = tuple(start.provenance.get(key) for key in SUBJECT)
-    return where, tuple(sorted(filled_fields(start.work).items())), tuple(sorted(start.settings.items())), subject
+    return where, tuple(sorted(filled_fields(start.job_texts).items())), tuple(sorted(start.settings.items())), subject
 
 
 def engine_of(run: RunRecord) -> str:

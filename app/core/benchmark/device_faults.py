@@ -7,7 +7,7 @@ from collections.abc import Callable, Iterator, Mapping, Sequence
 from dataclasses import replace
 
 from app.core.benchmark.device_stats import Member
-from app.core.fio.stalls import standstills, unexplained
+from app.core.fio.stalls import find_stalls, longest_unexplained_stall
 from app.core.session.results import MemberStats, RunResult, RunStatus, Sample
 from backends.host import Host
 from backends.topology import kernel_name
@@ -199,7 +199,7 @@ def with_standstill(
     if sentence is None:
         return figures
     flush = 0 if figures.sync is None else figures.sync.latency_ns.max or 0
-    still = unexplained(samples, idle_s=idle_s, flush_s=flush / 1e9)
+    still = longest_unexplained_stall(samples, idle_s=idle_s, flush_s=flush / 1e9)
     if still is None:
         return replace(figures, warnings=(*figures.warnings, sentence))
     figures = replace(figures, still_s=still.seconds)
@@ -216,12 +216,12 @@ def stood_still(samples: Sequence[Sample], measured_from: float) -> str | None:
 
     It has the clock of the run's time axis, as the graph and the notices have.
     """
-    stalls = standstills(samples)
+    stalls = find_stalls(samples)
     if not stalls:
         return None
     longest = max(stalls, key=lambda stall: stall.seconds)
     more = f" (the longest of {len(stalls)} such times)" if len(stalls) > 1 else ""
     return (
-        f"{longest.words} at {units.elapsed(measured_from + longest.at)}{more}: the device stood still."
+        f"{longest.text} at {units.elapsed(measured_from + longest.at)}{more}: the device stood still."
         " The kernel log tells of time-outs and resets"
     )

@@ -10,16 +10,17 @@ from dataclasses import replace
 from app.core.benchmark.background_events import BackgroundEventWatch
 from app.core.benchmark.conditions.monitor import LiveAdvisor
 from app.core.benchmark.device_stats import MemberSampler
-from app.core.fio.events import LoadEvent, WorkloadFinished
 from app.core.session.event_types import (
     AdviceGiven,
     BackgroundEventSeen,
     CpuSampled,
+    LoadEvent,
     MembersSampled,
     PhaseChanged,
     Progress,
     SampleTaken,
     SteadyStateUpdated,
+    WorkloadFinished,
 )
 from app.core.session.events import AnyEvent, LiveEvent
 from app.core.session.results import Phase, RunResult, RunStatus, Sample

@@ -8,7 +8,7 @@ from pathlib import Path
 
 from app.core.benchmark.run_plan import ResolvedTarget, RunPlan
 from app.core.fio.job import Job
-from app.core.fio.sections import JobSection, groups, phases, starts
+from app.core.fio.sections import JobSection, groups, phases, planned_starts
 from app.core.session.events import RunSection, RunStarted, RunTarget
 from app.core.session.paths import private_folder
 from backends.errors import StorageError
@@ -57,7 +57,7 @@ def run_started(run_id: str, ready: RunPlan, settings: Mapping[str, str], *, kep
 
 def run_sections(job: Job) -> tuple[RunSection, ...]:
     """The sections of a job that has several, as the session keeps them."""
-    places = zip(job.sections, starts(job.sections), strict=True)
+    places = zip(job.sections, planned_starts(job.sections), strict=True)
     phase_of = _numbers(phases(job.sections)) if job.sections else {}
     group_of = _numbers(groups(job.sections)) if job.sections else {}
     return tuple(

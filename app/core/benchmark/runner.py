@@ -29,7 +29,7 @@ from app.core.benchmark.run_plan import (
 from app.core.benchmark.run_start import make_folder, run_started
 from app.core.benchmark.scratch_manager import LocalScratchManager, OpenTarget, ScratchManager
 from app.core.benchmark.stack_watch import FootingWatch
-from app.core.fio.job import Job, JobTarget, TargetKind, fit, flushing
+from app.core.fio.job import Job, JobTarget, TargetKind, fit_to_block_size, fit_to_flushes
 from app.core.fio.load import Load
 from app.core.fio.preflight import Preflight
 from app.core.fio.render import render, render_fill
@@ -118,7 +118,7 @@ class BenchmarkRunner:
         if request.steady is not None:
             request.steady.checked()
         suits_several(request)
-        asked, flushed = change_sections(request.job, flushing)
+        asked, flushed = change_sections(request.job, fit_to_flushes)
         ready = await self._preflight(asked.parts[0])
         for part in asked.parts[1:]:  # each engine that the job uses is tried
             ready = await self._preflight(part)
@@ -128,7 +128,7 @@ class BenchmarkRunner:
             await self._require_apart(sites)
             _require_room_for_all(sites)
         largest = max(site.target.logical_block_size for site in sites)
-        job, notes = change_sections(wanted, partial(fit, logical_block_size=largest))
+        job, notes = change_sections(wanted, partial(fit_to_block_size, logical_block_size=largest))
         notes = (*flushed, *notes, *(note for site in sites for note in _clipped(job, site)))
         targets = [site.target for site in sites]
         rendering = render(job, targets, fio=ready.path, jobfile="job.fio", steady=request.steady)

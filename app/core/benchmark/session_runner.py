@@ -74,12 +74,12 @@ class SessionBenchmarks:
         from app.core.benchmark.runner import BenchmarkRunner
         from app.core.benchmark.stack_watch import footing_watch
         from app.core.fio.load import FioLoad
-        from app.core.fio.preflight import known_fio, preflight
+        from app.core.fio.preflight import identify_fio, preflight
 
         return BenchmarkRunner(
             load=FioLoad(self._record.host),
             preflight=partial(preflight, self._record.host),
-            found=partial(known_fio, self._record.host),
+            found=partial(identify_fio, self._record.host),
             gate=DeviceAccess(self._record.host, self._disks),
             locks=self._record.locks,
             folder=folder,
@@ -166,7 +166,7 @@ class SessionBenchmarks:
             from app.core.benchmark.run_plan import require_reading
 
             require_reading(ready)
-        measurer = self._measurer(self._record.need_recording())
+        measurer = self._measurer(self._record.require_recording())
         self._stop = asyncio.Event()
         self._idle.clear()
         run_id = f"r{len(self._record.session.runs) + 1}"

@@ -36,14 +36,14 @@ def leftover_scratch(paths: Paths) -> tuple[StaleScratchFile, ...]:
     A run may have ended and its file stay for the next one of an experiment or a sweep, which never came.
     """
     matches: dict[Path, StaleScratchFile | None] = {}
-    for folder in folders.each_folder(paths):
+    for folder in folders.session_folders(paths):
         try:
             if not _NAMES_ONE.search(read_regular(folder / folders.LOG)):
                 continue  # most sessions: taking all of them apart would delay every start
             runs = store.load(folder).session.runs
         except (OSError, RaidbenchError):
             continue
-        files = [(Path(each.scratch), run.id) for run in runs for each in run.start.each if each.scratch]
+        files = [(Path(each.scratch), run.id) for run in runs for each in run.start.all_targets if each.scratch]
         in_use = not files or not _is_left(folder)
         for path, run in reversed(files):
             if path not in matches:  # the session that used it last is the one that may still need it

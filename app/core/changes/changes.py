@@ -13,9 +13,14 @@ from itertools import count
 from pathlib import Path
 
 from app.core.changes.executor import ChangeExecutor
-from app.core.changes.pending_state import PendingValueState, pending_state_of, reverted_by_reboot, still_running_error
 from app.core.changes.pending_trials import Undecided, UndecidedTrials
-from app.core.changes.revert import plan_revert
+from app.core.changes.revert import (
+    PendingValueState,
+    pending_state_of,
+    plan_revert,
+    reverted_by_reboot,
+    still_running_error,
+)
 from app.core.changes.side_effects import without_earlier
 from app.core.changes.trial import arm, check_seconds
 from app.core.session.event_types import MovedSetting
@@ -57,7 +62,7 @@ class SessionChanges:
 
     def _changer(self, journal: Journal | None = None) -> ChangeExecutor:
         """`journal`: where what is put back stands, None for the own one."""
-        folder = self._record.need_recording()
+        folder = self._record.require_recording()
         return ChangeExecutor(
             backends=self._hardware.machine.backends,
             journal=journal or self.journal,
@@ -74,7 +79,7 @@ class SessionChanges:
 
     def _next_id(self) -> str:
         """Return an id that no change of the session has, nor one of an earlier session in the same folder."""
-        given = self.journal.ids(self._record.need_recording())
+        given = self.journal.given_ids(self._record.require_recording())
         numbers = count(len(self._record.session.changes) + 1)
         return next(f"c{number}" for number in numbers if f"c{number}" not in given)
 
@@ -89,7 +94,7 @@ class SessionChanges:
                     "There are trials only on this machine and on simulated ones.",
                     hint="Apply it, then undo.",
                 )
-            folder, side = self._record.need_recording(), self._record.host.root_side
+            folder, side = self._record.require_recording(), self._record.host.root_side
             if side is None:
                 await arm(self._record.paths, folder, until)
             else:
@@ -139,7 +144,9 @@ class SessionChanges:
         """Trials of this session that are not decided yet, newest first."""
         trials = filter(self.journal.is_ours, self.journal.trials())
         changes = tuple(trial for trial in trials if trial.session == str(self._record.folder))
-        if self._record.host.root_side is None and (is_absent(self.journal.file) or self.journal.trouble() is not None):
+        if self._record.host.root_side is None and (
+            is_absent(self.journal.file) or self.journal.read_error() is not None
+        ):
             # Its watchdog holds them still: a journal that is gone or unreadable has decided nothing.
             now = boot_clock()
             return tuple(
@@ -148,10 +155,10 @@ class SessionChanges:
         self._known_trials = changes
         return changes
 
-    def others_trials(self) -> tuple[Undecided, ...]:
+    def trials_of_other_sessions(self) -> tuple[Undecided, ...]:
         """Return the undecided trials that other sessions began, by the last look; the newest first."""
         return tuple(
-            undecided for undecided in self.undecided.now() if undecided.trial.session != str(self._record.folder)
+            undecided for undecided in self.undecided.current() if undecided.trial.session != str(self._record.folder)
         )
 
     async def keep_trials(
@@ -165,8 +172,8 @@ class SessionChanges:
         if chosen is not None:
             decided = [(undecided.journal, undecided.trial) for undecided in chosen]
         for journal, trial in decided:  # before anything is read: a card thinks slowly, and a deadline may come
-            journal.outcome(trial.id, Path(trial.session), "kept")
-        ends = [(trial, await self._kept(trial)) for _, trial in decided]
+            journal.write_outcome(trial.id, Path(trial.session), "kept")
+        ends = [(trial, await self._kept_change(trial)) for _, trial in decided]
         for trial, ended in ends:
             if trial.session == str(self._record.folder):
                 self._record.emit(ended)
@@ -184,7 +191,7 @@ class SessionChanges:
                 changed.append(undecided.trial)
         return tuple(changed)
 
-    async def _kept(self, trial: UnresolvedChange) -> ChangeEnded:
+    async def _kept_change(self, trial: UnresolvedChange) -> ChangeEnded:
         """What was verified when it was set may have gone back by itself since."""
         change = trial.change
         try:
@@ -195,7 +202,7 @@ class SessionChanges:
             now, message = None, error.message
         return ChangeEnded(at=time.time(), id=trial.id, result="kept", now=now, message=message)
 
-    def own_sets(self) -> tuple[tuple[float, float, tuple[Change, ...]], ...]:
+    def trial_sets(self) -> tuple[tuple[float, float, tuple[Change, ...]], ...]:
         """Return the sets on trial of this session, the next to end first: deadline, seconds left, changes."""
         by_deadline: dict[float, list[Change]] = {}
         for record in self._record.session.changes:
@@ -205,21 +212,19 @@ class SessionChanges:
         now = boot_clock()
         return tuple((until, until - now, tuple(changes)) for until, changes in sorted(by_deadline.items()))
 
-    def own_trials(self, until: float) -> tuple[Undecided, ...]:
+    def trials_of_set(self, until: float) -> tuple[Undecided, ...]:
         """Return one set of this session's trials, as the journal has it."""
         return tuple(Undecided(trial, self.journal, os.geteuid()) for trial in self.trials() if trial.until == until)
 
     def controller_of(self, target: Target) -> Target | None:
         """The controller that a target is or hangs from, under any of its names; None where it has none of its own."""
-        things = (self._record.session.inventory.find(str(view)) for view in self._hardware.views_of(target))
-        known = (device.target if isinstance(device, Controller) else device.controller for device in things if device)
-        return next((controller for controller in known if controller is not None), None)
+        devices = (self._record.session.inventory.find(str(view)) for view in self._hardware.views_of(target))
+        controllers = (
+            device.target if isinstance(device, Controller) else device.controller for device in devices if device
+        )
+        return next((controller for controller in controllers if controller is not None), None)
 
-    def disk_of(self, target: Target) -> Target | None:
-        """Return the kernel's disk that a target is, None where it is none by the last look."""
-        return self._hardware.disk_of(target)
-
-    async def end_trials(self) -> bool:
+    async def record_ended_trials(self) -> bool:
         """Note in the session what the watchdog took back meanwhile; whether all of it is back."""
         undecided = {trial.id for trial in self.trials()}
         all_back = True
@@ -245,59 +250,64 @@ class SessionChanges:
 
         Raises NotFoundError for an id that is not in the session, RefusedError, BlockedError, StorageError.
         """
-        record = self._record.session.change(change_id)
-        if record is None:
-            raise NotFoundError(f"This session has no change {change_id}.", hint="`raidbench undo --list` lists them.")
+        record = self._change(change_id)
         if not record.in_force and not record.may_come_late:
             raise NotFoundError(f"Change {change_id} is not in force any more.")
         asked = confirm is not None or record.change.risk is Risk.DESTROYS_DATA
-        plate = await self._hardware.nameplate(record.change.target) if asked else None
-        led_to = self._led_to_since(record)
+        plate = await self._hardware.device_label(record.change.target) if asked else None
+        led_to = self._values_led_to(record)
         record = self._without_earlier(record)
-        cut_short = self._cut_short(change_id)
+        cut_short = self._interrupted_undos(change_id)
         if cut_short and record.end is not None:  # it may have moved what the change had moved
             record = replace(record, end=replace(record.end, moved=None))
         ended = await self._changer().undo(record, confirm=confirm, plate=plate, shown=shown, led_to=led_to)
-        for undo in cut_short if ended.taken_back else ():
-            self._close(undo, ended.now)
+        for undo in cut_short if ended.is_reverted else ():
+            self._end_interrupted_undo(undo, ended.now)
         return ended
 
-    def _cut_short(self, change_id: str) -> tuple[ChangeRecord, ...]:
-        """Return undos of a change that a crash cut short."""
-        made = self._record.session.changes
-        return tuple(other for other in made if other.intent.undoes == change_id and other.end is None)
+    def _change(self, change_id: str) -> ChangeRecord:
+        """Return the change of that id. Raises NotFoundError."""
+        record = self._record.session.change(change_id)
+        if record is None:
+            raise NotFoundError(f"This session has no change {change_id}.", hint="`raidbench undo --list` lists them.")
+        return record
 
-    def _close(self, undo: ChangeRecord, now: str | None) -> None:
+    def _interrupted_undos(self, change_id: str) -> tuple[ChangeRecord, ...]:
+        """Return undos of a change that a crash cut short."""
+        changes = self._record.session.changes
+        return tuple(other for other in changes if other.intent.undoes == change_id and other.end is None)
+
+    def _end_interrupted_undo(self, undo: ChangeRecord, now: str | None) -> None:
         """Give an undo that was cut short its end: nothing of it is to be taken back any more."""
         message = "cut short; another undo did it"
         self._record.emit(ChangeEnded(at=time.time(), id=undo.id, result="restored", now=now, message=message))
-        self.journal.outcome(undo.id, self._record.need_recording(), "restored")
+        self.journal.write_outcome(undo.id, self._record.require_recording(), "restored")
 
     def _without_earlier(self, record: ChangeRecord) -> ChangeRecord:
         """Return the record with the values before that were there without the changes that are taken back."""
-        made = self._record.session.changes
-        change = without_earlier(record, made)
+        changes = self._record.session.changes
+        change = without_earlier(record, changes)
         return replace(record, intent=replace(record.intent, change=change))
 
-    def _led_to_since(self, record: ChangeRecord) -> frozenset[str]:
+    def _values_led_to(self, record: ChangeRecord) -> frozenset[str]:
         """Return the values to which later changes of this session have moved the setting of a change along."""
-        place = record.change.target, record.change.key
+        changed_setting = record.change.target, record.change.key
         since = self._record.session.changes[self._record.session.changes.index(record) + 1 :]
         ends = (later.end for later in since if later.in_force and later.end is not None)
         moved = (setting for end in ends for setting in end.moved or () if setting.explained)
         return frozenset(
-            setting.now for setting in moved if (setting.target, setting.key) == place and setting.now is not None
+            setting.now
+            for setting in moved
+            if (setting.target, setting.key) == changed_setting and setting.now is not None
         )
 
-    async def bring_back(self, change: Change, *, undoes: str, moved: Sequence[MovedSetting] | None) -> ChangeEnded:
-        """Bring back the value that a change found, and what moved along. See `ChangeExecutor.bring_back`."""
-        return await self._changer().bring_back(change, undoes=undoes, moved=moved)
+    async def restore_value(self, change: Change, *, undoes: str, moved: Sequence[MovedSetting] | None) -> ChangeEnded:
+        """Bring back the value that a change found, and what moved along. See `ChangeExecutor.restore_value`."""
+        return await self._changer().restore_value(change, undoes=undoes, moved=moved)
 
     async def plan_undo(self, change_id: str) -> Change:
         """What undoing a change will do by what was read since the last look. Raises as `plan_revert`."""
-        record = self._record.session.change(change_id)
-        if record is None:
-            raise NotFoundError(f"This session has no change {change_id}.", hint="`raidbench undo --list` lists them.")
+        record = self._change(change_id)
         with contextlib.suppress(RaidbenchError), self._hardware.machine.using_last_scan(STALE):
             back = await self.plan_revert(self._without_earlier(record).change)
             if back.risk is not Risk.DESTROYS_DATA:
@@ -312,19 +322,11 @@ class SessionChanges:
         """Changes in force, newest first; a reboot takes those back that it loses."""
         return tuple(record for record in self._record.session.in_force if not reverted_by_reboot(record.intent))
 
-    def unresolved(self) -> tuple[UnresolvedChange, ...]:
-        """Changes a crash left in the middle, newest first."""
-        return self.journal.unresolved()
-
-    def left_running(self) -> tuple[UnresolvedChange, ...]:
-        """Changes of a raidbench that is gone whose program still sets them, newest first."""
-        return self.journal.left_running()
-
     def hold_change_lock(self, change: Change) -> AbstractAsyncContextManager[None]:
         """Inside, nobody sets what a change of the session sets. See `ChangeExecutor.hold_change_lock`."""
         return self._changer().hold_change_lock(change)
 
-    async def remains(self, change: Change) -> str | None:
+    async def recovery_hint(self, change: Change) -> str | None:
         """What to do first about a thing that a change, cut short, took apart; None where nothing is known."""
         backend = self._hardware.machine.backends.get(change.target.backend)
         if backend is None or not isinstance(backend, InterruptedChangeReporter):
@@ -340,7 +342,7 @@ class SessionChanges:
 
         Raises HeldError while a program still sets it, so that nobody knows how it is; StorageError.
         """
-        for left in self.left_running():
+        for left in self.journal.left_running():
             if (left.session, left.id) == (intent.session, intent.id):
                 raise still_running_error(left)
-        self.journal.outcome(intent.id, Path(intent.session), "kept")
+        self.journal.write_outcome(intent.id, Path(intent.session), "kept")

@@ -19,21 +19,18 @@ from collections.abc import (
 from dataclasses import replace
 from pathlib import Path
 
-from app.core.changes.pending_state import PendingValueState, pending_state_of, standing, still_running_error, undecided
-from app.core.changes.revert import plan_revert, require_reversible
-from app.core.changes.side_effects import (
-    NO_DEBTS,
-    Debts,
-    Values,
-    debts_of,
-    disk_beside,
-    moved_along,
-    not_restored,
-    read_beside,
-    with_companions,
-    with_values_before,
+from app.core.changes import side_effects
+from app.core.changes.revert import (
+    PendingValueState,
+    pending_state,
+    pending_state_of,
+    plan_revert,
+    require_reversible,
+    still_running_error,
+    undecided_trial_error,
 )
-from app.core.changes.trial import require_triable, why_not_unattended
+from app.core.changes.side_effects import NO_DEBTS, Debts, Values
+from app.core.changes.trial import require_triable, unattended_reason
 from app.core.changes.verification import is_as_wanted, read_for, require_as_planned, require_its_device, verdict
 from app.core.session.event_types import MovedSetting
 from app.core.session.events import AnyEvent, ChangeEnded, ChangeIntended
@@ -56,7 +53,7 @@ from backends.errors import (
     UnknownSettingError,
 )
 from backends.helper_interface import HelperClient
-from backends.host import ProcessTracking, custody, shield_to_completion
+from backends.host import ProcessTracking, completed_when_cancelled, custody
 from backends.model import Target
 from backends.protocol import InterruptedChangeReporter, InventoryBackend, Recreatable, SettingsBackend
 from backends.settings import Persistence, Risk
@@ -122,34 +119,34 @@ class ChangeExecutor:
         armed, or the value is not what it was when planned), StorageError (nothing was done unless its message says
         so).
         """
-        async with self._at_work(change, wait=0.0) as lock:
+        async with self._locked_and_cached(change, wait=0.0) as lock:
             if in_set and await is_as_wanted(self._backend(change.target), change):
-                self._no_other_trial(change, until)  # which would take it away again
+                self._require_no_other_trial(change, until)  # which would take it away again
                 return ChangeEnded(at=time.time(), id="", result="verified", now=change.after)
             return await self._apply(change, lock, undoes=undoes, until=until, as_read=False)
 
     @contextlib.asynccontextmanager
-    async def at_rest(self, change: Change, *, wait: float | None = None) -> AsyncIterator[HeldLock]:
+    async def locked(self, change: Change, *, wait: float | None = None) -> AsyncIterator[HeldLock]:
         """Hold the lock of a change while inside; nobody sets anything under it then.
 
         `wait`: seconds that a program which a killed raidbench left behind is waited for, if not PATIENCE.
         Raises HeldError naming who is at it, StorageError.
         """
         with contextlib.ExitStack() as held:
-            yield await self._taken(held, change, time.monotonic() + (PATIENCE if wait is None else wait))
+            yield await self._take_locks(held, change, time.monotonic() + (PATIENCE if wait is None else wait))
 
     @contextlib.asynccontextmanager
-    async def _at_work(self, change: Change, *, wait: float | None = None) -> AsyncIterator[HeldLock]:
-        """As `at_rest`; what a program tells under the lock it is asked once, until something is set."""
-        async with self.at_rest(change, wait=wait) as lock:
+    async def _locked_and_cached(self, change: Change, *, wait: float | None = None) -> AsyncIterator[HeldLock]:
+        """As `locked`; what a program tells under the lock it is asked once, until something is set."""
+        async with self.locked(change, wait=wait) as lock:
             with asked_since(time.monotonic()):
                 yield lock
 
-    async def _taken(self, held: contextlib.ExitStack, change: Change, end: float) -> HeldLock:
+    async def _take_locks(self, held: contextlib.ExitStack, change: Change, end: float) -> HeldLock:
         while True:
             left = self._left_running(change)
             try:
-                return held.enter_context(self._alone(change))
+                return held.enter_context(self._exclusive_lock(change))
             except HeldError:
                 if left is None:  # somebody living is at it
                     raise
@@ -158,10 +155,10 @@ class ChangeExecutor:
             await asyncio.sleep(_LOOK_AGAIN)
 
     @contextlib.contextmanager
-    def _alone(self, change: Change) -> Iterator[HeldLock]:
+    def _exclusive_lock(self, change: Change) -> Iterator[HeldLock]:
         with contextlib.ExitStack() as held:
-            what = f"changing {change.key} of {change.target}"
-            lock, *_ = [held.enter_context(hold_lock(self._locks, name, what)) for name in change.locks]
+            purpose = f"changing {change.key} of {change.target}"
+            lock, *_ = [held.enter_context(hold_lock(self._locks, name, purpose)) for name in change.locks]
             if left := self._left_running(change):  # the lock alone does not tell: it may have closed what it inherited
                 raise still_running_error(left)
             yield lock
@@ -178,24 +175,24 @@ class ChangeExecutor:
         One change may move another's starting value (a new scheduler resets nr_requests): what follows on the same
         target is planned again, and refused if it would take other steps than those that were shown. Steps that also
         carry the value of a setting changed before in the same set (two fields of one register) may differ by that.
-        A step whose value already is the wanted one is done: nothing is set, and nothing recorded (`ChangeEnded.made`).
+        A step whose value already is the wanted one is done: nothing is set or recorded (`ChangeEnded.was_set`).
         At the end all of them are read again: a value that a later change of the set has moved is set once more, and
         told with its change a second time; so is one that somebody else has set meanwhile, as `differs`.
         """
-        await self._announce(changes)
+        await self._announce_set(changes)
         made: dict[tuple[Target, str], tuple[Change, ChangeEnded]] = {}
         for shown in changes:
-            change = await self._in_its_turn(shown, [*made.values()])
+            change = await self._replan_in_set(shown, [*made.values()])
             ended = await self.apply(change, until=until, in_set=True)
             made[change.target, change.key] = change, ended
             yield change, ended
             if ended.result != "verified":
                 return
         if len(changes) > 1:
-            async for again in self._verified_at_the_end(made, until):
+            async for again in self._verify_set(made, until):
                 yield again
 
-    async def _in_its_turn(self, shown: Change, made: Sequence[tuple[Change, ChangeEnded]]) -> Change:
+    async def _replan_in_set(self, shown: Change, made: Sequence[tuple[Change, ChangeEnded]]) -> Change:
         """Return a change of a set as it is made after those before it. Raises RefusedError where it differs."""
         done = {change.key for change, _ in made if change.target == shown.target}
         moved = _moved_by([ended for _, ended in made], shown.target, shown.key)
@@ -212,46 +209,46 @@ class ChangeExecutor:
             )
         return change.as_in_set(shown, moved=bool(moved))
 
-    async def _verified_at_the_end(
+    async def _verify_set(
         self, made: Mapping[tuple[Target, str], tuple[Change, ChangeEnded]], until: float | None
     ) -> AsyncGenerator[tuple[Change, ChangeEnded], None]:
         """Read all that a set asked for again; yield what was set once more, and what is not as asked for."""
         ends = [ended for _, ended in made.values()]
         latest = dict(made)
-        now = await self._values([change for change, _ in made.values()])
-        for place, (change, _) in made.items():
-            if now[place] == change.after or now[place] not in _moved_by(ends, *place):
+        now = await self._read_values([change for change, _ in made.values()])
+        for setting, (change, _) in made.items():
+            if now[setting] == change.after or now[setting] not in _moved_by(ends, *setting):
                 continue
             again = await self._backend(change.target).plan(change.target, change.key, change.wish)
             ended = await self.apply(again.as_in_set(change, moved=True), until=until)
             ends.append(ended)
-            latest[place] = change, ended
+            latest[setting] = change, ended
             yield change, ended
             if ended.result != "verified":
                 return
         if len(ends) > len(made):
-            now = await self._values([change for change, _ in made.values()])
-        for place, (change, ended) in latest.items():
-            if now[place] != change.after:
-                yield change, self._lost(change, ended, now[place])
+            now = await self._read_values([change for change, _ in made.values()])
+        for setting, (change, ended) in latest.items():
+            if now[setting] != change.after:
+                yield change, self._record_lost_value(change, ended, now[setting])
 
-    async def _values(self, changes: Sequence[Change]) -> Values:
+    async def _read_values(self, changes: Sequence[Change]) -> Values:
         """Return what the settings of changes read now; a program is asked once."""
         with asked_since(time.monotonic()):
             readings = {
                 (change.target, change.key): await read_for(self._backend(change.target), change) for change in changes
             }
-        return {place: None if reading is None else reading.now for place, reading in readings.items()}
+        return {setting: None if reading is None else reading.now for setting, reading in readings.items()}
 
-    def _lost(self, change: Change, ended: ChangeEnded, now: str | None) -> ChangeEnded:
+    def _record_lost_value(self, change: Change, ended: ChangeEnded, now: str | None) -> ChangeEnded:
         """Put on record that a value of a set did not stay. Whose value this is, nobody saw: it is none of ours."""
         message = f"{change.label} reads {now or 'nothing'} at the end of the set: it was changed since it was set"
         lost = replace(ended, at=time.time(), result="differs", now=None, message=message)
-        if ended.made:
+        if ended.was_set:
             self._emit(lost)
         return lost
 
-    async def _announce(self, changes: Sequence[Change]) -> None:
+    async def _announce_set(self, changes: Sequence[Change]) -> None:
         """Tell the helper what is changed together. Raises RaidbenchError where that cannot be planned any more."""
         if self._side is None:
             return
@@ -261,6 +258,7 @@ class ChangeExecutor:
         for target, values in sets.items():
             await self._side.ask("together", target=str(target), scope=target.scope, values=values)
 
+    @completed_when_cancelled
     async def _apply(
         self,
         change: Change,
@@ -279,33 +277,19 @@ class ChangeExecutor:
         back as well. `as_read`: whether it was planned from what was read under this lock. `debts`: what a way back
         owes to other settings.
         """
-        made = self._made(change, lock, undoes, until, left, old, as_read, debts)
-        return await shield_to_completion(asyncio.create_task(made, name="apply"))
-
-    async def _made(
-        self,
-        change: Change,
-        lock: HeldLock,
-        undoes: str | None,
-        until: float | None,
-        left: UnresolvedChange | None,
-        old: Change | None,
-        as_read: bool,
-        debts: Debts,
-    ) -> ChangeEnded:
         backend = self._backend(change.target)
         if until is not None:
             require_triable(change)
         if not as_read:
             await require_as_planned(backend, change)
         if undoes is None:
-            self._no_other_trial(change, until)
-        before = await self._seen_beside(change)
-        change = with_values_before(change, before)
-        await self._plan_there(change, old)
+            self._require_no_other_trial(change, until)
+        before = await self._try_read_beside(change)
+        change = side_effects.with_values_before(change, before)
+        await self._plan_in_helper(change, old)
         change_id = self._next_id()
         covered = left is not None and self._side is None
-        await self._announced(
+        await self._record_intent(
             ChangeIntended(
                 at=time.time(), id=change_id, change=change.recorded(), undoes=undoes, boot=boot_id(), trial_until=until
             ),
@@ -315,44 +299,44 @@ class ChangeExecutor:
         message = ""
         surprise: BaseException | None = None
         covering = left if covered else None
-        custody.set(self._custody(change_id, lock, covering))  # in this task and what it starts, nowhere else
+        custody.set(self._tracking(change_id, lock, covering))  # in this task and what it starts, nowhere else
         try:
-            await self._do(backend, change_id, change)
+            await self._run_steps(backend, change_id, change)
         except RaidbenchError as error:
             message = " ".join(filter(None, (error.message, error.hint)))
             surprise = error if isinstance(error, DeviceGoneError) else None
         except (Exception, asyncio.CancelledError) as error:  # recorded like any failure, and then told
             message = f"raidbench failed while setting it: {type(error).__name__}: {error}".rstrip(": ")
             surprise = error
-        trouble = "" if message else await self._restore(change, debts, lock, undoes, left)
+        trouble = "" if message else await self._restore_side_effects(change, debts, lock, undoes, left)
         ended = await verdict(backend, change_id, change, message)
-        after = await self._seen_beside(change)
+        after = await self._try_read_beside(change)
         if before and after:
-            ended = replace(ended, moved=moved_along(change, before, after, debts.restored))
+            ended = replace(ended, moved=side_effects.side_effects_of(change, before, after, debts.restored))
         if ended.result == "verified":
-            kept = debts.words_of_kept(change, after)
+            kept = debts.kept_text(change, after)
             ended = replace(ended, result="differs" if trouble else "verified", message=trouble or kept)
         self._record_end(change, ended, covered=covered)
         if surprise is not None:
             raise surprise
         return ended
 
-    async def _seen_beside(self, change: Change) -> Values:
-        """As `_beside`; nothing where the target is gone, which the change itself finds out."""
+    async def _try_read_beside(self, change: Change) -> Values:
+        """As `_read_beside`; nothing where the target is gone, which the change itself finds out."""
         try:
-            return await self._beside(change)
+            return await self._read_beside(change)
         except (DeviceGoneError, NotFoundError):
             return {}
 
-    async def _beside(self, change: Change) -> Values:
+    async def _read_beside(self, change: Change) -> Values:
         """Return all settings of the target, and of the kernel's disk that it is.
 
         Raises DeviceGoneError, NotFoundError.
         """
-        disk = self._disk_of(change.target) or disk_beside(change)
-        return await read_beside(self._backends, change, disk if disk != change.target else None)
+        disk = self._disk_of(change.target) or side_effects.disk_beside(change)
+        return await side_effects.read_beside(self._backends, change, disk if disk != change.target else None)
 
-    async def _restore(
+    async def _restore_side_effects(
         self, back: Change, debts: Debts, lock: HeldLock, undoes: str | None, left: UnresolvedChange | None
     ) -> str:
         """Bring about what else a way back owes: settings that moved along and did not come back by its own steps.
@@ -362,13 +346,13 @@ class ChangeExecutor:
         if not debts.all:
             return ""
         trouble: list[str] = []
-        for target, key in not_restored(debts.all, await self._seen_beside(back)):
+        for target, key in side_effects.unrestored_settings(debts.all, await self._try_read_beside(back)):
             value = debts.all[target, key]
             try:
                 change = await self._backend(target).plan(target, key, value)
                 if back.key in change.moves:  # two views of one thing: setting this one would move that one again
                     continue
-                if why_not_unattended(change) or not set(change.locks) <= set(back.locks):
+                if unattended_reason(change) or not set(change.locks) <= set(back.locks):
                     raise BlockedError(f"{change.label} of {target} moved along and is not put back by itself.")
                 ended = await self._apply(change, lock, undoes=undoes, left=left)
                 if ended.result != "verified":
@@ -378,7 +362,7 @@ class ChangeExecutor:
                     trouble.append(f"{key} of {target} is not {value} again: {error.message}")
         return " ".join(trouble)
 
-    async def _announced(self, intended: ChangeIntended, change: Change, *, covered: bool) -> None:
+    async def _record_intent(self, intended: ChangeIntended, change: Change, *, covered: bool) -> None:
         """Put what is about to be done on disk. What an open intent covers is done even where nothing can be written.
 
         Raises StorageError, RefusedError: then nothing may be done.
@@ -391,7 +375,7 @@ class ChangeExecutor:
         try:
             if intended.trial_until is not None and isinstance(self._locks, Path):
                 register_journal(self._locks, self._journal)
-            self._journal.intent(intended.id, self._folder, change, until=intended.trial_until)
+            self._journal.write_intent(intended.id, self._folder, change, until=intended.trial_until)
             if intended.trial_until is not None:
                 await self._arm(intended.trial_until)
         except (StorageError, RefusedError) as error:
@@ -401,17 +385,17 @@ class ChangeExecutor:
             with contextlib.suppress(StorageError):
                 self._emit(failed)
             if isinstance(error, RefusedError):
-                self._journal.outcome(intended.id, self._folder, "failed")
+                self._journal.write_outcome(intended.id, self._folder, "failed")
             raise
 
-    async def _plan_there(self, change: Change, old: Change | None) -> None:
+    async def _plan_in_helper(self, change: Change, old: Change | None) -> None:
         """Let the helper plan it as well. Raises RefusedError where it would do something else than was shown."""
         if self._side is None:
             return
         companions = None if old is None else old.companions
         await self._side.ask("plan", change=unstructure(change), back=companions)
 
-    async def _do(self, backend: SettingsBackend, change_id: str, change: Change) -> None:
+    async def _run_steps(self, backend: SettingsBackend, change_id: str, change: Change) -> None:
         """Take the steps, here or there."""
         if self._side is None:
             await backend.apply(change)
@@ -421,7 +405,7 @@ class ChangeExecutor:
         finally:
             self._forget()
 
-    def _custody(self, change_id: str, lock: HeldLock, covering: UnresolvedChange | None) -> ProcessTracking:
+    def _tracking(self, change_id: str, lock: HeldLock, covering: UnresolvedChange | None) -> ProcessTracking:
         """Programs of the change hold its lock too, and are in the journal before they begin.
 
         Of a way back that an open intent covers they are noted with that, where anything can be noted.
@@ -430,7 +414,7 @@ class ChangeExecutor:
 
         def begins(pid: int, program: str) -> None:
             try:
-                self._journal.setter(id, folder, pid, program)
+                self._journal.write_setter(id, folder, pid, program)
             except StorageError:
                 if covering is None:
                     raise
@@ -443,7 +427,7 @@ class ChangeExecutor:
             raise RefusedError("There are no trials on this host.")
         await self._arm_watchdog(until)
 
-    def _no_other_trial(self, change: Change, until: float | None) -> None:
+    def _require_no_other_trial(self, change: Change, until: float | None) -> None:
         """A trial of the same set may go on; another undecided one on this disk or card stands in the way.
 
         One anywhere on the same controller stands in the way of a further trial: there is one at a time.
@@ -456,7 +440,7 @@ class ChangeExecutor:
             same_place = trial.change.target == change.target or trial.change.shares_lock(change)
             same_controller = own is not None and self._controller_of(trial.change.target) == own
             if same_place or (until is not None and same_controller):
-                raise undecided(trial)
+                raise undecided_trial_error(trial)
 
     def _record_end(self, change: Change, ended: ChangeEnded, *, covered: bool) -> None:
         """In the session and in the journal, and in the other one if one cannot be written.
@@ -472,7 +456,7 @@ class ChangeExecutor:
         if covered:
             return
         try:
-            self._journal.outcome(ended.id, self._folder, ended.result)
+            self._journal.write_outcome(ended.id, self._folder, ended.result)
         except StorageError as error:
             trouble = trouble or error
         if trouble is not None:
@@ -503,29 +487,29 @@ class ChangeExecutor:
         require_reversible(change)
         try:
             moved = None if record.end is None else record.end.moved
-            async with self._backwards(change, shown, moved) as way:
+            async with self._locked_revert(change, shown, moved) as way:
                 return await self._undo(record, way, confirm, plate, shown, led_to)
         except UnknownSettingError:  # the device is there
             raise
         except (NotFoundError, DeviceGoneError) as error:
-            return self._gone(record, await self.with_recovery_hint(change, error))
+            return self._record_device_gone(record, await self.with_recovery_hint(change, error))
 
     async def _undo(
         self,
         record: ChangeRecord,
-        way: _WayBack,
+        way: _LockedRevert,
         confirm: str | None,
         plate: DeviceLabel | None,
         shown: Change | None,
         led_to: Collection[str],
     ) -> ChangeEnded:
         change, back = record.change, way.back
-        now = back.before if isinstance(back, Change) else await self._reads(change)
+        now = back.before if isinstance(back, Change) else await self._read_value(change)
         state = PendingValueState.OURS if now in led_to else pending_state_of(record, now)
         if state is PendingValueState.BEFORE and not way.owes:
             if change.persistence is Persistence.LOST_AT_REBOOT and isinstance(back, Change):
                 require_its_device(change, back)  # any other may have been made anew since, by us
-            return self._over(record, "restored", now, "it already had its old value")
+            return self._record_nothing_left(record, "restored", now, "it already had its old value")
         if state is PendingValueState.FOREIGN:
             raise RefusedError(
                 f"{change.label} of {change.target} is now {now or 'not readable'}, neither {change.after} "
@@ -543,23 +527,23 @@ class ChangeExecutor:
                 )
             back = back if shown is None else replace(back, found=shown.found)
         ended = await self._apply(
-            _on_its_device(back, change), way.lock, undoes=record.id, old=way.change, debts=way.debts
+            _for_changed_device(back, change), way.lock, undoes=record.id, old=way.change, debts=way.debts
         )
         if ended.result == "verified":
-            self._journal.outcome(record.id, self._folder, "restored")  # ends a trial; says nothing new otherwise
+            self._journal.write_outcome(record.id, self._folder, "restored")  # ends a trial; says nothing new otherwise
         return ended
 
-    async def bring_back(self, change: Change, *, undoes: str, moved: Sequence[MovedSetting] | None) -> ChangeEnded:
+    async def restore_value(self, change: Change, *, undoes: str, moved: Sequence[MovedSetting] | None) -> ChangeEnded:
         """Bring back the value that a change found, and what moved along, whatever was set since in its place.
 
         `undoes`: the change of this session that is recorded as taken back; `moved`: the side effects of the last one.
         Raises RaidbenchError where that is not possible.
         """
-        async with self._backwards(change, None, moved) as way:
+        async with self._locked_revert(change, None, moved) as way:
             if not isinstance(way.back, Change):
                 raise way.back
             return await self._apply(
-                _on_its_device(way.back, change), way.lock, undoes=undoes, old=way.change, debts=way.debts
+                _for_changed_device(way.back, change), way.lock, undoes=undoes, old=way.change, debts=way.debts
             )
 
     async def remake(self, left: UnresolvedChange, *, confirm: str, plate: DeviceLabel) -> ChangeEnded:
@@ -572,7 +556,7 @@ class ChangeExecutor:
             raise RefusedError(
                 f"Making {left.change.target} again takes {plate.words}.", hint=f"Confirm it by the word {plate.word}."
             )
-        async with self._at_work(left.change) as lock:
+        async with self._locked_and_cached(left.change) as lock:
             if self._side is None:
                 ended = await self._apply(await self.plan_remake(left), lock, left=left)
             else:
@@ -580,7 +564,7 @@ class ChangeExecutor:
                 self._forget()
                 ended = await verdict(self._backend(left.change.target), left.id, left.change, "")
         if ended.result == "verified":
-            self._journal.outcome(left.id, Path(left.session), "verified")
+            self._journal.write_outcome(left.id, Path(left.session), "verified")
         return ended
 
     async def plan_remake(self, left: UnresolvedChange) -> Change:
@@ -593,9 +577,9 @@ class ChangeExecutor:
         return await backend.plan_remake(change)
 
     @contextlib.asynccontextmanager
-    async def _backwards(
+    async def _locked_revert(
         self, change: Change, shown: Change | None = None, moved: Sequence[MovedSetting] | None = None
-    ) -> AsyncIterator[_WayBack]:
+    ) -> AsyncIterator[_LockedRevert]:
         """Hold the lock of what was changed, and what takes it back, planned from what is read under that lock.
 
         `moved`: what moved along with it, None where that is not known. Why it cannot be planned where it cannot, with
@@ -605,12 +589,12 @@ class ChangeExecutor:
         Raises NotFoundError, DeviceGoneError, HeldError, StorageError.
         """
         backend = self._backend(change.target)
-        known = change if shown is None else shown
+        locked_change = change if shown is None else shown
         for _ in range(_LOCK_TRIES):
-            async with self._at_work(known) as lock:
-                now = await self._beside(change)
-                debts = debts_of(change, moved, now)
-                owed = with_companions(change, debts.all)
+            async with self._locked_and_cached(locked_change) as lock:
+                now = await self._read_beside(change)
+                debts = side_effects.debts_of_revert(change, moved, now)
+                owed = side_effects.with_companions(change, debts.all)
                 back: Change | RaidbenchError
                 try:
                     back = await plan_revert(backend, change)  # what a log says is judged, whatever comes back of it
@@ -620,25 +604,27 @@ class ChangeExecutor:
                     raise
                 except RaidbenchError as error:
                     back = error
-                if not isinstance(back, Change) or set(back.locks) <= set(known.locks):
-                    yield _WayBack(lock, back, owed, debts, owes=bool(not_restored(debts.restored, now)))
+                if not isinstance(back, Change) or set(back.locks) <= set(locked_change.locks):
+                    yield _LockedRevert(
+                        lock, back, owed, debts, owes=bool(side_effects.unrestored_settings(debts.restored, now))
+                    )
                     return
-            known = back
+            locked_change = back
         raise HeldError(f"{change.target} has another lock each time.", hint=LOOK_AGAIN)
 
-    async def _reads(self, change: Change) -> str | None:
+    async def _read_value(self, change: Change) -> str | None:
         """What it reads; a setting that cannot be seen now is still to go back."""
         reading = await read_for(self._backend(change.target), change)
         return change.after if reading is None else reading.now
 
     @contextlib.asynccontextmanager
     async def hold_change_lock(self, change: Change) -> AsyncIterator[None]:
-        """As `at_rest`, for a change of a log, which does not say under which lock it is made."""
+        """As `locked`, for a change of a log, which does not say under which lock it is made."""
         try:
-            known = await plan_revert(self._backend(change.target), change)
+            locked_change = await plan_revert(self._backend(change.target), change)
         except RaidbenchError:
-            known = change
-        async with self.at_rest(known):
+            locked_change = change
+        async with self.locked(locked_change):
             yield
 
     async def with_recovery_hint(self, change: Change, error: RaidbenchError) -> RaidbenchError:
@@ -649,20 +635,22 @@ class ChangeExecutor:
         first = await backend.remains(change)
         return error if first is None else type(error)(error.message, hint=first, evidence=error.evidence)
 
-    def _gone(self, record: ChangeRecord, error: RaidbenchError) -> ChangeEnded:
+    def _record_device_gone(self, record: ChangeRecord, error: RaidbenchError) -> ChangeEnded:
         """A setting that lives in the kernel went with its device; any other one is still to be taken back.
 
         Raises the error for the latter.
         """
         if record.change.persistence is not Persistence.LOST_AT_REBOOT:
             raise error
-        return self._over(record, "gone", None, f"the device is gone, and the setting with it: {error.message}")
+        return self._record_nothing_left(
+            record, "gone", None, f"the device is gone, and the setting with it: {error.message}"
+        )
 
-    def _over(self, record: ChangeRecord, result: str, now: str | None, message: str) -> ChangeEnded:
+    def _record_nothing_left(self, record: ChangeRecord, result: str, now: str | None, message: str) -> ChangeEnded:
         """There is nothing left to be taken back: so in session and journal."""
         ended = ChangeEnded(at=time.time(), id=record.id, result=result, now=now, message=message)
         self._emit(ended)
-        self._journal.outcome(record.id, self._folder, result)
+        self._journal.write_outcome(record.id, self._folder, result)
         return ended
 
     async def recover(self, left: UnresolvedChange) -> str:
@@ -674,7 +662,7 @@ class ChangeExecutor:
         """
         result = await self.restore_settings(left)
         if result == "restored":
-            self._journal.outcome(left.id, Path(left.session), "restored")
+            self._journal.write_outcome(left.id, Path(left.session), "restored")
         return result
 
     async def restore_settings(self, left: UnresolvedChange) -> str:
@@ -683,14 +671,14 @@ class ChangeExecutor:
         if change.before is None:
             return "conflict"
         try:
-            async with self._backwards(change) as way:
-                return await self._put_back(left, way)
+            async with self._locked_revert(change) as way:
+                return await self._revert_or_conflict(left, way)
         except (NotFoundError, DeviceGoneError) as error:
             raise await self.with_recovery_hint(change, error) from error
 
-    async def _put_back(self, left: UnresolvedChange, way: _WayBack) -> str:
+    async def _revert_or_conflict(self, left: UnresolvedChange, way: _LockedRevert) -> str:
         change, back = left.change, way.back
-        state = standing(change, back.before if isinstance(back, Change) else await self._reads(change))
+        state = pending_state(change, back.before if isinstance(back, Change) else await self._read_value(change))
         if state is PendingValueState.FOREIGN:
             return "conflict"
         if state is PendingValueState.BEFORE and not way.owes:
@@ -707,7 +695,7 @@ class ChangeExecutor:
         own = left.session == str(self._folder)
         undoes = left.id if own else f"{Path(left.session).name}/{left.id}"
         ended = await self._apply(
-            _on_its_device(back, change), way.lock, undoes=undoes, left=left, old=way.change, debts=way.debts
+            _for_changed_device(back, change), way.lock, undoes=undoes, left=left, old=way.change, debts=way.debts
         )
         if ended.result != "verified":
             raise RaidbenchError(f"{change.key} of {change.target}: {(ended.message or ended.result).rstrip('.')}.")
@@ -721,7 +709,7 @@ class ChangeExecutor:
 
 
 @dataclass(frozen=True, slots=True)
-class _WayBack:
+class _LockedRevert:
     """A way back, planned under the lock that is held."""
 
     lock: HeldLock
@@ -742,6 +730,6 @@ def _moved_by(ends: Iterable[ChangeEnded], target: Target, key: str) -> tuple[st
     return tuple(setting.now for setting in moved if (setting.target, setting.key) == (target, key))
 
 
-def _on_its_device(back: Change, change: Change) -> Change:
+def _for_changed_device(back: Change, change: Change) -> Change:
     """The way back for the very device that was changed: what applies it compares that with the one that is there."""
     return replace(back, identity=change.identity)

@@ -25,12 +25,12 @@ class Undecided:
     """The user whose trial it is."""
 
     @property
-    def left(self) -> float:
+    def seconds_left(self) -> float:
         """Return the seconds until it is restored; below 0 while its watchdog is late."""
         return (self.trial.until or 0.0) - boot_clock()
 
     @property
-    def set_of(self) -> tuple[str, float]:
+    def trial_set(self) -> tuple[str, float]:
         """Return what the changes of one set share: they are kept or restored together."""
         return self.trial.session, self.trial.until or 0.0
 
@@ -61,27 +61,27 @@ class UndecidedTrials:
         self._read: dict[Path, tuple[tuple[int, int, int] | None, tuple[UnresolvedChange, ...]]] = {}
         self._told: tuple[UnresolvedChange, ...] = ()
 
-    def now(self) -> tuple[Undecided, ...]:
+    def current(self) -> tuple[Undecided, ...]:
         """Return the trials by the journals as they are now; by the last `look` where a helper has to be asked."""
-        undecideds: list[Undecided] = []
+        trials: list[Undecided] = []
         if isinstance(self._journal, HelperJournal):
-            undecideds += (self._of(self._journal, trial, 0) for trial in self._told)
+            trials += (self._of(self._journal, trial, 0) for trial in self._told)
         else:
             others = other_journals(self._locks, self._journal) if isinstance(self._locks, Path) else ()
             for journal in (self._journal, *others):
-                undecideds += (self._of(journal, trial, os.geteuid()) for trial in self._trials(journal))
-        return tuple(undecideds)
+                trials += (self._of(journal, trial, os.geteuid()) for trial in self._trials(journal))
+        return tuple(trials)
 
-    async def look(self) -> None:
+    async def refresh(self) -> None:
         """Ask the root helper, where it keeps the journal. Never raises."""
         if isinstance(self._journal, HelperJournal):
-            self._told = await self._journal.trials_told()
+            self._told = await self._journal.fetch_trials()
 
-    def look_now(self) -> tuple[Undecided, ...]:
+    def refresh_now(self) -> tuple[Undecided, ...]:
         """Return the trials as they are now, waiting for the root helper where it keeps the journal. Never raises."""
         if isinstance(self._journal, HelperJournal):
             self._told = self._journal.trials()
-        return self.now()
+        return self.current()
 
     def _trials(self, journal: Journal) -> Iterable[UnresolvedChange]:
         try:
@@ -89,19 +89,19 @@ class UndecidedTrials:
         except OSError:
             return ()
         stamp = info.st_ino, info.st_size, info.st_mtime_ns
-        known = self._read.get(journal.file)
-        if known is None or known[0] != stamp:
-            known = self._read[journal.file] = stamp, journal.trials()
-        return [trial for trial in known[1] if trial.is_undecided_now]
+        cached = self._read.get(journal.file)
+        if cached is None or cached[0] != stamp:
+            cached = self._read[journal.file] = stamp, journal.trials()
+        return [trial for trial in cached[1] if trial.is_undecided_within()]
 
     @staticmethod
     def _of(journal: Journal, trial: UnresolvedChange, writer: int) -> Undecided:
         return Undecided(trial, journal, writer if trial.uid is None else trial.uid)
 
 
-def sets(undecideds: Iterable[Undecided]) -> tuple[Sequence[Undecided], ...]:
+def trials_by_set(undecideds: Iterable[Undecided]) -> tuple[Sequence[Undecided], ...]:
     """Return the trials by the sets that are kept or restored together, in the order in which they end."""
     by_set: dict[tuple[str, float], list[Undecided]] = {}
     for undecided in undecideds:
-        by_set.setdefault(undecided.set_of, []).append(undecided)
+        by_set.setdefault(undecided.trial_set, []).append(undecided)
     return tuple(sorted(by_set.values(), key=lambda trials: trials[0].trial.until or 0.0))

@@ -56,7 +56,7 @@ class SettingPersister:
         """
         if not rule.changes:
             return
-        self._record.need_recording()
+        self._record.require_recording()
         self._record.emit(RulePersisted(at=time.time(), target=target, path=rule.path, values=dict(values)))
         if self._record.host.root_side is not None:
             await self._record.host.root_side.ask(

@@ -10,14 +10,15 @@ from __future__ import annotations
 from collections.abc import Iterable, Iterator, Mapping, Sequence
 from dataclasses import replace
 
+from app.core.changes.verification import read_around
 from app.core.session.event_types import MovedSetting
 from app.core.session.state import ChangeRecord
-from app.core.session.unit_labels import in_text
+from app.core.session.unit_labels import value_text
 from backends.change import Change, ValueBefore
 from backends.errors import DeviceGoneError, NotFoundError
 from backends.model import KERNEL, Scope, Target
-from backends.protocol import InventoryBackend, SettingsBackend, SingleSettingReader
-from backends.settings import Effect, Reading
+from backends.protocol import InventoryBackend, SettingsBackend
+from backends.settings import Effect
 from backends.values import dataclass
 
 Values = Mapping[tuple[Target, str], str | None]
@@ -35,27 +36,21 @@ async def read_beside(
     What cannot be read has none: the change itself finds out why. A vendor whose tool takes seconds is asked only for
     what the setting depends on. Raises DeviceGoneError, NotFoundError where the target is gone.
     """
-    matches: dict[tuple[Target, str], str | None] = {}
+    values: dict[tuple[Target, str], str | None] = {}
     for target in (change.target, disk):
         backend = None if target is None else backends.get(target.backend)
         if target is None or not isinstance(backend, SettingsBackend):
             continue
         try:
-            readings = await _read(backend, target, change)
+            readings = await read_around(backend, target, change)
         except (DeviceGoneError, NotFoundError):
             if target == change.target:
                 raise
         except Exception:  # a reading for a report must not keep a change from its end
             continue
         else:
-            matches |= {(target, key): reading.now for key, reading in readings.items()}
-    return matches
-
-
-async def _read(backend: SettingsBackend, target: Target, change: Change) -> Mapping[str, Reading]:
-    if isinstance(backend, SingleSettingReader) and target == change.target:
-        return await backend.read_for(target, change.key)
-    return await backend.read(target)
+            values |= {(target, key): reading.now for key, reading in readings.items()}
+    return values
 
 
 def disk_beside(change: Change) -> Target | None:
@@ -76,9 +71,9 @@ def with_values_before(change: Change, before: Values) -> Change:
     """
     if change.effect is Effect.RECREATED:
         return change
-    known = {place: value for place, value in _may_move(change, before) if value != "unknown"}
-    beside = (ValueBefore(target=target, key=key, value=value) for (target, key), value in known.items())
-    return replace(with_companions(change, known), beside=tuple(beside))
+    values_before = {setting: value for setting, value in _may_move(change, before) if value != "unknown"}
+    beside = (ValueBefore(target=target, key=key, value=value) for (target, key), value in values_before.items())
+    return replace(with_companions(change, values_before), beside=tuple(beside))
 
 
 def _may_move(change: Change, values: Values) -> Iterator[tuple[tuple[Target, str], str]]:
@@ -89,12 +84,12 @@ def _may_move(change: Change, values: Values) -> Iterator[tuple[tuple[Target, st
             yield (target, key), value
 
 
-def moved_along(change: Change, before: Values, after: Values, restored: Wanted) -> tuple[MovedSetting, ...]:
+def side_effects_of(change: Change, before: Values, after: Values, restored: Wanted) -> tuple[MovedSetting, ...]:
     """Return the settings besides its own that read otherwise after a change than before it.
 
     `restored`: the values that a way back was to bring about.
     """
-    declared = {place for place, _ in _may_move(change, after)}
+    declared = {setting for setting, _ in _may_move(change, after)}
     return tuple(
         MovedSetting(
             target=target,
@@ -128,16 +123,18 @@ class Debts:
         """Return the values of both."""
         return {**self.restored, **self.kept}
 
-    def words_of_kept(self, change: Change, after: Values) -> str:
+    def kept_text(self, change: Change, after: Values) -> str:
         """Return what became of the settings of others, in a sentence without its end; "" where there are none."""
         lines = []
         for (target, key), value in self.kept.items():
             now = after.get((target, key))
             of = "" if target == change.target else f" of {target}"
             end = (
-                "was left alone" if now == value else f"could not be kept: it is {in_text(key, now or 'not readable')}"
+                "was left alone"
+                if now == value
+                else f"could not be kept: it is {value_text(key, now or 'not readable')}"
             )
-            lines.append(f"{key}{of} is {in_text(key, value)}, which was set since, and {end}")
+            lines.append(f"{key}{of} is {value_text(key, value)}, which was set since, and {end}")
         return "; ".join(lines)
 
 
@@ -145,18 +142,18 @@ NO_DEBTS = Debts(restored={}, kept={})
 """Of a change that takes none back."""
 
 
-def debts_of(change: Change, moved: Sequence[MovedSetting] | None, now: Values) -> Debts:
+def debts_of_revert(change: Change, moved: Sequence[MovedSetting] | None, now: Values) -> Debts:
     """Return what taking a change back owes, by what is read now.
 
     `moved`: as recorded when it ended, None where that is not known (a crash). A setting that still
     has the value to which the change moved it gets its value of before. Any other has been set by somebody since; where
     the way back may reset it, it gets its present value again.
     """
-    recorded = {(other_setting.target, other_setting.key): other_setting for other_setting in moved or ()}
+    recorded = {(moved_setting.target, moved_setting.key): moved_setting for moved_setting in moved or ()}
     restored: dict[tuple[Target, str], str] = {}
     kept: dict[tuple[Target, str], str] = {}
     for (target, key), present in now.items():
-        before = _before(change, target, key)
+        before = _value_before(change, target, key)
         if before is None or present is None or (target, key) == (change.target, change.key):
             continue
         if moved is None:
@@ -171,7 +168,7 @@ def debts_of(change: Change, moved: Sequence[MovedSetting] | None, now: Values) 
     return Debts(restored=restored, kept=kept)
 
 
-def _before(change: Change, target: Target, key: str) -> str | None:
+def _value_before(change: Change, target: Target, key: str) -> str | None:
     """Return the value before of a setting that a change may move; None where it may not."""
     own = change.companions.get(key) if target == change.target and key in change.moves else None
     return next((before.value for before in change.beside if (before.target, before.key) == (target, key)), own)
@@ -180,24 +177,24 @@ def _before(change: Change, target: Target, key: str) -> str | None:
 def with_companions(change: Change, values: Wanted) -> Change:
     """Return the change whose way back brings these values of its own target along, where it brings any of the kind."""
     own = {key: value for (target, key), value in values.items() if target == change.target}
-    known = {key: own.get(key, value) for key, value in change.companions.items()}
-    return replace(change, companions=known)
+    companions = {key: own.get(key, value) for key, value in change.companions.items()}
+    return replace(change, companions=companions)
 
 
-def not_restored(wanted: Wanted, now: Values) -> tuple[tuple[Target, str], ...]:
+def unrestored_settings(wanted: Wanted, now: Values) -> tuple[tuple[Target, str], ...]:
     """Return the settings that do not have the value that they are to have."""
-    return tuple(place for place, value in wanted.items() if now.get(place) != value)
+    return tuple(setting for setting, value in wanted.items() if now.get(setting) != value)
 
 
-def moved_by(records: Iterable[ChangeRecord]) -> dict[tuple[Target, str], tuple[str, frozenset[str | None]]]:
+def moved_settings_of(records: Iterable[ChangeRecord]) -> dict[tuple[Target, str], tuple[str, frozenset[str | None]]]:
     """Return what changes have moved along, in their order: its value before the first time, and all it was led to."""
-    matches: dict[tuple[Target, str], tuple[str, frozenset[str | None]]] = {}
+    moved_settings: dict[tuple[Target, str], tuple[str, frozenset[str | None]]] = {}
     for record in records:
         for setting in () if record.end is None else record.end.moved or ():
-            before, led_to = matches.get((setting.target, setting.key), (setting.before, frozenset()))
+            before, led_to = moved_settings.get((setting.target, setting.key), (setting.before, frozenset()))
             if before is not None and (setting.explained or setting.restored):
-                matches[setting.target, setting.key] = before, led_to | {setting.now}
-    return matches
+                moved_settings[setting.target, setting.key] = before, led_to | {setting.now}
+    return moved_settings
 
 
 def without_earlier(record: ChangeRecord, made: Sequence[ChangeRecord]) -> Change:
@@ -208,27 +205,29 @@ def without_earlier(record: ChangeRecord, made: Sequence[ChangeRecord]) -> Chang
     """
     at = made.index(record)
     since = {other.id for other in made[at:]}
-    gone = [
+    undone_values = [
         place_and_values
         for other in made[:at]
         if other.end is not None and (other.undone_by in since or _is_restored_after(other, at))
-        for place_and_values in _led_to(other)
+        for place_and_values in _value_changes(other)
     ]
 
     def at_first(target: Target, key: str, value: str) -> str:
-        for place, before, now in reversed(gone):
-            if place == (target, key) and now == value:
+        for setting, before, now in reversed(undone_values):
+            if setting == (target, key) and now == value:
                 value = before
         return value
 
     change = record.change
-    own = {place: at_first(*place, value) for place, value in _values_before(change).items()}
+    values_before = {setting: at_first(*setting, value) for setting, value in _values_before(change).items()}
     before = None if change.before is None else at_first(change.target, change.key, change.before)
-    beside = (replace(before, value=own.get((before.target, before.key), before.value)) for before in change.beside)
-    return replace(with_companions(change, own), before=before, beside=tuple(beside))
+    beside = (
+        replace(before, value=values_before.get((before.target, before.key), before.value)) for before in change.beside
+    )
+    return replace(with_companions(change, values_before), before=before, beside=tuple(beside))
 
 
-def _led_to(record: ChangeRecord) -> Iterator[tuple[tuple[Target, str], str, str | None]]:
+def _value_changes(record: ChangeRecord) -> Iterator[tuple[tuple[Target, str], str, str | None]]:
     """Yield what a change has set and moved along, each with its values before and afterwards."""
     change, end = record.change, record.end
     if end is None:
@@ -248,6 +247,6 @@ def _is_restored_after(other: ChangeRecord, at: int) -> bool:
 def _values_before(change: Change) -> dict[tuple[Target, str], str]:
     """Return the values before of the settings that a change may move, by target and key."""
     disk = disk_beside(change)
-    places = [(change.target, key) for key in change.moves]
-    places += [(disk, key) for key in change.moves_disk] if disk is not None else []
-    return {place: before for place in places if (before := _before(change, *place)) is not None}
+    settings = [(change.target, key) for key in change.moves]
+    settings += [(disk, key) for key in change.moves_disk] if disk is not None else []
+    return {setting: before for setting in settings if (before := _value_before(change, *setting)) is not None}

@@ -43,7 +43,7 @@ _LATER = {
 }
 
 
-def why_not_unattended(change: Change) -> str:
+def unattended_reason(change: Change) -> str:
     """Why it must not be set with nobody there to look: `takes a reshape of hours`; "" if it may."""
     if change.effect in _LATER:
         return _LATER[change.effect]
@@ -52,14 +52,14 @@ def why_not_unattended(change: Change) -> str:
     return ""
 
 
-def why_not_tried(change: Change) -> str:
+def trial_refusal_reason(change: Change) -> str:
     """Why it cannot come back by itself, in the same words; "" if it can."""
-    return why_not_unattended(change) or ("" if change.undo else "has no way back")
+    return unattended_reason(change) or ("" if change.undo else "has no way back")
 
 
 def require_triable(change: Change) -> None:
     """Raises RefusedError for what cannot be tried for a while."""
-    if reason := why_not_tried(change):
+    if reason := trial_refusal_reason(change):
         raise RefusedError(
             f"{change.label} of {change.target} cannot be tried for a while: it {reason}.",
             hint="Apply it without a trial.",
@@ -93,20 +93,20 @@ async def _start(paths: Paths, session: str, until: float | None) -> None:
     # The time of an unset deadline tells the units of two rehearsals apart.
     unit = f"raidbench-trial-{os.getpid()}-{boot_clock() if until is None else until:.0f}"
     try:
-        said = await start_detached(
+        line = await start_detached(
             _SIMULATED_WATCHDOG if paths.simulated else _WATCHDOG, order + "\n", ARM_SECONDS, unit=unit, errors=True
         )
     except OSError as error:
         raise RefusedError(f"its process could not be started: {error.strerror or error}.") from error
-    if (refusal := _error_in(said)) is not None:
+    if (refusal := _refusal_in(line)) is not None:
         raise refusal
 
 
-def _error_in(said: str) -> RaidbenchError | None:
+def _refusal_in(line: str) -> RaidbenchError | None:
     """What the line of a watchdog says against it; None where it is armed."""
     try:
-        answer = json.loads(said)
+        answer = json.loads(line)
         return None if answer == {"armed": True} else raised(answer["error"])
     except (ValueError, TypeError, KeyError):  # it is no answer
-        reason = f"it ended without an answer: {clean(said, 300)}" if said else "it said nothing"
+        reason = f"it ended without an answer: {clean(line, 300)}" if line else "it said nothing"
         return RefusedError(f"{reason}.")

@@ -3,20 +3,27 @@
 from __future__ import annotations
 
 import time
+from collections.abc import Mapping
 
 from app.core.session.events import ChangeEnded
 from backends.change import Change
 from backends.change_steps import require_same_device
 from backends.errors import BlockedError, DeviceGoneError, RaidbenchError, RefusedError
+from backends.model import Target
 from backends.protocol import SettingsBackend, SingleSettingReader
 from backends.settings import Effect, Reading
 
 
 async def read_for(backend: SettingsBackend, change: Change) -> Reading | None:
     """The setting of a change as it is now; None where it cannot be seen. Raises as `SettingsBackend.read`."""
-    if isinstance(backend, SingleSettingReader):
-        return (await backend.read_for(change.target, change.key)).get(change.key)
-    return (await backend.read(change.target)).get(change.key)
+    return (await read_around(backend, change.target, change)).get(change.key)
+
+
+async def read_around(backend: SettingsBackend, target: Target, change: Change) -> Mapping[str, Reading]:
+    """Return the readings of a target: of that of the change only what its setting depends on, where a vendor can."""
+    if isinstance(backend, SingleSettingReader) and target == change.target:
+        return await backend.read_for(target, change.key)
+    return await backend.read(target)
 
 
 async def is_as_wanted(backend: SettingsBackend, change: Change) -> bool:

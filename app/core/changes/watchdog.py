@@ -17,9 +17,9 @@ from pathlib import Path
 from app.core.changes.executor import ChangeExecutor
 from app.core.changes.revert import plan_revert
 from app.core.changes.trial import LONGEST_WAIT
-from app.core.https_hosts import opened
+from app.core.https_hosts import with_configured_systems
 from app.core.session.journal import Journal, UnresolvedChange, boot_clock
-from app.core.session.paths import Paths, keep_private
+from app.core.session.paths import Paths, restrict_umask
 from backends.errors import RaidbenchError, RefusedError, StorageError
 from backends.helper_interface import told
 from backends.host import Command, Host
@@ -49,7 +49,7 @@ _LATE = ("cattrs", "difflib", "encodings.ascii", "importlib.metadata", "tomllib"
 
 
 async def watch(
-    paths: Paths, session: str, until: float, matches: Mapping[str, InventoryBackend | SettingsBackend]
+    paths: Paths, session: str, until: float, backends: Mapping[str, InventoryBackend | SettingsBackend]
 ) -> str:
     """Wait for the end of a set of trials; returns how it ended: `kept`, `restored`, `conflict`, `failed`.
 
@@ -62,7 +62,7 @@ async def watch(
             return "kept"
         await asyncio.sleep(min(LOOK_EVERY, left))
     changer = ChangeExecutor(
-        backends=matches,
+        backends=backends,
         journal=trials.journal,
         locks=paths.locks,
         folder=Path(session),
@@ -72,7 +72,7 @@ async def watch(
     last = boot_clock() + LONGEST_WAIT
     result = "kept"
     while pending := trials.undecided():
-        results = [await _take_back(changer, change, trials) for change in _first_of_each(pending)]
+        results = [await _restore(changer, change, trials) for change in _first_of_each(pending)]
         if "failed" not in results:
             result = results[-1]
             continue
@@ -89,27 +89,24 @@ class _Trials:
         self.journal = journal
         self._of = session, until
         self._held: dict[str, UnresolvedChange] = {}
-        self._done: dict[str, str] = {}
+        self.results: dict[str, str] = {}
+        """How trials were ended here, by id, though the journal may not have been told yet."""
         self._seen: tuple[int, int, int] | None = None
         self._decided: set[str] = set()
 
     def undecided(self) -> tuple[UnresolvedChange, ...]:
         """Those that nobody has kept and that are not taken back yet, newest first."""
-        if (seen := self._state()) != self._seen or seen is None:
+        if (state := self._state()) != self._seen or state is None:
             self._held.update((change.id, change) for change in reversed(self.journal.trials_of(*self._of)))
-            self._decided = {id for id, change in self._held.items() if self.journal.decided(change)}
-            self._seen = seen
+            self._decided = {id for id, change in self._held.items() if self.journal.is_decided(change)}
+            self._seen = state
         return tuple(change for change in reversed(self._held.values()) if change.id not in self._decided)
-
-    def result_of(self, trial: UnresolvedChange) -> str | None:
-        """How it was ended here, though the journal could not be told yet."""
-        return self._done.get(trial.id)
 
     def ended(self, trial: UnresolvedChange, result: str) -> bool:
         """Tell the journal how a trial ended; whether it could be told."""
-        self._done[trial.id] = result
+        self.results[trial.id] = result
         try:
-            self.journal.outcome(trial.id, self._of[0], result)
+            self.journal.write_outcome(trial.id, self._of[0], result)
         except StorageError:
             return False
         self._seen = None
@@ -129,9 +126,9 @@ def _first_of_each(pending: Sequence[UnresolvedChange]) -> Iterator[UnresolvedCh
     return iter({change.change.target: change for change in reversed(pending)}.values())
 
 
-async def _take_back(changer: ChangeExecutor, trial: UnresolvedChange, trials: _Trials) -> str:
+async def _restore(changer: ChangeExecutor, trial: UnresolvedChange, trials: _Trials) -> str:
     """Put a value back, and record that afterwards; `failed` where either has to be tried again."""
-    result = trials.result_of(trial)
+    result = trials.results.get(trial.id)
     if result is None:
         try:
             result = await changer.restore_settings(trial)  # somebody else's value is never touched: `conflict`
@@ -146,7 +143,7 @@ def load_all(packages: Sequence[str] = ()) -> None:
     Raises RefusedError for a module that cannot be imported, a vendor's too: a set of trials is armed with its first
     change, and which vendors the others are of is not known then.
     """
-    for name in chain(*map(_needed, _PACKAGES), _LATE, packages, *map(_needed, packages)):
+    for name in chain(*map(_needed_modules, _PACKAGES), _LATE, packages, *map(_needed_modules, packages)):
         try:
             importlib.import_module(name)
         except Exception as error:  # whatever a module does wrong, its name is reported
@@ -155,17 +152,17 @@ def load_all(packages: Sequence[str] = ()) -> None:
             raise RefusedError(message, hint=hint) from error
 
 
-def _needed(package: str) -> Iterator[str]:
+def _needed_modules(package: str) -> Iterator[str]:
     """The names of the modules below a package that may be needed; a package is imported before it is looked into."""
     for module in pkgutil.iter_modules(getattr(sys.modules.get(package), "__path__", []), f"{package}."):
         if module.name not in _NOT_LOADED:
             yield module.name
-            yield from _needed(module.name) if module.ispkg else ()
+            yield from _needed_modules(module.name) if module.ispkg else ()
 
 
 def this_machine(paths: Paths) -> Host:
     """Return the host that a trial is on, where nothing is simulated."""
-    return opened(LocalHost(), paths.config)
+    return with_configured_systems(LocalHost(), paths.config)
 
 
 async def rehearse(
@@ -181,7 +178,7 @@ async def rehearse(
         raise error
     host = host_of(paths)
     machine = MachineBackends.of(host)
-    everyone = dict(machine.backends)  # each made now
+    backends = dict(machine.backends)  # each made now
     trials = () if until is None else journal.trials_of(Path(session), until)
     if until is not None and not trials:
         raise RefusedError(f"The watchdog finds nothing on trial in {journal.file}.")
@@ -190,10 +187,10 @@ async def rehearse(
     with contextlib.suppress(RaidbenchError):  # what only starting a program and writing a file import
         await host.run(Command(argv=(host.which(("true",)) or "",), mutates=True))
         await host.write(os.devnull, "")
-    return everyone
+    return backends
 
 
-async def _live(
+async def _serve(
     paths: Paths,
     session: str,
     until: float | None,
@@ -202,19 +199,19 @@ async def _live(
 ) -> None:
     try:
         load_all(packages)
-        matches = await rehearse(paths, session, until, host_of)
+        backends = await rehearse(paths, session, until, host_of)
     except RaidbenchError as error:
-        _say({"error": told(error)})
+        _answer({"error": told(error)})
         return
     except Exception as error:  # reported to whoever asked, who then sets nothing
-        _say({"error": told(RefusedError(f"{type(error).__name__}: {error}"))})
+        _answer({"error": told(RefusedError(f"{type(error).__name__}: {error}"))})
         return
-    _say({"armed": True})
+    _answer({"armed": True})
     if until is not None:
-        await watch(paths, session, until, matches)
+        await watch(paths, session, until, backends)
 
 
-def _say(answer: Mapping[str, object]) -> None:
+def _answer(answer: Mapping[str, object]) -> None:
     """Give the one answer to whoever asked; after it nobody listens."""
     with contextlib.suppress(OSError):
         print(json.dumps(answer), flush=True)
@@ -226,15 +223,15 @@ def main(host_of: Callable[[Paths], Host] = this_machine, packages: Sequence[str
 
     `packages`: more than the usual ones that the host needs.
     """
-    for number in (signal.SIGHUP, signal.SIGINT, signal.SIGTERM, signal.SIGPIPE):
-        signal.signal(number, signal.SIG_IGN)
-    keep_private()
+    for signal_number in (signal.SIGHUP, signal.SIGINT, signal.SIGTERM, signal.SIGPIPE):
+        signal.signal(signal_number, signal.SIG_IGN)
+    restrict_umask()
     order = json.loads(sys.stdin.readline())
     sessions, journal, locks, config = (Path(order[name]) for name in ("sessions", "journal", "locks", "config"))
     paths = Paths(sessions=sessions, journal=journal, locks=locks, config=config, apart=order["apart"])
     if STAY not in sys.argv and os.fork():  # whoever asked waits for this process and is told the rest by the journal
         return 0
-    asyncio.run(_live(paths, order["session"], order["until"], host_of, packages))
+    asyncio.run(_serve(paths, order["session"], order["until"], host_of, packages))
     return 0
 
 

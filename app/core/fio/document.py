@@ -57,7 +57,7 @@ class Counters:
     """The same I/Os by the time that submitting them took; None where it is not known, or was not asked for."""
 
     @property
-    def told(self) -> bool:
+    def has_distribution(self) -> bool:
         """Whether the latencies are known by more than their mean."""
         return bool(self.histogram.total or self.percentiles)
 
@@ -128,7 +128,7 @@ class FioDocument:
 
         fio's `usr_cpu` is relative to the summed time of the workers, so it is scaled by them again.
         """
-        numbers: list[float] = []
+        shares: list[float] = []
         for job in self._jobs:
             spans = [_int(_dict(job.get(name)).get("runtime")) for name in ("read", "write", "trim", "mixed")]
             span = max(spans)
@@ -136,8 +136,8 @@ class FioDocument:
                 continue
             # Under group_reporting job_runtime is the sum over the workers, the run time that of the longest.
             threads = max(1.0, _int(job.get("job_runtime")) / span)
-            numbers.append((_float(job.get("usr_cpu")) + _float(job.get("sys_cpu"))) * threads)
-        return sum(numbers) if numbers else None
+            shares.append((_float(job.get("usr_cpu")) + _float(job.get("sys_cpu"))) * threads)
+        return sum(shares) if shares else None
 
     def counters(self, direction: str, *, split: bool = False) -> Counters | None:
         """`read`, `write`, `trim` or `mixed`, all jobs together; None if no I/O of that kind was issued.
@@ -147,11 +147,11 @@ class FioDocument:
         """
         if direction == "sync":
             return self._flushes()
-        entries = [entry for job in self._jobs if (entry := _dict(job.get(direction))) and _issued(entry)]
-        matches = [self._counted(entry, split) for entry in entries]
-        return merge_counters(matches) if matches else None
+        entries = [entry for job in self._jobs if (entry := _dict(job.get(direction))) and _has_ios(entry)]
+        parts = [self._cached_counters(entry, split) for entry in entries]
+        return merge_counters(parts) if parts else None
 
-    def _counted(self, entry: Mapping[str, Any], split: bool) -> Counters:
+    def _cached_counters(self, entry: Mapping[str, Any], split: bool) -> Counters:
         """Read once: of several targets each is looked at by itself, and all together."""
         key = (id(entry), split)
         if key not in self._parsed:
@@ -163,8 +163,8 @@ class FioDocument:
         writes = self.counters("write")
         if not counters or writes is None:
             return None
-        seen = merge_counters(counters)
-        return replace(seen, total_ios=seen.completed, runtime_ms=writes.runtime_ms)
+        merged = merge_counters(counters)
+        return replace(merged, total_ios=merged.completed, runtime_ms=writes.runtime_ms)
 
 
 def merge_counters(parts: Iterable[Counters]) -> Counters:
@@ -199,21 +199,21 @@ def merge_counters(parts: Iterable[Counters]) -> Counters:
 
 
 def _merged(parts: Iterable[Counters | None]) -> Counters | None:
-    there = list(parts)
-    known = [part for part in there if part is not None]
-    return merge_counters(known) if known and len(known) == len(there) else None
+    rows = list(parts)
+    counters = [part for part in rows if part is not None]
+    return merge_counters(counters) if counters and len(counters) == len(rows) else None
 
 
-def _issued(entry: Mapping[str, Any]) -> bool:
+def _has_ios(entry: Mapping[str, Any]) -> bool:
     return any(_float(entry.get(key)) > 0 for key in ("total_ios", "io_bytes", "iops"))
 
 
 def _counters(entry: Mapping[str, Any], split: bool) -> Counters:
     whole = _block(entry, "lat")
-    apart = split or whole is None or not whole.told
+    apart = split or whole is None or not whole.has_distribution
     completion, submission = (_block(entry, kind) if apart else None for kind in ("clat", "slat"))
     # The total has a histogram only where fio was asked for it; before, or elsewhere, completion alone has.
-    total = whole is not None and (completion is None or whole.told or not completion.told)
+    total = whole is not None and (completion is None or whole.has_distribution or not completion.has_distribution)
     latency = (whole if total else completion) or Counters()
     runtime = _int(entry.get("runtime"))
     iops = _float(entry.get("iops"))
@@ -221,12 +221,12 @@ def _counters(entry: Mapping[str, Any], split: bool) -> Counters:
     moved = _int(entry.get("io_bytes")) * (1 if "io_kbytes" in entry else 1024)
     issued = _int(entry.get("total_ios")) if "total_ios" in entry else round(iops * runtime / 1000)
     # N came with 3.18; before, the bins tell how many were timed, and without bins all were.
-    unsaid = not latency.completed and latency.max_ns
+    untimed = not latency.completed and latency.max_ns
     return replace(
         latency,
         io_bytes=moved,
         total_ios=issued,
-        completed=issued if unsaid else latency.completed,
+        completed=issued if untimed else latency.completed,
         runtime_ms=runtime,
         iops=iops,
         bytes_per_second=_float(entry.get("bw_bytes")) or _float(entry.get("bw")) * 1024,
@@ -242,11 +242,11 @@ def _block(entry: Mapping[str, Any], kind: str) -> Counters | None:
     for name, scale in ((f"{kind}_ns", 1), (kind, _US)):
         block = _dict(entry.get(name))
         if block and (_float(block.get("max")) > 0 or _int(block.get("N")) > 0):
-            return _timed(block, scale)
+            return _latency_counters(block, scale)
     return None
 
 
-def _timed(latency: Mapping[str, Any], scale: int) -> Counters:
+def _latency_counters(latency: Mapping[str, Any], scale: int) -> Counters:
     """What a block of latencies tells; `scale`: its unit in ns."""
     histogram = _histogram(latency, scale)
     completed = _int(latency.get("N")) if "N" in latency else histogram.total
@@ -289,11 +289,11 @@ def _old_value(bucket: int) -> int:
 
 def _percentiles(latency: Mapping[str, Any], scale: int) -> Mapping[float, int]:
     """fio's own; the "0.00" fillers of 3.0 to 3.16 are left out."""
-    matches: dict[float, int] = {}
+    percentiles: dict[float, int] = {}
     for key, value in _dict(latency.get("percentile")).items():
         if re.fullmatch(r"\d{1,3}\.\d+", key, re.ASCII) and (percent := float(key)) > 0:
-            matches[percent] = _int(value) * scale
-    return matches
+            percentiles[percent] = _int(value) * scale
+    return percentiles
 
 
 def _dict(value: object) -> Mapping[str, Any]:

@@ -143,8 +143,8 @@ _PASSING_WORDS = ("fio gave up waiting for its own statistics", "fio gave up on 
 """Beginnings of reasons of `_WORDS` of which the same is true."""
 
 _LASTING = (
-    *(known.reason for _, known in _WORDS if not known.reason.startswith(_PASSING_WORDS)),
-    *(known.reason for code, known in _ERRNO.items() if code not in _PASSING),
+    *(diagnosis.reason for _, diagnosis in _WORDS if not diagnosis.reason.startswith(_PASSING_WORDS)),
+    *(diagnosis.reason for code, diagnosis in _ERRNO.items() if code not in _PASSING),
     *("is not permitted here", "This kernel has no ", "limit of asynchronous requests", "could not be set up"),
     "There is not enough lockable memory",
 )
@@ -201,11 +201,11 @@ def diagnose(lines: Sequence[str], errors: Sequence[int] = ()) -> Diagnosis | No
     codes = [*errors, *(int(match[1]) for line in lines if (match := _FAILED.search(line)))]
     if not codes:
         return None
-    known = _ERRNO.get(codes[0], Diagnosis(f"fio failed with error number {codes[0]}"))
+    diagnosis = _ERRNO.get(codes[0], Diagnosis(f"fio failed with error number {codes[0]}"))
     where = next((match for line in lines if (match := _IO_ERROR.search(line))), None)
     if where is None:
-        return known
-    return Diagnosis(f"{known.reason}: {where[2]} at byte {where[3]} of the target", known.hint)
+        return diagnosis
+    return Diagnosis(f"{diagnosis.reason}: {where[2]} at byte {where[3]} of the target", diagnosis.hint)
 
 
 def signal_from_outside(lines: Iterable[str]) -> int | None:
@@ -213,13 +213,13 @@ def signal_from_outside(lines: Iterable[str]) -> int | None:
     return next((int(match[1]) for line in lines if (match := _TERMINATED.search(line))), None)
 
 
-def died_of(signal: int) -> Diagnosis:
+def signal_diagnosis(signal: int) -> Diagnosis:
     """fio was ended by a signal, without a word."""
     how = _SIGNALS.get(signal, f"by signal {signal}")
     hint = "Look into the kernel log (out of memory?)." if signal in (9, 11) else ""
     return Diagnosis(f"fio was ended {how}", hint)
 
 
-def first_text(lines: Iterable[str]) -> str:
-    """The first thing fio said, for a failure nothing here knows."""
-    return next((clean(line, 200) for line in lines if line.strip()), "")
+def quoted_first_line(lines: Iterable[str]) -> str:
+    """Return the first line of fio's output behind a colon, for a failure nothing here knows; "" for no output."""
+    return next((f": {clean(line, 200)}" for line in lines if line.strip()), "")

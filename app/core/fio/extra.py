@@ -53,11 +53,11 @@ def _short_time(text: str) -> str:
     return str(microseconds)
 
 
-def _word(*words: str, **aliases: str) -> Callable[[str], str]:
+def _word(*choices: str, **aliases: str) -> Callable[[str], str]:
     def read(text: str) -> str:
         word = aliases.get(text, text)
-        if word not in words:
-            raise InvalidValueError(f"'{clean(text, 40)}' is none of {', '.join(words)}")
+        if word not in choices:
+            raise InvalidValueError(f"'{clean(text, 40)}' is none of {', '.join(choices)}")
         return word
 
     return read
@@ -95,15 +95,15 @@ EXTRA: Mapping[str, ExtraOption] = {
 
 def parse_extra(text: str) -> Extra | None:
     """Return the options that `end_fsync=1 iodepth_low=8` names, None for none. Raises InvalidValueError."""
-    matches: dict[str, str] = {}
+    options: dict[str, str] = {}
     for word in text.split():
         key, equals, value = word.partition("=")
         if key not in EXTRA:
             raise InvalidValueError(
                 f"'{clean(key, 40)}' is none of fio's options that are passed on", hint=f"One of {', '.join(EXTRA)}."
             )
-        matches[key] = EXTRA[key].read(value if equals else "1")
-    return tuple(sorted(matches.items())) or None
+        options[key] = EXTRA[key].read(value if equals else "1")
+    return tuple(sorted(options.items())) or None
 
 
 def format_extra(value: object) -> str:

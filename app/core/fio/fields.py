@@ -3,13 +3,14 @@
 from __future__ import annotations
 
 from collections.abc import Callable, Mapping
+from dataclasses import replace
 from enum import StrEnum
 
 from app.core.fio import job_values as values
 from app.core.fio.extra import format_extra, parse_extra
 from app.core.fio.job_values import Arrival, DedupeMode, Engine, Pattern, SyncMode
 from app.core.fio.sizes import parse_size
-from app.core.session.unit_labels import in_unit, within
+from app.core.session.unit_labels import text_in_unit, within_sentence
 from backends.values import dataclass
 
 
@@ -68,16 +69,12 @@ class JobField:
 
 def field_text(key: str, text: str) -> str:
     """`queue depth 8`, `read share 70 %`: a field of a job and its value, as they stand within a line."""
-    return f"{within(_field(key).label)} {in_unit(text, unit_of(key))}"
+    return f"{within_sentence(FIELDS_BY_KEY[key].label)} {text_in_unit(text, unit_of(key))}"
 
 
 def unit_of(key: str) -> str:
     """What a bare number of it counts; "" where that is plain."""
-    return _field(key).unit
-
-
-def _field(key: str) -> JobField:
-    return next(field for field in FIELDS if field.key == key)
+    return FIELDS_BY_KEY[key].unit
 
 
 def _size(key: str, label: str, about: str, *, optional: bool = False, aliases: tuple[str, ...] = ()) -> JobField:
@@ -102,16 +99,8 @@ def _flag(key: str, label: str, about: str) -> JobField:
     )
 
 
-def _wish(key: str, label: str, about: str) -> JobField:
-    return JobField(
-        key=key,
-        label=label,
-        help=about,
-        parse=values.parse_wish,
-        format=values.format_flag,
-        choices=("yes", "no"),
-        optional=True,
-    )
+def _optional_flag(key: str, label: str, about: str, parse: Callable[[str], object] = values.parse_wish) -> JobField:
+    return replace(_flag(key, label, about), parse=parse, optional=True)
 
 
 _OF_ONE = "Hold every job that reads and writes at this many {} per second of its {}; empty for no limit."
@@ -175,12 +164,7 @@ FIELDS: tuple[JobField, ...] = (
         unit="s",
         option="ramp_time",
     ),
-    _size(
-        "size",
-        "Region",
-        "Use only this much of the target, from its start; empty for all of it.",
-        optional=True,
-    ),
+    _size("size", "Region", "Use only this much of the target, from its start; empty for all of it.", optional=True),
     _count("size_percent", "Region share", "Use only this much of the target.", optional=True, unit="%"),
     _size("offset", "Start", "Use the target from here on; empty for its start.", optional=True),
     _count("offset_percent", "Start share", "Use the target from this share of its size on.", optional=True, unit="%"),
@@ -273,15 +257,7 @@ FIELDS: tuple[JobField, ...] = (
         "Every job ends after it moved its region, or the bytes to end after, so many times, or at its run time.",
         optional=True,
     ),
-    JobField(
-        key="hipri",
-        label="Polling",
-        help="Wait for completions by polling, not by interrupts (io_uring, pvsync2).",
-        parse=values.parse_wish,
-        format=values.format_flag,
-        choices=("yes", "no"),
-        optional=True,
-    ),
+    _optional_flag("hipri", "Polling", "Wait for completions by polling, not by interrupts (io_uring, pvsync2)."),
     JobField(
         key="cpus_allowed",
         label="Processors",
@@ -354,16 +330,13 @@ FIELDS: tuple[JobField, ...] = (
         optional=True,
         unit="%",
     ),
-    _wish("zero_buffers", "Zeros", "Write zeros only."),
-    _wish("refill_buffers", "Refill buffers", "Fill the buffer with new random data before every write."),
-    JobField(
-        key="scramble_buffers",
-        label="Scramble buffers",
-        help="Change a few bytes of the buffer before every write; fio's default is yes.",
-        parse=values.parse_waiver,
-        format=values.format_flag,
-        choices=("yes", "no"),
-        optional=True,
+    _optional_flag("zero_buffers", "Zeros", "Write zeros only."),
+    _optional_flag("refill_buffers", "Refill buffers", "Fill the buffer with new random data before every write."),
+    _optional_flag(
+        "scramble_buffers",
+        "Scramble buffers",
+        "Change a few bytes of the buffer before every write; fio's default is yes.",
+        values.parse_waiver,
     ),
     JobField(
         key="buffer_pattern",
@@ -372,25 +345,17 @@ FIELDS: tuple[JobField, ...] = (
         parse=values.parse_buffer_pattern,
         optional=True,
     ),
-    _wish("sqthread_poll", "Submission thread", "Let a kernel thread submit the requests (io_uring)."),
-    _count(
-        "sqthread_poll_cpu",
-        "Submission CPU",
-        "Processor of the submission thread (io_uring).",
-        optional=True,
+    _optional_flag("sqthread_poll", "Submission thread", "Let a kernel thread submit the requests (io_uring)."),
+    _count("sqthread_poll_cpu", "Submission CPU", "Processor of the submission thread (io_uring).", optional=True),
+    _optional_flag("fixedbufs", "Fixed buffers", "Map the I/O buffers into the kernel once (io_uring)."),
+    _optional_flag("registerfiles", "Registered files", "Register the target with the ring once (io_uring)."),
+    _optional_flag(
+        "nonvectored",
+        "Non-vectored",
+        "Use non-vectored requests where the kernel has them (io_uring); fio's default is yes.",
+        values.parse_waiver,
     ),
-    _wish("fixedbufs", "Fixed buffers", "Map the I/O buffers into the kernel once (io_uring)."),
-    _wish("registerfiles", "Registered files", "Register the target with the ring once (io_uring)."),
-    JobField(
-        key="nonvectored",
-        label="Non-vectored",
-        help="Use non-vectored requests where the kernel has them (io_uring); fio's default is yes.",
-        parse=values.parse_waiver,
-        format=values.format_flag,
-        choices=("yes", "no"),
-        optional=True,
-    ),
-    _wish("uncached", "Uncached", "Drop the data from the page cache after buffered I/O (io_uring)."),
+    _optional_flag("uncached", "Uncached", "Drop the data from the page cache after buffered I/O (io_uring)."),
     JobField(
         key="extra",
         label="More options",
@@ -401,6 +366,8 @@ FIELDS: tuple[JobField, ...] = (
     ),
 )
 """All of them, in the order of a job file; forms and helps show them by `GROUPS`."""
+
+FIELDS_BY_KEY: Mapping[str, JobField] = {field.key: field for field in FIELDS}
 
 GROUPS: Mapping[str, tuple[str, ...]] = {
     "Load": (

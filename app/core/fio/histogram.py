@@ -12,11 +12,8 @@ from dataclasses import field
 from functools import cached_property
 from typing import Self
 
-from backends.fio_buckets import LAST_BUCKET, LAST_VALUE, bucket_of, edges_of, value_of
 from backends.values import dataclass
 from widgets.text_utils.ticks import bin_of
-
-__all__ = ["LAST_BUCKET", "LAST_VALUE", "Histogram", "bucket_of", "edges_of", "value_of"]
 
 
 @dataclass(frozen=True)
@@ -25,15 +22,6 @@ class Histogram:
 
     counts: Mapping[int, int] = field(default_factory=dict)
     """Bucket value in ns to a count above 0."""
-
-    @classmethod
-    def of(cls, latencies: Iterable[int]) -> Self:
-        """The histogram fio would have kept of single latencies in ns."""
-        counts: dict[int, int] = {}
-        for latency in latencies:
-            value = value_of(bucket_of(latency))
-            counts[value] = counts.get(value, 0) + 1
-        return cls(counts)
 
     @classmethod
     def merged(cls, parts: Iterable[Histogram]) -> Self:
@@ -70,12 +58,12 @@ class Histogram:
         """The lowest bin and the counts from there on; bins are those of `widgets.text_utils.ticks`, of ns."""
         counts: dict[int, int] = {}
         for value, count in self.counts.items():
-            place = bin_of(value)
-            counts[place] = counts.get(place, 0) + count
+            index = bin_of(value)
+            counts[index] = counts.get(index, 0) + count
         if not counts:
             return 0, ()
         lowest = min(counts)
-        return lowest, tuple(counts.get(place, 0) for place in range(lowest, max(counts) + 1))
+        return lowest, tuple(counts.get(index, 0) for index in range(lowest, max(counts) + 1))
 
     def since(self, earlier: Histogram) -> Histogram:
         """What came after `earlier`.
@@ -102,19 +90,19 @@ class Histogram:
     def percentiles(self, percents: Iterable[float]) -> tuple[int | None, ...]:
         """Several percentiles, in ascending order of `percents`, in one pass."""
         wanted = list(percents)
-        numbers: list[int | None] = []
-        seen = 0
+        results: list[int | None] = []
+        running_count = 0
         rows = iter(self.bins)
         value: int | None = None
         for percent in wanted:
             # fio compares without rounding; floats would pick the wrong bucket at exact shares such as 99.9 %.
             numerator, denominator = float(percent).as_integer_ratio()
             target = numerator * self.total
-            while self.total and (value is None or seen * 100 * denominator < target):
+            while self.total and (value is None or running_count * 100 * denominator < target):
                 row = next(rows, None)
                 if row is None:
                     break
                 value = row[0]
-                seen += row[1]
-            numbers.append(value)
-        return tuple(numbers)
+                running_count += row[1]
+            results.append(value)
+        return tuple(results)

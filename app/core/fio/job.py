@@ -9,7 +9,7 @@ from enum import StrEnum
 from typing import TYPE_CHECKING, Any
 
 from app.core.fio.extra import Extra
-from app.core.fio.fields import FIELDS, JobField
+from app.core.fio.fields import FIELDS, FIELDS_BY_KEY, JobField
 from app.core.fio.job_problems import problems_of
 from app.core.fio.job_values import Arrival, CpuPolicy, DedupeMode, Engine, Pattern, Span, Split, SyncMode
 from app.core.fio.sizes import format_size
@@ -59,9 +59,9 @@ class JobTarget:
             raise InvalidValueError(f"{shown} is not an absolute path")
         # fio cuts a job file line at ';' and '#', expands '$', and knows no quoting: the rest of the path
         # would name another file. (':' is escaped when the job file is written.)
-        matches = sorted({char for char in self.path if char in _UNSAFE or not char.isprintable()})
-        if matches or self.path != self.path.strip():
-            marks = " ".join(char if char.isprintable() else repr(char) for char in matches) or "a blank at the end"
+        unsafe = sorted({char for char in self.path if char in _UNSAFE or not char.isprintable()})
+        if unsafe or self.path != self.path.strip():
+            marks = " ".join(char if char.isprintable() else repr(char) for char in unsafe) or "a blank at the end"
             raise InvalidValueError(
                 f"{shown} cannot be written into a fio job file: it contains {marks}",
                 hint="Use a path of letters, digits and . _ - / : + @ only.",
@@ -77,7 +77,24 @@ class JobTarget:
 
 # -- a job: what to measure, as a value that is valid or does not exist -----------------------------------------------
 
-__all__ = ["Arrival", "Engine", "InvalidJobError", "Job", "JobTarget", "Pattern", "TargetKind", "check", "fit"]
+__all__ = [
+    "Arrival",
+    "Engine",
+    "InvalidJobError",
+    "Job",
+    "JobTarget",
+    "Pattern",
+    "TargetKind",
+    "field_problems",
+    "fit_to_block_size",
+]
+
+
+_READING = (Pattern.READ, Pattern.RANDREAD, Pattern.READWRITE, Pattern.RANDRW)
+_TRIMMING = (Pattern.TRIM, Pattern.RANDTRIM, Pattern.TRIMWRITE, Pattern.RANDTRIMWRITE)
+_SEQUENTIAL = (Pattern.READ, Pattern.WRITE, Pattern.READWRITE, Pattern.TRIM, Pattern.TRIMWRITE)
+_AMOUNTS = ("number_ios", "io_size", "passes")
+"""Fields that end a job by an amount."""
 
 
 class InvalidJobError(InvalidValueError):
@@ -228,43 +245,43 @@ class Job:
 
     @property
     def reads(self) -> bool:
-        """Whether it reads."""
-        return self.rw in (Pattern.READ, Pattern.RANDREAD, Pattern.READWRITE, Pattern.RANDRW)
+        """Whether it reads; of several sections whether any does."""
+        return any(part.rw in _READING for part in self.parts)
 
     @property
     def writes(self) -> bool:
-        """Whether it writes or trims, so whether the data of the target are lost."""
-        return self.rw not in (Pattern.READ, Pattern.RANDREAD)
+        """Whether it, or any of its sections, writes or trims, so whether the data of the target are lost."""
+        return any(part.rw not in (Pattern.READ, Pattern.RANDREAD) for part in self.parts)
 
     @property
     def trims(self) -> bool:
-        """Whether it trims."""
-        return self.rw in (Pattern.TRIM, Pattern.RANDTRIM, Pattern.TRIMWRITE, Pattern.RANDTRIMWRITE)
+        """Whether it trims; of several sections whether any does."""
+        return any(part.rw in _TRIMMING for part in self.parts)
 
     @property
     def writes_data(self) -> bool:
-        """Whether data are written, alone, beside reads or after trims."""
-        return self.writes and self.rw not in (Pattern.TRIM, Pattern.RANDTRIM)
+        """Whether data are written, alone, beside reads or after trims; of several sections whether any writes them."""
+        return any(part.writes and part.rw not in (Pattern.TRIM, Pattern.RANDTRIM) for part in self.parts)
 
     @property
     def size_named(self) -> bool:
-        """Whether it says how much of the target it uses."""
-        return self.size is not None or self.size_percent is not None
+        """Whether it says how much of the target it uses; of several sections whether all do."""
+        return all(part.size is not None or part.size_percent is not None for part in self.parts)
 
     @property
     def mixed(self) -> bool:
-        """Whether it reads and writes."""
+        """Whether it reads and writes, in one section or in several."""
         return self.reads and self.writes
 
     @property
     def sequential(self) -> bool:
-        """Whether offsets follow each other."""
-        return self.rw in (Pattern.READ, Pattern.WRITE, Pattern.READWRITE, Pattern.TRIM, Pattern.TRIMWRITE)
+        """Whether offsets follow each other; of several sections whether they do in all."""
+        return all(part.rw in _SEQUENTIAL for part in self.parts)
 
     @property
     def block_sizes(self) -> tuple[int, ...]:
         """All block sizes in use, ascending, bytes."""
-        return tuple(sorted({size for size, percent in self.shares if percent}))
+        return tuple(sorted({size for part in self.parts for size, percent in part.shares if percent}))
 
     @property
     def shares(self) -> Split:
@@ -274,17 +291,11 @@ class Job:
         if self.bsrange is not None:
             first, last = self.bsrange
             parts = min(10, max(1, last // first))
-            sizes = [first + (last - first) * place // max(1, parts - 1) // first * first for place in range(parts)]
-            return tuple((size, 100 // parts + (place < 100 % parts)) for place, size in enumerate([*sizes[:-1], last]))
+            sizes = [first + (last - first) * index // max(1, parts - 1) // first * first for index in range(parts)]
+            return tuple((size, 100 // parts + (index < 100 % parts)) for index, size in enumerate([*sizes[:-1], last]))
         if self.bs_write is not None and self.mixed:
             return ((self.bs, self.rwmixread), (self.bs_write, 100 - self.rwmixread))
         return ((self.bs, 100),)
-
-    @property
-    def mean_block_size(self) -> float:
-        """Bytes of an average I/O."""
-        reads = self.rwmixread / 100 if self.mixed else float(self.reads)
-        return reads * self.mean_size_of("read") + (1 - reads) * self.mean_size_of("write")
 
     def mean_size_of(self, direction: str) -> float:
         """Bytes of an average `read` or `write`."""
@@ -315,29 +326,30 @@ class Job:
         return self.rate
 
     @property
-    def held(self) -> bool:
-        """Whether the rate of all its I/Os is fixed, so that latency is what it is about."""
-        return self.whole_rate_iops is not None or self.whole_rate is not None
+    def has_rate(self) -> bool:
+        """Whether the rate of all I/Os of all sections is fixed, so that latency is what it is about."""
+        return all(part.whole_rate_iops is not None or part.whole_rate is not None for part in self.parts)
 
     @property
     def idle_s(self) -> float:
-        """Seconds that each job pauses by itself between two I/Os, at most."""
-        return max((self.thinktime or 0) / 1e6, 1 / self.whole_rate_iops if self.whole_rate_iops else 0.0)
+        """Seconds that a job of any section pauses by itself between two I/Os, at most."""
+        pauses = ((part.thinktime or 0) / 1e6 for part in self.parts)
+        return max(*pauses, *(1 / part.whole_rate_iops if part.whole_rate_iops else 0.0 for part in self.parts))
 
     @property
     def flushes(self) -> bool:
-        """Whether it flushes as it writes."""
-        return self.fsync is not None or self.fdatasync is not None
+        """Whether it flushes as it writes; of several sections whether any does."""
+        return any(part.fsync is not None or part.fdatasync is not None for part in self.parts)
 
     @property
     def is_durable(self) -> bool:
-        """Whether its writes reach stable media: by flushes, or because each write is synchronous."""
-        return self.flushes or self.sync is not None
+        """Whether writes of any section reach stable media: by flushes, or because each write is synchronous."""
+        return self.flushes or any(part.sync is not None for part in self.parts)
 
     @property
     def ends_by_amount(self) -> bool:
-        """Whether it may end before its run time."""
-        return self.number_ios is not None or self.io_size is not None or self.passes is not None
+        """Whether it, or any of its sections, may end before its run time."""
+        return any(getattr(part, key) is not None for part in self.parts for key in _AMOUNTS)
 
     @property
     def reach(self) -> int | None:
@@ -352,10 +364,9 @@ class Job:
 
     @property
     def required_alignment(self) -> int:
-        """The largest logical block size of a device that can serve this job, bytes; 1 without direct I/O."""
-        if not self.direct:
-            return 1
-        return _power_of_two_in(math.gcd(*self.block_sizes, self.blockalign or 0))
+        """The largest logical block size of a device that can serve every section, bytes; 1 without direct I/O."""
+        direct = (part for part in self.parts if part.direct)
+        return min((_power_of_two_in(math.gcd(*part.block_sizes, part.blockalign or 0)) for part in direct), default=1)
 
     @property
     def queue(self) -> int:
@@ -364,8 +375,9 @@ class Job:
 
     @property
     def keeps_a_queue(self) -> bool:
-        """Whether one job can have more than one I/O in flight: fio waits for each trim, whatever the engine."""
-        return self.ioengine.keeps_a_queue and self.rw not in (Pattern.TRIM, Pattern.RANDTRIM)
+        """Whether one job of each section can have several I/Os in flight: fio waits for each trim, with any engine."""
+        trims = (Pattern.TRIM, Pattern.RANDTRIM)
+        return all(part.ioengine.keeps_a_queue and part.rw not in trims for part in self.parts)
 
     def describe(self) -> str:
         """One line: `4k random read · QD 64 · 1 job · 60 s · direct`."""
@@ -374,23 +386,22 @@ class Job:
         if self.bs_write is not None and self.mixed:
             blocks = f"{format_size(self.bs)}/{format_size(self.bs_write)}"
         order = "sequential" if self.sequential else "random"
-        what = f"{self.rwmixread}/{100 - self.rwmixread} read/write" if self.mixed else _action(self)
+        action = f"{self.rwmixread}/{100 - self.rwmixread} read/write" if self.mixed else _action(self)
         parts = [
-            f"{blocks} {order} {what}",
+            f"{blocks} {order} {action}",
             f"QD {self.iodepth}",
             f"{self.numjobs} job" + ("s" if self.numjobs > 1 else ""),
             f"{self.runtime} s" if self.runtime else "no time limit",
             "direct" if self.direct else "buffered",
-            *(text.format(field.format(value)) for field, text, value in self._told()),
+            *(text.format(field.format(value)) for field, text, value in self._described_fields()),
         ]
         return " · ".join(parts)
 
-    def _told(self) -> Iterator[tuple[JobField, str, object]]:
+    def _described_fields(self) -> Iterator[tuple[JobField, str, object]]:
         """Fields with their words, where they are not what most jobs have."""
-        known = {field.key: field for field in FIELDS}
         for key, text in _WORDS.items():
             if (value := getattr(self, key)) not in (None, Engine.LIBAIO):
-                yield known[key], _ONCE.get(key, text) if value == _FEWEST.get(key) else text, value
+                yield FIELDS_BY_KEY[key], _ONCE.get(key, text) if value == _FEWEST.get(key) else text, value
 
     def texts(self) -> dict[str, str]:
         """Every field as text that `from_fields` reads back; "" where there is none."""
@@ -413,9 +424,8 @@ class Job:
             return base.with_fields(texts)
         values: dict[str, Any] = {}
         problems: dict[str, str] = {}
-        known = {field.key: field for field in FIELDS}
         for key, text in texts.items():
-            if (field := known.get(key)) is None:
+            if (field := FIELDS_BY_KEY.get(key)) is None:
                 problems[clean(key, 40)] = "there is no such field"
             elif not text.strip() and field.optional:
                 values[key] = None
@@ -431,7 +441,7 @@ class Job:
         start = base or cls()
         if "ramp" not in values and 0 < values.get("runtime", 0) <= start.ramp:
             values["ramp"] = values["runtime"] // 3
-        if "ramp" not in values and any(values.get(key) is not None for key in ("number_ios", "io_size", "passes")):
+        if "ramp" not in values and any(values.get(key) is not None for key in _AMOUNTS):
             values["ramp"] = 0
         return replace(start, **values)
 
@@ -500,13 +510,13 @@ _GIVES_WAY: Mapping[str, tuple[str, ...]] = {
 """Fields of a base that another field replaces when it is named."""
 
 
-def in_place_of(texts: Mapping[str, str], base: Job) -> dict[str, str]:
+def with_replaced_fields(texts: Mapping[str, str], base: Job) -> dict[str, str]:
     """Return the texts with the fields of `base` emptied that they replace."""
     empty = {other for key in texts for other in _GIVES_WAY.get(key, ()) if getattr(base, other) is not None}
     return {**dict.fromkeys(sorted(empty), ""), **texts}
 
 
-def check(texts: Mapping[str, str], base: Job | None = None) -> Mapping[str, str]:
+def field_problems(texts: Mapping[str, str], base: Job | None = None) -> Mapping[str, str]:
     """A sentence for each field that is wrong; empty when the texts make a job. Never raises."""
     try:
         Job.from_fields(texts, base)
@@ -515,7 +525,7 @@ def check(texts: Mapping[str, str], base: Job | None = None) -> Mapping[str, str
     return {}
 
 
-def flushing(job: Job) -> tuple[Job, tuple[str, ...]]:
+def fit_to_flushes(job: Job) -> tuple[Job, tuple[str, ...]]:
     """The job with the engine by which the latency of its flushes is that of a flush, and a sentence on it.
 
     With libaio fio flushes while the write before is still in flight, and the flush seems to take about twice as long:
@@ -533,7 +543,7 @@ def flushing(job: Job) -> tuple[Job, tuple[str, ...]]:
     return job, (note,)
 
 
-def fit(job: Job, logical_block_size: int) -> tuple[Job, tuple[str, ...]]:
+def fit_to_block_size(job: Job, logical_block_size: int) -> tuple[Job, tuple[str, ...]]:
     """The job as a device with this logical block size can serve it, and sentences saying what was changed.
 
     A 4Kn device refuses smaller direct I/Os with EINVAL; their share is given to the smallest size it takes.
@@ -559,9 +569,8 @@ def fit(job: Job, logical_block_size: int) -> tuple[Job, tuple[str, ...]]:
         blockalign=None if job.blockalign is None else up(job.blockalign),
     )
     note = (
-        f"The device takes direct I/O in units of {logical_block_size} bytes only: smaller or uneven"
-        f" block sizes"
-        f" and offsets were rounded up to it, so figures are not comparable with those of a 512-byte device"
+        f"The device takes direct I/O in units of {logical_block_size} bytes only: smaller or uneven block sizes and"
+        " offsets were rounded up to it, so figures are not comparable with those of a 512-byte device"
     )
     return changed, (note,)
 

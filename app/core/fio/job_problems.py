@@ -26,19 +26,19 @@ _Problems = Iterator[tuple[str, bool, str]]
 
 def problems_of(job: Job) -> dict[str, str]:
     """A sentence for each field that is wrong, the first complaint of each."""
-    matches: dict[str, str] = {}
-    for rules in (_texts, _blocks, _load, _times, _place, _held, _flushes, _amount, _processors, _data, _ring):
+    problems: dict[str, str] = {}
+    for rules in (_texts, _blocks, _load, _times, _region, _rates, _flushes, _amount, _processors, _data, _ring):
         for key, sound, sentence in rules(job):
             if not sound:
-                matches.setdefault(key, sentence)
-    return matches
+                problems.setdefault(key, sentence)
+    return problems
 
 
 def _texts(job: Job) -> _Problems:
     """Fields that are fio's own words."""
     for field in FIELDS:
         if isinstance(value := getattr(job, field.key), str) and not field.choices:
-            yield field.key, not (said := _complaint(field.parse, value)), said
+            yield field.key, not (complaint := _complaint(field.parse, value)), complaint
 
 
 def _complaint(parse: Callable[[str], object], text: str) -> str:
@@ -80,8 +80,8 @@ def _blocks(job: Job) -> _Problems:
         uneven = job.random_distribution is None or job.random_distribution.startswith("zoned")
         yield "bs_write", uneven, "with such a distribution fio ends the job at once"
     whole = all(size % _SECTOR == 0 for size in sizes)
-    said = "direct I/O moves whole sectors: use a multiple of 512 bytes, or switch direct off"
-    yield where, whole or not job.direct, said
+    sentence = "direct I/O moves whole sectors: use a multiple of 512 bytes, or switch direct off"
+    yield where, whole or not job.direct, sentence
     if job.blockalign is not None:
         yield "blockalign", job.blockalign >= 1, "must be at least one byte"
         yield "blockalign", not job.direct or job.blockalign % _SECTOR == 0, "must be a multiple of 512 bytes"
@@ -93,11 +93,11 @@ def _load(job: Job) -> _Problems:
     yield "numjobs", 1 <= job.numjobs <= 1024, "between 1 and 1024"
     largest = max(_sizes(job))
     buffers = largest * job.iodepth * job.numjobs
-    said = (
+    sentence = (
         f"{job.numjobs} x {job.iodepth} blocks of {format_size(largest)} need {size_words(buffers)} of memory;"
         " 4 GiB is the limit"
     )
-    yield "iodepth", buffers <= _LARGEST_BUFFERS, said
+    yield "iodepth", buffers <= _LARGEST_BUFFERS, sentence
     yield "rwmixread", 0 <= job.rwmixread <= 100, "a percentage, 0 to 100"
 
 
@@ -116,7 +116,7 @@ def _times(job: Job) -> _Problems:
         yield "thinktime_blocks", job.thinktime is not None, "only with a think time"
 
 
-def _place(job: Job) -> _Problems:
+def _region(job: Job) -> _Problems:
     if job.size is not None:
         yield "size", job.size >= max(_sizes(job)), "must hold at least one block"
         yield "size_percent", job.size_percent is None, "a size or a share of the target, not both"
@@ -136,32 +136,32 @@ def _place(job: Job) -> _Problems:
         smallest = min(_sizes(job))
         # fio draws a zipf block by the number of smallest blocks and multiplies it by the alignment.
         narrow = job.random_distribution.startswith("zipf") and (job.blockalign or smallest) < smallest
-        said = (
+        sentence = (
             f"with an alignment below the smallest block fio's zipf stays in a part of the region: align to"
             f" {format_size(smallest)} or more, or leave the alignment empty"
         )
-        yield "random_distribution", not narrow, said
+        yield "random_distribution", not narrow, sentence
 
 
-def _held(job: Job) -> _Problems:
+def _rates(job: Job) -> _Problems:
     yield "rate_iops", job.rate_iops is None or job.rate_iops >= 1, "at least 1; leave it empty for no limit"
     smallest = min(_sizes(job))
-    said = f"at least one block a second, {format_size(smallest)}; leave it empty for no limit"
-    yield "rate", job.rate is None or job.rate >= smallest, said
+    sentence = f"at least one block a second, {format_size(smallest)}; leave it empty for no limit"
+    yield "rate", job.rate is None or job.rate >= smallest, sentence
     yield "rate", job.rate is None or job.rate_iops is None, "a rate of I/Os or one of bytes, not both"
     scarce = min(job.rwmixread, 100 - job.rwmixread) if job.mixed else 0
     if job.rate_iops is not None and scarce > 0:
         least = -(-100 // scarce)
         yield "rate_iops", job.rate_iops >= least, f"at least {least}, for one read and one write a second"
-    yield from _held_apart(job)
+    yield from _rates_by_direction(job)
     if job.arrival is Arrival.POISSON:
         # fio divides by the rate of the direction that has none.
-        yield "arrival", job.held, "only of a held rate: name an IOPS limit of all reads and writes"
+        yield "arrival", job.has_rate, "only of a held rate: name an IOPS limit of all reads and writes"
         # axboe/fio#2028: fio looks up the rate of a flush where there is none.
         yield "arrival", not job.flushes, "fio crashes when flushes come at random: take uniform, or no flushes"
 
 
-def _held_apart(job: Job) -> _Problems:
+def _rates_by_direction(job: Job) -> _Problems:
     """Rates of reads and writes by themselves."""
     counts = {"rate_iops_read": job.rate_iops_read, "rate_iops_write": job.rate_iops_write}
     amounts = {"rate_read": job.rate_read, "rate_write": job.rate_write}
@@ -169,8 +169,8 @@ def _held_apart(job: Job) -> _Problems:
         yield key, value is None or value >= 1, "at least 1; leave it empty for no limit"
     for key, value in amounts.items():
         smallest = job.smallest_of(key.removeprefix("rate_"))
-        said = f"at least one block a second, {format_size(smallest)}; leave it empty for no limit"
-        yield key, value is None or value >= smallest, said
+        sentence = f"at least one block a second, {format_size(smallest)}; leave it empty for no limit"
+        yield key, value is None or value >= smallest, sentence
     both = any(value is not None for value in counts.values())
     for key, value in {**counts, **amounts}.items():
         yield key, value is None or job.mixed, "only of a job that reads and writes: use the limit of all"

@@ -145,14 +145,14 @@ def parse_buffer_pattern(text: str) -> str:
 
     A name in single quotes is refused: fio would read that file.
     """
-    words = text.strip()
-    if "'" in words:
+    pattern = text.strip()
+    if "'" in pattern:
         raise InvalidValueError("a pattern in single quotes is a file, and fio would read other files")
-    if len(words) > _LONGEST_PATTERN or not _PATTERN.fullmatch(words):
+    if len(pattern) > _LONGEST_PATTERN or not _PATTERN.fullmatch(pattern):
         raise InvalidValueError(
             f"'{clean(text, 40)}' is not a data pattern", hint='Write 0xdeadbeef, 1234 or "text" in double quotes.'
         )
-    return words
+    return pattern
 
 
 def parse_split(text: str) -> Split:
@@ -185,7 +185,7 @@ def parse_arrival(text: str) -> Arrival | None:
     return Arrival.POISSON if value is Arrival.POISSON else None
 
 
-def one_of(kind: type[StrEnum], what: str) -> Callable[[str], object]:
+def one_of(kind: type[StrEnum], description: str) -> Callable[[str], object]:
     """Reads one of a fixed set of words; the reader raises InvalidValueError."""
 
     def parse(text: str) -> object:
@@ -194,7 +194,7 @@ def one_of(kind: type[StrEnum], what: str) -> Callable[[str], object]:
             return kind(_ALIASES.get(word, word))
         except ValueError:
             raise InvalidValueError(
-                f"'{clean(text, 40)}' is not {what}", hint="One of " + ", ".join(kind) + "."
+                f"'{clean(text, 40)}' is not {description}", hint="One of " + ", ".join(kind) + "."
             ) from None
 
     return parse
@@ -223,8 +223,8 @@ _RANGES: Mapping[str, tuple[str, Callable[[float], bool]]] = {
 
 def parse_distribution(text: str) -> str | None:
     """Where random I/Os go, in fio's words; None for everywhere alike. Raises InvalidValueError."""
-    words = "".join(text.lower().split())
-    match = _DISTRIBUTION.fullmatch(words)
+    spelling = "".join(text.lower().split())
+    match = _DISTRIBUTION.fullmatch(spelling)
     if match is None:
         raise InvalidValueError(
             f"'{clean(text, 40)}' is not a distribution of random I/Os",
@@ -233,16 +233,16 @@ def parse_distribution(text: str) -> str | None:
     if match[1]:
         return None
     if match[2]:
-        what, holds = _RANGES[match[2]]
+        limits, holds = _RANGES[match[2]]
         if not holds(float(match[3])):
-            raise InvalidValueError(f"{match[2]} takes {what}")
-        return words
+            raise InvalidValueError(f"{match[2]} takes {limits}")
+        return spelling
     zones = [part.split("/") for part in match[4].split(":")]
-    for place, name in enumerate(("I/Os", "the region")):
-        total = sum(int(zone[place]) for zone in zones)
+    for index, name in enumerate(("I/Os", "the region")):
+        total = sum(int(zone[index]) for zone in zones)
         if total != 100:
             raise InvalidValueError(f"the zones hold {total} % of {name}, not 100 %")
-    return words
+    return spelling
 
 
 _RANGE = r"\d{1,4}(?:-\d{1,4})?"
@@ -251,11 +251,11 @@ _LIST = re.compile(rf"{_RANGE}(?:,{_RANGE})*", re.ASCII)
 
 def parse_list(text: str) -> str:
     """Numbers of processors or nodes: `0-3,8`. Raises InvalidValueError."""
-    words = "".join(text.split())
-    wrong = not _LIST.fullmatch(words)
-    if wrong or any(int(part.partition("-")[0]) > int(part.rpartition("-")[2]) for part in words.split(",")):
+    numbers = "".join(text.split())
+    wrong = not _LIST.fullmatch(numbers)
+    if wrong or any(int(part.partition("-")[0]) > int(part.rpartition("-")[2]) for part in numbers.split(",")):
         raise InvalidValueError(f"'{clean(text, 40)}' is not a list of numbers", hint="Write 0-3,8.")
-    return words
+    return numbers
 
 
 def parse_nodes(text: str) -> str:

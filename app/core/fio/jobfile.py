@@ -10,25 +10,13 @@ import re
 from collections.abc import Mapping
 from dataclasses import field
 
+from app.core.fio import jobfile_options as rules
 from app.core.fio.extra import EXTRA
 from app.core.fio.job import InvalidJobError, Job
 from app.core.fio.job_values import parse_flag
-from app.core.fio.jobfile_options import (
-    ALIASES,
-    ELSEWHERE,
-    FIO_NAMES,
-    FIRST,
-    OWN_NAMES,
-    SWITCHES,
-    TARGET_NAMES,
-    SectionDraft,
-    complete,
-    misspelling,
-    refusal,
-    take,
-)
+from app.core.fio.jobfile_options import SectionDraft
 from app.core.fio.option_table import SHIPPED, OptionTable, option_names
-from app.core.fio.option_values import sides
+from app.core.fio.option_values import split_by_direction
 from app.core.fio.sections import JobSection, distinct_names, join_sections
 from backends.errors import InvalidValueError, NotFoundError
 from backends.text import clean
@@ -39,7 +27,6 @@ _LONGEST_LINE = 4096
 _MOST_LINES = 10_000
 _MOST_SECTIONS = 200
 _SHOWN_PROBLEMS = 20
-_FULL_NAMES = {"wait_for_previous": "stonewall"}
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -52,7 +39,7 @@ class ImportedJob:
     """What it asks for, as far as raidbench does it."""
     notes: tuple[str, ...] = ()
     """Sentences about what was not taken over."""
-    told: bool = False
+    names_runtime: bool = False
     """Whether it names its run time."""
     stonewall: bool = False
     """Whether it waits for the jobs above it; fio also starts a new group with it."""
@@ -96,13 +83,13 @@ class Imported:
             name=", ".join(self.names),
             job=join_sections(sections),
             notes=(*shared, *own),
-            told=all(job.told for job in self.jobs),
+            names_runtime=all(job.names_runtime for job in self.jobs),
         )
 
     def section(self, name: str) -> ImportedJob:
         """The section of this name. Raises NotFoundError with the names there are."""
-        for known, job in zip(self.names, self.jobs, strict=True):
-            if known == name:
+        for section_name, job in zip(self.names, self.jobs, strict=True):
+            if section_name == name:
                 return job
         raise NotFoundError(
             f"The job file has no section {clean(name, 80)}.", hint=f"Its sections are {', '.join(self.names)}."
@@ -123,7 +110,7 @@ def import_jobfile(content: str | bytes, table: OptionTable = SHIPPED) -> Import
     """
     text = content.decode("utf-8", "replace") if isinstance(content, bytes) else content
     text = text.replace("\r\n", "\n").replace("\r", "\n")  # a file from elsewhere is not one long line
-    _look_at(text)
+    _require_text(text)
     problems: list[str] = []
     base, sections = _sections(text, problems)
     if not sections and not problems:
@@ -132,12 +119,12 @@ def import_jobfile(content: str | bytes, table: OptionTable = SHIPPED) -> Import
     for section in sections:
         above = base[section.name, section.line]
         # The section's own options come last, so that one wins over another that sets the same of [global].
-        own = {key: (_over(key, value, above.get(key)), line) for key, (value, line) in section.options.items()}
+        own = {key: (_fill_blanks(key, value, above.get(key)), line) for key, (value, line) in section.options.items()}
         options = {**{key: above[key] for key in above if key not in own}, **own}
         if (job := _job(section, options, table, problems)) is not None:
             jobs.append(job)
     if problems or not jobs:
-        _refuse(problems)
+        _raise_refusal(problems)
     return Imported(jobs=tuple(jobs))
 
 
@@ -147,7 +134,7 @@ def depends_on_fio(content: str | bytes) -> bool:
     return bool(names - SHIPPED.names) or not names.isdisjoint(EXTRA)
 
 
-def _refuse(problems: list[str]) -> None:
+def _raise_refusal(problems: list[str]) -> None:
     unique = list(dict.fromkeys(problems)) or ["it holds no job"]
     more = f" (and {len(unique) - 1} more)" if len(unique) > 1 else ""
     raise InvalidValueError(
@@ -157,7 +144,7 @@ def _refuse(problems: list[str]) -> None:
     )
 
 
-def _look_at(text: str) -> None:
+def _require_text(text: str) -> None:
     if "\0" in text:
         raise InvalidValueError("This is not a job file: it holds binary data")
     if len(text) > _LARGEST_TEXT:
@@ -184,7 +171,7 @@ def _sections(
         if not line:
             continue
         key, _, _ = line.partition("=")
-        if ("$" in line or "`" in line) and key.strip() not in TARGET_NAMES:
+        if ("$" in line or "`" in line) and key.strip() not in rules.TARGET_NAMES:
             problems.append(f"line {number}: $ and backtick are refused, fio would expand them")
         elif line.startswith("["):
             name, bracket, rest = (part.strip() for part in line[1:].partition("]"))
@@ -199,24 +186,26 @@ def _sections(
                 above[section.name, number] = dict(shared)
                 current = section.options
         elif re.match(r"include\s", line):
-            problems.append(f"line {number}: include is refused, {ELSEWHERE}")
+            problems.append(f"line {number}: include is refused, {rules.ELSEWHERE}")
         elif current is None:
             problems.append(f"line {number}: '{clean(line, 40)}' stands before the first section")
         else:
             name, separator, value = line.partition("=")
-            key = ALIASES.get(name := name.strip(), clean(name, 40))
+            key = rules.ALIASES.get(name := name.strip(), clean(name, 40))
             if separator and value != value.lstrip() and not value.strip().isdecimal():
                 problems.append(
                     f"line {number}: {key}: fio takes the blank after = for a part of the value: take it out"
                 )
-            if name in OWN_NAMES:
+            if name in rules.OWN_NAMES:
                 problems.append(f"line {number}: {name} is refused, {SHIPPED.version} does not know it")
-            if not separator and key not in SWITCHES:
+            if not separator and key not in rules.SWITCHES:
                 problems.append(f"line {number}: fio refuses {name} without a value")
-            elif not refusal(key, value.strip()) and (wrong := misspelling(key, value.strip() if separator else "1")):
-                problems.append(f"line {number}: {FIO_NAMES.get(key, key)}: {wrong}")
+            elif not rules.refusal_reason(key, value.strip()) and (
+                wrong := rules.misspelling_reason(key, value.strip() if separator else "1")
+            ):
+                problems.append(f"line {number}: {rules.FIO_NAMES.get(key, key)}: {wrong}")
             # The last line wins, whatever it calls the option.
-            current[key] = (_over(key, value.strip() if separator else "1", current.pop(key, None)), number)
+            current[key] = (_fill_blanks(key, value.strip() if separator else "1", current.pop(key, None)), number)
     if len(sections) > _MOST_SECTIONS:
         raise InvalidValueError(f"The file holds {len(sections)} jobs, more than anyone can choose from")
     return above, sections
@@ -226,12 +215,14 @@ _BY_DIRECTION = ("bs", "rate", "rate_iops")
 """Options with a value for reads, writes and trims each."""
 
 
-def _over(key: str, value: str, earlier: tuple[str, int] | None) -> str:
+def _fill_blanks(key: str, value: str, earlier: tuple[str, int] | None) -> str:
     """Return the value with its blank parts filled from the earlier line: fio leaves those as they are."""
     if earlier is None or key not in _BY_DIRECTION or "," not in value:
         return value
     try:
-        return ",".join(own or before for own, before in zip(sides(value), sides(earlier[0]), strict=True))
+        return ",".join(
+            own or before for own, before in zip(split_by_direction(value), split_by_direction(earlier[0]), strict=True)
+        )
     except InvalidValueError:
         return value  # refused where it is read
 
@@ -243,14 +234,14 @@ def _job(
     before = len(problems)
     draft = SectionDraft()
     where: dict[str, int] = {}
-    for key, (value, number) in sorted(options.items(), key=lambda option: option[0] not in FIRST):
-        shown = FIO_NAMES.get(key, key)
-        if reason := refusal(key, value):
+    for key, (value, number) in sorted(options.items(), key=lambda option: option[0] not in rules.FIRST):
+        shown = rules.FIO_NAMES.get(key, key)
+        if reason := rules.refusal_reason(key, value):
             problems.append(f"line {number}: {shown} is refused, {reason}")
             continue
         try:
-            if not take(key, value, draft):
-                problems.append(f"line {number}: {key} is refused, {_unknown(key, table)}")
+            if not rules.apply_option(key, value, draft):
+                problems.append(f"line {number}: {key} is refused, {_unknown_reason(key, table)}")
             elif table.installed and key in EXTRA and table.lacks(key):
                 problems.append(f"line {number}: {key} is refused, {table.version} does not know it")
             where |= dict.fromkeys(draft.texts.keys() - where.keys(), number)
@@ -259,30 +250,30 @@ def _job(
     if len(problems) > before:
         return None
     try:
-        told = complete(draft)
+        names_runtime = rules.complete_draft(draft)
         job = Job.from_fields(draft.texts)
     except InvalidJobError as error:
         for field_key, sentence in error.fields.items():
             line = where.get(field_key) or options.get(field_key, ("", 0))[1]
             at = f"line {line}" if line else f"[{section.name}]"
-            problems.append(f"{at}: {FIO_NAMES.get(field_key, field_key)}: {sentence}")
+            problems.append(f"{at}: {rules.FIO_NAMES.get(field_key, field_key)}: {sentence}")
         return None
     except InvalidValueError as error:
         problems.append(f"[{section.name}]: {error.message}")
         return None
-    raw = {FIO_NAMES.get(key, key): value for key, (value, _) in options.items()}
+    raw = {rules.FIO_NAMES.get(key, key): value for key, (value, _) in options.items()}
     return ImportedJob(
         name=section.name,
         job=job,
         notes=tuple(dict.fromkeys(draft.notes)),
-        told=told,
+        names_runtime=names_runtime,
         stonewall=_is_set(raw, "stonewall"),
         new_group=_is_set(raw, "new_group"),
         raw=raw,
     )
 
 
-def _unknown(key: str, table: OptionTable) -> str:
+def _unknown_reason(key: str, table: OptionTable) -> str:
     """Why an option without a rule is refused."""
     if table.lacks(key):
         return f"{table.version} does not know it"

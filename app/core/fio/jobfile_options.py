@@ -7,7 +7,7 @@ from collections.abc import Callable, Mapping
 from dataclasses import field as field_of
 
 from app.core.fio.extra import EXTRA
-from app.core.fio.fields import FIELDS, GROUPS, JobField
+from app.core.fio.fields import FIELDS, FIELDS_BY_KEY, GROUPS, JobField
 from app.core.fio.job import InvalidJobError
 from app.core.fio.job_values import (
     format_flag,
@@ -18,7 +18,15 @@ from app.core.fio.job_values import (
     parse_seconds,
 )
 from app.core.fio.option_table import SHIPPED
-from app.core.fio.option_values import SECOND, filled_up, read_microseconds, read_number, read_percent, read_size, sides
+from app.core.fio.option_values import (
+    SECOND,
+    fill_shares,
+    read_microseconds,
+    read_number,
+    read_percent,
+    read_size,
+    split_by_direction,
+)
 from app.core.fio.sizes import format_size
 from app.core.session.results import DIRECTIONS
 from backends.errors import InvalidValueError
@@ -183,8 +191,6 @@ SWITCHES = frozenset(
 FIRST = ("rw",)
 """Options by which others mean something else."""
 
-_BY_KEY = {field.key: field for field in FIELDS}
-
 
 @dataclass(slots=True)
 class SectionDraft:
@@ -229,7 +235,7 @@ class SectionDraft:
                 return 0
 
 
-def refusal(key: str, value: str) -> str:
+def refusal_reason(key: str, value: str) -> str:
     """Why an option is refused; "" if it is not."""
     if _is_harmless(key, value):
         return ""
@@ -243,15 +249,15 @@ def refusal(key: str, value: str) -> str:
             return "this engine runs programs, loads code or leaves the machine"
     if key.startswith("disable_") or key == "gtod_reduce":
         return _NO_LATENCY
-    known = key in EXTRA or key in _BY_KEY or key in PASSED_OVER or key in BESIDE_OTHERS
-    return "" if known else next((reason for start, reason in _REFUSED_STARTS if key.startswith(start)), "")
+    supported = key in EXTRA or key in FIELDS_BY_KEY or key in PASSED_OVER or key in BESIDE_OTHERS
+    return "" if supported else next((reason for start, reason in _REFUSED_STARTS if key.startswith(start)), "")
 
 
 def _is_harmless(key: str, value: str) -> bool:
     return key in HARMLESS and _same(value, HARMLESS[key])
 
 
-def misspelling(key: str, value: str) -> str:
+def misspelling_reason(key: str, value: str) -> str:
     """Return why fio refuses a value that raidbench could read; "" if it takes it. No I/O."""
     name = FIO_NAMES.get(key, key)
     if not value:
@@ -260,21 +266,21 @@ def misspelling(key: str, value: str) -> str:
         return "fio refuses a file without a size"
     if _is_flag(key) and not re.fullmatch(r"0|1", value) and not (key in SWITCHES and value.isdecimal()):
         return f"fio refuses '{clean(value, 40)}': write 0 or 1"
-    field = _BY_KEY.get(key)
+    field = FIELDS_BY_KEY.get(key)
     if field is not None and field.choices and value != value.lower():
         return f"fio refuses '{clean(value, 40)}': it has small letters only"
     return ""
 
 
 def _is_flag(key: str) -> bool:
-    field = _BY_KEY.get(key)
+    field = FIELDS_BY_KEY.get(key)
     if field is not None:
         return field.format is format_flag
     option = EXTRA.get(key)
     return key in SWITCHES or key in ("buffered", "unlink", "create_serialize") or bool(option and option.is_flag)
 
 
-def take(key: str, value: str, draft: SectionDraft) -> bool:
+def apply_option(key: str, value: str, draft: SectionDraft) -> bool:
     """Put an option's meaning into `draft`; False if it is unknown. Raises InvalidValueError."""
     if key in BESIDE_OTHERS or _is_harmless(key, value):
         return True
@@ -286,7 +292,7 @@ def take(key: str, value: str, draft: SectionDraft) -> bool:
             draft.notes.append(f"{key}={clean(value, 40)} was not taken over: {replaced.why}")
     elif (option := EXTRA.get(key)) is not None:
         draft.extra[key] = option.read(value)
-    elif (field := _BY_KEY.get(key)) is None:
+    elif (field := FIELDS_BY_KEY.get(key)) is None:
         return False
     else:
         _take_field(field, value, draft)
@@ -404,13 +410,13 @@ def _not_in_percent(key: str) -> Callable[[str, SectionDraft], None]:
     def read(value: str, draft: SectionDraft) -> None:
         if read_percent(value) is not None:
             raise InvalidValueError(f"'{clean(value, 40)}' is a share of the target; give a size")
-        _take_field(_BY_KEY[key], value, draft)
+        _take_field(FIELDS_BY_KEY[key], value, draft)
 
     return read
 
 
 def _block_size(value: str, draft: SectionDraft) -> None:
-    sizes = [read_size(part) if part else 4096 for part in sides(value)]
+    sizes = [read_size(part) if part else 4096 for part in split_by_direction(value)]
     read, write, trim = sizes
     if draft.trims_and_writes and trim != write:
         raise InvalidValueError("different block sizes for trims and writes are not supported")
@@ -422,7 +428,7 @@ def _block_size(value: str, draft: SectionDraft) -> None:
 
 def _of_one_side(value: str, draft: SectionDraft) -> str:
     """The part of a value that concerns the job's direction. Raises InvalidValueError."""
-    parts = sides(value)
+    parts = split_by_direction(value)
     if draft.mixed and parts[0] != parts[1]:
         raise InvalidValueError("different mixes of block sizes for reads and writes are not supported")
     part = parts[draft.side]
@@ -438,7 +444,7 @@ def _split(value: str, draft: SectionDraft) -> None:
         size, _, percent = part.partition("/")
         sizes.append(read_size(size))
         shares.append(read_number(percent) if percent else None)
-    draft.texts["bssplit"] = format_split(tuple(zip(sizes, filled_up(shares), strict=True)))
+    draft.texts["bssplit"] = format_split(tuple(zip(sizes, fill_shares(shares), strict=True)))
 
 
 def _range(value: str, draft: SectionDraft) -> None:
@@ -456,9 +462,9 @@ def _distribution(value: str, draft: SectionDraft) -> None:
             raise InvalidValueError("zones of their own for reads and writes are not supported")
         zones = [zone.partition("/") for zone in rest.split(":")]
         shares = [read_number(zone[0]) for zone in zones]
-        places = filled_up([read_number(zone[2]) if zone[2] else None for zone in zones])
-        value = "zoned:" + ":".join(f"{share}/{place}" for share, place in zip(shares, places, strict=True))
-    _take_field(_BY_KEY["random_distribution"], value, draft)
+        parts = fill_shares([read_number(zone[2]) if zone[2] else None for zone in zones])
+        value = "zoned:" + ":".join(f"{share}/{part}" for share, part in zip(shares, parts, strict=True))
+    _take_field(FIELDS_BY_KEY["random_distribution"], value, draft)
 
 
 def _rate(key: str) -> Callable[[str, SectionDraft], None]:
@@ -467,7 +473,9 @@ def _rate(key: str) -> Callable[[str, SectionDraft], None]:
     def read(value: str, draft: SectionDraft) -> None:
         for name in (key, f"{key}_read", f"{key}_write"):
             draft.texts.pop(name, None)
-        rates = dict(zip(DIRECTIONS, (read_number(part) if part else 0 for part in sides(value)), strict=True))
+        rates = dict(
+            zip(DIRECTIONS, (read_number(part) if part else 0 for part in split_by_direction(value)), strict=True)
+        )
         if draft.trims_and_writes:  # they take turns, so the smaller limit holds both
             rates["write"] = min((rates[name] for name in ("write", "trim") if rates[name]), default=0)
         names = DIRECTIONS[:2] if draft.mixed else DIRECTIONS[draft.side : draft.side + 1]
@@ -501,7 +509,7 @@ _SPECIAL: Mapping[str, Callable[[str, SectionDraft], None]] = {
 # -- what the options mean together -----------------------------------------------------------------------------------
 
 
-def complete(draft: SectionDraft) -> bool:
+def complete_draft(draft: SectionDraft) -> bool:
     """Fill in what fio takes for granted; returns whether the file names a run time. Raises InvalidValueError."""
     texts = draft.texts
     # fio's own defaults where they differ from ours.

@@ -12,14 +12,12 @@ from dataclasses import replace
 from pathlib import Path
 from typing import BinaryIO, Protocol
 
-from app.core.fio.events import LoadEvent, WorkloadFinished
 from app.core.fio.job import Engine, Job, JobTarget, TargetKind
 from app.core.fio.preflight import find_fio
-from app.core.fio.process import FioProcess, open_raw
+from app.core.fio.process import FioProcess, Timeouts, open_raw
 from app.core.fio.render import JobRendering, render, render_fill, render_layout
 from app.core.fio.run_phases import RunPhases
-from app.core.fio.timeouts import Timeouts
-from app.core.session.event_types import PhaseChanged, SteadyPlan
+from app.core.session.event_types import LoadEvent, PhaseChanged, SteadyPlan, WorkloadFinished
 from app.core.session.results import Phase, RunResult, RunStatus
 from backends.errors import InvalidValueError, RefusedError, StorageError
 from backends.host import Command, Host, Process
@@ -68,7 +66,7 @@ class Load(Protocol):
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
-class _Errand:
+class _FioStart:
     """One start of fio."""
 
     rendering: JobRendering
@@ -124,8 +122,8 @@ class FioLoad:
         steady: SteadyPlan | None = None,
     ) -> AsyncGenerator[LoadEvent, None]:
         """Run the job on all targets at the same time; see `Load`."""
-        errand = self._measuring(job, targets, workdir, steady or SteadyPlan())
-        async with aclosing(self._drive(errand, stop)) as events:
+        errand = self._measuring_start(job, targets, workdir, steady or SteadyPlan())
+        async with aclosing(self._run_fio(errand, stop)) as events:
             async for event in events:
                 yield event
 
@@ -135,16 +133,15 @@ class FioLoad:
         """Write all of the target in order; see `Load`."""
         # fio leaves out a last piece smaller than its block.
         whole = target.size // block * block * loops
-        errand = self._writing(Phase.FILLING, target, workdir, render_fill, loops=loops, engine=engine, block=block)
-        async with aclosing(self._drive(errand, stop)) as events:
+        errand = self._writing_start(
+            Phase.FILLING, target, workdir, render_fill, loops=loops, engine=engine, block=block
+        )
+        async with aclosing(self._run_fio(errand, stop)) as events:
             async for event in events:
-                match event:
-                    case PhaseChanged(phase=Phase.FILLING):
-                        event = replace(event, total_bytes=whole)
-                    case WorkloadFinished():
-                        event = replace(event, figures=_in_full(event.figures, target, whole))
-                    case _:
-                        pass
+                if isinstance(event, WorkloadFinished):
+                    event = replace(event, figures=_require_all_written(event.figures, target, whole))
+                elif isinstance(event, PhaseChanged) and event.phase is Phase.FILLING:
+                    event = replace(event, total_bytes=whole)
                 yield event
 
     async def layout(self, target: JobTarget, workdir: Path, stop: asyncio.Event) -> AsyncGenerator[LoadEvent, None]:
@@ -155,24 +152,24 @@ class FioLoad:
         """
         create = await self._may_create(target)
         for direct in (True, False):
-            errand = self._writing(Phase.LAYOUT, target, workdir, render_layout, direct=direct, create=create)
-            async with aclosing(self._drive(errand, stop)) as events:
+            errand = self._writing_start(Phase.LAYOUT, target, workdir, render_layout, direct=direct, create=create)
+            async with aclosing(self._run_fio(errand, stop)) as events:
                 async for event in events:
                     if isinstance(event, WorkloadFinished):
                         # Whether a filesystem has direct I/O is only known when tried: then again, through the cache.
                         if direct and not stop.is_set() and _direct_refused(event.figures):
                             break
-                        event = replace(event, figures=_in_full(event.figures, target, target.size))
+                        event = replace(event, figures=_require_all_written(event.figures, target, target.size))
                     yield event
                 else:
                     return
 
-    def _measuring(self, job: Job, targets: Sequence[JobTarget], workdir: Path, steady: SteadyPlan) -> _Errand:
+    def _measuring_start(self, job: Job, targets: Sequence[JobTarget], workdir: Path, steady: SteadyPlan) -> _FioStart:
         workdir = workdir.resolve()
         # A document has so much for each target or section: reading them is not to cost more than a few do.
         entries = max(len(targets), len(job.sections))
         interval_ms = self._interval_ms * -(-entries // TARGETS_A_DOCUMENT)
-        return _Errand(
+        return _FioStart(
             rendering=render(
                 job,
                 targets,
@@ -198,13 +195,13 @@ class FioLoad:
             cap_s=steady.cap_s if steady.until else None,
         )
 
-    def _writing(
+    def _writing_start(
         self, phase: Phase, target: JobTarget, workdir: Path, rendered: Callable[..., JobRendering], **how: object
-    ) -> _Errand:
+    ) -> _FioStart:
         """What writes all of a target and ends by amount; its files are called after the phase."""
         workdir, name = workdir.resolve(), _NAMES[phase]
         jobfile, fio = str(workdir / f"{name}.fio"), find_fio(self._host)
-        return _Errand(
+        return _FioStart(
             rendering=rendered(target, fio=fio, jobfile=jobfile, interval_ms=self._interval_ms, **how),
             workdir=workdir,
             name=name,
@@ -219,33 +216,37 @@ class FioLoad:
         """Whether fio has to create the file; a mistyped device name must not become a file in memory."""
         if target.kind is not TargetKind.FILE:
             raise InvalidValueError(f"{target.name} is a device: only files are laid out")
-        there = await self._host.stat(target.path)
-        if there is not None and there.kind != "file":
+        status = await self._host.stat(target.path)
+        if status is not None and status.kind != "file":
             raise InvalidValueError(f"{target.name} is not a regular file")
-        if there is not None:
+        if status is not None:
             return False
-        above = await self._host.stat(posixpath.dirname(target.path))
-        if above is None or above.kind != "directory" or target.path.startswith(("/dev/", "/proc/", "/sys/")):
+        folder_status = await self._host.stat(posixpath.dirname(target.path))
+        if (
+            folder_status is None
+            or folder_status.kind != "directory"
+            or target.path.startswith(("/dev/", "/proc/", "/sys/"))
+        ):
             raise InvalidValueError(
                 f"{target.name} cannot be made there", hint="Name a file in an existing folder of a filesystem."
             )
         return True
 
-    def _program(self, errand: _Errand, command: Command) -> AbstractAsyncContextManager[Process]:
+    def _start(self, errand: _FioStart, command: Command) -> AbstractAsyncContextManager[Process]:
         """fio: started here, or by the root helper where it reads what is in use. Raises RefusedError."""
-        kept = [target.name for target in errand.targets if target.root is not None and not target.root.lent]
+        held = [target.name for target in errand.targets if target.root is not None and not target.root.lent]
         side = self._host.root_side
-        if not kept or side is None or errand.job is None:
+        if not held or side is None or errand.job is None:
             return self._host.stream(command)
         others = [target.name for target in errand.targets if target.root is None]
         if others:
             raise RefusedError(
-                f"{clean(kept[0])} is in use, so only the root helper reads it, and {clean(others[0])} it cannot open.",
+                f"{clean(held[0])} is in use, so only the root helper reads it, and {clean(others[0])} it cannot open.",
                 hint="Measure them one after another.",
             )
         from backends.system.privsep.program import HelperProcess
 
-        asked = {
+        request = {
             "holds": [target.root.number for target in errand.targets if target.root is not None],
             "job": errand.job.parts[0].texts(),
             "more": [{"job": section.job.texts(), "waits": section.waits} for section in errand.job.sections[1:]]
@@ -254,9 +255,9 @@ class FioLoad:
             "interval": errand.interval_ms,
             "fio": os.path.realpath(command.argv[0]),  # the helper follows no link of a user
         }
-        return HelperProcess(side, asked)
+        return HelperProcess(side, request)
 
-    async def _drive(self, errand: _Errand, stop: asyncio.Event) -> AsyncGenerator[LoadEvent, None]:
+    async def _run_fio(self, errand: _FioStart, stop: asyncio.Event) -> AsyncGenerator[LoadEvent, None]:
         """Start fio, pass its events on, end with the verdict."""
         job = errand.job
         # Before fio starts: a folder that cannot be written to must not cost a run.
@@ -272,7 +273,7 @@ class FioLoad:
                 # but in its private working folder.
                 env={"TMPDIR": "."},
             )
-            async with self._program(errand, command) as process:
+            async with self._start(errand, command) as process:
                 running = FioProcess(
                     process,
                     errand.course,
@@ -296,11 +297,11 @@ class FioLoad:
 
 def _direct_refused(figures: RunResult) -> bool:
     """Whether the filesystem has no direct I/O (tmpfs of older kernels, some network filesystems)."""
-    said = figures.evidence
-    return figures.status is RunStatus.FAILED and ("direct IO errored" in said or "err=22/" in said)
+    evidence = figures.evidence
+    return figures.status is RunStatus.FAILED and ("direct IO errored" in evidence or "err=22/" in evidence)
 
 
-def _in_full(figures: RunResult, target: JobTarget, wanted: int) -> RunResult:
+def _require_all_written(figures: RunResult, target: JobTarget, wanted: int) -> RunResult:
     """What is to be written is good only if all of it was."""
     written = figures.write.total_bytes if figures.write else 0
     if figures.status is not RunStatus.OK or written >= wanted:

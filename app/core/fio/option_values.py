@@ -70,7 +70,7 @@ def read_percent(text: str) -> int | None:
     return int(text[:-1])
 
 
-def sides(text: str) -> tuple[str, str, str]:
+def split_by_direction(text: str) -> tuple[str, str, str]:
     """Return the parts of a value for reads, writes and trims, "" where the value names none.
 
     The last part is for all that follow: `a` is for all three, `a,b` has the trims as the writes.
@@ -82,7 +82,7 @@ def sides(text: str) -> tuple[str, str, str]:
     return parts[0], parts[1], parts[2]
 
 
-def filled_up(shares: Sequence[int | None]) -> tuple[int, ...]:
+def fill_shares(shares: Sequence[int | None]) -> tuple[int, ...]:
     """Return percentages with the empty ones filled up to 100 in equal parts, as fio fills them."""
     empty = sum(share is None for share in shares)
     if not empty:
@@ -90,9 +90,9 @@ def filled_up(shares: Sequence[int | None]) -> tuple[int, ...]:
     rest = 100 - sum(share for share in shares if share is not None)
     if rest < 0:
         return tuple(share or 0 for share in shares)
-    numbers: list[int] = []
+    filled: list[int] = []
     for share in shares:
         if share is None:
             share, rest, empty = rest // empty, rest - rest // empty, empty - 1
-        numbers.append(share)
-    return tuple(numbers)
+        filled.append(share)
+    return tuple(filled)

@@ -8,7 +8,7 @@ import weakref
 from collections.abc import Mapping
 from dataclasses import field, replace
 
-from app.core.distro_packages import how_to_get
+from app.core.distro_packages import install_hint
 from app.core.fio.error_messages import Diagnosis, diagnose, engine_refusal
 from app.core.fio.job import Job
 from app.core.fio.job_problems import RING_OPTIONS
@@ -54,14 +54,13 @@ class Preflight:
         engine = job.ioengine
         if self._works(engine):
             return job, ()
+        why = self.refused[engine].reason if engine in self.refused else f"This fio has no engine {engine}"
         if wanted := [key for key in (*RING_OPTIONS, "hipri") if getattr(job, key) is not None]:
-            why = self.refused[engine].reason if engine in self.refused else f"This fio has no engine {engine}"
             raise RefusedError(
                 f"{why}, and {', '.join(wanted)} need it.", hint="Leave them out to measure with another engine."
             )
         later = _FALLBACK[_FALLBACK.index(engine) + 1 :] if engine in _FALLBACK else _FALLBACK[1:]
         instead = next((other for other in later if self._works(other)), Engine.PSYNC)
-        why = self.refused[engine].reason if engine in self.refused else f"This fio has no engine {engine}"
         sentence = f"{why}; {instead} is used instead"
         if not instead.keeps_a_queue and job.iodepth > 1:
             sentence += f", with one I/O in flight per job: queue depth {job.iodepth} has no effect"
@@ -79,14 +78,14 @@ class Preflight:
         return engine not in self.refused and (not self.engines or engine in self.engines)
 
 
-_known: weakref.WeakKeyDictionary[Host, Preflight] = weakref.WeakKeyDictionary()
+_preflights: weakref.WeakKeyDictionary[Host, Preflight] = weakref.WeakKeyDictionary()
 
 
 def find_fio(host: Host) -> str:
     """Absolute path of fio. Raises ToolMissingError with what to install."""
     path = host.which(("fio",))
     if path is None:
-        raise ToolMissingError("fio is not installed: raidbench measures with it", hint=how_to_get(host, "fio"))
+        raise ToolMissingError("fio is not installed: raidbench measures with it", hint=install_hint(host, "fio"))
     return path
 
 
@@ -96,7 +95,7 @@ async def preflight(host: Host, job: Job | None = None) -> Preflight:
     An engine is tried once, which takes a quarter of a second.
     Raises ToolMissingError (not there, too old), ToolFailedError (it does not even say its version).
     """
-    ready = await known_fio(host)
+    ready = await identify_fio(host)
     if job is not None and job.sync is SyncMode.DSYNC:
         await _require_dsync(host, ready)
     while (engine := ready.untried(job)) is not None:
@@ -104,29 +103,29 @@ async def preflight(host: Host, job: Job | None = None) -> Preflight:
         refused = ready.refused if refusal is None else {**ready.refused, engine: refusal}
         ready = replace(ready, refused=refused, tried=ready.tried | {engine})
     with contextlib.suppress(TypeError):
-        _known[host] = ready
+        _preflights[host] = ready
     return ready
 
 
-async def known_fio(host: Host) -> Preflight:
+async def identify_fio(host: Host) -> Preflight:
     """What fio on this host says of itself; no engine is tried. Raises as `preflight`."""
     try:
-        return _known.get(host) or await _ask(host)
+        return _preflights.get(host) or await _identify(host)
     except TypeError:  # a host that cannot be remembered
-        return await _ask(host)
+        return await _identify(host)
 
 
 async def option_table(host: Host) -> OptionTable:
     """Return the options of the installed fio; those of all versions where none is installed, or it lists none."""
     try:
-        ready = await known_fio(host)
+        ready = await identify_fio(host)
     except (ToolMissingError, ToolFailedError):
         return SHIPPED
-    known = _tables.get((ready.path, ready.version))
-    if known is not None:
-        return known
-    parts = ("--cmdhelp=all", *(f"--enghelp={engine}" for engine in Engine if engine in ready.engines))
-    helps = [(await host.run(Command(argv=(ready.path, word), timeout=20))).stdout for word in parts]
+    table = _tables.get((ready.path, ready.version))
+    if table is not None:
+        return table
+    help_options = ("--cmdhelp=all", *(f"--enghelp={engine}" for engine in Engine if engine in ready.engines))
+    helps = [(await host.run(Command(argv=(ready.path, option), timeout=20))).stdout for option in help_options]
     # The help leaves out aliases, which no version of fio has changed.
     names = listed_names(helps) | {alias for alias, name in FIO_ALIASES.items() if name in listed_names(helps)}
     if "rw" not in names:
@@ -143,7 +142,7 @@ _HIDDEN = frozenset(("iomem_align", "verify_async_cpus"))
 """Options that fio takes and its help leaves out."""
 
 
-async def _ask(host: Host) -> Preflight:
+async def _identify(host: Host) -> Preflight:
     path = find_fio(host)
     version = await _version(host, path)
     listed = await host.run(Command(argv=(path, "--enghelp"), timeout=20))
@@ -152,55 +151,46 @@ async def _ask(host: Host) -> Preflight:
 
 
 async def _version(host: Host, path: str) -> str:
-    done = await host.run(Command(argv=(path, "--version"), timeout=20))
-    match = re.search(r"fio-(\d+)\.(\d+)\S*", done.stdout)
+    result = await host.run(Command(argv=(path, "--version"), timeout=20))
+    match = re.search(r"fio-(\d+)\.(\d+)\S*", result.stdout)
     if match is None:
         raise ToolFailedError(
             f"{clean(path)} does not say that it is fio",
             hint="Another program of that name may come first in the PATH.",
-            evidence=clean_lines(done.stdout + done.stderr),
+            evidence=clean_lines(result.stdout + result.stderr),
         )
     if (int(match[1]), int(match[2])) < MINIMUM:
         raise ToolMissingError(
             f"{match[0]} is too old: raidbench needs fio {MINIMUM[0]}.{MINIMUM[1]}, the first to tell I/Os that failed"
             " from I/Os that were done",
-            hint=f"{how_to_get(host, 'fio')}. {_ELSEWHERE}",
+            hint=f"{install_hint(host, 'fio')}. {_ELSEWHERE}",
         )
     return match[0]
 
 
 async def _require_dsync(host: Host, ready: Preflight) -> None:
     """Raise ToolMissingError where fio knows O_SYNC only; its help names all values, and older ones name none."""
-    said = await host.run(Command(argv=(ready.path, "--cmdhelp=sync"), timeout=20))
-    if "sync" in said.stdout and "dsync" not in said.stdout:
+    answer = await host.run(Command(argv=(ready.path, "--cmdhelp=sync"), timeout=20))
+    if "sync" in answer.stdout and "dsync" not in answer.stdout:
         raise ToolMissingError(
-            f"{ready.version} knows no sync=dsync.", hint=f"Use sync=sync, or a newer fio. {how_to_get(host, 'fio')}"
+            f"{ready.version} knows no sync=dsync.", hint=f"Use sync=sync, or a newer fio. {install_hint(host, 'fio')}"
         )
 
 
 async def _try(host: Host, path: str, engine: Engine) -> Diagnosis | None:
     """Read 64 KiB of a file of fio's own, in the command's private folder; None if that worked."""
-    argv = (
-        path,
-        "--output-format=json",
-        "--eta=never",
-        "--thread",
-        "--name=probe",
-        "--filename=probe",
-        f"--ioengine={engine}",
-        "--rw=read",
-        "--bs=4k",
-        "--size=64k",
-        "--iodepth=4",
+    options = (
+        f"--output-format=json --eta=never --thread --name=probe --filename=probe --ioengine={engine}"
+        " --rw=read --bs=4k --size=64k --iodepth=4"
     )
-    done = await host.run(Command(argv=argv, timeout=20))
+    result = await host.run(Command(argv=(path, *options.split()), timeout=20))
     parser = StreamParser()
-    events = [*parser.feed(done.stdout.encode()), *parser.close()]
-    lines = [event.line for event in events if isinstance(event, NonJsonLine)] + done.stderr.splitlines()
+    events = [*parser.feed(result.stdout.encode()), *parser.close()]
+    lines = [event.line for event in events if isinstance(event, NonJsonLine)] + result.stderr.splitlines()
     refusal = engine_refusal(lines)
     if refusal is not None:
         return refusal
-    if done.returncode == 0 and any(isinstance(event, FioJsonDocument) for event in events):
+    if result.returncode == 0 and any(isinstance(event, FioJsonDocument) for event in events):
         return None
-    known = diagnose(lines)
-    return Diagnosis(f"{engine} did not work when tried" + (f": {known.reason}" if known else ""))
+    diagnosis = diagnose(lines)
+    return Diagnosis(f"{engine} did not work when tried" + (f": {diagnosis.reason}" if diagnosis else ""))

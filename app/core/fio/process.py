@@ -1,29 +1,49 @@
-"""One fio from its first byte to its verdict."""
+"""One fio from its first byte to its verdict: how long it is given for what, and how it is made to stop."""
 
 from __future__ import annotations
 
 import asyncio
-import contextlib
 import time
-from collections.abc import Sequence
+from collections.abc import Callable, Sequence
 from dataclasses import replace
 from pathlib import Path
 from typing import BinaryIO
 
 from app.core.fio.cpu import CpuSampler
 from app.core.fio.document import FioDocument
-from app.core.fio.events import LoadEvent
 from app.core.fio.job import Job, JobTarget
 from app.core.fio.run_phases import RunPhases
 from app.core.fio.stream import Event, FioJsonDocument, MalformedDocument, NonJsonLine, StreamParser
 from app.core.fio.summary import FioResult, Window, summarize
-from app.core.fio.timeouts import Timeouts, bring_to_an_end
-from app.core.session.event_types import CpuSampled, PhaseChanged, SampleTaken, SteadyStateUpdated
+from app.core.session.event_types import CpuSampled, LoadEvent, PhaseChanged, SampleTaken, SteadyStateUpdated
 from app.core.session.results import CpuStats, Phase, RunResult
 from backends.host import Process
 from backends.text import clean
+from backends.values import dataclass
 
 _NOISE_LINES = 200
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Timeouts:
+    """Seconds. fio reports nothing while a worker is stuck in an I/O, so silence alone is no reason to kill it."""
+
+    before_signal: float = 0.5
+    """Without a byte of output fio may not have its signal handler yet, and would die without a summary."""
+    remark: float = 10.0
+    """After the interrupt, until it is said what is being waited for."""
+    terminate: float = 30.0
+    """After the interrupt, until SIGTERM."""
+    kill: float = 40.0
+    """After the interrupt, until SIGKILL."""
+    look: float = 1.0
+    """Between two looks at the clock and at processor time."""
+    silence: float = 10.0
+    """Without a document, until it is said."""
+    overdue: float = 60.0
+    """Beyond ramp and run time, until it is said."""
+    give_up: float = 300.0
+    """Beyond ramp and run time, until it is made to stop."""
 
 
 class FioProcess:
@@ -71,8 +91,8 @@ class FioProcess:
 
     def start(self) -> None:
         """Begin to read, to watch the clock and to heed `stop`."""
-        self._say(Phase.PREPARING)
-        parts = (self._read(), self._heed(), self._conclude(), self._tick())
+        self._report(Phase.PREPARING)
+        parts = (self._read(), self._stop_when_asked(), self._end_when_measured(), self._tick())
         self._tasks = [asyncio.create_task(part, name="fio") for part in parts]
 
     async def finish(self) -> None:
@@ -119,17 +139,17 @@ class FioProcess:
         try:
             async for chunk in self._process.chunks():
                 self._first_byte.set()
-                self._keep(chunk)
+                self._write_raw(chunk)
                 for event in self._parser.feed(chunk):
-                    self._take(event)
+                    self._handle(event)
             for event in self._parser.close():
-                self._take(event)
+                self._handle(event)
         finally:
             # None ends the queue even when reading failed: whoever listens would wait for ever.
             self._over.set()
             self.queue.put_nowait(None)
 
-    def _keep(self, chunk: bytes) -> None:
+    def _write_raw(self, chunk: bytes) -> None:
         """Onto disk as it came. A full disk costs the raw output, not the run."""
         if self._raw is None:
             return
@@ -139,12 +159,12 @@ class FioProcess:
             self._raw_problem = error.strerror or str(error)
             self._raw = None
 
-    def _take(self, event: Event) -> None:
+    def _handle(self, event: Event) -> None:
         match event:
             case FioJsonDocument():
                 self._heard = time.monotonic()
                 self._last = FioDocument(event.data)
-                self._measure(self._last)
+                self._report_document(self._last)
                 # By itself fio ends those of the same group only, and each target or section has its own.
                 if self._last.jobs > 1 and self._last.errors:
                     self._ending = f"a {self._course.part} failed: fio ends"
@@ -155,57 +175,54 @@ class FioProcess:
             case MalformedDocument():
                 self._broken += 1
 
-    def _measure(self, document: FioDocument) -> None:
+    def _report_document(self, document: FioDocument) -> None:
         """Tell what a document shows: an interval, a round, another phase."""
-        sample, judged = self._course.take(document, ending=self._stopped or self._overdue)
+        sample, judged = self._course.add_document(document, ending=self._stopped or self._overdue)
         phase = self._course.phase if sample is None else sample.phase
-        self._follow(phase)
+        self._enter(phase)
         if sample is not None:
             bins = {f"{name}_bins": part for name, part in self._course.bins.items()}
             self.queue.put_nowait(SampleTaken(sample=sample, **bins))
         if judged and (steady := self._course.steady) is not None:
             self.queue.put_nowait(SteadyStateUpdated(steady=steady))
-        self._follow(self._course.phase)  # the interval that ends the wait belongs to it
+        self._enter(self._course.phase)  # the interval that ends the wait belongs to it
         if self._course.complete:
             self._measured.set()
 
-    def _follow(self, phase: Phase) -> None:
+    def _enter(self, phase: Phase) -> None:
         if self._phase in (phase, Phase.STOPPING):
             return
         # The share that is kept is that of the measured time; laying out and ramp are left out.
         if phase is not Phase.RAMP:
             self._cpu.begin()
-        self._say(phase)
+        self._report(phase)
 
-    def _say(self, phase: Phase, note: str = "") -> None:
+    def _report(self, phase: Phase, note: str = "") -> None:
         self._phase = phase
         self.queue.put_nowait(PhaseChanged(phase=phase, message=note))
 
-    async def _heed(self) -> None:
+    async def _stop_when_asked(self) -> None:
         """Stop fio when asked to."""
         await self._stop.wait()
         if self._measured.is_set():
             return  # it is being ended
         self._stopped = not self._overdue
-        self._say(Phase.STOPPING)
+        self._report(Phase.STOPPING)
         # A fio that gets SIGINT before it has set up its handler dies without a word: its first byte is waited for.
         wait = self._patience.before_signal - (time.monotonic() - self._started)
-        with contextlib.suppress(TimeoutError):
-            async with asyncio.timeout(max(0.0, wait)):
-                await self._first_byte.wait()
-        await bring_to_an_end(self._process, self._patience, self._over, lambda note: self._say(Phase.STOPPING, note))
+        await _wait(self._first_byte, max(0.0, wait))
+        await self._end()
 
-    async def _conclude(self) -> None:
+    async def _end_when_measured(self) -> None:
         """End fio when all was measured that is wanted, or one of several targets or sections failed."""
         await self._measured.wait()
         if self._stop.is_set():
             return
-        self._say(Phase.STOPPING, self._ending)
-        await bring_to_an_end(self._process, self._patience, self._over, lambda note: self._say(Phase.STOPPING, note))
+        self._report(Phase.STOPPING, self._ending)
+        await self._end()
 
-    def _told(self) -> CpuStats:
-        """fio's share by its own count, where its process is not one of this machine; of that host nothing is known."""
-        return CpuStats(fio_percent_of_core=None if self._last is None else self._last.cpu_percent_of_core)
+    async def _end(self) -> None:
+        await end_fio(self._process, self._patience, self._over, lambda note: self._report(Phase.STOPPING, note))
 
     async def _tick(self) -> None:
         """Processor shares once a second, and remarks when fio is silent or late."""
@@ -213,7 +230,9 @@ class FioProcess:
         while True:
             await asyncio.sleep(self._patience.look)
             now = time.monotonic()
-            shares = self._cpu.tick() if self._local else self._told()
+            shares = self._cpu.tick()
+            if not self._local:  # fio's own count; of the other host nothing is known
+                shares = CpuStats(fio_percent_of_core=self._last.cpu_percent_of_core if self._last else None)
             silence = now - self._heard
             self.queue.put_nowait(
                 CpuSampled(
@@ -227,20 +246,18 @@ class FioProcess:
             if (silence > self._patience.silence) != silent:
                 silent = not silent
                 if silent:
-                    self._say(self._phase, f"fio has been silent for {silence:.0f} s: some I/O does not come back")
+                    self._report(self._phase, f"fio has been silent for {silence:.0f} s: some I/O does not come back")
             # fio waits for every I/O in flight, and one stuck in a driver never returns: it is given time, then ended.
             beyond = now - self._started - self._planned if self._planned is not None else 0.0
             if beyond > self._patience.overdue and not late:
                 late = True
-                self._say(
+                self._report(
                     self._phase, f"fio should have ended {max(beyond, 0.0):.0f} s ago; some I/O does not come back"
                 )
             if beyond > self._patience.give_up:
                 self._overdue = True
-                self._say(Phase.STOPPING, "fio does not end and is being stopped")
-                await bring_to_an_end(
-                    self._process, self._patience, self._over, lambda note: self._say(Phase.STOPPING, note)
-                )
+                self._report(Phase.STOPPING, "fio does not end and is being stopped")
+                await self._end()
 
 
 def open_raw(path: Path) -> BinaryIO:
@@ -248,3 +265,30 @@ def open_raw(path: Path) -> BinaryIO:
     raw = open(path, "wb", buffering=0)  # noqa: SIM115  (closed by the load)
     path.chmod(0o600)
     return raw
+
+
+async def end_fio(process: Process, patience: Timeouts, over: asyncio.Event, say: Callable[[str], None]) -> None:
+    """Interrupt fio and wait until `over`; it answers with its summary once outstanding I/O came back."""
+    # SIGINT, because fio answers it with a whole summary.
+    process.interrupt()
+    if await _wait(over, patience.remark):
+        return
+    say("Waiting for outstanding I/O to come back")
+    if await _wait(over, patience.terminate - patience.remark):
+        return
+    say("I/O does not come back: fio is asked to terminate")
+    process.terminate()
+    if await _wait(over, patience.kill - patience.terminate):
+        return
+    say("fio does not end and is killed")
+    process.kill()
+
+
+async def _wait(event: asyncio.Event, seconds: float) -> bool:
+    """Return whether the event was set within that time."""
+    try:
+        async with asyncio.timeout(seconds):
+            await event.wait()
+    except TimeoutError:
+        return False
+    return True

@@ -41,13 +41,11 @@ _K = 1024
 _M = 1024 * 1024
 
 _AS_IOMETER = (
-    " Offsets are multiples of a sector, as Iometer draws them: few 4k requests are 4k-aligned, so"
-    " flash and 4Kn"
+    " Offsets are multiples of a sector, as Iometer draws them: few 4k requests are 4k-aligned, so flash and 4Kn"
     " drives read, modify and write. Never compare it with the aligned variant."
 )
 _ALIGNED = (
-    " Offsets are multiples of 4k, as a filesystem makes them; not Iometer's own pattern, so never"
-    " compare it with"
+    " Offsets are multiples of 4k, as a filesystem makes them; not Iometer's own pattern, so never compare it with"
     " the sector-aligned one."
 )
 
@@ -73,23 +71,20 @@ _ALL: tuple[Profile, ...] = (
     ),
     _plain(
         "randwrite-4k",
-        "Small writes all over the array, queue depth 64: the worst case of parity RAID. Destroys the"
-        " data of a raw"
+        "Small writes all over the array, queue depth 64: the worst case of parity RAID. Destroys the data of a raw"
         " device.",
         Job(rw=Pattern.RANDWRITE, iodepth=64),
     ),
     _plain(
         "seqread-4k",
-        "Small reads one after the other, queue depth 512: how well requests are merged. One job is"
-        " soon bound by"
-        " one processor core.",
+        "Small reads one after the other, queue depth 512: how well requests are merged. One job is soon bound by one"
+        " processor core.",
         Job(rw=Pattern.READ, iodepth=512),
     ),
     _plain(
         "seqwrite-4k",
-        "Small writes one after the other, queue depth 512: how well stripes are gathered. Destroys the"
-        " data of a"
-        " raw device.",
+        "Small writes one after the other, queue depth 512: how well stripes are gathered. Destroys the data of a raw"
+        " device.",
         Job(rw=Pattern.WRITE, iodepth=512),
     ),
     _plain(
@@ -99,8 +94,7 @@ _ALL: tuple[Profile, ...] = (
     ),
     _plain(
         "seqwrite-4m",
-        "Large writes, queue depth 64: bandwidth when stripes are written whole, or not. Destroys the"
-        " data of a raw"
+        "Large writes, queue depth 64: bandwidth when stripes are written whole, or not. Destroys the data of a raw"
         " device.",
         Job(rw=Pattern.WRITE, bs=4 * _M, iodepth=64),
     ),
@@ -116,8 +110,7 @@ _ALL: tuple[Profile, ...] = (
     ),
     _plain(
         "mixed-4k",
-        "Two thirds reads, queue depth 128: the usual Iometer test of SAS controllers. Destroys the"
-        " data of a raw"
+        "Two thirds reads, queue depth 128: the usual Iometer test of SAS controllers. Destroys the data of a raw"
         " device.",
         Job(rw=Pattern.RANDRW, iodepth=128, rwmixread=67),
     ),
@@ -129,8 +122,7 @@ _ALL: tuple[Profile, ...] = (
     ),
     *_iometer(
         "iometer-web-server",
-        "Iometer's web server: reads only, all random, 512 bytes to 512k. Shares as published in Tom's"
-        " Hardware's"
+        "Iometer's web server: reads only, all random, 512 bytes to 512k. Shares as published in Tom's Hardware's"
         " storage tests.",
         Job(rw=Pattern.RANDREAD, bssplit=_WEB_SERVER, iodepth=64),
     ),
@@ -147,10 +139,10 @@ PROFILES: Mapping[str, Profile] = MappingProxyType({profile.name: profile for pr
 
 def profile(name: str) -> Profile:
     """The profile of that name. Raises NotFoundError, naming those there are."""
-    found = PROFILES.get(name)
-    if found is None:
+    match = PROFILES.get(name)
+    if match is None:
         raise NotFoundError(
             f"There is no workload called '{clean(name, 40)}'",
             hint=suggested(name, PROFILES, "There are " + ", ".join(PROFILES) + "."),
         )
-    return found
+    return match

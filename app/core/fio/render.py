@@ -38,7 +38,7 @@ def argv(fio: str, jobfile: str, *, readonly: bool, create: bool = False, interv
     Options stand before the job, else the banner is printed in place of JSON. getopt takes abbreviations on
     the command line (`--bss` is `--bssplit`), so everything about the job is in the file instead.
     """
-    parts = [
+    arguments = [
         fio,
         "--output-format=json+",  # the histogram of each direction: exact percentiles of every interval
         f"--status-interval={interval_ms}ms",  # always with `ms`: a bare 250 is 250 seconds
@@ -47,8 +47,8 @@ def argv(fio: str, jobfile: str, *, readonly: bool, create: bool = False, interv
         f"--allow_file_create={int(create)}",  # a mistyped /dev name would become a file in memory
     ]
     if readonly:
-        parts.append("--readonly")  # fio itself refuses to write, and to extend a file
-    return (*parts, jobfile)
+        arguments.append("--readonly")  # fio itself refuses to write, and to extend a file
+    return (*arguments, jobfile)
 
 
 def section_names(count: int) -> tuple[str, ...]:
@@ -72,7 +72,7 @@ def render(
     fio is given more time than the job's where `steady` has it wait.
     Raises InvalidValueError if a target is too small for the streams, or for several targets and several sections.
     """
-    written = _written(job, targets, steady)
+    written = _section_options(job, targets, steady)
     names = section_names(len(written))
     # Without a group of its own the figures of a section would be added to those of the first.
     own = [("new_group", 1)] if len(written) > 1 else []
@@ -82,7 +82,9 @@ def render(
     return JobRendering("".join(sections), argv(fio, jobfile, readonly=not job.writes, interval_ms=interval_ms))
 
 
-def _written(job: Job, targets: Sequence[JobTarget], steady: SteadyPlan | None) -> list[list[tuple[str, object]]]:
+def _section_options(
+    job: Job, targets: Sequence[JobTarget], steady: SteadyPlan | None
+) -> list[list[tuple[str, object]]]:
     """The options of each section of the file."""
     if not job.sections:
         return [_options(job, target, steady) for target in targets]
@@ -110,10 +112,10 @@ def _options(job: Job, target: JobTarget, steady: SteadyPlan | None) -> list[tup
     """What fio is told of the job on one target."""
     options = [
         ("filename", target.escaped),
-        *_plain(job),
-        *_region(job, target),
-        *_length(job, steady),
-        *_rate(job),
+        *_field_options(job),
+        *_region_options(job, target),
+        *_length_options(job, steady),
+        *_rate_options(job),
         # One entry for all jobs of a target: 40 kB a document however many there are.
         ("group_reporting", 1),
         # A run of which one job failed is no measurement: stop the others.
@@ -152,7 +154,9 @@ def render_layout(
         ("end_fsync", 1),
         ("group_reporting", 1),
     ]
-    return JobRendering(_text(options), argv(fio, jobfile, readonly=False, create=create, interval_ms=interval_ms))
+    return JobRendering(
+        _section(JOB_NAME, options), argv(fio, jobfile, readonly=False, create=create, interval_ms=interval_ms)
+    )
 
 
 def render_fill(
@@ -183,7 +187,7 @@ def render_fill(
         ("end_fsync", 1),
         ("group_reporting", 1),
     ]
-    return JobRendering(_text(options), argv(fio, jobfile, readonly=False, interval_ms=interval_ms))
+    return JobRendering(_section(JOB_NAME, options), argv(fio, jobfile, readonly=False, interval_ms=interval_ms))
 
 
 def start_of(job: Job, target: JobTarget) -> int:
@@ -210,7 +214,7 @@ def region_of_a_job(job: Job, target: JobTarget) -> int:
 
     Raises InvalidValueError for a target too small.
     """
-    placed = dict(_placed(job, target))
+    placed = dict(_placement(job, target))
     if "size" in placed:
         return placed["size"]
     return usable_size(job, target) - placed["offset_increment"] * (job.numjobs - 1) // 2
@@ -218,10 +222,10 @@ def region_of_a_job(job: Job, target: JobTarget) -> int:
 
 def amount_of(job: Job, target: JobTarget | None) -> int | None:
     """Return the bytes after which the job has ended, of all its threads; None where no number of bytes ends it."""
-    each = (job.passes or 1) * job.numjobs
+    repeats = (job.passes or 1) * job.numjobs
     if job.io_size is not None:
-        return job.io_size * each
-    return None if job.passes is None or target is None else region_of_a_job(job, target) * each
+        return job.io_size * repeats
+    return None if job.passes is None or target is None else region_of_a_job(job, target) * repeats
 
 
 def most_bytes(job: Job, target: JobTarget) -> int | None:
@@ -230,8 +234,8 @@ def most_bytes(job: Job, target: JobTarget) -> int | None:
     Of several sections their sum; None where one of them ends by time alone.
     """
     if job.sections:
-        each = [most_bytes(part, target) for part in job.parts]
-        return None if None in each else sum(count for count in each if count is not None)
+        amounts = [most_bytes(part, target) for part in job.parts]
+        return None if None in amounts else sum(count for count in amounts if count is not None)
     counts = [amount_of(job, target), job.number_ios and job.number_ios * max(job.block_sizes) * job.numjobs]
     return min((count for count in counts if count is not None), default=None)
 
@@ -240,10 +244,6 @@ def _whole_blocks(job: Job, size: int) -> int:
     """Return a share of a target, rounded down to whole blocks as fio rounds it."""
     unit = math.lcm(min(job.block_sizes), _SECTOR)
     return size // unit * unit
-
-
-def _text(options: Sequence[tuple[str, object]]) -> str:
-    return _section(JOB_NAME, options)
 
 
 def _section(name: str, options: Sequence[tuple[str, object]]) -> str:
@@ -269,7 +269,7 @@ _ONLY: Mapping[str, Callable[[Job], bool]] = {
 """Fields that say nothing in some jobs."""
 
 
-def _plain(job: Job) -> Iterator[tuple[str, object]]:
+def _field_options(job: Job) -> Iterator[tuple[str, object]]:
     """Fields that are one option of fio each."""
     for field in FIELDS:
         value = getattr(job, field.key)
@@ -283,7 +283,7 @@ def _plain(job: Job) -> Iterator[tuple[str, object]]:
         yield "thinktime_blocks_type", "issue"
 
 
-def _length(job: Job, steady: SteadyPlan | None) -> list[tuple[str, object]]:
+def _length_options(job: Job, steady: SteadyPlan | None) -> list[tuple[str, object]]:
     """How long it runs: by time, not by amount, unless an amount is named: runs of equal length compare."""
     seconds = job.runtime if steady is None else steady.fio_seconds(job.runtime)
     pairs: list[tuple[str, object]] = [("runtime", f"{seconds}s")] if seconds else []
@@ -307,7 +307,7 @@ def _length(job: Job, steady: SteadyPlan | None) -> list[tuple[str, object]]:
     return pairs
 
 
-def _rate(job: Job) -> list[tuple[str, object]]:
+def _rate_options(job: Job) -> list[tuple[str, object]]:
     """What holds the load; fio holds reads and writes each by a rate of its own, and forgets their shares."""
     kind = "rate" if any((job.rate, job.rate_read, job.rate_write)) else "rate_iops"
     reads, writes = _rates_of_sides(job, kind)
@@ -335,14 +335,14 @@ def _rates_of_sides(job: Job, kind: str) -> tuple[int | None, int | None]:
     return reads, whole - reads
 
 
-def _region(job: Job, target: JobTarget) -> list[tuple[str, object]]:
+def _region_options(job: Job, target: JobTarget) -> list[tuple[str, object]]:
     """Which part of the target each job uses."""
-    placed = _placed(job, target)
+    placed = _placement(job, target)
     whole = placed == [("size", target.size)] and job.size is None and job.size_percent is None
     return [] if whole and target.kind is TargetKind.BLOCK else [*placed]
 
 
-def _placed(job: Job, target: JobTarget) -> list[tuple[str, int]]:
+def _placement(job: Job, target: JobTarget) -> list[tuple[str, int]]:
     """The start of the first job, the distance of the others, and the bytes of each."""
     total = usable_size(job, target)
     first = start_of(job, target)

@@ -9,9 +9,10 @@ from dataclasses import field
 from typing import TypeVar
 
 from app.core.fio.document import Counters, FioDocument
-from app.core.fio.histogram import LAST_VALUE, Histogram
+from app.core.fio.histogram import Histogram
 from app.core.fio.render import section_names
 from app.core.session.results import DIRECTIONS, DirectionSample, Phase, Sample, TargetSample
+from backends.fio_buckets import LAST_VALUE
 from backends.values import dataclass
 
 # -- what a run did between two of its documents ----------------------------------------------------------------------
@@ -156,7 +157,8 @@ class Sampler:
         """
         self._targets = tuple(targets) if len(targets) > 1 else ()
         self._wanted = phase
-        self._phase = Phase.RAMP if ramp else phase
+        self.phase = Phase.RAMP if ramp else phase
+        """Ramp, settling or measuring, as of the last document."""
         self._planned_ms = None if planned_s is None else planned_s * 1000
         self._period = period_s
         self._before: _Snapshot | None = None
@@ -167,34 +169,29 @@ class Sampler:
         self._windows = {name: LatencyWindow() for name in _DIRECTIONS}
         self._row_windows = [{name: LatencyWindow() for name in _DIRECTIONS} for _ in self._targets]
 
-    @property
-    def phase(self) -> Phase:
-        """Ramp, settling or measuring, as of the last document."""
-        return self._phase
-
     def enter(self, phase: Phase) -> None:
         """From the last document on it is another phase; fio counts on, time and percentiles begin anew."""
-        self._phase = phase
+        self.phase = phase
         if self._before is not None:
             self._start_ms, self._start_runtime_ms = self._before.at_ms, self._before.runtime_ms
-        self._forget()
+        self._clear_windows()
 
-    def _forget(self) -> None:
+    def _clear_windows(self) -> None:
         """Percentiles begin anew."""
         for windows in (self._windows, *self._row_windows):
             for window in windows.values():
                 window.intervals.clear()
 
-    def take(self, document: FioDocument, *, ending: bool = False) -> Sample | None:
+    def add_document(self, document: FioDocument, *, ending: bool = False) -> Sample | None:
         """The interval this document ends; None for a first, a restarted, a repeated or too short one."""
         now = _snapshot(document, section_names(len(self._targets)) if self._targets else ())
         if now is None:
             return None
         before = self._before
-        restarted = before is not None and _fell(now, before)
-        if self._phase is Phase.RAMP and (restarted or now.completed):
+        restarted = before is not None and _has_restarted(now, before)
+        if self.phase is Phase.RAMP and (restarted or now.completed):
             # The counters start anew at the end of the ramp, each worker's at its own moment.
-            self._phase = self._wanted
+            self.phase = self._wanted
             restarted = True
         if before is None or restarted:
             self._begin(now)
@@ -221,7 +218,7 @@ class Sampler:
         self._before = now
         self._start_ms, self._start_runtime_ms = now.at_ms - now.runtime_ms, 0
         self._lag = 0.0
-        self._forget()
+        self._clear_windows()
 
     def _sample(self, now: _Snapshot, before: _Snapshot, *, ending: bool) -> Sample | None:
         # Two clocks: the stamp of the document, and the run time of the longest job, which is updated when an I/O ends.
@@ -248,21 +245,21 @@ class Sampler:
         def sides(
             windows: Mapping[str, LatencyWindow], now: Mapping[str, Counters], before: Mapping[str, Counters]
         ) -> dict[str, DirectionSample]:
-            matches = {
-                name: _direction(windows[name], now[name], before.get(name), seconds, by_runtime)
+            samples = {
+                name: _direction_sample(windows[name], now[name], before.get(name), seconds, by_runtime)
                 for name in _DIRECTIONS
                 if name in now
             }
-            return _directed(matches)
+            return _by_direction(samples)
 
         whole = sides(self._windows, now.parts, before.parts)
-        self.bins = _directed({name: window.last for name, window in self._windows.items() if name in now.parts})
+        self.bins = _by_direction({name: window.last for name, window in self._windows.items() if name in now.parts})
         earlier = before.rows or tuple({} for _ in now.rows)
-        rows = [sides(*one) for one in zip(self._row_windows, now.rows, earlier, strict=True)]
+        rows = [sides(*row) for row in zip(self._row_windows, now.rows, earlier, strict=True)]
         return Sample(
             at=(now.at_ms - self._start_ms) / 1000,
             seconds=seconds,
-            phase=self._phase,
+            phase=self.phase,
             stalled=stalled,
             targets=tuple(TargetSample(target=target, **row) for target, row in zip(self._targets, rows, strict=True)),
             read=whole.get("read"),
@@ -271,16 +268,16 @@ class Sampler:
         )
 
 
-def _directed(matches: Mapping[str, _Part]) -> dict[str, _Part]:
+def _by_direction(parts: Mapping[str, _Part]) -> dict[str, _Part]:
     """Return the parts by direction: unified_rw_reporting has none, and is shown as reads."""
-    return {"read" if name == "mixed" else name: part for name, part in matches.items()}
+    return {"read" if name == "mixed" else name: part for name, part in parts.items()}
 
 
-def _direction(
+def _direction_sample(
     window: LatencyWindow, now: Counters, before: Counters | None, seconds: float, by_runtime: float
 ) -> DirectionSample:
     before = before or Counters()
-    ios = max(0, _done(now) - _done(before))
+    ios = max(0, _timed_ios(now) - _timed_ios(before))
     moved = max(0, now.io_bytes - before.io_bytes)
     # Bytes go with run time, counts with the stamp: fio takes each pair at one moment, the two at different ones.
     runtime = (now.runtime_ms - before.runtime_ms) / 1000 or by_runtime
@@ -319,18 +316,18 @@ def _snapshot(document: FioDocument, sections: Sequence[str]) -> _Snapshot | Non
 
 
 def _parts(document: FioDocument) -> dict[str, Counters]:
-    matches = {name: part for name in _DIRECTIONS if (part := document.counters(name)) is not None}
-    if "mixed" in matches and len(matches) > 1:
-        del matches["mixed"]  # unified_rw_reporting=both says everything twice
-    return matches
+    parts = {name: part for name in _DIRECTIONS if (part := document.counters(name)) is not None}
+    if "mixed" in parts and len(parts) > 1:
+        del parts["mixed"]  # unified_rw_reporting=both says everything twice
+    return parts
 
 
-def _done(part: Counters) -> int:
+def _timed_ios(part: Counters) -> int:
     """Timed I/Os; those issued where none are timed (the ramp, latency switched off)."""
     return part.completed or part.total_ios
 
 
-def _fell(now: _Snapshot, before: _Snapshot) -> bool:
+def _has_restarted(now: _Snapshot, before: _Snapshot) -> bool:
     return now.issued < before.issued or now.completed < before.completed or now.moved < before.moved
 
 

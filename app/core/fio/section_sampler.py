@@ -28,38 +28,38 @@ class SectionSampler:
         names = section_names(len(sections))
         self._rows = [_SectionRow(entry, section, period_s) for entry, section in zip(names, sections, strict=True)]
         first = phases(sections)[0]
-        self._phase = Phase.RAMP if all(section.job.ramp for section in first) else Phase.MEASURING
+        self.phase = Phase.RAMP if all(section.job.ramp for section in first) else Phase.MEASURING
+        """Ramp or measuring, as of the last document."""
         self._start_ms: float | None = None
         self._windows = {name: LatencyWindow() for name in DIRECTIONS}
         self.bins: Mapping[str, Bins] = {}
         """Histograms of the last interval by direction, of all sections together."""
 
-    @property
-    def phase(self) -> Phase:
-        """Ramp or measuring, as of the last document."""
-        return self._phase
-
-    def take(self, document: FioDocument, *, ending: bool = False) -> Sample | None:
+    def add_document(self, document: FioDocument, *, ending: bool = False) -> Sample | None:
         """The interval this document ends; None for one in which no section was running."""
-        moved = [row.look(document) for row in self._rows]
-        taken = [(row, row.take(document, ending=ending, others=any(moved))) for row in self._rows]
+        moved = [row.update(document) for row in self._rows]
+        taken = [(row, row.add_document(document, ending=ending, others=any(moved))) for row in self._rows]
         running = [(row, sample) for row, sample in taken if sample is not None]
         now = document.timestamp_ms
         if not running or now is None:
             return None
-        if self._phase is Phase.RAMP and any(sample.phase is Phase.MEASURING for _, sample in running):
-            self._phase, self._start_ms = Phase.MEASURING, None
+        if self.phase is Phase.RAMP and any(sample.phase is Phase.MEASURING for _, sample in running):
+            self.phase, self._start_ms = Phase.MEASURING, None
         if self._start_ms is None:
             # Sections of a later ramp do not make it start later.
-            wanted = [sample.at for _, sample in running if sample.phase is self._phase]
+            wanted = [sample.at for _, sample in running if sample.phase is self.phase]
             self._start_ms = now - 1000 * max(wanted)
         seconds = max(sample.seconds for _, sample in running)
-        sums = {name: found for name in DIRECTIONS if (found := self._sum(name, running, seconds)) is not None}
+        sums = {
+            name: direction_sample
+            for name in DIRECTIONS
+            if (direction_sample := self._sum(name, running, seconds)) is not None
+        }
         self.bins = {name: self._windows[name].last for name in sums}
         return Sample(
             at=(now - self._start_ms) / 1000,
             seconds=seconds,
-            phase=self._phase,
+            phase=self.phase,
             read=sums.get("read"),
             write=sums.get("write"),
             trim=sums.get("trim"),
@@ -116,7 +116,7 @@ class _SectionRow:
         """Histograms of its last interval by direction."""
         return self._sampler.bins
 
-    def look(self, document: FioDocument) -> bool:
+    def update(self, document: FioDocument) -> bool:
         """Whether it did anything since the last document."""
         own = document.section(self._entry)
         parts = [part for name in (*DIRECTIONS, "mixed") if (part := own.counters(name)) is not None]
@@ -124,7 +124,7 @@ class _SectionRow:
         self._now = max((part.runtime_ms for part in parts), default=0), sum(part.total_ios for part in parts)
         return self._now != self._before
 
-    def take(self, document: FioDocument, *, ending: bool, others: bool) -> Sample | None:
+    def add_document(self, document: FioDocument, *, ending: bool, others: bool) -> Sample | None:
         """Its interval; None before it starts and after its end, for which fio repeats its last counts.
 
         `others`: whether any section did something, so that fio and the device go on.
@@ -133,13 +133,10 @@ class _SectionRow:
         if self._over or not ios:
             return None
         if self._now == self._before:
-            late = self._measured and 0 < 1000 * _ABOUT_OVER * self._job.runtime <= runtime
+            measured = self._sampler.phase is not Phase.RAMP
+            late = measured and 0 < 1000 * _ABOUT_OVER * self._job.runtime <= runtime
             self._over = late
             # No document tells that an amount is done: it may also do nothing for a while, and go on.
             if late or (self._job.ends_by_amount and others):
                 return None
-        return self._sampler.take(document.section(self._entry), ending=ending)
-
-    @property
-    def _measured(self) -> bool:
-        return self._sampler.phase is not Phase.RAMP
+        return self._sampler.add_document(document.section(self._entry), ending=ending)

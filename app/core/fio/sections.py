@@ -7,7 +7,7 @@ from dataclasses import MISSING, field, fields, replace
 from itertools import pairwise
 from typing import Any
 
-from app.core.fio.fields import FIELDS
+from app.core.fio.fields import FIELDS_BY_KEY
 from app.core.fio.job import InvalidJobError, Job
 from app.core.fio.job_values import Pattern, Split
 from backends.errors import InvalidValueError
@@ -40,7 +40,7 @@ class SectionedJob(Job):
     """A job of several sections; made by `join_sections`.
 
     Each field has the value that all sections have. Where they differ, it has the one that is right for the whole, or
-    fio's default. Questions of safety are answered for the section that does most.
+    fio's default. Properties of `Job` ask every section by `parts`; where they are about safety, one section decides.
     """
 
     sections: tuple[JobSection, ...] = field()
@@ -58,60 +58,10 @@ class SectionedJob(Job):
         return tuple(section.job for section in self.sections)
 
     @property
-    def reads(self) -> bool:
-        """Whether any section reads."""
-        return any(job.reads for job in self.parts)
-
-    @property
-    def writes(self) -> bool:
-        """Whether any section writes."""
-        return any(job.writes for job in self.parts)
-
-    @property
-    def trims(self) -> bool:
-        """Whether any section trims."""
-        return any(job.trims for job in self.parts)
-
-    @property
-    def writes_data(self) -> bool:
-        """Whether any section writes data."""
-        return any(job.writes_data for job in self.parts)
-
-    @property
-    def size_named(self) -> bool:
-        """Whether every section says how much of the target it uses."""
-        return all(job.size_named for job in self.parts)
-
-    @property
     def reach(self) -> int | None:
         """Bytes from the start of the target to the end of what any section uses; None where the target decides."""
         ends = [job.reach for job in self.parts]
         return None if None in ends else max(end for end in ends if end is not None)
-
-    @property
-    def longest_s(self) -> float | None:
-        """Seconds of all phases; None where one of them is ended by an amount only."""
-        return float(self.ramp + self.runtime) if self.runtime else None
-
-    @property
-    def mixed(self) -> bool:
-        """Whether the sections together read and write."""
-        return self.reads and self.writes
-
-    @property
-    def sequential(self) -> bool:
-        """Whether every section is sequential."""
-        return all(job.sequential for job in self.parts)
-
-    @property
-    def block_sizes(self) -> tuple[int, ...]:
-        """The block sizes of all sections, ascending, bytes."""
-        return tuple(sorted({size for job in self.parts for size in job.block_sizes}))
-
-    @property
-    def mean_block_size(self) -> float:
-        """Bytes of the smallest average I/O of a section: what an I/O moves at least."""
-        return min(job.mean_block_size for job in self.parts)
 
     @property
     def shares(self) -> Split:
@@ -138,42 +88,6 @@ class SectionedJob(Job):
         return None
 
     @property
-    def held(self) -> bool:
-        """Whether the rate of every section is fixed."""
-        return all(job.held for job in self.parts)
-
-    @property
-    def idle_s(self) -> float:
-        """Seconds of the longest pause of a section between two I/Os."""
-        return max(job.idle_s for job in self.parts)
-
-    @property
-    def flushes(self) -> bool:
-        """Whether any section flushes."""
-        return any(job.flushes for job in self.parts)
-
-    @property
-    def is_durable(self) -> bool:
-        """Whether the writes of any section reach stable media."""
-        return any(job.is_durable for job in self.parts)
-
-    @property
-    def ends_by_amount(self) -> bool:
-        """Whether any section may end before its run time."""
-        return any(job.ends_by_amount for job in self.parts)
-
-    @property
-    def required_alignment(self) -> int:
-        """The largest logical block size of a device that can serve every section, bytes."""
-        numbers = [job.required_alignment for job in self.parts if job.direct]
-        return min(numbers, default=1)
-
-    @property
-    def keeps_a_queue(self) -> bool:
-        """Whether every section can have more than one I/O in flight."""
-        return all(job.keeps_a_queue for job in self.parts)
-
-    @property
     def queue(self) -> int:
         """The most I/Os in flight at the same time."""
         return max(sum(section.job.queue for section in phase) for phase in phases(self.sections))
@@ -193,11 +107,10 @@ class SectionedJob(Job):
 
     def texts(self) -> dict[str, str]:
         """The fields on which all sections agree, and those that are known of the whole; "" for the others."""
-        each = [job.texts() for job in self.parts]
-        shared = {key: text if all(record[key] == text for record in each) else "" for key, text in each[0].items()}
-        known = {field.key: field for field in FIELDS}
+        texts = [job.texts() for job in self.parts]
+        shared = {key: text if all(record[key] == text for record in texts) else "" for key, text in texts[0].items()}
         whole = {key: getattr(self, key) for key in _OF_THE_WHOLE}
-        return shared | {key: "" if value is None else known[key].format(value) for key, value in whole.items()}
+        return shared | {key: "" if value is None else FIELDS_BY_KEY[key].format(value) for key, value in whole.items()}
 
 
 _OF_THE_WHOLE = ("rw", "runtime", "ramp", "size")
@@ -226,15 +139,15 @@ def join_sections(sections: Sequence[JobSection]) -> Job:
 def distinct_names(names: Sequence[str]) -> tuple[str, ...]:
     """The names, cleaned, each with a number behind it from its second occurrence on: `reader`, `reader #2`."""
     cleaned = [clean(name, _LONGEST_NAME).strip() or "unnamed" for name in names]
-    matches: list[str] = []
+    distinct: list[str] = []
     for name in cleaned:
         number, wanted = 1, name
         # A later section may really be called "reader #2"; the first one keeps the name.
-        while wanted in matches or (number > 1 and wanted in cleaned):
+        while wanted in distinct or (number > 1 and wanted in cleaned):
             number += 1
             wanted = f"{name} #{number}"
-        matches.append(wanted)
-    return tuple(matches)
+        distinct.append(wanted)
+    return tuple(distinct)
 
 
 def change_sections(job: Job, change: Callable[[Job], tuple[Job, Iterable[str]]]) -> tuple[Job, tuple[str, ...]]:
@@ -247,29 +160,31 @@ def change_sections(job: Job, change: Callable[[Job], tuple[Job, Iterable[str]]]
         changed, notes = change(job)
         return changed, tuple(notes)
     sections: list[JobSection] = []
-    said: list[tuple[str, tuple[str, ...]]] = []
+    notes_by_section: list[tuple[str, tuple[str, ...]]] = []
     for section in job.sections:
-        changed, notes = _named(section.name, change, section.job)
+        changed, notes = _change_section(section.name, change, section.job)
         sections.append(replace(section, job=changed))
-        said.append((section.name, tuple(notes)))
-    shared = [note for note in said[0][1] if all(note in notes for _, notes in said)]
-    own = [f"{name}: {note}" for name, notes in said for note in notes if note not in shared]
+        notes_by_section.append((section.name, tuple(notes)))
+    shared = [note for note in notes_by_section[0][1] if all(note in notes for _, notes in notes_by_section)]
+    own = [f"{name}: {note}" for name, notes in notes_by_section for note in notes if note not in shared]
     return join_sections(sections), (*shared, *own)
 
 
-def _named(name: str, change: Callable[[Job], tuple[Job, Iterable[str]]], job: Job) -> tuple[Job, Iterable[str]]:
+def _change_section(
+    name: str, change: Callable[[Job], tuple[Job, Iterable[str]]], job: Job
+) -> tuple[Job, Iterable[str]]:
     """The changed job of a section; what is wrong with it gets the name of the section in front."""
     try:
         return change(job)
     except InvalidJobError as error:
-        raise InvalidJobError({key: f"{name}: {said}" for key, said in error.fields.items()}) from None
+        raise InvalidJobError({key: f"{name}: {sentence}" for key, sentence in error.fields.items()}) from None
     except InvalidValueError as error:
         raise InvalidValueError(f"{name}: {error.message}", hint=error.hint) from None
 
 
 def with_size(job: Job, size: int) -> Job:
     """The job with this size wherever it names none."""
-    return change_sections(job, lambda one: (one if one.size_named else replace(one, size=size), ()))[0]
+    return change_sections(job, lambda part: (part if part.size_named else replace(part, size=size), ()))[0]
 
 
 # -- what runs when ---------------------------------------------------------------------------------------------------
@@ -286,8 +201,8 @@ def groups(sections: Sequence[JobSection]) -> tuple[tuple[JobSection, ...], ...]
 
 
 def _split(sections: Sequence[JobSection], begins: Callable[[JobSection], bool]) -> tuple[tuple[JobSection, ...], ...]:
-    starts = [at for at, section in enumerate(sections) if at == 0 or begins(section)]
-    return tuple(tuple(sections[start:end]) for start, end in pairwise([*starts, len(sections)]))
+    begins_at = [at for at, section in enumerate(sections) if at == 0 or begins(section)]
+    return tuple(tuple(sections[start:end]) for start, end in pairwise([*begins_at, len(sections)]))
 
 
 def phase_seconds(phase: Iterable[JobSection]) -> int | None:
@@ -296,15 +211,15 @@ def phase_seconds(phase: Iterable[JobSection]) -> int | None:
     return max(job.ramp + job.runtime for job in jobs) if all(job.runtime for job in jobs) else None
 
 
-def starts(sections: Sequence[JobSection]) -> tuple[int | None, ...]:
+def planned_starts(sections: Sequence[JobSection]) -> tuple[int | None, ...]:
     """The second in which each section is planned to start; None after a phase without a run time."""
-    numbers: list[int | None] = []
+    seconds: list[int | None] = []
     passed: int | None = 0
     for phase in phases(sections):
-        numbers += [passed] * len(phase)
+        seconds += [passed] * len(phase)
         length = phase_seconds(phase)
         passed = None if passed is None or length is None else passed + length
-    return tuple(numbers)
+    return tuple(seconds)
 
 
 # -- the whole as one job ---------------------------------------------------------------------------------------------
@@ -318,13 +233,13 @@ def _joined_fields(sections: Sequence[JobSection]) -> dict[str, Any]:
         if field.name != "sections"
     }
     jobs = [section.job for section in sections]
-    matches = {key: _shared([getattr(job, key) for job in jobs], default) for key, default in usual.items()}
+    joined = {key: _common_value([getattr(job, key) for job in jobs], default) for key, default in usual.items()}
     first = phases(sections)[0]
     sizes = [job.size for job in jobs]
     ramp = min(section.job.ramp for section in first)
     lengths = [phase_seconds(phase) for phase in phases(sections)]
-    matches |= {
-        "rw": _pattern(jobs),
+    joined |= {
+        "rw": _joint_pattern(jobs),
         "bs": min(size for job in jobs for size in job.block_sizes),
         "iodepth": max(job.iodepth for job in jobs),
         "numjobs": max(sum(section.job.numjobs for section in phase) for phase in phases(sections)),
@@ -335,14 +250,14 @@ def _joined_fields(sections: Sequence[JobSection]) -> dict[str, Any]:
         "direct": all(job.direct for job in jobs),
         "norandommap": all(job.norandommap for job in jobs),
     }
-    return matches
+    return joined
 
 
-def _shared(values: Sequence[Any], default: Any) -> Any:
+def _common_value(values: Sequence[Any], default: Any) -> Any:
     return values[0] if all(value == values[0] for value in values) else default
 
 
-def _pattern(jobs: Sequence[Job]) -> Pattern:
+def _joint_pattern(jobs: Sequence[Job]) -> Pattern:
     patterns = {job.rw for job in jobs}
     if len(patterns) == 1:
         return patterns.pop()

@@ -26,7 +26,7 @@ class IoStall:
     """How long it lasted, or lasts so far."""
 
     @property
-    def words(self) -> str:
+    def text(self) -> str:
         """How it is told, while it lasts and afterwards."""
         return f"No I/O completed for {self.seconds:.1f} s"
 
@@ -35,40 +35,42 @@ class IoStall:
 class IoStallDetector:
     """Those of a run so far. The ramp has none: fio tells nothing of it."""
 
-    found: list[IoStall] = field(default_factory=list)
+    stalls: list[IoStall] = field(default_factory=list)
     """In the order of time; the last one may go on."""
     _since: float | None = None
     _length: float = 0.0
 
     @property
-    def going_on(self) -> IoStall | None:
+    def current_stall(self) -> IoStall | None:
         """The one that has not ended yet."""
-        return self.found[-1] if self._since is not None and self._length >= STILL_S else None
+        return self.stalls[-1] if self._since is not None and self._length >= STILL_S else None
 
-    def take(self, sample: Sample) -> None:
+    def add(self, sample: Sample) -> None:
         """One more sample; stalled ones, in which fio itself told nothing, and empty ones are alike."""
         if sample.phase is not Phase.MEASURING:
             return
         if not sample.stalled and _completed(sample):
             self._since, self._length = None, 0.0
             return
-        known = self.going_on is not None
+        current_stall = self.current_stall is not None
         if self._since is None:
             self._since = max(0.0, sample.at - sample.seconds)
         self._length += sample.seconds
         if self._length >= STILL_S:
-            self.found[len(self.found) - known :] = [IoStall(at=self._since, seconds=self._length)]
+            self.stalls[len(self.stalls) - current_stall :] = [IoStall(at=self._since, seconds=self._length)]
 
 
-def standstills(samples: Iterable[Sample]) -> tuple[IoStall, ...]:
+def find_stalls(samples: Iterable[Sample]) -> tuple[IoStall, ...]:
     """Those of a whole run."""
     course = IoStallDetector()
     for sample in samples:
-        course.take(sample)
-    return tuple(course.found)
+        course.add(sample)
+    return tuple(course.stalls)
 
 
-def unexplained(samples: Sequence[Sample], *, idle_s: float = 0.0, flush_s: float = 0.0) -> IoStall | None:
+def longest_unexplained_stall(
+    samples: Sequence[Sample], *, idle_s: float = 0.0, flush_s: float = 0.0
+) -> IoStall | None:
     """The longest standstill that is the device's; None where the job is as slow as that by itself.
 
     `idle_s`: seconds that the job pauses by itself between I/Os, `flush_s`: the longest flush of the run. A job of few
@@ -77,7 +79,7 @@ def unexplained(samples: Sequence[Sample], *, idle_s: float = 0.0, flush_s: floa
     """
     stalls = [
         standstill
-        for standstill in standstills(samples)
+        for standstill in find_stalls(samples)
         if standstill.seconds >= STILL_S + 2 * idle_s and flush_s < standstill.seconds / 2
     ]
     longest = max(stalls, key=lambda stall: stall.seconds, default=None)
@@ -86,8 +88,8 @@ def unexplained(samples: Sequence[Sample], *, idle_s: float = 0.0, flush_s: floa
     begin, end = longest.at, longest.at + longest.seconds
     measured = [sample for sample in samples if sample.phase is Phase.MEASURING]
     # The pace of other sections, of an earlier phase, tells nothing of those that ran in the stretch.
-    there = {_running(sample) for sample in measured if begin < sample.at <= end}
-    outside = [sample for sample in measured if not begin < sample.at <= end and _running(sample) in there]
+    sections = {_running(sample) for sample in measured if begin < sample.at <= end}
+    outside = [sample for sample in measured if not begin < sample.at <= end and _running(sample) in sections]
     seconds = sum(sample.seconds for sample in outside if _completed(sample))
     pace = sum(map(_completed, outside)) / seconds if seconds else 0.0
     return None if seconds and pace * longest.seconds < _ENOUGH else longest

@@ -30,7 +30,7 @@ class SteadyStateRule:
     """Rise or fall of the linear fit over the window by the mean, never negative; None before there is a window."""
 
 
-def steadiness(rounds: Sequence[float], *, window: int = WINDOW) -> SteadyStateRule:
+def judge_rounds(rounds: Sequence[float], *, window: int = WINDOW) -> SteadyStateRule:
     """Judge the last `window` rounds: means of equally long stretches (of at least 10 s), oldest first."""
     last = rounds[-window:]
     if window < 2 or len(last) < window:
@@ -63,26 +63,26 @@ class SteadyStateDetector:
         self._plan = plan
         self._rounds: list[float] = []
         self._ios = 0
-        self._held = 0.0
+        self._held_s = 0.0
 
-    def take(self, sample: Sample) -> bool:
+    def add(self, sample: Sample) -> bool:
         """Whether this sample ended a round."""
         self._ios += sum(direction.ios for direction in sample.transfers)
-        self._held += sample.seconds
-        if self._held < self._plan.round_s - _HALF_A_SAMPLE:
+        self._held_s += sample.seconds
+        if self._held_s < self._plan.round_s - _HALF_A_SAMPLE:
             return False
-        self._rounds.append(self._ios / self._held)
-        self._ios, self._held = 0, 0.0
+        self._rounds.append(self._ios / self._held_s)
+        self._ios, self._held_s = 0, 0.0
         return True
 
     @property
     def steady(self) -> bool:
         """Whether the rule holds over the last window."""
-        return steadiness(self._rounds, window=self._plan.window).steady
+        return judge_rounds(self._rounds, window=self._plan.window).steady
 
-    def seen(self) -> SteadyStateResult:
+    def result(self) -> SteadyStateResult:
         """How it looks after the last round."""
-        judged = steadiness(self._rounds, window=self._plan.window)
+        judged = judge_rounds(self._rounds, window=self._plan.window)
         return SteadyStateResult(
             attained=judged.steady,
             range_share=judged.range_share,

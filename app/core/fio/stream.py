@@ -116,7 +116,7 @@ class StreamParser:
                 self._give_up(events)
         if not self._inside:
             if line == b"{":
-                self._open(line)
+                self._begin_document(line)
             elif text := line.strip():
                 events.append(NonJsonLine(text.decode("utf-8", "replace")[:_NOISE_WIDTH]))
             return
@@ -127,7 +127,7 @@ class StreamParser:
         elif self._size > self._limit:
             self._give_up(events)
 
-    def _open(self, line: bytes) -> None:
+    def _begin_document(self, line: bytes) -> None:
         self._inside = [line]
         self._size = len(line) + 1
         self._attempts = 0

@@ -10,7 +10,7 @@ from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import replace
 
 from app.core.fio.document import Counters, FioDocument, merge_counters
-from app.core.fio.error_messages import Diagnosis, diagnose, died_of, first_text, signal_from_outside
+from app.core.fio.error_messages import Diagnosis, diagnose, quoted_first_line, signal_diagnosis, signal_from_outside
 from app.core.fio.job import Job, JobTarget
 from app.core.fio.render import amount_of, section_names, start_of, usable_size
 from app.core.fio.sampler import counters_since
@@ -108,10 +108,10 @@ def summarize(
         status, diagnosis = _without_document(outcome, lines)
         return RunResult(status=status, reason=diagnosis.reason, hint=diagnosis.hint, evidence=evidence)
     own = {part.name: _measured(part.outcome, part.job) for part in parts}
-    counted = _in_turn(sections, own) if sections else _measured(outcome, job)
+    counted = _sum_phases(sections, own) if sections else _measured(outcome, job)
     seconds = _seconds(counted)
     if sections:
-        seconds = sum(_seconds(_added_up(phase, own)) for phase in phases(sections))
+        seconds = sum(_seconds(_sum_sections(phase, own)) for phase in phases(sections))
     status, diagnosis = _verdict(outcome, document, lines, seconds, job, targets)
     if parts and status is not RunStatus.STOPPED:
         status, diagnosis = _verdict_on_each(parts, status, diagnosis, lines)
@@ -131,13 +131,13 @@ def summarize(
         ),
         fio_version=document.version or None,
         warnings=tuple(_warnings(outcome, document, job, targets)),
-        targets=() if sections else tuple(_row(name, counted, each) for name, each in own.items()),
+        targets=() if sections else tuple(_target_stats(name, counted, counters) for name, counters in own.items()),
         sections=tuple(
             SectionFigures(name=section.name, seconds=_seconds(own[section.name]), **_sides(own[section.name]))
             for section in sections
         ),
         groups=tuple(
-            GroupFigures(sections=tuple(section.name for section in group), **_sides(_added_up(group, own)))
+            GroupFigures(sections=tuple(section.name for section in group), **_sides(_sum_sections(group, own)))
             for group in (groups(sections) if sections else ())
             if len(group) < len(sections)
         ),
@@ -155,8 +155,8 @@ def _cpu(cpu: CpuStats, document: FioDocument, sections: Sequence[tuple[_Part, f
         return replace(cpu, fio_percent_of_core=document.cpu_percent_of_core)
     documents = [(part.outcome.document, own) for part, own in sections]
     shares = [(document.cpu_percent_of_core, own) for document, own in documents if document is not None]
-    known = [share * own for share, own in shares if share is not None]
-    return replace(cpu, fio_percent_of_core=sum(known) / seconds if known and seconds else None)
+    weighted = [share * own for share, own in shares if share is not None]
+    return replace(cpu, fio_percent_of_core=sum(weighted) / seconds if weighted and seconds else None)
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -204,25 +204,25 @@ _Counted = Mapping[str, Counters]
 """What counts of a section, by direction."""
 
 
-def _added_up(sections: Iterable[JobSection], own: Mapping[str, _Counted]) -> dict[str, Counters]:
+def _sum_sections(sections: Iterable[JobSection], own: Mapping[str, _Counted]) -> dict[str, Counters]:
     """Sections at the same time: each direction has the time of the longest, as in a group of fio."""
-    each = [own[section.name] for section in sections]
+    counters = [own[section.name] for section in sections]
     return {
-        name: merge_counters(record[name] for record in each if name in record)
+        name: merge_counters(record[name] for record in counters if name in record)
         for name in SIDES
-        if any(name in record for record in each)
+        if any(name in record for record in counters)
     }
 
 
-def _in_turn(sections: Sequence[JobSection], own: Mapping[str, _Counted]) -> dict[str, Counters]:
+def _sum_phases(sections: Sequence[JobSection], own: Mapping[str, _Counted]) -> dict[str, Counters]:
     """All sections: the times of phases add up, for each direction those of the phases that had it."""
-    each = [_added_up(phase, own) for phase in phases(sections)]
-    matches: dict[str, Counters] = {}
+    phase_counters = [_sum_sections(phase, own) for phase in phases(sections)]
+    totals: dict[str, Counters] = {}
     for name in SIDES:
-        rows = [record[name] for record in each if name in record]
+        rows = [record[name] for record in phase_counters if name in record]
         if rows:
-            matches[name] = replace(merge_counters(rows), runtime_ms=sum(row.runtime_ms for row in rows))
-    return matches
+            totals[name] = replace(merge_counters(rows), runtime_ms=sum(row.runtime_ms for row in rows))
+    return totals
 
 
 def _sides(counted: _Counted) -> dict[str, DirectionStats | None]:
@@ -232,23 +232,23 @@ def _sides(counted: _Counted) -> dict[str, DirectionStats | None]:
 
 def _measured(outcome: FioResult, job: Job | None) -> dict[str, Counters]:
     """What counts, by direction."""
-    matches = {name: part for name in DIRECTIONS if (part := outcome.measured(name)) is not None}
-    if not matches and (mixed := outcome.measured("mixed")) is not None:
-        matches = {"read": mixed}
-    if job and job.ramp and not any(part.completed for part in matches.values()):
+    counters = {name: part for name in DIRECTIONS if (part := outcome.measured(name)) is not None}
+    if not counters and (mixed := outcome.measured("mixed")) is not None:
+        counters = {"read": mixed}
+    if job and job.ramp and not any(part.completed for part in counters.values()):
         return {}  # it ended in the ramp: what was counted until then is not what was asked for
-    sync = outcome.measured("sync") if "write" in matches else None
-    return matches if sync is None else {**matches, "sync": sync}
+    sync = outcome.measured("sync") if "write" in counters else None
+    return counters if sync is None else {**counters, "sync": sync}
 
 
 def _seconds(counted: Mapping[str, Counters]) -> float:
     return max((counted[name].runtime_ms for name in DIRECTIONS if name in counted), default=0) / 1000
 
 
-def _row(target: str, whole: Mapping[str, Counters], own: Mapping[str, Counters]) -> TargetStats:
+def _target_stats(target: str, whole: Mapping[str, Counters], own: Mapping[str, Counters]) -> TargetStats:
     """One target's figures; by the time of the whole run, so that the rows add up to it."""
-    both = {name: replace(own[name], runtime_ms=whole[name].runtime_ms) for name in own if name in whole}
-    return TargetStats(target=target, **_sides(both))
+    common = {name: replace(own[name], runtime_ms=whole[name].runtime_ms) for name in own if name in whole}
+    return TargetStats(target=target, **_sides(common))
 
 
 def direction_figures(part: Counters) -> DirectionStats:
@@ -298,13 +298,12 @@ def _without_document(outcome: FioResult, lines: Sequence[str]) -> tuple[RunStat
         return RunStatus.STOPPED, Diagnosis("Stopped before anything was measured")
     if outcome.overdue:
         return RunStatus.FAILED, _OVERDUE
-    if known := diagnose(lines):
-        return RunStatus.FAILED, known
+    if diagnosis := diagnose(lines):
+        return RunStatus.FAILED, diagnosis
     if outcome.returncode < 0:
-        return RunStatus.FAILED, died_of(-outcome.returncode)
-    text = first_text(lines)
-    said = f": {text}" if text else " and without a word"
-    return RunStatus.FAILED, Diagnosis(f"fio ended without a result (exit status {outcome.returncode}){said}")
+        return RunStatus.FAILED, signal_diagnosis(-outcome.returncode)
+    ending = quoted_first_line(lines) or " and without a word"
+    return RunStatus.FAILED, Diagnosis(f"fio ended without a result (exit status {outcome.returncode}){ending}")
 
 
 _OVERDUE = Diagnosis(
@@ -330,15 +329,15 @@ def _verdict(
     signal = signal_from_outside(lines)
     interrupted = outcome.stopped or signal is not None or outcome.returncode == _INTERRUPTED
     failure = (
-        _broken_off(outcome, document, lines)
-        or _nothing_done(document, interrupted, lines)
-        or _not_all_done(document, job)
-        or _too_little(document, job)
+        _failure_of_fio(outcome, document, lines)
+        or _no_io_failure(document, interrupted, lines)
+        or _failed_io_failure(document, job)
+        or _short_io_failure(document, job)
     )
     if failure is not None:
         return failure
     if job is not None and (
-        _long_enough(outcome, document, seconds, job, targets)
+        _is_complete(outcome, document, seconds, job, targets)
         or _ended_by_itself(outcome, seconds, job, interrupted=interrupted)
     ):
         return RunStatus.OK, Diagnosis("")
@@ -346,7 +345,7 @@ def _verdict(
         return RunStatus.OK, Diagnosis("")  # of several sections each is judged by itself
     if job is not None and job.ramp and job.ends_by_amount and not seconds and not interrupted:
         return RunStatus.FAILED, _DONE_IN_THE_RAMP
-    how = _when(outcome, seconds, job)
+    how = _ending_text(outcome, seconds, job)
     if interrupted:
         by = "Stopped" if outcome.stopped else "Stopped from outside" + (f" by signal {signal}" if signal else "")
         hint = "The figures are those of the time until then." if seconds else ""
@@ -356,19 +355,17 @@ def _verdict(
     )
 
 
-def _broken_off(outcome: FioResult, document: FioDocument, lines: Sequence[str]) -> _Verdict | None:
+def _failure_of_fio(outcome: FioResult, document: FioDocument, lines: Sequence[str]) -> _Verdict | None:
     """What fio says of itself, or how it ended; None where it ended in good order or was asked to."""
-    if (known := diagnose(lines, document.errors)) is not None:
-        return RunStatus.FAILED, known
+    if (diagnosis := diagnose(lines, document.errors)) is not None:
+        return RunStatus.FAILED, diagnosis
     if outcome.overdue:
         return RunStatus.FAILED, _OVERDUE
     if outcome.stopped or outcome.returncode in (0, _INTERRUPTED):
         return None
     if outcome.returncode < 0:
-        return RunStatus.FAILED, died_of(-outcome.returncode)
-    text = first_text(lines)
-    said = f": {text}" if text else ""
-    return RunStatus.FAILED, Diagnosis(f"fio ended with exit status {outcome.returncode}{said}")
+        return RunStatus.FAILED, signal_diagnosis(-outcome.returncode)
+    return RunStatus.FAILED, Diagnosis(f"fio ended with exit status {outcome.returncode}{quoted_first_line(lines)}")
 
 
 _DONE_IN_THE_RAMP = Diagnosis(
@@ -376,18 +373,18 @@ _DONE_IN_THE_RAMP = Diagnosis(
 )
 
 
-def _long_enough(
+def _is_complete(
     outcome: FioResult, document: FioDocument, seconds: float, job: Job, targets: Sequence[JobTarget]
 ) -> bool:
     if job.sections:
-        each = ((part, part.outcome.document) for part in _parts(outcome, job, targets))
+        documents = ((part, part.outcome.document) for part in _parts(outcome, job, targets))
         return all(
             document is not None
             and part.job is not None
-            and _long_enough(
+            and _is_complete(
                 part.outcome, document, _seconds(_measured(part.outcome, part.job)), part.job, part.targets
             )
-            for part, document in each
+            for part, document in documents
         )
     by_time = job.runtime > 0 and seconds >= _SHARE_OF_PLAN * job.runtime
     by_amount = _amount_done(document, job, targets) and not (job.ramp and not seconds)
@@ -400,7 +397,7 @@ def _ended_by_itself(outcome: FioResult, seconds: float, job: Job, *, interrupte
     return job.ends_by_amount and unseen and seconds > 0 and not interrupted and outcome.returncode == 0
 
 
-def _when(outcome: FioResult, seconds: float, job: Job | None) -> str:
+def _ending_text(outcome: FioResult, seconds: float, job: Job | None) -> str:
     """When it ended, as a sentence goes on: ` after 3.0 of 60 s`; "" where no job says what was planned."""
     if job is None:
         return ""
@@ -432,20 +429,18 @@ def _amount_done(document: FioDocument, job: Job, targets: Sequence[JobTarget]) 
     return amount is not None and sum(part.io_bytes for part in parts) > amount
 
 
-def _nothing_done(document: FioDocument, interrupted: bool, lines: Sequence[str]) -> _Verdict | None:
+def _no_io_failure(document: FioDocument, interrupted: bool, lines: Sequence[str]) -> _Verdict | None:
     if document.total_ios:
         return None
     if interrupted:
         return RunStatus.STOPPED, Diagnosis("Stopped before the first I/O")
-    text = first_text(lines)
-    said = f": {text}" if text else ""
     return RunStatus.FAILED, Diagnosis(
-        f"fio did no I/O at all{said}",
+        f"fio did no I/O at all{quoted_first_line(lines)}",
         "It refuses this way when the target is in use, too small, or the offset lies beyond its end.",
     )
 
 
-def _not_all_done(document: FioDocument, job: Job | None) -> _Verdict | None:
+def _failed_io_failure(document: FioDocument, job: Job | None) -> _Verdict | None:
     """Errors that were passed over: fio counts failed I/Os as if they had been done."""
     parts = [part for name in DIRECTIONS if (part := document.counters(name))]
     # With latency switched off nothing is timed, and nothing can be missing.
@@ -462,7 +457,7 @@ def _not_all_done(document: FioDocument, job: Job | None) -> _Verdict | None:
     )
 
 
-def _too_little(document: FioDocument, job: Job | None) -> _Verdict | None:
+def _short_io_failure(document: FioDocument, job: Job | None) -> _Verdict | None:
     """I/Os that moved nothing: reads beyond the end of a file come back at once, and count."""
     parts = {name: part for name in DIRECTIONS if (part := document.counters(name))}
     done = sum(part.completed for part in parts.values())
@@ -479,10 +474,10 @@ def _too_little(document: FioDocument, job: Job | None) -> _Verdict | None:
 
 
 def _warnings(outcome: FioResult, document: FioDocument, job: Job | None, targets: Sequence[JobTarget]) -> list[str]:
-    matches: list[str] = []
+    warnings: list[str] = []
     if outcome.broken:
-        matches.append(f"{outcome.broken} of fio's reports could not be read; its last one could")
-    matches += dict.fromkeys(
+        warnings.append(f"{outcome.broken} of fio's reports could not be read; its last one could")
+    warnings += dict.fromkeys(
         f"{size_words(part.size)} were asked for, but {target.name} has {size_words(usable_size(part, target))}"
         f"{' from its start' if start_of(part, target) else ''}: all of it was used"
         for target in targets
@@ -492,5 +487,5 @@ def _warnings(outcome: FioResult, document: FioDocument, job: Job | None, target
     for name in DIRECTIONS:
         part = document.counters(name)
         if part and (part.short_ios or part.drop_ios):
-            matches.append(f"{part.short_ios + part.drop_ios} {name}s moved less than asked or were dropped")
-    return matches
+            warnings.append(f"{part.short_ios + part.drop_ios} {name}s moved less than asked or were dropped")
+    return warnings

@@ -9,7 +9,7 @@ from typing import TYPE_CHECKING
 from app.core.presentation.risk_text import effect_words, kept_text, outcome_cell, risk_cell
 from app.core.presentation.setting import NOT_REPORTED
 from app.core.presentation.table import Cell, Column, FactLine, Facts, Row, Table
-from app.core.session.unit_labels import in_text, in_unit, within
+from app.core.session.unit_labels import text_in_unit, value_text, within_sentence
 from backends.settings import UNCONFIRMED, Risk, is_understood
 from widgets.text_utils import units
 
@@ -29,7 +29,7 @@ NO_WAY_BACK = "cannot be taken back"
 
 def value(change: Change, text: str | None) -> str:
     """A value of a change as people write it."""
-    return NOT_REPORTED if text is None else change.words.get(text) or in_unit(text, change.unit)
+    return NOT_REPORTED if text is None else change.words.get(text) or text_in_unit(text, change.unit)
 
 
 def before(change: Change) -> str:
@@ -55,7 +55,7 @@ def move(change: Change) -> str:
 def course(change: Change, names: Mapping[Target, str]) -> str:
     """`read-ahead of ssd (none → adaptive)`, within a sentence; `names`: as the list has what is changed."""
     of = names.get(change.target, str(change.target))
-    return f"{within(change.label)} of {of} ({before(change)} → {after(change)})"
+    return f"{within_sentence(change.label)} of {of} ({before(change)} → {after(change)})"
 
 
 def stands(record: ChangeRecord) -> str:
@@ -238,7 +238,7 @@ def moved_words(ended: ChangeEnded, cause: str = "") -> tuple[str, ...]:
 
 
 def _moved(setting: MovedSetting, cause: str) -> str:
-    values = (NOT_REPORTED if text is None else in_text(setting.key, text) for text in (setting.before, setting.now))
+    values = (NOT_REPORTED if text is None else value_text(setting.key, text) for text in (setting.before, setting.now))
     move = f"{setting.key} of {setting.target} also changed: {' -> '.join(values)}"
     if setting.restored:
         return f"{move} (restored)"

@@ -16,7 +16,7 @@ from app.core.presentation.run import figure_text
 from app.core.presentation.table import Align, Cell, Column, Row, Table, Tone
 from app.core.presentation.verdict_text import further_text, judgement_word
 from app.core.session.state import ExperimentRecord, Session
-from app.core.session.unit_labels import in_text
+from app.core.session.unit_labels import value_text
 from backends.values import dataclass
 from widgets.text_utils import units
 from widgets.text_utils.symbols import LESS, MORE, SAME
@@ -52,7 +52,7 @@ def verdict_tone(judgement: VerdictResult | None) -> Tone:
 def ab_headings(record: ExperimentRecord) -> tuple[str, str]:
     """Headings of both letters with their values: `A 128 KiB`, `B 4096 KiB`."""
     start = record.start
-    return f"A {in_text(start.key, start.a)}", f"B {in_text(start.key, start.b)}"
+    return f"A {value_text(start.key, start.a)}", f"B {value_text(start.key, start.b)}"
 
 
 def comparison_table(comparison: Comparison, a: str = "A", b: str = "B") -> Table:
@@ -119,7 +119,7 @@ def experiment_lines(record: ExperimentRecord, comparison: Comparison | None) ->
 
 def shown_lines(record: ExperimentRecord, comparison: Comparison) -> Iterator[str]:
     """What an experiment has shown; of the same against itself, what pairs could show."""
-    if record.start.null:
+    if record.start.is_null:
         yield from null_words(comparison)
     else:
         yield sentence(comparison)
@@ -128,7 +128,7 @@ def shown_lines(record: ExperimentRecord, comparison: Comparison) -> Iterator[st
 def experiment_brief(record: ExperimentRecord, comparison: Comparison | None) -> str:
     """The same where there is room for a line or two: `▼ slower: read IOPS -17.9 % [-19.7, -16.1], 3 pairs.`"""
     row = None if comparison is None else comparison.headline
-    if comparison is None or row is None or record.start.null:
+    if comparison is None or row is None or record.start.is_null:
         return " ".join(experiment_lines(record, comparison))
     verdict = f"{verdict_sign(row.judgement)} {judgement_word(row.judgement)}".strip()
     shown = f"{verdict}: {row_name(row)} {row_difference(row)}, {counted(comparison.sides)}."
@@ -143,8 +143,8 @@ def experiment_ending(record: ExperimentRecord) -> Iterator[str]:
         return
     if end.reason:
         yield f"{record.id} {end.status}: {end.reason.rstrip('.')}."
-    if not record.start.null:
-        value = in_text(record.start.key, record.start.a)
+    if not record.start.is_null:
+        value = value_text(record.start.key, record.start.a)
         again = f"is {value} again" if end.restored else f"IS NOT {value} AGAIN"
         yield f"{record.start.label} {again}."
     for key, what in end.moved.items():

@@ -36,7 +36,7 @@ from app.core.presentation.verdict_text import (
 from app.core.session.events import ExperimentEnded, ExperimentStarted
 from app.core.session.results import RunStatus
 from app.core.session.state import RunRecord, Session
-from app.core.session.unit_labels import in_text, within
+from app.core.session.unit_labels import value_text, within_sentence
 from widgets.text_utils import units
 
 SINGLE_RUNS = (
@@ -101,14 +101,14 @@ def counted(sides: ComparisonSides) -> str:
 
 def letters(start: ExperimentStarted) -> tuple[str, str]:
     """What the letters of an experiment are called: `read-ahead 128 KiB`, `read-ahead 4096 KiB`."""
-    label = within(start.label)
-    return with_value(label, in_text(start.key, start.a)), with_value(label, in_text(start.key, start.b))
+    label = within_sentence(start.label)
+    return with_value(label, value_text(start.key, start.a)), with_value(label, value_text(start.key, start.b))
 
 
 def called(comparison: Comparison) -> tuple[str, str]:
     """Both sides by what they differ in, else by their names: `read-ahead none`, `read-ahead 128 KiB`."""
     if comparison.experiment is not None:
-        return ("A", "B") if comparison.experiment.null else letters(comparison.experiment)
+        return ("A", "B") if comparison.experiment.is_null else letters(comparison.experiment)
     differing = (*comparison.settings, *comparison.job)
     if not differing:
         return comparison.names
@@ -121,7 +121,7 @@ def called(comparison: Comparison) -> tuple[str, str]:
 
 def _named_setting(key: str, value: str | None) -> str:
     """`I/O scheduler none`; `no I/O scheduler recorded` where it was not."""
-    name = within(key_name(key))
+    name = within_sentence(key_name(key))
     return with_value(name, key_value(key, value)) if value else f"no {name} recorded"
 
 
@@ -129,8 +129,8 @@ def _shortly(comparison: Comparison) -> tuple[str, str]:
     """Both sides where the other one stands before them: by the value alone, if the other one names what it is of."""
     a, b = called(comparison)
     start, differing = comparison.experiment, (*comparison.settings, *comparison.job)
-    if start is not None and not start.null:
-        values = in_text(start.key, start.a), in_text(start.key, start.b)
+    if start is not None and not start.is_null:
+        values = value_text(start.key, start.a), value_text(start.key, start.b)
     elif len(differing) == 1:
         ((key, name, other),) = differing
         if not name or not other:
@@ -221,7 +221,7 @@ def _verdict(comparison: Comparison, row: MetricComparison, judgement: VerdictRe
 def _one_setting(comparison: Comparison) -> bool:
     """Whether the sides are called by the one thing that they differ in."""
     if comparison.experiment is not None:
-        return not comparison.experiment.null
+        return not comparison.experiment.is_null
     return len((*comparison.settings, *comparison.job)) == 1
 
 

@@ -43,7 +43,7 @@ def experiment(record: ExperimentRecord, found: Session, compared: Comparison | 
         "stopped_answering": {} if compared is None else _silent_runs(compared),
         "simulated": any(each.start.simulated for each in runs),
         "sentence": None if compared is None else " ".join(shown_lines(record, compared)),
-        "null": start.null,
+        "null": start.is_null,
         "figures": [] if compared is None else [figure(row) for row in compared.rows],
         "runs": [each.id for each in runs],
         "session": session,

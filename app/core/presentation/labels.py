@@ -10,7 +10,7 @@ from typing import TypeVar
 
 from app.core.session.sweep_record import SweepRecord
 from app.core.session.sweep_steps import Design, PublishedFigure, SkippedCell, SweepCell
-from app.core.session.unit_labels import in_text, within
+from app.core.session.unit_labels import value_text, within_sentence
 from backends.model import KERNEL
 from backends.protocol import at_place
 from backends.registry import declared, find_vendors
@@ -81,12 +81,12 @@ def with_value(name: str, value: str) -> str:
 
 def key_value(key: str, value: str | None) -> str:
     """With its unit, `4096 KiB`; a dash for what was not recorded."""
-    return in_text(key.removeprefix(_IN_FORCE).partition(".")[0], value or "") or units.NOTHING
+    return value_text(key.removeprefix(_IN_FORCE).partition(".")[0], value or "") or units.NOTHING
 
 
 def field_name(key: str) -> str:
     """`read-ahead`, `queue depth`, but `FastPath`: a key within a line."""
-    return within(key_name(key))
+    return within_sentence(key_name(key))
 
 
 def setting_text(key: str, value: str | None) -> str:

@@ -8,9 +8,8 @@ from pathlib import Path
 from typing import Any
 
 from app.core.analysis.stored_verdicts import stored_comparison
-from app.core.fio.interval_log import samples_of
 from app.core.fio.job import Job
-from app.core.fio.run_phases import RunPhases
+from app.core.fio.run_phases import RunPhases, read_samples
 from app.core.fio.sections import JobSection
 from app.core.presentation import json_schema, json_schema_compare
 from app.core.session.events import NoteAdded, RulePersisted, RunStarted, last_check
@@ -105,7 +104,7 @@ def intervals(run: RunRecord, folder: Path) -> tuple[Sample, ...]:
     place = run_folder(run, folder)
     if place is None:
         return ()
-    return samples_of(place / "fio.out", course_of(run))
+    return read_samples(place / "fio.out", course_of(run))
 
 
 def course_of(run: RunRecord) -> RunPhases:

@@ -21,7 +21,7 @@ from app.core.session.results import (
     RunStatus,
     SteadyStateResult,
 )
-from app.core.session.section_runs import same_sections
+from app.core.session.section_runs import shared_sections
 from app.core.session.state import ActiveRun, RunRecord
 from backends.sizes import size_words
 from widgets.text_utils import units
@@ -31,15 +31,15 @@ from widgets.text_utils import units
 
 def stall_text(still: IoStallDetector, measured_from: float) -> str:
     """A sentence on the stalls of a running job, whose measured phase began at this second; "" without one."""
-    stalls = still.found
+    stalls = still.stalls
     if not stalls:
         return ""
-    stall = still.going_on or max(stalls, key=lambda one: one.seconds)
+    stall = still.current_stall or max(stalls, key=lambda one: one.seconds)
     when = units.elapsed(measured_from + stall.at)
-    if still.going_on:
-        return f"{stall.words}, since {when}."
+    if still.current_stall:
+        return f"{stall.text}, since {when}."
     if len(stalls) == 1:
-        return f"{stall.words} at {when}."
+        return f"{stall.text} at {when}."
     return f"{len(stalls)} stalls, the longest {stall.seconds:.1f} s at {when}."
 
 
@@ -315,5 +315,5 @@ def means_lines(runs: Sequence[RunRecord], show: Callable[[MetricKind], bool]) -
         ]
         if means:
             yield f"Mean of {len(whole)}, {direction}: {', '.join(means)} (95 %)"
-    for name, own in same_sections(whole) if len(whole) > 1 else ():
+    for name, own in shared_sections(whole) if len(whole) > 1 else ():
         yield from (f"{name}: {line}" for line in means_lines(own, show))

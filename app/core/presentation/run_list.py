@@ -175,7 +175,9 @@ def against_cell(
     baseline: RunRecord, run: RunRecord, known: Replicates, experiments: Sequence[ExperimentRecord] = ()
 ) -> Cell | None:
     """`↓ slower -18.4 %`: the headline against the baseline, each with its repeats; None of another job or target."""
-    if run.start.target != baseline.start.target or filled_fields(run.start.work) != filled_fields(baseline.start.work):
+    if run.start.target != baseline.start.target or filled_fields(run.start.job_texts) != filled_fields(
+        baseline.start.job_texts
+    ):
         return None
     runs = (*(known.of(baseline) or (baseline,)), *(known.of(run) or (run,)))
     sides = sides_of(baseline, run, runs, runs, experiments)

@@ -7,7 +7,7 @@ from collections.abc import Mapping, Sequence
 
 from app.core.presentation.risk_text import effect_words, risk_cell
 from app.core.presentation.table import Cell, Column, Row, StatusSymbol, Table, Tone
-from app.core.session.unit_labels import in_unit
+from app.core.session.unit_labels import text_in_unit
 from backends import sizes
 from backends.model import Scope
 from backends.settings import NOT_UNDERSTOOD, Effect, Reading, Risk, Setting, worst
@@ -33,7 +33,7 @@ def value_words(setting: Setting, reading: Reading, value: str | None) -> str:
     if value is None:
         return NOT_REPORTED
     labels = {choice.value: choice.label for choice in reading.choices}
-    return labels.get(value) or in_unit(value, setting.unit)
+    return labels.get(value) or text_in_unit(value, setting.unit)
 
 
 def now_cell(setting: Setting, reading: Reading, *, brief: bool = False) -> Cell:

@@ -7,7 +7,7 @@ import shlex
 from collections.abc import Iterable, Sequence
 from math import ceil
 
-from app.core.changes.pending_trials import Undecided, sets
+from app.core.changes.pending_trials import Undecided, trials_by_set
 from app.core.presentation import change as view
 from backends.text import clean
 from widgets.text_utils import units
@@ -22,7 +22,7 @@ def set_words(trials: Sequence[Undecided]) -> str:
 
 def countdown(trials: Sequence[Undecided]) -> str:
     """Return how long a set is on trial still."""
-    return f"{max(0, ceil(trials[0].left))} s left"
+    return f"{max(0, ceil(trials[0].seconds_left))} s left"
 
 
 def whose(undecided: Undecided) -> str:
@@ -33,7 +33,7 @@ def whose(undecided: Undecided) -> str:
 
 def trial_lines(undecideds: Iterable[Undecided]) -> list[str]:
     """Return a sentence for each set of trials: what it is, how long still, and what decides it."""
-    return [_line(trials) for trials in sets(undecideds)]
+    return [_line(trials) for trials in trials_by_set(undecideds)]
 
 
 def _line(trials: Sequence[Undecided]) -> str:

@@ -15,17 +15,15 @@ from typing import BinaryIO
 from zipfile import ZIP_DEFLATED, ZipFile, ZipInfo
 
 from app.core.session import event_codec
+from app.core.session.documents import open_document
 from app.core.session.folders import LOG
 from app.core.session.multihost_names import LINES, joint_hosts
-from app.core.session.paths import share
-from app.core.session.redaction import redacted, redactor_of
+from app.core.session.redaction import redact_session, redactor_of_sessions
 from app.core.session.state import Session
 from app.core.session.store import load
-from backends.errors import RefusedError, StorageError
+from backends.errors import RefusedError
 from backends.formats import FORMATS, FileFormat
-from backends.output_file import new_file
 from backends.redaction import Redactor
-from backends.text import clean
 from backends.values import dataclass
 from backends.version import program_version
 
@@ -87,23 +85,16 @@ def write_archive(folder: Path, file: Path, *, redact: bool = False, force: bool
     Raises NotFoundError, RefusedError, StorageError.
     """
     session = load(folder).session
-    shown = clean(str(file), 300)
-    try:
-        with new_file(file, force=force, mode=0o600) as handle:
-            share(handle.fileno())
-            parts = _fill(handle, folder, session, session_redactor(session, folder) if redact else None)
-            size, sha256 = _seal(handle)
-    except FileExistsError:
-        raise RefusedError(f"{shown} is there already.", hint="Name another file, or add --force.") from None
-    except OSError as error:
-        raise _unwritten(shown, error) from error
+    with open_document(file, force=force, mode=0o600) as handle:
+        parts = _write_parts(handle, folder, session, session_redactor(session, folder) if redact else None)
+        size, sha256 = _write_seal(handle)
     return WrittenArchive(file=file, parts=parts, size=size, sha256=sha256)
 
 
 def session_redactor(session: Session, folder: Path) -> Redactor:
     """A redactor of all that the session's files tell. Raises OSError."""
-    texts = (line for name in _names(folder) if name != LOG for line in _lines(folder / name))
-    return redactor_of(session, others=joint_hosts(folder), texts=texts)
+    texts = (line for name in _part_names(folder) if name != LOG for line in _read_lines(folder / name))
+    return redactor_of_sessions(session, others=joint_hosts(folder), texts=texts)
 
 
 def digest_of(parts: list[ArchivedFile]) -> str:
@@ -111,60 +102,56 @@ def digest_of(parts: list[ArchivedFile]) -> str:
     return hashlib.sha256("".join(f"{part.sha256} {part.size} {part.name}\n" for part in parts).encode()).hexdigest()
 
 
-def _unwritten(shown: str, error: OSError) -> StorageError:
-    return StorageError(f"{shown} cannot be written: {error.strerror or error}.", evidence=str(error))
-
-
-def _fill(handle: BinaryIO, folder: Path, session: Session, redactor: Redactor | None) -> int:
+def _write_parts(handle: BinaryIO, folder: Path, session: Session, redactor: Redactor | None) -> int:
     """Every part, then the manifest; how many parts there are."""
     parts: list[ArchivedFile] = []
     with ZipFile(handle, "w", ZIP_DEFLATED) as archive:
-        for name in _names(folder):
+        for name in _part_names(folder):
             if redactor is None:
-                pieces = _pieces(folder / name)
+                pieces = _read_blocks(folder / name)
             elif name == LOG:
-                pieces = _events(session, redactor)
+                pieces = _event_lines(session, redactor)
             elif LINES.fullmatch(name):
                 continue  # what hosts said, with serial numbers that are known to be such there alone
             else:
-                pieces = (redactor.text(line).encode() for line in _lines(folder / name))
-            parts.append(_put(archive, name if redactor is None else redactor.text(name), pieces))
+                pieces = (redactor.text(line).encode() for line in _read_lines(folder / name))
+            parts.append(_write_part(archive, name if redactor is None else redactor.text(name), pieces))
             if len(parts) > MOST_PARTS:
                 raise RefusedError(f"The session has more than {MOST_PARTS:,} files, which no archive holds.")
         manifest = {
             "format": FORMAT,
             "program": program_version(),
-            "session": _called(folder.resolve().name if redactor is None else redactor.text(folder.resolve().name)),
+            "session": _manifest_name(
+                folder.resolve().name if redactor is None else redactor.text(folder.resolve().name)
+            ),
             "made": time.time(),
             "redacted": redactor is not None,
             "parts": [asdict(part) for part in parts],
             "sha256": digest_of(parts),
         }
-        _put(archive, MANIFEST, iter((json.dumps(manifest, indent=1).encode(),)))
+        _write_part(archive, MANIFEST, iter((json.dumps(manifest, indent=1).encode(),)))
         archive.comment = f"raidbench-archive {FORMAT} by {program_version()} sha256={'0' * DIGEST}".encode()
     return len(parts)
 
 
-def _called(name: str) -> str:
+def _manifest_name(name: str) -> str:
     """A session's name with nothing in it that a part's may not have."""
     return re.sub(r"[^A-Za-z0-9._-]", "-", name).lstrip("._-")[:100] or "session"
 
 
-def _names(folder: Path) -> Iterator[str]:
+def _part_names(folder: Path) -> Iterator[str]:
     """The log, then what programs said; nothing that is no file of ours."""
     yield LOG
     for top in _FOLDERS:
-        for place, below, files in os.walk(folder / top):
+        for parent, below, files in os.walk(folder / top):
             below.sort()
-            names = (Path(place, name).relative_to(folder).as_posix() for name in sorted(files))
-            yield from (name for name in names if NAME.fullmatch(name) and _is_file(folder / name))
+            for path in (Path(parent, name) for name in sorted(files)):
+                name = path.relative_to(folder).as_posix()
+                if NAME.fullmatch(name) and stat.S_ISREG(path.lstat().st_mode):
+                    yield name
 
 
-def _is_file(path: Path) -> bool:
-    return stat.S_ISREG(path.lstat().st_mode)
-
-
-def _put(archive: ZipFile, name: str, pieces: Iterator[bytes]) -> ArchivedFile:
+def _write_part(archive: ZipFile, name: str, pieces: Iterator[bytes]) -> ArchivedFile:
     info = ZipInfo(name, _THEN)
     info.compress_type = ZIP_DEFLATED
     info.external_attr = (stat.S_IFREG | 0o600) << 16
@@ -177,12 +164,12 @@ def _put(archive: ZipFile, name: str, pieces: Iterator[bytes]) -> ArchivedFile:
     return ArchivedFile(name=name, size=size, sha256=checksum.hexdigest())
 
 
-def _pieces(path: Path) -> Iterator[bytes]:
+def _read_blocks(path: Path) -> Iterator[bytes]:
     """A file as long as it is now, whatever is added meanwhile."""
     with open(os.open(path, _READING), "rb") as file:
-        left = os.fstat(file.fileno()).st_size
-        while left and (piece := file.read(min(BLOCK, left))):
-            left -= len(piece)
+        remaining = os.fstat(file.fileno()).st_size
+        while remaining and (piece := file.read(min(BLOCK, remaining))):
+            remaining -= len(piece)
             yield piece
 
 
@@ -190,19 +177,19 @@ _LONGEST_LINE = 64 << 20
 """Characters of a line: an identifier that is cut in two is not recognised."""
 
 
-def _lines(path: Path) -> Iterator[str]:
+def _read_lines(path: Path) -> Iterator[str]:
     """Of a file of text; a line is cut only where it is longer than any that a program writes."""
     with open(os.open(path, _READING), encoding="utf-8", errors="replace") as file:
         while line := file.readline(_LONGEST_LINE):
             yield line
 
 
-def _events(session: Session, redactor: Redactor) -> Iterator[bytes]:
-    for event in redacted(session, redactor).events:
+def _event_lines(session: Session, redactor: Redactor) -> Iterator[bytes]:
+    for event in redact_session(session, redactor).events:
         yield event_codec.encode(event).encode() + b"\n"
 
 
-def _seal(handle: BinaryIO) -> tuple[int, str]:
+def _write_seal(handle: BinaryIO) -> tuple[int, str]:
     """Write the checksum of all that stands before it at the end; size and checksum of the whole file."""
     size = handle.seek(0, os.SEEK_END)
     checksum = checksum_of(handle, size - DIGEST)

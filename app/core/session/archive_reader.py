@@ -60,7 +60,7 @@ _DAMAGED_TOO = (NotImplementedError, RuntimeError, RecursionError, OverflowError
 
 
 @contextlib.contextmanager
-def opened_archive(file: Path, *, whole: bool = True) -> Iterator[LoadedSession]:
+def unpacked_archive(file: Path, *, whole: bool = True) -> Iterator[LoadedSession]:
     """The session in an archive, in a private folder that is gone afterwards.
 
     `whole`: also what programs said, for graphs and job files; else the log alone, which is all that runs and verdicts
@@ -77,7 +77,7 @@ def load_archive(file: Path, into: Path, *, whole: bool = True) -> LoadedSession
         with open_input(file) as handle:
             name, redacted = _unpack(handle, shown, into, whole=whole)
         return replace(load(into / name), archive=file, redacted=redacted)
-    except _Wrong as wrong:
+    except _UnusableArchiveError as wrong:
         raise RefusedError(f"{shown} {wrong.why}.", hint=wrong.hint) from None
     except (*_DAMAGED, *_DAMAGED_TOO) as error:
         raise RefusedError(f"{shown} is damaged, or no archive of raidbench.", evidence=str(error)) from None
@@ -89,7 +89,7 @@ def load_archive(file: Path, into: Path, *, whole: bool = True) -> LoadedSession
         raise StorageError(f"{shown} cannot be unpacked: {error.strerror or error}.", evidence=str(error)) from error
 
 
-class _Wrong(Exception):
+class _UnusableArchiveError(Exception):
     """Why an archive is not taken: `why` completes "FILE ..."."""
 
     def __init__(self, why: str, hint: str = "") -> None:
@@ -100,45 +100,47 @@ class _Wrong(Exception):
 
 def _unpack(handle: BinaryIO, shown: str, into: Path, *, whole: bool) -> tuple[str, bool]:
     """Name of the folder in `into`, and whether it is all pseudonyms."""
-    size = _checked(handle, shown)
+    size = _verify_seal(handle, shown)
     with ZipFile(handle) as archive:
-        manifest, parts = _manifest(archive, shown)
-        there = {info.filename: info for info in archive.infolist()}
-        if sorted(there) != sorted([MANIFEST, *(part.name for part in parts)]) or len(there) != len(archive.filelist):
-            raise _Wrong("does not hold what its manifest says")
+        manifest, parts = _read_manifest(archive, shown)
+        entries = {info.filename: info for info in archive.infolist()}
+        if sorted(entries) != sorted([MANIFEST, *(part.name for part in parts)]) or len(entries) != len(
+            archive.filelist
+        ):
+            raise _UnusableArchiveError("does not hold what its manifest says")
         wanted = parts if whole else [part for part in parts if part.name == LOG]
         _require_room(wanted, size, into)
         folder = into / str(manifest["session"])
         for part in wanted:
-            _take(archive, there[part.name], part, folder)
+            _extract_part(archive, entries[part.name], part, folder)
     return folder.name, manifest.get("redacted") is True
 
 
-def _checked(handle: BinaryIO, shown: str) -> int:
+def _verify_seal(handle: BinaryIO, shown: str) -> int:
     """Bytes of the file, once its checksum, its format and the size of its list are found in order."""
     size = handle.seek(0, os.SEEK_END)
     handle.seek(max(0, size - _LONGEST_SEAL))
     tail = handle.read()
     seal = next(iter(SEAL.finditer(tail)), None)
     if seal is None or seal.end() != len(tail):
-        raise _Wrong("is no archive of raidbench, or its end is missing")
+        raise _UnusableArchiveError("is no archive of raidbench, or its end is missing")
     require_known(FileFormat.ARCHIVE, int(seal[1]), seal[2].decode(), shown)
     if checksum_of(handle, size - DIGEST).hexdigest() != seal[3].decode():
-        raise _Wrong("is damaged: its checksum is another one", "Have it sent again.")
+        raise _UnusableArchiveError("is damaged: its checksum is another one", "Have it sent again.")
     begin = seal.start() - _END.size
     if begin < len(_END_64) + 16 or tail[begin - 20 :].startswith(_END_64):
-        raise _Wrong("is damaged, or no archive of raidbench")
+        raise _UnusableArchiveError("is damaged, or no archive of raidbench")
     mark, _, _, _, entries, listed, _, comment = _END.unpack(tail[begin : begin + _END.size])
     if mark != b"PK\x05\x06" or comment != len(seal[0]) or entries > MOST_PARTS + 1 or listed > 256 * (entries + 1):
-        raise _Wrong("is damaged, or no archive of raidbench")
+        raise _UnusableArchiveError("is damaged, or no archive of raidbench")
     return size
 
 
-def _manifest(archive: ZipFile, shown: str) -> tuple[dict[str, Any], list[ArchivedFile]]:
+def _read_manifest(archive: ZipFile, shown: str) -> tuple[dict[str, Any], list[ArchivedFile]]:
     info = archive.getinfo(MANIFEST)
     if info.file_size > _LARGEST_MANIFEST:
-        raise _Wrong("is damaged, or no archive of raidbench")
-    with archive.open(_plain(info)) as entry:
+        raise _UnusableArchiveError("is damaged, or no archive of raidbench")
+    with archive.open(_require_plain_file(info)) as entry:
         document = json.loads(entry.read(_LARGEST_MANIFEST))
     require_known(FileFormat.ARCHIVE, document["format"], document["program"], shown)
     parts = [
@@ -147,11 +149,11 @@ def _manifest(archive: ZipFile, shown: str) -> tuple[dict[str, Any], list[Archiv
     ]
     names = {part.name.casefold() for part in parts}
     if len(names) != len(parts) or LOG not in names or any(part.size < 0 for part in parts):
-        raise _Wrong("does not hold what its manifest says")
+        raise _UnusableArchiveError("does not hold what its manifest says")
     if not all(NAME.fullmatch(part.name) for part in parts) or not _is_name(document["session"]):
-        raise _Wrong("holds a file that would lie outside of its session")
+        raise _UnusableArchiveError("holds a file that would lie outside of its session")
     if document["sha256"] != digest_of(parts):
-        raise _Wrong("is damaged: the checksum of its parts is another one")
+        raise _UnusableArchiveError("is damaged: the checksum of its parts is another one")
     return document, parts
 
 
@@ -162,12 +164,14 @@ def _is_name(name: object) -> bool:
 def _require_room(parts: list[ArchivedFile], size: int, into: Path) -> None:
     total = sum(part.size for part in parts)
     if total > _MOST_TIMES * size + BLOCK or any(part.name == LOG and part.size > _LARGEST_LOG for part in parts):
-        raise _Wrong("would become larger than any session is, so it was not unpacked")
+        raise _UnusableArchiveError("would become larger than any session is, so it was not unpacked")
     if total + _SPARE > shutil.disk_usage(into).free:
-        raise _Wrong(f"takes {size_words(total)} to unpack, which are not free", "Set TMPDIR to where they are.")
+        raise _UnusableArchiveError(
+            f"takes {size_words(total)} to unpack, which are not free", "Set TMPDIR to where they are."
+        )
 
 
-def _plain(info: ZipInfo) -> ZipInfo:
+def _require_plain_file(info: ZipInfo) -> ZipInfo:
     """The entry, if it is a file like any other."""
     kind = stat.S_IFMT(info.external_attr >> 16)
     if (
@@ -176,22 +180,22 @@ def _plain(info: ZipInfo) -> ZipInfo:
         or info.flag_bits & 1
         or info.compress_type not in (0, ZIP_DEFLATED)
     ):
-        raise _Wrong("holds something else than plain files")
+        raise _UnusableArchiveError("holds something else than plain files")
     return info
 
 
-def _take(archive: ZipFile, info: ZipInfo, part: ArchivedFile, folder: Path) -> None:
+def _extract_part(archive: ZipFile, info: ZipInfo, part: ArchivedFile, folder: Path) -> None:
     """Write a part to its place, where nothing is yet, and not a byte more than it is said to have."""
-    place = folder / part.name
-    place.parent.mkdir(mode=0o700, parents=True, exist_ok=True)
-    checksum, left = hashlib.sha256(), part.size
-    made = os.open(place, os.O_WRONLY | os.O_CREAT | os.O_EXCL | os.O_CLOEXEC | os.O_NOFOLLOW, 0o600)
-    with os.fdopen(made, "wb") as file, archive.open(_plain(info)) as entry:
+    path = folder / part.name
+    path.parent.mkdir(mode=0o700, parents=True, exist_ok=True)
+    checksum, remaining = hashlib.sha256(), part.size
+    descriptor = os.open(path, os.O_WRONLY | os.O_CREAT | os.O_EXCL | os.O_CLOEXEC | os.O_NOFOLLOW, 0o600)
+    with os.fdopen(descriptor, "wb") as file, archive.open(_require_plain_file(info)) as entry:
         while piece := entry.read(BLOCK):
-            left -= len(piece)
-            if left < 0:
+            remaining -= len(piece)
+            if remaining < 0:
                 break
             file.write(piece)
             checksum.update(piece)
-    if left or checksum.hexdigest() != part.sha256:
-        raise _Wrong(f"is damaged: {part.name} is not what was written")
+    if remaining or checksum.hexdigest() != part.sha256:
+        raise _UnusableArchiveError(f"is damaged: {part.name} is not what was written")

@@ -27,53 +27,53 @@ def completion_cache_path(state: Path) -> Path:
 
 
 def load_completion_cache(file: Path) -> Mapping[str, Any]:
-    """`things` and `settings` as `keep_look` wrote them; empty where nothing of this boot is known. Never raises."""
+    """Return `things` and `settings` as `save_completion_cache` wrote them, empty where nothing of this boot is known.
+
+    Never raises.
+    """
     try:
         match = json.loads(read_own(file))
-        if match["boot"] != _boot() or not match["boot"]:
+        if match["boot"] != _boot_id() or not match["boot"]:
             return {}
         return {"things": dict(match["things"]), "settings": dict(match["settings"])}
     except (OSError, ValueError, KeyError, TypeError):
         return {}
 
 
-def keep_look(file: Path, machine: MachineBackends, inventory: Inventory) -> None:
+def save_completion_cache(file: Path, machine: MachineBackends, inventory: Inventory) -> None:
     """Keep what was found, with what was read of it; what was read earlier in this boot stays. Never raises.
 
     Looking changes nothing else, and nothing depends on this file: where it cannot be written, nothing is said.
     """
     from app.core.session.paths import write_private
 
-    known = load_completion_cache(file).get("settings", {})
-    things = {str(item.target): _thing(item, inventory) for item in _all(inventory)}
-    settings = {target: values for target, values in known.items() if target in things}
+    earlier_settings = load_completion_cache(file).get("settings", {})
+    devices: tuple[Any, ...] = (*inventory.arrays, *inventory.drives, *inventory.controllers)
+    things = {str(device.target): _device_entry(device, inventory) for device in devices}
+    settings = {target: values for target, values in earlier_settings.items() if target in things}
     settings |= {
         str(target): _settings(machine.settings(target), readings)
         for target, readings in machine.read_so_far.items()
         if str(target) in things
     }
-    text = json.dumps({"boot": _boot(), "things": things, "settings": settings}, separators=(",", ":"))
+    text = json.dumps({"boot": _boot_id(), "things": things, "settings": settings}, separators=(",", ":"))
     if not things or len(text) > _LARGEST:
         return
     write_private(file, text)
 
 
-def _all(inventory: Inventory) -> Iterable[Any]:
-    return (*inventory.arrays, *inventory.drives, *inventory.controllers)
-
-
-def _thing(item: Any, inventory: Inventory) -> dict[str, Any]:
+def _device_entry(device_record: Any, inventory: Inventory) -> dict[str, Any]:
     """What it is called and what it is; `twin` is the kernel's view of something else."""
     from backends.display_names import name_of
     from backends.text import clean
 
-    device = getattr(item, "device", None)
-    words = getattr(item, "name", None) or getattr(item, "model", None) or ""
+    device = getattr(device_record, "device", None)
+    label = getattr(device_record, "name", None) or getattr(device_record, "model", None) or ""
     fields = {
-        "name": name_of(item),
+        "name": name_of(device_record),
         "device": device,
-        "words": clean(words, 40),
-        "twin": item.target in inventory.twins,
+        "words": clean(label, 40),
+        "twin": device_record.target in inventory.twins,
     }
     return {key: value for key, value in fields.items() if value}
 
@@ -92,7 +92,7 @@ def _settings(declared: Iterable[Setting], readings: Mapping[str, Reading]) -> d
     }
 
 
-def _boot() -> str:
+def _boot_id() -> str:
     try:
         return _BOOT.read_text("ascii").strip()
     except (OSError, ValueError):

@@ -2,22 +2,25 @@
 
 from __future__ import annotations
 
+import contextlib
 import os
+from collections.abc import Iterator
 from pathlib import Path
+from typing import BinaryIO
 
-from app.core.session.paths import share
+from app.core.session.paths import apply_user_umask
 from backends.errors import RefusedError, StorageError
 from backends.output_file import make_folder, new_file
 from backends.text import clean
 
 
-def new_folder(folder: Path, *, force: bool) -> None:
+def create_folder(folder: Path, *, force: bool) -> None:
     """Make a folder; with `force` it may be there. Raises RefusedError, StorageError."""
     shown = clean(str(folder), 300)
     try:
         descriptor = make_folder(folder, force=force)
         try:
-            share(descriptor)
+            apply_user_umask(descriptor)
         finally:
             os.close(descriptor)
     except FileExistsError:
@@ -27,16 +30,24 @@ def new_folder(folder: Path, *, force: bool) -> None:
 
 
 def write_file(file: Path, text: str, *, force: bool) -> None:
-    """A new file; an existing one is replaced as a whole, and only with `force`.
+    """Write a new file; an existing one is replaced as a whole, and only with `force`.
 
     Raises RefusedError, StorageError.
     """
+    with open_document(file, force=force) as handle:
+        handle.write(text.encode("utf-8", "replace"))
+
+
+@contextlib.contextmanager
+def open_document(file: Path, *, force: bool, mode: int = 0o644) -> Iterator[BinaryIO]:
+    """Yield a new file to be written, which appears once it is complete. Raises as `write_file`."""
     shown = clean(str(file), 300)
     try:
-        with new_file(file, force=force) as handle:
-            share(handle.fileno())
-            handle.write(text.encode("utf-8", "replace"))
+        with new_file(file, force=force, mode=mode) as handle:
+            apply_user_umask(handle.fileno())
+            yield handle
     except FileExistsError:
         raise RefusedError(f"{shown} is there already.", hint="Name another file, or add --force.") from None
     except OSError as error:
-        raise StorageError(f"{shown} cannot be written: {error.strerror}.", evidence=str(error)) from error
+        message = f"{shown} cannot be written: {error.strerror or error}."
+        raise StorageError(message, evidence=str(error)) from error

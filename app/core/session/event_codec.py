@@ -46,10 +46,10 @@ _BY_TYPE = {event: kind for kind, event in KINDS.items()}
 def as_json(event: LoggedEvent) -> dict[str, Any]:
     """The event as the object that its line in the log holds."""
     data = unstructure(event)
-    change = data.pop("change") if isinstance(event, ChangeIntended) else {}  # its fields lie beside the event's
+    change_fields = data.pop("change") if isinstance(event, ChangeIntended) else {}  # its fields lie beside the event's
     for name in _NEVER_LOGGED:
-        change.pop(name, None)
-    return {"event": _BY_TYPE[type(event)], **data, **change}
+        change_fields.pop(name, None)
+    return {"event": _BY_TYPE[type(event)], **data, **change_fields}
 
 
 def encode(event: LoggedEvent) -> str:
@@ -57,7 +57,7 @@ def encode(event: LoggedEvent) -> str:
     return json.dumps(as_json(event), separators=(",", ":"), ensure_ascii=True)
 
 
-def origin(line: str) -> tuple[int, object] | None:
+def read_origin(line: str) -> tuple[int, object] | None:
     """Format and program of the lines that follow one with which a program begins to write; None for any other."""
     if not line.startswith(_BEGINS):
         return None
@@ -79,7 +79,7 @@ def decode(line: str) -> LoggedEvent | None:
         if kind is not ChangeIntended:
             event: LoggedEvent = structure(data, kind)
             return event
-        known = {name: value for name, value in data.items() if name not in _NEVER_LOGGED}
-        return structure({**data, "change": known}, ChangeIntended)
+        change_fields = {name: value for name, value in data.items() if name not in _NEVER_LOGGED}
+        return structure({**data, "change": change_fields}, ChangeIntended)
     except Exception:  # any damage, or another version's shape: counted by the caller, never fatal
         return None

@@ -4,8 +4,18 @@ from __future__ import annotations
 
 from collections.abc import Mapping
 from dataclasses import replace
+from pathlib import Path
 
-from app.core.session.results import Advice, CacheStats, MemberStats, Phase, RunEvent, Sample, SteadyStateResult
+from app.core.session.results import (
+    Advice,
+    CacheStats,
+    MemberStats,
+    Phase,
+    RunEvent,
+    RunResult,
+    Sample,
+    SteadyStateResult,
+)
 from backends.errors import InvalidValueError
 from backends.model import Drive, Fact, Inventory, Target
 from backends.values import dataclass
@@ -107,15 +117,15 @@ def with_ratings(inventory: Inventory, terabytes: Mapping[str, float]) -> Invent
     """The inventory with what drives of these models are rated for, in terabytes written (TBW) by model."""
     if not terabytes:
         return inventory
-    known = {_plain(model): amount for model, amount in terabytes.items()}
+    terabytes_by_model = {_plain(model): amount for model, amount in terabytes.items()}
 
-    def rated(drive: Drive) -> Drive:
-        amount = None if drive.model is None else known.get(_plain(drive.model))
+    def with_rating(drive: Drive) -> Drive:
+        amount = None if drive.model is None else terabytes_by_model.get(_plain(drive.model))
         if amount is None:
             return drive
         return replace(drive, facts=(*drive.facts, Fact(label=RATED, value=f"{amount:g} TB, by the configuration")))
 
-    return replace(inventory, drives=tuple(map(rated, inventory.drives)))
+    return replace(inventory, drives=tuple(map(with_rating, inventory.drives)))
 
 
 def _plain(model: str) -> str:
@@ -264,6 +274,20 @@ Progress = (
 )
 
 
+@dataclass(frozen=True, slots=True, kw_only=True)
+class WorkloadFinished:
+    """The last event of every load that was not abandoned; the session has it as the end of the run."""
+
+    figures: RunResult
+    """What it measured, with its verdict."""
+    raw: Path
+    """fio's standard output, byte by byte."""
+
+
+LoadEvent = PhaseChanged | SampleTaken | SteadyStateUpdated | CpuSampled | WorkloadFinished
+"""What a load tells while it runs."""
+
+
 # -- what is known to have been written to a device -------------------------------------------------------------------
 
 
@@ -296,10 +320,12 @@ class PreconditionWritten:
 
 def written_text(written: PreconditionWritten) -> str:
     """`written 2.0x, then 4k random write until steady`: what was done, in a clause."""
-    said = f"written {written.times:.1f}x"
+    fill_text = f"written {written.times:.1f}x"
     if not written.workload:
-        return said
-    return f"{said}, then {written.workload}, {'until steady' if written.steady else 'which did not become steady'}"
+        return fill_text
+    return (
+        f"{fill_text}, then {written.workload}, {'until steady' if written.steady else 'which did not become steady'}"
+    )
 
 
 def written_ago(written: PreconditionWritten, now: float) -> str:

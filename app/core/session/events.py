@@ -139,12 +139,12 @@ class ChangeEnded:
     """What else read otherwise afterwards; None where that is not known."""
 
     @property
-    def made(self) -> bool:
+    def was_set(self) -> bool:
         """Whether anything was set: else the value already was the wanted one."""
         return bool(self.id)
 
     @property
-    def taken_back(self) -> bool:
+    def is_reverted(self) -> bool:
         """Of an undo: whether nothing of the change stands any more."""
         return self.result in ("verified", "restored", "gone")
 
@@ -193,7 +193,7 @@ class RunSection:
     """Its ramp and run time."""
 
     @property
-    def words(self) -> str:
+    def text(self) -> str:
         """All that tells it from another one, in one line."""
         return " ".join(f"{key}={text}" for key, text in {**self.job, "phase": str(self.phase)}.items())
 
@@ -245,17 +245,17 @@ class RunStarted:
     """
 
     @property
-    def work(self) -> dict[str, str]:
+    def job_texts(self) -> dict[str, str]:
         """All that tells this job from another one: the fields, and a text for each section."""
-        return self.job | {f"section {section.name}": section.words for section in self.sections}
+        return self.job | {f"section {section.name}": section.text for section in self.sections}
 
     @property
-    def each(self) -> tuple[RunTarget, ...]:
+    def all_targets(self) -> tuple[RunTarget, ...]:
         """All that is measured, one or several."""
         return self.targets or (RunTarget(target=self.target, device=self.device, scratch=self.scratch),)
 
     @property
-    def place(self) -> str:
+    def location(self) -> str:
         """Where it measured, as a person reads it: the node, or the address where that had a number of its boot."""
         return self.target if self.device is None or _NUMBERED.fullmatch(self.device) else self.device
 
@@ -336,7 +336,7 @@ class ExperimentStarted:
     """The number of the rule that judges it."""
 
     @property
-    def null(self) -> bool:
+    def is_null(self) -> bool:
         """Whether the same was measured against itself."""
         return not self.key
 

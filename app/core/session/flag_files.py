@@ -20,7 +20,7 @@ class SessionFlag:
     name: str
     """Its name in the session's folder."""
 
-    def put(self, folder: Path) -> None:
+    def create(self, folder: Path) -> None:
         """Make it. Raises StorageError."""
         try:
             (folder / self.name).touch(mode=0o600)
@@ -29,7 +29,7 @@ class SessionFlag:
                 f"{folder / self.name} cannot be made: {error.strerror}.", evidence=str(error)
             ) from error
 
-    def lies_in(self, folder: Path) -> bool:
+    def exists_in(self, folder: Path) -> bool:
         """Whether it is there."""
         return os.path.lexists(folder / self.name)
 
@@ -40,8 +40,8 @@ class SessionFlag:
 
     def folders(self, paths: Paths) -> tuple[Path, ...]:
         """Sessions of the machine that carry it, newest first. Never raises."""
-        marked = (folder for folder in pool.each_folder(paths) if self.lies_in(folder))
-        return tuple(folder for folder in marked if store.beginning(folder))
+        marked = (folder for folder in pool.session_folders(paths) if self.exists_in(folder))
+        return tuple(folder for folder in marked if store.read_start(folder))
 
 
 STOP = SessionFlag("sweep.stop")
@@ -54,7 +54,7 @@ EXPERIMENT = SessionFlag("experiment.active")
 """An experiment may have left its value in force: its change is complete, so that nothing else calls it a failure."""
 
 
-def is_written(folder: Path) -> bool:
+def is_being_written(folder: Path) -> bool:
     """Whether a process is writing the session now."""
     try:
         store.SessionLog(folder).close()
@@ -65,11 +65,11 @@ def is_written(folder: Path) -> bool:
     return False
 
 
-def under_way(mark: SessionFlag, paths: Paths) -> tuple[Path, ...]:
+def active_sessions(mark: SessionFlag, paths: Paths) -> tuple[Path, ...]:
     """Sessions with the mark that a process is at now, newest first. Never raises."""
-    return tuple(folder for folder in mark.folders(paths) if is_written(folder))
+    return tuple(folder for folder in mark.folders(paths) if is_being_written(folder))
 
 
-def left_behind(mark: SessionFlag, paths: Paths) -> tuple[Path, ...]:
+def abandoned_sessions(mark: SessionFlag, paths: Paths) -> tuple[Path, ...]:
     """Sessions with the mark that nobody is at, newest first. Never raises."""
-    return tuple(folder for folder in mark.folders(paths) if not is_written(folder))
+    return tuple(folder for folder in mark.folders(paths) if not is_being_written(folder))

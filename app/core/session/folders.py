@@ -4,7 +4,6 @@ from __future__ import annotations
 
 import re
 import stat
-from collections.abc import Iterator
 from pathlib import Path
 
 from app.core.session.paths import Paths
@@ -16,13 +15,13 @@ LOG = "session.jsonl"
 _LONGEST_LINE = 65536
 
 
-def each_folder(paths: Paths) -> Iterator[Path]:
-    """Yield the folders of the sessions of the machine that the paths are of, newest first."""
+def session_folders(paths: Paths) -> list[Path]:
+    """Return the folders of the sessions of the machine that the paths are of, newest first. Never raises."""
     try:
-        used = {entry: when for entry in paths.sessions.iterdir() if (when := last_used(entry)) is not None}
+        used = {entry: when for entry in paths.sessions.iterdir() if (when := last_use_time(entry)) is not None}
     except OSError:
-        return
-    yield from sorted(used, key=lambda entry: (used[entry], _numbers_in(entry.name)), reverse=True)
+        return []
+    return sorted(used, key=lambda entry: (used[entry], _numbers_in(entry.name)), reverse=True)
 
 
 def _numbers_in(name: str) -> list[tuple[int, str]]:
@@ -30,7 +29,7 @@ def _numbers_in(name: str) -> list[tuple[int, str]]:
     return [(int(part), "") if part.isdecimal() else (0, part) for part in re.split(r"(\d+)", name)]
 
 
-def last_used(folder: Path) -> float | None:
+def last_use_time(folder: Path) -> float | None:
     """Return the place of a session in the order in which sessions were used; None if there is no log any more.
 
     It is the time of its log in seconds since the epoch. `store.SessionLog` keeps it above that of all sessions that
@@ -43,7 +42,7 @@ def last_used(folder: Path) -> float | None:
     return info.st_mtime if stat.S_ISREG(info.st_mode) else None
 
 
-def first_line(folder: Path) -> str:
+def read_first_line(folder: Path) -> str:
     """Return the line with which the log of a session begins. Raises OSError."""
     with open_regular(folder / LOG) as lines:
         return lines.readline(_LONGEST_LINE).decode("utf-8", "replace")

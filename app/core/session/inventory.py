@@ -10,7 +10,6 @@ from functools import cached_property
 from types import MappingProxyType
 from typing import TYPE_CHECKING
 
-from app.core.session.dependents import above
 from app.core.session.event_types import with_ratings
 from app.core.session.events import InventorySeen
 from app.core.session.recorder import Recorder
@@ -24,6 +23,7 @@ from backends.model import KERNEL, Array, Controller, Drive, Inventory, Problem,
 from backends.protocol import PlansTogether, TaskReporter
 from backends.settings import Effect, Reading, Risk, Setting, worst
 from backends.text import clean
+from backends.topology.stacking import HELD
 
 if TYPE_CHECKING:
     from backends.registry import MachineBackends
@@ -37,14 +37,18 @@ JUST_NOW = 60.0
 """Seconds for which a look is not worth repeating for a log that begins."""
 
 
+_TELLING = ("mount", "swap", "btrfs", "zfs", "loop", *HELD)
+"""Kinds of use that say what stands on a thing whose vendor tells nothing else."""
+
+
 class SessionInventory:
     """What is there; each look goes into the session of `record`."""
 
     _parts: Mapping[str, Inventory] = MappingProxyType({})
     """What each backend, or card of one, told last."""
-    _found: Inventory | None = None
+    _last_inventory: Inventory | None = None
     """The last whole look."""
-    _found_at: float = 0.0
+    _scanned_at: float = 0.0
     """When it began, of time.monotonic()."""
 
     def __init__(self, record: Recorder) -> None:
@@ -65,45 +69,45 @@ class SessionInventory:
         """
         answered: dict[str, Inventory] = {}
 
-        def told(part: str, inventory: Inventory) -> None:
+        def show_part(part: str, inventory: Inventory) -> None:
             answered[part] = inventory
             self._parts = {**self._parts, part: inventory}
             self._record.emit(InventorySeen(at=time.time(), inventory=joined_parts(self._parts), complete=False))
 
-        self._found_at = time.monotonic()
-        merged = with_ratings(await self.machine.probe(told), self._record.rated)
+        self._scanned_at = time.monotonic()
+        merged = with_ratings(await self.machine.probe(show_part), self._record.endurance_ratings)
         self._parts = answered
-        self._see(merged)
+        self._record_inventory(merged)
         return merged
 
     async def probe_if_stale(self) -> Inventory:
         """As `probe`; what this process found in the last minute is put into the session without another look."""
-        if self._found is None or time.monotonic() - self._found_at > JUST_NOW:
+        if self._last_inventory is None or time.monotonic() - self._scanned_at > JUST_NOW:
             return await self.probe()
-        self._see(self._found)
-        return self._found
+        self._record_inventory(self._last_inventory)
+        return self._last_inventory
 
     async def rescan_after_change(self, changes: Iterable[Change]) -> Inventory:
         """As `probe`, of what these changes may have moved: everything where one makes a device anew."""
-        done = tuple(changes)
-        if self._record.session.probing or any(change.effect is Effect.RECREATED for change in done):
+        change_list = tuple(changes)
+        if self._record.session.probing or any(change.effect is Effect.RECREATED for change in change_list):
             return await self.probe()
-        vendors = {change.target.backend for change in done}
-        merged = with_ratings(await self.machine.rescan_after_change(vendors), self._record.rated)
-        self._see(merged)
+        vendors = {change.target.backend for change in change_list}
+        merged = with_ratings(await self.machine.rescan_after_change(vendors), self._record.endurance_ratings)
+        self._record_inventory(merged)
         return merged
 
-    def _see(self, merged: Inventory) -> None:
+    def _record_inventory(self, merged: Inventory) -> None:
         """Put a whole look into the session, and into its log where it is another than the last one."""
-        self._found = merged
-        seen = InventorySeen(at=time.time(), inventory=merged)
+        self._last_inventory = merged
+        event = InventorySeen(at=time.time(), inventory=merged)
         last = next((e for e in reversed(self._record.session.events) if isinstance(e, InventorySeen)), None)
-        if last is not None and last.inventory == merged and self._record.logs:
+        if last is not None and last.inventory == merged and self._record.is_open:
             self._record.replay_to_listeners(
-                replace(self._record.session, inventory=merged, probing=False, whole=True), seen
+                replace(self._record.session, inventory=merged, probing=False, whole=True), event
             )
         else:
-            self._record.emit(seen)
+            self._record.emit(event)
 
     async def find(self, address: str) -> Controller | Array | Drive:
         """The thing an address, a device node or a link to one names.
@@ -117,26 +121,30 @@ class SessionInventory:
             device = inventory.find(f"/dev/{address}")
         if device is None and (address.startswith("/") or ":" not in address):
             by_address = (inventory.find(f"{vendor}:{address}") for vendor in self.machine.backends)
-            device = next((other_device for other_device in by_address if other_device is not None), None)
-        device = _by_name(inventory, address, device)
+            device = next((match for match in by_address if match is not None), None)
+        device = _find_by_name(inventory, address, device)
         if device is None and address.startswith("/"):
             real = await self._record.host.link(address)
             device = inventory.find(real) if real else None
         if device is None:
-            things: tuple[Controller | Array | Drive, ...] = (
+            devices: tuple[Controller | Array | Drive, ...] = (
                 *inventory.arrays,
                 *inventory.drives,
                 *inventory.controllers,
             )
-            known = [str(other_device.target) for other_device in things if other_device.target not in inventory.twins]
-            hint = f"There are: {', '.join(known[:12])}." if known else "`raidbench doctor` says why nothing is found."
-            hint = suggested(address, _words(things), hint)
-            if unread := _unread(inventory, address):
+            addresses = [str(present.target) for present in devices if present.target not in inventory.twins]
+            hint = (
+                f"There are: {', '.join(addresses[:12])}."
+                if addresses
+                else "`raidbench doctor` says why nothing is found."
+            )
+            hint = suggested(address, _accepted_names(devices), hint)
+            if unread := _problem_above(inventory, address):
                 raise ToolFailedError(f"Whether there is {address!r} cannot be told: {unread.message}", hint=hint)
             raise NotFoundError(f"There is no {address!r} here.", hint=hint)
         return device
 
-    async def nameplate(self, target: Target) -> DeviceLabel:
+    async def device_label(self, target: Target) -> DeviceLabel:
         """How a question names a target, and the word that means it."""
         inventory = self._record.session.inventory
         if (
@@ -155,8 +163,8 @@ class SessionInventory:
 
     def views_of(self, target: Target) -> tuple[Target, ...]:
         """The target, then what else its block device is: an array, a vendor's drive, the kernel's disk."""
-        thing = self._record.session.inventory.find(str(target))
-        device = None if thing is None or isinstance(thing, Controller) else thing.device
+        record = self._record.session.inventory.find(str(target))
+        device = None if record is None or isinstance(record, Controller) else record.device
         views = self._record.session.inventory.at(device) if device is not None else ()
         return tuple(dict.fromkeys((target, *(view.target for view in views))))
 
@@ -179,34 +187,34 @@ class SessionInventory:
         for key, value in values.items():
             homes.setdefault(self.owner_of_setting(target, key), {})[key] = value
         changes: list[Change] = []
-        for home, own in homes.items():
+        for home, own_values in homes.items():
             backend = self.machine.backend(home)
             if isinstance(backend, PlansTogether):
-                changes += map(self.with_dependents, await backend.plan_together(home, own))
+                changes += map(self.with_dependents, await backend.plan_together(home, own_values))
             else:
-                changes += [await self.plan(home, key, value) for key, value in own.items()]
-        return self.in_order(changes)
+                changes += [await self.plan(home, key, value) for key, value in own_values.items()]
+        return self.order_changes(changes)
 
     def disk_of(self, target: Target) -> Target | None:
         """Return the kernel's disk that a target is, None where it is none by the last look."""
         return next((view for view in self.views_of(target) if view.backend == KERNEL), None)
 
-    def in_order(self, changes: Sequence[Change]) -> tuple[Change, ...]:
+    def order_changes(self, changes: Sequence[Change]) -> tuple[Change, ...]:
         """Return the changes of a set with those in front that move what others set on the kernel's disk.
 
         All changes of the same target stay together, in their order.
         """
-        places = {(change.target, change.key) for change in changes}
-        front = {change.target for change in changes if not places.isdisjoint(self._moved_on_disk(change))}
+        settings = {(change.target, change.key) for change in changes}
+        front = {change.target for change in changes if not settings.isdisjoint(self._moved_on_disk(change))}
         first = [change for change in changes if change.target in front]
         return (*first, *(change for change in changes if change.target not in front))
 
-    def needed(self, changes: Sequence[Change]) -> tuple[Change, ...]:
+    def required_changes(self, changes: Sequence[Change]) -> tuple[Change, ...]:
         """Return the changes of a set without those whose value is so already, unless another one moves it."""
-        real = [change for change in changes if change.before != change.after]
-        moved = {(change.target, key) for change in real for key in change.moves}
-        moved |= {place for change in real for place in self._moved_on_disk(change)}
-        return tuple(change for change in changes if change in real or (change.target, change.key) in moved)
+        effective = [change for change in changes if change.before != change.after]
+        moved = {(change.target, key) for change in effective for key in change.moves}
+        moved |= {setting for change in effective for setting in self._moved_on_disk(change)}
+        return tuple(change for change in changes if change in effective or (change.target, change.key) in moved)
 
     def _moved_on_disk(self, change: Change) -> Iterator[tuple[Target, str]]:
         """Yield the settings of the kernel's disk that a change may move."""
@@ -227,7 +235,7 @@ class SessionInventory:
 
     def with_dependents(self, change: Change) -> Change:
         """The change, knowing what stands on its target by the last look."""
-        return replace(change, above=above(self._record.session.inventory, change.target))
+        return replace(change, above=dependents_of(self._record.session.inventory, change.target))
 
     async def readings_of(self, device: str | None, file: str | None = None) -> dict[str, tuple[str, Reading]]:
         """Labels and readings of the settings of a device, by key; what cannot be read is left out.
@@ -239,27 +247,25 @@ class SessionInventory:
         """
         if device is None and file is None:
             return {}
-        matches: dict[str, tuple[str, Reading]] = {}
+        readings: dict[str, tuple[str, Reading]] = {}
         try:
             inventory = await self.probe() if self._record.session.probing else self._record.session.inventory
             holding = inventory.holding(file) if device is None and file is not None else None
-            for other_device in (
-                inventory.at(device) if device is not None else (holding,) if holding is not None else ()
-            ):
-                labels = {setting.key: setting.label for setting in self.settings(other_device.target)}
-                for key, reading in (await self.read(other_device.target)).items():
+            for view in inventory.at(device) if device is not None else (holding,) if holding is not None else ():
+                labels = {setting.key: setting.label for setting in self.settings(view.target)}
+                for key, reading in (await self.read(view.target)).items():
                     if reading.now is not None:
-                        matches.setdefault(key, (labels.get(key, key), reading))
+                        readings.setdefault(key, (labels.get(key, key), reading))
         except RaidbenchError:
-            return matches
-        return matches
+            return readings
+        return readings
 
     async def tasks_of(self, device: str | None) -> tuple[Task, ...] | None:
         """Background work of the array at a node and of its controller, asked anew; None where nobody can tell."""
         arrays = [
-            other_device
-            for other_device in self._record.session.inventory.at(device or "")
-            if isinstance(other_device, Array)
+            device_record
+            for device_record in self._record.session.inventory.at(device or "")
+            if isinstance(device_record, Array)
         ]
         backend = self.machine.backends.get(arrays[0].target.backend) if arrays else None
         if backend is None:
@@ -268,28 +274,28 @@ class SessionInventory:
         try:
             if isinstance(backend, TaskReporter):
                 return await backend.tasks(target)
-            matches = (await backend.inventory()).arrays
+            arrays_now = (await backend.inventory()).arrays
         except RaidbenchError:
             return None
-        return next((array.tasks for array in matches if array.target == target), None)
+        return next((array.tasks for array in arrays_now if array.target == target), None)
 
 
-def _by_name(
+def _find_by_name(
     inventory: Inventory, name: str, device: Controller | Array | Drive | None
 ) -> Controller | Array | Drive | None:
     """What is called so in the list, where an address does not tell. Raises NotFoundError where it may be several."""
     if device is not None and name in (str(device.target), getattr(device, "device", None)):
         return device
     others = named(inventory, name)
-    meant = {other_device.target: other_device for other_device in (others if device is None else (device, *others))}
-    if len(meant) > 1:
+    by_target = {candidate.target: candidate for candidate in (others if device is None else (device, *others))}
+    if len(by_target) > 1:
         raise NotFoundError(
-            f"{clean(name, 100)!r} may be {' or '.join(map(str, meant))}.", hint="Name it by its address."
+            f"{clean(name, 100)!r} may be {' or '.join(map(str, by_target))}.", hint="Name it by its address."
         )
-    return next(iter(meant.values()), None)
+    return next(iter(by_target.values()), None)
 
 
-def _unread(inventory: Inventory, address: str) -> Problem | None:
+def _problem_above(inventory: Inventory, address: str) -> Problem | None:
     """What was told instead of what an address would be below: its vendor, its controller; None where both answered."""
     for problem in inventory.problems:
         below = address.startswith((f"{problem.where}:", f"{problem.where}/"))
@@ -298,9 +304,37 @@ def _unread(inventory: Inventory, address: str) -> Problem | None:
     return None
 
 
-def _words(things: Iterable[Controller | Array | Drive]) -> Iterator[str]:
+def _accepted_names(things: Iterable[Controller | Array | Drive]) -> Iterator[str]:
     """What may be typed for each: its address, that within its backend, its kernel name."""
     for device in things:
         yield from (str(device.target), device.target.address, name_of(device))
         if not isinstance(device, Controller) and device.device is not None:
             yield device.device.rpartition("/")[2]
+
+
+def dependents_of(inventory: Inventory, target: Target) -> tuple[str, ...]:
+    """What stands on a target, in words, each once: on all that hangs from a controller, on the array of a member."""
+    return tuple(dict.fromkeys(word for device in _affected_devices(inventory, target) for word in _use_texts(device)))
+
+
+def _affected_devices(inventory: Inventory, target: Target) -> Iterator[Array | Drive]:
+    """The target, what else its block device is, and the array that it is a member of."""
+    device = inventory.find(str(target))
+    if isinstance(device, Controller):
+        yield from (array for array in inventory.arrays if array.controller == target)
+        yield from (drive for drive in inventory.drives if drive.controller == target)
+        return
+    if device is None:
+        return
+    yield device
+    if isinstance(device, Array) and device.device is None:  # a pool, a volume of a card that the kernel does not have
+        members = (inventory.find(str(member)) for member in device.members)
+        yield from (member for member in members if isinstance(member, Array | Drive))
+    yield from inventory.at(device.device) if device.device is not None else ()
+    home = inventory.find(str(device.array)) if isinstance(device, Drive) and device.array is not None else None
+    if isinstance(home, Array):
+        yield home
+
+
+def _use_texts(device: Array | Drive) -> tuple[str, ...]:
+    return device.above or tuple(use.detail for use in device.uses if use.kind in _TELLING)

@@ -13,7 +13,7 @@ import os
 import re
 import time
 import zlib
-from collections.abc import Mapping
+from collections.abc import Iterator, Mapping
 from dataclasses import replace
 from pathlib import Path
 from typing import Any
@@ -77,12 +77,7 @@ class UnresolvedChange:
     uid: int | None = None
     """The user whose change it is, where a helper made it; None where whoever wrote the journal did."""
 
-    @property
-    def is_undecided_now(self) -> bool:
-        """Whether it is a trial of this boot whose watchdog is not overdue."""
-        return self.is_undecided_within(OVERDUE)
-
-    def is_undecided_within(self, overdue: float) -> bool:
+    def is_undecided_within(self, overdue: float = OVERDUE) -> bool:
         """Return whether it is a trial of this boot that is at most `overdue` seconds over its deadline."""
         return self.until is not None and self.boot == boot_id() and boot_clock() < self.until + overdue
 
@@ -109,7 +104,7 @@ class _Entry:
     @property
     def owner(self) -> int | None:
         """The user whose change it is, as in `UnresolvedChange.uid`; root is None."""
-        return _writer(self.record)
+        return _user_of(self.record)
 
 
 class Journal:
@@ -128,7 +123,7 @@ class Journal:
         """Where it lies."""
         return self._folder / FILE
 
-    def intent(self, change_id: str, session: Path, change: Change, *, until: float | None = None) -> None:
+    def write_intent(self, change_id: str, session: Path, change: Change, *, until: float | None = None) -> None:
         """Put the intent on disk; with `until` it is a trial, open until it is kept or restored.
 
         It says what is changed and what it was, which is all that a way back is planned from, and never how. The lock
@@ -138,7 +133,7 @@ class Journal:
         newer program has open is not known.
         """
         entries, key = self._entries(), (str(session), change_id)
-        if (unknown := _unknown(entries)) is not None:
+        if (unknown := _newer_error(entries)) is not None:
             raise unknown
         record = {
             **unstructure(replace(change, writes=(), undo=(), found=None, risk_text="", risk=Risk.NONE)),
@@ -151,16 +146,16 @@ class Journal:
             "boot": boot_id(),
             "start": process_start(os.getpid()),
         }
-        if key in entries and not _begins_anew({**record, **self._name}, entries[key]):
-            raise _given(key)
+        if key in entries and not _begins_anew({**record, **self._owner_field}, entries[key]):
+            raise _duplicate_id_error(key)
         self._append(record, "Nothing was changed.")
         entry = self._entries().get(key)
         if entry is None:
-            raise _not_written(self.file, OSError(errno.EIO, "it does not read back"), "Nothing was changed.")
+            raise _write_error(self.file, OSError(errno.EIO, "it does not read back"), "Nothing was changed.")
         if any(entry.record.get(name) != record[name] for name in ("at", "pid", "start")):
-            raise _given(key)  # by another process, between the two looks
+            raise _duplicate_id_error(key)  # by another process, between the two looks
 
-    def setter(self, change_id: str, session: Path, pid: int, program: str) -> None:
+    def write_setter(self, change_id: str, session: Path, pid: int, program: str) -> None:
         """Put on disk which process is about to take a step of a change.
 
         Raises StorageError: then it must not begin.
@@ -178,7 +173,7 @@ class Journal:
             f"{program} was not started.",
         )
 
-    def outcome(self, change_id: str, session: Path, result: str) -> None:
+    def write_outcome(self, change_id: str, session: Path, result: str) -> None:
         """Say how it ended: `verified`, `differs`, `failed`, `restored`, `kept`.
 
         Raises StorageError.
@@ -188,7 +183,7 @@ class Journal:
             f"It does not say that the change {change_id} ended: {result}.",
         )
 
-    def decided(self, intent: UnresolvedChange) -> bool:
+    def is_decided(self, intent: UnresolvedChange) -> bool:
         """Whether it is on disk that a trial is kept, taken back or given up; of a journal that is gone, not.
 
         Never raises.
@@ -208,11 +203,11 @@ class Journal:
         entry = self._entries().get((str(session), change_id))
         return entry is None or not (entry.ended or result in entry.results)
 
-    def ids(self, session: Path) -> frozenset[str]:
+    def given_ids(self, session: Path) -> frozenset[str]:
         """Return the ids that were given to changes of a session, whoever gave them. Never raises."""
         return frozenset(change_id for folder, change_id in self._entries() if folder == str(session))
 
-    def taken_back(self, session: Path) -> frozenset[str]:
+    def restored_ids(self, session: Path) -> frozenset[str]:
         """Return the ids of changes of a session that a watchdog or `recover` has put back. Never raises."""
         entries = self._entries().items()
         return frozenset(
@@ -223,7 +218,7 @@ class Journal:
         """Whether this user may decide about a change: all that is in a journal of one's own."""
         return True
 
-    def trouble(self) -> StorageError | None:
+    def read_error(self) -> StorageError | None:
         """Why the journal is not read, None where it is, or where there is none. Never raises."""
         try:
             os.close(open_own(self.file, os.O_RDONLY))
@@ -239,11 +234,11 @@ class Journal:
         try:
             os.close(open_own(self.file, os.O_RDWR | os.O_APPEND))
         except FileNotFoundError:
-            there = next(folder for folder in self.file.absolute().parents if not is_absent(folder))
-            if not os.access(there, os.W_OK | os.X_OK):
-                return _not_written(self.file, PermissionError(errno.EACCES, f"{there} may not be written"))
+            nearest = next(folder for folder in self.file.absolute().parents if not is_absent(folder))
+            if not os.access(nearest, os.W_OK | os.X_OK):
+                return _write_error(self.file, PermissionError(errno.EACCES, f"{nearest} may not be written"))
         except OSError as error:
-            return _not_written(self.file, error)
+            return _write_error(self.file, error)
         return None
 
     def unresolved(self) -> tuple[UnresolvedChange, ...]:
@@ -252,35 +247,31 @@ class Journal:
         A setting that a reboot undoes is resolved by a reboot.
         """
         boot = boot_id()
-        left = [
+        return tuple(
             intent
-            for intent in self._open().values()
-            if not _looked_after(intent, boot)
+            for intent in self._newest_open_first()
+            if not _is_attended(intent, boot)
             and not (boot and intent.boot != boot and intent.change.persistence is Persistence.LOST_AT_REBOOT)
-        ]
-        return tuple(reversed(left))
+        )
 
     def left_running(self) -> tuple[UnresolvedChange, ...]:
         """Changes whose raidbench is gone while the program that it started still sets them, newest first.
 
         Never raises.
         """
-        changes = [
+        return tuple(
             intent
-            for intent in self._open().values()
-            if intent.setter is not None and not runs(intent.pid, intent.start)
-        ]
-        return tuple(reversed(changes))
+            for intent in self._newest_open_first()
+            if intent.setter is not None and not is_running(intent.pid, intent.start)
+        )
 
     def trials_of(self, session: Path, until: float) -> tuple[UnresolvedChange, ...]:
         """Trials of one set that are neither kept nor taken back, newest first, however long they are overdue.
 
         Never raises.
         """
-        changes = [
-            change for change in self._open().values() if (change.session, change.until) == (str(session), until)
-        ]
-        return tuple(reversed(changes))
+        trial_set = str(session), until
+        return tuple(change for change in self._newest_open_first() if (change.session, change.until) == trial_set)
 
     def trials(self) -> tuple[UnresolvedChange, ...]:
         """Trials of this boot that are neither kept nor taken back yet, newest first. Never raises."""
@@ -288,24 +279,25 @@ class Journal:
 
     def trials_within(self, overdue: float) -> tuple[UnresolvedChange, ...]:
         """Return those up to `overdue` seconds after the deadline: a watchdog waits for what is in its way."""
-        return tuple(intent for intent in reversed(self._open().values()) if intent.is_undecided_within(overdue))
+        return tuple(intent for intent in self._newest_open_first() if intent.is_undecided_within(overdue))
 
-    def newer(self) -> NewerError | None:
+    def newer_error(self) -> NewerError | None:
         """Why this program does not know all that is open, None where it does. Never raises."""
-        return _unknown(self._entries())
+        return _newer_error(self._entries())
 
     def intent_of(self, change_id: str, session: Path) -> UnresolvedChange | None:
         """A change of which the intent is here, whatever became of it. Never raises."""
         entry = self._entries().get((str(session), change_id))
         return None if entry is None else entry.intent
 
-    def _open(self) -> dict[_Key, UnresolvedChange]:
-        """Intents that have not come to an end, in the order of the file: clocks are set, so times may tell another.
+    def _newest_open_first(self) -> Iterator[UnresolvedChange]:
+        """Yield the intents that have not ended, from the end of the file: clocks are set, so times tell no order.
 
-        That of a trial is to be kept, restored or to have failed.
+        That of a trial has ended when it was kept, was restored or failed.
         """
-        entries = self._entries().items()
-        return {key: entry.intent for key, entry in entries if entry.intent is not None and not entry.ended}
+        for entry in reversed(self._entries().values()):
+            if entry.intent is not None and not entry.ended:
+                yield entry.intent
 
     def _entries(self) -> dict[_Key, _Entry]:
         """Return the changes of the journal by their keys, in the order of the file. Never raises."""
@@ -317,7 +309,7 @@ class Journal:
                 continue
             if kind == "outcome":
                 if entry is not None:
-                    _end(entry, record)
+                    _apply_outcome(entry, record)
             elif is_newer(FileFormat.JOURNAL, record.get("format")):
                 unknown = newer(
                     FileFormat.JOURNAL,
@@ -331,19 +323,19 @@ class Journal:
                 entries.pop(key, None)
                 entries[key] = _Entry(record=record, intent=_open_change(record))
             elif kind == "setter" and entry is not None and entry.intent is not None:
-                entry.intent = replace(entry.intent, setter=_running(record, entry.intent.boot))
+                entry.intent = replace(entry.intent, setter=_running_process(record, entry.intent.boot))
         return entries
 
     @property
-    def _name(self) -> Mapping[str, int]:
+    def _owner_field(self) -> Mapping[str, int]:
         """The field of a record that says for which user it is written."""
         return {} if self._uid is None else {"uid": self._uid}
 
     def _append(self, record: Mapping[str, Any], otherwise: str) -> None:
-        append_record(self.file, FileFormat.JOURNAL, {**record, **self._name}, otherwise)
+        append_record(self.file, FileFormat.JOURNAL, {**record, **self._owner_field}, otherwise)
 
 
-def _unknown(entries: Mapping[_Key, _Entry]) -> NewerError | None:
+def _newer_error(entries: Mapping[_Key, _Entry]) -> NewerError | None:
     return next((entry.unknown for entry in entries.values() if entry.unknown is not None), None)
 
 
@@ -351,7 +343,7 @@ def _key(record: Mapping[str, Any]) -> _Key:
     return str(record.get("session")), str(record.get("id"))
 
 
-def _writer(record: Mapping[str, Any]) -> int | None:
+def _user_of(record: Mapping[str, Any]) -> int | None:
     """The user for whom a record was written; None for root and where the writer of the journal wrote for itself."""
     uid = record.get("uid")
     return None if uid in (None, 0) else (uid if type(uid) is int else -1)
@@ -359,7 +351,7 @@ def _writer(record: Mapping[str, Any]) -> int | None:
 
 def _may_write(record: Mapping[str, Any], owner: int | None) -> bool:
     """Whether a record about a change of `owner` is believed: by that user, by root, by who owns the journal."""
-    return _writer(record) in (None, owner)
+    return _user_of(record) in (None, owner)
 
 
 def _begins_anew(record: Mapping[str, Any], entry: _Entry) -> bool:
@@ -367,10 +359,10 @@ def _begins_anew(record: Mapping[str, Any], entry: _Entry) -> bool:
 
     Only in a journal of one's own and after the end of that change: a session folder was removed and made again.
     """
-    return entry.ended and entry.owner is None and _writer(record) is None
+    return entry.ended and entry.owner is None and _user_of(record) is None
 
 
-def _end(entry: _Entry, record: Mapping[str, Any]) -> None:
+def _apply_outcome(entry: _Entry, record: Mapping[str, Any]) -> None:
     """Apply an outcome to a change. Anything ends what is not understood or not a trial."""
     result = str(record.get("result"))
     entry.results += (result,)
@@ -379,7 +371,7 @@ def _end(entry: _Entry, record: Mapping[str, Any]) -> None:
         entry.ended = True
 
 
-def _given(key: _Key) -> StorageError:
+def _duplicate_id_error(key: _Key) -> StorageError:
     return StorageError(
         f"The journal has another change {key[1]} of {Path(key[0]).name}. Nothing was changed.",
         hint="Set it again: it is given the next number.",
@@ -407,10 +399,10 @@ def append_record(file: Path, kept: FileFormat, record: Mapping[str, Any], other
         if new:
             sync_folder(file.parent)
     except OSError as error:
-        raise _not_written(file, error, otherwise) from error
+        raise _write_error(file, error, otherwise) from error
 
 
-def _not_written(file: Path, error: OSError, otherwise: str = "") -> StorageError:
+def _write_error(file: Path, error: OSError, otherwise: str = "") -> StorageError:
     return StorageError(
         f"The journal cannot be written: {error.strerror or error}. {otherwise}".rstrip(),
         hint=next_step(error, file),
@@ -449,13 +441,13 @@ def _open_change(record: Mapping[str, Any]) -> UnresolvedChange | None:
         return None
 
 
-def _running(record: Mapping[str, Any], boot: str) -> ChangeProcess | None:
+def _running_process(record: Mapping[str, Any], boot: str) -> ChangeProcess | None:
     """The program of a record, if that very process is still there."""
     try:
         setter = structure(dict(record), ChangeProcess)
     except Exception:  # see above
         return None
-    return setter if boot == boot_id() and runs(setter.pid, setter.start) else None
+    return setter if boot == boot_id() and is_running(setter.pid, setter.start) else None
 
 
 def boot_id() -> str:
@@ -466,7 +458,7 @@ def boot_id() -> str:
         return ""
 
 
-def runs(pid: int, start: str) -> bool:
+def is_running(pid: int, start: str) -> bool:
     """Whether that very process is there, not another one with its number."""
     return bool(start) and process_start(pid) == start
 
@@ -476,10 +468,10 @@ def boot_clock() -> float:
     return time.clock_gettime(time.CLOCK_BOOTTIME)
 
 
-def _looked_after(intent: UnresolvedChange, boot: str) -> bool:
+def _is_attended(intent: UnresolvedChange, boot: str) -> bool:
     """Whether somebody alive still sees to it: its process, or the watchdog of a trial."""
     if intent.boot != boot:
         return False
     if intent.until is not None:
         return boot_clock() < intent.until + OVERDUE
-    return runs(intent.pid, intent.start)
+    return is_running(intent.pid, intent.start)

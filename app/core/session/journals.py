@@ -33,8 +33,8 @@ class HelperJournal(Journal):
         super().__init__(folder)
         self._side = side
 
-    def intent(self, change_id: str, session: Path, change: Change, *, until: float | None = None) -> None:
-        """See `Journal.intent`. Raises StorageError."""
+    def write_intent(self, change_id: str, session: Path, change: Change, *, until: float | None = None) -> None:
+        """Let the helper write the intent of a change that it planned itself. Raises StorageError."""
         try:
             self._side.ask_now(
                 "intend",
@@ -48,24 +48,24 @@ class HelperJournal(Journal):
         except RefusedError as error:  # as a journal that cannot be written: nothing was changed
             raise StorageError(error.message, hint=error.hint, evidence=error.evidence) from error
 
-    def outcome(self, change_id: str, session: Path, result: str) -> None:
-        """See `Journal.outcome`. Raises StorageError, RefusedError."""
+    def write_outcome(self, change_id: str, session: Path, result: str) -> None:
+        """Let the helper write how a change ended. Raises StorageError, RefusedError."""
         self._side.ask_now("outcome", session=str(session), id=change_id, result=result)
 
     def unresolved(self) -> tuple[UnresolvedChange, ...]:
-        """See `Journal.unresolved`."""
-        return self._asked("unresolved")
+        """Return the changes of this machine whose process is gone, newest first; () where the helper has ended."""
+        return self._ask("unresolved")
 
     def trials(self) -> tuple[UnresolvedChange, ...]:
-        """See `Journal.trials`."""
-        return self._asked("trials")
+        """Return the undecided trials of this boot, newest first; () where the helper has ended."""
+        return self._ask("trials")
 
     def left_running(self) -> tuple[UnresolvedChange, ...]:
-        """See `Journal.left_running`."""
-        return self._asked("left_running")
+        """Return the changes whose program runs although raidbench is gone; () where the helper has ended."""
+        return self._ask("left_running")
 
-    def newer(self) -> NewerError | None:
-        """See `Journal.newer`."""
+    def newer_error(self) -> NewerError | None:
+        """Return why the helper does not know all that is open, None where it does or has ended."""
         try:
             fields: Mapping[str, Any] | None = self._side.ask_now("journal")["newer"]
         except RefusedError:  # see below
@@ -73,8 +73,8 @@ class HelperJournal(Journal):
         error = None if fields is None else raised(fields)
         return error if isinstance(error, NewerError) else None
 
-    def ids(self, session: Path) -> frozenset[str]:
-        """See `Journal.ids`."""
+    def given_ids(self, session: Path) -> frozenset[str]:
+        """Return the ids that were given to changes of a session; none where the helper has ended."""
         try:
             return frozenset(self._side.ask_now("given", session=str(session))["ids"])
         except RefusedError:  # see below
@@ -84,20 +84,20 @@ class HelperJournal(Journal):
         """Whether this user may decide about a change: root about each, everybody else about their own."""
         return os.getuid() in (0, change.uid)
 
-    async def trials_told(self) -> tuple[UnresolvedChange, ...]:
+    async def fetch_trials(self) -> tuple[UnresolvedChange, ...]:
         """Return what `trials` does without blocking; () where the helper has ended. Never raises."""
         try:
-            told: list[Any] = (await self._side.ask("journal"))["trials"]
-            return tuple(structure(item, UnresolvedChange) for item in told)
+            answer: list[Any] = (await self._side.ask("journal"))["trials"]
+            return tuple(structure(item, UnresolvedChange) for item in answer)
         except RaidbenchError:
             return ()
 
-    def _asked(self, which: str) -> tuple[UnresolvedChange, ...]:
+    def _ask(self, which: str) -> tuple[UnresolvedChange, ...]:
         try:
-            told: list[Any] = self._side.ask_now("journal")[which]
+            answer: list[Any] = self._side.ask_now("journal")[which]
         except RefusedError:  # it has ended, which whoever wants a change hears then
             return ()
-        return tuple(structure(item, UnresolvedChange) for item in told)
+        return tuple(structure(item, UnresolvedChange) for item in answer)
 
 
 # -- the journals of a machine ----------------------------------------------------------------------------------------
@@ -149,12 +149,12 @@ def _folders(locks: Path) -> list[str]:
         lines = read_own(locks / FILE).decode("utf-8", "replace").splitlines()
     except FileNotFoundError:
         return []
-    matches: list[str] = []
+    folders: list[str] = []
     for line in lines:
         try:
             folder = json.loads(line)
         except (ValueError, RecursionError):
             continue
         if isinstance(folder, str) and "\0" not in folder:
-            matches.append(folder)
-    return matches
+            folders.append(folder)
+    return folders

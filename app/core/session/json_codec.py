@@ -31,18 +31,18 @@ def unstructure(value: Any) -> Any:
     if kind in _AS_THEY_ARE:
         return value
     if kind is tuple or kind is list:
-        return [unstructure(other_item) for other_item in value]
+        return [unstructure(entry) for entry in value]
     if isinstance(value, Enum):
         return value.value
     if isinstance(value, Mapping):
-        return {unstructure(key): unstructure(one) for key, one in value.items()}
+        return {unstructure(key): unstructure(entry) for key, entry in value.items()}
     if is_dataclass(value):
-        told: dict[str, Any] = {}
+        field_values: dict[str, Any] = {}
         for name, default in _fields(kind):
             item = getattr(value, name)
             if item is not (usual := default()) and item != usual:
-                told[name] = unstructure(item)
-        return told
+                field_values[name] = unstructure(item)
+        return field_values
     return str(value) if isinstance(value, PurePath) else value
 
 

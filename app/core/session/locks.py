@@ -38,30 +38,32 @@ class HeldLock:
 
     descriptor: int
     """The open lock file: a program that inherits it holds the lock as well. -1 where the helper has it."""
-    what: str
+    purpose: str
     """What it is held for."""
 
     def note_inherited_lock(self, pid: int, program: str) -> None:
         """Tell whoever comes second of a program that inherits it."""
-        _sign(self.descriptor, f"{program} pid {pid}, started by raidbench pid {os.getpid()} ({self.what})\n")
+        _write_holder(
+            self.descriptor, f"{program} pid {pid}, started by raidbench pid {os.getpid()} ({self.purpose})\n"
+        )
 
 
 @contextmanager
-def hold_lock(place: LockPlace, name: str, what: str) -> Iterator[HeldLock]:
-    """Hold the lock `name` while inside; `what` is told to whoever comes second.
+def hold_lock(locks: LockPlace, name: str, purpose: str) -> Iterator[HeldLock]:
+    """Hold the lock `name` while inside; `purpose` is told to whoever comes second.
 
     Raises HeldError naming the holder, StorageError when the lock file cannot be made.
     """
-    if isinstance(place, Path):
-        with _file_lock(place, name, what) as held:
+    if isinstance(locks, Path):
+        with _file_lock(locks, name, purpose) as held:
             yield held
         return
-    place.ask_now("lock", name=lock_name(name), what=clean(what, 200))
+    locks.ask_now("lock", name=lock_name(name), what=clean(purpose, 200))
     try:
-        yield HeldLock(descriptor=_NOT_OURS, what=what)
+        yield HeldLock(descriptor=_NOT_OURS, purpose=purpose)
     finally:
         with contextlib.suppress(RefusedError):  # a helper that has ended holds no lock
-            place.ask_now("unlock", name=lock_name(name))
+            locks.ask_now("unlock", name=lock_name(name))
 
 
 def lock_name(name: str) -> str:
@@ -70,33 +72,33 @@ def lock_name(name: str) -> str:
 
 
 @contextmanager
-def _file_lock(folder: Path, name: str, what: str) -> Iterator[HeldLock]:
+def _file_lock(folder: Path, name: str, purpose: str) -> Iterator[HeldLock]:
     try:
         private_folder(folder)
         descriptor = _open(folder / f"{lock_name(name)}.lock")
     except OSError as error:
-        raise _not_made(folder, name, error) from error
-    what = clean(what, 200)
+        raise _creation_error(folder, name, error) from error
+    purpose = clean(purpose, 200)
     try:
         try:
             fcntl.flock(descriptor, fcntl.LOCK_EX | fcntl.LOCK_NB)
         except BlockingIOError:
             raise HeldError(
-                f"It is held by {_holder(descriptor)}.", hint="Wait until it is done, or end it there."
+                f"It is held by {_read_holder(descriptor)}.", hint="Wait until it is done, or end it there."
             ) from None
         except OSError as error:  # a filesystem without locks
-            raise _not_made(folder, name, error) from error
-        _sign(descriptor, f"raidbench pid {os.getpid()} ({what})\n")
+            raise _creation_error(folder, name, error) from error
+        _write_holder(descriptor, f"raidbench pid {os.getpid()} ({purpose})\n")
         try:
-            yield HeldLock(descriptor=descriptor, what=what)
+            yield HeldLock(descriptor=descriptor, purpose=purpose)
         finally:
-            _sign(descriptor, "")  # whoever comes next must not be told of us
+            _write_holder(descriptor, "")  # whoever comes next must not be told of us
             fcntl.flock(descriptor, fcntl.LOCK_UN)  # a program that is just being started still holds a copy
     finally:
         os.close(descriptor)
 
 
-def _not_made(folder: Path, name: str, error: OSError) -> StorageError:
+def _creation_error(folder: Path, name: str, error: OSError) -> StorageError:
     return StorageError(
         f"The lock for {name} could not be made: {error.strerror or error}.",
         hint=next_step(error, folder),
@@ -114,14 +116,14 @@ def _open(file: Path) -> int:
         return open_own(file, os.O_RDONLY)
 
 
-def _sign(descriptor: int, text: str) -> None:
+def _write_holder(descriptor: int, text: str) -> None:
     """Leave a name for whoever comes second. It is a courtesy: the lock holds without it, on a full disk too."""
     with contextlib.suppress(OSError):
         os.ftruncate(descriptor, 0)
         os.pwrite(descriptor, text.encode(), 0)
 
 
-def _holder(descriptor: int) -> str:
+def _read_holder(descriptor: int) -> str:
     """Who holds the lock; a moment is given to somebody who has just taken it and not yet signed."""
     for _ in range(_PATIENCE):
         name = os.pread(descriptor, _LONGEST, 0).decode("utf-8", "replace")

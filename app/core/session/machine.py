@@ -39,7 +39,7 @@ async def machine_facts(host: Host) -> MachineFacts:
 
 def provenance_of(machine: MachineFacts) -> Mapping[str, str]:
     """What a run is to remember of its machine, by the keys of a run's provenance; what is not known is left out."""
-    known = {
+    texts = {
         "host": machine.host,
         "system": machine.system,
         "kernel": machine.kernel,
@@ -50,7 +50,7 @@ def provenance_of(machine: MachineFacts) -> Mapping[str, str]:
         "memory_bytes": str(machine.memory_bytes or ""),
         **{f"mitigation_{name}": text for name, text in machine.mitigations.items()},
     }
-    return {key: text for key, text in known.items() if text}
+    return {key: text for key, text in texts.items() if text}
 
 
 def _cpu(text: str) -> tuple[str, int]:
@@ -76,7 +76,5 @@ def _memory(text: str) -> int | None:
 
 
 def _system(text: str) -> str:
-    for line in text.splitlines():
-        if line.startswith("PRETTY_NAME="):
-            return clean(line.partition("=")[2].strip('"'), 64)
-    return ""
+    names = (line.partition("=")[2] for line in text.splitlines() if line.startswith("PRETTY_NAME="))
+    return clean(next(names, "").strip('"'), 64)

@@ -31,12 +31,12 @@ def joint_folders(folder: Path) -> tuple[Path, ...]:
     """Where the runs on many hosts of a session lie, in their order; none where that cannot be read."""
     paths: list[Path] = []
     with contextlib.suppress(OSError):
-        paths = [place for place in (folder / "runs").iterdir() if PLACE.fullmatch(place.name)]
-    return tuple(sorted(paths, key=lambda place: int(place.name[1:])))
+        paths = [path for path in (folder / "runs").iterdir() if PLACE.fullmatch(path.name)]
+    return tuple(sorted(paths, key=lambda path: int(path.name[1:])))
 
 
 def joint_hosts(folder: Path) -> Iterator[str]:
     """All hosts that a session names; of what cannot be read nothing."""
-    for place in joint_folders(folder):
-        with contextlib.suppress(OSError), open_input(place / NAMES) as file:
+    for run_folder in joint_folders(folder):
+        with contextlib.suppress(OSError), open_input(run_folder / NAMES) as file:
             yield from filter(None, file.read(_MOST).decode("utf-8", "replace").splitlines())

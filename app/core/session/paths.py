@@ -34,13 +34,13 @@ ARRAYS = "arrays.log"
 _users_umask: int | None = None
 
 
-def keep_private() -> None:
+def restrict_umask() -> None:
     """From here on all that this process and its children make is for its user alone, whatever the umask was."""
     global _users_umask
     _users_umask = os.umask(0o077)
 
 
-def share(descriptor: int) -> None:
+def apply_user_umask(descriptor: int) -> None:
     """Let a document or folder that the user asked for by name be as open as the umask of the terminal says."""
     if _users_umask is not None:
         everything = 0o777 if stat.S_ISDIR(os.fstat(descriptor).st_mode) else 0o666
@@ -93,11 +93,11 @@ class Paths:
     @classmethod
     def of_host(cls, host: Host) -> Paths:
         """Return the folders of a host; a simulated or recorded one has its own."""
-        return cls.of(_apart(host))
+        return cls.of(_simulation_id(host))
 
     def for_host(self, host: Host) -> Paths:
         """Return these very folders as those of a host."""
-        return replace(self, apart=_apart(host))
+        return replace(self, apart=_simulation_id(host))
 
     @classmethod
     def of(cls, apart: str) -> Paths:
@@ -108,19 +108,19 @@ class Paths:
         """
         override = os.environ.get("RAIDBENCH_STATE_DIR")
         if override:
-            base = _plain(override)
+            base = _without_parent_links(override)
             state, config = base, base / "config.toml"
         else:
             import platformdirs
 
-            state = _plain(platformdirs.user_state_path("raidbench"))
+            state = _without_parent_links(platformdirs.user_state_path("raidbench"))
             config = platformdirs.user_config_path("raidbench") / "config.toml"
         if os.geteuid() != 0:
             return cls.below(state, apart, config) if apart else cls.at(state, config)
         if not override and not _only_root_writes(config):
             config = ROOTS_CONFIG
         if apart:
-            return cls.below(state if override else _of_user_of_root(state), apart, config)
+            return cls.below(state if override else _simulation_folder(state), apart, config)
         if override:
             return replace(cls.at(state, config), locks=ROOTS_LOCKS)
         sessions = (state if _only_root_writes(state) else ROOTS_STATE) / "sessions"
@@ -139,7 +139,7 @@ class Paths:
         return cls(sessions=state / "sessions", journal=state / "journal", locks=state / "locks", config=config)
 
 
-def _plain(path: str | Path) -> Path:
+def _without_parent_links(path: str | Path) -> Path:
     """Return the path without `..`: changes are known by the folder of their session, which has one spelling."""
     return Path(os.path.abspath(path))
 
@@ -155,11 +155,11 @@ def _is_of_the_helper(folder: Path) -> bool:
         return False
 
 
-def _apart(host: Host) -> str:
+def _simulation_id(host: Host) -> str:
     return host.capabilities.apart or "made-up" if host.simulated else ""
 
 
-def _of_user_of_root(state: Path) -> Path:
+def _simulation_folder(state: Path) -> Path:
     """Return the state folder for simulated machines of root, or of the user who became root, each separate.
 
     Root writes nothing where another user may write, so what such a user simulates is in the home of root.
@@ -171,7 +171,7 @@ def _of_user_of_root(state: Path) -> Path:
         home = pwd.getpwuid(0).pw_dir
     except KeyError:
         home = "/root"
-    user = int(caller) if caller.isdecimal() else os.lstat(_nearest(state)).st_uid
+    user = int(caller) if caller.isdecimal() else os.lstat(_nearest_existing(state)).st_uid
     return (state if safe else Path(home, ".local", "state", "raidbench")) / f"user-{user}"
 
 
@@ -179,10 +179,10 @@ def _only_root_writes(path: Path) -> bool:
     """Whether nobody but root can put something there, or has: links and folders on the way included."""
     from backends.system.local.programs import is_roots
 
-    return is_roots(str(_nearest(path)))
+    return is_roots(str(_nearest_existing(path)))
 
 
-def _nearest(path: Path) -> Path:
+def _nearest_existing(path: Path) -> Path:
     """Return the path, or the nearest folder above it that exists."""
     return next(folder for folder in (path, *path.parents) if os.path.lexists(folder))
 
@@ -190,7 +190,7 @@ def _nearest(path: Path) -> Path:
 def private_folder(path: Path) -> Path:
     """Make `path` (0700) and everything above it.
 
-    Raises OSError; NotADirectoryError if it is a link or a file, NotOursError if others own it or may write there.
+    Raises OSError: NotADirectoryError if it is a link or a file, UntrustedFileError if others own or may write it.
     """
     path.mkdir(mode=0o700, parents=True, exist_ok=True)
     info = path.lstat()

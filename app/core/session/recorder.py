@@ -12,7 +12,7 @@ from app.core.session.locks import LockPlace
 from app.core.session.machine import machine_facts
 from app.core.session.paths import Paths
 from app.core.session.state import Session, fold
-from app.core.session.store import SessionLog, beginning, continuable, load, new_folder
+from app.core.session.store import SessionLog, create_session_folder, find_continuable, load, read_start
 from backends.errors import NotFoundError, RaidbenchError, StorageError
 from backends.formats import FORMATS, FileFormat
 from backends.host import Host
@@ -32,9 +32,9 @@ class Recorder:
     def __init__(self, host: Host, *, paths: Paths | None = None) -> None:
         self.paths = Paths.of_host(host) if paths is None else paths.for_host(host)
         """Where things lie."""
-        self.host: Host = with_timeout_memory(LoggingHost(host, self._heard))
+        self.host: Host = with_timeout_memory(LoggingHost(host, self._record_command))
         """The host, every command on it noted, and what gave no answer spared for a while."""
-        self.rated: Mapping[str, float] = {}
+        self.endurance_ratings: Mapping[str, float] = {}
         """Terabytes that drives are rated for, by model, as somebody has told."""
         self.simulated = host.simulated
         """Whether it is all made up, and marked as that wherever it is shown."""
@@ -63,15 +63,15 @@ class Recorder:
         self._log = self._open_log(folder, fresh=fresh)
         self.folder = self._log.folder
         try:
-            known = load(self.folder)
+            loaded = load(self.folder)
         except NotFoundError:
-            known = None
+            loaded = None
         except RaidbenchError:  # nothing is added to what cannot be read
             self._log.close()
             self._log = None
             raise
         # What was looked at before is in no log, so it is not in the session either: it is looked at again.
-        self.session = known.session if known is not None else Session(simulated=self.simulated)
+        self.session = loaded.session if loaded is not None else Session(simulated=self.simulated)
         self.emit(
             SessionStarted(
                 at=time.time(),
@@ -93,17 +93,17 @@ class Recorder:
                     f"Another raidbench is writing the session {folder}.", hint="End it there, or choose another."
                 ) from None
         if not fresh:
-            last = continuable(self.paths, host=self.host.name, simulated=self.simulated)
+            last = find_continuable(self.paths, host=self.host.name, simulated=self.simulated)
             if last is not None:
                 try:
                     return SessionLog(last, among=self.paths.sessions)
                 except (BlockingIOError, StorageError):
                     pass
-        return SessionLog(new_folder(self.paths.sessions), among=self.paths.sessions)
+        return SessionLog(create_session_folder(self.paths.sessions), among=self.paths.sessions)
 
     def _require_its_machine(self, folder: Path) -> None:
         """Raises StorageError for a session of another machine where either of them is simulated or recorded."""
-        begun = beginning(folder)
+        begun = read_start(folder)
         if begun is None or (begun.simulated, begun.machine.host if self.simulated else "") == (
             self.simulated,
             self.host.name if self.simulated else "",
@@ -154,7 +154,7 @@ class Recorder:
         self.replay_to_listeners(fold(self.session, event), event)
 
     @property
-    def logs(self) -> bool:
+    def is_open(self) -> bool:
         """Whether a session was opened and not left: what is emitted goes to disk."""
         return self._log is not None
 
@@ -164,7 +164,7 @@ class Recorder:
         for listener in tuple(self._listeners):
             listener(self.session, event)
 
-    def _heard(self, ran: ExecutedCommand) -> None:
+    def _record_command(self, ran: ExecutedCommand) -> None:
         """A command or a write, from the logging host. Not being able to log a read never stops it."""
         text = "\n".join(filter(None, (ran.stdout, ran.stderr)))
         file = None
@@ -189,7 +189,7 @@ class Recorder:
                 )
             )
 
-    def need_recording(self) -> Path:
+    def require_recording(self) -> Path:
         """The session's folder. Raises StorageError when there is none, or it cannot be written any more."""
         if self._log is None or self.folder is None:
             raise StorageError("There is no session to record this in, so nothing was done.")

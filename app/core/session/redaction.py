@@ -35,11 +35,10 @@ _VERSIONS = re.compile(r"(?i)firmware|driver|version|kernel|bios")
 _WORDS = re.compile(r"[^\s;,]*[^\W_][^\s;,]*")
 
 
-def redactor_for(
+def redactor_of_inventories(
     inventories: Iterable[Inventory],
     hosts: Iterable[str] = (),
     mounts: Iterable[str] = (),
-    users: Iterable[str] = (),
     others: Iterable[str] = (),
     plain: Iterable[str] = (),
 ) -> Redactor:
@@ -47,62 +46,67 @@ def redactor_for(
 
     `others`: identifiers that are known from elsewhere; `plain`: versions that look like addresses.
     """
-    seen = tuple(inventories)
-    names = {*(name for inventory in seen for name in (*identifiers(inventory), *_content_numbers(inventory))), *others}
-    labels = {label for inventory in seen for label in _labels(inventory)}
-    points = {point for inventory in seen for point in _mount_points(inventory)}
+    inventory_list = tuple(inventories)
+    signatures = [mark for inventory in inventory_list for drive in inventory.drives for mark in drive.signatures]
+    labels = {signature.label for signature in signatures if signature.label}
+    names = {*(name for inventory in inventory_list for name in identifiers(inventory)), *others}
+    names |= {signature.uuid for signature in signatures if signature.uuid}  # whatever their form
+    points = {point for inventory in inventory_list for point in _mount_points(inventory)}
     return Redactor(
-        serials={spelling for identifier in names if is_swept(identifier) for spelling in spellings(identifier)},
+        serials={
+            spelling for identifier in names if is_replaced_everywhere(identifier) for spelling in spellings(identifier)
+        },
         names={
             *_host_names((*hosts, *(label.partition(":")[0] for label in labels if ":" in label))),
-            *users,
-            *_people(),
+            *_user_names(),
             *filter(_is_distinctive, labels),
         },
         labels=labels,
-        plain={*plain, *(version for inventory in seen for version in _versions(unstructure(inventory)))},
+        plain={*plain, *(version for inventory in inventory_list for version in _versions(unstructure(inventory)))},
         mounts={*points, *mounts},
     )
 
 
-def redactor_of(*sessions: Session, others: Iterable[str] = (), texts: Iterable[str] = ()) -> Redactor:
+def redactor_of_sessions(*sessions: Session, others: Iterable[str] = (), texts: Iterable[str] = ()) -> Redactor:
     """A redactor of all that sessions tell, whatever was seen or done in them.
 
     `others`: hosts named besides; `texts`: what programs said that lies beside the log.
     """
     events = [event for session in sessions for event in session.events]
-    seen = [event.inventory for event in events if isinstance(event, InventorySeen)]
+    logged_inventories = [event.inventory for event in events if isinstance(event, InventorySeen)]
     hosts = [*(event.machine.host for event in events if isinstance(event, SessionStarted)), *others]
     lines = [event_codec.as_json(event) for event in events]
     output = json.dumps(lines, ensure_ascii=False)
-    known = {
-        *_in_fields(lines),
+    identifier_texts = {
+        *_field_words(lines, is_identifying, _TELLING),
         *keyed_values(output),
         *(keyed_value for text in texts for keyed_value in keyed_values(text)),
     }
-    inventories = (*seen, *(session.inventory for session in sessions))
-    return redactor_for(inventories, hosts, _MOUNTED.findall(output), others=known, plain=_versions(lines))
+    inventories = (*logged_inventories, *(session.inventory for session in sessions))
+    return redactor_of_inventories(
+        inventories, hosts, _MOUNTED.findall(output), others=identifier_texts, plain=_versions(lines)
+    )
 
 
-def redacted(session: Session, redactor: Redactor) -> Session:
+def redact_session(session: Session, redactor: Redactor) -> Session:
     """The session with a pseudonym for every identifier, to be shown like any other. Raises RefusedError."""
     events = []
     for event in session.events:
         line = _without_names(event_codec.as_json(event), redactor)
-        made = event_codec.decode(json.dumps(line))
-        if made is None:
+        redacted_event = event_codec.decode(json.dumps(line))
+        if redacted_event is None:
             raise RefusedError("This session cannot be redacted: one of its lines would no longer be read.")
-        events.append(made)
+        events.append(redacted_event)
     return replay(events)
 
 
 def _without_names(line: Mapping[str, Any], redactor: Redactor) -> dict[str, Any]:
     """The line of an event; what kind it is stays."""
     kept = {"event": line["event"]}
-    return {**hidden_json(line, redactor), **kept}
+    return {**redact_json(line, redactor), **kept}
 
 
-def hidden_json(value: Any, redactor: Redactor, name: str = "") -> Any:
+def redact_json(value: Any, redactor: Redactor, name: str = "") -> Any:
     """A JSON value with pseudonyms: fields that identify as a whole, all other texts where something is known."""
     match value:
         case str():
@@ -114,24 +118,19 @@ def hidden_json(value: Any, redactor: Redactor, name: str = "") -> Any:
                 more = {"label": redactor.text(f"'{label}'")[1:-1]}
             elif isinstance(label, str) and _TELLING.search(label) and isinstance(value.get("value"), str):
                 more = {"value": redactor.whole(value["value"])}
-            return {key: hidden_json(item, redactor, key) for key, item in value.items()} | more
+            return {key: redact_json(item, redactor, key) for key, item in value.items()} | more
         case list() | tuple():
-            return [hidden_json(item, redactor, name) for item in value]
+            return [redact_json(item, redactor, name) for item in value]
         case _:
             return value
 
 
-def _in_fields(value: Any) -> Iterator[str]:
-    """Yield the identifiers in fields of a JSON value that hold nothing else."""
-    return _words(value, is_identifying, _TELLING)
-
-
 def _versions(value: Any) -> Iterator[str]:
     """Yield the versions of firmware, drivers and programs in a JSON value: some have the form of an address."""
-    return _words(value, lambda name: _VERSIONS.search(name) is not None, _VERSIONS)
+    return _field_words(value, lambda name: _VERSIONS.search(name) is not None, _VERSIONS)
 
 
-def _words(value: Any, is_meant: Callable[[str], bool], labels: re.Pattern[str], name: str = "") -> Iterator[str]:
+def _field_words(value: Any, is_meant: Callable[[str], bool], labels: re.Pattern[str], name: str = "") -> Iterator[str]:
     """Yield the words of a JSON value that are in fields whose name is meant, or beside a label that matches."""
     match value:
         case str():
@@ -141,10 +140,10 @@ def _words(value: Any, is_meant: Callable[[str], bool], labels: re.Pattern[str],
             if isinstance(label, str) and labels.search(label) and isinstance(value.get("value"), str):
                 yield from _WORDS.findall(value["value"])
             for key, item in value.items():
-                yield from _words(item, is_meant, labels, key)
+                yield from _field_words(item, is_meant, labels, key)
         case list() | tuple():
             for item in value:
-                yield from _words(item, is_meant, labels, name)
+                yield from _field_words(item, is_meant, labels, name)
         case _:
             return
 
@@ -154,7 +153,7 @@ def is_identifying(name: str) -> bool:
     return _FIELDS.search(name) is not None
 
 
-def is_swept(identifier: str) -> bool:
+def is_replaced_everywhere(identifier: str) -> bool:
     """Return whether an identifier is replaced wherever it is, and not only in its field. No I/O.
 
     A short number and a word are not: they would be found in figures and sentences.
@@ -167,24 +166,19 @@ def is_swept(identifier: str) -> bool:
 
 def identifiers(inventory: Inventory) -> Iterator[str]:
     """What tells one device from all others."""
-    matches = [controller.serial for controller in inventory.controllers]
-    known = [array.identity for array in inventory.arrays] + [drive.identity for drive in inventory.drives]
-    for identity in known:
+    texts = [controller.serial for controller in inventory.controllers]
+    identities = [array.identity for array in inventory.arrays] + [drive.identity for drive in inventory.drives]
+    for identity in identities:
         if identity is not None:
-            matches += [identity.serial, identity.wwn]
+            texts += [identity.serial, identity.wwn]
     for drive in inventory.drives:
-        matches += [drive.serial, drive.wwn]
+        texts += [drive.serial, drive.wwn]
     facts = [fact for drive in inventory.drives for fact in drive.facts]
     facts += [fact for array in inventory.arrays for fact in array.facts]
     facts += [fact for controller in inventory.controllers for fact in controller.facts]
     for fact in facts:
-        matches += _WORDS.findall(fact.value) if _TELLING.search(fact.label) else ()
-    yield from filter(None, matches)
-
-
-def _content_numbers(inventory: Inventory) -> Iterator[str]:
-    """UUIDs of what lies on drives, whatever their form."""
-    yield from (signature.uuid for drive in inventory.drives for signature in drive.signatures if signature.uuid)
+        texts += _WORDS.findall(fact.value) if _TELLING.search(fact.label) else ()
+    yield from filter(None, texts)
 
 
 def spellings(text: str) -> Iterator[str]:
@@ -211,15 +205,11 @@ def _host_names(hosts: Iterable[str]) -> Iterator[str]:
             yield from (host, host.partition(".")[0])
 
 
-def _people() -> Iterator[str]:
+def _user_names() -> Iterator[str]:
     """Who has an account here, and who called us."""
     yield from (passwd.pw_name for passwd in pwd.getpwall() if passwd.pw_uid in _USERS)
     called = (os.environ.get(name, "") for name in ("SUDO_USER", "LOGNAME", "USER"))
     yield from (name for name in called if name not in ("", "root"))
-
-
-def _labels(inventory: Inventory) -> Iterator[str]:
-    yield from (signature.label for drive in inventory.drives for signature in drive.signatures if signature.label)
 
 
 def _is_distinctive(label: str) -> bool:

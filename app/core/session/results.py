@@ -278,8 +278,28 @@ class SteadyStateResult:
     """The run was ended before its time because it was steady."""
 
 
+class _DirectionFigures:
+    """What a run, and each part of it, answers from its figures of each direction."""
+
+    __slots__ = ()
+
+    read: DirectionStats | None
+    write: DirectionStats | None
+    trim: DirectionStats | None
+    sync: DirectionStats | None
+
+    def side(self, name: str) -> DirectionStats | None:
+        """Return the figures of `read`, `write`, `trim`, or `sync` for the flushes; None of what was not done."""
+        return {"read": self.read, "write": self.write, "trim": self.trim, "sync": self.sync}.get(name)
+
+    @property
+    def transfers(self) -> tuple[DirectionStats, ...]:
+        """Figures of all directions that did something, without the flushes."""
+        return tuple(figures for figures in (self.read, self.write, self.trim) if figures is not None)
+
+
 @dataclass(frozen=True, slots=True, kw_only=True)
-class PartFigures:
+class PartFigures(_DirectionFigures):
     """A part of what a run did."""
 
     read: DirectionStats | None = None
@@ -290,17 +310,6 @@ class PartFigures:
     """None if nothing was trimmed."""
     sync: DirectionStats | None = None
     """Flushes; None without them."""
-
-    def side(self, name: str) -> DirectionStats | None:
-        """As of a run."""
-        return {"read": self.read, "write": self.write, "trim": self.trim, "sync": self.sync}.get(name)
-
-    @property
-    def transfers(self) -> tuple[DirectionStats, ...]:
-        """Figures of all directions that did something, without the flushes."""
-        return tuple(
-            direction_stats for direction_stats in (self.read, self.write, self.trim) if direction_stats is not None
-        )
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -330,7 +339,7 @@ class GroupFigures(PartFigures):
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
-class RunResult:
+class RunResult(_DirectionFigures):
     """A whole run as fio's last document has it."""
 
     status: RunStatus
@@ -380,17 +389,6 @@ class RunResult:
     """The longest standstill that nothing the job asks for explains, seconds; None without one."""
     happened: tuple[RunEvent, ...] = ()
     """What befell the devices in its course, in the order of time; `warnings` has it in words."""
-
-    def side(self, name: str) -> DirectionStats | None:
-        """`read`, `write`, or `sync` for the flushes; None of what it did not do."""
-        return {"read": self.read, "write": self.write, "trim": self.trim, "sync": self.sync}.get(name)
-
-    @property
-    def transfers(self) -> tuple[DirectionStats, ...]:
-        """Figures of all directions that did something, without the flushes."""
-        return tuple(
-            direction_stats for direction_stats in (self.read, self.write, self.trim) if direction_stats is not None
-        )
 
 
 DIRECTIONS = ("read", "write", "trim")

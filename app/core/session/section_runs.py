@@ -15,34 +15,38 @@ def section_runs(run: RunRecord) -> tuple[tuple[str, RunRecord], ...]:
 
     Its start still knows the other sections, so that it repeats no run that had others beside it.
     """
-    known = {section.name: section for section in run.start.sections}
+    sections = {section.name: section for section in run.start.sections}
     return tuple(
-        (own.name, _of_section(run, known[own.name], own)) for own in run.figures.sections if own.name in known
+        (figures.name, _section_run(run, sections[figures.name], figures))
+        for figures in run.figures.sections
+        if figures.name in sections
     )
 
 
-def same_sections(runs: Sequence[RunRecord]) -> tuple[tuple[str, tuple[RunRecord, ...]], ...]:
+def shared_sections(runs: Sequence[RunRecord]) -> tuple[tuple[str, tuple[RunRecord, ...]], ...]:
     """The sections that every run has, each with its runs, in the order of the first."""
     if not runs:
         return ()
-    each = [dict(section_runs(run)) for run in runs]
+    runs_by_section = [dict(section_runs(run)) for run in runs]
     return tuple(
-        (name, tuple(record[name] for record in each)) for name in each[0] if all(name in record for record in each)
+        (name, tuple(record[name] for record in runs_by_section))
+        for name in runs_by_section[0]
+        if all(name in record for record in runs_by_section)
     )
 
 
-def of_section(runs: Sequence[RunRecord], name: str) -> tuple[RunRecord, ...]:
+def runs_of_section(runs: Sequence[RunRecord], name: str) -> tuple[RunRecord, ...]:
     """The runs of the section of that name, of all runs that have one."""
-    return tuple(own for run in runs for known, own in section_runs(run) if known == name)
+    return tuple(section_run for run in runs for section_name, section_run in section_runs(run) if section_name == name)
 
 
-def _of_section(run: RunRecord, section: RunSection, own: SectionFigures) -> RunRecord:
+def _section_run(run: RunRecord, section: RunSection, section_figures: SectionFigures) -> RunRecord:
     start = replace(
         run.start,
         job=section.job,
         title=section.title,
         planned_seconds=section.planned_seconds,
-        sections=tuple(other_section for other_section in run.start.sections if other_section.name != section.name),
+        sections=tuple(entry for entry in run.start.sections if entry.name != section.name),
     )
     assert run.end is not None  # it has figures of sections
     whole = run.end.figures
@@ -50,11 +54,11 @@ def _of_section(run: RunRecord, section: RunSection, own: SectionFigures) -> Run
         status=whole.status,
         reason=whole.reason,
         hint=whole.hint,
-        seconds=own.seconds,
-        read=own.read,
-        write=own.write,
-        trim=own.trim,
-        sync=own.sync,
+        seconds=section_figures.seconds,
+        read=section_figures.read,
+        write=section_figures.write,
+        trim=section_figures.trim,
+        sync=section_figures.sync,
         fio_version=whole.fio_version,
         happened=whole.happened,
     )

@@ -6,37 +6,10 @@ from collections.abc import Iterable
 from dataclasses import field, replace
 from typing import assert_never
 
-from app.core.session.event_types import (
-    AdviceGiven,
-    BackgroundEventSeen,
-    CpuSampled,
-    MembersSampled,
-    PhaseChanged,
-    SampleTaken,
-    SteadyStateUpdated,
-)
-from app.core.session.events import (
-    AnyEvent,
-    BaselineMarked,
-    ChangeEnded,
-    ChangeIntended,
-    CommandRan,
-    ExperimentEnded,
-    ExperimentStarted,
-    InventorySeen,
-    LiveEvent,
-    LoggedEvent,
-    MachineChecked,
-    MachineFacts,
-    NoteAdded,
-    PreconditionEnded,
-    ProblemRecorded,
-    RulePersisted,
-    RunEnded,
-    RunStarted,
-    SessionEnded,
-    SessionStarted,
-)
+from app.core.session import event_types as live
+from app.core.session import events as logged
+from app.core.session import sweep_record
+from app.core.session.events import AnyEvent, LiveEvent, LoggedEvent, MachineFacts
 from app.core.session.machine import provenance_of
 from app.core.session.results import (
     Advice,
@@ -50,20 +23,6 @@ from app.core.session.results import (
     Sample,
     SteadyStateResult,
 )
-from app.core.session.sweep_record import (
-    SweepArrayRefused,
-    SweepEnded,
-    SweepExtended,
-    SweepRecord,
-    SweepResumed,
-    SweepStarted,
-    SweepStepEnded,
-    SweepStepStarted,
-    fold_sweep,
-    hold_change_lock,
-    with_change,
-    with_run,
-)
 from backends.change import NOT_THERE, Change
 from backends.model import Inventory
 from backends.settings import Effect
@@ -74,9 +33,9 @@ from backends.values import dataclass
 class ChangeRecord:
     """A change and how it ended."""
 
-    intent: ChangeIntended
+    intent: logged.ChangeIntended
     """What was to be done."""
-    end: ChangeEnded | None = None
+    end: logged.ChangeEnded | None = None
     """None while it is being done, or after a crash."""
     undone_by: str | None = None
     """The change that took it back, once that is verified."""
@@ -121,9 +80,9 @@ class ChangeRecord:
 class RunRecord:
     """A run and what it measured."""
 
-    start: RunStarted
+    start: logged.RunStarted
     """What was to be measured."""
-    end: RunEnded | None = None
+    end: logged.RunEnded | None = None
     """None while it runs, or after a crash."""
     machine: MachineFacts | None = None
     """The machine as it was when the program that measured it began."""
@@ -135,9 +94,9 @@ class RunRecord:
     @property
     def provenance(self) -> dict[str, str]:
         """All that is known of how it came about beside its job and settings: of the machine, then of the device."""
-        known = {} if self.machine is None else dict(provenance_of(self.machine))
+        machine_facts = {} if self.machine is None else dict(provenance_of(self.machine))
         tools = {"raidbench_version": self.version, "fio_version": self.start.fio_version or ""}
-        return known | {key: text for key, text in tools.items() if text} | self.start.provenance
+        return machine_facts | {key: text for key, text in tools.items() if text} | self.start.provenance
 
     @property
     def id(self) -> str:
@@ -155,14 +114,14 @@ class RunRecord:
         """What it wrote to a device or to a file on it, alone or beside others; None if nothing."""
         if not self.start.targets:
             return self.figures.write if self.start.device == device else None
-        mine = [each.target for each in self.start.targets if each.device == device]
-        return next((part.write for part in self.figures.targets if part.target in mine), None)
+        names = [run_target.target for run_target in self.start.targets if run_target.device == device]
+        return next((part.write for part in self.figures.targets if part.target in names), None)
 
     def overwrote(self, device: str) -> bool:
         """Whether it wrote to a device itself; of several targets a path that is no device node was a file on it."""
         if not self.start.targets or not self.start.destructive:
             return self.start.destructive and self.start.device == device
-        names = [each.target for each in self.start.targets if each.device == device]
+        names = [run_target.target for run_target in self.start.targets if run_target.device == device]
         return any(name == device or not name.startswith("/") for name in names)
 
 
@@ -170,9 +129,9 @@ class RunRecord:
 class ExperimentRecord:
     """A setting measured in pairs; its runs are those of the session that carry its mark."""
 
-    start: ExperimentStarted
+    start: logged.ExperimentStarted
     """What was to be measured."""
-    end: ExperimentEnded | None = None
+    end: logged.ExperimentEnded | None = None
     """None while it goes on, or after a crash."""
 
     @property
@@ -185,7 +144,7 @@ class ExperimentRecord:
 class ActiveRun:
     """The job that is running now."""
 
-    start: RunStarted
+    start: logged.RunStarted
     """What it is."""
     phase: Phase = Phase.PREPARING
     """What it is doing."""
@@ -266,7 +225,7 @@ class Session:
     """The run others are shown against."""
     events: tuple[LoggedEvent, ...] = ()
     """All that is on disk, oldest first."""
-    sweep: SweepRecord | None = None
+    sweep: sweep_record.SweepRecord | None = None
     """The sweep that this session is about."""
     ended: bool = False
     """Whether the last program left it in good order."""
@@ -277,7 +236,7 @@ class Session:
 
     def experiment(self, experiment_id: str) -> ExperimentRecord | None:
         """The experiment of that id."""
-        return next((each for each in self.experiments if each.id == experiment_id), None)
+        return next((experiment for experiment in self.experiments if experiment.id == experiment_id), None)
 
     def change(self, change_id: str) -> ChangeRecord | None:
         """The change of that id."""
@@ -294,7 +253,7 @@ def fold(session: Session, event: AnyEvent) -> Session:
     match event:
         case LiveEvent():
             return _fold_live(session, event)
-        case InventorySeen(complete=False):  # backends still answer: shown, not kept
+        case logged.InventorySeen(complete=False):  # backends still answer: shown, not kept
             return _fold_logged(session, event)
         case _:
             return _fold_logged(replace(session, events=(*session.events, event)), event)
@@ -313,46 +272,46 @@ def _fold_live(session: Session, event: LiveEvent) -> Session:
     active = session.active
     if active is None or active.start.id != event.id:
         return session
-    told = event.progress
-    match told:
-        case PhaseChanged(phase=phase):
+    progress = event.progress
+    match progress:
+        case live.PhaseChanged(phase=phase):
             fresh = phase != active.phase
             if fresh:
-                active = _phase_left(active)
+                active = _without_phase_data(active)
             active = replace(
                 active,
                 phase=phase,
                 phase_since=event.at if fresh else active.phase_since,
-                phase_seconds=told.seconds if fresh or told.seconds is not None else active.phase_seconds,
-                message=told.message,
-                total_bytes=told.total_bytes if fresh or told.total_bytes is not None else active.total_bytes,
+                phase_seconds=progress.seconds if fresh or progress.seconds is not None else active.phase_seconds,
+                message=progress.message,
+                total_bytes=progress.total_bytes if fresh or progress.total_bytes is not None else active.total_bytes,
             )
-        case SampleTaken(sample=sample):
+        case live.SampleTaken(sample=sample):
             both = sample.transfers
             moved = sum(part.bytes_per_second for part in both) * sample.seconds
             samples = (*active.samples, sample)
             active = replace(active, samples=samples, moved_bytes=active.moved_bytes + moved, silent_s=0.0)
-        case SteadyStateUpdated(steady=steady):
+        case live.SteadyStateUpdated(steady=steady):
             active = replace(active, steady=steady)
-        case MembersSampled(members=members, caches=caches):
+        case live.MembersSampled(members=members, caches=caches):
             active = replace(active, members=members, caches=caches or active.caches)
-        case AdviceGiven(advice=advice):
+        case live.AdviceGiven(advice=advice):
             active = replace(active, advice=advice)
-        case BackgroundEventSeen(events=events):
+        case live.BackgroundEventSeen(events=events):
             active = replace(active, happened=(*active.happened, *events))
-        case CpuSampled():
+        case live.CpuSampled():
             active = replace(
                 active,
-                fio_percent_of_core=told.fio_percent_of_core,
-                host_percent=told.host_percent,
-                silent_s=told.silent_s or 0.0,
+                fio_percent_of_core=progress.fio_percent_of_core,
+                host_percent=progress.host_percent,
+                silent_s=progress.silent_s or 0.0,
             )
         case _:
-            assert_never(told)
+            assert_never(progress)
     return replace(session, active=active)
 
 
-def _phase_left(active: ActiveRun) -> ActiveRun:
+def _without_phase_data(active: ActiveRun) -> ActiveRun:
     """Without what does not outlast the phase."""
     match active.phase:
         case Phase.LAYOUT | Phase.FILLING:
@@ -364,8 +323,10 @@ def _phase_left(active: ActiveRun) -> ActiveRun:
 
 
 def _fold_logged(session: Session, event: LoggedEvent) -> Session:
+    if isinstance(event, sweep_record.SweepEvent):
+        return replace(session, sweep=sweep_record.fold_sweep(session.sweep, event))
     match event:
-        case SessionStarted():
+        case logged.SessionStarted():
             return replace(
                 session,
                 id=session.id or event.id,
@@ -377,66 +338,69 @@ def _fold_logged(session: Session, event: LoggedEvent) -> Session:
                 whole=False,
                 ended=False,
                 active=None,
-                sweep=hold_change_lock(session.sweep),
+                sweep=sweep_record.stop_running(session.sweep),
             )
-        case InventorySeen(complete=False) if session.whole:  # half of a newer look is less than a whole older one
+        case logged.InventorySeen(complete=False) if (
+            session.whole
+        ):  # half of a newer look is less than a whole older one
             return replace(session, probing=True)
-        case InventorySeen():
+        case logged.InventorySeen():
             return replace(session, inventory=event.inventory, probing=not event.complete, whole=event.complete)
-        case ChangeIntended():
+        case logged.ChangeIntended():
             changes = (*session.changes, ChangeRecord(intent=event))
-            return replace(session, changes=changes, sweep=with_change(session.sweep, event.id))
-        case ChangeEnded():
+            return replace(session, changes=changes, sweep=sweep_record.with_change(session.sweep, event.id))
+        case logged.ChangeEnded():
             return replace(session, changes=_end_change(session.changes, event))
-        case RunStarted():
+        case logged.RunStarted():
             number = len(session.runs) + 1
             run = RunRecord(start=event, machine=session.machine, version=session.version, number=number)
             return replace(
                 session,
                 runs=(*session.runs, run),
                 active=ActiveRun(start=event, phase_since=event.at),
-                sweep=with_run(session.sweep, event.id),
+                sweep=sweep_record.with_run(session.sweep, event.id),
             )
-        case RunEnded():
+        case logged.RunEnded():
             runs = tuple(replace(run, end=event) if run.id == event.id else run for run in session.runs)
             active = session.active
             if active is not None and active.start.id == event.id:
                 active = None
             return replace(session, runs=runs, active=active)
-        case ExperimentStarted():
-            others = tuple(each for each in session.experiments if each.id != event.id)  # it may go on with one
+        case logged.ExperimentStarted():
+            # an experiment that continues has a second start
+            others = tuple(experiment for experiment in session.experiments if experiment.id != event.id)
             return replace(session, experiments=(*others, ExperimentRecord(start=event)))
-        case ExperimentEnded():
-            ended = tuple(replace(each, end=event) if each.id == event.id else each for each in session.experiments)
+        case logged.ExperimentEnded():
+            ended = tuple(
+                replace(experiment, end=event) if experiment.id == event.id else experiment
+                for experiment in session.experiments
+            )
             return replace(session, experiments=ended)
-        case BaselineMarked():
+        case logged.BaselineMarked():
             return replace(session, baseline=event.run)
-        case SessionEnded():
-            return replace(session, ended=True, active=None, sweep=hold_change_lock(session.sweep))
+        case logged.SessionEnded():
+            return replace(session, ended=True, active=None, sweep=sweep_record.stop_running(session.sweep))
         case (
-            SweepStarted()
-            | SweepResumed()
-            | SweepExtended()
-            | SweepStepStarted()
-            | SweepStepEnded()
-            | SweepArrayRefused()
-            | SweepEnded()
+            logged.CommandRan()
+            | logged.NoteAdded()
+            | logged.MachineChecked()
+            | logged.RulePersisted()
+            | logged.ProblemRecorded()
+            | logged.PreconditionEnded()
         ):
-            return replace(session, sweep=fold_sweep(session.sweep, event))
-        case CommandRan() | NoteAdded() | MachineChecked() | RulePersisted() | ProblemRecorded() | PreconditionEnded():
             return session
         case _:
             assert_never(event)
 
 
-def _end_change(changes: tuple[ChangeRecord, ...], event: ChangeEnded) -> tuple[ChangeRecord, ...]:
+def _end_change(changes: tuple[ChangeRecord, ...], event: logged.ChangeEnded) -> tuple[ChangeRecord, ...]:
     undoes = next((change.intent.undoes for change in changes if change.id == event.id), None)
     taken_back = undoes if event.result == "verified" else None
     ended = []
     for change in changes:
         if change.id == event.id:
-            known = None if change.end is None else change.end.moved  # what ends it a second time does not look at that
-            end = event if event.moved is not None else replace(event, moved=known)
+            moved = None if change.end is None else change.end.moved  # what ends it a second time does not look at that
+            end = event if event.moved is not None else replace(event, moved=moved)
             change = replace(change, end=end, begun_before_end=len(changes))
             if event.result == "restored":
                 change = replace(change, undone_by=event.id)

@@ -7,11 +7,12 @@ import fcntl
 import os
 import time
 from collections.abc import Iterator
+from itertools import count
 from pathlib import Path
 
 from app.core.session import event_codec
 from app.core.session.events import DURABLE, LoggedEvent, SessionStarted
-from app.core.session.folders import LOG, each_folder, first_line
+from app.core.session.folders import LOG, read_first_line, session_folders
 from app.core.session.paths import Paths, private_folder
 from app.core.session.state import Session, replay
 from app.core.session.trusted_file import UntrustedFileError, next_step, open_own, read_regular
@@ -63,7 +64,7 @@ class SessionLog:
             private_folder(folder)
             self._descriptor = open_own(folder / LOG, os.O_RDWR | os.O_CREAT | os.O_APPEND)
         except OSError as error:
-            raise _storage(folder, error) from error
+            raise _write_error(folder, error) from error
         try:
             fcntl.flock(self._descriptor, fcntl.LOCK_EX | fcntl.LOCK_NB)
         except BlockingIOError:
@@ -71,7 +72,7 @@ class SessionLog:
             raise
         except OSError as error:  # a network filesystem without locks
             os.close(self._descriptor)
-            raise _storage(folder, error) from error
+            raise _write_error(folder, error) from error
         size = os.fstat(self._descriptor).st_size
         self._torn = bool(size) and os.pread(self._descriptor, 1, size - 1) != b"\n"
 
@@ -93,7 +94,7 @@ class SessionLog:
                 os.fsync(self._descriptor)
             self._keep_order()
         except OSError as error:
-            raise _storage(self.folder, error) from error
+            raise _write_error(self.folder, error) from error
 
     def _keep_order(self) -> None:
         """Keep the time of the log from going back with the clock: the session used last is the one with the last."""
@@ -126,7 +127,7 @@ def _time_after_others(sessions: Path, folder: Path) -> int:
     return latest_time + _COARSEST if latest_time > time.time_ns() else 0
 
 
-def _storage(folder: Path, error: OSError) -> StorageError:
+def _write_error(folder: Path, error: OSError) -> StorageError:
     hint = next_step(error, folder)
     if not isinstance(error, UntrustedFileError):
         hint += " `--session DIR` keeps this session in another folder."
@@ -155,7 +156,7 @@ def load(folder: Path) -> LoadedSession:
     for line in text.split("\n"):
         if not line.strip():
             continue
-        if (origin := event_codec.origin(line)) is not None:
+        if (origin := event_codec.read_origin(line)) is not None:
             require_known(FileFormat.SESSION, *origin, f"The session {folder.name}")
         event = event_codec.decode(line)
         if event is None:
@@ -165,12 +166,7 @@ def load(folder: Path) -> LoadedSession:
     return LoadedSession(folder=folder, session=replay(events), passed_over=passed_over)
 
 
-def folders(paths: Paths) -> list[Path]:
-    """Return the folders of the sessions of the machine that the paths are of, newest first."""
-    return list(each_folder(paths))
-
-
-def new_folder(root: Path) -> Path:
+def create_session_folder(root: Path) -> Path:
     """A new session's folder, made here so that nobody else gets the same: its time, a number if that is taken.
 
     Raises StorageError.
@@ -182,31 +178,28 @@ def new_folder(root: Path) -> Path:
                 (root / name).mkdir(mode=0o700)
                 return root / name
     except OSError as error:
-        raise _storage(root, error) from error
+        raise _write_error(root, error) from error
     raise AssertionError("names never end")
 
 
 def _names(base: str) -> Iterator[str]:
     yield base
-    number = 2
-    while True:
-        yield f"{base}-{number}"
-        number += 1
+    yield from (f"{base}-{number}" for number in count(2))
 
 
-def latest(paths: Paths) -> Path | None:
+def latest_session(paths: Paths) -> Path | None:
     """The session used last, None if there is none."""
-    return next(each_folder(paths), None)
+    return next(iter(session_folders(paths)), None)
 
 
-def continuable(paths: Paths, *, host: str, simulated: bool) -> Path | None:
+def find_continuable(paths: Paths, *, host: str, simulated: bool) -> Path | None:
     """The last session of this machine, if it is young enough for the next command to go on with it."""
     ours = FORMATS[FileFormat.SESSION]
-    for folder in each_folder(paths):
+    for folder in session_folders(paths):
         age = _age(folder)
         if age is None or not 0 <= age < CONTINUE_WITHIN:
             continue
-        begun = beginning(folder)
+        begun = read_start(folder)
         # One of another format is not gone on with: what this program adds would be of two.
         if begun is not None and (begun.machine.host, begun.simulated, begun.format) == (host, simulated, ours):
             return folder
@@ -226,10 +219,10 @@ def _age(folder: Path) -> float | None:
     return now - (info.st_mtime if info.st_mtime <= now else info.st_ctime)
 
 
-def beginning(folder: Path) -> SessionStarted | None:
+def read_start(folder: Path) -> SessionStarted | None:
     """The event that a log begins with."""
     try:
-        event = event_codec.decode(first_line(folder))
+        event = event_codec.decode(read_first_line(folder))
     except OSError:
         return None
     return event if isinstance(event, SessionStarted) else None

@@ -161,7 +161,7 @@ class SweepRecord:
                 return cell
         raise KeyError(cell_id)
 
-    def settled(self, step: Step) -> SweepStepEnded | None:
+    def final_end(self, step: Step) -> SweepStepEnded | None:
         """How a step ended for good; None if it is to be done."""
         return next((end for end in self.ended if end.step == step.number and end.is_final), None)
 
@@ -195,25 +195,25 @@ class SweepRecord:
         return tuple((step, runs[step.number]) for step in own if step.number in runs)
 
 
-def begun(event: SweepStarted) -> SweepRecord:
+def first_record(event: SweepStarted) -> SweepRecord:
     """The record that a sweep begins with."""
     design = event.design
     bare = SweepRecord(design=replace(design, cells=()), started=event.at, pid=event.pid)
-    record = _with(bare, design.cells, design.steps)
+    record = _with_steps(bare, design.cells, design.steps)
     return replace(record, design=replace(design, cells=record.cells))
 
 
 def fold_sweep(record: SweepRecord | None, event: SweepEvent) -> SweepRecord | None:
     """The record after one of its events; events of a sweep that nobody began are passed over."""
     if isinstance(event, SweepStarted):
-        return begun(event)
+        return first_record(event)
     if record is None:
         return None
     match event:
         case SweepResumed():
             return replace(record, pid=event.pid, running=True, end=None)
         case SweepExtended():
-            return replace(_with(record, event.cells, event.steps), extended=(*record.extended, event.purpose))
+            return replace(_with_steps(record, event.cells, event.steps), extended=(*record.extended, event.purpose))
         case SweepStepStarted():
             step = next((step for step in record.steps if step.number == event.step), None)
             current = None if step is None else CurrentStep(step=step, since=event.at)
@@ -228,7 +228,7 @@ def fold_sweep(record: SweepRecord | None, event: SweepEvent) -> SweepRecord | N
             assert_never(event)
 
 
-def hold_change_lock(record: SweepRecord | None) -> SweepRecord | None:
+def stop_running(record: SweepRecord | None) -> SweepRecord | None:
     """The record when another process opens or leaves the session: what happens now is not the sweep's."""
     return None if record is None else replace(record, running=False)
 
@@ -245,23 +245,26 @@ def with_change(record: SweepRecord | None, change: str) -> SweepRecord | None:
     return record if record is None or not record.running else replace(record, changes=(*record.changes, change))
 
 
-def _with(record: SweepRecord, cells: Sequence[SweepCell], steps: Sequence[Step]) -> SweepRecord:
+def _with_steps(record: SweepRecord, cells: Sequence[SweepCell], steps: Sequence[Step]) -> SweepRecord:
     """With more cells and steps; what names a cell that is not there is left out, and said."""
-    known = {cell.id for cell in (*record.cells, *cells)}
-    lost = [cell for cell in cells if _alone(cell, known)]
-    damage = [f"The log is damaged: {cell.against}, which {cell.id} is compared with, is missing." for cell in lost]
-    unknown = dict.fromkeys(step.cell for step in steps if step.cell not in known)
+    cell_ids = {cell.id for cell in (*record.cells, *cells)}
+    orphans = [cell for cell in cells if _lacks_baseline(cell, cell_ids)]
+    damage = [f"The log is damaged: {cell.against}, which {cell.id} is compared with, is missing." for cell in orphans]
+    unknown = dict.fromkeys(step.cell for step in steps if step.cell not in cell_ids)
     damage += [f"The log is damaged: steps of {name}, a cell that it does not have, are left out." for name in unknown]
     return replace(
         record,
-        cells=(*record.cells, *(replace(cell, against=None) if _alone(cell, known) else cell for cell in cells)),
-        steps=(*record.steps, *(step for step in steps if step.cell in known)),
+        cells=(
+            *record.cells,
+            *(replace(cell, against=None) if _lacks_baseline(cell, cell_ids) else cell for cell in cells),
+        ),
+        steps=(*record.steps, *(step for step in steps if step.cell in cell_ids)),
         damage=(*record.damage, *damage),
     )
 
 
-def _alone(cell: SweepCell, known: Container[str]) -> bool:
-    return cell.against is not None and cell.against not in known
+def _lacks_baseline(cell: SweepCell, cell_ids: Container[str]) -> bool:
+    return cell.against is not None and cell.against not in cell_ids
 
 
 def _step_ended(record: SweepRecord, event: SweepStepEnded) -> SweepRecord:

@@ -251,7 +251,7 @@ class SweepArray:
     """How many of the sweep's drives it is made of, the first ones; None for all."""
 
     @property
-    def alone(self) -> bool:
+    def is_single_drive(self) -> bool:
         """Whether it is no array, but the first drive as it is."""
         return self.level is Level.JBOD
 
@@ -357,7 +357,7 @@ class Design:
     """The rows of their table; None for the first kind that fits."""
 
     @property
-    def alters(self) -> bool:
+    def changes_anything(self) -> bool:
         """Whether anything is set, overwritten or made, so whether somebody has to agree."""
         return bool(self.originals or self.destroys or self.making is not None)
 

@@ -78,8 +78,8 @@ def is_absent(path: Path) -> bool:
 def open_own(path: Path, flags: int) -> int:
     """A descriptor of `path`, made 0600 where `flags` has O_CREAT; nothing is waited for and no link followed.
 
-    Raises OSError; NotOursError for what is not a regular file, has a second name, is not this user's or root's, or may
-    be written by others.
+    Raises OSError: UntrustedFileError for what is not a regular file, has a second name, is not this user's or root's,
+    or may be written by others.
     """
     try:
         descriptor = os.open(path, flags | _NEVER_WAITING, 0o600)
@@ -117,7 +117,7 @@ def read_regular(path: Path) -> bytes:
 
 
 def require_own(path: Path, info: os.stat_result) -> None:
-    """Raises NotOursError unless a file is regular, has one name, and only this user and root can write it."""
+    """Raises UntrustedFileError unless a file is regular, has one name, and only this user and root can write it."""
     if not stat.S_ISREG(info.st_mode):
         raise UntrustedFileError(path, "is not a regular file", _LOOK.format(path=path))
     if info.st_nlink > 1:
@@ -128,7 +128,7 @@ def require_own(path: Path, info: os.stat_result) -> None:
 
 
 def require_owner(path: Path, info: os.stat_result) -> None:
-    """Raises NotOursError where a file or folder is not this user's or root's, or others may write it."""
+    """Raises UntrustedFileError where a file or folder is not this user's or root's, or others may write it."""
     if info.st_uid not in (os.geteuid(), 0):
         why = f"belongs to the user with the number {info.st_uid}"
         raise UntrustedFileError(path, why, "What another user wrote is not acted on.")

@@ -154,7 +154,7 @@ async def _ab(bench: Workbench, interruption: Interruption, plan: AbPlan, option
     for row in await wear_lines(bench, plan.ready, times=2 * plan.pairs):
         say(f"{row}.")
     say()
-    typed = _ask(plan, await bench.hardware.nameplate(plan.change.target), options)
+    typed = _ask(plan, await bench.hardware.device_label(plan.change.target), options)
     await begin_measuring(bench)
     if interruption.asked():
         return INTERRUPTED

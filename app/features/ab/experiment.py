@@ -11,8 +11,8 @@ from app.core.analysis.pair_design import RULE, Letter, reached
 from app.core.analysis.stored_verdicts import verdicts_of
 from app.core.benchmark.idle_wait import rest
 from app.core.benchmark.runner import RunPlan
-from app.core.changes.trial import why_not_unattended
-from app.core.changes.unrecorded_error import untold
+from app.core.changes.revert import with_unrestored
+from app.core.changes.trial import unattended_reason
 from app.core.interrupted_experiments import open_experiments
 from app.core.session.event_types import MovedSetting
 from app.core.session.events import ChangeEnded, ExperimentEnded, ExperimentMark, ExperimentStarted
@@ -31,7 +31,7 @@ async def run_experiment(bench: Workbench, plan: AbPlan, *, confirm: str | None 
 
     `confirm`: what was typed for a job that overwrites a device. Raises RefusedError, StorageError.
     """
-    bench.need_recording()
+    bench.require_recording()
     experiment = AbExperiment(bench, plan, confirm=confirm)
     with bench.jobs.occupied(experiment.stop):
         return await experiment.run()
@@ -63,7 +63,7 @@ class AbExperiment:
 
         Raises StorageError when that cannot be recorded.
         """
-        EXPERIMENT.put(self._bench.need_recording())
+        EXPERIMENT.create(self._bench.require_recording())
         self._bench.emit(self._started())
         status, reason = RunStatus.STOPPED, "it was interrupted"
         try:
@@ -191,7 +191,7 @@ class AbExperiment:
             if record.in_force:
                 undone = await self._bench.changes.undo(record.id)
                 self._note(undone)
-                if not undone.taken_back:
+                if not undone.is_reverted:
                     why = undone.message or undone.result
                     raise BlockedError(f"{self._plan.change.label} was not put back: {why}.")
         await self._back_along(own[-1].id)
@@ -223,7 +223,7 @@ class AbExperiment:
             planned = await self._bench.hardware.machine.setter(target).plan(target, key, before)
             if change.key in planned.moves:  # two views of one thing: setting this one would move that one again
                 continue
-            if why_not_unattended(planned):
+            if unattended_reason(planned):
                 raise BlockedError(f"{planned.label} moved along from {before} to {reading.now}, and is not put back.")
             made = await self._bench.changes.apply(planned, undoes=change_id)
             if made.result != "verified":
@@ -244,7 +244,7 @@ class AbExperiment:
                 self._tell_end(status, reason, restored=not left)
             except StorageError as error:
                 change = self._plan.change
-                raise untold(
+                raise with_unrestored(
                     error, left and (f"{change.label} of {change.target} is not {change.before} again.",)
                 ) from error
 
@@ -261,4 +261,4 @@ class AbExperiment:
         shown = compare_experiment(fold(self._bench.session, ended), self._id)
         self._bench.emit(replace(ended, verdicts=() if shown is None else verdicts_of(shown)))
         if not open_experiments(self._bench.session):
-            EXPERIMENT.remove(self._bench.need_recording())
+            EXPERIMENT.remove(self._bench.require_recording())

@@ -16,7 +16,7 @@ from app.core.analysis.verdict import Verdict
 from app.core.benchmark.idle_wait import random_pause
 from app.core.benchmark.run_start import run_started
 from app.core.benchmark.runner import RunPlan
-from app.core.changes.trial import why_not_tried
+from app.core.changes.trial import trial_refusal_reason
 from app.core.session.event_types import InterimAnalysis
 from app.core.session.state import ExperimentRecord, Session
 from backends.change import Change
@@ -141,7 +141,7 @@ def plan_ab(
     what = f"{change.label} of {change.target}"
     if change.before is None:
         raise RefusedError(f"{what} cannot be set back and forth: its value now is not known.", hint=_INSTEAD)
-    if reason := why_not_tried(change):
+    if reason := trial_refusal_reason(change):
         raise RefusedError(f"{what} cannot be set back and forth: it {reason}.", hint=_INSTEAD)
     plan = _drawn(change, ready, looks, rest_seconds, seed)
     return replace(
@@ -270,4 +270,4 @@ def known_noise(bench: Workbench, ready: RunPlan) -> RunNoise | None:
 
     start = run_started("", ready, {}, kept=False, simulated=bench.simulated)
     name = thing_of(start, bench.session.inventory, bench.host.name)
-    return noise_on((start.simulated, name, job_words(start.work)), known_runs(bench.paths).runs)
+    return noise_on((start.simulated, name, job_words(start.job_texts)), known_runs(bench.paths).runs)

@@ -176,7 +176,7 @@ class ExperimentController:
 
     async def _ask(self, plan: AbPlan) -> bool:
         """Show all that will be done, and begin if that is wanted. Raises RaidbenchError."""
-        plate = await self._app.workbench.hardware.nameplate(plan.change.target)
+        plate = await self._app.workbench.hardware.device_label(plan.change.target)
         if not await self._app.push_screen_wait(ConfirmDialog(review(plan, plate))):
             return False
         if not await allowed(self._app, plan.ready):

@@ -6,7 +6,7 @@ from collections.abc import Sequence
 from math import ceil, fsum
 
 from app.core.benchmark.conditions.facts import RunFacts
-from app.core.fio.steady_state import RANGE_SHARE, SLOPE_SHARE, steadiness
+from app.core.fio.steady_state import RANGE_SHARE, SLOPE_SHARE, judge_rounds
 from app.core.session.event_types import ROUND_S, WINDOW
 from app.core.session.results import Advice
 from app.features.advice.job_rules import ENOUGH_S, sync_depth
@@ -95,7 +95,13 @@ def few_ios(facts: RunFacts) -> Advice | None:
 def depth_not_kept(facts: RunFacts) -> Advice | None:
     """Little's law: what is under way is IOPS by mean latency, whatever was asked for."""
     job, done = facts.job, facts.measured
-    if done is None or done.in_flight is None or job.held or job.thinktime is not None or sync_depth(facts) is not None:
+    if (
+        done is None
+        or done.in_flight is None
+        or job.has_rate
+        or job.thinktime is not None
+        or sync_depth(facts) is not None
+    ):
         return None
     if abs(done.in_flight / job.queue - 1) <= DEPTH_OFF:
         return None
@@ -110,7 +116,7 @@ def depth_not_kept(facts: RunFacts) -> Advice | None:
 def rate_not_held(facts: RunFacts) -> Advice | None:
     """A load that was to come at a rate and came slower, or waited in fio where no latency counts it."""
     job, done = facts.job, facts.measured
-    if done is None or not done.ended or not done.seconds or not job.held:
+    if done is None or not done.ended or not done.seconds or not job.has_rate:
         return None
     # Of trims and writes in turn the rate is that of each.
     ios = done.reads + (done.writes or done.trims)
@@ -137,7 +143,7 @@ def not_steady(facts: RunFacts) -> Advice | None:
     if done is None:
         return None
     rounds = in_rounds(done.rounds) if done.ended else done.rounds
-    seen = steadiness(rounds)
+    seen = judge_rounds(rounds)
     if seen.steady or seen.range_share is None or seen.slope_share is None:
         return None
     when = f"over its {units.duration(done.seconds)}" if done.ended else f"over the last {ENOUGH_S} s"
@@ -179,7 +185,7 @@ def steady_after(rounds: Sequence[float]) -> float | None:
     """Seconds after which every window is steady; None if the last one is not."""
     since: int | None = None
     for end in range(WINDOW, len(rounds) + 1):
-        if not steadiness(rounds[:end]).steady:
+        if not judge_rounds(rounds[:end]).steady:
             since = None
         elif since is None:
             since = end

@@ -164,7 +164,7 @@ async def _confirmed(bench: Workbench, state: DesiredState, changes: Sequence[Ch
     for change in changes:
         if change.risk in _HARMLESS or change.target in plates:
             continue
-        plate = await bench.hardware.nameplate(change.target)
+        plate = await bench.hardware.device_label(change.target)
         if plate.word not in state.confirms.get(change.target, ()):
             raise RefusedError(
                 f"{change.label} of {change.target} to {clean(change.after, 60)} risks data or service, and the file"
@@ -289,7 +289,7 @@ async def _taken_back(bench: Workbench, steps: Sequence[StepOutcome], before: Co
         if step.ended.id in at:
             outcomes[at[step.ended.id]] = step
             continue
-        if step.ended.made:
+        if step.ended.was_set:
             at[step.ended.id] = len(outcomes)
         outcomes.append(step)
     for record in reversed(bench.session.changes):
@@ -298,7 +298,7 @@ async def _taken_back(bench: Workbench, steps: Sequence[StepOutcome], before: Co
         back, stuck = None, ""
         try:
             back = await bench.changes.undo(record.id)
-            stuck = "" if back.taken_back else back.message or back.result
+            stuck = "" if back.is_reverted else back.message or back.result
         except RaidbenchError as error:
             stuck = error.message
         ended = record.end or ChangeEnded(at=time.time(), id=record.id, result="failed", now=None, message="cut short")

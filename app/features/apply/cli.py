@@ -203,7 +203,7 @@ def _tell_outcome(bench: Workbench, outcome: ApplyResult, others: tuple[Drift, .
 
 def _step_rows(step: StepOutcome) -> list[str]:
     rows = confirm.outcome_lines(step.change, step.ended)
-    if not step.ended.made:
+    if not step.ended.was_set:
         return rows
     head = f"{step.ended.id}  {step.change.target} {step.change.key}"
     if step.back is not None and not step.stuck:

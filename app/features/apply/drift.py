@@ -266,7 +266,7 @@ class DriftScan:
             at = self._at(change.target, change.key)
             if change.before == change.after and at is not None and self._drifts[at].kind is DriftKind.SETTABLE:
                 del self._drifts[at]
-        return hardware.needed(hardware.in_order(changes))
+        return hardware.required_changes(hardware.order_changes(changes))
 
     async def _planned(
         self, target: Target, values: Mapping[str, str]

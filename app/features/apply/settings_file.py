@@ -9,7 +9,7 @@ from dataclasses import field
 from pathlib import Path
 from typing import Any
 
-from app.core.toml_table import TomlTable, flag, read_toml, text, whole
+from app.core.toml_table import TomlTable, flag, read_toml, text, whole_number
 from backends.errors import InvalidValueError, NotFoundError
 from backends.input_file import read_input
 from backends.text import clean
@@ -86,14 +86,14 @@ def read_file(path: Path) -> DesiredFile:
 def parse(data: bytes, shown: str) -> DesiredFile:
     """The same of bytes; `shown`: what the file is called in sentences. Pure. Raises DesiredError."""
     top = read_toml(data, shown, "a file of settings", DesiredError, hint="docs/apply.md has its form.")
-    top.only("format", "persist", "trial", "target")
+    top.require_keys("format", "persist", "trial", "target")
     if "format" not in top.given:
         raise top.error("format", "the number of its form is missing.", f"Begin it with: format = {FORMAT}")
-    top.get("format", whole(FORMAT, FORMAT), FORMAT)
+    top.get("format", whole_number(FORMAT, FORMAT), FORMAT)
     tables = top.tables("target")
     if len(tables) > MOST:
         raise top.error("target", f"there are {len(tables)} targets, and {MOST} are the most.")
-    trial = top.get("trial", whole(10, 600), 0)
+    trial = top.get("trial", whole_number(10, 600), 0)
     return DesiredFile(
         targets=tuple(_target(table) for table in tables),
         persist=top.get("persist", flag, False),
@@ -102,9 +102,9 @@ def parse(data: bytes, shown: str) -> DesiredFile:
 
 
 def _target(table: TomlTable) -> DesiredTarget:
-    table.only("select", "set", "expect", "confirm", "optional")
+    table.require_keys("select", "set", "expect", "confirm", "optional")
     selector = table.table("select")
-    selector.only(*SELECTS)
+    selector.require_keys(*SELECTS)
     select = {key: selector.parse(key, _selected, selector.given[key]) for key in SELECTS if key in selector.given}
     if not select:
         raise table.error("select", "it selects nothing by name.", f"Name one of: {', '.join(SELECTS)}.")

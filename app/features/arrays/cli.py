@@ -68,7 +68,7 @@ async def _list(bench: Workbench, _: Interruption, free: bool, as_json: bool) ->
     candidates, problems = await _candidates(bench)
     shown = [candidate for candidate in candidates if candidate.free or not free]
     inventory = bench.session.inventory
-    made = bench.arrays.made_here.entries()
+    made = bench.arrays.journal.entries()
     if as_json:
         serials = view.serials_of(inventory)
         arrays = [view.array(array, serials) for array in inventory.arrays]
@@ -141,10 +141,10 @@ def create_command(options: _CreateOptions) -> int:
 
 async def _create(bench: Workbench, _: Interruption, wish: ArrayRequest, options: _CreateOptions) -> int:
     from app.core.changes.arrays.builder import array_label
-    from app.core.changes.arrays.candidates import chosen, new_name, plan_array
+    from app.core.changes.arrays.candidates import choose, new_array_name, plan_array
 
     candidates = (await _candidates(bench, options.drives))[0]
-    wish = replace(wish, drives=chosen(candidates, options.drives), name=wish.name or new_name())
+    wish = replace(wish, drives=choose(candidates, options.drives), name=wish.name or new_array_name())
     plan = await plan_array(bench.hardware.machine, wish, assume_clean=options.assume_clean)
     if options.as_json and options.dry_run:
         print_json(dry_run=True, simulated=bench.simulated, array=view.plan(plan))

@@ -10,7 +10,7 @@ from textual.app import ComposeResult
 
 from app.core.changes.arrays.array_journal import ArrayJournalEntry
 from app.core.changes.arrays.builder import array_label, created_array_label
-from app.core.changes.arrays.candidates import WantedArrays, candidates_of, maker_of, new_name, plan_array
+from app.core.changes.arrays.candidates import WantedArrays, candidates_of, controller_of, new_array_name, plan_array
 from app.core.session.state import Session
 from app.features.arrays import presentation as view
 from app.tui.base import WorkbenchScreen
@@ -104,7 +104,7 @@ class NewArrayScreen(WorkbenchScreen):
         for problem in problems:
             self._app.notify(f"{problem.where}: {problem.message}", severity="warning", markup=False)
         self._drives = tuple(sorted(drives, key=lambda drive: not drive.free))
-        self._made = bench.arrays.made_here.entries()
+        self._made = bench.arrays.journal.entries()
         free = {str(drive.drive) for drive in drives if drive.free}
         self._ticked = tuple(key for key in self._ticked if key in free)
         self._say_busy("")
@@ -155,7 +155,7 @@ class NewArrayScreen(WorkbenchScreen):
         what = f"{self._level.value} of {plural(len(drives), 'drive')}{spans}, {strip}"
         try:
             data = require_shape(wish)
-            maker_of(drives)
+            controller_of(drives)
             require_alike(drives)
         except RaidbenchError as error:
             return f"{what}: {error.message}"
@@ -231,7 +231,7 @@ class NewArrayScreen(WorkbenchScreen):
     async def _review(self) -> None:
         bench = self._app.workbench
         try:
-            plan = await plan_array(bench.hardware.machine, self._wish(new_name()))
+            plan = await plan_array(bench.hardware.machine, self._wish(new_array_name()))
             if plan.by_hand:
                 lines = "; ".join(step.shown() for step in plan.steps)
                 raise RefusedError(plan.by_hand, hint=clean(lines, 1500))

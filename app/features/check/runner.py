@@ -187,7 +187,7 @@ def record(session: Recorder, checked: CheckResult) -> None:
         if isinstance(ruling.said, Finding)
     )
     last = last_check(session.session.events)
-    if session.logs and findings != (last.findings if last is not None else ()):
+    if session.is_open and findings != (last.findings if last is not None else ()):
         with contextlib.suppress(StorageError):
             session.emit(MachineChecked(at=time.time(), findings=findings, rules=checked.rules))
 

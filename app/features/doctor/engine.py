@@ -10,7 +10,7 @@ from collections.abc import Mapping
 from enum import StrEnum
 from pathlib import Path
 
-from app.core.distro_packages import how_to_get
+from app.core.distro_packages import install_hint
 from app.core.session.journals import journal_on
 from app.core.session.paths import ROOTS_CONFIG, ROOTS_STATE, Paths, private_folder
 from app.core.session.trusted_file import next_step
@@ -109,7 +109,10 @@ def _tools(host: Host) -> list[DoctorItem]:
         else:
             doctor_items.append(
                 DoctorItem(
-                    grade=DoctorStatus.WARN, what=name, detail=f"not found: it {purpose}", advice=how_to_get(host, name)
+                    grade=DoctorStatus.WARN,
+                    what=name,
+                    detail=f"not found: it {purpose}",
+                    advice=install_hint(host, name),
                 )
             )
     return doctor_items
@@ -192,7 +195,7 @@ def _folder(what: str, folder: Path, purpose: str) -> DoctorItem:
 
 def _unresolved(host: Host, paths: Paths) -> DoctorItem:
     journal = journal_on(host, paths.journal)
-    if (unknown := journal.newer()) is not None:
+    if (unknown := journal.newer_error()) is not None:
         return DoctorItem(
             grade=DoctorStatus.WARN, what="changes", detail=clean(unknown.message, 300), advice=unknown.hint
         )

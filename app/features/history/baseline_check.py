@@ -140,7 +140,7 @@ def _nights(baseline: Baseline, now: Sequence[RunRecord], known: Iterable[PastRu
 
 
 def _alike(baseline: Baseline, known: Iterable[PastRun]) -> list[PastRun]:
-    wanted = (baseline.start.simulated, baseline.thing, job_words(baseline.start.work))
+    wanted = (baseline.start.simulated, baseline.thing, job_words(baseline.start.job_texts))
     return [run for run in known if run.counts and run.condition == wanted]
 
 

@@ -59,9 +59,9 @@ def history_command(
     redactor = _redactor(runs, also) if redact else None
     if as_json:
         body = history_document(runs, series)
-        from app.core.session.redaction import hidden_json
+        from app.core.session.redaction import redact_json
 
-        document(body if redactor is None else hidden_json(body, redactor))
+        document(body if redactor is None else redact_json(body, redactor))
         return status
     if not runs:
         say("No such runs." if known else "No runs yet. `raidbench bench TARGET` makes one.")
@@ -76,12 +76,12 @@ def history_command(
 def _redactor(runs: Sequence[PastRun], also: Sequence[LoadedSession]) -> Redactor:
     """Of all that their sessions tell. Raises NotFoundError, StorageError."""
     from app.core.session.multihost_names import joint_hosts
-    from app.core.session.redaction import redactor_of
+    from app.core.session.redaction import redactor_of_sessions
 
     elsewhere = {loaded.folder.name: loaded for loaded in also}
     names = dict.fromkeys(run.session for run in runs)
     sessions = [elsewhere.get(name) or loaded_session(name) for name in names]
-    return redactor_of(
+    return redactor_of_sessions(
         *(loaded.session for loaded in sessions),
         others=[host for loaded in sessions for host in joint_hosts(loaded.folder)],
     )

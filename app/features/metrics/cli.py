@@ -78,7 +78,7 @@ def _give(text: str, output: Path | None) -> int:
 
 
 def _units(which: str, file: Path, no_serials: bool) -> str:
-    from app.core.changes.timer_unit import units_text
+    from app.core.changes.systemd_units import units_text
     from backends.self_exec import lasting
 
     command = (*lasting(), "metrics", "--output", str(file.absolute()), *(["--no-serials"] if no_serials else []))
@@ -87,7 +87,7 @@ def _units(which: str, file: Path, no_serials: bool) -> str:
         "raidbench-metrics",
         which,
         command,
-        what="Metrics of storage settings and health",
+        description="Metrics of storage settings and health",
         calendar="*:0/5",
         spread="30s",
         environment=environment,

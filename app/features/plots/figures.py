@@ -58,7 +58,7 @@ def figures_table(subject: PlotSelection, *, ascii: bool = False) -> Table:
 def differing_text(subject: PlotSelection) -> str:
     """`Differs: read-ahead, FastPath.`: the settings and fields of the job that are not the same in all parts."""
     starts = [part.runs[0].run.start for part in subject.parts]
-    keys = [*varying([start.settings for start in starts]), *varying([start.work for start in starts])]
+    keys = [*varying([start.settings for start in starts]), *varying([start.job_texts for start in starts])]
     return f"Differs: {', '.join(field_name(key) for key in keys)}." if keys else ""
 
 

@@ -24,7 +24,7 @@ from app.core.session.state import ExperimentRecord, RunRecord, Session
 from app.core.session.store import LoadedSession, load
 from app.core.session.sweep_record import SweepRecord
 from app.core.session.sweep_steps import SweepCell
-from app.core.session.unit_labels import within
+from app.core.session.unit_labels import within_sentence
 from app.features.sweep.engine.load_curve import number_of, numeric_field
 from app.features.sweep.engine.results import LOAD, Results, results
 from backends.errors import RaidbenchError
@@ -173,7 +173,7 @@ def of_experiment(session: Session, folder: Path, record: ExperimentRecord) -> P
         return None
     start = record.start
     placed = [tuple(PlacedRun(run=run, folder=folder) for run in side) for side in (sides.a, sides.b)]
-    names = [f"{within(start.label)} {key_value(start.key, value)}" for value in (start.a, start.b)]
+    names = [f"{within_sentence(start.label)} {key_value(start.key, value)}" for value in (start.a, start.b)]
     if len(set(names)) < len(names):
         names = list(letters(start))
     return PlotSelection(
@@ -251,7 +251,7 @@ def of_target(
     for other_run in past:
         folder, session = sessions.get(other_run.session, (Path(), Session()))
         run = session.run(other_run.id)
-        if run is not None and run.figures.status is RunStatus.OK and _work(run.start.work) == work:
+        if run is not None and run.figures.status is RunStatus.OK and _work(run.start.job_texts) == work:
             placed = PlacedRun(run=run, folder=folder)
             alike.append(placed)
             if other_run.condition == last.condition:
@@ -276,7 +276,7 @@ def of_target(
 
 def _work_of(last: PastRun, sessions: Mapping[str, tuple[Path, Session]]) -> object:
     run = sessions[last.session][1].run(last.id) if last.session in sessions else None
-    return None if run is None else _work(run.start.work)
+    return None if run is None else _work(run.start.job_texts)
 
 
 def _work(job: Mapping[str, str]) -> tuple[tuple[str, str], ...]:
@@ -334,7 +334,7 @@ def short_target(target: str) -> str:
 
 def names_of(starts: Sequence[RunStarted]) -> list[str]:
     """What each has that not all have: settings, then the job, the target, what lies beneath; at last when it was."""
-    settings, jobs = _told([start.settings for start in starts]), _told([start.work for start in starts])
+    settings, jobs = _told([start.settings for start in starts]), _told([start.job_texts for start in starts])
     targets = [start.target if len({started.target for started in starts}) > 1 else "" for start in starts]
     beneath, times = _told([start.provenance for start in starts]), [units.moment(start.at)[:19] for start in starts]
     for parts in (

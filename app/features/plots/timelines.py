@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Callable, Sequence
 
-from app.core.fio.interval_log import timed
+from app.core.fio.run_phases import with_seconds
 from app.core.session.results import DirectionSample, RunStatus, Sample
 from app.features.plots.request import MEBI, Made, NoPlotDataError, PlotRequest, best, failed
 from widgets.plot_render.plot_data import CourseInterval, RunCourse, TimelineData, Unit
@@ -35,7 +35,7 @@ def timeline(asked: PlotRequest) -> Made:
 
 
 def _course(samples: Sequence[Sample], unit: Unit) -> tuple[CourseInterval, ...]:
-    intervals = [_interval(at, sample, unit) for at, sample in timed(samples)]
+    intervals = [_interval(at, sample, unit) for at, sample in with_seconds(samples)]
     width = -(-len(intervals) // _MOST_POINTS)
     return (
         tuple(_together(intervals[start : start + width]) for start in range(0, len(intervals), width))

@@ -63,7 +63,7 @@ def under_test(session: Session) -> ReportTable:
 
 def _concerned(session: Session) -> set[Target]:
     """Targets by name or device, then their controllers and members, however deep."""
-    measured = [each for run in session.runs for each in run.start.each]
+    measured = [each for run in session.runs for each in run.start.all_targets]
     names = {name for each in measured for name in (each.target, each.device) if name}
     names |= {str(record.change.target) for record in session.changes}
     names |= {str(each.start.target) for each in session.experiments}

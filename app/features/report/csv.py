@@ -183,7 +183,7 @@ def _written(header: Sequence[str], rows: Iterable[Sequence[Value]]) -> str:
 
 def _identity(run: RunRecord, session: Session, place: tuple[str, str], part: PartFigures | None) -> Iterator[Value]:
     start, mark = run.start, run.start.mark
-    devices = {target.target: target.device for target in start.each}
+    devices = {target.target: target.device for target in start.all_targets}
     yield from (run.id, session.id, _utc(start.at))
     yield None if session.machine is None else session.machine.host
     yield from (

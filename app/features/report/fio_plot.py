@@ -13,7 +13,7 @@ from pathlib import Path
 from typing import Any
 
 from app.core.fio.document import FioDocument
-from app.core.fio.interval_log import documents_of
+from app.core.fio.run_phases import read_documents
 from app.core.fio.sizes import parse_size
 from app.core.presentation.raw_data import course_of, run_folder
 from app.core.session.results import DIRECTIONS, DirectionSample, Phase, RunStatus, Sample
@@ -113,10 +113,10 @@ def _read(raw: Path, run: RunRecord) -> tuple[Mapping[str, Any] | None, list[_Mo
     last: Mapping[str, Any] | None = None
     before: dict[tuple[str, str], tuple[float, int]] = {}
     moments: list[_Moment] = []
-    for data in documents_of(raw):
+    for data in read_documents(raw):
         last = data
         sums = _sums(data)
-        sample, _ = course.take(FioDocument(data))
+        sample, _ = course.add_document(FioDocument(data))
         if sample is not None and sample.phase is Phase.MEASURING:
             moments.append(_Moment(sample=sample, means=_means(before, sums)))
         before = sums

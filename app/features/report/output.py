@@ -9,8 +9,8 @@ from enum import StrEnum
 from pathlib import Path
 
 from app.core.presentation.raw_data import Raw, intervals, joint_records, read_raw, to_json
-from app.core.session.documents import new_folder, write_file
-from app.core.session.redaction import redacted
+from app.core.session.documents import create_folder, write_file
+from app.core.session.redaction import redact_session
 from app.core.session.state import Session
 from app.doors import action
 from app.features.report.blocks import Code, Report, section
@@ -74,7 +74,7 @@ def report_text(
     CSV of intervals instead of runs. With a redactor it is without what tells whose machine it is. `place`: what stands
     for the session where its folder does not. Raises InvalidValueError for a format that is no single text.
     """
-    shown = session if redactor is None else redacted(session, redactor)
+    shown = session if redactor is None else redact_session(session, redactor)
     text = _text(shown, folder, form, samples=samples, pictures=pictures, place=place)
     return text if redactor is None else redactor.text(text)
 
@@ -121,12 +121,12 @@ def write_report(
     Raises InvalidValueError, RefusedError, StorageError.
     """
     hide = (lambda text: text) if redactor is None else redactor.text
-    session = session if redactor is None else redacted(session, redactor)
+    session = session if redactor is None else redact_session(session, redactor)
     match form:
         case ReportFormat.FIO_PLOT:
-            new_folder(file, force=force)
+            create_folder(file, force=force)
             for name, content in fio_plot_files(session, folder):
-                new_folder((file / name).parent, force=True)
+                create_folder((file / name).parent, force=True)
                 write_file(file / name, hide(content), force=force)
             return (file,)
         case ReportFormat.MARKDOWN:
@@ -171,7 +171,7 @@ def _write_markdown(
     if beside.exists() and not force:
         raise RefusedError(f"{clean(str(beside), 300)} is there already.", hint="Name another file, or add --force.")
     write_file(file, hide(to_markdown(report, pictures=beside.name)), force=force)
-    new_folder(beside, force=force)
+    create_folder(beside, force=force)
     for graph in report.graphs:
         write_file(beside / picture_name(graph), hide(to_svg(graph, standalone=True)) + "\n", force=force)
     return (file, beside)

@@ -19,7 +19,7 @@ from app.core.presentation.run import both_directions, figures_table, outcome_te
 from app.core.presentation.run_list import ListedRun, runs_table
 from app.core.presentation.table import picked, text_of
 from app.core.session.events import CommandRan
-from app.core.session.section_runs import same_sections
+from app.core.session.section_runs import shared_sections
 from app.core.session.state import RunRecord, Session
 from app.features.report.blocks import Code, ReportTable, grid
 from widgets.text_utils import units
@@ -65,7 +65,7 @@ def results(runs: Sequence[RunRecord]) -> ReportTable:
         rows.append((*cells, str(len(group)), *settings, start.target, named([run.id for run in group]) + marked))
         rows += [
             (f"{name}: {own[0].start.title}", *_means(own, shown), *[""] * (len(keys) + 3))
-            for name, own in same_sections(group)
+            for name, own in shared_sections(group)
         ]
     columns = ("Job", *(name for name, _, _ in shown), "n", *map(key_name, keys), "Target", "Runs")
     return ReportTable(columns=columns, rows=tuple(rows))
@@ -142,7 +142,7 @@ def warnings(runs: Sequence[RunRecord]) -> Iterator[str]:
     for run in runs:
         if run.start.destructive:
             there = "; ".join(run.start.found) or "nothing known"
-            what = f"overwrote {run.start.place}, where this was found: {there}"
+            what = f"overwrote {run.start.location}, where this was found: {there}"
             lost.setdefault(what, []).append(run.id)
     for what, ids in lost.items():
         yield f"{named(ids)} {what}"

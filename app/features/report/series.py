@@ -7,7 +7,7 @@ from functools import partial
 from math import log10
 
 from app.core.fio.histogram import Histogram
-from app.core.fio.interval_log import timed
+from app.core.fio.run_phases import with_seconds
 from app.core.presentation.raw_data import Raw
 from app.core.session.results import DIRECTIONS, DirectionSample, DirectionStats, Phase, Sample
 from app.core.session.state import RunRecord, Session
@@ -106,7 +106,7 @@ def _nines(total: int, below: int) -> float:
 
 def _time(samples: Sequence[Sample]) -> tuple[list[tuple[float, Sample]], tuple[float, float] | None]:
     """Seconds since the measuring began, those before negative, and the stretch of these."""
-    placed = timed(samples)
+    placed = with_seconds(samples)
     before = any(sample.phase is not Phase.MEASURING for _, sample in placed)
     return placed, (min(placed[0][0], 0.0), 0.0) if before else None
 

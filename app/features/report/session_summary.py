@@ -17,7 +17,7 @@ from app.core.presentation.figures import shown
 from app.core.presentation.labels import key_name, key_value, worded
 from app.core.session.results import DIRECTIONS, RunStatus
 from app.core.session.state import ExperimentRecord, RunRecord, Session
-from app.core.session.unit_labels import in_text
+from app.core.session.unit_labels import value_text
 from app.features.sweep.engine.results import results
 from app.features.sweep.presentation.findings import MOST_EFFECTS, shown_effects, standings
 from widgets.text_utils import units
@@ -76,7 +76,7 @@ def _experiment(record: ExperimentRecord, comparison: Comparison | None) -> str:
     sides = ""
     if row is not None:
         a, b = shown(row.figure, row.a), shown(row.figure, row.b)
-        name, other = (in_text(record.start.key, value) for value in (record.start.a, record.start.b))
+        name, other = (value_text(record.start.key, value) for value in (record.start.a, record.start.b))
         sides = f" {row_name(row)} {a} with {name}, {b} with {other}."
     return f"{record.id}, {record.start.target}:{sides} {' '.join(experiment_lines(record, comparison))}"
 

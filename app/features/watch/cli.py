@@ -246,7 +246,7 @@ def _news_text(news: News | None) -> str:
 
 
 def _units(which: str, file: Path | None, baseline: str | None, ignored: tuple[str, ...]) -> str:
-    from app.core.changes.timer_unit import units_text
+    from app.core.changes.systemd_units import units_text
     from backends.self_exec import lasting
 
     parts = [*lasting(), "watch", *([str(file.absolute())] if file is not None else [])]
@@ -256,7 +256,7 @@ def _units(which: str, file: Path | None, baseline: str | None, ignored: tuple[s
         "raidbench-watch",
         which,
         parts,
-        what="Storage: what has changed, what is wrong, what drifted",
+        description="Storage: what has changed, what is wrong, what drifted",
         calendar="*-*-* 02:30",
         spread="30min",
         well=(UNDECIDED,),

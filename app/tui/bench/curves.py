@@ -122,7 +122,7 @@ class Curves:
                     self._count(f"{name} {key}", at, getattr(direction, key))
         both = sample.transfers
         if both or not self.part:  # a section that waits for its phase, or has ended, does not stand still
-            self.still.take(sample)
+            self.still.add(sample)
         self.parts = parts_of(sample)
         self.heat.append(_heat(at, sample.seconds, both))
         # One picture for both directions: the slower of the two, so that nothing bad hides behind the other.
@@ -144,9 +144,9 @@ class Curves:
         return max((points[-1][0] for points in self.series.values() if points), default=0.0)
 
     def deviation(self, name: str) -> float:
-        """Standard deviation of one curve of the measured phase beside its standstills; 0 where too few are left."""
+        """Standard deviation of one curve of the measured phase beside its find_stalls; 0 where too few are left."""
         if name not in self._deviations:
-            still = [(self.measured_from + stall.at, stall.seconds) for stall in self.still.found]
+            still = [(self.measured_from + stall.at, stall.seconds) for stall in self.still.stalls]
             values = [
                 value
                 for at, value in self.points(name)

@@ -16,7 +16,7 @@ from textual.widget import Widget
 from textual.widgets import Button, Input, Static
 
 from app.core.fio.fields import COMMON, FIELDS, GROUPS, JobField
-from app.core.fio.job import Job, check
+from app.core.fio.job import Job, field_problems
 from app.tui.bench.number_step import stepped, steps
 from widgets.choice_list import ChoiceDialog, ChoiceItem
 from widgets.guarded_dialog import Clock, GuardedDialog
@@ -258,7 +258,7 @@ class JobForm(GuardedDialog[Job | None]):
         self._judge()
 
     def _judge(self) -> dict[str, str]:
-        problems = dict(check(self._texts))
+        problems = dict(field_problems(self._texts))
         for field in FIELDS:
             self._complain(field.key, problems.get(field.key, ""))
             self._rows[field.key].other = self._differs(field)

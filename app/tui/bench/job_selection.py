@@ -189,7 +189,7 @@ class JobSelectionScreen(WorkbenchScreen):
         except RaidbenchError as error:
             self.workbench_app.tell(error, title="Not a job for raidbench")
             return
-        self.job, self.profile, self._origin, self.told = taken.job, None, None, taken.told
+        self.job, self.profile, self._origin, self.names_runtime = taken.job, None, None, taken.names_runtime
         for note in (*imported.notes, *taken.notes):
             self.say(note, severity="warning")
         self.show_job()

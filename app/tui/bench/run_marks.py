@@ -25,7 +25,7 @@ def _marks(curves: Curves, *, ascii: bool) -> Iterator[TimeMark]:
         yield TimeMark(at=curves.ramp, sign=_RAMP[ascii], bad=False)
     if curves.settled and curves.measured:
         yield TimeMark(at=curves.measured_from, sign=STEADY.shown(ascii=ascii), words="measuring", bad=False)
-    for still in curves.still.found:
+    for still in curves.still.stalls:
         text = f"stall {still.seconds:.1f} s"
         yield TimeMark(at=curves.measured_from + still.at, sign=ATTENTION.shown(ascii=ascii), words=text)
 

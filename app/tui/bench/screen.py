@@ -143,7 +143,7 @@ class BenchScreen(GraphKeys, RunControlScreen):
         active = session.active
         if active is not None:
             start = active.start
-            target = target_line(session.inventory, start.each, in_force_of(start), wide=wide)
+            target = target_line(session.inventory, start.all_targets, in_force_of(start), wide=wide)
             job = job_line(start.profile, start.title, start.steady)
         else:
             self._foresee(session)

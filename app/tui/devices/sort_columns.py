@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from typing import TYPE_CHECKING
 
-from app.core.config import keep
+from app.core.config import save_key
 from app.core.presentation.device_table import COLUMNS, KEYS, ORDERS
 from app.tui.devices.device_list import DeviceList
 from backends.errors import RaidbenchError
@@ -52,6 +52,6 @@ class SortColumnsDialog:
         path = self._app.options.config
         try:
             if path is not None:
-                keep(path, key, value)
+                save_key(path, key, value)
         except RaidbenchError as error:
             self._app.tell(error)

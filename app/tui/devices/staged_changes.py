@@ -10,7 +10,7 @@ from typing import TYPE_CHECKING, Protocol
 
 from textual.screen import Screen
 
-from app.core.changes.trial import why_not_tried
+from app.core.changes.trial import trial_refusal_reason
 from app.core.presentation import change as view
 from app.core.presentation.device_tree import Thing
 from app.core.presentation.risk_text import (
@@ -24,7 +24,7 @@ from app.core.presentation.risk_text import (
     tier,
 )
 from app.core.presentation.table import Cell
-from app.core.session.unit_labels import within
+from app.core.session.unit_labels import within_sentence
 from backends.change import Change
 from backends.device_label import DeviceLabel, confirm_token
 from backends.display_names import name_of
@@ -109,7 +109,7 @@ def confirmation(
         required=confirm_token(
             plates[change.target] for change in changes if tier(change.risk) is ConfirmationLevel.DESTRUCTIVE
         ),
-        trial_label=trial_label if not any(map(why_not_tried, changes)) else "",
+        trial_label=trial_label if not any(map(trial_refusal_reason, changes)) else "",
     )
 
 
@@ -200,7 +200,7 @@ class ChangeController:
             thing = device if device is not None else await bench.hardware.find(address)
             keys = [setting.key for setting in bench.hardware.settings(thing.target) if setting.key in values]
             changes += await bench.hardware.plan_to_show(thing.target, {key: values[key] for key in keys})
-        return bench.hardware.in_order(changes)
+        return bench.hardware.order_changes(changes)
 
     async def _apply(self, changes: tuple[Change, ...], trial: float | None) -> None:
         app = self._app
@@ -277,7 +277,7 @@ class ChangeController:
         return {target: name_of(_shown(inventory, device)) for target, device in matches.items() if device is not None}
 
     async def _plates(self, changes: tuple[Change, ...]) -> dict[Target, DeviceLabel]:
-        return {change.target: await self._app.workbench.hardware.nameplate(change.target) for change in changes}
+        return {change.target: await self._app.workbench.hardware.device_label(change.target) for change in changes}
 
     async def _take_back(
         self, plans: tuple[Change, ...], ids: tuple[str, ...], plates: Mapping[Target, DeviceLabel]
@@ -288,7 +288,7 @@ class ChangeController:
         for plan, change_id in zip(plans, ids, strict=True):
             record = bench.session.change(change_id)
             change = plan if record is None else record.change
-            what = f"{within(plan.label)} of {names.get(plan.target, str(plan.target))}"
+            what = f"{within_sentence(plan.label)} of {names.get(plan.target, str(plan.target))}"
             self._become(change, SETTING)
             self._app.notify_transient(f"Taking back {view.course(plan, names)} ...")
             try:
@@ -297,9 +297,9 @@ class ChangeController:
                 self._become(change, None)
                 self._app.tell(error, title=f"The change of {what} was not undone")
                 break
-            outcome = outcome_cell("undone" if ended.taken_back else f"undo {ended.result}")
+            outcome = outcome_cell("undone" if ended.is_reverted else f"undo {ended.result}")
             self._become(change, outcome, now=ended.now)
-            if not ended.taken_back:
+            if not ended.is_reverted:
                 self._say(ended.message, severity="error", title=f"The change of {what} was not undone")
                 break
             also = f" {ended.message}." if ended.result == "verified" and ended.message else ""

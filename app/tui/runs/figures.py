@@ -6,7 +6,6 @@ import os
 from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 from contextlib import suppress
 from dataclasses import replace
-from itertools import islice
 from pathlib import Path
 from typing import TYPE_CHECKING, ClassVar
 
@@ -19,7 +18,7 @@ from app.core.presentation.labels import named
 from app.core.presentation.preview import in_force_facts
 from app.core.presentation.raw_data import intervals
 from app.core.presentation.run import figure_facts
-from app.core.session.folders import each_folder
+from app.core.session.folders import session_folders
 from app.core.session.results import Phase, Sample
 from app.core.session.state import RunRecord, Session
 from app.core.session.store import load
@@ -184,7 +183,7 @@ EARLIER_SESSIONS = 50
 def earlier_sessions(bench: Workbench) -> dict[Path, Session]:
     """By their folders, oldest first; one that cannot be read is passed over. Blocks."""
     matches: dict[Path, Session] = {}
-    for folder in reversed([*islice(each_folder(bench.paths), EARLIER_SESSIONS)]):
+    for folder in reversed(session_folders(bench.paths)[:EARLIER_SESSIONS]):
         if folder != bench.folder:
             with suppress(RaidbenchError):
                 matches[folder] = load(folder).session
@@ -198,5 +197,5 @@ def places_of(sessions: Mapping[Path, Session]) -> dict[str, Place]:
 
 def earlier_with_runs(bench: Workbench) -> int:
     """How many of these sessions have runs on disk."""
-    earlier = [folder for folder in islice(each_folder(bench.paths), EARLIER_SESSIONS) if folder != bench.folder]
+    earlier = [folder for folder in session_folders(bench.paths)[:EARLIER_SESSIONS] if folder != bench.folder]
     return sum(any((folder / "runs").glob("*")) for folder in earlier)

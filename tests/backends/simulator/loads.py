@@ -8,10 +8,9 @@ from contextlib import aclosing
 from dataclasses import dataclass, field
 from pathlib import Path
 
-from app.core.fio.events import LoadEvent, WorkloadFinished
 from app.core.fio.job import Job, JobTarget, TargetKind
 from app.core.fio.load import FioLoad
-from app.core.session.event_types import PhaseChanged, SampleTaken
+from app.core.session.event_types import LoadEvent, PhaseChanged, SampleTaken, WorkloadFinished
 from app.core.session.results import RunResult, RunStatus, Sample
 from backends.host import Host
 

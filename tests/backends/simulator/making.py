@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Iterable, Sequence
 
-from app.core.changes.arrays.candidates import candidates_of, chosen, plan_array
+from app.core.changes.arrays.candidates import candidates_of, choose, plan_array
 from backends.array_planning import ArrayPlan, ArrayRequest, Candidate
 from backends.change import ChangeStep
 from backends.host import Command, Completed
@@ -49,7 +49,7 @@ async def drives_of(host: SimulatedHost, names: Sequence[str]) -> tuple[Candidat
     machine = MachineBackends.of(host)
     found, problems = await candidates_of(machine, await machine.probe(), names)
     assert problems == ()
-    return chosen(found, names)
+    return choose(found, names)
 
 
 async def planned(

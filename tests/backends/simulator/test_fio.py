@@ -15,7 +15,7 @@ from app.core.fio.job_values import SyncMode
 from app.core.fio.load import FioLoad
 from app.core.fio.preflight import preflight
 from app.core.fio.profiles import PROFILES
-from app.core.fio.stalls import standstills
+from app.core.fio.stalls import find_stalls
 from app.core.fio.stream import FioJsonDocument, StreamParser
 from app.core.session.results import RunStatus
 from backends.fio_buckets import value_of
@@ -129,7 +129,7 @@ async def test_flash_that_writes_in_bursts_is_uneven_and_as_fast_as_published(
     rates = [one.write.iops for one in ran.samples if one.phase.value == "measuring" and one.write is not None]
     assert min(rates) == 0
     assert max(rates) * 4096 == pytest.approx(94e6, rel=0.1)
-    assert standstills(ran.samples) == ()
+    assert find_stalls(ran.samples) == ()
     assert found.latency_ns.p99 is not None
     assert found.latency_ns.p99_9 is not None
     assert found.latency_ns.p99 < 1e7 < 5e8 < found.latency_ns.p99_9  # few wait, and those for long
@@ -137,7 +137,7 @@ async def test_flash_that_writes_in_bursts_is_uneven_and_as_fast_as_published(
 
 async def test_an_array_that_is_rebuilt_stands_still_once(host: SimulatedHost, tmp_path: Path) -> None:
     ran = await run(host, Job(rw=Pattern.RANDREAD, iodepth=64, runtime=20, ramp=10), tmp_path, "/dev/sdd")
-    (still,) = standstills(ran.samples)
+    (still,) = find_stalls(ran.samples)
     assert still.at == pytest.approx(14.0, abs=0.3)
     assert still.seconds == pytest.approx(2.0, abs=0.3)
     assert ran.figures.read is not None

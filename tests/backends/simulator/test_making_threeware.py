@@ -7,7 +7,7 @@ from dataclasses import replace
 
 import pytest
 
-from app.core.changes.arrays.candidates import candidates_of, chosen, plan_array
+from app.core.changes.arrays.candidates import candidates_of, choose, plan_array
 from backends.array_planning import ArrayMatch, ArrayMatchState, ArrayPlan, ArrayRequest, CreatedArray
 from backends.errors import (
     BlockedError,
@@ -333,6 +333,6 @@ async def test_nothing_is_asked_that_only_making_needs_when_devices_are_listed()
     host = new_host()
     machine = MachineBackends.of(Heard(host))
     found, _ = await candidates_of(machine, await machine.probe())
-    assert len(chosen(found, PORTS)) == 8
+    assert len(choose(found, PORTS)) == 8
     cells = ("info", *(f"info c2 {word}" for word in ("unitstatus", "drivestatus", "bbustatus")))
     assert sorted(asked) == sorted([*cells, *(f"/c2/p{at} show serial" for at in range(9))])

@@ -7,7 +7,7 @@ from dataclasses import replace
 
 import pytest
 
-from app.core.changes.arrays.candidates import candidates_of, chosen, plan_array
+from app.core.changes.arrays.candidates import candidates_of, choose, plan_array
 from backends.array_planning import ArrayMatch, ArrayMatchState, ArrayPlan, ArrayRequest, CreatedArray
 from backends.errors import InvalidValueError, NotFoundError, RefusedError, ToolFailedError
 from backends.host import Command, Completed
@@ -307,7 +307,7 @@ async def test_candidates_beside_drives_are_told_by_group_and_free_extents() -> 
     assert problems == ()
     assert {one.controller for one in own} == {GROUP}
     assert [one.free_extents for one in own] == [228928] * 4 + [203328]
-    assert chosen(found, ("data", "lvm:data:nvme3n1"))[0].place == "/dev/nvme3n1"
+    assert choose(found, ("data", "lvm:data:nvme3n1"))[0].place == "/dev/nvme3n1"
 
 
 async def test_a_group_without_a_volume_is_found_as_well() -> None:

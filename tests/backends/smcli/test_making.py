@@ -6,7 +6,7 @@ from dataclasses import replace
 
 import pytest
 
-from app.core.changes.arrays.candidates import candidates_of, chosen, plan_array
+from app.core.changes.arrays.candidates import candidates_of, choose, plan_array
 from backends.array_planning import ArrayPlan, ArrayRequest, Candidate
 from backends.errors import InvalidValueError, RefusedError
 from backends.model import Level
@@ -23,7 +23,7 @@ from tests.backends.smcli.systems import TOOL, PlayedSystem
 async def free_drives(host: PlayedSystem, count: int) -> tuple[MachineBackends, tuple[Candidate, ...]]:
     machine = MachineBackends.of(host)
     found, _ = await candidates_of(machine, await machine.probe())
-    return machine, chosen(found, [f"0,{6 + at}" for at in range(count)])
+    return machine, choose(found, [f"0,{6 + at}" for at in range(count)])
 
 
 async def planned(level: Level, count: int, **more: object) -> ArrayPlan:
@@ -85,7 +85,7 @@ async def test_a_drive_of_an_array_is_not_free() -> None:
     assert own["0,5"] == ("it is in smcli:DS4700_A/fast",)
     assert own["0,6"] == ()
     with pytest.raises(RefusedError, match="it is in smcli:DS4700_A/fast"):
-        chosen(found, ["0,5"])
+        choose(found, ["0,5"])
 
 
 async def test_one_that_was_taken_since_is_refused() -> None:

@@ -11,7 +11,7 @@ from hypothesis import strategies as st
 from app.core.analysis import stats
 from app.core.analysis.noise import RunNoise, sight
 from app.core.analysis.stats import incomplete_beta, quantile, tails
-from app.core.fio.steady_state import slope, steadiness
+from app.core.fio.steady_state import judge_rounds, slope
 from tests.oracle import scipy
 
 pytestmark = pytest.mark.exhaustive
@@ -127,22 +127,22 @@ def test_one_run_has_no_spread() -> None:
 
 
 def test_five_rounds_within_the_limits_are_steady() -> None:
-    assert steadiness([50, 100, 104, 98, 101, 99]).steady
+    assert judge_rounds([50, 100, 104, 98, 101, 99]).steady
 
 
 def test_a_slope_within_the_range_is_not_steady() -> None:
-    seen = steadiness([100, 103, 106, 109, 112])
+    seen = judge_rounds([100, 103, 106, 109, 112])
     assert (seen.steady, round(seen.range_share or 0, 3), round(seen.slope_share or 0, 3)) == (False, 0.113, 0.113)
 
 
 def test_one_round_far_off_is_not_steady() -> None:
-    seen = steadiness([100, 100, 122, 100, 100])
+    seen = judge_rounds([100, 100, 122, 100, 100])
     assert (seen.steady, seen.slope_share) == (False, 0.0)
 
 
 def test_four_rounds_say_nothing_yet() -> None:
-    assert steadiness([100, 100, 100, 100]).range_share is None
+    assert judge_rounds([100, 100, 100, 100]).range_share is None
 
 
 def test_silence_is_not_steady() -> None:
-    assert not steadiness([0, 0, 0, 0, 0]).steady
+    assert not judge_rounds([0, 0, 0, 0, 0]).steady

@@ -103,7 +103,7 @@ class TestReading:
 
     def test_the_session_has_each_with_its_device(self, made: tuple[RunRecord, dict[str, Any], list[str]]) -> None:
         run, _, names = made
-        assert [(each.target, each.device) for each in run.start.each] == [(name, name) for name in names]
+        assert [(each.target, each.device) for each in run.start.all_targets] == [(name, name) for name in names]
 
     def test_a_setting_that_both_have_is_told_once(self, made: tuple[RunRecord, dict[str, Any], list[str]]) -> None:
         assert made[0].start.settings["scheduler"].count("none") == 1
@@ -162,7 +162,7 @@ async def test_a_file_that_a_crash_left_beside_a_disk_is_found(tmp_path: Path, p
     running = asyncio.create_task(bench.jobs.measure(ready))
     while bench.session.active is None or not bench.session.active.samples:
         await asyncio.sleep(0.05)
-    named = bench.session.runs[0].start.each
+    named = bench.session.runs[0].start.all_targets
     bench.jobs.stop()
     await running
     assert [each.scratch for each in named] == [None, str(tmp_path / "scratch")]

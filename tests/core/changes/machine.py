@@ -236,7 +236,7 @@ class Settings(RuleBasedStateMachine):
     def keep(self) -> None:
         """As the workbench does it: every trial that is open stays."""
         for trial in self.journal.trials():
-            self.journal.outcome(trial.id, Path(trial.session), "kept")
+            self.journal.write_outcome(trial.id, Path(trial.session), "kept")
         for each in [each for each in self.hanging if each.until is not None and self._watched(each)]:
             self.hanging.remove(each)
             if self._same_plugging(each) and self.value == each.after:

@@ -83,7 +83,7 @@ async def test_an_undo_from_another_process_reads_under_its_lock_once_and_reads_
     assert scene.bench.session.changes[0].change.lock == ""  # no log says which lock it is
     shown = await scene.bench.changes.plan_undo("c1")
     scene.host.ran.clear()
-    assert (await scene.bench.changes.undo("c1", shown=shown)).taken_back
+    assert (await scene.bench.changes.undo("c1", shown=shown)).is_reverted
     assert scene.host.shown.count(READ) == 2, scene.host.shown
     assert len(scene.host.ran) == 3
 

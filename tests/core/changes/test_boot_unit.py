@@ -8,7 +8,7 @@ from pathlib import Path
 
 import pytest
 
-from app.core.changes.boot_unit import NAME, PATH, BootUnit, install_unit, plan_unit, remove_unit
+from app.core.changes.systemd_units import NAME, PATH, BootUnit, install_unit, plan_unit, remove_unit
 from backends.errors import RefusedError, ToolFailedError
 from backends.host import Command, Completed, FileStat
 from tests.backends.fakes import FakeHost

@@ -345,7 +345,7 @@ async def test_steps_may_carry_the_value_set_before_in_the_same_register(tmp_pat
 def crashed(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Bench:
     """Somebody died after setting 128 to 256 and before saying so."""
     monkeypatch.setattr(journal_module, "process_start", lambda pid: "1")
-    Journal(tmp_path / "journal").intent("c1", tmp_path / "old", planned("128", "256"))
+    Journal(tmp_path / "journal").write_intent("c1", tmp_path / "old", planned("128", "256"))
     monkeypatch.setattr(journal_module, "process_start", process_start)
     return Bench(tmp_path, FakeBackend(value="256"))
 
@@ -399,8 +399,8 @@ async def test_what_a_program_still_sets_is_not_set_even_if_that_closed_the_lock
     bench = Bench(tmp_path)
     with monkeypatch.context() as patch:
         patch.setattr(journal_module, "process_start", lambda _pid: "1")
-        bench.journal.intent("c1", bench.folder, planned("128", "512"))
-    bench.journal.setter("c1", bench.folder, os.getpid(), "sdparm")
+        bench.journal.write_intent("c1", bench.folder, planned("128", "512"))
+    bench.journal.write_setter("c1", bench.folder, os.getpid(), "sdparm")
     with pytest.raises(RefusedError, match=rf"Still running: sdparm \(pid {os.getpid()}\)"):
         await bench.set("256")
     assert bench.backend.applied == []
@@ -413,8 +413,8 @@ async def test_what_an_earlier_version_still_sets_under_another_name_of_the_lock
     disk = replace(planned("128", "512"), target=replace(TARGET, address="sdl"), identity=Identity(name="sdl", wwn="W"))
     with monkeypatch.context() as patch:
         patch.setattr(journal_module, "process_start", lambda _pid: "1")
-        bench.journal.intent("c1", bench.folder, replace(disk, lock="block-sdl"))
-    bench.journal.setter("c1", bench.folder, os.getpid(), "sdparm")
+        bench.journal.write_intent("c1", bench.folder, replace(disk, lock="block-sdl"))
+    bench.journal.write_setter("c1", bench.folder, os.getpid(), "sdparm")
     with pytest.raises(RefusedError, match="Still running"):
         await bench.changer.apply(planned("128", "256", lock="disk-wwn W"))
 

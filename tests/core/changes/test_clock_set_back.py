@@ -60,7 +60,7 @@ async def test_a_trial_that_was_kept_under_an_earlier_clock_is_kept(tmp_path: Pa
     await bench.changer.apply(planned("128", "256"), until=until)
     shift[0] = -YEAR
     (trial,) = bench.journal.trials_of(bench.folder, until)
-    bench.journal.outcome(trial.id, bench.folder, "kept")
+    bench.journal.write_outcome(trial.id, bench.folder, "kept")
     result = await watchdog.watch(paths(tmp_path), str(bench.folder), until, {"fake": bench.backend})
     assert (result, bench.backend.value) == ("kept", "256")
 

@@ -67,7 +67,7 @@ async def test_what_must_not_come_back_by_itself_has_no_trial(tmp_path: Path, ch
 
 async def test_after_a_crash_it_is_not_put_back_without_being_named(tmp_path: Path) -> None:
     bench = Bench(tmp_path, FakeBackend(risk=Risk.DESTROYS_DATA))
-    bench.journal.intent("c1", bench.folder, REMADE, until=1e12)
+    bench.journal.write_intent("c1", bench.folder, REMADE, until=1e12)
     bench.backend.value = "256"
     with pytest.raises(RefusedError, match="destroys what lies on it now"):
         await bench.changer.recover(_left(bench))
@@ -76,7 +76,7 @@ async def test_after_a_crash_it_is_not_put_back_without_being_named(tmp_path: Pa
 
 async def test_after_a_crash_that_came_before_it_there_is_nothing_to_put_back(tmp_path: Path) -> None:
     bench = Bench(tmp_path)
-    bench.journal.intent("c1", bench.folder, REMADE, until=1e12)
+    bench.journal.write_intent("c1", bench.folder, REMADE, until=1e12)
     assert await bench.changer.recover(_left(bench)) == "restored"
 
 

@@ -55,7 +55,7 @@ def left_open(folder: Path, monkeypatch: pytest.MonkeyPatch, session: Path) -> N
     """Somebody died after setting 128 to 256 and before saying so."""
     with monkeypatch.context() as patch:
         patch.setattr(journal_module, "process_start", lambda pid: "1")
-        Journal(folder / "journal").intent("c7", session, planned("128", "256"))
+        Journal(folder / "journal").write_intent("c7", session, planned("128", "256"))
 
 
 # -- reading back --------------------------------------------------------------------------------------------------
@@ -227,7 +227,7 @@ async def test_when_neither_can_be_written_the_session_is_what_is_told_of(
         raise StorageError("The journal cannot be written.")
 
     bench.refuse_events = full
-    monkeypatch.setattr(bench.journal, "outcome", broken)
+    monkeypatch.setattr(bench.journal, "write_outcome", broken)
     with pytest.raises(StorageError, match=r"was set to 256 and reads 256, .* The session's disk is full"):
         await bench.set("256")
 
@@ -240,7 +240,7 @@ async def test_an_end_that_the_journal_alone_cannot_take_is_told(
     def broken(*args: object) -> None:
         raise StorageError("The journal cannot be written.")
 
-    monkeypatch.setattr(bench.journal, "outcome", broken)
+    monkeypatch.setattr(bench.journal, "write_outcome", broken)
     with pytest.raises(StorageError, match=r"The journal cannot be written"):
         await bench.set("256")
 
@@ -258,7 +258,7 @@ async def test_a_further_value_of_the_same_trial_may_be_set(tmp_path: Path) -> N
 
 async def test_a_trial_of_another_session_that_ends_at_the_same_moment_stands_in_the_way(tmp_path: Path) -> None:
     bench, until = Trial(tmp_path), boot_clock() + 60
-    bench.journal.intent("c1", tmp_path / "another", planned("128", "256"), until=until)
+    bench.journal.write_intent("c1", tmp_path / "another", planned("128", "256"), until=until)
     with pytest.raises(RefusedError, match="on trial"):
         await bench.changer.apply(planned("128", "512"), until=until)
 
@@ -269,7 +269,7 @@ async def test_the_own_trial_hides_no_other_one_of_the_disk(tmp_path: Path, firs
     own = (bench.folder, replace(planned("128", "256", lock="disk1"), target=DISK1), until)
     another = (tmp_path / "another", planned("128", "256"), until + 1)
     for at, (session, change, end) in enumerate((own, another) if first else (another, own)):
-        bench.journal.intent(f"c{at}", session, change, until=end)
+        bench.journal.write_intent(f"c{at}", session, change, until=end)
     with pytest.raises(RefusedError, match="read_ahead_kb of fake:disk0 is on trial"):
         await bench.changer.apply(planned("128", "512"), until=until)
 

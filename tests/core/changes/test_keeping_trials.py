@@ -87,9 +87,9 @@ async def test_what_went_back_by_itself_is_not_written_again_by_an_undo(bench: W
 async def test_a_trial_that_is_over_is_back_only_where_the_old_value_is_read(
     bench: Workbench, host: FakeHost, by_now: str, back: bool
 ) -> None:
-    bench.changes.journal.outcome("c1", bench.need_recording(), "conflict")
+    bench.changes.journal.write_outcome("c1", bench.require_recording(), "conflict")
     host.files[PATH] = by_now
-    assert await bench.changes.end_trials() is back
+    assert await bench.changes.record_ended_trials() is back
 
 
 @pytest.mark.parametrize("trouble", ["gone", "writable", "unreadable"])

@@ -31,7 +31,7 @@ def left_open(
     """A change that somebody died in the middle of."""
     with monkeypatch.context() as patch:
         patch.setattr(journal_module, "process_start", lambda pid: "1")
-        bench.journal.intent("c7", bench.folder, replace(planned("128", "256"), members=members))
+        bench.journal.write_intent("c7", bench.folder, replace(planned("128", "256"), members=members))
     [left] = bench.journal.unresolved()
     return left
 

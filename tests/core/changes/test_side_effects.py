@@ -127,7 +127,7 @@ class Scene:
 @pytest.fixture
 def scene(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Scene:
     """Every process that has left something open counts as killed."""
-    monkeypatch.setattr(journal_module, "runs", lambda pid, start: False)
+    monkeypatch.setattr(journal_module, "is_running", lambda pid, start: False)
     return Scene(tmp_path)
 
 
@@ -180,7 +180,7 @@ async def test_both_come_back_in_either_order(scene: Scene, order: tuple[str, st
         await made(bench, read_ahead_kb="128")
         await made(bench, max_sectors_kb="256")
     for change_id in order:
-        assert (await bench.changes.undo(change_id)).taken_back
+        assert (await bench.changes.undo(change_id)).is_reverted
     assert scene.state == START
 
 
@@ -204,7 +204,7 @@ async def test_a_value_that_was_set_on_top_of_a_side_effect_goes_back_below_it(
     await made(bench, max_sectors_kb="256")
     await made(bench, read_ahead_kb="128")
     for change_id in order:
-        assert (await bench.changes.undo(change_id)).taken_back
+        assert (await bench.changes.undo(change_id)).is_reverted
     assert scene.state == START
 
 
@@ -342,8 +342,8 @@ async def test_an_undo_that_was_killed_is_done_again_and_leaves_nothing_open(sce
     again = Workbench(scene.host, paths=paths_in(scene.folder))
     await again.open(folder)
     await again.hardware.probe()
-    assert (await again.changes.undo("c1")).taken_back
-    assert (scene.state, again.changes.unresolved()) == (START, ())
+    assert (await again.changes.undo("c1")).is_reverted
+    assert (scene.state, again.changes.journal.unresolved()) == (START, ())
 
 
 @pytest.mark.parametrize("at", [1, 2])
@@ -357,10 +357,10 @@ async def test_an_undo_that_was_killed_is_recovered_to_what_was_before_it(scene:
     again = Workbench(scene.host, paths=paths_in(scene.folder))
     await again.open(folder)
     await again.hardware.probe()
-    for left in again.changes.unresolved():
+    for left in again.changes.journal.unresolved():
         assert await again.changes.recover(left) == "restored"
     assert scene.state == here
-    assert (await again.changes.undo("c1")).taken_back
+    assert (await again.changes.undo("c1")).is_reverted
     assert scene.state == START
 
 
@@ -389,7 +389,7 @@ async def test_a_scheduler_brings_back_what_it_reset_unless_somebody_set_it(scen
 async def test_what_a_trial_moved_is_known_after_it_was_kept(scene: Scene) -> None:
     await scene.set(boot_clock() + 60, scheduler="bfq")
     scene._emit(ChangeEnded(at=1.0, id="c1", result="kept", now="bfq"))
-    scene.journal.outcome("c1", scene.changer._folder, "kept")
+    scene.journal.write_outcome("c1", scene.changer._folder, "kept")
     scene["nr_requests"] = "16"
     await scene.undo("c1")
     assert scene.state == START | {"nr_requests": "16"}
@@ -423,7 +423,7 @@ async def test_a_value_that_somebody_else_has_set_as_wanted_is_done(scene: Scene
     planned = await scene.plan(rq_affinity="2", nomerges="2")
     scene["rq_affinity"] = "2"
     ends = [ended async for _, ended in scene.changer.apply_all(planned)]
-    assert [(ended.made, ended.result) for ended in ends] == [(False, "verified"), (True, "verified")]
+    assert [(ended.was_set, ended.result) for ended in ends] == [(False, "verified"), (True, "verified")]
     assert [record.change.key for record in scene.session.changes] == ["nomerges"]
     assert scene.writes == 1
 
@@ -441,7 +441,7 @@ async def test_a_done_step_that_is_lost_before_the_end_differs_and_is_not_record
     scene["rq_affinity"] = "2"
     scene.meddle = lambda key: scene.__setitem__("rq_affinity", "0") if key == "nomerges" else None
     ends = [ended async for _, ended in scene.changer.apply_all(planned)]
-    assert [(ended.made, ended.result) for ended in ends] == [
+    assert [(ended.was_set, ended.result) for ended in ends] == [
         (False, "verified"),
         (True, "verified"),
         (False, "differs"),
@@ -466,7 +466,7 @@ async def test_a_size_that_another_scheduler_does_not_take_is_undone_in_any_orde
     assert before["nr_requests"] == "256"
     await made(bench, scheduler="none", nr_requests="8")
     for change in order:
-        assert (await bench.changes.undo(change)).taken_back
+        assert (await bench.changes.undo(change)).is_reverted
     assert scene.state == before
 
 
@@ -478,7 +478,7 @@ async def test_values_before_of_a_change_are_those_without_what_is_undone(scene:
     await made(bench, max_sectors_kb="256")
     assert scene["read_ahead_kb"] == "512"
     for change in ("c1", "c2"):
-        assert (await bench.changes.undo(change)).taken_back
+        assert (await bench.changes.undo(change)).is_reverted
     assert scene.state == before
 
 

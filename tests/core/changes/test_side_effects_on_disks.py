@@ -74,7 +74,7 @@ class Scene:
 
 @pytest.fixture
 def scene(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Scene:
-    monkeypatch.setattr(journal_module, "runs", lambda pid, start: False)
+    monkeypatch.setattr(journal_module, "is_running", lambda pid, start: False)
     return Scene(tmp_path)
 
 
@@ -113,7 +113,7 @@ async def test_a_kill_after_the_write_leaves_a_way_back_for_the_disk(scene: Scen
         await switched(scene, bench)
     assert (await scene.values(bench))["read_ahead_kb"] != "12"
     again, _ = await scene.opened()
-    for left in again.changes.unresolved():
+    for left in again.changes.journal.unresolved():
         assert await again.changes.recover(left) == "restored"
     assert await scene.values(again) == before
 
@@ -122,7 +122,7 @@ async def test_of_two_views_of_one_thing_only_the_changed_one_is_put_back(
     tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     """FastPath's word follows the policies: putting it back would put all of them back."""
-    monkeypatch.setattr(journal_module, "runs", lambda pid, start: False)
+    monkeypatch.setattr(journal_module, "is_running", lambda pid, start: False)
     file = RackFile(tmp_path / "lsi.json", make=lambda: demo_rack(lambda: NOW))
     volume = Target(backend="megaraid", address="/c0/v1", scope=Scope.ARRAY)
     killed = Workbench(host := Mortal(file, speed=FAST), paths=paths_in(tmp_path))
@@ -137,7 +137,7 @@ async def test_of_two_views_of_one_thing_only_the_changed_one_is_put_back(
     bench = Workbench(SimulatedHost(file, speed=FAST), paths=paths_in(tmp_path))
     await bench.open(fresh=True)
     await bench.hardware.probe()
-    (left,) = bench.changes.unresolved()
+    (left,) = bench.changes.journal.unresolved()
     assert await bench.changes.recover(left) == "restored"
     readings = await bench.hardware.read(volume)
     assert (readings["read_ahead"].now, readings["io_policy"].now) == ("none", "cached")

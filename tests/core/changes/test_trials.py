@@ -147,7 +147,7 @@ async def test_controllers_have_their_trials_apart(tmp_path: Path) -> None:
 async def test_a_kept_trial_is_over(tmp_path: Path) -> None:
     bench = Trial(tmp_path)
     await bench.changer.apply(planned("128", "256"), until=boot_clock() + 60)
-    bench.journal.outcome("c1", bench.folder, "kept")
+    bench.journal.write_outcome("c1", bench.folder, "kept")
     assert bench.journal.trials() == ()
 
 
@@ -169,7 +169,7 @@ async def test_the_watchdog_leaves_what_was_kept(tmp_path: Path) -> None:
     bench = Trial(tmp_path)
     until = boot_clock() + 0.05
     await bench.changer.apply(planned("128", "256"), until=until)
-    bench.journal.outcome("c1", bench.folder, "kept")
+    bench.journal.write_outcome("c1", bench.folder, "kept")
     assert (await watch(bench, tmp_path, until), bench.backend.value) == ("kept", "256")
 
 
@@ -201,7 +201,7 @@ async def test_what_is_kept_while_the_watchdog_waits_for_the_device_is_not_taken
     async def waits(_seconds: float) -> None:
         tried.set()
         await keeping
-        bench.journal.outcome("c1", bench.folder, "kept")
+        bench.journal.write_outcome("c1", bench.folder, "kept")
 
     keeping = asyncio.get_running_loop().create_future()
     monkeypatch.setattr(watchdog, "asyncio", SimpleNamespace(sleep=waits))
@@ -367,7 +367,7 @@ async def test_when_the_deadline_comes_nothing_is_read_from_where_the_program_la
         bench = Workbench(LocalHost(), paths=paths(tmp_path))
         await bench.open(None)
         change = await bench.hardware.plan((await bench.hardware.find(disk.sure())).target, "read_ahead_kb", "1024")
-        bench.changes.journal.intent("c1", bench.need_recording(), change, until=boot_clock() + 5)
+        bench.changes.journal.write_intent("c1", bench.require_recording(), change, until=boot_clock() + 5)
         await bench.host.write(f"/sys/block/{disk.name}/queue/read_ahead_kb", "1024")
         bench.close()
         argv = [sys.executable, "-c", ARMED, str(tmp_path)]

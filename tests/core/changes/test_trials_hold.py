@@ -93,9 +93,9 @@ async def test_a_program_that_cannot_be_noted_takes_a_value_back_and_sets_none(
     with taking_nothing(monkeypatch, tmp_path, errno.EROFS):
         assert await bench.changer.restore_settings(left) == "restored"
     assert bench.backend.value == "128"
-    bench.journal.outcome(left.id, bench.folder, "restored")
+    bench.journal.write_outcome(left.id, bench.folder, "restored")
     with monkeypatch.context() as patch:
-        patch.setattr(bench.journal, "setter", unable)
+        patch.setattr(bench.journal, "write_setter", unable)
         ended = await bench.changer.apply(planned("128", "512"))
     assert (ended.result, bench.backend.value) == ("failed", "128")
 
@@ -143,7 +143,7 @@ async def test_what_was_kept_stays_kept_when_the_journal_vanishes_after_it(
     tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     bench, until = await on_trial(tmp_path)
-    bench.journal.outcome("c1", bench.folder, "kept")
+    bench.journal.write_outcome("c1", bench.folder, "kept")
     trials = watchdog._Trials(bench.journal, bench.folder, until)
     assert trials.undecided() == ()
     shutil.rmtree(tmp_path / "journal")
@@ -274,7 +274,7 @@ async def test_what_is_on_trial_elsewhere_is_not_changed_from_here(tmp_path: Pat
     other = at(tmp_path / "b", bench)
     with pytest.raises(RefusedError, match="read_ahead_kb of fake:disk0 is on trial"):
         await other.set("512", before="256")
-    bench.journal.outcome("c1", bench.folder, "kept")
+    bench.journal.write_outcome("c1", bench.folder, "kept")
     assert (await other.set("512", before="256")).result == "verified"
 
 

@@ -8,7 +8,7 @@ from pathlib import Path
 import pytest
 
 from app.core.changes import trial
-from app.core.changes.pending_state import reverted_by_reboot
+from app.core.changes.revert import reverted_by_reboot
 from app.core.changes.trial import arm
 from app.core.session.events import ChangeIntended
 from app.core.session.journal import boot_clock, boot_id

@@ -41,7 +41,7 @@ async def test_a_way_back_that_cannot_be_planned_is_found_out_before_anything_is
     tmp_path: Path, monkeypatch: pytest.MonkeyPatch, why_not: str | None
 ) -> None:
     bench, until = Trial(tmp_path), boot_clock() + 60
-    bench.journal.intent("c1", bench.folder, planned("128", "256"), until=until)
+    bench.journal.write_intent("c1", bench.folder, planned("128", "256"), until=until)
     backend = FakeBackend(why_not=why_not)
     with_backend(monkeypatch, backend)
     if why_not is None:
@@ -129,7 +129,7 @@ def test_what_no_deadline_needs_is_not_loaded() -> None:
 
 async def test_a_device_whose_vendor_is_gone_is_not_on_trial(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     bench, until = Trial(tmp_path), boot_clock() + 60
-    bench.journal.intent("c1", bench.folder, planned("128", "256"), until=until)
+    bench.journal.write_intent("c1", bench.folder, planned("128", "256"), until=until)
     with_backend(monkeypatch, None)
     with pytest.raises(NotFoundError, match="There is no backend fake"):
         await watchdog.rehearse(paths(tmp_path), str(bench.folder), until)
@@ -143,7 +143,7 @@ async def test_a_device_that_the_watchdog_cannot_set_is_not_on_trial(
     tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     bench, until = Trial(tmp_path), boot_clock() + 60
-    bench.journal.intent("c1", bench.folder, planned("128", "256"), until=until)
+    bench.journal.write_intent("c1", bench.folder, planned("128", "256"), until=until)
     with_backend(monkeypatch, Unusable())
     with pytest.raises(NotFoundError, match="has no settings"):
         await watchdog.rehearse(paths(tmp_path), str(bench.folder), until)
@@ -152,7 +152,7 @@ async def test_a_device_that_the_watchdog_cannot_set_is_not_on_trial(
 @pytest.mark.parametrize("other", ["session", "deadline"])
 async def test_a_watchdog_that_does_not_see_its_trial_in_the_journal_is_not_armed(tmp_path: Path, other: str) -> None:
     bench, until = Trial(tmp_path), boot_clock() + 60
-    bench.journal.intent("c1", bench.folder, planned("128", "256"), until=until)
+    bench.journal.write_intent("c1", bench.folder, planned("128", "256"), until=until)
     session = "/elsewhere" if other == "session" else str(bench.folder)
     with pytest.raises(RefusedError, match="finds nothing on trial in"):
         await watchdog.rehearse(paths(tmp_path), session, until + (other == "deadline"))
@@ -195,17 +195,17 @@ def done(monkeypatch: pytest.MonkeyPatch) -> list[str]:
     monkeypatch.setattr(watchdog, "load_all", lambda _packages: steps.append("loaded"))
     monkeypatch.setattr(watchdog, "rehearse", rehearse)
     monkeypatch.setattr(watchdog, "watch", watch)
-    monkeypatch.setattr(watchdog, "_say", lambda answer: steps.append(json.dumps(answer)))
+    monkeypatch.setattr(watchdog, "_answer", lambda answer: steps.append(json.dumps(answer)))
     return steps
 
 
 async def test_a_watchdog_is_armed_when_all_is_loaded_and_rehearsed(tmp_path: Path, done: list[str]) -> None:
-    await watchdog._live(paths(tmp_path), SESSION, UNTIL)
+    await watchdog._serve(paths(tmp_path), SESSION, UNTIL)
     assert done == ["loaded", "rehearsed", ARMED, f"watches {SESSION} until {UNTIL}"]
 
 
 async def test_a_watchdog_without_a_deadline_watches_nothing(tmp_path: Path, done: list[str]) -> None:
-    await watchdog._live(paths(tmp_path), "", None)
+    await watchdog._serve(paths(tmp_path), "", None)
     assert done == ["loaded", "rehearsed", ARMED]
 
 
@@ -223,7 +223,7 @@ async def test_a_watchdog_that_cannot_be_armed_says_why_and_watches_nothing(
         raise error
 
     monkeypatch.setattr(watchdog, "rehearse", fails)
-    await watchdog._live(paths(tmp_path), SESSION, UNTIL)
+    await watchdog._serve(paths(tmp_path), SESSION, UNTIL)
     first, answer = done
     said = json.loads(answer)
     assert first == "loaded"
@@ -243,7 +243,7 @@ def test_a_watchdog_stays_alone_and_deaf(
     order["apart"] = ""
     order |= {"session": SESSION, "until": UNTIL}
     monkeypatch.setattr(signal, "signal", deaf.setdefault)  # the loop would set its own afterwards
-    monkeypatch.setattr(watchdog, "keep_private", lambda: None)
+    monkeypatch.setattr(watchdog, "restrict_umask", lambda: None)
     monkeypatch.setattr(sys, "argv", ["watchdog", *words])
     monkeypatch.setattr(sys, "stdin", io.StringIO(json.dumps(order) + "\n"))
     monkeypatch.setattr(os, "fork", lambda: child)

@@ -3,11 +3,13 @@
 from __future__ import annotations
 
 import json
-from collections.abc import Mapping
+from collections import Counter
+from collections.abc import Iterable, Mapping
 from typing import Any
 
 from app.core.fio.document import FioDocument
 from app.core.fio.histogram import Histogram
+from backends.fio_buckets import bucket_of, value_of
 
 START_MS = 1_700_000_000_000
 
@@ -82,3 +84,9 @@ def reads(at_ms: int, latencies: Mapping[int, int], **more: Any) -> FioDocument:
 def printed(data: Mapping[str, Any]) -> bytes:
     """The bytes fio would print."""
     return json.dumps(data, indent=2).encode() + b"\n"
+
+
+def histogram_of(latencies: Iterable[int]) -> Histogram:
+    """Return the histogram that fio would have kept of single latencies in ns."""
+    counts = Counter(value_of(bucket_of(latency)) for latency in latencies)
+    return Histogram(dict(counts))

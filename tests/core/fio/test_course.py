@@ -43,7 +43,7 @@ def course(plan: SteadyPlan | None, *, planned_s: float = 3, ramp: bool = False)
 
 
 def taken(run: RunPhases, found: list[FioDocument]) -> list[Sample]:
-    return [sample for each in found if (sample := run.take(each)[0]) is not None]
+    return [sample for each in found if (sample := run.add_document(each)[0]) is not None]
 
 
 def summed(run: RunPhases, found: list[FioDocument], *, stopped: bool = False) -> RunResult:

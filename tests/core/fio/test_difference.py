@@ -5,8 +5,9 @@ from __future__ import annotations
 import pytest
 
 from app.core.fio.document import Counters
-from app.core.fio.histogram import LAST_VALUE, Histogram
+from app.core.fio.histogram import Histogram
 from app.core.fio.sampler import counters_since
+from backends.fio_buckets import LAST_VALUE
 
 FAST, SLOW = 99840, 1048576
 """Buckets, named by their largest value: fio's own extremes are finer."""

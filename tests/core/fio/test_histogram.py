@@ -9,10 +9,12 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from app.core.fio.histogram import LAST_BUCKET, LAST_VALUE, Histogram, bucket_of, edges_of, value_of
+from app.core.fio.histogram import Histogram
+from backends.fio_buckets import LAST_BUCKET, LAST_VALUE, bucket_of, edges_of, value_of
+from tests.core.fio.documents import histogram_of
 
 latencies = st.integers(min_value=0, max_value=1 << 40)
-histograms = st.lists(latencies, max_size=60).map(Histogram.of)
+histograms = st.lists(latencies, max_size=60).map(histogram_of)
 
 
 def test_every_printed_value_is_in_its_own_bucket() -> None:
@@ -44,7 +46,7 @@ def test_all_that_is_too_long_is_in_the_last_bucket() -> None:
 @given(st.lists(latencies, max_size=60), st.lists(latencies, max_size=60))
 def test_what_came_since_is_what_was_added(before: list[int], after: list[int]) -> None:
     if after:
-        assert Histogram.of([*before, *after]).since(Histogram.of(before)) == Histogram.of(after)
+        assert histogram_of([*before, *after]).since(histogram_of(before)) == histogram_of(after)
 
 
 @given(histograms, histograms)
@@ -68,13 +70,13 @@ def test_a_percentile_is_the_first_bucket_that_reaches_its_share(values: list[in
     ordered = sorted(value_of(bucket_of(value)) for value in values)
     share = Fraction(percent) / 100 * len(ordered)
     expected = next(value for at, value in enumerate(ordered, 1) if at >= share or at == len(ordered))
-    found = Histogram.of(values).percentile(percent)
+    found = histogram_of(values).percentile(percent)
     # Equal values share a bucket, so compare the first of them.
     assert found == expected
 
 
 def test_percentiles_in_one_pass_are_those_one_by_one() -> None:
-    histogram = Histogram.of(range(0, 100_000, 37))
+    histogram = histogram_of(range(0, 100_000, 37))
     assert histogram.percentiles((50.0, 99.0, 99.9)) == tuple(map(histogram.percentile, (50.0, 99.0, 99.9)))
 
 
@@ -85,7 +87,7 @@ def test_an_empty_histogram_knows_nothing() -> None:
 
 def test_the_mean_is_close() -> None:
     values = list(range(1_000, 2_000_000, 997))
-    assert Histogram.of(values).mean == pytest.approx(sum(values) / len(values), rel=0.0078)
+    assert histogram_of(values).mean == pytest.approx(sum(values) / len(values), rel=0.0078)
 
 
 def test_a_coarse_spread_counts_every_io_in_the_quarter_of_its_doubling() -> None:

@@ -4,7 +4,18 @@ from __future__ import annotations
 
 import pytest
 
-from app.core.fio.job import Arrival, Engine, InvalidJobError, Job, JobTarget, Pattern, TargetKind, check, fit, flushing
+from app.core.fio.job import (
+    Arrival,
+    Engine,
+    InvalidJobError,
+    Job,
+    JobTarget,
+    Pattern,
+    TargetKind,
+    field_problems,
+    fit_to_block_size,
+    fit_to_flushes,
+)
 from app.core.fio.profiles import PROFILES, profile
 from app.core.fio.render import render
 from app.core.fio.sizes import format_size, parse_size
@@ -162,7 +173,7 @@ def test_every_field_of_a_job_reads_back_what_it_writes() -> None:
     ],
 )
 def test_a_wrong_field_is_named(texts: dict[str, str], key: str) -> None:
-    assert set(check(texts)) == {key}
+    assert set(field_problems(texts)) == {key}
 
 
 @loop_over(("texts", "written"), FIELDS_WRITTEN)
@@ -220,7 +231,7 @@ def test_a_short_run_time_shortens_the_ramp() -> None:
 
 
 def test_all_wrong_fields_are_named_at_once() -> None:
-    assert set(check({"bs": "x", "iodepth": "y"})) == {"bs", "iodepth"}
+    assert set(field_problems({"bs": "x", "iodepth": "y"})) == {"bs", "iodepth"}
 
 
 def test_an_empty_optional_field_clears_the_base() -> None:
@@ -239,7 +250,7 @@ def test_the_alignment_a_device_must_take_follows_from_blocks_and_offsets() -> N
 
 
 def test_a_4kn_device_gets_whole_blocks_and_a_sentence() -> None:
-    job, notes = fit(profile("iometer-file-server").job, 4096)
+    job, notes = fit_to_block_size(profile("iometer-file-server").job, 4096)
     assert job.bssplit == ((4096, 80), (8192, 2), (16384, 4), (32768, 4), (65536, 10))
     assert notes
     assert "4096" in notes[0]
@@ -247,7 +258,7 @@ def test_a_4kn_device_gets_whole_blocks_and_a_sentence() -> None:
 
 def test_a_512_byte_device_gets_the_job_as_it_is() -> None:
     job = profile("iometer-web-server").job
-    assert fit(job, 512) == (job, ())
+    assert fit_to_block_size(job, 512) == (job, ())
 
 
 def test_an_unknown_profile_names_those_there_are() -> None:
@@ -359,14 +370,14 @@ def test_even_arrivals_are_what_a_rate_means_unless_another_is_named() -> None:
 
 
 def test_a_job_that_flushes_at_depth_1_runs_with_psync_and_says_why() -> None:
-    job, notes = flushing(Job(rw=Pattern.RANDWRITE, fsync=1))
+    job, notes = fit_to_flushes(Job(rw=Pattern.RANDWRITE, fsync=1))
     assert job.ioengine is Engine.PSYNC
     assert "overlaps" in notes[0]
 
 
 def test_a_deeper_one_keeps_its_engine_and_says_that_its_flushes_overlap() -> None:
     deep = Job(rw=Pattern.RANDWRITE, fdatasync=4, iodepth=8)
-    job, notes = flushing(deep)
+    job, notes = fit_to_flushes(deep)
     assert job == deep
     assert notes[0].startswith("At queue depth 8 each flush overlaps")
 
@@ -375,7 +386,7 @@ def test_a_deeper_one_keeps_its_engine_and_says_that_its_flushes_overlap() -> No
     "job", [Job(), Job(rw=Pattern.RANDWRITE), Job(rw=Pattern.RANDWRITE, fsync=1, ioengine=Engine.IO_URING)]
 )
 def test_other_jobs_and_engines_that_somebody_chose_stay_as_they_are(job: Job) -> None:
-    assert flushing(job) == (job, ())
+    assert fit_to_flushes(job) == (job, ())
 
 
 @pytest.mark.parametrize(("job", "seconds"), [(Job(), 0.0), (Job(thinktime=500_000), 0.5), (Job(rate_iops=2), 0.5)])

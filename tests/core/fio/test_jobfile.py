@@ -60,7 +60,7 @@ def test_a_file_of_several_sections_is_one_job() -> None:
         ("a #2", False, 9),
         ("b", True, 3),
     ]
-    assert (found.job.writes, found.job.runtime, found.told) == (True, 12, True)
+    assert (found.job.writes, found.job.runtime, found.names_runtime) == (True, 12, True)
 
 
 def test_a_file_of_one_section_is_that_job() -> None:
@@ -69,7 +69,7 @@ def test_a_file_of_one_section_is_that_job() -> None:
 
 
 def test_the_run_time_of_a_file_is_named_only_where_every_section_names_it() -> None:
-    assert not import_jobfile("[a]\nruntime=9\n[b]\nrw=read\n").whole.told
+    assert not import_jobfile("[a]\nruntime=9\n[b]\nrw=read\n").whole.names_runtime
 
 
 def test_a_note_names_its_section_unless_it_is_about_all() -> None:
@@ -342,7 +342,7 @@ def test_the_way_requests_arrive_is_understood() -> None:
 @pytest.mark.parametrize(("line", "runtime", "told"), [("runtime=60", 60, True), ("bs=4k", 0, False)])
 def test_a_file_that_names_a_run_time_of_a_minute_means_it(line: str, runtime: int, told: bool) -> None:
     (job,) = import_jobfile(f"[reads]\nrw=read\n{line}\n").jobs
-    assert (job.job.runtime, job.told) == (runtime, told)
+    assert (job.job.runtime, job.names_runtime) == (runtime, told)
 
 
 def test_a_section_says_how_it_follows_the_one_above() -> None:

@@ -8,11 +8,10 @@ from pathlib import Path
 
 import pytest
 
-from app.core.fio.events import LoadEvent, WorkloadFinished
 from app.core.fio.job import Job, JobTarget, Pattern, TargetKind
 from app.core.fio.load import FioLoad
-from app.core.fio.timeouts import Timeouts
-from app.core.session.event_types import CpuSampled, PhaseChanged, SampleTaken, SteadyPlan
+from app.core.fio.process import Timeouts
+from app.core.session.event_types import CpuSampled, LoadEvent, PhaseChanged, SampleTaken, SteadyPlan, WorkloadFinished
 from app.core.session.results import Phase, RunResult, RunStatus
 from backends.errors import InvalidValueError, StorageError, ToolMissingError
 from tests.core.fio.documents import direction, document, printed

@@ -5,7 +5,7 @@ from __future__ import annotations
 import pytest
 
 from app.core.fio.document import FioDocument
-from app.core.fio.job import Job, JobTarget, TargetKind, check, flushing
+from app.core.fio.job import Job, JobTarget, TargetKind, field_problems, fit_to_flushes
 from app.core.fio.job_values import Engine, Pattern, SyncMode
 from app.core.fio.jobfile import import_jobfile
 from app.core.fio.render import render
@@ -62,7 +62,7 @@ def test_a_description_names_the_trim(rw: Pattern, words: str) -> None:
 
 def test_fio_flushes_no_trims_so_none_are_promised() -> None:
     for rw in TRIMS:
-        assert set(check({"rw": rw.value, "fsync": "1"})) == {"fsync"}
+        assert set(field_problems({"rw": rw.value, "fsync": "1"})) == {"fsync"}
 
 
 @pytest.mark.parametrize(
@@ -120,10 +120,10 @@ def test_failed_trims_are_not_passed_over() -> None:
 
 def test_trims_are_sampled_beside_writes() -> None:
     machine = Sampler(ramp=False, planned_s=None, period_s=0.25)
-    machine.take(document(write=direction(100), trim=direction(101)))
+    machine.add_document(document(write=direction(100), trim=direction(101)))
     later = document(write=direction(400), trim=direction(401))
     later._data = {**later._data, "timestamp_ms": 1_700_000_011_000}
-    sample = machine.take(later)
+    sample = machine.add_document(later)
     assert sample is not None
     assert sample.trim is not None
     assert sample.write is not None
@@ -154,13 +154,13 @@ def test_synchronous_writes_are_read_as_fio_does(text: str, mode: SyncMode | Non
 
 def test_synchronous_writes_keep_their_engine_and_have_no_flushes() -> None:
     job = Job(rw=Pattern.RANDWRITE, sync=SyncMode.DSYNC)
-    assert flushing(job) == (job, ())
+    assert fit_to_flushes(job) == (job, ())
     assert not job.flushes
     assert "dsync writes" in job.describe()
 
 
 def test_reads_are_not_synchronous_writes() -> None:
-    assert set(check({"rw": "read", "sync": "1"})) == {"sync"}
+    assert set(field_problems({"rw": "read", "sync": "1"})) == {"sync"}
 
 
 # -- data -------------------------------------------------------------------------------------------------------------
@@ -228,7 +228,7 @@ def test_a_pattern_that_names_a_file_or_more_is_refused(pattern: str) -> None:
     ],
 )
 def test_data_that_cannot_be_is_named(texts: dict[str, str], key: str) -> None:
-    assert set(check(texts)) == {key}
+    assert set(field_problems(texts)) == {key}
 
 
 # -- io_uring ---------------------------------------------------------------------------------------------------------
@@ -255,14 +255,14 @@ def test_the_ring_s_own_options_reach_fio() -> None:
 
 @pytest.mark.parametrize("key", ["sqthread_poll", "fixedbufs", "registerfiles", "nonvectored", "uncached"])
 def test_the_ring_s_own_options_need_it(key: str) -> None:
-    assert set(check({key: "no" if key == "nonvectored" else "yes"})) == {key}
+    assert set(field_problems({key: "no" if key == "nonvectored" else "yes"})) == {key}
     ring = {key: "no" if key == "nonvectored" else "yes", "ioengine": "io_uring", "direct": "no"}
-    assert check(ring) == {}
+    assert field_problems(ring) == {}
 
 
 def test_the_submission_cpu_needs_its_thread_and_uncached_the_cache() -> None:
-    assert set(check({"ioengine": "io_uring", "sqthread_poll_cpu": "1"})) == {"sqthread_poll_cpu"}
-    assert set(check({"ioengine": "io_uring", "uncached": "yes"})) == {"uncached"}
+    assert set(field_problems({"ioengine": "io_uring", "sqthread_poll_cpu": "1"})) == {"sqthread_poll_cpu"}
+    assert set(field_problems({"ioengine": "io_uring", "uncached": "yes"})) == {"uncached"}
 
 
 # -- what is refused --------------------------------------------------------------------------------------------------

@@ -16,15 +16,14 @@ import psutil  # type: ignore[import-untyped]
 import pytest
 
 from app.core.fio.document import FioDocument
-from app.core.fio.events import LoadEvent, WorkloadFinished
-from app.core.fio.histogram import bucket_of
 from app.core.fio.job import Arrival, Engine, Job, JobTarget, Pattern, TargetKind
 from app.core.fio.load import FioLoad
 from app.core.fio.preflight import preflight
 from app.core.fio.render import FILL_BLOCK, render
 from app.core.fio.summary import FioResult, summarize
-from app.core.session.event_types import CpuSampled, PhaseChanged, SampleTaken, SteadyPlan
+from app.core.session.event_types import CpuSampled, LoadEvent, PhaseChanged, SampleTaken, SteadyPlan, WorkloadFinished
 from app.core.session.results import DirectionStats, Phase, RunResult, RunStatus, Sample
+from backends.fio_buckets import bucket_of
 from backends.system.local import LocalHost
 from tests.backends import loops
 from tests.core.fio import cut_runs

@@ -11,12 +11,11 @@ from pathlib import Path
 
 import pytest
 
-from app.core.fio.events import WorkloadFinished
 from app.core.fio.job import Engine, Job, JobTarget, Pattern, TargetKind
 from app.core.fio.job_values import DedupeMode, SyncMode
 from app.core.fio.load import FioLoad
 from app.core.fio.preflight import preflight
-from app.core.session.event_types import SampleTaken
+from app.core.session.event_types import SampleTaken, WorkloadFinished
 from app.core.session.results import RunResult, RunStatus, Sample
 from backends.system.local import LocalHost
 from tests.backends import loops

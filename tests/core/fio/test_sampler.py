@@ -17,11 +17,11 @@ def sampler(*, ramp: bool = False, planned_s: float | None = 60) -> Sampler:
 
 
 def taken(machine: Sampler, *documents: FioDocument) -> list[Sample | None]:
-    return [machine.take(found) for found in documents]
+    return [machine.add_document(found) for found in documents]
 
 
 def test_the_first_document_is_an_interval_from_the_start() -> None:
-    sample = sampler().take(reads(250, {FAST: 500}))
+    sample = sampler().add_document(reads(250, {FAST: 500}))
     assert sample is not None
     assert sample.read is not None
     assert (sample.at, sample.seconds, sample.read.iops) == (0.25, 0.25, 2000.0)
@@ -49,12 +49,12 @@ def test_the_maximum_is_exact_when_it_rose_and_a_bucket_otherwise() -> None:
 
 def test_iops_and_bandwidth_use_their_own_clocks_in_a_stall() -> None:
     machine = sampler()
-    machine.take(reads(1000, {FAST: 1000}))
+    machine.add_document(reads(1000, {FAST: 1000}))
     # Three seconds later: the count is of now, bytes and run time of before the stall.
     data = document(4000, read=direction({FAST: 1300}, runtime_ms=1250))
     data["jobs"][0]["read"]["io_bytes"] = 1250 * 4096
-    late = machine.take(FioDocument(data))
-    after = machine.take(reads(4250, {FAST: 1800}))
+    late = machine.add_document(FioDocument(data))
+    after = machine.add_document(reads(4250, {FAST: 1800}))
     assert late is not None
     assert after is not None
     assert late.read is not None
@@ -66,8 +66,8 @@ def test_iops_and_bandwidth_use_their_own_clocks_in_a_stall() -> None:
 
 def test_a_late_count_is_divided_by_the_time_it_took() -> None:
     machine = sampler()
-    machine.take(FioDocument(document(800, read=direction({FAST: 40}, runtime_ms=390))))
-    sample = machine.take(FioDocument(document(1000, read=direction({FAST: 1040}, runtime_ms=1000))))
+    machine.add_document(FioDocument(document(800, read=direction({FAST: 40}, runtime_ms=390))))
+    sample = machine.add_document(FioDocument(document(1000, read=direction({FAST: 1040}, runtime_ms=1000))))
     assert sample is not None
     assert sample.seconds == 0.61
 
@@ -109,22 +109,22 @@ def test_a_document_torn_between_ramp_and_measuring_gives_no_figures() -> None:
 def test_a_repeated_last_document_is_no_interval() -> None:
     machine = sampler(planned_s=1)
     taken(machine, reads(750, {FAST: 750}), reads(1000, {FAST: 1000}))
-    assert machine.take(FioDocument(document(1200, read=direction({FAST: 1000}, runtime_ms=1000)))) is None
+    assert machine.add_document(FioDocument(document(1200, read=direction({FAST: 1000}, runtime_ms=1000)))) is None
 
 
 def test_the_last_interval_ends_with_the_job_and_is_no_stall() -> None:
     machine = sampler(planned_s=1)
-    machine.take(reads(750, {FAST: 750}))
-    sample = machine.take(FioDocument(document(1200, read=direction({FAST: 1000}, runtime_ms=1000))))
+    machine.add_document(reads(750, {FAST: 750}))
+    sample = machine.add_document(FioDocument(document(1200, read=direction({FAST: 1000}, runtime_ms=1000))))
     assert sample is not None
     assert (sample.seconds, sample.stalled) == (0.25, False)
 
 
 def test_the_last_interval_of_a_stopped_run_ends_with_the_job() -> None:
     machine = sampler()
-    machine.take(reads(750, {FAST: 750}))
+    machine.add_document(reads(750, {FAST: 750}))
     late = FioDocument(document(1200, read=direction({FAST: 1000}, runtime_ms=1000)))
-    sample = machine.take(late, ending=True)
+    sample = machine.add_document(late, ending=True)
     assert sample is not None
     assert not sample.stalled
 
@@ -141,7 +141,7 @@ def test_a_document_right_after_another_joins_the_next_interval() -> None:
 def test_slow_devices_get_p99_from_a_wider_window(per_interval: int, seconds: float) -> None:
     machine = sampler()
     for n in range(1, 40):
-        sample = machine.take(reads(250 * n, {FAST: per_interval * n}))
+        sample = machine.add_document(reads(250 * n, {FAST: per_interval * n}))
         assert sample is not None
         assert sample.read is not None
         assert (sample.read.p99_ns is not None) == (n * 0.25 >= seconds)
@@ -150,7 +150,7 @@ def test_slow_devices_get_p99_from_a_wider_window(per_interval: int, seconds: fl
 def test_too_few_ios_in_five_seconds_have_no_p99_9() -> None:
     machine = sampler()
     for n in range(1, 60):
-        sample = machine.take(reads(250 * n, {FAST: 37 * n}))
+        sample = machine.add_document(reads(250 * n, {FAST: 37 * n}))
         assert sample is not None
         assert sample.read is not None
         assert sample.read.p99_9_ns is None
@@ -165,11 +165,11 @@ def test_an_interval_without_io_has_no_maximum() -> None:
 
 def test_a_clock_set_back_loses_one_interval_only() -> None:
     machine = sampler()
-    machine.take(reads(10_000, {FAST: 10_000}))
+    machine.add_document(reads(10_000, {FAST: 10_000}))
     jumped = FioDocument(document(5_250, read=direction({FAST: 10_250}, runtime_ms=10_250)))
     later = FioDocument(document(5_500, read=direction({FAST: 10_500}, runtime_ms=10_500)))
-    assert machine.take(jumped) is None
-    sample = machine.take(later)
+    assert machine.add_document(jumped) is None
+    sample = machine.add_document(later)
     assert sample is not None
     assert sample.read is not None
     assert (sample.at, sample.read.iops) == (10.5, 1000.0)
@@ -179,7 +179,7 @@ def test_both_directions_are_told_apart() -> None:
     found = document(
         250, read=direction({FAST: 300}, runtime_ms=250), write=direction({SLOW: 100}, runtime_ms=250, bs=512)
     )
-    sample = sampler().take(FioDocument(found))
+    sample = sampler().add_document(FioDocument(found))
     assert sample is not None
     assert sample.read is not None
     assert sample.write is not None
@@ -195,11 +195,11 @@ def test_the_histogram_of_an_interval_is_that_of_its_own_ios() -> None:
 def test_each_direction_has_its_own_histogram() -> None:
     machine = sampler()
     both = document(250, read=direction({FAST: 5}, runtime_ms=250), write=direction({SLOW: 7}, runtime_ms=250))
-    machine.take(FioDocument(both))
+    machine.add_document(FioDocument(both))
     assert machine.bins == {"read": ((FAST, 5),), "write": ((SLOW, 7),)}
 
 
 def test_what_has_no_direction_is_told_as_the_first() -> None:
     machine = sampler()
-    machine.take(FioDocument(document(250, mixed=direction({FAST: 5}, runtime_ms=250))))
+    machine.add_document(FioDocument(document(250, mixed=direction({FAST: 5}, runtime_ms=250))))
     assert machine.bins == {"read": ((FAST, 5),)}

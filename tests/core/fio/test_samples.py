@@ -8,11 +8,11 @@ from pathlib import Path
 import pytest
 
 from app.core.fio.document import FioDocument
-from app.core.fio.histogram import bucket_of, value_of
 from app.core.fio.sampler import Sampler
 from app.core.fio.stream import Event, FioJsonDocument, MalformedDocument, NonJsonLine, StreamParser
 from app.core.fio.summary import FioResult, summarize
 from app.core.session.results import Phase, RunResult, RunStatus
+from backends.fio_buckets import bucket_of, value_of
 from tests.case_loop import loop_over
 from tests.core.fio.record import CASES, STREAMS
 
@@ -100,7 +100,7 @@ def test_samples_are_sane(stream: Path) -> None:
     machine = Sampler(ramp="ramp" in stream.stem, planned_s=None)
     last: dict[Phase, float] = {}
     for found in documents(whole(stream)):
-        sample = machine.take(found)
+        sample = machine.add_document(found)
         if sample is None:
             continue
         assert sample.seconds > 0
@@ -143,5 +143,7 @@ def test_a_known_end_has_its_verdict(name: str, status: RunStatus, word: str) ->
 
 def test_the_interval_in_which_the_worker_was_held_is_marked() -> None:
     machine = Sampler(ramp=False, planned_s=4)
-    found = [sample for each in documents(whole(STREAMS / "worker_held.stdout")) if (sample := machine.take(each))]
+    found = [
+        sample for each in documents(whole(STREAMS / "worker_held.stdout")) if (sample := machine.add_document(each))
+    ]
     assert [sample.stalled for sample in found].count(True) == 1

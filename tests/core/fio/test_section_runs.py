@@ -207,7 +207,7 @@ def test_a_section_that_was_stopped_in_its_ramp_has_no_figures() -> None:
 
 def sampled(job: Job, *documents: FioDocument) -> list[Sample]:
     sampler = SectionSampler(job.sections, period_s=1.0)
-    return [sample for one in documents if (sample := sampler.take(one)) is not None]
+    return [sample for one in documents if (sample := sampler.add_document(one)) is not None]
 
 
 def test_an_interval_has_a_row_for_each_section_that_runs() -> None:
@@ -283,8 +283,8 @@ def test_it_is_measured_as_soon_as_one_section_is() -> None:
     job = job_of(replace(READER, ramp=1), replace(READER, ramp=2))
     sampler = SectionSampler(job.sections, period_s=1.0)
     assert sampler.phase is Phase.RAMP
-    first = sampler.take(told(1000, ramping, ramping))
-    second = sampler.take(told(2000, reading(100, 1), {"read": direction({}, runtime_ms=2000, issued=200)}))
+    first = sampler.add_document(told(1000, ramping, ramping))
+    second = sampler.add_document(told(2000, reading(100, 1), {"read": direction({}, runtime_ms=2000, issued=200)}))
     assert first is not None
     assert second is not None
     assert (first.phase, second.phase, second.at) == (Phase.RAMP, Phase.MEASURING, 1.0)

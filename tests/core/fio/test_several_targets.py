@@ -103,8 +103,8 @@ def grown(at_ms: int, first: int, second: int) -> FioDocument:
 
 def test_an_interval_has_a_row_for_each_target() -> None:
     sampler = Sampler(ramp=False, planned_s=None, targets=NAMES)
-    sampler.take(grown(500, 500, 50))
-    sample = sampler.take(grown(1000, 1500, 250))
+    sampler.add_document(grown(500, 500, 50))
+    sample = sampler.add_document(grown(1000, 1500, 250))
     assert sample is not None
     assert [(row.target, row.read.ios if row.read else 0) for row in sample.targets] == [
         ("/dev/sdb", 1000),
@@ -114,15 +114,15 @@ def test_an_interval_has_a_row_for_each_target() -> None:
 
 def test_the_rows_of_an_interval_add_up_to_it() -> None:
     sampler = Sampler(ramp=False, planned_s=None, targets=NAMES)
-    sampler.take(grown(500, 500, 50))
-    sample = sampler.take(grown(1000, 1500, 250))
+    sampler.add_document(grown(500, 500, 50))
+    sample = sampler.add_document(grown(1000, 1500, 250))
     assert sample is not None
     assert sample.read is not None
     assert sum(row.read.iops for row in sample.targets if row.read) == pytest.approx(sample.read.iops)
 
 
 def test_a_row_has_the_percentiles_of_its_own_target() -> None:
-    sample = Sampler(ramp=False, planned_s=None, targets=NAMES).take(grown(500, 500, 50))
+    sample = Sampler(ramp=False, planned_s=None, targets=NAMES).add_document(grown(500, 500, 50))
     assert sample is not None
     assert [row.read.p50_ns for row in sample.targets if row.read] == [FAST, SLOW]
 
@@ -132,7 +132,7 @@ def test_after_settling_only_what_was_measured_is_in_the_rows() -> None:
     course = RunPhases(ramp=False, planned_s=2, plan=plan, period_s=1.0, targets=NAMES)
     documents = [grown(1000 * second, 1000 * second, 100 * second) for second in range(1, 8)]
     for each in documents:
-        course.take(each)
+        course.add_document(each)
     from app.core.fio.summary import Window
 
     window = Window(since=course.since, until=course.until)

@@ -16,8 +16,8 @@ def filled(folder: Path, pairs: int = 4) -> Journal:
     """A journal of so many changes with their outcomes."""
     journal = Journal(folder)
     for number in range(pairs):
-        journal.intent(f"c{number}", SESSION, planned("128", f"25{number}"))
-        journal.outcome(f"c{number}", SESSION, "verified")
+        journal.write_intent(f"c{number}", SESSION, planned("128", f"25{number}"))
+        journal.write_outcome(f"c{number}", SESSION, "verified")
     return journal
 
 
@@ -44,7 +44,7 @@ def written_on_after_every_cut(folder: Path, step: int = 1) -> Tally:
     for length in range(1, len(whole), step):
         with tally.attempt(f"torn at {length}"):
             journal.file.write_bytes(whole[:length])
-            journal.outcome("after", SESSION, "kept")
+            journal.write_outcome("after", SESSION, "kept")
             assert read_records(journal.file)[-1]["id"] == "after"
     return tally
 

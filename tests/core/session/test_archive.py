@@ -19,7 +19,7 @@ from hypothesis import HealthCheck, given, settings
 from hypothesis import strategies as st
 
 from app.core.session.archive import MANIFEST, ArchivedFile, digest_of, write_archive
-from app.core.session.archive_reader import load_archive, opened_archive
+from app.core.session.archive_reader import load_archive, unpacked_archive
 from app.core.session.folders import LOG
 from app.core.session.store import load
 from backends.errors import NotFoundError, RaidbenchError, RefusedError
@@ -72,18 +72,18 @@ def test_what_it_is_called_is_the_file(file: Path, into: Path) -> None:
 
 
 def test_for_a_verdict_the_log_alone_is_unpacked(file: Path) -> None:
-    with opened_archive(file, whole=False) as loaded:
+    with unpacked_archive(file, whole=False) as loaded:
         assert [path.name for path in loaded.folder.iterdir()] == [LOG]
 
 
 def test_nothing_is_left_of_it_afterwards(file: Path) -> None:
-    with opened_archive(file) as loaded:
+    with unpacked_archive(file) as loaded:
         pass
     assert not loaded.folder.parent.exists()
 
 
 def test_nobody_else_may_read_what_is_unpacked(file: Path) -> None:
-    with opened_archive(file) as loaded:
+    with unpacked_archive(file) as loaded:
         files = [path for path in loaded.folder.rglob("*") if path.is_file()]
         assert {stat.S_IMODE(place.stat().st_mode) & 0o077 for place in (loaded.folder.parent, *files)} == {0}
 

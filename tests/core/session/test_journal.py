@@ -61,7 +61,7 @@ def test_a_missing_journal_has_nothing_unresolved(tmp_path: Path) -> None:
 def test_an_intent_comes_back_as_it_was_written(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     change = planned("128", "256", lock="block-disk0")
     of_dead_process(monkeypatch)
-    Journal(tmp_path).intent("c1", SESSION, change)
+    Journal(tmp_path).write_intent("c1", SESSION, change)
     alive(monkeypatch)
     (intent,) = Journal(tmp_path).unresolved()
     assert intent == UnresolvedChange(
@@ -77,13 +77,13 @@ def test_an_intent_comes_back_as_it_was_written(tmp_path: Path, monkeypatch: pyt
 
 def test_an_intent_of_a_process_that_lives_is_not_unresolved(tmp_path: Path) -> None:
     journal = Journal(tmp_path)
-    journal.intent("c1", SESSION, planned("128", "256"))
+    journal.write_intent("c1", SESSION, planned("128", "256"))
     assert journal.unresolved() == ()
 
 
 def test_a_recycled_pid_does_not_hide_an_unresolved_intent(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     of_dead_process(monkeypatch)  # our own pid, and another start time: somebody else had the number
-    Journal(tmp_path).intent("c1", SESSION, planned("128", "256"))
+    Journal(tmp_path).write_intent("c1", SESSION, planned("128", "256"))
     alive(monkeypatch)
     assert [intent.pid for intent in Journal(tmp_path).unresolved()] == [os.getpid()]
 
@@ -95,14 +95,14 @@ def test_a_reboot_resolves_only_what_a_reboot_undoes(
     tmp_path: Path, monkeypatch: pytest.MonkeyPatch, persistence: Persistence, left: list[str]
 ) -> None:
     monkeypatch.setattr(module, "boot_id", lambda: "the boot before")
-    Journal(tmp_path).intent("c1", SESSION, planned("128", "256", persistence=persistence))
+    Journal(tmp_path).write_intent("c1", SESSION, planned("128", "256", persistence=persistence))
     monkeypatch.setattr(module, "boot_id", lambda: "this boot")
     assert [intent.id for intent in Journal(tmp_path).unresolved()] == left
 
 
 def test_an_unreadable_boot_id_is_not_taken_for_a_reboot(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     of_dead_process(monkeypatch)
-    Journal(tmp_path).intent("c1", SESSION, planned("128", "256", persistence=Persistence.LOST_AT_REBOOT))
+    Journal(tmp_path).write_intent("c1", SESSION, planned("128", "256", persistence=Persistence.LOST_AT_REBOOT))
     alive(monkeypatch)
     monkeypatch.setattr(module, "boot_id", lambda: "")
     assert [intent.id for intent in Journal(tmp_path).unresolved()] == ["c1"]
@@ -111,7 +111,7 @@ def test_an_unreadable_boot_id_is_not_taken_for_a_reboot(tmp_path: Path, monkeyp
 def test_unresolved_intents_come_newest_first(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     of_dead_process(monkeypatch)
     for name in ("first", "second", "third"):
-        Journal(tmp_path).intent(name, SESSION, planned("128", "256"))
+        Journal(tmp_path).write_intent(name, SESSION, planned("128", "256"))
     alive(monkeypatch)
     assert [intent.id for intent in Journal(tmp_path).unresolved()] == ["third", "second", "first"]
 
@@ -119,9 +119,9 @@ def test_unresolved_intents_come_newest_first(tmp_path: Path, monkeypatch: pytes
 def test_the_same_change_id_in_two_sessions_is_two_changes(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     of_dead_process(monkeypatch)
     journal = Journal(tmp_path)
-    journal.intent("c1", SESSION, planned("128", "256"))
-    journal.intent("c1", Path("/sessions/two"), planned("128", "256"))
-    journal.outcome("c1", SESSION, "verified")
+    journal.write_intent("c1", SESSION, planned("128", "256"))
+    journal.write_intent("c1", Path("/sessions/two"), planned("128", "256"))
+    journal.write_outcome("c1", SESSION, "verified")
     alive(monkeypatch)
     assert [intent.session for intent in journal.unresolved()] == ["/sessions/two"]
 
@@ -133,7 +133,7 @@ def test_a_record_of_another_shape_is_passed_over(tmp_path: Path, monkeypatch: p
 
     of_dead_process(monkeypatch)
     journal = Journal(tmp_path)
-    journal.intent("c1", SESSION, planned("128", "256"))
+    journal.write_intent("c1", SESSION, planned("128", "256"))
     record = read_records(journal.file)[0] | json.loads(word) | {"id": "c2"}
     body = json.dumps(record).encode()
     with journal.file.open("ab") as file:
@@ -151,13 +151,13 @@ def test_a_link_in_the_journals_place_is_not_followed(tmp_path: Path) -> None:
     (tmp_path / "journal").mkdir()
     (tmp_path / "journal" / "journal.log").symlink_to(tmp_path / "precious")
     with pytest.raises(StorageError):
-        Journal(tmp_path / "journal").intent("c1", SESSION, planned("128", "256"))
+        Journal(tmp_path / "journal").write_intent("c1", SESSION, planned("128", "256"))
 
 
 def test_a_file_in_the_folders_place_is_a_sentence(tmp_path: Path) -> None:
     (tmp_path / "journal").write_text("")
     with pytest.raises(StorageError, match=r"cannot be written: .*\. Nothing was changed"):
-        Journal(tmp_path / "journal").intent("c1", SESSION, planned("128", "256"))
+        Journal(tmp_path / "journal").write_intent("c1", SESSION, planned("128", "256"))
 
 
 def test_a_short_write_is_refused_and_the_next_record_stands_alone(
@@ -167,9 +167,9 @@ def test_a_short_write_is_refused_and_the_next_record_stands_alone(
     write = os.write
     monkeypatch.setattr(os, "write", lambda descriptor, data: write(descriptor, data[:40]))
     with pytest.raises(StorageError, match="Nothing was changed"):
-        journal.intent("torn", SESSION, planned("128", "256"))
+        journal.write_intent("torn", SESSION, planned("128", "256"))
     monkeypatch.undo()
-    journal.outcome("next", SESSION, "kept")
+    journal.write_outcome("next", SESSION, "kept")
     assert [record["id"] for record in read_records(journal.file)] == ["c0", "c0", "next"]
 
 
@@ -178,13 +178,7 @@ import sys
 from pathlib import Path
 from app.core.session.journal import Journal
 from tests.core.doubles import planned
-from tests.core.session.journal_faults import (
-    SESSION,
-    cut_at_every_byte,
-    filled,
-    flip_bits,
-    written_on_after_every_cut,
-)
+from tests.core.session.journal_faults import SESSION, cut_at_every_byte, filled, flip_bits, written_on_after_every_cut
 
 journal, setting = Journal(Path(sys.argv[1])), Path(sys.argv[2])
 def tell(word):
@@ -244,14 +238,14 @@ def test_a_new_journal_is_on_disk_with_its_name_before_anything_is_changed(
     tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     found = synced(monkeypatch)
-    Journal(tmp_path / "state").intent("c1", SESSION, planned("128", "256"))
+    Journal(tmp_path / "state").write_intent("c1", SESSION, planned("128", "256"))
     assert found == ["journal.log", "state"]
 
 
 def test_every_later_record_is_on_disk_too(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     journal = filled(tmp_path, 1)
     found = synced(monkeypatch)
-    journal.outcome("c1", SESSION, "kept")
+    journal.write_outcome("c1", SESSION, "kept")
     assert found == ["journal.log"]
 
 
@@ -268,7 +262,7 @@ def test_a_record_that_does_not_reach_the_disk_is_an_error(
 
     monkeypatch.setattr(os, "fsync", broken)
     with pytest.raises(StorageError, match=r"Input/output error\. Nothing was changed"):
-        Journal(tmp_path / "state").intent("c1", SESSION, planned("128", "256"))
+        Journal(tmp_path / "state").write_intent("c1", SESSION, planned("128", "256"))
 
 
 @pytest.mark.parametrize(("late", "on_trial"), [(-5.0, True), (0.0, True), (19.9, True), (20.0, False), (99.0, False)])
@@ -276,7 +270,7 @@ def test_a_watchdog_has_twenty_seconds_before_its_trial_counts_as_left_by_a_cras
     tmp_path: Path, monkeypatch: pytest.MonkeyPatch, late: float, on_trial: bool
 ) -> None:
     journal = Journal(tmp_path)
-    journal.intent("c1", SESSION, planned("128", "256"), until=1000.0)
+    journal.write_intent("c1", SESSION, planned("128", "256"), until=1000.0)
     monkeypatch.setattr(module, "boot_clock", lambda: 1000.0 + late)
     found = [[intent.id for intent in some] for some in (journal.trials(), journal.unresolved())]
     assert found == ([["c1"], []] if on_trial else [[], ["c1"]])
@@ -290,13 +284,13 @@ def of_a_dead_raidbench(folder: Path, monkeypatch: pytest.MonkeyPatch) -> Journa
     journal = Journal(folder)
     with monkeypatch.context() as patch:
         patch.setattr(module, "process_start", lambda pid: "1")
-        journal.intent("c1", SESSION, planned("128", "256"))
+        journal.write_intent("c1", SESSION, planned("128", "256"))
     return journal
 
 
 def test_a_program_that_a_dead_raidbench_left_is_known(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     journal = of_a_dead_raidbench(tmp_path, monkeypatch)
-    journal.setter("c1", SESSION, os.getpid(), "sdparm")
+    journal.write_setter("c1", SESSION, os.getpid(), "sdparm")
     (left,) = journal.left_running()
     assert left.setter is not None
     assert (left.id, left.setter.program, left.setter.pid) == ("c1", "sdparm", os.getpid())
@@ -304,8 +298,8 @@ def test_a_program_that_a_dead_raidbench_left_is_known(tmp_path: Path, monkeypat
 
 def test_a_program_of_a_living_raidbench_is_not_left(tmp_path: Path) -> None:
     journal = Journal(tmp_path)
-    journal.intent("c1", SESSION, planned("128", "256"))
-    journal.setter("c1", SESSION, os.getpid(), "sdparm")
+    journal.write_intent("c1", SESSION, planned("128", "256"))
+    journal.write_setter("c1", SESSION, os.getpid(), "sdparm")
     assert journal.left_running() == ()
 
 
@@ -313,13 +307,13 @@ def test_another_process_with_its_number_is_not_taken_for_it(tmp_path: Path, mon
     journal = of_a_dead_raidbench(tmp_path, monkeypatch)
     with monkeypatch.context() as patch:
         patch.setattr(module, "process_start", lambda pid: "1")
-        journal.setter("c1", SESSION, os.getpid(), "sdparm")
+        journal.write_setter("c1", SESSION, os.getpid(), "sdparm")
     assert journal.left_running() == ()
 
 
 def test_a_program_of_another_boot_does_not_run(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     journal = of_a_dead_raidbench(tmp_path, monkeypatch)
-    journal.setter("c1", SESSION, os.getpid(), "sdparm")
+    journal.write_setter("c1", SESSION, os.getpid(), "sdparm")
     monkeypatch.setattr(module, "boot_id", lambda: "another")
     assert journal.left_running() == ()
 
@@ -334,8 +328,8 @@ def test_a_program_that_only_waits_for_its_parent_has_ended(tmp_path: Path) -> N
 
 def test_the_last_program_of_a_change_is_the_one_that_counts(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     journal = of_a_dead_raidbench(tmp_path, monkeypatch)
-    journal.setter("c1", SESSION, os.getpid(), "first")
-    journal.setter("c1", SESSION, os.getpid(), "second")
+    journal.write_setter("c1", SESSION, os.getpid(), "first")
+    journal.write_setter("c1", SESSION, os.getpid(), "second")
     assert [left.setter.program for left in journal.left_running() if left.setter] == ["second"]
 
 
@@ -343,14 +337,14 @@ def test_a_clock_that_was_set_back_does_not_change_the_order(tmp_path: Path, mon
     of_dead_process(monkeypatch)
     for number, now in enumerate((1000.0, 5.0, 900.0)):
         monkeypatch.setattr("time.time", lambda now=now: now)
-        Journal(tmp_path).intent(f"c{number}", SESSION, planned("128", "256"))
+        Journal(tmp_path).write_intent(f"c{number}", SESSION, planned("128", "256"))
     alive(monkeypatch)
     assert [intent.id for intent in Journal(tmp_path).unresolved()] == ["c2", "c1", "c0"]
 
 
 def test_trials_come_newest_first(tmp_path: Path) -> None:
     for name in ("first", "second", "third"):
-        Journal(tmp_path).intent(name, SESSION, planned("128", "256"), until=module.boot_clock() + 60)
+        Journal(tmp_path).write_intent(name, SESSION, planned("128", "256"), until=module.boot_clock() + 60)
     assert [intent.id for intent in Journal(tmp_path).trials()] == ["third", "second", "first"]
 
 
@@ -371,4 +365,4 @@ def test_what_is_whole_and_no_record_hides_none_behind_it(tmp_path: Path, body: 
 def test_a_full_disk_is_told_in_the_systems_words(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setattr(os, "write", lambda descriptor, data: 0)
     with pytest.raises(StorageError, match=r"^The journal cannot be written: No space left on device\. Nothing was"):
-        Journal(tmp_path).intent("c1", SESSION, planned("128", "256"))
+        Journal(tmp_path).write_intent("c1", SESSION, planned("128", "256"))

@@ -14,7 +14,7 @@ from tests.core.doubles import planned
 def on_trial(folder: Path) -> Journal:
     """A journal with a trial that nobody has decided."""
     journal = Journal(folder)
-    journal.intent("c1", folder, planned("128", "256"), until=boot_clock() + 60)
+    journal.write_intent("c1", folder, planned("128", "256"), until=boot_clock() + 60)
     return journal
 
 

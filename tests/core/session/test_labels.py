@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from app.core.session.unit_labels import in_unit
+from app.core.session.unit_labels import text_in_unit
 from tests.case_loop import loop_over
 
 
@@ -23,4 +23,4 @@ from tests.case_loop import loop_over
     ],
 )
 def test_a_value_of_a_setting_has_its_unit_and_loses_no_digit(value: str, unit: str, shown: str) -> None:
-    assert in_unit(value, unit) == shown
+    assert text_in_unit(value, unit) == shown

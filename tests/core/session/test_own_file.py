@@ -12,7 +12,7 @@ import pytest
 from app.core.session.folders import LOG
 from app.core.session.journal import FILE, Journal
 from app.core.session.locks import hold_lock
-from app.core.session.store import SessionLog, beginning, load
+from app.core.session.store import SessionLog, load, read_start
 from app.core.session.trusted_file import UntrustedFileError, open_own, read_own, read_regular
 from backends.errors import StorageError
 from tests.core.doubles import planned
@@ -73,7 +73,7 @@ def test_a_journal_that_somebody_planted_is_neither_read_nor_written(
     journal = Journal(tmp_path)
     assert (journal.unresolved(), journal.trials()) == ((), ())
     with pytest.raises(StorageError, match="Nothing was changed") as told:
-        journal.intent("c1", tmp_path, planned("128", "256"))
+        journal.write_intent("c1", tmp_path, planned("128", "256"))
     assert "Free space" not in told.value.hint
     assert not (tmp_path / "elsewhere").exists() or (tmp_path / "elsewhere").read_text() == ""
 
@@ -81,11 +81,11 @@ def test_a_journal_that_somebody_planted_is_neither_read_nor_written(
 @pytest.mark.parametrize("plant", PLANTED)
 def test_that_a_journal_is_not_read_is_told(tmp_path: Path, plant: Callable[[Path], None]) -> None:
     plant(tmp_path / FILE)
-    assert Journal(tmp_path).trouble() is not None
+    assert Journal(tmp_path).read_error() is not None
 
 
 def test_no_journal_is_no_trouble(tmp_path: Path) -> None:
-    assert Journal(tmp_path / "none").trouble() is None
+    assert Journal(tmp_path / "none").read_error() is None
 
 
 @pytest.mark.parametrize("plant", PLANTED)
@@ -97,7 +97,7 @@ def test_a_log_that_somebody_planted_is_not_gone_on_with(tmp_path: Path, plant: 
 
 def test_a_log_that_is_no_file_is_not_waited_for(tmp_path: Path) -> None:
     fifo(tmp_path / LOG)
-    assert beginning(tmp_path) is None
+    assert read_start(tmp_path) is None
     with pytest.raises(StorageError, match="not a regular file"):
         load(tmp_path)
 

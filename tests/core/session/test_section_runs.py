@@ -7,15 +7,8 @@ from dataclasses import replace
 from app.core.presentation.events import describe_event
 from app.core.session import event_codec
 from app.core.session.events import RunEnded, RunSection, RunStarted
-from app.core.session.results import (
-    DirectionStats,
-    GroupFigures,
-    LatencyStats,
-    RunResult,
-    RunStatus,
-    SectionFigures,
-)
-from app.core.session.section_runs import of_section, same_sections, section_runs
+from app.core.session.results import DirectionStats, GroupFigures, LatencyStats, RunResult, RunStatus, SectionFigures
+from app.core.session.section_runs import runs_of_section, section_runs, shared_sections
 from app.core.session.state import RunRecord
 
 READ = DirectionStats(
@@ -57,7 +50,7 @@ def test_a_log_of_an_earlier_version_has_no_sections() -> None:
     assert '"sections"' not in line
     event = event_codec.decode(line)
     assert isinstance(event, RunStarted)
-    assert (event.sections, event.work) == ((), event.job)
+    assert (event.sections, event.job_texts) == ((), event.job)
 
 
 def test_each_section_is_a_run_with_its_own_job_and_figures() -> None:
@@ -73,14 +66,14 @@ def test_the_other_sections_tell_a_section_from_one_beside_others() -> None:
     other = replace(RUN, start=replace(START, sections=(SECTIONS[0], replace(SECTIONS[1], job={"rw": "read"}))))
     ((_, one), _), ((_, two), _) = section_runs(RUN), section_runs(other)
     assert one.start.job == two.start.job
-    assert one.start.work != two.start.work
+    assert one.start.job_texts != two.start.job_texts
 
 
 def test_sections_that_every_run_has_are_paired() -> None:
     other = replace(RUN, start=replace(START, sections=SECTIONS[:1]))
-    assert [name for name, _ in same_sections([RUN, other])] == ["reader"]
-    assert [len(of_section([RUN, other], name)) for name in ("reader", "scan")] == [2, 1]
-    assert same_sections([]) == ()
+    assert [name for name, _ in shared_sections([RUN, other])] == ["reader"]
+    assert [len(runs_of_section([RUN, other], name)) for name in ("reader", "scan")] == [2, 1]
+    assert shared_sections([]) == ()
 
 
 def test_a_run_that_has_not_ended_has_none() -> None:

@@ -17,7 +17,7 @@ from app.core.analysis.sample_groups import ComparisonSides, RunOrder, sides_of
 from app.core.changes import watchdog
 from app.core.changes.side_effects import without_earlier
 from app.core.changes.trial import check_seconds
-from app.core.interrupted_experiments import _in_force, open_experiments
+from app.core.interrupted_experiments import _changes_in_force, open_experiments
 from app.core.presentation.change import facts
 from app.core.presentation.table import text_of
 from app.core.session import folders as pool
@@ -25,11 +25,11 @@ from app.core.session import journal, store
 from app.core.session.event_types import MovedSetting
 from app.core.session.events import ExperimentStarted, LoggedEvent, NoteAdded
 from app.core.session.flag_files import EXPERIMENT, SWEEP, SessionFlag
-from app.core.session.folders import LOG
+from app.core.session.folders import LOG, session_folders
 from app.core.session.journal import boot_clock
 from app.core.session.paths import Paths
 from app.core.session.state import RunRecord, Session, replay
-from app.core.session.store import SessionLog, continuable, folders, latest, new_folder
+from app.core.session.store import SessionLog, create_session_folder, find_continuable, latest_session
 from backends.settings import Persistence
 from tests.case_loop import loop_over
 from tests.core import sessions
@@ -72,7 +72,7 @@ def test_the_last_session_is_the_one_used_last_though_the_clock_was_set_back(tmp
     first = used(paths, "2040-01-01-000000", ahead=back)
     second = used(paths, "2026-01-01-000000")
     third = used(paths, "2025-01-01-000000")
-    assert (latest(paths), folders(paths)) == (third, [third, second, first])
+    assert (latest_session(paths), session_folders(paths)) == (third, [third, second, first])
 
 
 @pytest.mark.parametrize("back", BACK)
@@ -81,7 +81,7 @@ def test_a_session_that_is_continued_after_the_clock_was_set_back_is_the_last_on
     first, second = used(paths, "a"), used(paths, "b", ahead=back)
     for _ in range(2):
         assert used(paths, "a") == first
-    assert folders(paths) == [first, second]
+    assert session_folders(paths) == [first, second]
 
 
 def test_an_order_is_kept_where_times_are_of_two_seconds(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
@@ -93,7 +93,7 @@ def test_an_order_is_kept_where_times_are_of_two_seconds(tmp_path: Path, monkeyp
     paths = paths_at(tmp_path)
     used(paths, "b", ahead=HOUR)
     monkeypatch.setattr(store, "os", SimpleNamespace(**{**vars(os), "utime": coarse}))
-    assert folders(paths)[0] != used(paths, "a") == latest(paths)
+    assert session_folders(paths)[0] != used(paths, "a") == latest_session(paths)
 
 
 def test_an_open_log_keeps_its_time_when_the_clock_is_set_back(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
@@ -120,13 +120,13 @@ def test_a_filesystem_that_sets_no_times_is_no_failure(tmp_path: Path, monkeypat
     paths = paths_at(tmp_path)
     used(paths, "a", ahead=HOUR)
     monkeypatch.setattr(os, "utime", refuse)
-    assert pool.last_used(used(paths, "b")) is not None
+    assert pool.last_use_time(used(paths, "b")) is not None
 
 
 def test_with_a_clock_that_goes_on_a_log_has_the_time_of_its_last_line(tmp_path: Path) -> None:
     paths, before = paths_at(tmp_path), time.time()
     used(paths, "a")
-    when = pool.last_used(used(paths, "b"))
+    when = pool.last_use_time(used(paths, "b"))
     assert when is not None
     assert before - 1 <= when <= time.time() + 1
 
@@ -136,7 +136,7 @@ def test_after_the_clock_was_set_back_commands_go_on_with_one_session(tmp_path: 
     paths = paths_at(tmp_path)
     used(paths, "a", ahead=back)
     second = used(paths, "b")
-    assert continuable(paths, host=STARTED.machine.host, simulated=False) == second
+    assert find_continuable(paths, host=STARTED.machine.host, simulated=False) == second
 
 
 @pytest.mark.parametrize("back", BACK)
@@ -146,7 +146,7 @@ def test_a_session_of_before_the_clock_was_set_back_is_not_gone_on_with(
     paths = paths_at(tmp_path)
     used(paths, "a")
     at_clock(monkeypatch, -back)
-    assert continuable(paths, host=STARTED.machine.host, simulated=False) is None
+    assert find_continuable(paths, host=STARTED.machine.host, simulated=False) is None
 
 
 def test_the_tenth_session_of_one_second_is_newer_than_the_ninth(
@@ -154,10 +154,10 @@ def test_the_tenth_session_of_one_second_is_newer_than_the_ninth(
 ) -> None:
     paths = paths_at(tmp_path)
     monkeypatch.setattr(time, "strftime", lambda _form: "1970-01-01-000005")
-    made = [used(paths, new_folder(paths.sessions).name) for _ in range(12)]
+    made = [used(paths, create_session_folder(paths.sessions).name) for _ in range(12)]
     for folder in made:
         os.utime(folder / LOG, (5, 5))
-    assert folders(paths) == made[::-1]
+    assert session_folders(paths) == made[::-1]
 
 
 @pytest.mark.parametrize("mark", [EXPERIMENT, SWEEP])
@@ -165,7 +165,7 @@ def test_marked_sessions_come_in_the_order_of_their_use(tmp_path: Path, mark: Se
     paths = paths_at(tmp_path)
     first, second = used(paths, "2040-01-01-000000", ahead=HOUR), used(paths, "2026-01-01-000000")
     for folder in (first, second):
-        mark.put(folder)
+        mark.create(folder)
     assert mark.folders(paths) == (second, first)
 
 
@@ -252,7 +252,7 @@ def of_an_experiment(*, at: Sequence[float]) -> Session:
 def test_a_killed_experiment_leaves_its_own_change_and_no_other(at: tuple[float, ...]) -> None:
     session = of_an_experiment(at=at)
     (record,) = open_experiments(session)
-    assert [change.id for change in _in_force(session, record)] == ["c1"]
+    assert [change.id for change in _changes_in_force(session, record)] == ["c1"]
 
 
 @pytest.mark.parametrize("clock", [10.0, 1.0, 9e9])

@@ -9,8 +9,8 @@ import pytest
 from app.core.presentation.change import above as sentences
 from app.core.presentation.change import facts
 from app.core.presentation.json_schema import change as as_json
-from app.core.session.dependents import above
 from app.core.session.events import ChangeIntended
+from app.core.session.inventory import dependents_of
 from app.core.session.state import ChangeRecord
 from backends.change import Change
 from backends.identity import Use
@@ -51,22 +51,22 @@ FOUND = joined(_FOUND)
 
 @pytest.mark.parametrize("target", [CARD, VOLUME, KERNEL, MEMBER])
 def test_a_layer_below_names_what_stands_on_it(target: Target) -> None:
-    assert above(FOUND, target) == ("vg0/mail", "mounted on /var/mail")
+    assert dependents_of(FOUND, target) == ("vg0/mail", "mounted on /var/mail")
 
 
 def test_a_pool_names_what_stands_on_its_disks() -> None:
     pool = Array(target=Target(backend="zfs", address="tank", scope=Scope.ARRAY), members=(KERNEL, FREE))
     found = replace(_FOUND, arrays=(pool,))
-    assert above(found, pool.target) == ("vg0/mail", "mounted on /var/mail")
+    assert dependents_of(found, pool.target) == ("vg0/mail", "mounted on /var/mail")
 
 
 def test_a_thing_of_which_only_the_uses_are_known_names_those_that_stand_on_it() -> None:
-    assert above(FOUND, LV) == ("mounted on /var/mail",)
+    assert dependents_of(FOUND, LV) == ("mounted on /var/mail",)
 
 
 @pytest.mark.parametrize("target", [FREE, Target(backend="block", address="gone")])
 def test_nothing_stands_on_what_is_free_or_not_there(target: Target) -> None:
-    assert above(FOUND, target) == ()
+    assert dependents_of(FOUND, target) == ()
 
 
 def planned(target: Target, *words: str) -> Change:

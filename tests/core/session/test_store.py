@@ -19,10 +19,10 @@ from hypothesis import HealthCheck, given, settings
 
 from app.core.session import event_codec
 from app.core.session.events import ChangeIntended, NoteAdded, SessionEnded
-from app.core.session.folders import LOG
+from app.core.session.folders import LOG, session_folders
 from app.core.session.journal import read_records
 from app.core.session.paths import Paths
-from app.core.session.store import SessionLog, continuable, folders, latest, load, new_folder
+from app.core.session.store import SessionLog, create_session_folder, find_continuable, latest_session, load
 from backends.errors import NotFoundError, StorageError
 from tests.case_loop import loop_over
 from tests.core.doubles import Bench, FakeBackend
@@ -291,46 +291,46 @@ def aged(folder: Path, seconds: float) -> Path:
 
 def test_sessions_come_newest_first(tmp_path: Path) -> None:
     old, new = aged(tmp_path / "old", 100), aged(tmp_path / "new", 10)
-    assert (folders(of(tmp_path)), latest(of(tmp_path))) == ([new, old], new)
+    assert (session_folders(of(tmp_path)), latest_session(of(tmp_path))) == ([new, old], new)
 
 
 def test_what_is_no_session_is_not_listed(tmp_path: Path) -> None:
     (tmp_path / "empty").mkdir()
     (tmp_path / "file").touch()
     (tmp_path / "odd" / LOG).mkdir(parents=True)
-    assert folders(of(tmp_path)) == []
+    assert session_folders(of(tmp_path)) == []
 
 
 def test_without_a_folder_there_are_no_sessions(tmp_path: Path) -> None:
-    assert folders(of(tmp_path / "none")) == []
+    assert session_folders(of(tmp_path / "none")) == []
 
 
 @pytest.mark.parametrize(("age", "goes_on"), [(60, True), (13 * 3600, False)])
 def test_a_command_goes_on_with_a_session_used_lately(tmp_path: Path, age: float, goes_on: bool) -> None:
     folder = aged(tmp_path / "last", age)
-    assert continuable(of(tmp_path), host="apricot", simulated=False) == (folder if goes_on else None)
+    assert find_continuable(of(tmp_path), host="apricot", simulated=False) == (folder if goes_on else None)
 
 
 @pytest.mark.parametrize(("host", "simulated"), [("banana", False), ("apricot", True)])
 def test_a_command_does_not_go_on_with_a_session_of_another_machine(tmp_path: Path, host: str, simulated: bool) -> None:
     aged(tmp_path / "last", 60)
-    assert continuable(of(tmp_path), host=host, simulated=simulated) is None
+    assert find_continuable(of(tmp_path), host=host, simulated=simulated) is None
 
 
 def test_a_command_goes_on_with_its_own_session_though_another_machines_is_newer(tmp_path: Path) -> None:
     own, other = aged(tmp_path / "own", 60), aged(tmp_path / "other", 10)
     text = (other / LOG).read_text().replace("apricot", "banana")
     (other / LOG).write_text(text)
-    assert continuable(of(tmp_path), host="apricot", simulated=False) == own
+    assert find_continuable(of(tmp_path), host="apricot", simulated=False) == own
 
 
 def test_two_sessions_of_one_second_have_two_folders(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setattr(time, "strftime", lambda form: "2026-01-02-030405")
-    names = [new_folder(tmp_path / "sessions").name for _ in range(3)]
+    names = [create_session_folder(tmp_path / "sessions").name for _ in range(3)]
     assert names == ["2026-01-02-030405", "2026-01-02-030405-2", "2026-01-02-030405-3"]
 
 
 def test_a_place_for_sessions_that_cannot_be_made_is_a_sentence(tmp_path: Path) -> None:
     (tmp_path / "sessions").touch()
     with pytest.raises(StorageError, match="cannot be written"):
-        new_folder(tmp_path / "sessions")
+        create_session_folder(tmp_path / "sessions")

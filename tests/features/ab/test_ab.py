@@ -18,10 +18,9 @@ from app.core.analysis.stored_verdicts import stored_comparison
 from app.core.analysis.verdict import Verdict
 from app.core.benchmark.idle_wait import rest
 from app.core.benchmark.runner import BenchmarkRequest, RunPlan
-from app.core.fio.events import LoadEvent, WorkloadFinished
 from app.core.fio.job import Engine, Job, JobTarget
 from app.core.presentation.comparison_text import sentence, so_far
-from app.core.session.event_types import InterimAnalysis, PhaseChanged, SteadyPlan
+from app.core.session.event_types import InterimAnalysis, LoadEvent, PhaseChanged, SteadyPlan, WorkloadFinished
 from app.core.session.results import Phase, RunStatus
 from app.core.session.state import replay
 from app.core.session.store import load

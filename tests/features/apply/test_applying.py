@@ -320,7 +320,7 @@ async def test_what_a_card_moves_on_its_disk_is_done_in_either_order(bench: Work
     assert await now(bench, "block:sde", "write_cache") == "write-through"
     outcome = await applied(bench, text)
     assert outcome.well
-    assert [(str(step.change.target), step.change.key, step.ended.made) for step in outcome.steps] == [
+    assert [(str(step.change.target), step.change.key, step.ended.was_set) for step in outcome.steps] == [
         ("megaraid:/c3/v0", "write_cache", True),
         ("block:sde", "write_cache", False),
         ("block:sde", "read_ahead_kb", False),

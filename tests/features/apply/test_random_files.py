@@ -37,7 +37,7 @@ async def wishes(bench: Workbench) -> list[tuple[Target, dict[str, Reading], str
     found = []
     things: tuple[Controller | Array | Drive, ...] = (*inventory.controllers, *inventory.arrays, *inventory.drives)
     for thing in things:
-        plate = await bench.hardware.nameplate(thing.target)
+        plate = await bench.hardware.device_label(thing.target)
         found.append((thing.target, dict(await bench.hardware.read(thing.target)), plate.word))
     return [(target, readings, word) for target, readings, word in found if readings]
 
@@ -90,17 +90,17 @@ async def test_no_file_takes_a_risk_that_it_does_not_confirm_or_leaves_half_a_se
         for change in plan.changes:
             assert change.risk is not Risk.DESTROYS_DATA, text
             assert change.effect not in (Effect.RECREATED, Effect.RESHAPE), text
-            plate = await bench.hardware.nameplate(change.target)
+            plate = await bench.hardware.device_label(change.target)
             assert change.risk in _HARMLESS or plate.word in meant, f"{change.key} of {change.target}:\n{text}"
         if applied < _MOST_APPLIED:
             applied += 1
             before = len(bench.session.changes)
             outcome = await apply_set(bench, plan, trial=None, keep_going=False)
             told = bench.session.changes[before:]
-            begun = list(dict.fromkeys(step.ended.id for step in outcome.steps if step.ended.made))
+            begun = list(dict.fromkeys(step.ended.id for step in outcome.steps if step.ended.was_set))
             assert [one.id for one in told[: len(begun)]] == begun, text
             assert all(one.end is not None for one in told), text
-            made = [step for step in outcome.steps if step.ended.made and step.ended.result == "verified"]
+            made = [step for step in outcome.steps if step.ended.was_set and step.ended.result == "verified"]
             assert outcome.well or all(step.back is not None or step.stuck for step in made), text
     assert plans > FILES // 10
     assert applied == _MOST_APPLIED

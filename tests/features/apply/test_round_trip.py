@@ -63,7 +63,7 @@ async def undo_all(bench: Workbench, seed: int, first: int) -> None:
         for change in left:
             try:
                 ended = await bench.changes.undo(change)
-                assert ended.taken_back, ended
+                assert ended.is_reverted, ended
             except RaidbenchError as error:
                 refused.append(error.message)
     assert left == [], refused

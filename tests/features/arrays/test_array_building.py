@@ -66,7 +66,7 @@ def killed(cli: Cli, monkeypatch: pytest.MonkeyPatch, count: int, words: Sequenc
         run_only(patch, count, KilledError())
         with pytest.raises(KilledError):
             cli(*ARRAY, *words, "--confirm", word)
-    monkeypatch.setattr("app.core.changes.arrays.array_journal.runs", lambda _pid, _start: False)
+    monkeypatch.setattr("app.core.changes.arrays.array_journal.is_running", lambda _pid, _start: False)
 
 
 @pytest.mark.parametrize(
@@ -208,7 +208,7 @@ def test_after_a_kill_in_a_deletion_recover_tells_what_there_is_and_finishes_it(
         with pytest.raises(KilledError):
             cli(*ARRAY, "delete", name, "--confirm", name)
     assert here(cli) == [("raid50", "removing")]
-    monkeypatch.setattr("app.core.changes.arrays.array_journal.runs", lambda _pid, _start: False)
+    monkeypatch.setattr("app.core.changes.arrays.array_journal.is_running", lambda _pid, _start: False)
     assert "was cut short" in cli(*RACK, "devices").err
     (left,) = cli(*RACK, "recover", "--list", "--json").json["left"]["arrays"]
     assert (left["name"], left["standing"]) == (name, standing)
@@ -221,9 +221,9 @@ def test_what_somebody_else_made_of_its_drives_meanwhile_is_left_alone(
     cli: Cli, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     killed(cli, monkeypatch, 0, MIRROR, WORD)
-    monkeypatch.setattr("app.core.changes.arrays.array_journal.runs", lambda _pid, _start: True)
+    monkeypatch.setattr("app.core.changes.arrays.array_journal.is_running", lambda _pid, _start: True)
     made(cli, ("create", "raid1", "sdc", "sdd"), "1701,1702")
-    monkeypatch.setattr("app.core.changes.arrays.array_journal.runs", lambda _pid, _start: False)
+    monkeypatch.setattr("app.core.changes.arrays.array_journal.is_running", lambda _pid, _start: False)
     done = cli(*RACK, "recover", "--restore")
     assert (done.status, "which is not this one" in done.err, "cannot be told" in done.err) == (1, True, True)
     assert ("raid1", "made") in here(cli)

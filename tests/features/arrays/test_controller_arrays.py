@@ -93,7 +93,7 @@ def killed(cli: Cli, monkeypatch: pytest.MonkeyPatch, count: int, words: Sequenc
             patch.setattr(backend, "run_making", _some(backend.run_making, count))
         with pytest.raises(KilledError):
             cli(*ARRAY, *words)
-    monkeypatch.setattr("app.core.changes.arrays.array_journal.runs", lambda _pid, _start: False)
+    monkeypatch.setattr("app.core.changes.arrays.array_journal.is_running", lambda _pid, _start: False)
 
 
 def _some(take: Take, count: int) -> Take:

@@ -107,7 +107,7 @@ async def test_the_array_is_made_after_the_ends_of_the_serial_numbers_and_delete
         await answer(pilot, "tab", *TYPED, "enter", "enter")
         await until(pilot, lambda: "Made here: rb-" in text_of(pilot))
         made: ArrayBuilder = pilot.app.workbench.arrays  # type: ignore[attr-defined]
-        (entry,) = made.made_here.entries()
+        (entry,) = made.journal.entries()
         await until(pilot, lambda: "drives of 69" in words(pilot))
         assert "51 drives of 69" in words(pilot)
         await pilot.press("home", "d")
@@ -116,7 +116,7 @@ async def test_the_array_is_made_after_the_ends_of_the_serial_numbers_and_delete
         keys = ["minus" if letter == "-" else letter for letter in entry.array.name]
         await answer(pilot, "tab", *keys, "enter", "enter")
         await until(pilot, lambda: "53 drives of 69" in text_of(pilot))
-        assert made.made_here.entries() == ()
+        assert made.journal.entries() == ()
 
 
 async def test_without_the_word_nothing_is_made(tmp_path: Path) -> None:
@@ -176,7 +176,7 @@ async def test_ticked_physical_volumes_become_a_volume_after_the_name_of_their_g
         await answer(pilot, "tab", *"data", "enter", "enter")
         await until(pilot, lambda: "Made here: rb-" in text_of(pilot))
         made: ArrayBuilder = pilot.app.workbench.arrays  # type: ignore[attr-defined]
-        (entry,) = made.made_here.entries()
+        (entry,) = made.journal.entries()
         assert (str(entry.array.controller), entry.stage.value) == ("lvm:data", "made")
 
 

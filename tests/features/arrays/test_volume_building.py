@@ -54,7 +54,7 @@ def killed(cli: Cli, monkeypatch: pytest.MonkeyPatch, *, before: bool) -> None:
         patch.setattr(Lvm, "run_making", some)
         with pytest.raises(KilledError):
             cli(*ARRAY, *STRIPED, "--confirm", "data")
-    monkeypatch.setattr("app.core.changes.arrays.array_journal.runs", lambda _pid, _start: False)
+    monkeypatch.setattr("app.core.changes.arrays.array_journal.is_running", lambda _pid, _start: False)
 
 
 def test_a_volume_is_made_listed_by_its_own_uuid_and_deleted(cli: Cli) -> None:

@@ -13,7 +13,7 @@ from pathlib import Path
 
 import pytest
 
-from app.core.changes.timer_unit import units_text
+from app.core.changes.systemd_units import units_text
 from app.features.metrics.alerts import ALERTS, board_text, rules_text
 from app.features.metrics.definitions import METRICS
 from app.features.metrics.openmetrics import write
@@ -122,7 +122,14 @@ def test_the_rules_are_yaml_of_one_form() -> None:
 def units(which: str = "both") -> str:
     command = ("/opt/rb/raidbench", "metrics", "--output", "/var/lib/a b.prom")
     return units_text(
-        "raidbench-x", which, command, what="X", calendar="*:0/5", spread="30s", environment={"A": "1"}, well=(5,)
+        "raidbench-x",
+        which,
+        command,
+        description="X",
+        calendar="*:0/5",
+        spread="30s",
+        environment={"A": "1"},
+        well=(5,),
     )
 
 

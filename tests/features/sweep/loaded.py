@@ -8,7 +8,14 @@ from random import Random
 from app.core.session.events import LoggedEvent, RunEnded, RunStarted
 from app.core.session.results import DirectionStats, LatencyStats, RunResult, RunStatus
 from app.core.session.state import RunRecord
-from app.core.session.sweep_record import SweepRecord, SweepStarted, SweepStepEnded, SweepStepStarted, begun, fold_sweep
+from app.core.session.sweep_record import (
+    SweepRecord,
+    SweepStarted,
+    SweepStepEnded,
+    SweepStepStarted,
+    first_record,
+    fold_sweep,
+)
 from app.core.session.sweep_steps import Design, StepResult, SweepCell
 from app.features.sweep.engine.adaptive_steps import further
 from tests.features.sweep.making import design
@@ -29,7 +36,7 @@ class LoadedSweep:
         self.runs: list[RunRecord] = []
         self.events: list[LoggedEvent] = []
         self._device, self._random = device, Random(1)
-        self.record: SweepRecord = begun(SweepStarted(at=0.0, design=self.design, pid=1))
+        self.record: SweepRecord = first_record(SweepStarted(at=0.0, design=self.design, pid=1))
         for _ in range(most):
             if not self._step():
                 break

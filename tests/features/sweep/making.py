@@ -7,7 +7,14 @@ from collections.abc import Mapping
 from app.core.session.events import RunEnded, RunStarted
 from app.core.session.results import DirectionStats, LatencyStats, RunResult, RunStatus
 from app.core.session.state import RunRecord
-from app.core.session.sweep_record import SweepRecord, SweepStarted, SweepStepEnded, SweepStepStarted, begun, fold_sweep
+from app.core.session.sweep_record import (
+    SweepRecord,
+    SweepStarted,
+    SweepStepEnded,
+    SweepStepStarted,
+    first_record,
+    fold_sweep,
+)
 from app.core.session.sweep_steps import Design, NeededFeature, Step, StepResult, SweepCell
 from app.features.sweep.engine.plan import SweepPlan
 from app.features.sweep.engine.plan_expansion import expand
@@ -105,7 +112,7 @@ def run(run_id: str, iops: float, *, p99: int = 1_000_000, status: RunStatus = R
 
 def started(made: Design) -> SweepRecord:
     """A sweep that has just begun."""
-    return begun(SweepStarted(at=0.0, design=made, pid=1))
+    return first_record(SweepStarted(at=0.0, design=made, pid=1))
 
 
 def after(record: SweepRecord, step: Step, run_id: str | None, result: StepResult = StepResult.DONE) -> SweepRecord:

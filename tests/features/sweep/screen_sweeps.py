@@ -44,7 +44,7 @@ class WrittenSweep:
         self._log = SessionLog(folder)
         self._live = LiveWriter(folder)
         started = SessionStarted(at=NOON, id=folder.name, version="0.1.0", simulated=simulated, machine=MACHINE)
-        SWEEP.put(folder)
+        SWEEP.create(folder)
         self.write(started, SweepStarted(at=NOON, design=made, pid=1))
 
     def write(self, *events: LoggedEvent) -> None:
@@ -93,7 +93,7 @@ class WrittenSweep:
 
     @property
     def asked_to_stop(self) -> bool:
-        return STOP.lies_in(self.folder)
+        return STOP.exists_in(self.folder)
 
 
 @dataclass

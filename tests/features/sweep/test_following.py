@@ -6,7 +6,7 @@ from pathlib import Path
 
 import pytest
 
-from app.core.session.flag_files import SWEEP, left_behind, under_way
+from app.core.session.flag_files import SWEEP, abandoned_sessions, active_sessions
 from app.core.session.folders import LOG
 from app.core.session.paths import Paths
 from app.core.session.sweep_steps import SweepResult
@@ -81,11 +81,11 @@ def pool_of(sweep: WrittenSweep) -> Paths:
 
 def test_sweeps_are_under_way_or_left_behind(sweep: WrittenSweep) -> None:
     paths = pool_of(sweep)
-    assert (under_way(SWEEP, paths), left_behind(SWEEP, paths)) == ((sweep.folder,), ())
+    assert (active_sessions(SWEEP, paths), abandoned_sessions(SWEEP, paths)) == ((sweep.folder,), ())
     sweep.close()
-    assert (under_way(SWEEP, paths), left_behind(SWEEP, paths)) == ((), (sweep.folder,))
+    assert (active_sessions(SWEEP, paths), abandoned_sessions(SWEEP, paths)) == ((), (sweep.folder,))
 
 
 def test_a_finished_one_is_neither(sweep: WrittenSweep) -> None:
     sweep.end(SweepResult.FINISHED)
-    assert (*under_way(SWEEP, pool_of(sweep)), *left_behind(SWEEP, pool_of(sweep))) == ()
+    assert (*active_sessions(SWEEP, pool_of(sweep)), *abandoned_sessions(SWEEP, pool_of(sweep))) == ()

@@ -137,8 +137,8 @@ async def require_nothing_left(bench: Workbench) -> None:
     """No array of ours, no mark of one, nothing in a journal."""
     found = await bench.hardware.probe()
     assert [str(array.target) for array in found.arrays if array.target.backend == "md"] == []
-    assert bench.arrays.made_here.entries() == ()
-    assert bench.changes.unresolved() == ()
+    assert bench.arrays.journal.entries() == ()
+    assert bench.changes.journal.unresolved() == ()
     assert bench.session.in_force == ()
     again = await Bed.surveyed(Bed.__new__(Bed), bench, plan("raid0"))
     making = again.design.making
@@ -286,8 +286,8 @@ async def test_a_card_makes_the_arrays_of_its_drives_and_none_is_measured_while_
     assert record.finished, record.end
     assert {end.result for end in record.ended} == {StepResult.DONE}
     assert len(record.ended) == 4
-    assert bench.arrays.made_here.entries() == ()
-    assert (bench.session.in_force, bench.changes.unresolved()) == ((), ())
+    assert bench.arrays.journal.entries() == ()
+    assert (bench.session.in_force, bench.changes.journal.unresolved()) == ((), ())
     found = await bench.hardware.probe()
     there = [str(array.target) for array in found.arrays if array.controller is not None]
     assert there == ["megaraid:/c0/v0", "smartarray:/slot0/ld1"]
@@ -370,7 +370,7 @@ async def test_every_array_is_made_prepared_measured_and_deleted_in_each_round(b
     assert [name.split(": ")[0] for name in made] == gone
     assert (len(written), len(checked)) == (6, 2)
     for step in record.steps:
-        end = record.settled(step)
+        end = record.final_end(step)
         run = None if end is None or end.run is None else bench.session.run(end.run)
         assert run is not None
         assert run.start.settings["read_ahead_kb"] == record.cell(step.cell).row.rpartition("=")[2]
@@ -461,7 +461,7 @@ async def test_one_drive_alone_is_measured_between_the_arrays_and_written_to(bed
     measured_on = {run.start.device for run in bench.session.runs}
     assert len(measured_on) == 2
     assert any((where or "").endswith("sdb") for where in measured_on)
-    assert bench.arrays.made_here.entries() == ()
+    assert bench.arrays.journal.entries() == ()
 
 
 async def test_one_drive_alone_that_gets_a_filesystem_is_not_written_to(bed: Bed, small: None) -> None:
@@ -531,7 +531,7 @@ async def test_a_stop_deletes_the_array_and_it_goes_on_later(bed: Bed, small: No
     assert record.end.result is SweepResult.STOPPED
     assert len(record.todo) == 1
     await require_nothing_left(bench)
-    folder = bench.need_recording()
+    folder = bench.require_recording()
     bench.close()
     later = bed.bench()
     await later.open(folder)
@@ -557,10 +557,10 @@ async def test_killed_after_any_command_it_goes_on_or_is_put_back_and_leaves_not
 
     bench.subscribe(keep)
     assert (await SweepRunner(bench).go()).finished
-    folder = bench.need_recording()
+    folder = bench.require_recording()
     bench.close()
     assert len(kept) >= 10
-    monkeypatch.setattr("app.core.changes.arrays.array_journal.runs", lambda _pid, _start: False)
+    monkeypatch.setattr("app.core.changes.arrays.array_journal.is_running", lambda _pid, _start: False)
     for copy in kept[goes_on::2]:
         shutil.rmtree(bed.folder)
         shutil.copytree(copy, bed.folder)

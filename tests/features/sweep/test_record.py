@@ -12,7 +12,7 @@ from app.core.session.sweep_record import (
     SweepStepEnded,
     SweepStepStarted,
     fold_sweep,
-    hold_change_lock,
+    stop_running,
     with_change,
     with_run,
 )
@@ -54,20 +54,20 @@ def test_a_run_belongs_to_the_step_under_way() -> None:
 
 def test_a_run_of_somebody_else_is_not_taken_for_the_steps() -> None:
     begun = fold_sweep(started(design(DEPTH)), SweepStepStarted(at=1.0, step=1))
-    record = with_run(hold_change_lock(begun), "r1")
+    record = with_run(stop_running(begun), "r1")
     assert record is not None
     assert record.current is not None
     assert record.current.run is None
 
 
 def test_a_change_of_somebody_else_is_not_the_sweeps_to_take_back() -> None:
-    record = with_change(hold_change_lock(with_change(started(design(DEPTH)), "c1")), "c2")
+    record = with_change(stop_running(with_change(started(design(DEPTH)), "c1")), "c2")
     assert record is not None
     assert record.changes == ("c1",)
 
 
 def test_an_interrupted_sweep_is_known_until_it_goes_on() -> None:
-    record = hold_change_lock(started(design(DEPTH)))
+    record = stop_running(started(design(DEPTH)))
     assert record is not None
     assert (record.end, record.running) == (None, False)
     resumed = fold_sweep(record, SweepResumed(at=1.0, pid=2))

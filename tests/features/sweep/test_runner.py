@@ -114,7 +114,7 @@ class Bed:
 
 async def made_again(bench: Workbench) -> None:
     """What `recover` does after its word: a volume that was deleted and not made is made again."""
-    for left in bench.changes.journal._open().values():
+    for left in bench.changes.journal._newest_open_first():
         if left.change.members:
             try:
                 await bench.hardware.read(left.change.target)
@@ -166,7 +166,7 @@ async def test_every_run_is_made_with_its_own_settings(bed: Bed) -> None:
     bench = await bed.go(AHEAD + STRIP)
     record = record_of(bench)
     for step in record.steps:
-        end = record.settled(step)
+        end = record.final_end(step)
         assert end is not None
         assert end.run is not None
         run = bench.session.run(end.run)

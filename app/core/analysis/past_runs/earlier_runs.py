@@ -131,7 +131,7 @@ def _past(record: RunRecord, session: str, inventory: Inventory, host: str, trie
         target=start.target,
         workload=start.profile or start.title,
         profile=start.profile,
-        job=job_words(start.work),
+        job=job_words(start.job_texts),
         settings=start.settings,
         around={key: text for key, text in record.provenance.items() if key not in _ALWAYS_OTHER},
         figure=about.key,

@@ -10,7 +10,7 @@ from enum import StrEnum
 from pathlib import Path
 from typing import Any
 
-from app.core.session.journal import append_record, boot_id, read_records, runs
+from app.core.session.journal import append_record, boot_id, is_running, read_records
 from app.core.session.json_codec import structure, unstructure
 from app.core.session.paths import ARRAYS
 from backends.array_planning import CreatedArray
@@ -61,7 +61,7 @@ class ArrayJournalEntry:
         """Whether nobody knows what became of it, and nobody is at it."""
         if self.stage not in (ArrayStage.MAKING, ArrayStage.REMOVING):
             return False
-        return self.boot != boot_id() or not runs(self.pid, self.start)
+        return self.boot != boot_id() or not is_running(self.pid, self.start)
 
     @property
     def left_running(self) -> str | None:
@@ -69,7 +69,7 @@ class ArrayJournalEntry:
         if self.setter is None or not self.unfinished or self.boot != boot_id():
             return None
         pid, start, program = self.setter
-        return f"{program} (pid {pid})" if runs(pid, start) else None
+        return f"{program} (pid {pid})" if is_running(pid, start) else None
 
 
 class ArrayJournal:
@@ -79,19 +79,19 @@ class ArrayJournal:
         """`folder`: where the journal of changes lies as well."""
         self.file = folder / ARRAYS
 
-    def begin(self, array: CreatedArray, session: Path) -> None:
+    def write_begin(self, array: CreatedArray, session: Path) -> None:
         """Put on disk that it is about to be made. Raises StorageError: then it must not; NewerError."""
-        if (unknown := self.newer()) is not None:
+        if (unknown := self.newer_error()) is not None:
             raise unknown
         self._append(array.name, ArrayStage.MAKING, "Nothing was made.", session=str(session), array=unstructure(array))
 
-    def reached(self, name: str, stage: ArrayStage, uuids: tuple[str, ...] = ()) -> None:
+    def write_stage(self, name: str, stage: ArrayStage, uuids: tuple[str, ...] = ()) -> None:
         """Put on disk how far it is by now; `uuids`: all that it is known by, see `ArrayFound`. Raises StorageError."""
-        known = self.entry(name) if uuids else None
-        more = {} if known is None else {"array": unstructure(replace(known.array, uuids=uuids))}
+        entry = self.entry(name) if uuids else None
+        more = {} if entry is None else {"array": unstructure(replace(entry.array, uuids=uuids))}
         self._append(name, stage, f"It does not say that {name} is {stage.value}.", **more)
 
-    def let_go(self, name: str) -> None:
+    def release(self, name: str) -> None:
         """Put on disk that this process is done with an array although nobody knows what became of it.
 
         Nothing is written if its end is known, or another process is at it. Raises StorageError.
@@ -99,32 +99,32 @@ class ArrayJournal:
         entry = self.entry(name)
         if entry is None or entry.stage not in (ArrayStage.MAKING, ArrayStage.REMOVING) or entry.pid != os.getpid():
             return
-        known = {"session": entry.session, "array": unstructure(entry.array)}
-        self._append(name, entry.stage, f"`raidbench recover` may not see {name} yet.", pid=0, start="", **known)
+        fields = {"session": entry.session, "array": unstructure(entry.array)}
+        self._append(name, entry.stage, f"`raidbench recover` may not see {name} yet.", pid=0, start="", **fields)
 
-    def setter(self, name: str, pid: int, program: str) -> None:
+    def write_setter(self, name: str, pid: int, program: str) -> None:
         """Put on disk which process is about to take a step. Raises StorageError: then it must not begin."""
         record = {"kind": "setter", "name": name, "pid": pid, "start": process_start(pid), "program": program}
         append_record(self.file, FileFormat.ARRAYS, record, f"{program} was not started.")
 
     def entries(self) -> tuple[ArrayJournalEntry, ...]:
         """Every array that is not gone, in the order in which they were made. Never raises."""
-        matches: dict[str, ArrayJournalEntry] = {}
+        entries: dict[str, ArrayJournalEntry] = {}
         for record in read_records(self.file):
             name = str(record.get("name"))
             if is_newer(FileFormat.ARRAYS, record.get("format")):
-                matches.pop(name, None)  # see `newer`
-            elif record.get("kind") == "setter" and name in matches:
-                matches[name] = replace(matches[name], setter=_setter(record))
-            elif (entry := _entry(record, matches.get(name))) is not None:
-                matches[name] = entry
-        return tuple(entry for entry in matches.values() if entry.stage not in (ArrayStage.GONE, ArrayStage.LEFT))
+                entries.pop(name, None)  # see `newer`
+            elif record.get("kind") == "setter" and name in entries:
+                entries[name] = replace(entries[name], setter=_setter_of(record))
+            elif (entry := _entry(record, entries.get(name))) is not None:
+                entries[name] = entry
+        return tuple(entry for entry in entries.values() if entry.stage not in (ArrayStage.GONE, ArrayStage.LEFT))
 
     def entry(self, name: str) -> ArrayJournalEntry | None:
         """The one of that name that is not gone. Never raises."""
         return next((entry for entry in self.entries() if entry.array.name == name), None)
 
-    def newer(self) -> NewerError | None:
+    def newer_error(self) -> NewerError | None:
         """Why this program does not know all of them, None where it does. Never raises."""
         for record in read_records(self.file):
             if is_newer(FileFormat.ARRAYS, record.get("format")):
@@ -145,19 +145,19 @@ class ArrayJournal:
         append_record(self.file, FileFormat.ARRAYS, record, otherwise)
 
 
-def _entry(record: Mapping[str, Any], known: ArrayJournalEntry | None) -> ArrayJournalEntry | None:
+def _entry(record: Mapping[str, Any], first: ArrayJournalEntry | None) -> ArrayJournalEntry | None:
     """What a record says; of a later stage the array is that of the first. None for a damaged one."""
     try:
         if record.get("stage") != ArrayStage.MAKING:
-            if known is None:
+            if first is None:
                 return None
-            record = {"array": unstructure(known.array), "session": known.session, **record}
+            record = {"array": unstructure(first.array), "session": first.session, **record}
         return structure({**record, "setter": None}, ArrayJournalEntry)
     except Exception:  # whatever is wrong with it: a damaged record must not hide the others
         return None
 
 
-def _setter(record: Mapping[str, Any]) -> tuple[int, str, str] | None:
+def _setter_of(record: Mapping[str, Any]) -> tuple[int, str, str] | None:
     pid, start, program = record.get("pid"), record.get("start"), record.get("program")
     return (
         (pid, start, program) if isinstance(pid, int) and isinstance(start, str) and isinstance(program, str) else None

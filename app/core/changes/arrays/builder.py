@@ -5,7 +5,7 @@ from __future__ import annotations
 import asyncio
 import contextlib
 import time
-from collections.abc import Coroutine, Iterator, Mapping, Sequence
+from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import replace
 from typing import TYPE_CHECKING
 
@@ -35,7 +35,7 @@ from backends.errors import (
 )
 from backends.free_drives import kernel_candidate
 from backends.guard import require_free
-from backends.host import ProcessTracking, WriteDenied, custody, shield_to_completion
+from backends.host import ProcessTracking, WriteDenied, completed_when_cancelled, custody
 from backends.identity import newly_found
 from backends.model import Target
 from backends.protocol import ArrayCreator
@@ -61,8 +61,9 @@ class ArrayBuilder:
     def __init__(self, record: Recorder, hardware: SessionInventory, folder: Path) -> None:
         """`folder`: of the journal."""
         self._record, self._hardware = record, hardware
-        self.made_here = ArrayJournal(folder)
+        self.journal = ArrayJournal(folder)
 
+    @completed_when_cancelled
     async def create(self, plan: ArrayPlan, *, assume_clean: bool, typed: str | None) -> ArrayMatch:
         """Make what was planned and shown.
 
@@ -71,10 +72,7 @@ class ArrayBuilder:
         DeviceGoneError (nothing was done), StorageError, ToolFailedError: then what was made of it is taken apart
         again, or the message says what is left.
         """
-        return await _whole(self._create(plan, assume_clean, typed))
-
-    async def _create(self, plan: ArrayPlan, assume_clean: bool, typed: str | None) -> ArrayMatch:
-        session = self._record.need_recording()
+        session = self._record.require_recording()
         await self.require_array_support(plan.wish.drives[0].controller)
         self.require_new_name(plan.wish.name)
         if typed != confirm_tokens(plan.wish.drives):
@@ -84,23 +82,23 @@ class ArrayBuilder:
         array = plan.made()
         builder = self._builder(array.controller)
         with self._locked(plan.locks, "making", array.name) as lock:
-            await self._as_shown(plan, assume_clean=assume_clean)
-            self.made_here.begin(array, session)
+            await self._require_as_shown(plan, assume_clean=assume_clean)
+            self.journal.write_begin(array, session)
             trouble = await self._run(builder, array.name, array.controller, plan.steps, lock)
             try:
                 with asked_anew():
-                    made = await self._appeared(builder, self._entry(array.name))
+                    made = await self._wait_for_node(builder, self._entry(array.name))
             except RaidbenchError as error:
-                raise _not_told(array.name, "was made", trouble, error) from error
+                raise _unknown_result_error(array.name, "was made", trouble, error) from error
             if made.standing is ArrayMatchState.WHOLE:
-                self.made_here.reached(array.name, ArrayStage.MADE, made.uuids)
-                made = replace(made, differs=await self._differs(plan, made))
-                text = " ".join((f"{_told(plan)}. `raidbench array delete {array.name}`.", *made.differs.values()))
+                self.journal.write_stage(array.name, ArrayStage.MADE, made.uuids)
+                made = replace(made, differs=await self._policy_differences(plan, made))
+                text = " ".join((f"{_made_text(plan)}. `raidbench array delete {array.name}`.", *made.differs.values()))
                 self._note(f"Made the array {array.name}: {text}")
                 return made
-            raise await self._half_made(builder, self._entry(array.name), made, lock, trouble)
+            raise await self._incomplete_error(builder, self._entry(array.name), made, lock, trouble)
 
-    async def _half_made(
+    async def _incomplete_error(
         self,
         builder: ArrayCreator,
         entry: ArrayJournalEntry,
@@ -114,7 +112,7 @@ class ArrayBuilder:
         if made.standing is ArrayMatchState.PARTLY:
             try:
                 await self._require_empty(made)
-                made = await self._removed(builder, entry, made, lock)
+                made = await self._remove(builder, entry, made, lock)
             except RaidbenchError as error:
                 return ToolFailedError(
                     f"{array.name} was not made whole: {why} What there is of it is left: {error.message}",
@@ -123,7 +121,7 @@ class ArrayBuilder:
                 )
         evidence = "" if trouble is None else trouble.evidence
         if made.standing is ArrayMatchState.ABSENT:
-            self.made_here.reached(array.name, ArrayStage.GONE)
+            self.journal.write_stage(array.name, ArrayStage.GONE)
             return ToolFailedError(
                 f"{array.name} was not made: {why}",
                 hint="Nothing of it is left. Look at the drives again (`raidbench array list`).",
@@ -135,16 +133,14 @@ class ArrayBuilder:
             evidence=evidence,
         )
 
+    @completed_when_cancelled
     async def delete(self, name: str, *, typed: str | None) -> ArrayMatch:
         """Take apart an array that was made here, whole and empty as it is; what it was before.
 
         Raises NotFoundError for a name that is not in the journal, RefusedError where what is there is not what was
         made, or is in use, HeldError, StorageError, ToolFailedError.
         """
-        return await _whole(self._delete(name, typed))
-
-    async def _delete(self, name: str, typed: str | None) -> ArrayMatch:
-        self._record.need_recording()
+        self._record.require_recording()
         if typed != name:
             raise RefusedError("The array was not confirmed.", hint=f"Its word is its name: {clean(name, 40)}.")
         entry, match = await self.deletable(name, note=True)
@@ -153,10 +149,10 @@ class ArrayBuilder:
             entry, again = await self.deletable(name, note=True)
             if again.remove != match.remove:
                 raise RefusedError(f"{name} is another array now than the one that was shown.", hint="Look again.")
-            left = await self._removed(builder, entry, again, lock)
-        if left.standing is not ArrayMatchState.ABSENT:
+            remaining = await self._remove(builder, entry, again, lock)
+        if remaining.standing is not ArrayMatchState.ABSENT:
             raise ToolFailedError(
-                f"{name} is not gone: {left.words}", hint="`raidbench recover` shows it, and goes on."
+                f"{name} is not gone: {remaining.words}", hint="`raidbench recover` shows it, and goes on."
             )
         self._note(f"Deleted the array {name}.")
         return match
@@ -166,18 +162,18 @@ class ArrayBuilder:
 
         `note`: whether it is written down if it is gone.
         """
-        entry = self.made_here.entry(name)
+        entry = self.journal.entry(name)
         if entry is None:
             raise NotFoundError(
                 f"No array {clean(name, 40)!r} was made here, so it is not deleted.",
                 hint="`raidbench array list` names those that were. Another one is deleted with its own tool.",
             )
         await self.require_array_support(entry.array.controller)
-        _require_at_rest(entry)
+        _require_idle(entry)
         match = await self.find(entry)
         if match.standing is ArrayMatchState.ABSENT:
             if note:
-                self.made_here.reached(name, ArrayStage.GONE)
+                self.journal.write_stage(name, ArrayStage.GONE)
             raise NotFoundError(f"{name} is gone already. {match.words}")
         if match.standing is not ArrayMatchState.WHOLE:
             hint = "`raidbench recover` takes apart what is left of one that was cut short."
@@ -194,26 +190,24 @@ class ArrayBuilder:
 
     def unfinished(self) -> tuple[ArrayJournalEntry, ...]:
         """Arrays of which nobody knows what became, and nobody is at them. Never raises."""
-        return tuple(entry for entry in self.made_here.entries() if entry.unfinished)
+        return tuple(entry for entry in self.journal.entries() if entry.unfinished)
 
-    async def settle(self, entry: ArrayJournalEntry, *, remove: bool) -> ArrayMatch:
+    @completed_when_cancelled
+    async def resolve(self, entry: ArrayJournalEntry, *, remove: bool) -> ArrayMatch:
         """Bring an unfinished array to an end: what is whole or gone is written down as that.
 
         `remove`: of one in parts take apart what is its own, if nothing lies or stands on it. What is nobody knows
         whose is left alone. Raises HeldError, RefusedError, StorageError, ToolFailedError.
         """
-        return await _whole(self._settle(entry, remove=remove))
-
-    async def _settle(self, entry: ArrayJournalEntry, *, remove: bool) -> ArrayMatch:
-        self._record.need_recording()
+        self._record.require_recording()
         await self.require_array_support(entry.array.controller)
-        _require_at_rest(entry)
+        _require_idle(entry)
         match = await self.find(entry)
         name = entry.array.name
         if match.standing is ArrayMatchState.ABSENT:
-            self.made_here.reached(name, ArrayStage.GONE)
+            self.journal.write_stage(name, ArrayStage.GONE)
         elif match.standing is ArrayMatchState.WHOLE:
-            self.made_here.reached(name, ArrayStage.MADE, match.uuids)
+            self.journal.write_stage(name, ArrayStage.MADE, match.uuids)
         elif match.standing is ArrayMatchState.PARTLY and remove:
             builder = self._builder(entry.array.controller)
             with self._locked(match.locks, "taking apart", name) as lock:
@@ -221,13 +215,13 @@ class ArrayBuilder:
                 if again.remove != match.remove:
                     raise RefusedError(f"What is left of {name} is something else now.", hint="Look again.")
                 await self._require_empty(again)
-                return await self._removed(builder, entry, again, lock)
+                return await self._remove(builder, entry, again, lock)
         return match
 
-    def leave(self, entry: ArrayJournalEntry) -> None:
+    def leave_as_is(self, entry: ArrayJournalEntry) -> None:
         """Leave it as it is, and do not ask again. Raises StorageError, HeldError while its program runs."""
-        _require_at_rest(entry)
-        self.made_here.reached(entry.array.name, ArrayStage.LEFT)
+        _require_idle(entry)
+        self.journal.write_stage(entry.array.name, ArrayStage.LEFT)
 
     # -- the steps ----------------------------------------------------------------------------------------------------
 
@@ -241,13 +235,13 @@ class ArrayBuilder:
             raise RefusedError(
                 "Arrays are made and deleted by root itself, not through the helper.", hint="Start raidbench as root."
             )
-        if (unknown := self.made_here.newer()) is not None:
+        if (unknown := self.journal.newer_error()) is not None:
             raise unknown
 
     def require_new_name(self, name: str) -> None:
         """Raises RefusedError where an array of that name is known: the name is what it is known again by."""
-        known = [array.name for array in self._record.session.inventory.arrays]
-        if name in known or self.made_here.entry(name) is not None:
+        names = [array.name for array in self._record.session.inventory.arrays]
+        if name in names or self.journal.entry(name) is not None:
             raise RefusedError(f"There is an array called {clean(name, 40)}.", hint="Give it another name.")
 
     def _builder(self, card: Target | None) -> ArrayCreator:
@@ -257,9 +251,9 @@ class ArrayBuilder:
         return backend
 
     def _entry(self, name: str) -> ArrayJournalEntry:
-        entry = self.made_here.entry(name)
+        entry = self.journal.entry(name)
         if entry is None:
-            raise StorageError(f"The journal does not have {name} any more.", hint=f"Check {self.made_here.file}.")
+            raise StorageError(f"The journal does not have {name} any more.", hint=f"Check {self.journal.file}.")
         return entry
 
     @contextlib.contextmanager
@@ -271,15 +265,15 @@ class ArrayBuilder:
                 yield taken[0]
             finally:
                 with contextlib.suppress(StorageError):
-                    self.made_here.let_go(name)
+                    self.journal.release(name)
 
-    async def _as_shown(self, plan: ArrayPlan, *, assume_clean: bool) -> None:
+    async def _require_as_shown(self, plan: ArrayPlan, *, assume_clean: bool) -> None:
         """Raises unless every drive is what it was when it was shown, free, and with nothing new on it."""
         machine = self._hardware.machine
         with asked_anew():
             for shown in plan.wish.drives:
                 if shown.seen:
-                    await self._free_as_shown(shown)
+                    await self._require_free_as_shown(shown)
             if plan.wish.drives[0].controller is not None:
                 again = await plan_array(machine, plan.wish, assume_clean=assume_clean)
                 if (again.steps, again.before) != (plan.steps, plan.before):
@@ -288,7 +282,7 @@ class ArrayBuilder:
                         hint="Look at it again.",
                     )
 
-    async def _free_as_shown(self, shown: Candidate) -> None:
+    async def _require_free_as_shown(self, shown: Candidate) -> None:
         host, inventory = self._hardware.machine.host, self._record.session.inventory
         drive = next((drive for drive in inventory.drives if drive.target == shown.drive), None)
         if drive is None:
@@ -315,7 +309,7 @@ class ArrayBuilder:
         """Take steps in order; what the maker said where one failed."""
 
         def begins(pid: int, program: str) -> None:
-            self.made_here.setter(name, pid, program)
+            self.journal.write_setter(name, pid, program)
             lock.note_inherited_lock(pid, program)
 
         async def work() -> None:
@@ -330,39 +324,39 @@ class ArrayBuilder:
             return error
         return None
 
-    async def _removed(
+    async def _remove(
         self, builder: ArrayCreator, entry: ArrayJournalEntry, match: ArrayMatch, lock: HeldLock
     ) -> ArrayMatch:
         """Take apart what is its own, and look. Raises ToolFailedError when a step fails."""
         name = entry.array.name
-        self.made_here.reached(name, ArrayStage.REMOVING)
+        self.journal.write_stage(name, ArrayStage.REMOVING)
         trouble = await self._run(builder, name, entry.array.controller, match.remove, lock)
         try:
-            left = await self.find(entry)
+            remaining = await self.find(entry)
         except RaidbenchError as error:
-            raise _not_told(name, "is gone", trouble, error) from error
-        if left.standing is ArrayMatchState.ABSENT:
-            self.made_here.reached(name, ArrayStage.GONE)
+            raise _unknown_result_error(name, "is gone", trouble, error) from error
+        if remaining.standing is ArrayMatchState.ABSENT:
+            self.journal.write_stage(name, ArrayStage.GONE)
         elif trouble is not None:
             raise trouble
-        return left
+        return remaining
 
     async def _require_empty(self, match: ArrayMatch) -> None:
         """Raises RefusedError where something lies on a node of it or uses it."""
         for node in match.looked_at:
             try:
-                lies = await require_free(self._hardware.machine.host, node)
+                signatures = await require_free(self._hardware.machine.host, node)
             except RefusedError as error:
                 raise RefusedError(error.message, hint=_with_steps(error.hint, match)) from error
             # what is left of a former filesystem was on the drives before, and its loss was agreed to
-            kinds = ", ".join(dict.fromkeys(mark.kind for mark in lies if not mark.former))
+            kinds = ", ".join(dict.fromkeys(mark.kind for mark in signatures if not mark.former))
             if kinds:
                 raise RefusedError(
                     f"{node} is not empty: {clean(kinds, 200)} lies on it.",
                     hint=_with_steps("What lies on it may be somebody's.", match),
                 )
 
-    async def _appeared(self, builder: ArrayCreator, entry: ArrayJournalEntry) -> ArrayMatch:
+    async def _wait_for_node(self, builder: ArrayCreator, entry: ArrayJournalEntry) -> ArrayMatch:
         """The array once the kernel has a node for it, as far as that is waited for."""
         end = time.monotonic() + NODE_SECONDS
         while True:
@@ -371,7 +365,7 @@ class ArrayBuilder:
                 return match
             await asyncio.sleep(_LOOK_AGAIN)
 
-    async def _differs(self, plan: ArrayPlan, made: ArrayMatch) -> Mapping[str, str]:
+    async def _policy_differences(self, plan: ArrayPlan, made: ArrayMatch) -> Mapping[str, str]:
         """Sentences about policies that the new array does not read as it was made with, by their keys."""
         policies, read = plan.wish.policies, f"of {plan.wish.name}"
         if made.target is None or not policies:
@@ -391,11 +385,6 @@ class ArrayBuilder:
     def _note(self, text: str) -> None:
         with contextlib.suppress(StorageError):
             self._record.emit(NoteAdded(at=time.time(), text=text))
-
-
-async def _whole(work: Coroutine[object, object, ArrayMatch]) -> ArrayMatch:
-    """Not cut short by whoever cancels: what was begun is brought to its end, and written down."""
-    return await shield_to_completion(asyncio.create_task(work))
 
 
 def array_label(plan: ArrayPlan) -> DeviceLabel:
@@ -418,23 +407,25 @@ def created_array_label(entry: ArrayJournalEntry) -> DeviceLabel:
     return DeviceLabel(name=name, words=f"an array of the drives {clean(drives, 2000)}", word=name)
 
 
-def _not_told(name: str, what: str, trouble: RaidbenchError | None, error: RaidbenchError) -> ToolFailedError:
-    """Return the error for an array at which nobody could look after its tool had run. `trouble`: the tool's own."""
-    why = "" if trouble is None else f" {trouble.message}"
+def _unknown_result_error(
+    name: str, expected: str, tool_error: RaidbenchError | None, error: RaidbenchError
+) -> ToolFailedError:
+    """Return the error for an array at which nobody could look after its tool had run. `tool_error`: the tool's own."""
+    why = "" if tool_error is None else f" {tool_error.message}"
     return ToolFailedError(
-        f"It cannot be told whether {name} {what}:{why} {error.message}",
+        f"It cannot be told whether {name} {expected}:{why} {error.message}",
         hint="`raidbench recover` asks again, once its drives answer.",
-        evidence=error.evidence or ("" if trouble is None else trouble.evidence),
+        evidence=error.evidence or ("" if tool_error is None else tool_error.evidence),
     )
 
 
-def _told(plan: ArrayPlan) -> str:
-    wish = plan.wish
-    serials = ", ".join(drive.serial or drive.place for drive in wish.drives)
-    strip = "" if wish.strip_bytes is None else f", strip {size_words(wish.strip_bytes)}"
-    spans = "" if wish.spans is None else f", {wish.spans} spans"
-    layout = "" if wish.layout is None else f", layout {wish.layout}"
-    return f"{wish.level.value} of {len(wish.drives)} drives ({clean(serials, 1000)}){spans}{layout}{strip}"
+def _made_text(plan: ArrayPlan) -> str:
+    request = plan.wish
+    serials = ", ".join(drive.serial or drive.place for drive in request.drives)
+    strip = "" if request.strip_bytes is None else f", strip {size_words(request.strip_bytes)}"
+    spans = "" if request.spans is None else f", {request.spans} spans"
+    layout = "" if request.layout is None else f", layout {request.layout}"
+    return f"{request.level.value} of {len(request.drives)} drives ({clean(serials, 1000)}){spans}{layout}{strip}"
 
 
 def _with_steps(hint: str, match: ArrayMatch) -> str:
@@ -445,7 +436,7 @@ def _with_steps(hint: str, match: ArrayMatch) -> str:
     return f"{hint} By hand: {clean(lines, 1500)}".strip()
 
 
-def _require_at_rest(entry: ArrayJournalEntry) -> None:
+def _require_idle(entry: ArrayJournalEntry) -> None:
     """Raises HeldError while a program of it still runs, or a raidbench is at it."""
     if (program := entry.left_running) is not None:
         raise HeldError(

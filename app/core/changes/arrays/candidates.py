@@ -50,11 +50,13 @@ async def candidates_of(
 ) -> tuple[tuple[Candidate, ...], tuple[Problem, ...]]:
     """Every drive of an inventory, free or not; and what could not be asked.
 
-    `names`: only drives that one of these means, see `chosen`: to look at a disk takes three programs.
+    `names`: only drives that one of these means, see `choose`: to look at a disk takes three programs.
     """
     disks = kernel_disks(inventory)
     if names is not None:
-        disks = tuple(disk for disk in disks if set(names).intersection(_names(disk.target, disk.device, disk.serial)))
+        disks = tuple(
+            disk for disk in disks if set(names).intersection(_accepted_names(disk.target, disk.device, disk.serial))
+        )
     candidates: list[Candidate] = list(await kernel_candidates(machine.host, disks))
     problems: list[Problem] = []
     for name, backend in (await machine.backends.present()).items():
@@ -63,8 +65,10 @@ async def candidates_of(
                 candidates += await backend.candidates()
             except RaidbenchError as error:
                 problems.append(Problem(where=name, message=error.message, hint=error.hint))
-    known = {candidate.drive for candidate in candidates}
-    candidates += [_listed(drive) for drive in inventory.drives if drive.device is None and drive.target not in known]
+    listed = {candidate.drive for candidate in candidates}
+    candidates += [
+        _candidate_of_listed(drive) for drive in inventory.drives if drive.device is None and drive.target not in listed
+    ]
     drives = {drive.target: drive for drive in inventory.drives}
     judged = (_with_health(candidate, inventory, drives.get(candidate.drive)) for candidate in candidates)
     return tuple(sorted(judged, key=lambda candidate: str(candidate.controller or ""))), tuple(problems)
@@ -79,7 +83,7 @@ def _with_health(candidate: Candidate, inventory: Inventory, drive: Drive | None
     return replace(candidate, why_not=tuple(dict.fromkeys(reasons)), cautions=cautions(health))
 
 
-def _listed(drive: Drive) -> Candidate:
+def _candidate_of_listed(drive: Drive) -> Candidate:
     """A drive of a card of which only the list is known."""
     used = f"it is in {drive.array}" if drive.array is not None else ""
     return Candidate(
@@ -96,7 +100,7 @@ def _listed(drive: Drive) -> Candidate:
     )
 
 
-def chosen(candidates: Sequence[Candidate], names: Sequence[str]) -> tuple[Candidate, ...]:
+def choose(candidates: Sequence[Candidate], names: Sequence[str]) -> tuple[Candidate, ...]:
     """The drives that somebody names, in that order: by address, node, kernel name, place or serial number.
 
     Where the first name is a volume group those after it are its physical volumes, and without any all with free
@@ -105,51 +109,54 @@ def chosen(candidates: Sequence[Candidate], names: Sequence[str]) -> tuple[Candi
     Raises NotFoundError, InvalidValueError where a name means several, RefusedError for one that is not free.
     """
     group = [
-        other_candidate
-        for other_candidate in candidates
-        if other_candidate.shared and set(names[:1]).intersection(_of_group(other_candidate))
+        candidate
+        for candidate in candidates
+        if candidate.shared and set(names[:1]).intersection(_group_names(candidate))
     ]
     if group:
-        free = tuple(other_candidate for other_candidate in group if other_candidate.free) or tuple(group)
-        picked = tuple(_named(group, name, in_group=True) for name in names[1:]) or free
+        free = tuple(candidate for candidate in group if candidate.free) or tuple(group)
+        picked = tuple(_find_candidate(group, name, in_group=True) for name in names[1:]) or free
     else:
-        picked = tuple(_named(candidates, name) for name in names)
+        picked = tuple(_find_candidate(candidates, name) for name in names)
     for candidate in picked:
         require_free_drive(candidate)
     return picked
 
 
-def _of_group(candidate: Candidate) -> tuple[str, ...]:
+def _group_names(candidate: Candidate) -> tuple[str, ...]:
     return () if candidate.controller is None else (str(candidate.controller), candidate.controller.address)
 
 
-def _named(found: Sequence[Candidate], name: str, *, in_group: bool = False) -> Candidate:
+def _find_candidate(candidates: Sequence[Candidate], name: str, *, in_group: bool = False) -> Candidate:
     """A physical volume's place means the disk, which is not free, unless its group was named before."""
-    called = {
-        candidate.drive: _names(
+    names_by_drive = {
+        candidate.drive: _accepted_names(
             candidate.drive, candidate.place if in_group or not candidate.shared else None, candidate.serial
         )
-        for candidate in found
+        for candidate in candidates
     }
-    same = [candidate for candidate in found if name in called[candidate.drive]]
-    if len(same) > 1:
+    matching = [candidate for candidate in candidates if name in names_by_drive[candidate.drive]]
+    if len(matching) > 1:
         raise InvalidValueError(
-            f"{clean(name, 60)} means {' and '.join(str(one.drive) for one in same[:3])}.", hint="Name the address."
+            f"{clean(name, 60)} means {' and '.join(str(candidate.drive) for candidate in matching[:3])}.",
+            hint="Name the address.",
         )
-    if not same:
-        known = [str(candidate.drive) for candidate in found if candidate.free]
-        hint = suggested(name, [word for parts in called.values() for word in parts], f"Free: {', '.join(known[:12])}.")
-        raise NotFoundError(f"There is no drive {clean(name, 60)!r}.", hint=hint if known else "No drive is free.")
-    return same[0]
+    if not matching:
+        free = [str(candidate.drive) for candidate in candidates if candidate.free]
+        hint = suggested(
+            name, [word for parts in names_by_drive.values() for word in parts], f"Free: {', '.join(free[:12])}."
+        )
+        raise NotFoundError(f"There is no drive {clean(name, 60)!r}.", hint=hint if free else "No drive is free.")
+    return matching[0]
 
 
-def _names(drive: Target, place: str | None, serial: str | None) -> tuple[str, ...]:
+def _accepted_names(drive: Target, path: str | None, serial: str | None) -> tuple[str, ...]:
     """What may be said for a drive."""
-    short = (place or "").removeprefix("/dev/")
-    return tuple(filter(None, (str(drive), drive.address, place, short, serial)))
+    short = (path or "").removeprefix("/dev/")
+    return tuple(filter(None, (str(drive), drive.address, path, short, serial)))
 
 
-def maker_of(drives: Sequence[Candidate]) -> Target | None:
+def controller_of(drives: Sequence[Candidate]) -> Target | None:
     """The card that all drives hang from; None where the kernel has them. Raises InvalidValueError for several."""
     cards = {drive.controller for drive in drives}
     if len(cards) > 1:
@@ -160,14 +167,14 @@ def maker_of(drives: Sequence[Candidate]) -> Target | None:
     return next(iter(cards), None)
 
 
-def new_name() -> str:
+def new_array_name() -> str:
     """A name that no array has: the token by which it is known again."""
     return f"rb-{secrets.token_hex(4)}"
 
 
 async def plan_array(machine: MachineBackends, wish: ArrayRequest, *, assume_clean: bool = False) -> ArrayPlan:
     """What making an array would do. Raises InvalidValueError, BlockedError, RefusedError, NotFoundError."""
-    card = maker_of(wish.drives)
+    card = controller_of(wish.drives)
     if wish.size_bytes is not None and not wish.drives[0].shared:
         raise InvalidValueError(
             "An array of drives takes all of them, so it has no size of its own.",

@@ -8,11 +8,12 @@ from collections.abc import Iterator, Mapping
 from dataclasses import field
 from typing import Any
 
-from app.core.fio.histogram import LAST_BUCKET, Histogram, bucket_of, value_of
+from app.core.fio.histogram import Histogram
 from app.core.session.results import DIRECTIONS, Phase
 from app.features.fleet.multihost.figures import IoCounts
 from app.features.fleet.multihost.protocol import PROTOCOL, LineKind
 from backends.errors import RaidbenchError
+from backends.fio_buckets import LAST_BUCKET, bucket_of, value_of
 from backends.text import clean
 from backends.values import dataclass
 

@@ -12,7 +12,7 @@ from app.cli.options import current
 from app.cli.output import say
 from app.cli.session_context import loaded_session
 from app.core.session import folders, store
-from app.core.session.flag_files import STOP, is_written
+from app.core.session.flag_files import STOP, is_being_written
 from app.features.sweep.cli.progress import SweepFollower
 from app.features.sweep.cli.text import report, status_of
 from app.features.sweep.engine.live_log import Follower
@@ -33,9 +33,9 @@ def attach_command(session: str | None, stop: bool, as_json: bool) -> int:
     """
     folder = _folder(session)
     if stop:
-        if not is_written(folder):
+        if not is_being_written(folder):
             raise RefusedError("It is not running, so there is nothing to stop.")
-        STOP.put(folder)
+        STOP.create(folder)
         say("It was asked to stop; the settings are put back first.")
     return follow(folder, as_json=as_json)
 
@@ -46,7 +46,7 @@ def _folder(name: str | None) -> Path:
         if loaded.session.sweep is None:
             raise NotFoundError(f"The session {loaded.folder.name} has no sweep.")
         return loaded.folder
-    for folder in folders.each_folder(current().paths):
+    for folder in folders.session_folders(current().paths):
         if store.load(folder).session.sweep is not None:
             return folder
     raise NotFoundError("There is no sweep yet.", hint="`raidbench sweep --list` lists the plans there are.")

@@ -21,7 +21,7 @@ from app.cli.render import listing
 from app.cli.session_context import begin_measuring, loaded_session, on_workbench, refuse_read_only, require_its_machine
 from app.core.presentation.noise_text import noise_json
 from app.core.presentation.risk_text import ConfirmationLevel, tier
-from app.core.session.flag_files import STOP, is_written
+from app.core.session.flag_files import STOP, is_being_written
 from app.core.workbench import Workbench
 from app.features.sweep.cli.attach import follow
 from app.features.sweep.cli.background import HURRY, hand_over
@@ -213,7 +213,7 @@ def _allowed(surveyed: RiskAssessment, options: StartOptions, speed: float | Non
     if surveyed.refused:
         raise RefusedError(" ".join(surveyed.refused), hint=surveyed.hint)
     say_all(plan_lines(surveyed, speed))
-    if surveyed.design.alters:
+    if surveyed.design.changes_anything:
         refuse_read_only()
         typed = None if tier(surveyed.risk) is ConfirmationLevel.HARMLESS else options.typed
         confirm.confirmed(surveyed.risk, surveyed.plates, yes=options.yes, typed=typed, what="Sweep")
@@ -251,7 +251,7 @@ def _resume(name: str, options: _SweepOptions) -> int:
     loaded = loaded_session(name)
     if loaded.session.sweep is None:
         raise InvalidValueError(f"The session {loaded.folder.name} has no sweep.", hint="`raidbench log --list`")
-    if is_written(loaded.folder):
+    if is_being_written(loaded.folder):
         say("It is running; this only shows it.")
         return follow(loaded.folder, as_json=options.as_json)
     if loaded.session.sweep.finished:

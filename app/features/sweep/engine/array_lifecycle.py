@@ -9,7 +9,7 @@ from dataclasses import replace
 from typing import TYPE_CHECKING
 
 from app.core.changes.arrays.array_journal import ArrayJournalEntry, ArrayStage
-from app.core.changes.arrays.candidates import candidates_of, new_name, plan_array
+from app.core.changes.arrays.candidates import candidates_of, new_array_name, plan_array
 from app.core.session.events import ChangeEnded
 from app.core.session.sweep_steps import MADE, Assignment, Step, SweepArray, SweepArrays, SweepCell, SweepDrive
 from app.features.sweep.engine.array_preparation import NotPreparedError, prepare, under_way, wait_until_whole
@@ -139,7 +139,7 @@ class ArrayLifecycle:
     async def _make(self, standing: Standing, array: SweepArray) -> None:
         bench, making = self._bench, self._making
         drives = (await self._drives(making))[: array.members]
-        if array.alone:
+        if array.is_single_drive:
             await self._stand_alone(standing, drives[0])
             return
         wish = ArrayRequest(
@@ -148,14 +148,14 @@ class ArrayLifecycle:
             strip_bytes=array.strip_bytes,
             spans=array.spans,
             layout=array.layout,
-            name=new_name(),
+            name=new_array_name(),
             policies=dict(making.policies),
         )
         try:
             plan = await plan_array(bench.hardware.machine, wish, assume_clean=making.assume_clean)
             match = await bench.arrays.create(plan, assume_clean=making.assume_clean, typed=making.confirm_token(array))
         except (InvalidValueError, ToolFailedError) as error:
-            if bench.arrays.made_here.entry(wish.name) is not None:
+            if bench.arrays.journal.entry(wish.name) is not None:
                 raise ArrayMismatchError(error.message, hint=error.hint, evidence=error.evidence) from error
             raise ArrayRefusedError(error.message, evidence=error.evidence) from error
         except RaidbenchError as error:
@@ -250,12 +250,12 @@ class ArrayLifecycle:
 
     def _own(self) -> tuple[ArrayJournalEntry, ...]:
         """Arrays of the journal that this session made of the drives of its sweep."""
-        folder = str(self._bench.need_recording())
+        folder = str(self._bench.require_recording())
         drives = [drive.serial for drive in self._making.drives]
         own = {frozenset(drives[: array.members]) for array in self._making.arrays}
         return tuple(
             entry
-            for entry in self._bench.arrays.made_here.entries()
+            for entry in self._bench.arrays.journal.entries()
             if entry.session == folder and frozenset(member.serial for member in entry.array.members) in own
         )
 
@@ -263,7 +263,7 @@ class ArrayLifecycle:
         """Settle what was cut short, and delete what is whole. Raises RefusedError for what is not known to be ours."""
         bench, name = self._bench, entry.array.name
         if entry.stage is not ArrayStage.MADE:
-            match = await bench.arrays.settle(entry, remove=True)
+            match = await bench.arrays.resolve(entry, remove=True)
             if match.standing is ArrayMatchState.ABSENT:
                 return
             if match.standing is not ArrayMatchState.WHOLE:
@@ -283,7 +283,7 @@ class ArrayLifecycle:
             if left and change.id in record.changes and change.change.target not in kept:
                 message = "the array that had it was made for the sweep, and is deleted"
                 bench.emit(ChangeEnded(at=time.time(), id=change.id, result="restored", now=None, message=message))
-                bench.changes.journal.outcome(change.id, bench.need_recording(), "restored")
+                bench.changes.journal.write_outcome(change.id, bench.require_recording(), "restored")
 
 
 def _same(there: tuple[Candidate, ...], drive: SweepDrive) -> Candidate:

@@ -7,8 +7,8 @@ import contextlib
 import time
 from collections.abc import Mapping, Sequence
 
-from app.core.changes.pending_state import PendingValueState, pending_state_of, standing
-from app.core.changes.side_effects import moved_by
+from app.core.changes.revert import PendingValueState, pending_state, pending_state_of
+from app.core.changes.side_effects import moved_settings_of
 from app.core.session.events import ChangeEnded
 from app.core.session.state import ChangeRecord
 from app.core.session.sweep_record import SweepRecord
@@ -231,7 +231,7 @@ async def _restore_moved(bench: Workbench, record: SweepRecord) -> list[str]:
     made = [change for change in bench.session.changes if change.id in record.changes]
     wanted = {(assignment.target, assignment.key) for assignment in record.design.originals}
     left = []
-    for (target, key), (before, led_to) in moved_by(made).items():
+    for (target, key), (before, led_to) in moved_settings_of(made).items():
         if (target, key) in wanted:
             continue
         try:
@@ -254,17 +254,17 @@ async def settle(bench: Workbench) -> None:
 
     Raises RaidbenchError when what was to be created again is missing and cannot be made, or somebody is still at it.
     """
-    folder = bench.need_recording()
+    folder = bench.require_recording()
     for record in bench.session.changes:
         if record.end is None:
             async with bench.changes.hold_change_lock(record.change):
                 ended = await _read_end(bench, record)
                 bench.emit(ended)
-                bench.changes.journal.outcome(ended.id, folder, ended.result)
-    for intent in bench.changes.unresolved():
+                bench.changes.journal.write_outcome(ended.id, folder, ended.result)
+    for intent in bench.changes.journal.unresolved():
         known = bench.session.change(intent.id) if intent.session == str(folder) else None
         if known is not None and known.end is not None:
-            bench.changes.journal.outcome(intent.id, folder, known.end.result)
+            bench.changes.journal.write_outcome(intent.id, folder, known.end.result)
 
 
 async def _read_end(bench: Workbench, record: ChangeRecord) -> ChangeEnded:
@@ -279,7 +279,7 @@ async def _read_end(bench: Workbench, record: ChangeRecord) -> ChangeEnded:
             hint="`raidbench recover` makes it again; it asks for the word of its drives.",
         ) from None
     now = None if reading is None else reading.now
-    result = _RESULTS[standing(change, now)]
+    result = _RESULTS[pending_state(change, now)]
     if result != "differs":
         return ChangeEnded(at=time.time(), id=record.id, result=result, now=now, message="cut short, read afterwards")
     # Whose value this is, nobody saw: noted as now of this change, it would pass for ours and be overwritten.
@@ -308,7 +308,7 @@ async def _put_back(bench: Workbench, original: Assignment, mine: Sequence[Chang
         first = mine[-1].change  # what came along with the value of before is known to the change that found it
         if first.before == original.value:
             moved = None if mine[0].end is None else mine[0].end.moved
-            ended = await bench.changes.bring_back(first, undoes=mine[0].id, moved=moved)
+            ended = await bench.changes.restore_value(first, undoes=mine[0].id, moved=moved)
         else:
             change = await bench.hardware.plan(original.target, original.key, original.value)
             ended = await bench.changes.apply(change, undoes=mine[0].id)
@@ -324,7 +324,7 @@ def _taken_back(bench: Workbench, change: ChangeRecord, now: str) -> None:
     """An earlier change of the same setting has nothing left to be taken back."""
     message = "the value before the sweep is back"
     bench.emit(ChangeEnded(at=time.time(), id=change.id, result="restored", now=now, message=message))
-    bench.changes.journal.outcome(change.id, bench.need_recording(), "restored")
+    bench.changes.journal.write_outcome(change.id, bench.require_recording(), "restored")
 
 
 async def _read(bench: Workbench, assignment: Assignment) -> Reading:

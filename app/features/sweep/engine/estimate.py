@@ -75,7 +75,7 @@ def seconds_left(record: SweepRecord, now: float) -> float:
     known = {cell.id: cell for cell in record.cells}
     todo = record.todo
     planned = _seconds(todo, known, record.design, record.design.originals)
-    over = [step for step in record.steps if record.settled(step) is not None]
+    over = [step for step in record.steps if record.final_end(step) is not None]
     pace = 1.0
     if over and record.seconds > 0:
         pace = record.seconds / max(1.0, sum(_run(known[step.cell], record.design.rest) for step in over))

@@ -12,7 +12,7 @@ from pathlib import Path
 from app.core.session import event_codec, event_types
 from app.core.session.event_types import Progress
 from app.core.session.events import AnyEvent, LiveEvent, RunStarted
-from app.core.session.flag_files import is_written
+from app.core.session.flag_files import is_being_written
 from app.core.session.folders import LOG
 from app.core.session.json_codec import structure, unstructure
 from app.core.session.state import Session, fold
@@ -144,7 +144,7 @@ class Follower:
             self.over = self.record is not None and self.record.end is not None
         elif not self.over and now - self._heard > QUIET:
             self._heard = now
-            self.over = not is_written(self.folder)
+            self.over = not is_being_written(self.folder)
         return news or self.over != before
 
     def _read_log(self) -> bool:

@@ -14,7 +14,7 @@ from random import Random
 from app.core.analysis.knee import Knee, LoadPoint, knee
 from app.core.analysis.stats import LogMeanInterval, MeanInterval, spread
 from app.core.fio.fields import field_text
-from app.core.fio.job import Arrival, check
+from app.core.fio.job import Arrival, field_problems
 from app.core.fio.sizes import parse_size
 from app.core.session.sweep_record import SweepRecord
 from app.core.session.sweep_steps import Purpose, RateSeries, SweepCell
@@ -118,7 +118,7 @@ def load_curves(record: SweepRecord, known: Runs) -> tuple[LoadCurve, ...]:
 
 def rate_points(record: SweepRecord, base: SweepCell, known: Runs) -> tuple[RatePoint, ...]:
     """The rates that were asked of this cell's workload, ascending."""
-    over = [step for step in record.steps if record.settled(step) is not None]
+    over = [step for step in record.steps if record.final_end(step) is not None]
     points = []
     for cell in record.cells:
         name, mark, percent = cell.id.partition(MARK)
@@ -153,7 +153,9 @@ def rate_cell(saturation_result: SaturationResult, percent: int) -> SweepCell:
     texts = {**base.job, **OPEN}
     texts["rate_iops"] = str(max(1, round(saturation_result.plateau.mean * percent / 100 / int(base.job["numjobs"]))))
     depth = min(MOST_DEPTH, max(LEAST_DEPTH, DEEPER * saturation_result.best.depth))
-    while depth > 1 and "iodepth" in check({**texts, "iodepth": str(depth)}):  # more memory than a job may have
+    while depth > 1 and "iodepth" in field_problems(
+        {**texts, "iodepth": str(depth)}
+    ):  # more memory than a job may have
         depth //= 2
     return replace(
         base,

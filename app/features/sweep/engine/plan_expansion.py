@@ -7,7 +7,7 @@ from dataclasses import replace
 from itertools import product
 
 from app.core.analysis.pair_design import RULE
-from app.core.fio.job import InvalidJobError, Job, in_place_of
+from app.core.fio.job import InvalidJobError, Job, with_replaced_fields
 from app.core.fio.profiles import profile
 from app.core.fio.sizes import parse_size
 from app.core.session.sweep_steps import MADE, Assignment, Design, SkippedCell, SweepArray, SweepCell
@@ -196,7 +196,7 @@ def _column(plan: SweepPlan, workload: Workload, values: Sequence[tuple[str, str
     given = dict(values)
     name = given.pop("profile", workload.profile or plan.profile)
     base = profile(name).job if name is not None else Job()
-    texts = in_place_of({**plan.job, **workload.job, **given}, base)
+    texts = with_replaced_fields({**plan.job, **workload.job, **given}, base)
     try:
         job = Job.from_fields(texts, base)
         if plan.curve is not None:
@@ -253,7 +253,8 @@ def _cell_on_array(cell_id: str, row: _Row, array: SweepArray, column: _Column, 
     """A cell on an array that is made for it: the same tested bytes on each, and its own settings to be looked for."""
     assert known.arrays is not None
     job = {key: text for key, text in column.job.texts().items() if text}
-    sizes = [other_array.size_bytes for other_array in known.arrays.making.arrays if other_array.alone is array.alone]
+    single, arrays = array.is_single_drive, known.arrays.making.arrays
+    sizes = [planned.size_bytes for planned in arrays if planned.is_single_drive is single]
     if "size" not in job and None not in sizes and (least := min(size or 0 for size in sizes) >> 20):
         job["size"] = f"{least}M"
     return SweepCell(

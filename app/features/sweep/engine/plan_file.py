@@ -9,7 +9,7 @@ from typing import Any
 
 from app.core.analysis.stats import THRESHOLD_PERCENT
 from app.core.session.sweep_steps import Rank, RateSeries, Saturation
-from app.core.toml_table import TomlTable, read_toml, text_or_empty, whole
+from app.core.toml_table import TomlTable, read_toml, text_or_empty, whole_number
 from app.features.sweep.engine.builtin_plans import EARLIER, shipped
 from app.features.sweep.engine.plan import (
     FeaturePlan,
@@ -79,7 +79,7 @@ class _Plan:
     """Reads the tables of one file: first the targets, which the others name."""
 
     def __init__(self, top: TomlTable) -> None:
-        top.only("title", "about", *_TABLES)
+        top.require_keys("title", "about", *_TABLES)
         self._top = top
         targets = top.table("targets")
         self._targets = {role: targets.parse(role, text_or_empty, value) for role, value in targets.given.items()}
@@ -92,7 +92,7 @@ class _Plan:
     def read(self) -> SweepPlan:
         top = self._top
         measure = top.table("measure")
-        measure.only("target", "repeats", "pairs", "rest", "rank", "threshold", "seed")
+        measure.require_keys("target", "repeats", "pairs", "rest", "rank", "threshold", "seed")
         features = {name: self._feature(name) for name in top.table("feature").given}
         setups = tuple(self._setup(row, features) for row in top.tables("setup"))
         self._known_setups(setups)
@@ -100,7 +100,7 @@ class _Plan:
         if len({workload.name for workload in workloads}) < len(workloads):
             raise top.error("workload", "every workload needs a name of its own.")
         whole_job = top.table("job")
-        whole_job.only(*JOB_KEYS)
+        whole_job.require_keys(*JOB_KEYS)
         profile, fields = job(whole_job)
         axes = tuple(self._axis(row) for row in top.tables("axis") if not is_level_axis(row))
         known = {"setup": [setup.name for setup in setups], "workload": [workload.name for workload in workloads]}
@@ -110,12 +110,12 @@ class _Plan:
             source=top.file.text,
             targets=self._targets,
             measure=self._measured(measure),
-            repeats=measure.get("repeats", whole(1, 100), 3),
-            pairs=measure.get("pairs", whole(0, 100), 6),
+            repeats=measure.get("repeats", whole_number(1, 100), 3),
+            pairs=measure.get("pairs", whole_number(0, 100), 6),
             rest=measure.get("rest", seconds, 5),
             rank=measure.get("rank", rank, Rank.P99 if _held(fields, workloads, axes) else Rank.IOPS),
             threshold=measure.get("threshold", share, THRESHOLD_PERCENT),
-            seed=measure.get("seed", whole(0, 2**31), None),
+            seed=measure.get("seed", whole_number(0, 2**31), None),
             profile=profile,
             job=fields,
             setups=setups,
@@ -152,7 +152,7 @@ class _Plan:
         return tuple(matches)
 
     def _setup(self, row: TomlTable, features: Iterable[str]) -> SetUp:
-        row.only("name", "measure", "against", "needs", "lacks", *self._targets)
+        row.require_keys("name", "measure", "against", "needs", "lacks", *self._targets)
         settings = self._settings(row)
         needs, lacks = row.get("needs", names, _NONE), row.get("lacks", names, _NONE)
         for name in (*needs, *lacks):
@@ -168,7 +168,7 @@ class _Plan:
         )
 
     def _workload(self, row: TomlTable) -> Workload:
-        row.only("name", *JOB_KEYS)
+        row.require_keys("name", *JOB_KEYS)
         profile, fields = job(row)
         name = row.get("name", text_or_empty, "") or profile or ""
         if not name:
@@ -184,7 +184,7 @@ class _Plan:
                 _known(row, "against", up.against, known, "against names no set-up:")
 
     def _axis(self, row: TomlTable) -> SettingAxis | JobAxis:
-        row.only("target", "setting", "job", "values")
+        row.require_keys("target", "setting", "job", "values")
         given = row.parse("values", values, row.given.get("values"))
         if "job" in row.given and "setting" not in row.given and "target" not in row.given:
             name = _known(row, "job", row.parse("job", text_or_empty, row.given["job"]), JOB_KEYS, "there is no field")
@@ -201,7 +201,9 @@ class _Plan:
         )
 
     def _skip(self, row: TomlTable, known: dict[str, list[str]]) -> SkipRule:
-        row.only("reason", "setup", "workload", "job", *(("level",) if self._over_arrays else ()), *self._targets)
+        row.require_keys(
+            "reason", "setup", "workload", "job", *(("level",) if self._over_arrays else ()), *self._targets
+        )
         reason = row.get("reason", text_or_empty, "")
         if not reason:
             raise row.error("reason", "say why it is left out: reason = ...")
@@ -223,7 +225,7 @@ class _Plan:
 
     def _feature(self, name: str) -> FeaturePlan:
         row = self._top.table("feature").table(name)
-        row.only("target", "simulated_key")
+        row.require_keys("target", "simulated_key")
         return FeaturePlan(
             target=self._role(row, "target", row.given.get("target", "")),
             key=row.get("simulated_key", text_or_empty, None),
@@ -232,11 +234,11 @@ class _Plan:
     def _saturation(self, row: TomlTable) -> Saturation | None:
         if not {"saturation", "curve"} & {*self._top.given}:
             return None
-        row.only("p99", "within", "from", "to")
+        row.require_keys("p99", "within", "from", "to")
         limit, within = row.get("p99", latency, None), row.get("within", share, Saturation().within)
         if limit is not None and "within" in row.given:
             raise row.error("within", "a search is for a limit of the p99, or for the plateau: not both.")
-        lowest, highest = row.get("from", whole(1, 65536), 1), row.get("to", whole(1, 65536), 1024)
+        lowest, highest = row.get("from", whole_number(1, 65536), 1), row.get("to", whole_number(1, 65536), 1024)
         if lowest > highest:
             raise row.error("from", f"from is {lowest}, to is {highest}.")
         return Saturation(p99_ns=limit, within=within, lowest=lowest, highest=highest)
@@ -244,7 +246,7 @@ class _Plan:
     def _curve(self, row: TomlTable) -> RateSeries | None:
         if "curve" not in self._top.given:
             return None
-        row.only("percents")
+        row.require_keys("percents")
         if "p99" in self._top.table("saturation").given:
             raise row.error("", "its rates are shares of the plateau: leave out the p99 of [saturation].")
         return RateSeries(percents=row.get("percents", percents, RateSeries().percents))

@@ -5,12 +5,12 @@ from __future__ import annotations
 from collections.abc import Mapping
 from typing import Any
 
-from app.core.fio.fields import FIELDS
+from app.core.fio.fields import FIELDS_BY_KEY
 from app.core.fio.job_values import parse_seconds
 from app.core.fio.profiles import profile
 from app.core.fio.sizes import parse_size
 from app.core.session.sweep_steps import Rank
-from app.core.toml_table import TomlTable, text_or_empty, whole
+from app.core.toml_table import TomlTable, text_or_empty, whole_number
 from app.features.sweep.engine.plan import MOST_VALUES
 from backends.array_planning import LEVELS
 from backends.model import Level
@@ -19,8 +19,8 @@ from backends.raid import layout_of
 EVERY = "every"
 """What stands for every number of spans that the drives leave."""
 
-_JOB_FIELDS = {field.key: field for field in FIELDS}
-JOB_KEYS = ("profile", *_JOB_FIELDS)
+
+JOB_KEYS = ("profile", *FIELDS_BY_KEY)
 """What a job may name: a workload to begin with, and fields."""
 RATES = frozenset(("rate_iops", "rate", "rate_iops_read", "rate_iops_write", "rate_read", "rate_write"))
 """Fields that fix the load."""
@@ -101,7 +101,7 @@ def spans(value: Any) -> tuple[int, ...]:
     if value == EVERY:
         return ()
     matches = value if isinstance(value, list) else [value]
-    numbers = tuple(whole(2, 128)(item) for item in matches)
+    numbers = tuple(whole_number(2, 128)(item) for item in matches)
     if not numbers or len(set(numbers)) != len(numbers):
         raise ValueError(f'wants different numbers of spans, or "{EVERY}"')
     return numbers
@@ -123,7 +123,7 @@ def share(value: Any) -> float:
 
 def percents(value: Any) -> tuple[int, ...]:
     """Rising percents, of which a curve needs three."""
-    numbers = tuple(whole(1, 150)(item) for item in value) if isinstance(value, list) else ()
+    numbers = tuple(whole_number(1, 150)(item) for item in value) if isinstance(value, list) else ()
     if not 3 <= len(numbers) <= MOST_VALUES or list(numbers) != sorted(set(numbers)):
         raise ValueError(f"wants a list of 3 to {MOST_VALUES} rising percents")
     return numbers
@@ -144,7 +144,7 @@ def latency(value: Any) -> int:
 
 def job(row: TomlTable) -> tuple[str | None, Mapping[str, str]]:
     """The workload that a job begins with, if any, and the fields that it names."""
-    texts = {key: row.parse(key, as_text, value) for key, value in row.given.items() if key in _JOB_FIELDS}
+    texts = {key: row.parse(key, as_text, value) for key, value in row.given.items() if key in FIELDS_BY_KEY}
     for key, text in texts.items():
         check_job(row, key, text)
     return row.get("profile", workload, None), texts
@@ -154,5 +154,5 @@ def check_job(row: TomlTable, field: str, text: str, key: str = "") -> None:
     """Refuses a value that a field of the job, or `profile`, does not take; `key` is where it stands."""
     if field == "profile":
         row.parse(key, workload, text)
-    elif text or not _JOB_FIELDS[field].optional:
-        row.parse(key or field, _JOB_FIELDS[field].parse, text, called=field)
+    elif text or not FIELDS_BY_KEY[field].optional:
+        row.parse(key or field, FIELDS_BY_KEY[field].parse, text, called=field)

@@ -39,7 +39,7 @@ def with_published(plan: SweepPlan, rows: Sequence[TomlTable], shape: TomlTable)
     matches: dict[tuple[str, str, PublishedKind], PublishedFigure] = {}
     source = ""
     for row in rows:
-        row.only("source", "row", *PublishedKind)
+        row.require_keys("source", "row", *PublishedKind)
         source = row.get("source", text, source)
         if not source:
             raise row.error("source", "say whose figures these are: source = ...")
@@ -56,7 +56,7 @@ _Named = Callable[[PublishedFigure], PublishedFigure]
 
 def _shape(shape: TomlTable, rows: Sequence[str], columns: Sequence[str]) -> tuple[PublishedRows | None, _Named]:
     """Return what the rows of the source's table are, and what names a figure as the source does. Raises PlanError."""
-    shape.only("rows", "columns", "names")
+    shape.require_keys("rows", "columns", "names")
     kind = shape.get("rows", _rows, None)
     none: tuple[str, ...] = ()
     heads = shape.get("columns", names, none)
@@ -69,7 +69,7 @@ def _shape(shape: TomlTable, rows: Sequence[str], columns: Sequence[str]) -> tup
         given.parse(key, partial(_known, (*rows, *columns)), key)
         if heads:
             own = given.table(key)
-            own.only(*heads)
+            own.require_keys(*heads)
             labels[key] = {head: own.parse(head, text, item) for head, item in own.given.items()}
         else:
             called[key] = given.parse(key, text, value)

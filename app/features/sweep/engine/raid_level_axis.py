@@ -6,7 +6,7 @@ from collections.abc import Callable, Mapping, Sequence
 from dataclasses import replace
 from typing import Any
 
-from app.core.toml_table import TomlTable, flag, text, whole
+from app.core.toml_table import TomlTable, flag, text, whole_number
 from app.features.sweep.engine.plan import LevelAxis, PlanError, SweepPlan
 from app.features.sweep.engine.plan_values import EVERY, layouts, levels, names, policies, spans, strips
 from backends.array_planning import SPANNED
@@ -42,10 +42,10 @@ def read_levels(rows: Sequence[TomlTable]) -> LevelAxis | None:
         kind, beside = next(iter(by_kind.items()))
         raise beside.error("array", f"an axis of {kind} stands beside one of levels.")
     row = by_kind["level"]
-    row.only(*_KEYS)
+    row.require_keys(*_KEYS)
     given = {kind: (row, kind, row.given[kind]) for kind in _BESIDE if kind in row.given}
     for kind, beside in ((kind, by_kind[kind]) for kind in _BESIDE if kind in by_kind):
-        beside.only("array", "values")
+        beside.require_keys("array", "values")
         if kind in given:
             raise row.error(kind, f"{kind} has an axis of its own.")
         given[kind] = (beside, "values", beside.given.get("values"))
@@ -92,7 +92,7 @@ def _spans(row: TomlTable, key: str, value: Any, listed: Sequence[Level]) -> dic
     return {having[name]: row.parse(key, spans, item) for name, item in by_level.items()}
 
 
-_COUNT = whole(1, 256)
+_COUNT = whole_number(1, 256)
 """Drives of an array."""
 
 

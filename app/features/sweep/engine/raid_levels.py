@@ -8,7 +8,7 @@ from dataclasses import replace
 from itertools import product
 from typing import TYPE_CHECKING
 
-from app.core.changes.arrays.candidates import candidates_of, chosen, maker_of, new_name, plan_array
+from app.core.changes.arrays.candidates import candidates_of, choose, controller_of, new_array_name, plan_array
 from app.core.session.sweep_steps import SweepArray, SweepArrays, SweepDrive
 from app.features.sweep.engine.plan import LevelAxis, PlanError
 from backends.array_planning import SYNC_RATE, ArrayPlan, ArrayRequest, Candidate, confirm_tokens, spans_that_fit
@@ -87,8 +87,8 @@ async def plan_levels(bench: Workbench, axis: LevelAxis) -> PlannedArrays:
     """
     inventory = bench.session.inventory
     candidates, problems = await candidates_of(bench.hardware.machine, inventory, axis.drives or None)
-    drives = chosen(candidates, axis.drives) if axis.drives else of_pool(candidates, axis.pool, axis.members)
-    controller = maker_of(drives)
+    drives = choose(candidates, axis.drives) if axis.drives else of_pool(candidates, axis.pool, axis.members)
+    controller = controller_of(drives)
     if drives[0].shared:
         raise PlanError(
             f"A sweep over levels makes its arrays of drives, not in {controller}.",
@@ -117,7 +117,7 @@ async def plan_levels(bench: Workbench, axis: LevelAxis) -> PlannedArrays:
             strip_bytes=shape.strip_bytes,
             spans=shape.spans,
             layout=shape.layout,
-            name=new_name(),
+            name=new_array_name(),
             policies=dict(axis.policies),
         )
         try:
@@ -130,7 +130,7 @@ async def plan_levels(bench: Workbench, axis: LevelAxis) -> PlannedArrays:
         array = _array(f"a{len(arrays) + 1}", plan, shape, assume_clean=axis.assume_clean)
         arrays.append(replace(array, members=members))
         warnings |= dict.fromkeys(plan.warnings)
-    if all(array.alone for array in arrays):
+    if all(array.is_single_drive for array in arrays):
         raise PlanError(
             "None of the arrays of the plan can be made of these drives.",
             hint=" ".join(dict.fromkeys(array.reason for array in refused)),

@@ -74,7 +74,7 @@ async def survey(bench: Workbench, design: Design, known: TargetFacts) -> RiskAs
         risk = Risk.DESTROYS_DATA
     else:
         plates = [
-            await bench.hardware.nameplate(target)
+            await bench.hardware.device_label(target)
             for target in dict.fromkeys(original.target for original in design.originals)
         ]
     return RiskAssessment(

@@ -15,7 +15,7 @@ from collections.abc import Iterator
 from dataclasses import replace
 
 from app.core.benchmark.runner import BenchmarkRequest, RunPlan
-from app.core.changes.unrecorded_error import untold
+from app.core.changes.revert import with_unrestored
 from app.core.fio.error_messages import is_lasting
 from app.core.fio.job import Job
 from app.core.session.flag_files import STOP, SWEEP
@@ -86,7 +86,7 @@ class SweepRunner:
             raise RefusedError(
                 "This session has a sweep already.", hint="Go on with it (--resume), or begin another session."
             )
-        SWEEP.put(self._bench.need_recording())
+        SWEEP.create(self._bench.require_recording())
         self._bench.emit(SweepStarted(at=time.time(), design=design, pid=os.getpid()))
 
     async def resume(self) -> None:
@@ -96,7 +96,7 @@ class SweepRunner:
         """
         if self.record.finished:
             raise RefusedError("This sweep is finished.", hint="`raidbench attach` shows what it found.")
-        SWEEP.put(self._bench.need_recording())
+        SWEEP.create(self._bench.require_recording())
         self._bench.emit(SweepResumed(at=time.time(), pid=os.getpid()))
         if self._makes_arrays and (left := await self._arrays.delete_created_arrays()):  # the next step makes its own
             raise RefusedError(" ".join(left), hint="`raidbench recover` shows what is left of it.")
@@ -108,7 +108,7 @@ class SweepRunner:
         Raises what is not of raidbench's making, after putting everything back.
         """
         watching = asyncio.create_task(self._watch(), name="stop requests")
-        forget = self._bench.subscribe(LiveWriter(self._bench.need_recording()).heard)
+        forget = self._bench.subscribe(LiveWriter(self._bench.require_recording()).heard)
         result, reason = SweepResult.FAILED, "raidbench was interrupted."
         try:
             with self._alone():
@@ -150,9 +150,9 @@ class SweepRunner:
 
     async def _watch(self) -> None:
         """Hear of requests to stop from other processes."""
-        folder = self._bench.need_recording()
+        folder = self._bench.require_recording()
         while not self._stopping.is_set():
-            if STOP.lies_in(folder):
+            if STOP.exists_in(folder):
                 self.stop()
             await asyncio.sleep(LOOK_EVERY)
 
@@ -168,9 +168,9 @@ class SweepRunner:
         try:
             self._bench.emit(SweepEnded(at=time.time(), result=result, reason=reason, left=left))
         except StorageError as error:
-            raise untold(error, left) from error
+            raise with_unrestored(error, left) from error
         if not left:
-            SWEEP.remove(self._bench.need_recording())
+            SWEEP.remove(self._bench.require_recording())
 
     async def _steps(self) -> tuple[SweepResult, str]:
         failures: set[str] = set()
@@ -320,7 +320,7 @@ class SweepRunner:
             return ready.confirm_text
         agreed = next((device.found for device in self.record.design.destroys if device.device == ready.device), None)
         making = self.record.design.making
-        if making is not None and cell.array is not None and making.array(cell.array).alone:
+        if making is not None and cell.array is not None and making.array(cell.array).is_single_drive:
             agreed = making.drives[0].lies
         if agreed is None and ready.found:
             raise RefusedError(f"Nobody confirmed that {ready.device} may be overwritten: {'; '.join(ready.found)}.")

@@ -162,7 +162,7 @@ def depth_points(record: SweepRecord, base: SweepCell, goal: Saturation, known: 
     """Depths at which this cell's workload was run, ascending: those of its search, and of the matrix within it."""
     points: dict[int, DepthPoint] = {}
     alike = {cell.id for cell in record.design.cells if family(cell) == family(base)}
-    over = [step for step in record.steps if record.settled(step) is not None]
+    over = [step for step in record.steps if record.final_end(step) is not None]
     purposes = (Purpose.SCREEN, Purpose.SATURATE)
     for cell in record.cells:
         if cell.id.partition(MARK)[0] not in alike:

@@ -62,7 +62,7 @@ def _arrays(design: Design) -> Iterator[FactLine]:
         size = size_words(array.size_bytes)
         often = units.plural(times[array.id], "time")
         part = "" if array.members is None else f" of {units.plural(array.members, 'drive')}"
-        if array.alone:
+        if array.is_single_drive:
             yield FactLine(called(array), f"{size}, {often}; {array.prepared}")
             continue
         yield FactLine(called(array), f"{size}{part}, made {often}, about {seconds} each; {array.prepared}")
@@ -72,7 +72,7 @@ def _arrays(design: Design) -> Iterator[FactLine]:
         text = ", ".join(f"{key}={value}" for key, value in making.policies.items())
         yield FactLine("Policies", f"{clean(text, 300)}, read back from each")
     if making.assume_clean:
-        passes = units.plural(sum(times[array.id] for array in making.arrays if not array.alone), "time")
+        passes = units.plural(sum(times[array.id] for array in making.arrays if not array.is_single_drive), "time")
         yield FactLine("Wear", f"the passes write each drive in full {passes}", Tone.ATTENTION)
     if making.once:
         yield FactLine("", ONCE, Tone.ATTENTION)

@@ -7,7 +7,7 @@ from collections.abc import Awaitable, Callable, Mapping
 from pathlib import Path
 from typing import TYPE_CHECKING, cast
 
-from app.core.session.flag_files import STOP, SWEEP, left_behind, under_way
+from app.core.session.flag_files import STOP, SWEEP, abandoned_sessions, active_sessions
 from app.tui.background import BackgroundWork
 from backends.errors import RaidbenchError, RefusedError
 
@@ -191,7 +191,7 @@ class SweepController(BackgroundWork):
         if self.follower is None or not self.running:
             return False
         try:
-            STOP.put(self.follower.folder)
+            STOP.create(self.follower.folder)
         except RaidbenchError as error:
             self._app.tell(error, title="It was not asked to stop")
             return False
@@ -230,12 +230,12 @@ class SweepController(BackgroundWork):
     async def find(self) -> None:
         """Show a sweep that is under way; offer to mend one that was cut short."""
         paths = self._app.workbench.paths
-        going = await asyncio.to_thread(under_way, SWEEP, paths)
+        going = await asyncio.to_thread(active_sessions, SWEEP, paths)
         if going:
             self.follow(going[0])
             self._app.notify(f"A sweep is running ({going[0].name}): 4 shows it.")
             return
-        for folder in await asyncio.to_thread(left_behind, SWEEP, paths):
+        for folder in await asyncio.to_thread(abandoned_sessions, SWEEP, paths):
             await self._offer(folder)
 
     async def _offer(self, folder: Path) -> None:

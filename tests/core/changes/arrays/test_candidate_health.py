@@ -7,7 +7,7 @@ from typing import Any
 
 import pytest
 
-from app.core.changes.arrays.candidates import candidates_of, chosen, plan_array
+from app.core.changes.arrays.candidates import candidates_of, choose, plan_array
 from app.core.presentation.table import Row, text_of
 from app.features.arrays.presentation import candidate, drives_table, plan_sentences
 from backends.array_planning import ArrayRequest, Candidate
@@ -54,7 +54,7 @@ async def test_a_drive_that_will_fail_or_is_not_this_hosts_is_refused(
     _, found, one = await found_with(address, **health)
     assert one.why_not == (why,)
     with pytest.raises(RefusedError, match=why):
-        chosen(found, [address])
+        choose(found, [address])
 
 
 @pytest.mark.parametrize("address", FREE)

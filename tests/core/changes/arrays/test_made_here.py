@@ -32,9 +32,9 @@ def made(name: str = "rb-1") -> CreatedArray:
 
 def begun(tmp_path: Path, *stages: ArrayStage) -> ArrayJournal:
     arrays = ArrayJournal(tmp_path)
-    arrays.begin(made(), tmp_path / "session")
+    arrays.write_begin(made(), tmp_path / "session")
     for stage in stages:
-        arrays.reached("rb-1", stage)
+        arrays.write_stage("rb-1", stage)
     return arrays
 
 
@@ -64,7 +64,7 @@ def test_it_is_unfinished_once_its_process_is_gone_and_not_before(
     entry = arrays.entry("rb-1")
     assert entry is not None
     assert (entry.unfinished, entry.left_running) == (False, None)
-    arrays.setter("rb-1", os.getpid(), "mdadm")
+    arrays.write_setter("rb-1", os.getpid(), "mdadm")
     monkeypatch.setattr("app.core.changes.arrays.array_journal.boot_id", lambda: entry.boot)
     later = arrays.entry("rb-1")
     assert later is not None
@@ -80,7 +80,7 @@ def test_what_this_process_is_done_with_is_unfinished_for_all(tmp_path: Path, st
     before = arrays.entry("rb-1")
     assert before is not None
     assert not before.unfinished
-    arrays.let_go("rb-1")
+    arrays.release("rb-1")
     after = arrays.entry("rb-1")
     assert after is not None
     assert (after.unfinished, after.stage, after.array) == (True, before.stage, made())
@@ -91,7 +91,7 @@ def test_what_this_process_is_done_with_is_unfinished_for_all(tmp_path: Path, st
 def test_what_has_its_end_is_not_let_go_of(tmp_path: Path, stages: tuple[ArrayStage, ...]) -> None:
     arrays = begun(tmp_path, *stages)
     written = arrays.file.read_bytes()
-    arrays.let_go("rb-1")
+    arrays.release("rb-1")
     assert arrays.file.read_bytes() == written
 
 
@@ -99,7 +99,7 @@ def test_what_another_process_is_at_is_not_let_go_of(tmp_path: Path, monkeypatch
     arrays = begun(tmp_path)
     written = arrays.file.read_bytes()
     monkeypatch.setattr("os.getpid", lambda: 1)
-    arrays.let_go("rb-1")
+    arrays.release("rb-1")
     assert arrays.file.read_bytes() == written
 
 
@@ -111,13 +111,13 @@ def test_what_came_to_its_end_is_not_unfinished(tmp_path: Path, stage: ArrayStag
 
 def test_a_torn_record_hides_neither_what_came_before_nor_after(tmp_path: Path) -> None:
     arrays = begun(tmp_path)
-    arrays.begin(made("rb-2"), tmp_path)
+    arrays.write_begin(made("rb-2"), tmp_path)
     whole = arrays.file.read_bytes()
     first, second = whole.splitlines(keepends=True)
     arrays.file.write_bytes(first[: len(first) // 2] + b"\n" + second)
     assert [entry.array.name for entry in arrays.entries()] == ["rb-2"]
     arrays.file.write_bytes(first + second[: len(second) // 2])
-    arrays.begin(made("rb-3"), tmp_path)
+    arrays.write_begin(made("rb-3"), tmp_path)
     assert [entry.array.name for entry in arrays.entries()] == ["rb-1", "rb-3"]
 
 
@@ -127,14 +127,14 @@ def test_what_a_newer_program_wrote_is_left_alone_and_nothing_is_made_meanwhile(
     arrays = ArrayJournal(tmp_path)
     with monkeypatch.context() as newer:
         newer.setattr(journal, "FORMATS", {**FORMATS, FileFormat.ARRAYS: 99})
-        arrays.begin(made(), tmp_path)
+        arrays.write_begin(made(), tmp_path)
     assert arrays.entries() == ()
     with pytest.raises(NewerError):
-        arrays.begin(made("rb-2"), tmp_path)
+        arrays.write_begin(made("rb-2"), tmp_path)
     assert len(arrays.file.read_bytes().splitlines()) == 1
 
 
 def test_what_cannot_be_written_down_is_not_begun(tmp_path: Path) -> None:
     (tmp_path / "file").write_text("")
     with pytest.raises(StorageError, match=r"Nothing was made\."):
-        ArrayJournal(tmp_path / "file").begin(made(), tmp_path)
+        ArrayJournal(tmp_path / "file").write_begin(made(), tmp_path)

@@ -8,8 +8,8 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from app.core.fio.histogram import Histogram
 from app.features.fleet.multihost.figures import HostStats, IntervalSum, IoCounts, together
+from tests.core.fio.documents import histogram_of
 
 PERCENTILES = {"p50": 50.0, "p95": 95.0, "p99": 99.0, "p99_9": 99.9, "p99_99": 99.99}
 
@@ -22,7 +22,7 @@ def pooled(intervals: list[Interval], seconds: float = 0.25, name: str = "read")
     for latencies in intervals:
         pool.add(
             seconds,
-            {name: IoCounts(ios=len(latencies), bytes=4096 * len(latencies), histogram=Histogram.of(latencies))},
+            {name: IoCounts(ios=len(latencies), bytes=4096 * len(latencies), histogram=histogram_of(latencies))},
         )
     return pool.figures()
 
@@ -35,7 +35,7 @@ def test_percentiles_are_those_of_all_ios_pooled(hosts: list[list[Interval]]) ->
     joint = together({f"h{number}": pooled(host) for number, host in enumerate(hosts)})
     every = [latency for host in hosts for interval in host for latency in interval]
     assert joint.sides["read"].total_ios == len(every)
-    assert dict(joint.sides["read"].bins) == Histogram.of(every).counts
+    assert dict(joint.sides["read"].bins) == histogram_of(every).counts
 
 
 def test_each_percentile_is_that_of_all_ios_and_no_mean_of_hosts() -> None:
@@ -45,7 +45,7 @@ def test_each_percentile_is_that_of_all_ios_and_no_mean_of_hosts() -> None:
         "slow": [[round(chance.gauss(9_000_000, 90_000)) for _ in range(400)] for _ in range(4)],
     }
     joint = together({name: pooled(intervals) for name, intervals in hosts.items()})
-    whole = Histogram.of(latency for intervals in hosts.values() for interval in intervals for latency in interval)
+    whole = histogram_of(latency for intervals in hosts.values() for interval in intervals for latency in interval)
     seen = joint.sides["read"].latency_ns
     for name, percent in PERCENTILES.items():
         if name != "p99_99":

@@ -4,7 +4,6 @@ from __future__ import annotations
 
 from pathlib import Path
 
-from app.core.fio.histogram import Histogram
 from app.core.session.multihost_names import joint_hosts
 from app.features.fleet.multihost.common_interval import CommonInterval
 from app.features.fleet.multihost.figures import IoCounts, together
@@ -18,6 +17,7 @@ from app.features.fleet.multihost.record import (
     JointRecord,
     joint_records,
 )
+from tests.core.fio.documents import histogram_of
 
 HOSTS = ("pear", "plum")
 WINDOW = CommonInterval(begin=100.0, end=101.0, hosts=HOSTS, outside={})
@@ -25,7 +25,7 @@ WINDOW = CommonInterval(begin=100.0, end=101.0, hosts=HOSTS, outside={})
 
 def ticks(folder: JointFolder, host: str, latency: int, ios: int) -> None:
     """Eight intervals of a quarter of a second from 99.5 on."""
-    moved = IoCounts(ios=ios, bytes=ios * 4096, histogram=Histogram.of([latency] * ios))
+    moved = IoCounts(ios=ios, bytes=ios * 4096, histogram=histogram_of([latency] * ios))
     for number in range(8):
         begin = 99.5 + number / 4
         tick = IntervalMessage(monotonic=5.0, seconds=0.25, measuring=True, sides={"read": moved})

@@ -1,4 +1,4 @@
-"""The systemd unit that takes back, at boot, what was on trial when the machine went down."""
+"""Units of systemd: the one that reverts trials at boot, and those that run a command of raidbench by the clock."""
 
 from __future__ import annotations
 
@@ -16,14 +16,14 @@ PATH = f"/etc/systemd/system/{NAME}"
 
 _BY_HAND = "Have what boots this machine run `raidbench recover --trials` once the disks are there."
 
-_TOLD = "Written by `raidbench recover --install-unit`; `raidbench recover --remove-unit` removes it."
-_OURS = f"# {_TOLD}\n"
+_FIRST_LINE = "Written by `raidbench recover --install-unit`; `raidbench recover --remove-unit` removes it."
+_OURS = f"# {_FIRST_LINE}\n"
 """What an installed unit begins with."""
 
 _TEXT = """\
-# {told}
+# {first_line}
 [Unit]
-Description={what}
+Description={description}
 ConditionPathExists={journal}
 RequiresMountsFor={folder}
 Wants=systemd-udev-settle.service
@@ -65,24 +65,25 @@ async def plan_unit(host: Host, command: Sequence[str], journal: Path, environme
         (*command, "recover", "--trials"),
         journal,
         environment,
-        told=_TOLD,
-        what="Take back storage settings that were on trial and that nobody kept",
+        first_line=_FIRST_LINE,
+        description="Take back storage settings that were on trial and that nobody kept",
     )
     return BootUnit(text=text, there=await _unit_there(host) == text.encode())
 
 
-def unit_text(command: Sequence[str], journal: Path, environment: Mapping[str, str], *, told: str, what: str) -> str:
+def unit_text(
+    command: Sequence[str], journal: Path, environment: Mapping[str, str], *, first_line: str, description: str
+) -> str:
     """A unit that runs `command` once at boot, when the disks are there, if there is a journal.
 
-    `told` is its first line, `what` its description. Raises RefusedError for words that a unit cannot hold.
+    `first_line` is a comment. Raises RefusedError for words that a unit cannot hold.
     """
     return _TEXT.format(
-        told=told,
-        what=what,
+        first_line=first_line,
+        description=description,
         journal=unit_word(str(journal)),
         folder=unit_word(str(journal.parent)),
-        environment="".join(f"Environment={unit_word(f'{name}={value}')}\n" for name, value in environment.items()),
-        command=" ".join(map(unit_word, command)),
+        **_program(command, environment),
     )
 
 
@@ -125,13 +126,21 @@ async def _require_systemd(host: Host) -> None:
         raise RefusedError("Only root may install or remove a unit.", hint="Run it again with sudo.")
 
 
-async def _systemctl(host: Host, *words: str) -> None:
-    command = Command(argv=(host.which(("systemctl",)) or "systemctl", *words), mutates=True)
-    done = await host.run(command)
-    if done.returncode != 0:
+async def _systemctl(host: Host, *arguments: str) -> None:
+    command = Command(argv=(host.which(("systemctl",)) or "systemctl", *arguments), mutates=True)
+    result = await host.run(command)
+    if result.returncode != 0:
         raise ToolFailedError(
-            f"systemctl {words[0]} failed.", hint="Its own words are below.", evidence=done.stderr or done.stdout
+            f"systemctl {arguments[0]} failed.",
+            hint="Its own words are below.",
+            evidence=result.stderr or result.stdout,
         )
+
+
+def _program(command: Sequence[str], environment: Mapping[str, str]) -> dict[str, str]:
+    """Return the fields of a template that say what a service starts. Raises RefusedError as `unit_word`."""
+    variables = (f"Environment={unit_word(f'{name}={value}')}\n" for name, value in environment.items())
+    return {"environment": "".join(variables), "command": " ".join(map(unit_word, command))}
 
 
 def unit_word(text: str) -> str:
@@ -143,3 +152,57 @@ def unit_word(text: str) -> str:
         raise RefusedError(f"A unit cannot hold {text!r}.")
     text = text.replace("\\", "\\\\").replace('"', '\\"').replace("%", "%%").replace("$", "$$")
     return f'"{text}"' if any(sign in text for sign in " \"\\';#") else text
+
+
+_SERVICE = """\
+# /etc/systemd/system/{name}.service
+[Unit]
+Description={description}
+
+[Service]
+Type=oneshot
+{environment}ExecStart={command}
+{more}Nice=10
+IOSchedulingClass=idle
+TimeoutStartSec=10min
+"""
+
+_TIMER = """\
+# /etc/systemd/system/{name}.timer
+[Unit]
+Description={description}, by the clock
+
+[Timer]
+OnCalendar={calendar}
+RandomizedDelaySec={spread}
+Persistent=true
+
+[Install]
+WantedBy=timers.target
+"""
+
+
+def units_text(
+    name: str,
+    which: str,
+    command: Sequence[str],
+    *,
+    description: str,
+    calendar: str,
+    spread: str,
+    environment: Mapping[str, str],
+    well: Sequence[int] = (),
+) -> str:
+    """`which` of them, `service`, `timer` or `both`, each below the path where it belongs.
+
+    `calendar` and `spread`: as in systemd.timer(5). `well`: exit statuses besides 0 that are no failure. Raises
+    RefusedError for words that a unit cannot hold.
+    """
+    service = _SERVICE.format(
+        name=name,
+        description=description,
+        **_program(command, environment),
+        more=f"SuccessExitStatus={' '.join(map(str, well))}\n" if well else "",
+    )
+    timer = _TIMER.format(name=name, description=description, calendar=calendar, spread=spread)
+    return {"service": service, "timer": timer}.get(which, f"{service}\n{timer}")
