@@ -93,7 +93,7 @@ BREAKS: Sequence[Break] = (
     Break(
         what="pairs are judged between two looks, too",
         where=f"{_JUDGE}comparison:_judged",
-        old="if look is not None or ahead is None:",
+        old="if reached_look is not None or ahead is None:",
         new="if True:",
         noticed_by=("looked",),
     ),
@@ -126,8 +126,8 @@ BREAKS: Sequence[Break] = (
     Break(
         what="no carry-over is told",
         where=f"{_JUDGE}drift:carry_over",
-        old="lost = _mean(without) - _mean(with_switch)",
-        new="lost = 0.0",
+        old="difference = _mean(without) - _mean(with_switch)",
+        new="difference = 0.0",
         noticed_by=("faults",),
     ),
     Break(

@@ -93,13 +93,13 @@ _Key = tuple[str, tuple[str, ...]]
 
 def _listed(runs: Iterable[RunRecord], keys_of: Callable[[RunRecord], Iterator[_Key]]) -> tuple[Caveat, ...]:
     runs = tuple(sorted(runs, key=lambda run: run.start.at))
-    matches: dict[_Key, list[str]] = {}
+    ids_by_key: dict[_Key, list[str]] = {}
     for run in runs:
         for key in dict.fromkeys(keys_of(run)):
-            matches.setdefault(key, []).append(run.id)
+            ids_by_key.setdefault(key, []).append(run.id)
     return tuple(
         Caveat(key=key, about=about, runs=tuple(ids), all_runs=len(ids) == len(runs) > 2)
-        for (key, about), ids in matches.items()
+        for (key, about), ids in ids_by_key.items()
     )
 
 

@@ -136,7 +136,7 @@ def compare(
     the plan of one that both are of.
     """
     sides = sides_of(a, b, a_session, b_session, experiments)
-    start = next((each.start for each in experiments if each.id == sides.experiment), None)
+    start = next((record.start for record in experiments if record.id == sides.experiment), None)
     if start is not None and a.start.mark is not None and a.start.mark.letter == "B":
         start = replace(start, a=start.b, b=start.a)
     planned = None if start is None else start.threshold_percent
@@ -252,25 +252,27 @@ def _compared_figures(sides: ComparisonSides) -> Iterator[MetricComparison]:
     first = _compared_figure(direction, about, sides, headline=True)
     if first is not None:
         yield first
-    again = _OTHER_RATE.get(about.key, "bytes_per_second") if _one_block_size(sides) else ""
+    repeated_key = _OTHER_RATE.get(about.key, "bytes_per_second") if _one_block_size(sides) else ""
     others = [
         (side, figure)
         for side in SIDES
         for figure in FIGURES
         if (side, figure) != (direction, about) and figure.of(side)
     ]
-    told_twice = {(side, figure) for side, figure in others if figure.key == again and side != SYNC}
-    counted = [each for each in others if each not in told_twice and _judged_values(*each, left) is not None]
+    repeated = {(side, figure) for side, figure in others if figure.key == repeated_key and side != SYNC}
+    counted = [kind for kind in others if kind not in repeated and _judged_values(*kind, left) is not None]
     share = BESIDE / max(1, len(counted))
-    rest = [row for side, figure in others if (row := _compared_figure(side, figure, sides, share=share)) is not None]
-    family = [row for row in rest if (row.direction, row.figure) not in told_twice]
+    other_rows = [
+        row for side, figure in others if (row := _compared_figure(side, figure, sides, share=share)) is not None
+    ]
+    family = [row for row in other_rows if (row.direction, row.figure) not in repeated]
     judgements = corrected([row.judgement for row in family], share=BESIDE)
-    held = [replace(row, judgement=judgement) for row, judgement in zip(family, judgements, strict=True)]
-    known = {(row.direction, row.figure.key): row for row in (*([first] if first else []), *held)}
-    for row in rest:
-        if (kept := known.get((row.direction, row.figure.key))) is not None:
-            yield kept
-        elif (twin := known.get((row.direction, _OTHER_RATE[again]))) is not None:
+    judged = [replace(row, judgement=judgement) for row, judgement in zip(family, judgements, strict=True)]
+    judged_rows = {(row.direction, row.figure.key): row for row in (*([first] if first else []), *judged)}
+    for row in other_rows:
+        if (judged_row := judged_rows.get((row.direction, row.figure.key))) is not None:
+            yield judged_row
+        elif (twin := judged_rows.get((row.direction, _OTHER_RATE[repeated_key]))) is not None:
             yield replace(row, judgement=twin.judgement, same_as=twin.figure.key)
         else:
             yield row
@@ -292,13 +294,13 @@ def _compared_figure(
     """`share` of the level: what the first of several figures has to reach."""
     left = _left(sides)
     a, b = values_of(left.a, direction, figure), values_of(left.b, direction, figure)
-    mute = len({silent(run) for run in (*sides.a, *sides.b)}) == 2
-    if all(value is None for value in (*a, *b)) and not (mute and headline):
+    one_is_silent = len({silent(run) for run in (*sides.a, *sides.b)}) == 2
+    if all(value is None for value in (*a, *b)) and not (one_is_silent and headline):
         return None
     judgement = None
     if _stopped(sides):
         judgement = stopped_answering(threshold=sides.threshold) if headline else None
-    elif mute and left is sides:
+    elif one_is_silent and left is sides:
         judgement = unanswered(interleaved=sides.interleaved, threshold=sides.threshold) if headline else None
     elif (values := _judged_values(direction, figure, left)) is not None:
         verdict_result = _judged(*values, sides, left, (direction, figure), share)
@@ -382,8 +384,8 @@ def _judged(
         before, after = a[: -left.after], a[-left.after :]
         return judge_between(before, b, after, higher_is_better=higher_is_better, threshold=sides.threshold, step=step)
     pairs, silent_pairs = len(sides.a), len(sides.a) - len(a)
-    look, ahead = reached(sides.looks, pairs), upcoming(sides.looks, pairs)
-    planned = look or ahead
+    reached_look, ahead = reached(sides.looks, pairs), upcoming(sides.looks, pairs)
+    planned = reached_look or ahead
     level = LEVEL if planned is None else planned.level
     judgement = judge(
         a,
@@ -400,7 +402,7 @@ def _judged(
     if sides.order is RunOrder.IN_TURN or not sides.known:
         reason = Reason.NOT_DRAWN if sides.known else Reason.OF_EXPERIMENT
         return replace(judgement, verdict=Verdict.NOT_DECIDED, reason=reason, further_pairs=None)
-    if look is not None or ahead is None:
+    if reached_look is not None or ahead is None:
         return judgement
     return replace(
         judgement,
@@ -413,8 +415,8 @@ def _judged(
 
 def _all(values: Sequence[float | None]) -> list[float]:
     """The values, none if one is missing: what too few I/Os carry in one run is not carried by the others."""
-    there = [value for value in values if value is not None]
-    return there if len(there) == len(values) else []
+    known = [value for value in values if value is not None]
+    return known if len(known) == len(values) else []
 
 
 def _mean(values: list[float]) -> float | None:
@@ -433,5 +435,5 @@ def tail_of(rows: Sequence[MetricComparison]) -> MetricComparison | None:
         return None
     wanted = (SYNC,) if about is not None and about.direction == SYNC else DIRECTIONS
     tails = (row for row in rows if row.figure.key == "latency_p99_ns" and row.direction in wanted)
-    comparisons = [row for row in tails if row.judgement and row.judgement.interval]
-    return max(comparisons, key=lambda row: row.a or 0.0, default=None)
+    judged = [row for row in tails if row.judgement and row.judgement.interval]
+    return max(judged, key=lambda row: row.a or 0.0, default=None)

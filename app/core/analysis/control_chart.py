@@ -279,12 +279,12 @@ def _score(t: float, dof: int) -> float:
     return score if t > 0 else -score
 
 
-def _held(known: Sequence[float], nights: Sequence[float]) -> RegressionResult:
+def _held(reference: Sequence[float], nights: Sequence[float]) -> RegressionResult:
     """Return the mean of these nights against that of the known ones, by how far those lie apart."""
-    mean, sd = _moments(known)
-    number = len(known)
+    mean, sd = _moments(reference)
+    number = len(reference)
     moved = fsum(nights) / len(nights) - mean
-    error = sd * _inflation(known) * sqrt(1 / len(nights) + 1 / number)
+    error = sd * _inflation(reference) * sqrt(1 / len(nights) + 1 / number)
     half = quantile(1 - LEVEL / 2, number - 1) * error
     p = tails(moved / error, number - 1) if error else float(moved == 0)
     interval = ConfidenceInterval(mean=moved, low=moved - half, high=moved + half, sd=sd, n=len(nights), p=p)

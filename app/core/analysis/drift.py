@@ -78,12 +78,12 @@ def carry_over(sides: ComparisonSides, value: Callable[[RunRecord], float | None
     counts = len(with_switch), len(without)
     if sum(counts) < FEWEST or min(counts) < FEWEST_OF_A_KIND:
         return
-    lost = _mean(without) - _mean(with_switch)
+    difference = _mean(without) - _mean(with_switch)
     squares = fsum((value - _mean(kind)) ** 2 for kind in (with_switch, without) for value in kind)
     dof = sum(counts) - 2
     error = sqrt(squares / dof * (1 / counts[0] + 1 / counts[1]))
-    same_way = lost * _mean(without) > 0
-    if same_way and error and tails(lost / error, dof) / 2 < SURE:
+    same_way = difference * _mean(without) > 0
+    if same_way and error and tails(difference / error, dof) / 2 < SURE:
         yield DriftPattern(
             pattern=RunPattern.CARRY_OVER, size=_percent(_mean(with_switch)), others=_percent(_mean(without))
         )
@@ -94,17 +94,17 @@ def _by_switch(sides: ComparisonSides, value: Callable[[RunRecord], float | None
 
     An experiment begins with A in force. A pair is left out where the one before it does not count.
     """
-    second: dict[tuple[str, int], str] = {}
+    last_letters: dict[tuple[str, int], str] = {}
     pairs = sorted(zip(sides.a, sides.b, strict=True), key=lambda pair: place_in_session(pair[0]))
     for a, b in pairs:
-        mark, one, other = a.start.mark, value(a), value(b)
-        if mark is None or not one or not other or min(one, other) <= 0:
+        mark, a_value, b_value = a.start.mark, value(a), value(b)
+        if mark is None or not a_value or not b_value or min(a_value, b_value) <= 0:
             continue
         first, last = sorted((a, b), key=place_in_session)
-        second[mark.experiment, mark.pair] = _letter(last)
-        before = "A" if mark.pair == 1 else second.get((mark.experiment, mark.pair - 1))
+        last_letters[mark.experiment, mark.pair] = _letter(last)
+        before = "A" if mark.pair == 1 else last_letters.get((mark.experiment, mark.pair - 1))
         if before is not None:
-            yield before != _letter(first), log(other / one)
+            yield before != _letter(first), log(b_value / a_value)
 
 
 def _letter(run: RunRecord) -> str:
@@ -114,7 +114,8 @@ def _letter(run: RunRecord) -> str:
 def found(letters: Sequence[str], logs: Sequence[float]) -> Iterator[DriftPattern]:
     """Order, trend and period in logarithms of the runs in time, each with the letter of its side."""
     centre = {
-        letter: _mean([value for each, value in zip(letters, logs, strict=True) if each == letter]) for letter in "AB"
+        letter: _mean([value for run_letter, value in zip(letters, logs, strict=True) if run_letter == letter])
+        for letter in "AB"
     }
     residuals = [value - centre[letter] for letter, value in zip(letters, logs, strict=True)]
     seconds = [second - first for first, second in zip(residuals[::2], residuals[1::2], strict=True)]
@@ -147,8 +148,8 @@ def _trend(values: Sequence[float]) -> tuple[float, float]:
     middle, mean = (n - 1) / 2, _mean(values)
     squares = fsum((at - middle) ** 2 for at in range(n))
     slope = fsum((at - middle) * (value - mean) for at, value in enumerate(values)) / squares
-    rest = fsum((value - mean - slope * (at - middle)) ** 2 for at, value in enumerate(values)) / (n - 2)
-    return slope, tails(slope / sqrt(rest / squares), n - 2) if rest else 1.0
+    residual = fsum((value - mean - slope * (at - middle)) ** 2 for at, value in enumerate(values)) / (n - 2)
+    return slope, tails(slope / sqrt(residual / squares), n - 2) if residual else 1.0
 
 
 def _period(values: Sequence[float]) -> tuple[float, float]:

@@ -33,11 +33,11 @@ def deciding(
         return None
     off = quantile(CAUTION, n - 1) * interval.sd / sqrt(n)
     sd = interval.sd * sd_upper_bound(n - 1, CAUTION)
-    seen, limit = abs(interval.mean), log1p(threshold / 100)
+    effect, limit = abs(interval.mean), log1p(threshold / 100)
     for look in looks:
         if look.pairs > n and (
-            _shows(sd, seen - off, look.pairs, look.level, POWER)
-            or _shows(sd, limit - seen - off, look.pairs, look.inside_level, (1 + POWER) / 2)
+            _shows(sd, effect - off, look.pairs, look.level, POWER)
+            or _shows(sd, limit - effect - off, look.pairs, look.inside_level, (1 + POWER) / 2)
         ):
             return look
     return None

@@ -93,13 +93,13 @@ def knee(loads: Sequence[LoadPoint]) -> Knee | None:
 def _best(places: Sequence[_CarriedLoad]) -> float:
     """The top of the parabola through the best loads, within them."""
     powers = [place.power for place in places]
-    top = max(range(len(places)), key=powers.__getitem__)
-    first = last = top
-    while first > 0 and powers[first - 1] >= powers[top] + log(NEAR_BEST):
+    best = max(range(len(places)), key=powers.__getitem__)
+    first = last = best
+    while first > 0 and powers[first - 1] >= powers[best] + log(NEAR_BEST):
         first -= 1
-    while last + 1 < len(places) and powers[last + 1] >= powers[top] + log(NEAR_BEST):
+    while last + 1 < len(places) and powers[last + 1] >= powers[best] + log(NEAR_BEST):
         last += 1
-    return _vertex([place.rate for place in places[first : last + 1]], powers[first : last + 1], places[top].rate)
+    return _vertex([place.rate for place in places[first : last + 1]], powers[first : last + 1], places[best].rate)
 
 
 def _vertex(rates: Sequence[float], powers: Sequence[float], otherwise: float) -> float:

@@ -19,11 +19,13 @@ def corrected(judgements: Sequence[VerdictResult | None], *, share: float = 1.0)
 
     `share`: how much of the level the family has to itself.
     """
-    family = [each for each in judgements if each is not None and each.interval is not None]
+    family = [judgement for judgement in judgements if judgement is not None and judgement.interval is not None]
     if len(family) < 2:
         return tuple(judgements)
-    adjusted = dict(zip(map(id, family), holm([each.interval.p for each in family if each.interval]), strict=True))
-    return tuple(_held(each, adjusted.get(id(each), 0.0) / share, len(family)) for each in judgements)
+    adjusted = dict(
+        zip(map(id, family), holm([judgement.interval.p for judgement in family if judgement.interval]), strict=True)
+    )
+    return tuple(_held(judgement, adjusted.get(id(judgement), 0.0) / share, len(family)) for judgement in judgements)
 
 
 def _held(judgement: VerdictResult | None, p: float, count: int) -> VerdictResult | None:

@@ -32,8 +32,8 @@ def order(looks: Sequence[InterimAnalysis], random: Random) -> tuple[Letter, ...
         if first < 2 or 0 < sum(a_first[:first]) < first:
             break
     letters: list[Letter] = []
-    for each in a_first:
-        letters += ("A", "B") if each else ("B", "A")
+    for is_a_first in a_first:
+        letters += ("A", "B") if is_a_first else ("B", "A")
     return tuple(letters)
 
 
@@ -44,7 +44,7 @@ def letters_of(order: Sequence[str]) -> tuple[Letter, ...]:
 
 def switches(letters: Sequence[Letter], *, start: Letter = "A") -> int:
     """How often the setting changes on the way through the letters, from `start` and back to it."""
-    return sum(literal != other for literal, other in pairwise((start, *letters, start)))
+    return sum(letter != other for letter, other in pairwise((start, *letters, start)))
 
 
 # -- when a comparison in pairs is looked at, and how sure each look has to be ----------------------------------------

@@ -81,30 +81,32 @@ def permuted(
     An interval is around the median of the log-ratios of the rounds; it excludes 0 where chance does not explain the
     contrast. `seed` decides the drawings, so the same is found again.
     """
-    held = [_held(round_results) for round_results in family]
+    clipped = [_held(round_results) for round_results in family]
     contrasts = [
-        _contrasts(_by_label(rows, round_results.labels)) for rows, round_results in zip(held, family, strict=True)
+        _contrasts(_by_label(rows, round_results.labels)) for rows, round_results in zip(clipped, family, strict=True)
     ]
     random = Random(seed)
     # Drawn from the values themselves it is exact where nothing differs. Where some do, their scatter hides how far the
     # others scatter: drawn from what is left of each set-up without its mean it holds there.
-    left = [_residuals(rows, round_results.labels) for rows, round_results in zip(held, family, strict=True)]
-    drawn = (_largest(held, random, draws), _largest(left, random, draws))
-    out = int(level * (draws + 1) + 1e-9)
-    critical = max(_nth_largest([largest.contrast for largest in each], out) for each in drawn)
-    apart = _p_of_baselines(family, left, contrasts)
-    wider = {} if len(family) * (len(held[0]) - 1) >= FREEDOM else row_scatter(family)
+    residuals = [_residuals(rows, round_results.labels) for rows, round_results in zip(clipped, family, strict=True)]
+    drawn = (_largest(clipped, random, draws), _largest(residuals, random, draws))
+    rank = int(level * (draws + 1) + 1e-9)
+    critical = max(_nth_largest([largest.contrast for largest in drawing], rank) for drawing in drawn)
+    baseline_ps = _p_of_baselines(family, residuals, contrasts)
+    wider = {} if len(family) * (len(clipped[0]) - 1) >= FREEDOM else row_scatter(family)
 
     def p_of(contrast: float, alone: float, baseline: float) -> float:
         of_contrast, of_setup = (
-            max((1 + sum(size(largest) >= seen * (1 - 1e-9) for largest in each)) / (draws + 1) for each in drawn)
-            for size, seen in ((_contrast_of, contrast), (_alone_of, alone))
+            max(
+                (1 + sum(size(largest) >= value * (1 - 1e-9) for largest in drawing)) / (draws + 1) for drawing in drawn
+            )
+            for size, value in ((_contrast_of, contrast), (_alone_of, alone))
         )
         return max(of_contrast, min(of_setup, baseline))
 
     return tuple(
-        tuple(_intervals(round_results, seen, critical, partial(p_of, baseline=p), wider, level))
-        for round_results, seen, p in zip(family, contrasts, apart, strict=True)
+        tuple(_intervals(round_results, member_contrasts, critical, partial(p_of, baseline=p), wider, level))
+        for round_results, member_contrasts, p in zip(family, contrasts, baseline_ps, strict=True)
     )
 
 
@@ -133,11 +135,11 @@ def _p_of_baselines(
     columns = [(_names(round_results), _columns(rows)) for round_results, rows in zip(family, left, strict=True)]
     by_row = scatter_by_row(columns)
     p = []
-    for (names, residuals), seen in zip(columns, contrasts, strict=True):
+    for (names, residuals), contrast in zip(columns, contrasts, strict=True):
         row = by_row[names[0]]
         wider = max(1.0, row.ratio, variance_ratios(residuals)[0])
-        error = seen.error * sqrt((wider + _MEDIAN / (len(names) - 1)) / 2)
-        far = abs(seen.means[0] - median(seen.means[1:])) / error
+        error = contrast.error * sqrt((wider + _MEDIAN / (len(names) - 1)) / 2)
+        far = abs(contrast.means[0] - median(contrast.means[1:])) / error
         p.append(min(1.0, len(family) * tails(far, row.freedom)))
     return p
 
@@ -148,22 +150,22 @@ def _nth_largest(drawn: Sequence[float], n: int) -> float:
 
 def _intervals(
     round_results: RoundResults,
-    seen: _Contrasts,
+    contrasts: _Contrasts,
     critical: float,
     p_of: Callable[[float, float], float],
     wider: Mapping[str, RowScatter],
     level: float,
 ) -> Iterator[ConfidenceInterval]:
     by_label = _by_label(round_results.values, round_results.labels)
-    others = sorted(seen.means[1:])
+    others = sorted(contrasts.means[1:])
     for label in range(1, round_results.setups):
         middle = median(row[label] - row[0] for row in by_label)
-        size = abs(seen.means[label] - seen.means[0]) / seen.error
-        place = others.index(seen.means[label])
-        rest = others[:place] + others[place + 1 :]
-        alone = abs(seen.means[label] - median(rest)) / seen.error if rest else size
-        sd = seen.error * sqrt(len(by_label))
-        low, high = middle - critical * seen.error, middle + critical * seen.error
+        size = abs(contrasts.means[label] - contrasts.means[0]) / contrasts.error
+        place = others.index(contrasts.means[label])
+        remaining = others[:place] + others[place + 1 :]
+        alone = abs(contrasts.means[label] - median(remaining)) / contrasts.error if remaining else size
+        sd = contrasts.error * sqrt(len(by_label))
+        low, high = middle - critical * contrasts.error, middle + critical * contrasts.error
         scatter = wider.get(_names(round_results)[label])
         p = p_of(size, alone if scatter is None else alone / sqrt(max(1.0, scatter.ratio)))
         if p > level or size <= critical * (1 + 1e-9):
@@ -241,22 +243,22 @@ def _alone_of(largest: _Largest) -> float:
 def _largest(family: Sequence[Sequence[Sequence[float]]], random: Random, draws: int) -> list[_Largest]:
     """Return the largest of the family of each drawing."""
     squares = [fsum(value * value for row in rows for value in row) for rows in family]
-    largest_items = []
+    maxima = []
     for _ in range(draws):
         contrast = alone = 0.0
         for rows, whole in zip(family, squares, strict=True):
             drawn = [_shuffled(row, random) for row in rows]
-            seen = _compared(list(map(sum, zip(*drawn, strict=True))), whole, len(rows))
-            base, others = seen.means[0], sorted(seen.means[1:])
-            contrast = max(contrast, (others[-1] - base) / seen.error, (base - others[0]) / seen.error)
+            contrasts = _compared(list(map(sum, zip(*drawn, strict=True))), whole, len(rows))
+            base, others = contrasts.means[0], sorted(contrasts.means[1:])
+            contrast = max(contrast, (others[-1] - base) / contrasts.error, (base - others[0]) / contrasts.error)
             if len(others) > 1:  # the outermost lie farthest from the median of the rest
                 alone = max(
                     alone,
-                    (others[-1] - _middle(others, len(others) - 1, 0)) / seen.error,
-                    (_middle(others, len(others) - 1, 1) - others[0]) / seen.error,
+                    (others[-1] - _middle(others, len(others) - 1, 0)) / contrasts.error,
+                    (_middle(others, len(others) - 1, 1) - others[0]) / contrasts.error,
                 )
-        largest_items.append(_Largest(contrast=contrast, alone=alone))
-    return largest_items
+        maxima.append(_Largest(contrast=contrast, alone=alone))
+    return maxima
 
 
 def _middle(ascending: Sequence[float], count: int, begin: int) -> float:

@@ -20,17 +20,17 @@ def differences(sides: ComparisonSides) -> Differences:
 
     A side whose runs disagree has several values.
     """
-    known = [[run.provenance for run in runs] for runs in (sides.a, sides.b)]
-    keys = dict.fromkeys(key for side in known for run in side for key in run)
-    matches = []
+    provenances = [[run.provenance for run in runs] for runs in (sides.a, sides.b)]
+    keys = dict.fromkeys(key for side in provenances for run in side for key in run)
+    differing = []
     for key in sorted(
         keys, key=lambda key: SUBJECT.index(key) if key in SUBJECT else len(SUBJECT) + (key == "boot_id")
     ):
-        a, b = ({run.get(key) for run in side} for side in known)
+        a, b = ({run.get(key) for run in side} for side in provenances)
         name, other = _shown(a), _shown(b)
         if a != b and not (key.startswith(_OF_SCHEDULER) and None in (name, other)):
-            matches.append((key, name, other))
-    return tuple(matches)
+            differing.append((key, name, other))
+    return tuple(differing)
 
 
 def _shown(values: set[str | None]) -> str | None:
@@ -42,5 +42,5 @@ def between_sessions(
 ) -> MeanInterval | None:
     """How far sessions in which the same was measured lie apart, as logarithms of their means; None of too few."""
     groups = (repeats(runs).get(condition(run), ()) for runs in sessions)
-    measured = [[found for record in group if (found := value(record))] for group in groups]
+    measured = [[measured_value for record in group if (measured_value := value(record))] for group in groups]
     return apart([geometric_mean(values) for values in measured if values and min(values) > 0])

@@ -32,16 +32,16 @@ def spread_of(runs: Sequence[RunRecord], direction: str, figure: MetricKind) -> 
     """Mean and 95 % interval of one figure; None where a run has none, or there is no run."""
     both = [run.figures.side(direction) for run in runs]
     values = [figure.read(figures) for figures in both if figures is not None]
-    there = [value for value in values if value is not None]
-    return spread(there) if there and len(there) == len(runs) else None
+    known = [value for value in values if value is not None]
+    return spread(known) if known and len(known) == len(runs) else None
 
 
 def spreads(runs: Sequence[RunRecord]) -> tuple[tuple[str, MetricKind, MeanInterval], ...]:
     """Direction, figure and spread of all figures that repeats settle."""
-    tuples = (
+    candidates = (
         (direction, figure, spread_of(runs, direction, figure))
         for direction in SIDES
         for figure in FIGURES
         if figure.judged and figure.of(direction)
     )
-    return tuple((direction, figure, seen) for direction, figure, seen in tuples if seen is not None)
+    return tuple((direction, figure, interval) for direction, figure, interval in candidates if interval is not None)

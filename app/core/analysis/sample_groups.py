@@ -121,11 +121,11 @@ def silent_side(sides: ComparisonSides) -> str:
 
 def repeats(runs: Iterable[RunRecord]) -> dict[Condition, tuple[RunRecord, ...]]:
     """Whole runs by what was measured, in their order."""
-    matches: dict[Condition, tuple[RunRecord, ...]] = {}
+    groups: dict[Condition, tuple[RunRecord, ...]] = {}
     for run in runs:
         if run.figures.status is RunStatus.OK:
-            matches[condition(run)] = (*matches.get(condition(run), ()), run)
-    return matches
+            groups[condition(run)] = (*groups.get(condition(run), ()), run)
+    return groups
 
 
 def pairs_of(session: Session, experiment_id: str) -> ComparisonSides:
@@ -153,23 +153,23 @@ def _asked_before(session: Session, record: ExperimentRecord, first: tuple[RunRe
     start = record.start
     if start.until_percent is not None:
         return ()
-    places = [each.id for each in session.experiments]
-    matches = []
+    places = [experiment.id for experiment in session.experiments]
+    earlier = []
     for other in session.experiments[: places.index(record.id)]:
-        asked = other.start
-        alike = (asked.target, asked.key, asked.a, asked.b, asked.rule) == (
+        other_start = other.start
+        alike = (other_start.target, other_start.key, other_start.a, other_start.b, other_start.rule) == (
             *(start.target, start.key, start.a, start.b),
             start.rule,
         )
-        pairs = _pairs(session, other.id) if alike and asked.until_percent is None else ()
+        pairs = _pairs(session, other.id) if alike and other_start.until_percent is None else ()
         if pairs and [*map(condition, pairs[0])] == [*map(condition, first)]:
-            matches.append(other.id)
-    return tuple(matches)
+            earlier.append(other.id)
+    return tuple(earlier)
 
 
 def _pairs(session: Session, experiment_id: str) -> tuple[tuple[RunRecord, RunRecord], ...]:
     """Run of A, run of B of each whole pair of one experiment."""
-    matches: dict[int, dict[str, RunRecord]] = {}
+    pairs: dict[int, dict[str, RunRecord]] = {}
     record = session.experiment(experiment_id)
     left_out = () if record is None or record.end is None else record.end.not_counted
     for run in session.runs:
@@ -177,8 +177,8 @@ def _pairs(session: Session, experiment_id: str) -> tuple[tuple[RunRecord, RunRe
         done = run.end is not None and run.id not in left_out
         counts = done and (run.figures.status is RunStatus.OK or silent(run))
         if mark is not None and mark.experiment == experiment_id and counts:
-            matches.setdefault(mark.pair, {})[mark.letter] = run
-    return tuple((pair["A"], pair["B"]) for _, pair in sorted(matches.items()) if len(pair) == 2)
+            pairs.setdefault(mark.pair, {})[mark.letter] = run
+    return tuple((pair["A"], pair["B"]) for _, pair in sorted(pairs.items()) if len(pair) == 2)
 
 
 def sides_of(
@@ -197,18 +197,18 @@ def sides_of(
         return pairs
     if together and condition(a) == condition(b):
         return ComparisonSides(a=(a,), b=(b,), interleaved=False, alike=True)
-    records, other = _alike(a, a_session), _alike(b, b_session)
-    if len(records) == len(other) == 1:
-        return ComparisonSides(a=records, b=other, interleaved=False, apart=not together)
-    if together and (order := _in_turn(records, other)):
-        return order
+    a_runs, b_runs = _alike(a, a_session), _alike(b, b_session)
+    if len(a_runs) == len(b_runs) == 1:
+        return ComparisonSides(a=a_runs, b=b_runs, interleaved=False, apart=not together)
+    if together and (in_turn := _in_turn(a_runs, b_runs)):
+        return in_turn
     when = place_in_session if together else _started_at
-    if after := _after(records, other, when):
-        ordered = tuple(sorted(records, key=when))
+    if after := _after(a_runs, b_runs, when):
+        ordered = tuple(sorted(a_runs, key=when))
         return ComparisonSides(
-            a=ordered, b=other, interleaved=False, apart=not together, order=RunOrder.BETWEEN, after=after
+            a=ordered, b=b_runs, interleaved=False, apart=not together, order=RunOrder.BETWEEN, after=after
         )
-    return ComparisonSides(a=records, b=other, interleaved=False, apart=not together, order=RunOrder.GROUPS)
+    return ComparisonSides(a=a_runs, b=b_runs, interleaved=False, apart=not together, order=RunOrder.GROUPS)
 
 
 def _experiment(

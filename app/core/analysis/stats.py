@@ -220,8 +220,8 @@ def log_spread(values: Sequence[float]) -> LogMeanInterval:
     """Geometric mean and 95 % interval of repeats of what doubles and halves, such as a latency; positive values."""
     if len(values) < 2:
         return LogMeanInterval(mean=geometric_mean(values), low=None, high=None, n=len(values))
-    seen = of_ratios([*map(log, values)])
-    return LogMeanInterval(mean=exp(seen.mean), low=exp(seen.low), high=exp(seen.high), n=len(values))
+    interval = of_ratios([*map(log, values)])
+    return LogMeanInterval(mean=exp(interval.mean), low=exp(interval.low), high=exp(interval.high), n=len(values))
 
 
 def holm(p_values: Sequence[float]) -> tuple[float, ...]:
@@ -241,13 +241,13 @@ def outliers(values: Sequence[float]) -> tuple[int, ...]:
     One hides another, so the farthest is taken away again and again, and the last that is too far then counts with all
     before it (Rosner, Technometrics 25, 1983).
     """
-    left, taken, named = [*range(len(values))], list[int](), 0
+    remaining, taken, outlier_count = [*range(len(values))], list[int](), 0
     for _ in range(len(values) // 4):
-        place, far = _farthest([values[at] for at in left])
-        taken.append(left.pop(place))
+        place, far = _farthest([values[at] for at in remaining])
+        taken.append(remaining.pop(place))
         if far:
-            named = len(taken)
-    return tuple(sorted(taken[:named]))
+            outlier_count = len(taken)
+    return tuple(sorted(taken[:outlier_count]))
 
 
 def _farthest(values: Sequence[float]) -> tuple[int, bool]:

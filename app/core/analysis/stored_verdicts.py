@@ -21,7 +21,7 @@ def verdicts_of(comparison: Comparison) -> tuple[RecordedVerdict, ...]:
 
 
 def _kept(row: MetricComparison, judgement: VerdictResult) -> RecordedVerdict:
-    kept = RecordedVerdict(
+    record = RecordedVerdict(
         direction=row.direction,
         figure=row.figure.key,
         verdict=judgement.verdict.value,
@@ -32,17 +32,25 @@ def _kept(row: MetricComparison, judgement: VerdictResult) -> RecordedVerdict:
         further_pairs=judgement.further_pairs,
         figures=judgement.figures,
     )
-    if (seen := judgement.interval) is not None:
-        kept = replace(kept, mean=seen.mean, low=seen.low, high=seen.high, sd=seen.sd, p=seen.p, level=seen.level)
+    if (interval := judgement.interval) is not None:
+        record = replace(
+            record,
+            mean=interval.mean,
+            low=interval.low,
+            high=interval.high,
+            sd=interval.sd,
+            p=interval.p,
+            level=interval.level,
+        )
     if (slow := judgement.slow) is not None:
-        kept = replace(kept, slow_side=slow.side, slow_runs=slow.count)
+        record = replace(record, slow_side=slow.side, slow_runs=slow.count)
     if (far := judgement.far) is not None:
-        kept = replace(
-            kept,
+        record = replace(
+            record,
             far_pairs=tuple(pair.pair for pair in far.pairs),
             far_percents=tuple(pair.percent for pair in far.pairs),
         )
-    return kept
+    return record
 
 
 def stored_comparison(session: Session, experiment_id: str) -> Comparison | None:
@@ -69,9 +77,11 @@ def _forgotten(record: ExperimentRecord) -> ExperimentRecord:
 
 def _rows(comparison: Comparison, end: ExperimentEnded) -> Iterator[MetricComparison]:
     """With the verdicts that were kept."""
-    known = {(verdict.direction, verdict.figure): verdict for verdict in end.verdicts if verdict.verdict in {*Verdict}}
+    verdicts = {
+        (verdict.direction, verdict.figure): verdict for verdict in end.verdicts if verdict.verdict in {*Verdict}
+    }
     for row in comparison.rows:
-        kept = known.get((row.direction, row.figure.key))
+        kept = verdicts.get((row.direction, row.figure.key))
         yield row if kept is None else replace(row, judgement=_judgement(comparison, kept))
 
 

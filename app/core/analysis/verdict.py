@@ -173,18 +173,18 @@ def judge_between(
         return judgement
     means = [sum(log_ratios([1.0] * len(side), side)) / len(side) for side in (before, after)]
     drift = abs(means[1] - means[0])
-    seen = judgement.interval
-    wide = replace(seen, low=seen.low - drift, high=seen.high + drift)
-    held = _of_interval(wide, higher_is_better, threshold)
-    return replace(held, interleaved=False, drift=expm1(drift) * 100)
+    interval = judgement.interval
+    widened = replace(interval, low=interval.low - drift, high=interval.high + drift)
+    judgement_of_b = _of_interval(widened, higher_is_better, threshold)
+    return replace(judgement_of_b, interleaved=False, drift=expm1(drift) * 100)
 
 
-def chance_of_silence(silent: int, of: int, runs: int) -> float:
-    """How likely it is that all silent runs are on one side by chance, if that side has `of` of all the `runs`.
+def chance_of_silence(silent: int, side_runs: int, runs: int) -> float:
+    """How likely it is that all silent runs are on one side by chance, if that side has `side_runs` of all the `runs`.
 
     Two-sided, after Fisher: any side may be the one.
     """
-    return min(1.0, 2 * comb(of, silent) / comb(runs, silent))
+    return min(1.0, 2 * comb(side_runs, silent) / comb(runs, silent))
 
 
 def stopped_answering(*, threshold: float = THRESHOLD_PERCENT) -> VerdictResult:
@@ -288,8 +288,8 @@ def _judge_groups(a: Sequence[float], b: Sequence[float], level: float, threshol
     if min(len(a), len(b)) < 2:
         return _undecided(None, Reason.NO_REPEATS, threshold=threshold)
     interval = unpaired(a, b, level=level).at_least(step)
-    few = min(len(a), len(b)) < FEWEST_RUNS
-    return _undecided(interval, Reason.FEW_RUNS if few else Reason.NOT_IN_TURN, threshold=threshold)
+    is_few = min(len(a), len(b)) < FEWEST_RUNS
+    return _undecided(interval, Reason.FEW_RUNS if is_few else Reason.NOT_IN_TURN, threshold=threshold)
 
 
 def _undecided(

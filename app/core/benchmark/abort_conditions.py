@@ -56,7 +56,7 @@ class AbortMonitor:
         return self
 
     async def __aexit__(
-        self, kind: type[BaseException] | None, error: BaseException | None, at: TracebackType | None
+        self, kind: type[BaseException] | None, error: BaseException | None, traceback: TracebackType | None
     ) -> None:
         if self._task is not None:
             self._task.cancel()
@@ -109,8 +109,8 @@ class WriteLimit:
     @property
     def _reached(self) -> tuple[float, ...]:
         """What was written to those that have had enough."""
-        both = zip(self._written, self._limits, strict=True)
-        return tuple(written for written, limit in both if limit is not None and written >= limit)
+        pairs = zip(self._written, self._limits, strict=True)
+        return tuple(written for written, limit in pairs if limit is not None and written >= limit)
 
     def tell(self, figures: RunResult) -> RunResult:
         """The figures of a run that was stopped for it say so."""
@@ -131,12 +131,12 @@ def write_limit_of(ready: RunPlan, site: ResolvedTarget, inventory: Inventory) -
     Whoever names a run time or a size means it; so does a plan of many runs, which tells all of it before. The default
     run time is a minute, so that no such job writes for longer than ten.
     """
-    usual = Job().runtime
-    named = ready.request.steady is not None or all(
-        part.runtime != usual or part.size is not None for part in ready.job.parts
+    default_runtime = Job().runtime
+    is_named = ready.request.steady is not None or all(
+        part.runtime != default_runtime or part.size is not None for part in ready.job.parts
     )
-    agreed = named or ready.request.told or ready.request.fills > 0
-    if not ready.destructive or site.judgement is None or agreed:
+    is_agreed = is_named or ready.request.told or ready.request.fills > 0
+    if not ready.destructive or site.judgement is None or is_agreed:
         return None
     return round(SHARE * site.size) if wears(inventory, site.disk or site.judgement.device) else None
 
@@ -208,13 +208,15 @@ class AllocatedRanges:
         for site in ready.sites:
             if not site.capacity_sources:
                 continue
-            at = await number(site)
+            devno = await number(site)
             before = {(room.layer, room.part): room for room in site.found_rooms}
-            now = [
-                room for room in await rooms_at(self._host, at, site.file or "") if (room.layer, room.part) in before
+            rooms_now = [
+                room for room in await rooms_at(self._host, devno, site.file or "") if (room.layer, room.part) in before
             ]
-            new = tuple(room.after(before[room.layer, room.part], site.area) for room in now if not room.unknown)
-            self._known[site.file or at] = new
+            ranges = tuple(
+                room.after(before[room.layer, room.part], site.area) for room in rooms_now if not room.unknown
+            )
+            self._known[site.file or devno] = ranges
 
 
 # -- ends a run whose drives are as warm as they warn of themselves ---------------------------------------------------

@@ -63,15 +63,15 @@ class BackgroundEventWatch:
 
     async def _look(self, at: float) -> tuple[RunEvent, ...]:
         texts = await self._host.read_many(list(self._paths))
-        new = tuple(
+        events = tuple(
             event
             for path, (disk, name) in self._paths.items()
             if path in texts and texts[path] != self._before.get(path)
             for event in _happened(disk, name, self._before.get(path, ""), texts[path], at)
         )
         self._before = {**self._before, **texts}
-        self.found += new
-        return new
+        self.found += events
+        return events
 
     def _second_of(self, sample: Sample) -> float:
         """The end of an interval in seconds of the whole run."""
@@ -102,8 +102,8 @@ def event_words(event: RunEvent) -> str:
     when = units.elapsed(event.at)
     if event.moved:
         return f"Write cache of {event.device} went from {event.before} to {event.after} at {when}"
-    what = TASKS.get(event.kind, f"a {event.kind}")
-    return f"{what[:1].upper()}{what[1:]} of {event.device} {'ended' if event.before else 'began'} at {when}"
+    task = TASKS.get(event.kind, f"a {event.kind}")
+    return f"{task[:1].upper()}{task[1:]} of {event.device} {'ended' if event.before else 'began'} at {when}"
 
 
 def told_of(figures: RunResult, events: tuple[RunEvent, ...]) -> RunResult:

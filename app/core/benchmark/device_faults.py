@@ -105,14 +105,14 @@ async def standing(host: Host, device: str) -> DeviceHealth | None:
     folder = f"/sys/block/{name}"
     names = ("diskseq", "dev", "device/state", "md/level", "md/raid_disks", "md/degraded")
     texts = await host.read_many([f"{folder}/{name}" for name in names])
-    own = {name: text.strip() for name in names if (text := texts.get(f"{folder}/{name}")) is not None}
+    texts_by_name = {name: text.strip() for name in names if (text := texts.get(f"{folder}/{name}")) is not None}
     return DeviceHealth(
         name=name,
-        sequence=own.get("diskseq", own.get("dev")) if "dev" in own else None,
-        state=own.get("device/state"),
-        level=own.get("md/level"),
-        members=number(own.get("md/raid_disks")),
-        missing=number(own.get("md/degraded")),
+        sequence=texts_by_name.get("diskseq", texts_by_name.get("dev")) if "dev" in texts_by_name else None,
+        state=texts_by_name.get("device/state"),
+        level=texts_by_name.get("md/level"),
+        members=number(texts_by_name.get("md/raid_disks")),
+        missing=number(texts_by_name.get("md/degraded")),
     )
 
 
@@ -135,8 +135,8 @@ def explained(
 
     `roles`: of the members when the run began.
     """
-    lost = lost_members(figures.members, roles or {})
-    warnings = (*figures.warnings, *_of_members(lost, after))
+    lost_members_now = lost_members(figures.members, roles or {})
+    warnings = (*figures.warnings, *_of_members(lost_members_now, after))
     if figures.status is not RunStatus.FAILED:
         return replace(figures, warnings=warnings)
     reason, hint = _of_device(before, after) or (figures.reason, figures.hint)
@@ -179,15 +179,15 @@ def lost_text(member: MemberStats) -> str:
     return f"{member.device} {_LOST[member.role]}"
 
 
-def _of_members(lost: Sequence[MemberStats], after: DeviceHealth) -> Iterator[str]:
-    for member_stats in lost:
+def _of_members(lost_members_now: Sequence[MemberStats], after: DeviceHealth) -> Iterator[str]:
+    for member_stats in lost_members_now:
         yield lost_text(member_stats)
-    if lost and after.missing and not after.broken:
+    if lost_members_now and after.missing and not after.broken:
         yield (
             f"{after.name} is degraded now ({after.missing} of {after.members} members missing): the figures are a"
             " mixture. Replace the member, let the array rebuild, then measure again"
         )
-    elif lost and not after.broken:
+    elif lost_members_now and not after.broken:
         yield "The figures are a mixture of before and after: put it right, then measure again"
 
 

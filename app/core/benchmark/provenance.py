@@ -56,7 +56,7 @@ async def provenance(
     """
     disks = () if device is None else await _disks(host, inventory, device)
     things = () if device is None else inventory.at(device)
-    matches = {
+    fields = {
         "size_bytes": str(size_bytes or ""),
         "governor": _ORDER.join(name if len(governors) == 1 else f"{name} on {n}" for name, n in governors.items()),
         "turbo": await _turbo(host),
@@ -71,7 +71,7 @@ async def provenance(
             if reading.effective is not None
         },
     }
-    return {key: clean(text, _MOST) for key, text in matches.items() if text}
+    return {key: clean(text, _MOST) for key, text in fields.items() if text}
 
 
 async def _disks(host: Host, inventory: Inventory, device: str) -> tuple[_Disk, ...]:
@@ -141,9 +141,9 @@ async def _of_slots(host: Host, addresses: Sequence[str], cards: Sequence[Contro
     wanted = [f"{DEVICES}/{address}/{name}" for address in addresses for name in SLOT]
     wanted += [f"/proc/irq/{number}/smp_affinity_list" for numbers in interrupts for number in numbers]
     texts = await host.read_many(wanted)
-    said = [{name: clean(texts.get(f"{DEVICES}/{address}/{name}", "")) for name in SLOT} for address in addresses]
-    links = [link_of(each) for each in said]
-    nodes = [node_of(each) for each in said]
+    attributes = [{name: clean(texts.get(f"{DEVICES}/{address}/{name}", "")) for name in SLOT} for address in addresses]
+    links = [link_of(slot) for slot in attributes]
+    nodes = [node_of(slot) for slot in attributes]
     return {
         "pci": _each(addresses),
         "driver": _each([await _driver(host, address) for address in addresses] or [card.driver for card in cards]),
@@ -176,8 +176,8 @@ async def _interrupts(host: Host, address: str) -> list[int]:
 
 async def _turbo(host: Host) -> str:
     texts = await host.read_many((_NO_TURBO, _BOOST))
-    words = {(_NO_TURBO, "0"): "on", (_NO_TURBO, "1"): "off", (_BOOST, "1"): "on", (_BOOST, "0"): "off"}
-    return next((words[item] for path, text in texts.items() if (item := (path, text.strip())) in words), "")
+    states = {(_NO_TURBO, "0"): "on", (_NO_TURBO, "1"): "off", (_BOOST, "1"): "on", (_BOOST, "0"): "off"}
+    return next((states[setting] for path, text in texts.items() if (setting := (path, text.strip())) in states), "")
 
 
 async def _backing(host: Host, things: Sequence[Array | Drive]) -> dict[str, str]:
@@ -186,8 +186,8 @@ async def _backing(host: Host, things: Sequence[Array | Drive]) -> dict[str, str
     if path is None:
         return {}
     stat = await host.stat(path)
-    known = {} if stat is None else {"backing_inode": stat.place or "", "backing_bytes": str(stat.size)}
-    return {"backing_file": path} | known
+    details = {} if stat is None else {"backing_inode": stat.place or "", "backing_bytes": str(stat.size)}
+    return {"backing_file": path} | details
 
 
 async def _queues(

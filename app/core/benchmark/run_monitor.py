@@ -78,8 +78,8 @@ class RunMonitor:
                         await self._look_below(watch)
                         self._tell(event)
                         await self._look_around(course, sample)
-                        if watch is not None and (said := await watch.sample(sample)) is not None:
-                            self._tell(AdviceGiven(advice=said))
+                        if watch is not None and (advice := await watch.sample(sample)) is not None:
+                            self._tell(AdviceGiven(advice=advice))
                     case CpuSampled():
                         await self._cpu(event, watch)
                         self._tell(event)

@@ -217,10 +217,8 @@ class RunPlan:
     @property
     def hint(self) -> str:
         """What to do next when it is refused."""
-        judged = [site.judgement for site in self.sites if site.judgement is not None]
-        return next(
-            (device_guard_result.verdict.hint for device_guard_result in judged if device_guard_result.refused), ""
-        )
+        judgements = [site.judgement for site in self.sites if site.judgement is not None]
+        return next((judgement.verdict.hint for judgement in judgements if judgement.refused), "")
 
     @property
     def overwritten(self) -> tuple[ResolvedTarget, ...]:
@@ -249,12 +247,8 @@ class RunPlan:
     @property
     def plates(self) -> tuple[DeviceLabel, ...]:
         """What loses its data, each with the word that has to be typed first; empty where nothing is lost."""
-        judged = [site.judgement for site in self.overwritten if site.judgement is not None]
-        return tuple(
-            device_guard_result.verdict.plate
-            for device_guard_result in judged
-            if device_guard_result.verdict.plate is not None
-        )
+        judgements = [site.judgement for site in self.overwritten if site.judgement is not None]
+        return tuple(judgement.verdict.plate for judgement in judgements if judgement.verdict.plate is not None)
 
     @property
     def confirm_text(self) -> str | None:
@@ -286,7 +280,9 @@ class RunPlan:
     @property
     def found(self) -> tuple[str, ...]:
         """What lies on the devices and would be lost."""
-        return tuple(name for site in self.sites if site.judgement is not None for name in site.judgement.verdict.found)
+        return tuple(
+            content for site in self.sites if site.judgement is not None for content in site.judgement.verdict.found
+        )
 
     def confirmed_with(self, first: RunPlan) -> RunPlan:
         """The same run again; of what lies on the devices only what `first` showed has been confirmed."""

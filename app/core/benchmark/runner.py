@@ -132,8 +132,8 @@ class BenchmarkRunner:
         notes = (*flushed, *notes, *(note for site in sites for note in _clipped(job, site)))
         targets = [site.target for site in sites]
         rendering = render(job, targets, fio=ready.path, jobfile="job.fio", steady=request.steady)
-        how = {"loops": request.fills, "block": request.fill_block}
-        fill = render_fill(targets[0], **how, engine=job.ioengine, fio=ready.path, jobfile="fill.fio")
+        fill_options = {"loops": request.fills, "block": request.fill_block}
+        fill = render_fill(targets[0], **fill_options, engine=job.ioengine, fio=ready.path, jobfile="fill.fio")
         return RunPlan(
             request=request,
             job=job,
@@ -218,8 +218,8 @@ class BenchmarkRunner:
         """
         job = request.job
         if await self._gate.is_device(request.where):
-            stat = await self._gate.device_number(request.where)
-            disk, _ = await self._gate.beneath(stat)
+            devno = await self._gate.device_number(request.where)
+            disk, _ = await self._gate.beneath(devno)
             return JobLocation(
                 job=job,
                 name=request.name,
@@ -392,13 +392,15 @@ class BenchmarkRunner:
         self, following: RunMonitor, target: JobTarget, workdir: Path, stop: asyncio.Event
     ) -> RunResult | None:
         """Make the scratch file; figures only if that did not come to its end."""
-        filling = workdir / "layout"
-        filling.mkdir(mode=0o700, exist_ok=True)
-        laid = await following.follow(self._load.layout(target, filling, stop))
-        if laid.status is RunStatus.OK:
+        folder = workdir / "layout"
+        folder.mkdir(mode=0o700, exist_ok=True)
+        figures = await following.follow(self._load.layout(target, folder, stop))
+        if figures.status is RunStatus.OK:
             return None
-        what = "stopped" if laid.status is RunStatus.STOPPED else "failed"
-        return RunResult(status=laid.status, reason=f"Laying out the file {what}: {laid.reason or 'no reason given'}")
+        outcome = "stopped" if figures.status is RunStatus.STOPPED else "failed"
+        return RunResult(
+            status=figures.status, reason=f"Laying out the file {outcome}: {figures.reason or 'no reason given'}"
+        )
 
     async def _fill(
         self,
@@ -426,8 +428,8 @@ class BenchmarkRunner:
         written += done.write.total_bytes if done.write is not None else 0
         if done.status is RunStatus.OK:
             return RunResult(status=RunStatus.OK, filled_bytes=written)
-        what = "was stopped" if done.status is RunStatus.STOPPED else f"failed: {done.reason}"
-        reason = f"Filling {what}; written {written / target.size:.1f}x"
+        outcome = "was stopped" if done.status is RunStatus.STOPPED else f"failed: {done.reason}"
+        reason = f"Filling {outcome}; written {written / target.size:.1f}x"
         hint = "" if done.status is RunStatus.STOPPED else done.hint
         return RunResult(status=done.status, reason=reason, hint=hint, filled_bytes=written)
 

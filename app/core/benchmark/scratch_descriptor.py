@@ -54,9 +54,9 @@ class ScratchFile:
             raise RefusedError(f"{self._shown} was made by somebody else just now.") from None
         except OSError as error:
             self._let_go()
-            what = "opened" if self._plan.exists else "made"
+            action = "opened" if self._plan.exists else "made"
             raise StorageError(
-                f"The scratch file {self._shown} cannot be {what}: {error.strerror}.", evidence=str(error)
+                f"The scratch file {self._shown} cannot be {action}: {error.strerror}.", evidence=str(error)
             ) from error
         except BaseException:
             self._let_go()
@@ -176,9 +176,11 @@ async def _with_leftover(path: Path, *, remove: bool) -> RefusedError | None:
     except RefusedError as refusal:
         return refusal
     except OSError as error:
-        gone = isinstance(error, FileNotFoundError)
+        is_missing = isinstance(error, FileNotFoundError)
         return (
-            None if gone else RefusedError(f"The scratch file {clean(str(path))} cannot be removed: {error.strerror}.")
+            None
+            if is_missing
+            else RefusedError(f"The scratch file {clean(str(path))} cannot be removed: {error.strerror}.")
         )
     finally:
         os.close(folder)

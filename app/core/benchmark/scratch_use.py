@@ -81,7 +81,7 @@ async def _require_no_user(host: Host, descriptor: int, path: Path, shown: str, 
         await asyncio.sleep(seconds)
         lease = take_lease(descriptor)
     try:
-        users, seen = await find_file_users(
+        users, is_complete = await find_file_users(
             host,
             str(path),
             place_of(os.fstat(descriptor)),
@@ -101,7 +101,7 @@ async def _require_no_user(host: Host, descriptor: int, path: Path, shown: str, 
                 if host.is_root
                 else "Run raidbench as root to see which, or name another file.",
             )
-        if lease is Lease.UNKNOWN and not seen and interrupted:
+        if lease is Lease.UNKNOWN and not is_complete and interrupted:
             raise RefusedError(
                 f"The scratch file {shown} is on a filesystem without leases, so programs that use it cannot be seen."
                 " It is neither written nor removed.",

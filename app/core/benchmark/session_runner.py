@@ -127,9 +127,9 @@ class SessionBenchmarks:
         from app.core.benchmark.conditions.facts import together
 
         measurer = self._measurer(self._record.folder or Path())
-        alone = [replace(request, where=each.where, name=each.name, beside=()) for each in request.targets]
+        alone = [replace(request, where=target.where, name=target.name, beside=()) for target in request.targets]
         try:
-            places = [await measurer.survey(each) for each in alone]
+            places = [await measurer.survey(target) for target in alone]
         except (RaidbenchError, OSError):
             return ()
         return self.advisor(together([await self._facts(self._sized(place)) for place in places]))
@@ -149,8 +149,8 @@ class SessionBenchmarks:
         if facts.written is None and not place.scratch and place.whole_disk and facts.area_bytes:
             things = self._record.session.inventory.at(place.device or "")
             identity = next((device.identity for device in things if device.identity is not None), None)
-            known = None if identity is None else self.memory.last_written(identity)
-            if known is not None and known.filled_bytes >= facts.area_bytes:
+            last_write = None if identity is None else self.memory.last_written(identity)
+            if last_write is not None and last_write.filled_bytes >= facts.area_bytes:
                 return replace(facts, written=True)
         return facts
 
@@ -177,7 +177,9 @@ class SessionBenchmarks:
             settings = in_turn([_now(reading) for reading in readings])
             facts = await self._facts_of(ready)
             watch = await self._watch(ready, facts, readings)
-            fields = in_turn([await self._provenance(*each, facts) for each in zip(ready.sites, readings, strict=True)])
+            fields = in_turn(
+                [await self._provenance(*target, facts) for target in zip(ready.sites, readings, strict=True)]
+            )
             ready = replace(ready, provenance=fields)
             await measurer.measure(
                 run_id, ready, confirm=confirm, settings=settings, stop=self._stop, watch=watch, until=until
@@ -302,7 +304,7 @@ class SessionBenchmarks:
 
 def _now(readings: _Readings) -> dict[str, str]:
     """What is set; of what is left to something else (`inherit`) what that says."""
-    matches = {
+    values = {
         key: (reading.effective if reading.follows else None) or reading.now for key, (_, reading) in readings.items()
     }
-    return {key: value for key, value in matches.items() if value is not None}
+    return {key: value for key, value in values.items() if value is not None}

@@ -35,7 +35,7 @@ def leftover_scratch(paths: Paths) -> tuple[StaleScratchFile, ...]:
 
     A run may have ended and its file stay for the next one of an experiment or a sweep, which never came.
     """
-    matches: dict[Path, StaleScratchFile | None] = {}
+    files_by_path: dict[Path, StaleScratchFile | None] = {}
     for folder in folders.each_folder(paths):
         try:
             if not _NAMES_ONE.search(read_regular(folder / folders.LOG)):
@@ -43,12 +43,12 @@ def leftover_scratch(paths: Paths) -> tuple[StaleScratchFile, ...]:
             runs = store.load(folder).session.runs
         except (OSError, RaidbenchError):
             continue
-        files = [(Path(each.scratch), run.id) for run in runs for each in run.start.each if each.scratch]
+        files = [(Path(target.scratch), run.id) for run in runs for target in run.start.each if target.scratch]
         in_use = not files or not _is_left(folder)
         for path, run in reversed(files):
-            if path not in matches:  # the session that used it last is the one that may still need it
-                matches[path] = None if in_use else _left(path, folder.name, run)
-    return tuple(left for left in matches.values() if left is not None)
+            if path not in files_by_path:  # the session that used it last is the one that may still need it
+                files_by_path[path] = None if in_use else _left(path, folder.name, run)
+    return tuple(file for file in files_by_path.values() if file is not None)
 
 
 def _left(path: Path, session: str, run: str) -> StaleScratchFile | None:

@@ -44,7 +44,7 @@ def troubles(inventory: Inventory) -> tuple[AttentionItem, ...]:
     """
     twins = inventory.twins
     arrays = {array.target: array for array in inventory.arrays}
-    matches: list[tuple[int, tuple[object, ...], AttentionItem]] = [
+    entries: list[tuple[int, tuple[object, ...], AttentionItem]] = [
         (grade(array.state), place_of(array.target), AttentionItem(str(array.target), array.state.value))
         for array in inventory.arrays
         if array.state in TROUBLE
@@ -53,8 +53,8 @@ def troubles(inventory: Inventory) -> tuple[AttentionItem, ...]:
         above = arrays.get(drive.array) if drive.array is not None else None
         state = drive.state if above is None else state_of(drive, role_of(drive, above))
         if state in TROUBLE and drive.target not in twins and (above is None or above.state not in TROUBLE):
-            matches.append((grade(state), place_of(drive.target), AttentionItem(str(drive.target), state.value)))
-    matches += [
+            entries.append((grade(state), place_of(drive.target), AttentionItem(str(drive.target), state.value)))
+    entries += [
         # A cache that nothing keeps is graver than a rebuild that goes on: it may lose what was written.
         (
             grade(State.REBUILDING),
@@ -66,7 +66,7 @@ def troubles(inventory: Inventory) -> tuple[AttentionItem, ...]:
         for controller in inventory.controllers
         if protection_missing(controller.protection)
     ]
-    fields = {trouble.key: trouble for _, _, trouble in sorted(matches, key=lambda one: one[:2])}
+    items = {item.key: item for _, _, item in sorted(entries, key=lambda entry: entry[:2])}
     for problem in inventory.problems:
-        fields.setdefault(problem.where, AttentionItem(problem.where, problem.message))
-    return tuple(fields.values())
+        items.setdefault(problem.where, AttentionItem(problem.where, problem.message))
+    return tuple(items.values())

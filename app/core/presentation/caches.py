@@ -49,5 +49,5 @@ def cache_facts(caches: Sequence[CacheStats]) -> tuple[Facts, ...]:
 
 
 def _why_not(cache: CacheStats) -> str:
-    known = cache.share_of_reads is not None or cache.share_of_writes is not None
-    return "" if known else cache.why_not or NOTHING_CAME
+    is_known = cache.share_of_reads is not None or cache.share_of_writes is not None
+    return "" if is_known else cache.why_not or NOTHING_CAME

@@ -63,9 +63,9 @@ def stands(record: ChangeRecord) -> str:
     return after(record.change) if record.end is None else value(record.change, record.end.now)
 
 
-def steps(writes: Iterable[ChangeStep]) -> tuple[str, ...]:
+def steps(change_steps: Iterable[ChangeStep]) -> tuple[str, ...]:
     """The lines a person would type."""
-    return tuple(write.shown() for write in writes)
+    return tuple(write.shown() for write in change_steps)
 
 
 def planned(changes: Sequence[Change]) -> Table:
@@ -132,18 +132,21 @@ def moves(changes: Iterable[Change]) -> tuple[str, ...]:
 
 def above(changes: Iterable[Change]) -> tuple[str, ...]:
     """What stood on what is changed when that was planned: a sentence for all that have the same above them."""
-    fields: dict[tuple[str, ...], list[str]] = {}
+    targets_by_dependents: dict[tuple[str, ...], list[str]] = {}
     for change in changes:
-        if change.above and str(change.target) not in fields.setdefault(change.above, []):
-            fields[change.above].append(str(change.target))
-    alone = len(fields) == 1
-    return tuple(f"Above {'it' if alone else ', '.join(on)}: {above_text(parts)}." for parts, on in fields.items())
+        if change.above and str(change.target) not in targets_by_dependents.setdefault(change.above, []):
+            targets_by_dependents[change.above].append(str(change.target))
+    is_single = len(targets_by_dependents) == 1
+    return tuple(
+        f"Above {'it' if is_single else ', '.join(addresses)}: {above_text(dependents)}."
+        for dependents, addresses in targets_by_dependents.items()
+    )
 
 
-def above_text(parts: Sequence[str]) -> str:
+def above_text(dependents: Sequence[str]) -> str:
     """`vg0/db, vg0/mail, mounted on /srv`; of many the first and how many more."""
-    more = f" and {len(parts) - _ABOVE} more" if len(parts) > _ABOVE else ""
-    return ", ".join(parts[:_ABOVE]) + more
+    more = f" and {len(dependents) - _ABOVE} more" if len(dependents) > _ABOVE else ""
+    return ", ".join(dependents[:_ABOVE]) + more
 
 
 def in_force(records: Iterable[ChangeRecord]) -> Table:
@@ -168,10 +171,12 @@ def made(records: Iterable[ChangeRecord]) -> Table:
     )
 
 
-def _listed(records: Iterable[ChangeRecord], more: Mapping[str, Callable[[ChangeRecord], str | Cell]]) -> Table:
-    """A row for each change: which, when, of what, and `more` by their headings."""
+def _listed(
+    records: Iterable[ChangeRecord], extra_columns: Mapping[str, Callable[[ChangeRecord], str | Cell]]
+) -> Table:
+    """A row for each change: which, when, of what, and `extra_columns` by their headings."""
     return Table(
-        columns=tuple(Column(title=title) for title in ("Change", "When", "Target", "Setting", *more)),
+        columns=tuple(Column(title=title) for title in ("Change", "When", "Target", "Setting", *extra_columns)),
         rows=tuple(
             Row(
                 key=record.id,
@@ -180,7 +185,7 @@ def _listed(records: Iterable[ChangeRecord], more: Mapping[str, Callable[[Change
                     units.moment(record.intent.at),
                     str(record.change.target),
                     record.change.label,
-                    *(tell(record) for tell in more.values()),
+                    *(cell_of(record) for cell_of in extra_columns.values()),
                 ),
             )
             for record in records

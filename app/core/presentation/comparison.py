@@ -147,8 +147,8 @@ def experiment_ending(record: ExperimentRecord) -> Iterator[str]:
         value = in_text(record.start.key, record.start.a)
         again = f"is {value} again" if end.restored else f"IS NOT {value} AGAIN"
         yield f"{record.start.label} {again}."
-    for key, what in end.moved.items():
-        yield f"{key} moved along with it ({what}), so B differs in that, too."
+    for key, movement in end.moved.items():
+        yield f"{key} moved along with it ({movement}), so B differs in that, too."
 
 
 # -- how far an experiment is, over all of its runs -------------------------------------------------------------------

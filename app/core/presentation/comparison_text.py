@@ -115,8 +115,8 @@ def called(comparison: Comparison) -> tuple[str, str]:
     named = differing[:_MOST_SETTINGS]
     more = f" and {len(differing) - len(named)} more" if len(differing) > len(named) else ""
     a, b = (", ".join(_named_setting(key, values[at]) for key, *values in named) + more for at in (0, 1))
-    name, other = comparison.names
-    return (a, b) if len(differing) == 1 else (f"{name} ({a})", f"{other} ({b})")
+    a_name, b_name = comparison.names
+    return (a, b) if len(differing) == 1 else (f"{a_name} ({a})", f"{b_name} ({b})")
 
 
 def _named_setting(key: str, value: str | None) -> str:
@@ -132,10 +132,10 @@ def _shortly(comparison: Comparison) -> tuple[str, str]:
     if start is not None and not start.null:
         values = in_text(start.key, start.a), in_text(start.key, start.b)
     elif len(differing) == 1:
-        ((key, name, other),) = differing
-        if not name or not other:
+        ((key, a_value, b_value),) = differing
+        if not a_value or not b_value:
             return a, b
-        values = key_value(key, name), key_value(key, other)
+        values = key_value(key, a_value), key_value(key, b_value)
     else:
         return a, b
     return values[0] if b != values[1] else a, values[1] if a != values[0] else b
@@ -150,22 +150,22 @@ def sentence(comparison: Comparison) -> str:
 
 
 def _shown(comparison: Comparison) -> Iterator[str]:
-    about = comparison.headline
-    if about is not None:
-        yield from _silence(comparison, about)
-        yield _headline(comparison, about)
+    headline = comparison.headline
+    if headline is not None:
+        yield from _silence(comparison, headline)
+        yield _headline(comparison, headline)
         if comparison.between is not None:
             yield between_words(comparison.between)
-        yield from _tail(comparison, about)
+        yield from _tail(comparison, headline)
         yield from map(disturbance_text, comparison.disturbances)
     if caveats := weakened_text(comparison.weakened):
         yield f"Caveats: {caveats}."
 
 
-def _tail(comparison: Comparison, about: MetricComparison) -> Iterator[str]:
+def _tail(comparison: Comparison, headline: MetricComparison) -> Iterator[str]:
     """The tail of the latency, beside a figure of which there is something to say."""
     tail = tail_of(comparison.rows)
-    if tail is None or tail.judgement is None or comparison.sides.alike or about.judgement is None:
+    if tail is None or tail.judgement is None or comparison.sides.alike or headline.judgement is None:
         return
     if tail.judgement.verdict is not Verdict.REFUSED:
         name = row_name(tail)
@@ -190,32 +190,34 @@ def _headline(comparison: Comparison, row: MetricComparison) -> str:
     if judgement.reason is Reason.NO_IO and judgement.interval is None:
         a, b = called(comparison)[0], _shortly(comparison)[1]
         return f"Not decided between {a} and {b}: {reason_text(judgement)}."
-    said = "; ".join(filter(None, (_verdict(comparison, row, judgement), *_behind(judgement, comparison))))
-    return f"{said}."
+    clauses = "; ".join(filter(None, (_verdict(comparison, row, judgement), *_behind(judgement, comparison))))
+    return f"{clauses}."
 
 
 def _verdict(comparison: Comparison, row: MetricComparison, judgement: VerdictResult) -> str:
     (a, b), (than, second) = called(comparison), _shortly(comparison)
     within = "with " if _one_setting(comparison) else ""
-    what, reason = _what(row, judgement, comparison.sides), _reason(judgement, comparison.sides)
+    difference, reason = _what(row, judgement, comparison.sides), _reason(judgement, comparison.sides)
     match judgement.verdict:
         case Verdict.NO_DIFFERENCE:
-            return f"No difference between {a} and {second}: {what}, {reason}"
+            return f"No difference between {a} and {second}: {difference}, {reason}"
         case Verdict.NOT_DECIDED:
-            return "; ".join(filter(None, (f"Not decided between {a} and {second}: {what}", reason)))
+            return "; ".join(filter(None, (f"Not decided between {a} and {second}: {difference}", reason)))
         case Verdict.REFUSED:
-            return f"No verdict on {b} against {than}: {reason}; {what}"
+            return f"No verdict on {b} against {than}: {reason}; {difference}"
         case _:
             word = verdict_word(judgement.verdict)
             if row.figure.is_latency:
-                begun = f"{_latency(row)} is {word} {within}{b} than {within}{than}"
+                clause = f"{_latency(row)} is {word} {within}{b} than {within}{than}"
                 mean = "mean " if row.figure.key == "latency_mean_ns" else ""
-                what = mean + what.removeprefix(f"{row_name(row)} ")
+                difference = mean + difference.removeprefix(f"{row_name(row)} ")
             elif within:
-                begun = f"{word.capitalize()} with {b} than with {than}"
+                clause = f"{word.capitalize()} with {b} than with {than}"
             else:
-                begun = f"{b} is {word} than {than}"
-            return (", " if judgement.reason is Reason.SMALL else "; ").join(filter(None, (f"{begun}: {what}", reason)))
+                clause = f"{b} is {word} than {than}"
+            return (", " if judgement.reason is Reason.SMALL else "; ").join(
+                filter(None, (f"{clause}: {difference}", reason))
+            )
 
 
 def _one_setting(comparison: Comparison) -> bool:
@@ -257,27 +259,27 @@ def _behind(judgement: VerdictResult, comparison: Comparison) -> Iterator[str]:
 
 def _stopped(comparison: Comparison) -> str:
     """The loudest verdict of all: which side completed no I/O."""
-    first = silent_side(comparison.sides) == "A"
-    runs = comparison.sides.a if first else comparison.sides.b
-    still = [run.id for run in runs if silent(run)]
-    where = _where(comparison)[not first]
-    often = f"{len(still)} of {units.plural(len(runs), 'run')} ({_listed(still)})"
-    return f"STOPPED ANSWERING {where}: no I/O was completed in {often}, on the other side in each."
+    a_is_silent = silent_side(comparison.sides) == "A"
+    runs = comparison.sides.a if a_is_silent else comparison.sides.b
+    silent_ids = [run.id for run in runs if silent(run)]
+    where = _where(comparison)[not a_is_silent]
+    count = f"{len(silent_ids)} of {units.plural(len(runs), 'run')} ({_listed(silent_ids)})"
+    return f"STOPPED ANSWERING {where}: no I/O was completed in {count}, on the other side in each."
 
 
-def _silence(comparison: Comparison, about: MetricComparison) -> Iterator[str]:
+def _silence(comparison: Comparison, headline: MetricComparison) -> Iterator[str]:
     """In how many runs of each side no I/O was completed, where that is no verdict."""
     sides = comparison.sides
-    stopped = about.judgement is not None and about.judgement.verdict is Verdict.STOPPED_ANSWERING
+    stopped = headline.judgement is not None and headline.judgement.verdict is Verdict.STOPPED_ANSWERING
     if stopped or all(map(silent, (*sides.a, *sides.b))):
         return
-    lines = []
+    clauses = []
     for runs, where in zip((sides.a, sides.b), _where(comparison), strict=True):
-        if still := [run.id for run in runs if silent(run)]:
-            lines.append(f"in {len(still)} of {units.plural(len(runs), 'run')} {where} ({_listed(still)})")
-    if lines:
+        if silent_ids := [run.id for run in runs if silent(run)]:
+            clauses.append(f"in {len(silent_ids)} of {units.plural(len(runs), 'run')} {where} ({_listed(silent_ids)})")
+    if clauses:
         drawn = sides.order in (RunOrder.EXPERIMENT, RunOrder.BETWEEN)
-        yield f"STOPPED ANSWERING {' and '.join(lines)}{'' if len(lines) == 2 else _blame(drawn)}."
+        yield f"STOPPED ANSWERING {' and '.join(clauses)}{'' if len(clauses) == 2 else _blame(drawn)}."
 
 
 def _where(comparison: Comparison) -> tuple[str, str]:
@@ -350,10 +352,10 @@ def _keys(keys: Sequence[str]) -> str:
     return ", ".join(parts) if more <= 0 else f"{', '.join(parts[:_MOST_NAMED])} and {more} more"
 
 
-def between_words(seen: MeanInterval) -> str:
+def between_words(spread: MeanInterval) -> str:
     """`In 5 other sessions the same scattered by 3.1 % from one to the next.`: their standard deviation."""
-    percent = expm1(seen.sd or 0.0) * 100
-    return f"In {units.plural(seen.n, 'other session')} the same scattered by {percent:.1f} % from one to the next."
+    percent = expm1(spread.sd or 0.0) * 100
+    return f"In {units.plural(spread.n, 'other session')} the same scattered by {percent:.1f} % from one to the next."
 
 
 def disturbance_text(pattern: DriftPattern) -> str:

@@ -40,20 +40,20 @@ _ROLES = {
 
 def problems_at(inventory: Inventory, where: str) -> tuple[Facts, ...]:
     """What could not be looked at there; nothing where all could."""
-    said = [problem for problem in inventory.problems if problem.where == where]
-    lines = tuple(FactLine("", f"{problem.message} {problem.hint}".strip(), Tone.BAD) for problem in said)
+    problems = [problem for problem in inventory.problems if problem.where == where]
+    lines = tuple(FactLine("", f"{problem.message} {problem.hint}".strip(), Tone.BAD) for problem in problems)
     return (Facts(heading="Problem", facts=lines),) if lines else ()
 
 
 def counts(inventory: Inventory) -> tuple[str, ...]:
     """How many of each kind there are; those of which there are none are left out."""
     twins = inventory.twins
-    matches = (
+    kinds = (
         (len(inventory.controllers), "controller"),
         (len(inventory.arrays), "array"),
         (sum(drive.target not in twins for drive in inventory.drives), "drive"),
     )
-    return tuple(units.plural(count, word) for count, word in matches if count)
+    return tuple(units.plural(count, word) for count, word in kinds if count)
 
 
 def kind_text(device: Thing) -> str:
@@ -209,8 +209,8 @@ _PLACES = {label: group for group, labels in _GROUPS.items() for label in labels
 _ORDER = ("Identity", "State", "Health", "Geometry", "Protection", _OTHERS, "Tool")
 
 
-def facts(device: Thing, *, told: Collection[str] = ()) -> tuple[Facts, ...]:
-    """All that is known of a thing, in groups; what nobody reports is left out, and the labels in `told`: settings,
+def facts(device: Thing, *, excluded: Collection[str] = ()) -> tuple[Facts, ...]:
+    """All that is known of a thing, in groups; what nobody reports is left out, and the labels in `excluded`: settings,
     which stand beside it as they are read.
     """
     condition = tuple(_condition(device)) if isinstance(device, Drive) else ()
@@ -219,10 +219,10 @@ def facts(device: Thing, *, told: Collection[str] = ()) -> tuple[Facts, ...]:
     own = (FactLine(label, text or "") for label, text in (("Address", str(device.target)), *_own(device)))
     groups: dict[str, list[FactLine]] = {group: [] for group in _ORDER}
     for line in (*own, *(line for line, _ in condition), *others):
-        if line.value and line.label not in told:
+        if line.value and line.label not in excluded:
             groups[_group_of(line.label)].append(line)
-    known = tuple(Facts(heading=group, facts=tuple(lines)) for group, lines in groups.items() if lines)
-    return known if isinstance(device, Controller) else (*known, *_contents(device), *_uses(device))
+    groups_shown = tuple(Facts(heading=group, facts=tuple(lines)) for group, lines in groups.items() if lines)
+    return groups_shown if isinstance(device, Controller) else (*groups_shown, *_contents(device), *_uses(device))
 
 
 def _group_of(label: str) -> str:
@@ -283,8 +283,8 @@ def _condition(drive: Drive) -> Iterator[tuple[FactLine, tuple[str, ...]]]:
             yield FactLine(label, facts.get(label, text), tone), (label, *also)
 
 
-def _yes_or_no(known: bool | None) -> str:
-    return "" if known is None else "yes" if known else "no"
+def _yes_or_no(value: bool | None) -> str:
+    return "" if value is None else "yes" if value else "no"
 
 
 def _count(count: int | None) -> str:
@@ -404,10 +404,12 @@ def in_force_of(start: RunStarted) -> dict[str, str]:
 
 def ran_with(start: RunStarted, key: str) -> Cell:
     """The value that was in force of a setting when a run began; marked where another one was set."""
-    value, force = start.settings.get(key), in_force_of(start).get(key)
-    if value is None or force in (None, value):
+    value, in_force_value = start.settings.get(key), in_force_of(start).get(key)
+    if value is None or in_force_value in (None, value):
         return Cell("" if value is None else key_value(key, value))
-    return Cell(f"{key_value(key, force)}, set: {key_value(key, value)}", Tone.ATTENTION, StatusSymbol.ATTENTION)
+    return Cell(
+        f"{key_value(key, in_force_value)}, set: {key_value(key, value)}", Tone.ATTENTION, StatusSymbol.ATTENTION
+    )
 
 
 def settings_words(values: Mapping[str, str], *, named: bool) -> tuple[str, ...]:
@@ -437,6 +439,7 @@ def target_words(inventory: Inventory, device: str | None, name: str) -> tuple[s
     thing = next((device for device in things if isinstance(device, Array)), next(iter(things), None))
     if thing is None:
         return (name,)
-    own = thing.name if isinstance(thing, Array) else None
-    called = thing.called if isinstance(thing, Array) else None  # and so the node says nothing more
-    return tuple(filter(None, (own or name, kind_text(thing), "" if called else node)))
+    if not isinstance(thing, Array):
+        return (name, kind_text(thing), *((node,) if node else ()))
+    # An array with a name of its own in /dev is called by it already: the node says nothing more.
+    return tuple(filter(None, (thing.name or name, kind_text(thing), "" if thing.called else node)))

@@ -19,10 +19,10 @@ COLUMNS = (
 )
 
 
-def device_events(session: Session, inventory: Inventory, thing: Thing) -> Table:
+def device_events(session: Session, inventory: Inventory, owner: Thing) -> Table:
     """Changes and runs of a thing under any of its names."""
-    device = None if isinstance(thing, Controller) else thing.device
-    names = {str(thing.target)}
+    device = None if isinstance(owner, Controller) else owner.device
+    names = {str(owner.target)}
     if device is not None:
         names |= {device, *(str(view.target) for view in inventory.at(device))}
     made = [

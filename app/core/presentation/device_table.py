@@ -93,33 +93,40 @@ def searchable(inventory: Inventory, tuned: Mapping[Target, TuningCells]) -> dic
     return {str(device.target): _told(inventory, device, tuned) for device in things if device.target not in twins}
 
 
-def matching(texts: Mapping[str, str], words: str) -> frozenset[str]:
+def matching(texts: Mapping[str, str], query: str) -> frozenset[str]:
     """Keys of what holds every word, large or small."""
-    wanted = words.lower().split()
-    return frozenset(key for key, text in texts.items() if all(word in text for word in wanted))
+    words = query.lower().split()
+    return frozenset(key for key, text in texts.items() if all(word in text for word in words))
 
 
-def called(inventory: Inventory, matches: Collection[str], text: str) -> frozenset[str]:
+def called(inventory: Inventory, keys: Collection[str], text: str) -> frozenset[str]:
     """Those of the found whose name holds what was typed."""
     things: tuple[Thing, ...] = (*inventory.arrays, *inventory.drives)
     names = {str(device.target): name_of(device).lower() for device in things}
-    return frozenset(key for key in matches if text.strip().lower() in names.get(key, ""))
+    return frozenset(key for key in keys if text.strip().lower() in names.get(key, ""))
 
 
 def _told(inventory: Inventory, device: Thing, tuned: Mapping[Target, TuningCells]) -> str:
     """All that is known of a thing, of its other views, and how it is tuned, in one text; members have their own."""
     twin = inventory.twin(device)
     views: tuple[Thing, ...] = (device,) if twin is None else (device, twin)
-    known = (
+    facts_text = (
         f"{fact.label} {fact.value}"
         for view in views
-        for group in facts(view, told=("Members",))
+        for group in facts(view, excluded=("Members",))
         for fact in group.facts
     )
-    how = tuned.get(device.target, UNREAD)
-    row = (name_of(device), kind_text(device), how.write_cache.text, how.read_ahead.text, how.strip.text, how.others)
+    tuning = tuned.get(device.target, UNREAD)
+    row = (
+        name_of(device),
+        kind_text(device),
+        tuning.write_cache.text,
+        tuning.read_ahead.text,
+        tuning.strip.text,
+        tuning.others,
+    )
     faults = (fault.value for view in views if isinstance(view, Drive) for fault in faults_of(view))
-    return " ".join((*(str(view.target) for view in views), *row, *known, *faults)).lower()
+    return " ".join((*(str(view.target) for view in views), *row, *facts_text, *faults)).lower()
 
 
 def _urgency(device: Array | Drive) -> tuple[int, bool]:
@@ -151,8 +158,8 @@ class _Listing:
         inventory = self._inventory
         things: tuple[Thing, ...] = (*inventory.controllers, *inventory.arrays, *inventory.drives)
         known = {str(device.target) for device in things} if self._inventory.problems else set()
-        fields = {problem.where: problem for problem in reversed(self._inventory.problems)}
-        yield from (_problem(fields[where]) for where in sorted(fields) if where not in known)
+        problems = {problem.where: problem for problem in reversed(self._inventory.problems)}
+        yield from (_problem(problems[where]) for where in sorted(problems) if where not in known)
 
     def _branch(
         self, branch: DeviceTreeNode, depth: int, above: DeviceTreeNode | None, *, wanted: bool
@@ -203,25 +210,25 @@ class _Listing:
         self, branch: DeviceTreeNode, key: str, depth: int, above: DeviceTreeNode | None, fold: ExpandState
     ) -> Row:
         device = branch.thing
-        how = self._tuned.get(device.target, UNREAD)
+        tuning = self._tuned.get(device.target, UNREAD)
         member = above is not None and isinstance(above.thing, Array)
-        quiet = Tone.DIM if member else Tone.PLAIN
+        tone = Tone.DIM if member else Tone.PLAIN
         return Row(
             key=key,
             depth=depth,
             fold=fold,
             banner=tuple(_heading(device)) if isinstance(device, Controller) else (),
             cells=(
-                Cell(name_of(device), quiet),
+                Cell(name_of(device), tone),
                 capacity_text(device),
                 state_cell(branch),
-                how.write_cache,
-                how.read_ahead,
-                how.strip if how.strip.text or not isinstance(device, Array) else Cell(_strip(device)),
-                Cell(kind_text(device), quiet),
+                tuning.write_cache,
+                tuning.read_ahead,
+                tuning.strip if tuning.strip.text or not isinstance(device, Array) else Cell(_strip(device)),
+                Cell(kind_text(device), tone),
                 "" if isinstance(device, Controller) else _device_text(device),
                 "" if isinstance(device, Controller) else use_text(device.uses),
-                how.others,
+                tuning.others,
                 members_text(device, self._members.get(device.target, ()))
                 if isinstance(device, Array)
                 else _model(device),
@@ -250,15 +257,18 @@ def _wants_a_look(branch: DeviceTreeNode) -> bool:
     return state_of(device, branch.role) in TROUBLE or worst_fault(device) is not None
 
 
-def members_text(array: Array, parts: Collection[Array | Drive]) -> str:
+def members_text(array: Array, array_members: Collection[Array | Drive]) -> str:
     """What an array is made of, `3 x CTFDDAC256MAG-1G1, all online`, whatever else is made of the same disks.
 
     "" where its members are not known.
     """
-    if not parts:
+    if not array_members:
         return ""
-    models = Counter(name_of(part) if isinstance(part, Array) else _model(part) or kind_text(part) for part in parts)
-    states = [state_cell(DeviceTreeNode(thing=part, role=role_of(part, array))) for part in parts]
+    models = Counter(
+        name_of(member) if isinstance(member, Array) else _model(member) or kind_text(member)
+        for member in array_members
+    )
+    states = [state_cell(DeviceTreeNode(thing=member, role=role_of(member, array))) for member in array_members]
     counts = Counter(cell.text for cell in states)
     made_of = ", ".join(f"{count} x {model}" for model, count in models.items())
     alike = (
@@ -289,10 +299,10 @@ def _heading(controller: Controller) -> Iterator[str | Cell]:
 
 def _problem(problem: Problem) -> Row:
     """What could not be looked at, in the place of what would be there."""
-    said = Cell(f"{problem.where}: {problem.message}", Tone.BAD, StatusSymbol.FAILED)
+    banner = Cell(f"{problem.where}: {problem.message}", Tone.BAD, StatusSymbol.FAILED)
     state = Cell("not read", Tone.BAD, StatusSymbol.FAILED)
     cells: dict[str, str | Cell] = {"name": problem.where, "state": state, "more": problem.message}
-    return Row(key=problem.where, banner=(said,), cells=tuple(cells.get(column, "") for column in KEYS))
+    return Row(key=problem.where, banner=(banner,), cells=tuple(cells.get(column, "") for column in KEYS))
 
 
 def _model(device: Thing) -> str:
@@ -344,12 +354,12 @@ def beside(table: Table, key: str, shown: frozenset[str]) -> str:
     row = next((row for row in table.rows if row.key == key), None)
     if row is None or row.banner:
         return ""
-    hidden = zip(table.columns, row.cells, strict=True)
-    told: Iterator[str] = (
+    pairs = zip(table.columns, row.cells, strict=True)
+    texts: Iterator[str] = (
         f"{column.title.lower()} {text_of(cell)}"
         if column.key in ("strip", "read-ahead", "write-cache")
         else text_of(cell)
-        for column, cell in hidden
+        for column, cell in pairs
         if column.key not in shown and text_of(cell)
     )
-    return " · ".join(told)
+    return " · ".join(texts)

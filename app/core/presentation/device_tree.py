@@ -108,10 +108,10 @@ class _Arranging:
 
     def _array(self, array: Array, role: str = "") -> DeviceTreeNode:
         self._done.add(array.target)
-        inner = [
+        inner_arrays = [
             self._arrays[member] for member in array.members if member in self._arrays and member not in self._done
         ]
-        below = [self._array(other_array, role_of(other_array, array)) for other_array in self._sorted(inner)]
+        below = [self._array(inner_array, role_of(inner_array, array)) for inner_array in self._sorted(inner_arrays)]
         named = {member: self._drives[member] for member in array.members if member in self._drives}
         named |= {drive.target: drive for drive in self._parts.get(array.target, ())}
         fresh = [drive for target, drive in named.items() if target not in self._done]
@@ -126,15 +126,16 @@ class _Arranging:
 def members(inventory: Inventory) -> Mapping[Target, tuple[Array | Drive, ...]]:
     """By array what it is made of, also where that is shown below another; who only says so of itself comes last."""
     things: tuple[Array | Drive, ...] = (*inventory.arrays, *inventory.drives)
-    known = {device.target: device for device in things}
+    devices = {device.target: device for device in things}
     twins = inventory.twins
-    matches = {
-        array.target: dict.fromkeys(member for member in array.members if member in known) for array in inventory.arrays
+    targets = {
+        array.target: dict.fromkeys(member for member in array.members if member in devices)
+        for array in inventory.arrays
     }
     for drive in inventory.drives:
-        if drive.array in matches and drive.target not in twins:
-            matches[drive.array][drive.target] = None
-    return {array: tuple(known[target] for target in own) for array, own in matches.items()}
+        if drive.array in targets and drive.target not in twins:
+            targets[drive.array][drive.target] = None
+    return {array: tuple(devices[target] for target in own) for array, own in targets.items()}
 
 
 def role_of(member: Array | Drive, array: Array) -> str:

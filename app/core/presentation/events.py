@@ -65,11 +65,11 @@ def describe_sweep_event(event: SweepEvent) -> tuple[str, list[str], Tone]:
             steps, cells = units.plural(len(design.steps), "step"), units.plural(len(design.cells), "cell")
             body = [f"{role} is {address}" for role, address in design.targets.items()]
             if (making := design.making) is not None:
-                body += [f"makes arrays of {each.place}, serial number {each.serial}" for each in making.drives]
-                body += [f"array {each.id}: {each.level.value}; {each.prepared}" for each in making.arrays]
-            body += [f"destroys what is on {each.shown}" for each in design.destroys]
-            body += [f"before: {each.key} of {each.target} = {each.value}" for each in design.originals]
-            body += [f"left out: {each.row}, {each.column}: {each.reason}" for each in design.skipped]
+                body += [f"makes arrays of {item.place}, serial number {item.serial}" for item in making.drives]
+                body += [f"array {item.id}: {item.level.value}; {item.prepared}" for item in making.arrays]
+            body += [f"destroys what is on {item.shown}" for item in design.destroys]
+            body += [f"before: {item.key} of {item.target} = {item.value}" for item in design.originals]
+            body += [f"left out: {item.row}, {item.column}: {item.reason}" for item in design.skipped]
             return f"sweep {design.title}: {steps} for {cells}, seed {design.seed}", body, Tone.ACCENT
         case SweepResumed():
             return "sweep goes on", [], Tone.ACCENT
@@ -241,9 +241,9 @@ def _inventory_seen(event: InventorySeen) -> _Words:
     inventory = event.inventory
     twins = inventory.twins
     drives = [drive for drive in inventory.drives if drive.target not in twins]
-    things = ((inventory.controllers, "controller"), (inventory.arrays, "array"), (drives, "drive"))
-    counts = ", ".join(units.plural(len(some), word) for some, word in things if some)
-    body = [" ".join(filter(None, (str(d.target), d.model, size_words(d.size_bytes)))) for d in drives]
+    groups = ((inventory.controllers, "controller"), (inventory.arrays, "array"), (drives, "drive"))
+    counts = ", ".join(units.plural(len(devices), word) for devices, word in groups if devices)
+    body = [" ".join(filter(None, (str(drive.target), drive.model, size_words(drive.size_bytes)))) for drive in drives]
     body += [f"{problem.where}: {problem.message} {problem.hint}" for problem in inventory.problems]
     return "devices", f"found {counts or 'nothing'}", body, Tone.BAD if inventory.problems else Tone.DIM
 
@@ -259,10 +259,10 @@ def _command_ran(event: CommandRan) -> _Words:
 
 
 def _change_intended(event: ChangeIntended) -> _Words:
-    what = move(event.change)
+    description = move(event.change)
     body = [step.shown() for step in event.change.writes]
     body += [f"undo: {step.shown()}" for step in event.change.undo]
-    head = f"{event.id} undoes {event.undoes}: {what}" if event.undoes else f"{event.id} {what}"
+    head = f"{event.id} undoes {event.undoes}: {description}" if event.undoes else f"{event.id} {description}"
     return "change", head, body, Tone.ACCENT
 
 
@@ -280,9 +280,9 @@ def _run_started(event: RunStarted) -> _Words:
 
 
 def _run_ended(event: RunEnded) -> _Words:
-    advice = [" ".join(filter(None, (each.message, each.do))) for each in event.figures.advice]
+    advice = [" ".join(filter(None, (item.message, item.do))) for item in event.figures.advice]
     sections = [
-        f"{name}: {'; '.join(direction_line(*each) for each in both_directions(part)) or 'nothing was measured'}"
+        f"{name}: {'; '.join(direction_line(*item) for item in both_directions(part)) or 'nothing was measured'}"
         for name, part in parts_of(event.figures)
         if event.figures.sections
     ]
@@ -297,8 +297,8 @@ def _precondition_ended(event: PreconditionEnded) -> _Words:
 
 def _experiment_started(event: ExperimentStarted) -> _Words:
     body = [f"{event.title} on {event.measured}", f"order {' '.join(event.order)}"]
-    what = f"{event.label} of {event.target}, A {event.a}, B {event.b}"
-    return "run", f"{event.id} {units.plural(event.pairs, 'pair')}: {what}", body, Tone.ACCENT
+    description = f"{event.label} of {event.target}, A {event.a}, B {event.b}"
+    return "run", f"{event.id} {units.plural(event.pairs, 'pair')}: {description}", body, Tone.ACCENT
 
 
 def _experiment_ended(event: ExperimentEnded) -> _Words:
@@ -306,8 +306,8 @@ def _experiment_ended(event: ExperimentEnded) -> _Words:
     text = ended_text(event)
     shown = text.partition(". ")[0].rstrip(".")
     cut = f"{event.status}: {event.reason.rstrip('.')}" if event.status is not RunStatus.OK else ""
-    what = "; ".join(filter(None, (cut, shown))) or "all runs done"
-    head = f"{what}; the old value is back" if event.restored else f"THE OLD VALUE IS NOT BACK; {what}"
+    summary = "; ".join(filter(None, (cut, shown))) or "all runs done"
+    head = f"{summary}; the old value is back" if event.restored else f"THE OLD VALUE IS NOT BACK; {summary}"
     body = [text] if text else []
     body += [f"{key} moved along: {what}" for key, what in event.moved.items()]
     return "run", f"{event.id} {head}", body, RUN_TONES[event.status] if event.restored else Tone.BAD
@@ -315,8 +315,10 @@ def _experiment_ended(event: ExperimentEnded) -> _Words:
 
 def _machine_checked(event: MachineChecked) -> _Words:
     body = [f"{finding.severity} {finding.rule} at {finding.where}: {finding.message}" for finding in event.findings]
-    said = units.plural(len(event.findings), "finding") if event.findings else "nothing to be said against the set-up"
-    return "session", said, body, Tone.ATTENTION if event.findings else Tone.DIM
+    headline = (
+        units.plural(len(event.findings), "finding") if event.findings else "nothing to be said against the set-up"
+    )
+    return "session", headline, body, Tone.ATTENTION if event.findings else Tone.DIM
 
 
 def _rule_persisted(event: RulePersisted) -> _Words:

@@ -49,8 +49,8 @@ def shown(figure: MetricKind, value: float | None) -> str:
     return formatter_for(figure)(value)
 
 
-def mean_text(seen: MeanInterval, show: Callable[[float | None], str]) -> str:
+def mean_text(mean: MeanInterval, show: Callable[[float | None], str]) -> str:
     """`83.6k ±0.5 %`: mean, half the 95 % interval as a share of it."""
-    if seen.half is None or not seen.mean:
-        return show(seen.mean)
-    return f"{show(seen.mean)} ±{units.percent(seen.half / seen.mean * 100)}"
+    if mean.half is None or not mean.mean:
+        return show(mean.mean)
+    return f"{show(mean.mean)} ±{units.percent(mean.half / mean.mean * 100)}"

@@ -68,7 +68,7 @@ def _plain(value: object) -> Any:
         case Target():
             return str(value)
         case tuple():
-            return [_plain(each) for each in value]
+            return [_plain(item) for item in value]
         case _:
             return value
 
@@ -83,7 +83,7 @@ def devices(inventory: Inventory, settings: SettingsOf, *, host: str, simulated:
         drive for drive in inventory.drives if not (drive.shown_elsewhere if version == 1 else drive.target in twins)
     ]
 
-    def told(device: Controller | Array | Drive) -> Json:
+    def view(device: Controller | Array | Drive) -> Json:
         own = thing(device, settings)
         if version == 1:
             return own
@@ -98,11 +98,11 @@ def devices(inventory: Inventory, settings: SettingsOf, *, host: str, simulated:
         "host": host,
         "simulated": simulated,
         "controllers": [
-            thing(each, settings) | ({} if version == 1 else also(inventory, each)) for each in inventory.controllers
+            thing(item, settings) | ({} if version == 1 else also(inventory, item)) for item in inventory.controllers
         ],
-        "arrays": list(map(told, inventory.arrays)),
-        "drives": list(map(told, shown)),
-        "problems": [problem(each) for each in inventory.problems],
+        "arrays": list(map(view, inventory.arrays)),
+        "drives": list(map(view, shown)),
+        "problems": [problem(item) for item in inventory.problems],
     }
 
 
@@ -115,11 +115,14 @@ def views(inventory: Inventory, device: Array | Drive, settings: SettingsOf) -> 
     """Settings of what else it is: as a block device to the kernel (`queue`, null of what is none or that itself), and
     as a disk to other vendors.
     """
-    here = inventory.at(device.device) if device.device is not None else ()
-    others = [str(other_device.target) for other_device in here if other_device.target != device.target]
-    told = [{"address": other, "settings": settings.get(other, [])} for other in others]
-    kernels = [record for record in told if str(record["address"]).startswith(f"{KERNEL}:")]
-    return {"queue": next(iter(kernels), None), "views": [record for record in told if record not in kernels]}
+    devices = inventory.at(device.device) if device.device is not None else ()
+    others = [str(device_here.target) for device_here in devices if device_here.target != device.target]
+    records = [{"address": other, "settings": settings.get(other, [])} for other in others]
+    kernel_records = [record for record in records if str(record["address"]).startswith(f"{KERNEL}:")]
+    return {
+        "queue": next(iter(kernel_records), None),
+        "views": [record for record in records if record not in kernel_records],
+    }
 
 
 def thing(device: Controller | Array | Drive, settings: SettingsOf) -> Json:
@@ -133,58 +136,58 @@ def thing(device: Controller | Array | Drive, settings: SettingsOf) -> Json:
             return drive(device, settings)
 
 
-def controller(found: Controller, settings: SettingsOf) -> Json:
+def controller(device: Controller, settings: SettingsOf) -> Json:
     """A controller."""
-    protection = found.protection
+    protection = device.protection
     return {
-        "address": str(found.target),
-        **picked(found, "vendor", "model", "serial", "firmware", "driver", "pci", "cache_bytes"),
+        "address": str(device.target),
+        **picked(device, "vendor", "model", "serial", "firmware", "driver", "pci", "cache_bytes"),
         "protection": None if protection is None else picked(protection, "kind", "state"),
-        "features": [picked(feature, "name", "state") for feature in found.features],
-        "tasks": _tasks(found),
-        "settings": settings.get(str(found.target), []),
-        "facts": _facts(found),
+        "features": [picked(feature, "name", "state") for feature in device.features],
+        "tasks": _tasks(device),
+        "settings": settings.get(str(device.target), []),
+        "facts": _facts(device),
     }
 
 
-def array(found: Array, settings: SettingsOf) -> Json:
+def array(device: Array, settings: SettingsOf) -> Json:
     """An array or virtual drive."""
     return {
-        "address": str(found.target),
-        **picked(found, "controller", "name", "level", "state", "size_bytes", "strip_bytes", "data_drives", "device"),
-        **picked(found, "members"),
-        "in_use": _in_use(found.uses),
-        "tasks": _tasks(found),
-        "settings": settings.get(str(found.target), []),
-        "uses": _uses(found),
-        "above": list(found.above),
-        "facts": _facts(found),
-        "given_name": found.name,
-        **picked(found, "link", "spans"),
-        "why": found.why or None,
+        "address": str(device.target),
+        **picked(device, "controller", "name", "level", "state", "size_bytes", "strip_bytes", "data_drives", "device"),
+        **picked(device, "members"),
+        "in_use": _in_use(device.uses),
+        "tasks": _tasks(device),
+        "settings": settings.get(str(device.target), []),
+        "uses": _uses(device),
+        "above": list(device.above),
+        "facts": _facts(device),
+        "given_name": device.name,
+        **picked(device, "link", "spans"),
+        "why": device.why or None,
     }
 
 
-def drive(found: Drive, settings: SettingsOf) -> Json:
+def drive(device: Drive, settings: SettingsOf) -> Json:
     """A disk."""
     return {
-        "address": str(found.target),
-        **picked(found, "controller", "array", "model", "serial", "firmware", "media", "interface", "size_bytes"),
-        **picked(found, "state", "device", "paths"),
-        "in_use": _in_use(found.uses),
-        "settings": settings.get(str(found.target), []),
-        "wwn": found.wwn,
-        "logical_block_bytes": found.logical_block,
-        "physical_block_bytes": found.physical_block,
-        "read_only": found.read_only,
-        "scheduler": found.scheduler,
-        "backing_file": found.backing,
-        "partitions": list(found.partitions),
-        "uses": _uses(found),
-        "above": list(found.above),
-        "signatures": [picked(mark, "kind", "label", "uuid", "part", "size_bytes") for mark in found.signatures],
-        "facts": _facts(found),
-        "health": picked(found.health, *HEALTH),
+        "address": str(device.target),
+        **picked(device, "controller", "array", "model", "serial", "firmware", "media", "interface", "size_bytes"),
+        **picked(device, "state", "device", "paths"),
+        "in_use": _in_use(device.uses),
+        "settings": settings.get(str(device.target), []),
+        "wwn": device.wwn,
+        "logical_block_bytes": device.logical_block,
+        "physical_block_bytes": device.physical_block,
+        "read_only": device.read_only,
+        "scheduler": device.scheduler,
+        "backing_file": device.backing,
+        "partitions": list(device.partitions),
+        "uses": _uses(device),
+        "above": list(device.above),
+        "signatures": [picked(mark, "kind", "label", "uuid", "part", "size_bytes") for mark in device.signatures],
+        "facts": _facts(device),
+        "health": picked(device.health, *HEALTH),
     }
 
 
@@ -353,12 +356,12 @@ def _target(started: RunTarget, figures: TargetStats) -> Json:
 
 def sections(started: Sequence[RunSection], measured: Sequence[SectionFigures] = ()) -> list[Json]:
     """The sections of a job that has several, with their figures; its rates are those of its own time, as fio's."""
-    known = {figures.name: figures for figures in measured}
+    figures_by_name = {figures.name: figures for figures in measured}
     return [
         {
             **picked(section, "name", "title", "phase", "group", "starts_s", "planned_seconds"),
             "job": dict(section.job),
-            **_measured_section(known.get(section.name)),
+            **_measured_section(figures_by_name.get(section.name)),
         }
         for section in started
     ]
@@ -413,18 +416,18 @@ def _latency(figures: LatencyStats | None) -> Json | None:
     )
 
 
-def _steady(seen: SteadyStateResult | None) -> Json | None:
+def _steady(result: SteadyStateResult | None) -> Json | None:
     """How a run stood to the steady state rule."""
-    if seen is None:
+    if result is None:
         return None
     return {
-        "attained": seen.attained,
-        "range": seen.range_share,
-        "slope": seen.slope_share,
-        **picked(seen, "rounds", "window"),
-        "round_seconds": seen.round_s,
-        "waited_seconds": seen.waited_s or None,
-        **picked(seen, "capped", "ended_early"),
+        "attained": result.attained,
+        "range": result.range_share,
+        "slope": result.slope_share,
+        **picked(result, "rounds", "window"),
+        "round_seconds": result.round_s,
+        "waited_seconds": result.waited_s or None,
+        **picked(result, "capped", "ended_early"),
     }
 
 

@@ -20,10 +20,10 @@ def looks(planned: Iterable[InterimAnalysis]) -> list[Json]:
     return [{"pairs": look.pairs, "level": look.level, "no_difference_level": look.inside_level} for look in planned]
 
 
-def experiment(record: ExperimentRecord, found: Session, compared: Comparison | None, *, session: str) -> Json:
+def experiment(record: ExperimentRecord, log: Session, compared: Comparison | None, *, session: str) -> Json:
     """A setting measured in pairs; `runs` are the ids of its runs, `compared` is None before the first whole pair."""
     start, end = record.start, record.end
-    runs = [each for each in found.runs if each.start.mark is not None and each.start.mark.experiment == record.id]
+    runs = [run for run in log.runs if run.start.mark is not None and run.start.mark.experiment == record.id]
     return {
         "id": record.id,
         "at": start.at,
@@ -41,11 +41,11 @@ def experiment(record: ExperimentRecord, found: Session, compared: Comparison | 
         "moved": {} if end is None else dict(end.moved),
         "not_counted": [] if end is None else list(end.not_counted),
         "stopped_answering": {} if compared is None else _silent_runs(compared),
-        "simulated": any(each.start.simulated for each in runs),
+        "simulated": any(run.start.simulated for run in runs),
         "sentence": None if compared is None else " ".join(shown_lines(record, compared)),
         "null": start.null,
         "figures": [] if compared is None else [figure(row) for row in compared.rows],
-        "runs": [each.id for each in runs],
+        "runs": [run.id for run in runs],
         "session": session,
     }
 
@@ -53,8 +53,8 @@ def experiment(record: ExperimentRecord, found: Session, compared: Comparison | 
 def _silent_runs(compared: Comparison) -> Json:
     """The runs of each letter that completed no I/O, by their ids; only letters that have some."""
     sides = {"A": compared.sides.a, "B": compared.sides.b}
-    matches = {letter: [run.id for run in runs if silent(run)] for letter, runs in sides.items()}
-    return {letter: ids for letter, ids in matches.items() if ids}
+    ids_by_letter = {letter: [run.id for run in runs if silent(run)] for letter, runs in sides.items()}
+    return {letter: ids for letter, ids in ids_by_letter.items() if ids}
 
 
 def figure(row: MetricComparison) -> Json:
@@ -83,19 +83,21 @@ def figure(row: MetricComparison) -> Json:
     }
 
 
-def between(seen: MeanInterval | None) -> Json | None:
+def between(interval: MeanInterval | None) -> Json | None:
     """How far earlier sessions of the same lie apart."""
-    return None if seen is None else {"sessions": seen.n, "sd_percent": expm1(seen.sd or 0.0) * 100}
+    return None if interval is None else {"sessions": interval.n, "sd_percent": expm1(interval.sd or 0.0) * 100}
 
 
-def spread(direction: str, figure_key: str, seen: MeanInterval) -> Json:
+def spread(direction: str, figure_key: str, interval: MeanInterval) -> Json:
     """One figure of repeats."""
-    low, high = (None, None) if seen.half is None else (seen.mean - seen.half, seen.mean + seen.half)
+    low, high = (
+        (None, None) if interval.half is None else (interval.mean - interval.half, interval.mean + interval.half)
+    )
     return {
         "direction": direction,
         "figure": figure_key,
-        **picked(seen, "n", "mean"),
+        **picked(interval, "n", "mean"),
         "low": low,
         "high": high,
-        "sd": seen.sd,
+        "sd": interval.sd,
     }

@@ -48,9 +48,9 @@ def key_name(key: str) -> str:
     """`Read-ahead` of `read_ahead`, `Kernel read-ahead` of `read_ahead_kb`, `Write-mostly, sda1` of
     `write_mostly.sda1`, `Queue depth` of `iodepth`.
     """
-    known, (kind, _, member) = declared(), key.partition(".")
-    if kind in known:
-        label = known[kind].label
+    settings, (kind, _, member) = declared(), key.partition(".")
+    if kind in settings:
+        label = settings[kind].label
         if kind in _of_the_kernel():
             label = f"Kernel {label[:1].lower()}{label[1:]}"
         return f"{label}, {member}" if member else label
@@ -63,9 +63,9 @@ def key_name(key: str) -> str:
 def _of_the_kernel() -> frozenset[str]:
     """Settings of the kernel's queue that are called as those of a card are: both are told of one device."""
     places = (place for vendor in find_vendors().vendors if vendor.name == KERNEL for place in vendor.declares)
-    own = {setting.key for place in places for setting in at_place(place)}
+    keys = {setting.key for place in places for setting in at_place(place)}
     labels = Counter(setting.label for setting in declared().values())
-    return frozenset(key for key in own if labels[declared()[key].label] > 1)
+    return frozenset(key for key in keys if labels[declared()[key].label] > 1)
 
 
 def key_heading(key: str) -> str:
@@ -129,9 +129,9 @@ def design_with_labels(design: Design) -> Design:
     return replace(design, cells=cells, skipped=skipped, published=tuple(map(cell_with_labels, design.published)))
 
 
-def cell_with_labels(one: _Named) -> _Named:
+def cell_with_labels(cell: _Named) -> _Named:
     """The same of a cell, or of what is left out."""
-    return replace(one, row=set_up(one.row), column=workload(one.column))
+    return replace(cell, row=set_up(cell.row), column=workload(cell.column))
 
 
 def named(values: Mapping[str, str]) -> Iterator[tuple[str, str]]:

@@ -78,8 +78,8 @@ def queue(requests: float | None) -> str:
 def paths(members: Sequence[MemberStats]) -> tuple[str, ...]:
     """Names that say where each lies: `md1`, `md1/sda`, as they come one after the other."""
     above: list[str] = []
-    matches = []
+    names = []
     for member in members:
         above = [*above[: member.depth], member.device]
-        matches.append("/".join(above))
-    return tuple(matches)
+        names.append("/".join(above))
+    return tuple(names)

@@ -48,8 +48,8 @@ def null_words(comparison: Comparison) -> Iterator[str]:
         yield "Too few pairs to know how far runs of the same lie apart."
         return
     usual = STANDARD[-1]
-    seen = sight(noise, usual.pairs, level=usual.level)
-    yield (f"{apart_text(noise)}: the usual {usual.pairs} pairs show {seen:.1f} % and more; {sizes_text(noise)}.")
+    percent = sight(noise, usual.pairs, level=usual.level)
+    yield (f"{apart_text(noise)}: the usual {usual.pairs} pairs show {percent:.1f} % and more; {sizes_text(noise)}.")
     if interval is not None and interval.excludes_zero and not interval.within(comparison.sides.threshold):
         yield (
             "Nothing was set, and yet B differs from A. Chance does that once in twenty times; if it comes again, "
@@ -64,6 +64,6 @@ def noise_json(noise: RunNoise | None, sights: Iterable[tuple[InterimAnalysis, f
     return {
         "sd_percent": noise.percent,
         "runs": noise.runs,
-        "sees": [{"pairs": look.pairs, "percent": seen} for look, seen in sights],
+        "sees": [{"pairs": look.pairs, "percent": percent} for look, percent in sights],
         "pairs_for": [{"percent": size, "pairs": pairs_for(noise, size, _MOST)} for size in SIZES],
     }

@@ -35,7 +35,7 @@ def preview_facts(
     if run.start.settings:
         groups.append(in_force_facts(run))
     groups += advice_facts(run.figures.advice)
-    notes = tuple(FactLine("", each, Tone.ATTENTION) for each in (*_ending(run), *run.figures.warnings))
+    notes = tuple(FactLine("", note, Tone.ATTENTION) for note in (*_ending(run), *run.figures.warnings))
     return (*groups, *((Facts(heading="Notes", facts=notes),) if notes else ()))
 
 

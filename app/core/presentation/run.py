@@ -29,14 +29,14 @@ from widgets.text_utils import units
 # -- a device that stands still under a running job, in words ---------------------------------------------------------
 
 
-def stall_text(still: IoStallDetector, measured_from: float) -> str:
+def stall_text(detector: IoStallDetector, measured_from: float) -> str:
     """A sentence on the stalls of a running job, whose measured phase began at this second; "" without one."""
-    stalls = still.found
+    stalls = detector.found
     if not stalls:
         return ""
-    stall = still.going_on or max(stalls, key=lambda one: one.seconds)
+    stall = detector.going_on or max(stalls, key=lambda stall: stall.seconds)
     when = units.elapsed(measured_from + stall.at)
-    if still.going_on:
+    if detector.going_on:
         return f"{stall.words}, since {when}."
     if len(stalls) == 1:
         return f"{stall.words} at {when}."
@@ -60,30 +60,30 @@ def silence_text(active: ActiveRun) -> str:
 # -- how a run stands, or stood, to the steady state rule, in words ---------------------------------------------------
 
 
-def steady_text(seen: SteadyStateResult) -> str:
+def steady_text(result: SteadyStateResult) -> str:
     """`steady: no, range 31 %, slope 12 % (round 7)`; `steady: round 3 of 5` before there is a window."""
-    if seen.rounds < seen.window:
-        return f"steady: round {seen.rounds} of {seen.window}"
-    said = f"steady: {'yes' if seen.attained else 'no'}"
-    if seen.range_share is None or seen.slope_share is None:
-        return f"{said}, no I/O (round {seen.rounds})"
-    limits = f"range {units.fraction(seen.range_share)}, slope {units.fraction(seen.slope_share)}"
-    return f"{said}, {limits} (round {seen.rounds})"
+    if result.rounds < result.window:
+        return f"steady: round {result.rounds} of {result.window}"
+    text = f"steady: {'yes' if result.attained else 'no'}"
+    if result.range_share is None or result.slope_share is None:
+        return f"{text}, no I/O (round {result.rounds})"
+    limits = f"range {units.fraction(result.range_share)}, slope {units.fraction(result.slope_share)}"
+    return f"{text}, {limits} (round {result.rounds})"
 
 
-def outcome_text(seen: SteadyStateResult) -> str:
+def outcome_text(result: SteadyStateResult) -> str:
     """How a finished run stood to the rule: a clause."""
     limits = ""
-    if seen.range_share is not None and seen.slope_share is not None:
-        limits = f" (range {units.fraction(seen.range_share)}, slope {units.fraction(seen.slope_share)})"
-    said = "steady" if seen.attained else "NOT STEADY"
-    if seen.ended_early:
-        return f"{said}, so ended early{limits}"
-    if seen.capped:
-        return f"{said} after {units.duration(seen.waited_s)} of waiting, measured anyway{limits}"
-    if seen.waited_s:
-        return f"{said} after {units.duration(seen.waited_s)}, then measured{limits}"
-    return f"{said}{limits}"
+    if result.range_share is not None and result.slope_share is not None:
+        limits = f" (range {units.fraction(result.range_share)}, slope {units.fraction(result.slope_share)})"
+    text = "steady" if result.attained else "NOT STEADY"
+    if result.ended_early:
+        return f"{text}, so ended early{limits}"
+    if result.capped:
+        return f"{text} after {units.duration(result.waited_s)} of waiting, measured anyway{limits}"
+    if result.waited_s:
+        return f"{text} after {units.duration(result.waited_s)}, then measured{limits}"
+    return f"{text}{limits}"
 
 
 # -- what is told of runs: the list of them, and every figure of one --------------------------------------------------
@@ -132,11 +132,11 @@ def figures_table(runs: Sequence[RunRecord]) -> Table:
 
 def _known_figures(sides: Iterable[DirectionStats]) -> tuple[MetricKind, ...]:
     """Return the figures to show: rare ones only where one of the sides has them."""
-    known = tuple(sides)
+    all_sides = tuple(sides)
     return tuple(
         metric_kind
         for metric_kind in FIGURES
-        if not metric_kind.rare or any(metric_kind.read(side) is not None for side in known)
+        if not metric_kind.rare or any(metric_kind.read(side) is not None for side in all_sides)
     )
 
 
@@ -199,7 +199,7 @@ def _targets(run: RunRecord) -> Iterator[str]:
 
 
 def _target(run: RunRecord, name: str) -> PartFigures | None:
-    return next((part for known, part in parts_of(run.figures) if known == name), None)
+    return next((part for part_name, part in parts_of(run.figures) if part_name == name), None)
 
 
 def _pair(direction: str, sides: Sequence[PartFigures | None]) -> Iterator[str]:
@@ -226,7 +226,7 @@ def figure_facts(figures: RunResult) -> tuple[Facts, ...]:
         groups.append(Facts(heading="Steady state", facts=(FactLine("", outcome_text(figures.steady), tone),)))
     if figures.warnings:
         groups.append(
-            Facts(heading="Notes", facts=tuple(FactLine("", each, Tone.ATTENTION) for each in figures.warnings))
+            Facts(heading="Notes", facts=tuple(FactLine("", warning, Tone.ATTENTION) for warning in figures.warnings))
         )
     return tuple(groups)
 
@@ -263,10 +263,10 @@ def advice_facts(advice: Sequence[Advice]) -> tuple[Facts, ...]:
     """Every piece of advice under what it is about, with what to do."""
     return tuple(
         Facts(
-            heading=advice_heading(each.key),
-            facts=(FactLine("", each.message, Tone.ATTENTION), *([FactLine("", each.do)] if each.do else [])),
+            heading=advice_heading(item.key),
+            facts=(FactLine("", item.message, Tone.ATTENTION), *([FactLine("", item.do)] if item.do else [])),
         )
-        for each in advice
+        for item in advice
     )
 
 
@@ -292,7 +292,7 @@ def direction_line(direction: str, figures: DirectionStats) -> str:
 
 def result_line(figures: RunResult) -> str:
     """A finished run in one line."""
-    text = "; ".join(direction_line(*each) for each in both_directions(figures))
+    text = "; ".join(direction_line(*side) for side in both_directions(figures))
     if figures.steady is not None and (figures.steady.waited_s or figures.steady.ended_early):
         text = f"{text or 'nothing was measured'}; {outcome_text(figures.steady)}"
     if figures.status is RunStatus.OK:
@@ -307,13 +307,13 @@ def means_lines(runs: Sequence[RunRecord], show: Callable[[MetricKind], bool]) -
     whole = [run for run in runs if run.figures.status is RunStatus.OK]
     for direction in SIDES if len(whole) > 1 else ():
         metric_kinds = [figure for figure in FIGURES if show(figure) and figure.of(direction)]
-        seen = [(figure, spread_of(whole, direction, figure)) for figure in metric_kinds]
+        spreads = [(figure, spread_of(whole, direction, figure)) for figure in metric_kinds]
         means = [
-            f"{figure_label(figure)} {mean_text(each, formatter_for(figure))}"
-            for figure, each in seen
-            if each is not None
+            f"{figure_label(figure)} {mean_text(interval, formatter_for(figure))}"
+            for figure, interval in spreads
+            if interval is not None
         ]
         if means:
             yield f"Mean of {len(whole)}, {direction}: {', '.join(means)} (95 %)"
-    for name, own in same_sections(whole) if len(whole) > 1 else ():
-        yield from (f"{name}: {line}" for line in means_lines(own, show))
+    for name, section_runs in same_sections(whole) if len(whole) > 1 else ():
+        yield from (f"{name}: {line}" for line in means_lines(section_runs, show))

@@ -164,20 +164,20 @@ def _first_direction(run: RunRecord) -> str:
     return next((name for name in DIRECTIONS if run.figures.side(name) is not None), "read")
 
 
-def mean_of(run: RunRecord, known: Replicates) -> str:
+def mean_of(run: RunRecord, replicates: Replicates) -> str:
     """`83.6k ±0.6 % (6)`: IOPS of all runs that measured the same, reads if there are any; "" for a single one."""
-    alike = known.of(run)
-    seen = spread_of(alike, _first_direction(run), FIGURES[0]) if len(alike) > 1 else None
-    return "" if seen is None else f"{mean_text(seen, units.iops)} ({seen.n})"
+    alike = replicates.of(run)
+    mean = spread_of(alike, _first_direction(run), FIGURES[0]) if len(alike) > 1 else None
+    return "" if mean is None else f"{mean_text(mean, units.iops)} ({mean.n})"
 
 
 def against_cell(
-    baseline: RunRecord, run: RunRecord, known: Replicates, experiments: Sequence[ExperimentRecord] = ()
+    baseline: RunRecord, run: RunRecord, replicates: Replicates, experiments: Sequence[ExperimentRecord] = ()
 ) -> Cell | None:
     """`↓ slower -18.4 %`: the headline against the baseline, each with its repeats; None of another job or target."""
     if run.start.target != baseline.start.target or filled_fields(run.start.work) != filled_fields(baseline.start.work):
         return None
-    runs = (*(known.of(baseline) or (baseline,)), *(known.of(run) or (run,)))
+    runs = (*(replicates.of(baseline) or (baseline,)), *(replicates.of(run) or (run,)))
     sides = sides_of(baseline, run, runs, runs, experiments)
     row = headline_beside(sides)
     if row is None:

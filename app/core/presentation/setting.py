@@ -110,15 +110,15 @@ def settings_table(
     settings that it is held against. `brief`: says when a value takes effect only where that is not at once, and begins
     with what is in force.
     """
-    chosen, ended, named = staged or {}, outcomes or {}, wanted or {}
+    staged_values, ended_changes, wanted_values = staged or {}, outcomes or {}, wanted or {}
     rows = (
         _row(
             setting,
             readings[setting.key],
             scope,
-            chosen.get(setting.key),
-            ended.get(setting.key),
-            named.get(setting.key),
+            staged_values.get(setting.key),
+            ended_changes.get(setting.key),
+            wanted_values.get(setting.key),
             brief=brief,
         )
         for setting in settings
@@ -224,7 +224,7 @@ UNREAD = TuningCells()
 
 def tuning(pairs: Pairs) -> TuningCells:
     """The telling settings of a device."""
-    lines = [
+    texts = [
         start + value_words(*pairs[key], pairs[key][1].effective if pairs[key][1].follows else pairs[key][1].now)
         for key, start in TELLING.items()
         if key in pairs and pairs[key][1].now is not None
@@ -233,7 +233,7 @@ def tuning(pairs: Pairs) -> TuningCells:
         write_cache=_cell(pairs, WRITE_CACHE),
         read_ahead=_cell(pairs, READ_AHEAD),
         strip=_cell(pairs, STRIP),
-        others=", ".join(lines[:2]),
+        others=", ".join(texts[:2]),
     )
 
 
@@ -245,8 +245,8 @@ def _cell(pairs: Pairs, keys: tuple[str, ...]) -> Cell:
     setting, reading = pair
     if not reading.overruled:
         return Cell(_brief(now_cell(setting, reading).text))
-    words = (_brief(value_words(setting, reading, value)) for value in (reading.now, reading.effective))
-    return Cell(f" {SIGN}".join(words), Tone.ATTENTION)
+    values = (_brief(value_words(setting, reading, value)) for value in (reading.now, reading.effective))
+    return Cell(f" {SIGN}".join(values), Tone.ATTENTION)
 
 
 SIGN = "▲"

@@ -61,8 +61,8 @@ def side_names(comparison: Comparison, a: str, b: str) -> tuple[str, str]:
     differing = (*comparison.settings, *comparison.job)
     if len(differing) != 1:
         return a, b
-    ((key, name, other),) = differing
-    return f"{a} {key_value(key, name)}", f"{b} {key_value(key, other)}"
+    ((key, a_value, b_value),) = differing
+    return f"{a} {key_value(key, a_value)}", f"{b} {key_value(key, b_value)}"
 
 
 def comparison_title(comparison: Comparison, a: str, b: str) -> str:
@@ -74,8 +74,8 @@ def comparison_title(comparison: Comparison, a: str, b: str) -> str:
     if more := len(differing) - len(lines):
         lines.append(f"{more} more")
     started, other = comparison.a.start, comparison.b.start
-    same = [x for x, y in ((started.target, other.target), (_job(comparison.a), _job(comparison.b))) if x == y]
-    return f"{b} against {a}: {', '.join((*lines, *same)) or 'another target and another job'}"
+    shared = [x for x, y in ((started.target, other.target), (_job(comparison.a), _job(comparison.b))) if x == y]
+    return f"{b} against {a}: {', '.join((*lines, *shared)) or 'another target and another job'}"
 
 
 def _job(run: RunRecord) -> str:
@@ -132,5 +132,5 @@ def drawing_text(drawn: DrawnDifference) -> str:
     parts = ["each point is one pair"] if drawn.points else []
     parts += ["the bar is the interval, the sign on it its middle"] if drawn.low is not None else []
     parts.append(f"shaded, within +-{drawn.threshold:g} %, is no difference")
-    said = "; ".join(parts)
-    return f"{said[:1].upper()}{said[1:]}."
+    text = "; ".join(parts)
+    return f"{text[:1].upper()}{text[1:]}."

@@ -158,8 +158,8 @@ def text_of(cell: str | Cell) -> str:
 
 def filled(shown: Table) -> Table:
     """The table without the columns in which nothing stands; as it is where it has no rows."""
-    kept = [at for at in range(len(shown.columns)) if any(text_of(row.cells[at]) for row in shown.rows)]
-    return _with_columns(shown, kept) if shown.rows else shown
+    columns = [at for at in range(len(shown.columns)) if any(text_of(row.cells[at]) for row in shown.rows)]
+    return _with_columns(shown, columns) if shown.rows else shown
 
 
 def picked(shown: Table, titles: Collection[str]) -> Table:
@@ -167,6 +167,6 @@ def picked(shown: Table, titles: Collection[str]) -> Table:
     return _with_columns(shown, [at for at, column in enumerate(shown.columns) if column.title in titles])
 
 
-def _with_columns(shown: Table, kept: Sequence[int]) -> Table:
-    rows = tuple(replace(row, cells=tuple(row.cells[at] for at in kept)) for row in shown.rows)
-    return replace(shown, columns=tuple(shown.columns[at] for at in kept), rows=rows)
+def _with_columns(shown: Table, columns: Sequence[int]) -> Table:
+    rows = tuple(replace(row, cells=tuple(row.cells[at] for at in columns)) for row in shown.rows)
+    return replace(shown, columns=tuple(shown.columns[at] for at in columns), rows=rows)

@@ -109,12 +109,12 @@ def _reasons(judgement: VerdictResult) -> Iterator[str]:
         yield f"the runs before and after it differ by {judgement.drift:.1f} %"
 
 
-def _wanted(reason: Reason, wanted: PlannedCount) -> str:
+def _wanted(reason: Reason, planned: PlannedCount) -> str:
     """Why a sweep does not judge, by its plan."""
     if reason is Reason.FEW_ROUNDS:
-        return f"{wanted.number} rounds of {wanted.setups} set-ups cannot show it, {wanted.enough} can"
-    what = "pair" if reason is Reason.BEFORE_PAIRS else "round"
-    return f"it is judged after {units.plural(wanted.number, what)}"
+        return f"{planned.number} rounds of {planned.setups} set-ups cannot show it, {planned.enough} can"
+    unit = "pair" if reason is Reason.BEFORE_PAIRS else "round"
+    return f"it is judged after {units.plural(planned.number, unit)}"
 
 
 def _plain(judgement: VerdictResult) -> str:

@@ -50,7 +50,7 @@ def _load(app: AppInterface, opener: Screen[Any] | None, folder: Path, run: RunR
 
     bench = app.workbench
     own = LoadedSession(folder=bench.folder or folder, session=bench.session, passed_over=0)
-    known = known_runs(bench.paths, also=(own,))
+    known = known_runs(bench.paths, extra_sessions=(own,))
     name = f"{folder.name}/{run.id}"
     found = next((each for each in known.runs if each.name == name), None)
     alike = () if found is None else tuple(each for each in known.runs if each.condition == found.condition)

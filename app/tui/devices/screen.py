@@ -264,7 +264,7 @@ class DevicesScreen(ListDetailScreen):
             known = (
                 *self._problems(),
                 *app.findings.facts(str(device.target)),
-                *facts(app.workbench.jobs.remembered(device), told=names),
+                *facts(app.workbench.jobs.remembered(device), excluded=names),
             )
             self._show_history(device)
         self.show_title(device, self._selected or "")

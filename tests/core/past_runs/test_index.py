@@ -220,7 +220,7 @@ def test_many_at_once_all_know_everything(paths: Paths) -> None:
 
 def test_a_session_that_lies_elsewhere_is_added(paths: Paths, tmp_path: Path) -> None:
     outside = sessions.written(tmp_path / "outside", sessions.started(), *sessions.run("r1"))
-    assert "outside/r1" in names(known_runs(paths, also=(store.load(outside),)))
+    assert "outside/r1" in names(known_runs(paths, extra_sessions=(store.load(outside),)))
 
 
 def test_a_session_that_cannot_be_read_is_told_and_read_once_it_can_be(

@@ -173,9 +173,9 @@ def node_of(inventory: Inventory, name: str) -> str | None:
 
 def _lasting(inventory: Inventory, device: str) -> str | None:
     """The kernel's disk first: it is seen without root and without a vendor's tool, too."""
-    for other_device in reversed(inventory.at(device)):
-        if other_device.identity is not None and (mark := other_device.identity.lasting) is not None:
-            return _unique(inventory, other_device, other_device.identity, mark)
+    for known_device in reversed(inventory.at(device)):
+        if known_device.identity is not None and (lasting_id := known_device.identity.lasting) is not None:
+            return _unique(inventory, known_device, known_device.identity, lasting_id)
     name = device.removeprefix("/dev/")
     for drive in inventory.drives:
         if name in drive.partitions and drive.device is not None and drive.device != device:
@@ -184,17 +184,21 @@ def _lasting(inventory: Inventory, device: str) -> str | None:
     return None
 
 
-def _unique(inventory: Inventory, device: Array | Drive, own: Identity, mark: str) -> str | None:
+def _unique(inventory: Inventory, device: Array | Drive, identity: Identity, lasting_id: str) -> str | None:
     """Return a mark with the serial number where another disk has the same mark; None where it has that number, too."""
     nodes = {device.device, *(device.paths if isinstance(device, Drive) else ())}
     others = [
         drive.identity
         for drive in inventory.drives
-        if drive.identity is not None and drive.identity.lasting == mark and drive.device not in nodes
+        if drive.identity is not None and drive.identity.lasting == lasting_id and drive.device not in nodes
     ]
     if not others:
-        return mark
-    return f"{mark}, serial {own.serial}" if own.serial and all(map(own.has_other_serial, others)) else None
+        return lasting_id
+    return (
+        f"{lasting_id}, serial {identity.serial}"
+        if identity.serial and all(map(identity.has_other_serial, others))
+        else None
+    )
 
 
 def job_words(job: Mapping[str, str]) -> str:

@@ -63,8 +63,8 @@ class RunSeries:
     @cached_property
     def changes(self) -> tuple[LevelChange, ...]:
         """Where its level changed."""
-        matches = shifts([point.value for point in self.points])
-        return tuple(self._change(shift) for shift in matches)
+        found_shifts = shifts([point.value for point in self.points])
+        return tuple(self._change(shift) for shift in found_shifts)
 
     @cached_property
     def chart(self) -> ControlChart:
@@ -101,22 +101,22 @@ def series_of(runs: Iterable[PastRun]) -> Mapping[Condition, RunSeries]:
 
 def changed_since_before(runs: Sequence[PastRun]) -> Mapping[str, tuple[Difference, ...]]:
     """By name of each run: what differs from the run before on the same thing; of the first nothing."""
-    last: dict[tuple[bool, str], PastRun] = {}
-    matches: dict[str, tuple[Difference, ...]] = {}
+    last_runs: dict[tuple[bool, str], PastRun] = {}
+    differences: dict[str, tuple[Difference, ...]] = {}
     for run in runs:
-        before = last.get((run.simulated, run.thing))
-        matches[run.name] = () if before is None else what_differs(before, run)
-        last[run.simulated, run.thing] = run
-    return matches
+        before = last_runs.get((run.simulated, run.thing))
+        differences[run.name] = () if before is None else what_differs(before, run)
+        last_runs[run.simulated, run.thing] = run
+    return differences
 
 
-def noise_on(condition: Condition, known: Iterable[PastRun]) -> RunNoise | None:
+def noise_on(condition: Condition, runs: Iterable[PastRun]) -> RunNoise | None:
     """From whole runs of this condition; those of one session with the same settings repeat each other.
 
     Runs with what was only tried count, too: they repeat each other as much.
     """
     groups: dict[object, list[float]] = {}
-    for run in known:
+    for run in runs:
         if run.condition == condition and run.status == RunStatus.OK and not run.forbidden and run.value:
             key = (run.session, run.kind, tuple(sorted(run.settings.items())))
             groups.setdefault(key, []).append(run.value)

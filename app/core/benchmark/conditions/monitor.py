@@ -104,11 +104,11 @@ class LiveAdvisor:
             members=mean_members(self._members) if len(self._members) >= _MEMBER_LEAST else (),
             device=await self._since(),
         )
-        said = self._advisor(replace(self._facts, measured=self._measured))
-        if [advice.key for advice in said] == [advice.key for advice in self._said]:
+        advice = self._advisor(replace(self._facts, measured=self._measured))
+        if [item.key for item in advice] == [item.key for item in self._said]:
             return None
-        self._said = said
-        return said
+        self._said = advice
+        return advice
 
     async def end(self, figures: RunResult) -> tuple[Advice, ...]:
         """What is to be said of the whole run. Asks for the condition once more, so it may take a second."""
@@ -167,10 +167,10 @@ class LiveAdvisor:
             + round(sample.trim.bytes_per_second * sample.seconds if sample.trim else 0),
         )
 
-    def _moved(self, side: DirectionStats | None, seen: int) -> int:
+    def _moved(self, side: DirectionStats | None, counted: int) -> int:
         """Bytes of a direction. The ramp of a later section is in no figures, but the device counts it."""
         number = 0 if side is None else side.total_bytes
-        return max(number, seen) if self._facts.job.sections else number
+        return max(number, counted) if self._facts.job.sections else number
 
     def _rounds(self) -> tuple[float, ...]:
         """Mean IOPS of the rounds that are over."""
@@ -210,10 +210,10 @@ def _of_section(figures: SectionFigures) -> MeasuredSoFar:
 
 def in_flight(figures: RunResult | SectionFigures) -> float | None:
     """I/Os and flushes under way on average, by Little's law; None where a latency is not known whole. Pure."""
-    done = figures.transfers
-    if any(direction_stats.completion_ns is None for direction_stats in done):
+    transfers = figures.transfers
+    if any(direction_stats.completion_ns is None for direction_stats in transfers):
         return None
-    sides = [*done, *([figures.sync] if figures.sync is not None else [])]
+    sides = [*transfers, *([figures.sync] if figures.sync is not None else [])]
     means = [side.latency_ns.mean for side in sides]
     if not sides or None in means:
         return None
@@ -222,11 +222,11 @@ def in_flight(figures: RunResult | SectionFigures) -> float | None:
 
 def mean_members(readings: Sequence[tuple[MemberStats, ...]]) -> tuple[MemberStats, ...]:
     """Means of several intervals by device, in the order of the last. Pure."""
-    known: dict[str, list[MemberStats]] = {}
+    readings_by_device: dict[str, list[MemberStats]] = {}
     for reading in readings:
         for member in reading:
-            known.setdefault(member.device, []).append(member)
-    return tuple(_average(member, known[member.device]) for member in readings[-1]) if readings else ()
+            readings_by_device.setdefault(member.device, []).append(member)
+    return tuple(_average(member, readings_by_device[member.device]) for member in readings[-1]) if readings else ()
 
 
 def _average(last: MemberStats, all_of_it: Sequence[MemberStats]) -> MemberStats:

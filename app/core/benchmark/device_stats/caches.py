@@ -130,14 +130,14 @@ class CacheMeter:
 
     async def _read(self, caches: Sequence[CacheDevice]) -> dict[CacheDevice, CacheHitCounters]:
         """What each counts now; of one that does not tell there is none, and `_why` says why."""
-        matches: dict[CacheDevice, CacheHitCounters] = {}
+        counters: dict[CacheDevice, CacheHitCounters] = {}
         kinds = {cache.kind for cache in caches}
-        fields, why = await self._status() if "dm" in kinds else ({}, "")
+        status, why = await self._status() if "dm" in kinds else ({}, "")
         arc = of_arc(await self._host.read(ARCSTATS) or "") if "arc" in kinds else (None, None)
         for cache in caches:
             match cache.kind:
                 case "dm":
-                    counts = fields.get(cache.key)
+                    counts = status.get(cache.key)
                     self._why[cache] = why or ("dmsetup does not tell of it" if counts is None else "")
                 case "bcache":
                     counts = await self._bcache(cache.key)
@@ -145,8 +145,8 @@ class CacheMeter:
                     counts = arc[cache.kind == "l2arc"]
                     self._why[cache] = "ZFS does not tell" if counts is None else ""
             if counts is not None:
-                matches[cache] = counts
-        return matches
+                counters[cache] = counts
+        return counters
 
     async def _bcache(self, name: str) -> CacheHitCounters | None:
         folder = f"/sys/block/{name}/bcache/stats_total"

@@ -116,8 +116,8 @@ class MemberSampler:
         now = await self._read() or self._last
         if now is None:
             return ()
-        both = [name for name in now.totals if name in opened.totals]
-        return self._figures({name: since(opened.totals[name], now.totals[name]) for name in both}, now.at - opened.at)
+        names = [name for name in now.totals if name in opened.totals]
+        return self._figures({name: since(opened.totals[name], now.totals[name]) for name in names}, now.at - opened.at)
 
     async def _read(self) -> CounterSample | None:
         text = await self._host.read(PATH)
@@ -134,11 +134,11 @@ class MemberSampler:
 
     def _sum_of(self, depth: int, done: Mapping[str, DiskCounters]) -> DiskCounters | None:
         """What all members of a depth did together; None when one of them is not counted, for then it is unknown."""
-        row = [member for member in self.members if member.depth == depth]
-        if not all(member.counted for member in row):
+        members = [member for member in self.members if member.depth == depth]
+        if not all(member.counted for member in members):
             return None
         total = DiskCounters()
-        for member in row:
+        for member in members:
             total = _added(total, done.get(member.device, DiskCounters()))
         return total
 
@@ -173,14 +173,14 @@ def _share(own: int, all_of_them: int) -> float | None:
     return own / all_of_them if all_of_them else None
 
 
-def _added(disk_counters: DiskCounters, other: DiskCounters) -> DiskCounters:
+def _added(first: DiskCounters, second: DiskCounters) -> DiskCounters:
     return DiskCounters(
-        disk_counters.reads + other.reads,
-        disk_counters.sectors_read + other.sectors_read,
-        disk_counters.writes + other.writes,
-        disk_counters.sectors_written + other.sectors_written,
-        disk_counters.busy_ms + other.busy_ms,
-        disk_counters.waited_ms + other.waited_ms,
+        first.reads + second.reads,
+        first.sectors_read + second.sectors_read,
+        first.writes + second.writes,
+        first.sectors_written + second.sectors_written,
+        first.busy_ms + second.busy_ms,
+        first.waited_ms + second.waited_ms,
     )
 
 
@@ -194,12 +194,12 @@ async def member_meter(host: Host, devices: Sequence[str], files: Sequence[str] 
         return MemberSampler(host, ())
     lower_devices = [await find_below(host, kernel_name(device)) for device in devices]
     lower_devices += [await find_below_file(host, file) for file in files]
-    members = [member for other_lower_devices in lower_devices for member in other_lower_devices.members]
+    members = [member for lower in lower_devices for member in lower.members]
     if members and await host.read(PATH) is None:
         members = []
     return MemberSampler(
         host,
         members,
-        tuple(dict.fromkeys(cache for other_lower_devices in lower_devices for cache in other_lower_devices.caches)),
+        tuple(dict.fromkeys(cache for lower in lower_devices for cache in lower.caches)),
         clock=clock,
     )

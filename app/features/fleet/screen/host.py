@@ -168,7 +168,7 @@ class HostScreen(ListDetailScreen):
             return ()
         places = {name_of(device), *addresses(self._told.inventory, device)}
         labels = {setting.label for part in parts for setting in part.settings}
-        return (*self._outlook.found_at(self._host, places), *facts(device, told=labels))
+        return (*self._outlook.found_at(self._host, places), *facts(device, excluded=labels))
 
     def leave_list(self) -> None:
         """To the hosts."""

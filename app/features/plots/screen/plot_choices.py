@@ -125,7 +125,7 @@ def _all_sessions(run: PlacedRun, bench: Workbench, *, baseline: bool) -> PlotSe
     from app.features.plots.selection import all_sessions
 
     also = () if bench.folder is None else (LoadedSession(folder=bench.folder, session=bench.session, passed_over=0),)
-    runs = known_runs(bench.paths, also=also).runs
+    runs = known_runs(bench.paths, extra_sessions=also).runs
     name = f"{run.folder.name}/{run.run.id}"
     last = next((run for run in runs if run.name == name), None)
     if last is None:
