@@ -19,7 +19,7 @@ from app.core.analysis.stats import THRESHOLD_PERCENT
 from app.core.analysis.stored_verdicts import judged_again, stored_comparison
 from app.core.presentation import json_schema, json_schema_compare
 from app.core.presentation.comparison import NO_PAIR, ab_headings, comparison_table, experiment_lines, sides_table
-from app.core.presentation.comparison_text import caveats, sentence
+from app.core.presentation.comparison_text import caveat_texts, comparison_sentence
 from app.core.presentation.run import targets_table
 from app.core.presentation.run_list import ListedRun, against_cell, runs_table
 from app.core.presentation.table import Cell
@@ -161,14 +161,18 @@ def compare_command(a: str, b: str | None, threshold: float | None, judge_again:
         print_json(
             a=json_schema.run(run_a, session=where_a.place),
             b=json_schema.run(run_b, session=where_b.place),
-            sentence=sentence(comparison),
+            sentence=comparison_sentence(comparison),
             interleaved=comparison.sides.interleaved,
             threshold_percent=comparison.sides.threshold,
             runs_a=[run.id for run in comparison.sides.a],
             runs_b=[run.id for run in comparison.sides.b],
             figures=list(map(json_schema_compare.figure, comparison.rows)),
             sections=[
-                {"name": name, "sentence": sentence(each), "figures": list(map(json_schema_compare.figure, each.rows))}
+                {
+                    "name": name,
+                    "sentence": comparison_sentence(each),
+                    "figures": list(map(json_schema_compare.figure, each.rows)),
+                }
                 for name, each in sections
             ]
             or None,
@@ -177,7 +181,7 @@ def compare_command(a: str, b: str | None, threshold: float | None, judge_again:
             provenance=_differences(comparison.provenance),
             two_sessions=comparison.sides.apart,
             between_sessions=json_schema_compare.between(comparison.between),
-            caveats=list(caveats(comparison)),
+            caveats=list(caveat_texts(comparison)),
         )
         return DONE
     return _side_by_side(comparison, a, b, sections)
@@ -235,12 +239,12 @@ def found_run(name: str) -> tuple[LoadedSession, RunRecord]:
 
 
 def _side_by_side(comparison: Comparison, a: str, b: str, sections: Sequence[tuple[str, Comparison]] = ()) -> int:
-    lines([paint(clean(sentence(comparison), 1000), "bold")])
-    lines(clean(f"{name}: {sentence(each)}", 1000) for name, each in sections)
+    lines([paint(clean(comparison_sentence(comparison), 1000), "bold")])
+    lines(clean(f"{name}: {comparison_sentence(each)}", 1000) for name, each in sections)
     lines([""])
     lines([*table_lines(sides_table(comparison, a, b)), "", *table_lines(comparison_table(comparison, a, b))])
     each = targets_table(comparison.a, comparison.b, (a, b))
     lines(["", *table_lines(each)] if each.rows else [])
-    for caveat in caveats(comparison):
+    for caveat in caveat_texts(comparison):
         say(clean(caveat, 600))
     return DONE

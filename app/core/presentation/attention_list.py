@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from app.core.presentation.device import protection_missing, protection_text, state_of
-from app.core.presentation.device_tree import TROUBLE, grade, place_of, role_of
+from app.core.presentation.device_tree import TROUBLE, address_sort_key, role_of, severity_rank
 from backends.model import Inventory, State, Target
 from backends.values import dataclass
 
@@ -37,7 +37,7 @@ class AttentionItem:
     """The change that mends it, where raidbench can make it."""
 
 
-def troubles(inventory: Inventory) -> tuple[AttentionItem, ...]:
+def attention_items(inventory: Inventory) -> tuple[AttentionItem, ...]:
     """Arrays and drives that are not well, cards without their battery, and what could not be looked at.
 
     A member is not told beside its array, nor a problem of a card beside what else is wrong with it.
@@ -45,7 +45,11 @@ def troubles(inventory: Inventory) -> tuple[AttentionItem, ...]:
     twins = inventory.twins
     arrays = {array.target: array for array in inventory.arrays}
     entries: list[tuple[int, tuple[object, ...], AttentionItem]] = [
-        (grade(array.state), place_of(array.target), AttentionItem(str(array.target), array.state.value))
+        (
+            severity_rank(array.state),
+            address_sort_key(array.target),
+            AttentionItem(str(array.target), array.state.value),
+        )
         for array in inventory.arrays
         if array.state in TROUBLE
     ]
@@ -53,11 +57,13 @@ def troubles(inventory: Inventory) -> tuple[AttentionItem, ...]:
         above = arrays.get(drive.array) if drive.array is not None else None
         state = drive.state if above is None else state_of(drive, role_of(drive, above))
         if state in TROUBLE and drive.target not in twins and (above is None or above.state not in TROUBLE):
-            entries.append((grade(state), place_of(drive.target), AttentionItem(str(drive.target), state.value)))
+            entries.append(
+                (severity_rank(state), address_sort_key(drive.target), AttentionItem(str(drive.target), state.value))
+            )
     entries += [
         # A cache that nothing keeps is graver than a rebuild that goes on: it may lose what was written.
         (
-            grade(State.REBUILDING),
+            severity_rank(State.REBUILDING),
             (),
             AttentionItem(
                 str(controller.target), f"{protection_text(controller.protection)}, no power keeps its cache"

@@ -22,7 +22,7 @@ def cache_cells(cache: CacheStats) -> tuple[str, ...]:
         units.fraction(cache.share_of_reads),
         units.fraction(cache.share_of_writes),
         units.fraction(cache.dirty),
-        _why_not(cache),
+        _unknown_reason(cache),
     )
 
 
@@ -31,7 +31,7 @@ def cache_text(cache: CacheStats, *, brief: bool = False) -> str:
     reads, writes, dirty = cache.share_of_reads, cache.share_of_writes, cache.dirty
     lines = [f"{units.fraction(reads)} of reads"] if reads is not None else []
     lines += [f"{units.fraction(writes)} of writes"] if writes is not None else []
-    lines = lines or ["unknown" if brief else f"unknown ({_why_not(cache)})"]
+    lines = lines or ["unknown" if brief else f"unknown ({_unknown_reason(cache)})"]
     lines += [f"{units.fraction(dirty)} of it dirty"] if dirty is not None and not brief else []
     return ", ".join(lines)
 
@@ -48,6 +48,6 @@ def cache_facts(caches: Sequence[CacheStats]) -> tuple[Facts, ...]:
     return (Facts(heading="Cache", facts=lines),) if lines else ()
 
 
-def _why_not(cache: CacheStats) -> str:
+def _unknown_reason(cache: CacheStats) -> str:
     is_known = cache.share_of_reads is not None or cache.share_of_writes is not None
     return "" if is_known else cache.why_not or NOTHING_CAME

@@ -6,7 +6,7 @@ from collections.abc import Callable, Iterable, Mapping, Sequence
 from dataclasses import replace
 from typing import TYPE_CHECKING
 
-from app.core.presentation.risk_text import effect_words, kept_text, outcome_cell, risk_cell
+from app.core.presentation.risk_text import effect_text, kept_text, outcome_cell, risk_cell
 from app.core.presentation.setting import NOT_REPORTED
 from app.core.presentation.table import Cell, Column, FactLine, Facts, Row, Table
 from app.core.session.unit_labels import in_text, in_unit, within
@@ -27,48 +27,48 @@ NO_WAY_BACK = "cannot be taken back"
 """What stands where the way back would."""
 
 
-def value(change: Change, text: str | None) -> str:
+def value_text(change: Change, text: str | None) -> str:
     """A value of a change as people write it."""
     return NOT_REPORTED if text is None else change.words.get(text) or in_unit(text, change.unit)
 
 
-def before(change: Change) -> str:
+def old_text(change: Change) -> str:
     """What it was."""
-    return value(change, change.before)
+    return value_text(change, change.before)
 
 
-def after(change: Change) -> str:
+def new_text(change: Change) -> str:
     """What it is to be."""
-    return value(change, change.after)
+    return value_text(change, change.after)
 
 
-def what(change: Change) -> str:
+def subject_text(change: Change) -> str:
     """Which setting of what."""
     return f"{change.label} of {change.target}"
 
 
-def move(change: Change) -> str:
+def change_text(change: Change) -> str:
     """Which setting of what, from where to where."""
-    return f"{what(change)}: {before(change)} -> {after(change)}"
+    return f"{subject_text(change)}: {old_text(change)} -> {new_text(change)}"
 
 
-def course(change: Change, names: Mapping[Target, str]) -> str:
+def change_clause(change: Change, names: Mapping[Target, str]) -> str:
     """`read-ahead of ssd (none → adaptive)`, within a sentence; `names`: as the list has what is changed."""
     of = names.get(change.target, str(change.target))
-    return f"{within(change.label)} of {of} ({before(change)} → {after(change)})"
+    return f"{within(change.label)} of {of} ({old_text(change)} → {new_text(change)})"
 
 
-def stands(record: ChangeRecord) -> str:
+def end_value_text(record: ChangeRecord) -> str:
     """What was read back at its end; what was wanted, where it has no end."""
-    return after(record.change) if record.end is None else value(record.change, record.end.now)
+    return new_text(record.change) if record.end is None else value_text(record.change, record.end.now)
 
 
-def steps(change_steps: Iterable[ChangeStep]) -> tuple[str, ...]:
+def command_lines(change_steps: Iterable[ChangeStep]) -> tuple[str, ...]:
     """The lines a person would type."""
     return tuple(write.shown() for write in change_steps)
 
 
-def planned(changes: Sequence[Change]) -> Table:
+def planned_table(changes: Sequence[Change]) -> Table:
     """What changes would do."""
     columns = ("Target", "Setting", "Now", "New", "Takes effect", "Stays", "Risk")
     return Table(
@@ -78,9 +78,9 @@ def planned(changes: Sequence[Change]) -> Table:
                 cells=(
                     str(change.target),
                     change.label,
-                    before(change),
-                    after(change),
-                    effect_words(change.effect, change.target.scope),
+                    old_text(change),
+                    new_text(change),
+                    effect_text(change.effect, change.target.scope),
                     kept_text(change.persistence),
                     risk_cell(change.risk),
                 )
@@ -93,12 +93,12 @@ def planned(changes: Sequence[Change]) -> Table:
 _NO_PRESENT = "The present value is not reported or not understood, so it cannot be restored afterwards."
 
 
-def not_understood(changes: Iterable[Change]) -> tuple[str, ...]:
+def unknown_value_texts(changes: Iterable[Change]) -> tuple[str, ...]:
     """Return a sentence for each change that is planned without knowledge of the present value."""
-    return tuple(f"{what(change)}: {_NO_PRESENT}" for change in changes if not is_understood(change.before))
+    return tuple(f"{subject_text(change)}: {_NO_PRESENT}" for change in changes if not is_understood(change.before))
 
 
-def risks(changes: Iterable[Change]) -> tuple[str, ...]:
+def risk_texts(changes: Iterable[Change]) -> tuple[str, ...]:
     """Return a sentence for each risk, each once, and for each change that is made with less knowledge than usual.
 
     That is what no hardware has confirmed, and what is set in place of a value that is not understood.
@@ -116,7 +116,7 @@ def risks(changes: Iterable[Change]) -> tuple[str, ...]:
     return tuple(dict.fromkeys(lines))
 
 
-def moves(changes: Iterable[Change]) -> tuple[str, ...]:
+def side_effect_texts(changes: Iterable[Change]) -> tuple[str, ...]:
     """A sentence for each change that may move other settings besides its own."""
     lines = [f"{change.label} may also change {', '.join(change.moves)}." for change in changes if change.moves]
     lines += [
@@ -125,12 +125,14 @@ def moves(changes: Iterable[Change]) -> tuple[str, ...]:
         if change.moves_disk
     ]
     lines += [
-        f"{what(change)} is inherited: it changes on {', '.join(change.also)} too." for change in changes if change.also
+        f"{subject_text(change)} is inherited: it changes on {', '.join(change.also)} too."
+        for change in changes
+        if change.also
     ]
     return tuple(dict.fromkeys(lines))
 
 
-def above(changes: Iterable[Change]) -> tuple[str, ...]:
+def dependents_texts(changes: Iterable[Change]) -> tuple[str, ...]:
     """What stood on what is changed when that was planned: a sentence for all that have the same above them."""
     targets_by_dependents: dict[tuple[str, ...], list[str]] = {}
     for change in changes:
@@ -138,40 +140,40 @@ def above(changes: Iterable[Change]) -> tuple[str, ...]:
             targets_by_dependents[change.above].append(str(change.target))
     is_single = len(targets_by_dependents) == 1
     return tuple(
-        f"Above {'it' if is_single else ', '.join(addresses)}: {above_text(dependents)}."
+        f"Above {'it' if is_single else ', '.join(addresses)}: {dependents_text(dependents)}."
         for dependents, addresses in targets_by_dependents.items()
     )
 
 
-def above_text(dependents: Sequence[str]) -> str:
+def dependents_text(dependents: Sequence[str]) -> str:
     """`vg0/db, vg0/mail, mounted on /srv`; of many the first and how many more."""
     more = f" and {len(dependents) - _ABOVE} more" if len(dependents) > _ABOVE else ""
     return ", ".join(dependents[:_ABOVE]) + more
 
 
-def in_force(records: Iterable[ChangeRecord]) -> Table:
+def undoable_table(records: Iterable[ChangeRecord]) -> Table:
     """Changes that can be taken back, in the order given."""
-    return _listed(records, {"Set to": _was_to_be, "Back to": lambda record: before(record.change)})
+    return _changes_table(records, {"Set to": _wanted_value_text, "Back to": lambda record: old_text(record.change)})
 
 
-def _was_to_be(record: ChangeRecord) -> str:
+def _wanted_value_text(record: ChangeRecord) -> str:
     """What stands of a change, or is to stand if its card does it late."""
-    return after(record.change) if record.may_come_late else stands(record)
+    return new_text(record.change) if record.may_come_late else end_value_text(record)
 
 
-def made(records: Iterable[ChangeRecord]) -> Table:
+def changes_table(records: Iterable[ChangeRecord]) -> Table:
     """Changes of a session with how they ended."""
-    return _listed(
+    return _changes_table(
         records,
         {
-            "Value": lambda record: f"{before(record.change)} to {after(record.change)}",
+            "Value": lambda record: f"{old_text(record.change)} to {new_text(record.change)}",
             "Outcome": lambda record: "no outcome" if record.end is None else outcome_cell(record.end.result),
-            "Steps": lambda record: "; ".join(steps(record.change.writes)),
+            "Steps": lambda record: "; ".join(command_lines(record.change.writes)),
         },
     )
 
 
-def _listed(
+def _changes_table(
     records: Iterable[ChangeRecord], extra_columns: Mapping[str, Callable[[ChangeRecord], str | Cell]]
 ) -> Table:
     """A row for each change: which, when, of what, and `extra_columns` by their headings."""
@@ -193,7 +195,7 @@ def _listed(
     )
 
 
-def facts(record: ChangeRecord) -> Facts:
+def change_facts(record: ChangeRecord) -> Facts:
     """All that is known of a change that was made."""
     intent, change, end = record.intent, record.change, record.end
     fact_lines = [FactLine("Begun", units.moment(intent.at))]
@@ -204,45 +206,45 @@ def facts(record: ChangeRecord) -> Facts:
         fact_lines += [
             FactLine("Ended", f"{units.moment(end.at)}, {units.duration(max(0.0, end.at - intent.at))} later"),
             FactLine("Outcome", outcome.text, outcome.tone),
-            FactLine("Read back", stands(record)),
+            FactLine("Read back", end_value_text(record)),
             *([FactLine("Message", end.message)] if end.message else []),
-            *(FactLine("Moved along", text) for text in moved_words(end, change.key)),
+            *(FactLine("Moved along", text) for text in moved_texts(end, change.key)),
         ]
     risk = risk_cell(change.risk)
     fact_lines += [FactLine("Risk", risk.text, risk.tone)] if change.risk is not Risk.NONE else []
-    fact_lines += [FactLine("Above it", above_text(change.above))] if change.above else []
+    fact_lines += [FactLine("Above it", dependents_text(change.above))] if change.above else []
     fact_lines.append(FactLine("Stays", kept_text(change.persistence)))
     fact_lines += [FactLine("Takes back", intent.undoes)] if intent.undoes else []
     if record.undone_by:
         fact_lines.append(FactLine("Taken back by", "itself" if record.undone_by == record.id else record.undone_by))
-    heading = f"{record.id}: {what(change)}, {before(change)} to {after(change)}"
+    heading = f"{record.id}: {subject_text(change)}, {old_text(change)} to {new_text(change)}"
     return Facts(heading=heading, facts=tuple(fact_lines))
 
 
-def outcome(change: Change, ended: ChangeEnded, *, on_trial: bool = False) -> Cell:
+def change_outcome_cell(change: Change, ended: ChangeEnded, *, on_trial: bool = False) -> Cell:
     """How it ended, in a few words; `on_trial`: whether it is taken back unless somebody keeps it."""
     cell = outcome_cell(ended.result)
     match ended.result:
         case "verified" if on_trial:
             return replace(cell, text="verified, on trial")
         case "differs":
-            return replace(cell, text=f"differs: now {value(change, ended.now)}")
+            return replace(cell, text=f"differs: now {value_text(change, ended.now)}")
         case _:
             return cell
 
 
-def ended_text(change: Change, ended: ChangeEnded) -> str:
+def end_text(change: Change, ended: ChangeEnded) -> str:
     """What was read back, with the tool's or the program's word where it is not as wanted."""
-    now = value(change, ended.now)
+    now = value_text(change, ended.now)
     return f"{now}  ({ended.message})" if ended.message else now
 
 
-def moved_words(ended: ChangeEnded, cause: str = "") -> tuple[str, ...]:
+def moved_texts(ended: ChangeEnded, cause: str = "") -> tuple[str, ...]:
     """Return a sentence for each other setting that read otherwise afterwards. `cause`: the key that was set."""
-    return tuple(_moved(setting, cause) for setting in ended.moved or ())
+    return tuple(_moved_text(setting, cause) for setting in ended.moved or ())
 
 
-def _moved(setting: MovedSetting, cause: str) -> str:
+def _moved_text(setting: MovedSetting, cause: str) -> str:
     values = (NOT_REPORTED if text is None else in_text(setting.key, text) for text in (setting.before, setting.now))
     move = f"{setting.key} of {setting.target} also changed: {' -> '.join(values)}"
     if setting.restored:
@@ -252,18 +254,18 @@ def _moved(setting: MovedSetting, cause: str) -> str:
     return f"{move} (not a known side effect: another program changed it, so it is left alone)"
 
 
-def kept(change: Change, ended: ChangeEnded) -> str:
+def kept_text_of(change: Change, ended: ChangeEnded) -> str:
     """Which setting stays from now on, and its value where that is not the one that was tried."""
-    return f"{change.label} reads {ended_text(change, ended)}" if ended.message else change.label
+    return f"{change.label} reads {end_text(change, ended)}" if ended.message else change.label
 
 
-def trial_over(all_back: bool) -> str:
+def trial_end_text(all_back: bool) -> str:
     """What became of values that nobody kept in time."""
     return "the old values are back" if all_back else "not every old value is back; the log of the session says which"
 
 
-def standing(record: ChangeRecord) -> str:
+def in_force_text(record: ChangeRecord) -> str:
     """What still stands of a change, in a sentence."""
     change = record.change
-    was = f"{stands(record)} (was {before(change)}), {kept_text(change.persistence)}"
-    return f"{record.id}: {what(change)} is {was}."
+    was = f"{end_value_text(record)} (was {old_text(change)}), {kept_text(change.persistence)}"
+    return f"{record.id}: {subject_text(change)} is {was}."

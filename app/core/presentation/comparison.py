@@ -8,9 +8,9 @@ from dataclasses import replace
 from app.core.analysis.comparison import Comparison, MetricComparison
 from app.core.analysis.verdict import BETTER, WORSE, Verdict, VerdictResult
 from app.core.benchmark.idle_wait import mean_pause
-from app.core.presentation.comparison_text import counted, row_difference, row_name, sentence
+from app.core.presentation.comparison_text import comparison_sentence, count_text, row_difference, row_name
 from app.core.presentation.labels import key_heading, key_value
-from app.core.presentation.noise_text import null_words
+from app.core.presentation.noise_text import null_texts
 from app.core.presentation.percent import covers_text
 from app.core.presentation.run import figure_text
 from app.core.presentation.table import Align, Cell, Column, Row, Table, Tone
@@ -67,9 +67,9 @@ def comparison_table(comparison: Comparison, a: str = "A", b: str = "B") -> Tabl
         Column(title=b, key="b", align=Align.RIGHT),
         Column(title="", key="sign"),
         Column(title=f"Difference [{covers_text(comparison.level)}]" if judged else "Difference", key="difference"),
-        Column(title=f"In {counted(comparison.sides)}" if judged else "", key="verdict", priority=1),
+        Column(title=f"In {count_text(comparison.sides)}" if judged else "", key="verdict", priority=1),
     )
-    return Table(columns=columns, rows=tuple(_compared(row, judged, comparison.level) for row in _shown_first(rows)))
+    return Table(columns=columns, rows=tuple(_figure_row(row, judged, comparison.level) for row in _shown_first(rows)))
 
 
 def _shown_first(rows: Sequence[MetricComparison]) -> list[MetricComparison]:
@@ -77,7 +77,7 @@ def _shown_first(rows: Sequence[MetricComparison]) -> list[MetricComparison]:
     return sorted(rows, key=lambda row: (not row.headline, row.judgement is None or not row.judgement.differs))
 
 
-def _compared(row: MetricComparison, judged: bool, level: float) -> Row:
+def _figure_row(row: MetricComparison, judged: bool, level: float) -> Row:
     """`level` is that of the heading: an interval of another one says which."""
     judgement, tone = row.judgement, verdict_tone(row.judgement)
     own = level if judgement is None or judgement.interval is None else judgement.interval.level
@@ -120,9 +120,9 @@ def experiment_lines(record: ExperimentRecord, comparison: Comparison | None) ->
 def shown_lines(record: ExperimentRecord, comparison: Comparison) -> Iterator[str]:
     """What an experiment has shown; of the same against itself, what pairs could show."""
     if record.start.null:
-        yield from null_words(comparison)
+        yield from null_texts(comparison)
     else:
-        yield sentence(comparison)
+        yield comparison_sentence(comparison)
 
 
 def experiment_brief(record: ExperimentRecord, comparison: Comparison | None) -> str:
@@ -131,7 +131,7 @@ def experiment_brief(record: ExperimentRecord, comparison: Comparison | None) ->
     if comparison is None or row is None or record.start.null:
         return " ".join(experiment_lines(record, comparison))
     verdict = f"{verdict_sign(row.judgement)} {judgement_word(row.judgement)}".strip()
-    shown = f"{verdict}: {row_name(row)} {row_difference(row)}, {counted(comparison.sides)}."
+    shown = f"{verdict}: {row_name(row)} {row_difference(row)}, {count_text(comparison.sides)}."
     return " ".join((shown, *experiment_ending(record)))
 
 

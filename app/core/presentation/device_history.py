@@ -43,7 +43,7 @@ def _change(record: ChangeRecord) -> tuple[str, Cell]:
     outcome = outcome_cell("no outcome" if record.end is None else record.end.result)
     if record.undone_by is not None:
         outcome = outcome_cell("undone")
-    return f"{change.label}: {changes.before(change)} → {changes.after(change)}", outcome
+    return f"{change.label}: {changes.old_text(change)} → {changes.new_text(change)}", outcome
 
 
 def _run(run: RunRecord) -> tuple[str, str]:

@@ -34,15 +34,15 @@ class DeviceTreeNode:
     """What hangs from it."""
 
 
-def arranged(inventory: Inventory, order: Order | None = None) -> tuple[DeviceTreeNode, ...]:
+def build_device_tree(inventory: Inventory, order: Order | None = None) -> tuple[DeviceTreeNode, ...]:
     """Controllers with what is behind them, arrays of none, drives of neither; each by address, or in another `order`.
 
     A member of an array is under the array, wherever it hangs; twins are left out (see `Inventory.twins`).
     """
-    return _Arranging(inventory, order).all()
+    return _TreeBuilder(inventory, order).all()
 
 
-def place_of(target: Target) -> tuple[Any, ...]:
+def address_sort_key(target: Target) -> tuple[Any, ...]:
     """Sorts addresses as people count: `s9` before `s10`, `sdz` before `sdaa`."""
     kernels = _LETTERED.fullmatch(target.address)
     if kernels is not None:  # before others, as the kernel's numbers have them and lsblk lists them
@@ -63,7 +63,7 @@ _LETTERED = re.compile(r"(xvd|sd|vd|hd)([a-z]+)")
 _PCI = re.compile(r"[0-9a-f]{4,}:[0-9a-f]{2}:[0-9a-f]{2}\.[0-9a-f]")
 
 
-class _Arranging:
+class _TreeBuilder:
     def __init__(self, inventory: Inventory, order: Order | None) -> None:
         self._inventory = inventory
         self._order = order
@@ -80,7 +80,7 @@ class _Arranging:
         self._nested = {member for array in inventory.arrays for member in array.members if member in self._arrays}
 
     def all(self) -> tuple[DeviceTreeNode, ...]:
-        controllers = sorted(self._inventory.controllers, key=lambda controller: place_of(controller.target))
+        controllers = sorted(self._inventory.controllers, key=lambda controller: address_sort_key(controller.target))
         owners = {controller.target for controller in controllers}
         free = [
             array
@@ -95,7 +95,7 @@ class _Arranging:
         return (*top, *map(self._drive, self._sorted(loose)))
 
     def _sorted(self, things: Iterable[_Part]) -> list[_Part]:
-        placed = sorted(things, key=lambda array: place_of(array.target))
+        placed = sorted(things, key=lambda array: address_sort_key(array.target))
         return placed if self._order is None else sorted(placed, key=self._order)
 
     def _controller(self, controller: Controller) -> DeviceTreeNode:
@@ -116,14 +116,14 @@ class _Arranging:
         named |= {drive.target: drive for drive in self._parts.get(array.target, ())}
         fresh = [drive for target, drive in named.items() if target not in self._done]
         below += [self._drive(drive, role_of(drive, array)) for drive in self._sorted(fresh)]
-        return DeviceTreeNode(thing=array, role=role, why=reason(array), below=tuple(below))
+        return DeviceTreeNode(thing=array, role=role, why=state_reason(array), below=tuple(below))
 
     def _drive(self, drive: Drive, role: str = "") -> DeviceTreeNode:
         self._done.add(drive.target)
         return DeviceTreeNode(thing=drive, role=role)
 
 
-def members(inventory: Inventory) -> Mapping[Target, tuple[Array | Drive, ...]]:
+def members_by_array(inventory: Inventory) -> Mapping[Target, tuple[Array | Drive, ...]]:
     """By array what it is made of, also where that is shown below another; who only says so of itself comes last."""
     things: tuple[Array | Drive, ...] = (*inventory.arrays, *inventory.drives)
     devices = {device.target: device for device in things}
@@ -149,23 +149,23 @@ def role_of(member: Array | Drive, array: Array) -> str:
     return ""
 
 
-def reason(array: Array) -> str:
+def state_reason(array: Array) -> str:
     """Why an array is not as it should be: what is under way, else what is missing."""
-    return (work(array) or array.why) if array.state in TROUBLE else ""
+    return (current_task_text(array) or array.why) if array.state in TROUBLE else ""
 
 
-def work(array: Array) -> str:
+def current_task_text(array: Array) -> str:
     """What is under way on an array and how far: `rebuild 37 %`; "" for nothing."""
-    return works(array).partition(", ")[0]
+    return tasks_text(array).partition(", ")[0]
 
 
-def works(array: Array) -> str:
+def tasks_text(array: Array) -> str:
     """Return all that is under way on an array: `trim, consistency-check 12 %`; "" for nothing."""
     return ", ".join(
         task.kind if task.progress is None else f"{task.kind} {units.fraction(task.progress)}" for task in array.tasks
     )
 
 
-def grade(state: State) -> int:
+def severity_rank(state: State) -> int:
     """Place of a state in TROUBLE, the gravest first; those without trouble come last."""
     return TROUBLE.index(state) if state in TROUBLE else len(TROUBLE)

@@ -5,10 +5,10 @@ from __future__ import annotations
 from enum import StrEnum
 from typing import assert_never
 
-from app.core.presentation.change import move, moved_words, value
-from app.core.presentation.comparison_text import ended_text
+from app.core.presentation.change import change_text, moved_texts, value_text
+from app.core.presentation.comparison_text import experiment_end_text
 from app.core.presentation.risk_text import outcome_cell
-from app.core.presentation.run import RUN_TONES, both_directions, direction_line, parts_of, result_line
+from app.core.presentation.run import RUN_TONES, direction_line, measured_directions, parts_of, result_line
 from app.core.presentation.table import Tone
 from app.core.session.event_types import written_text
 from app.core.session.events import (
@@ -167,12 +167,12 @@ def describe_event(event: LoggedEvent, session: Session | None = None) -> EventW
     """The event in words; `session`: what it belongs to, which knows the units of values."""
     kind, head, body, tone = _words(event)
     if isinstance(event, ChangeEnded) and session is not None and (known := session.change(event.id)) is not None:
-        head = f"{event.id} {event.result}: now {value(known.change, event.now)}"
-        body = [*([event.message] if event.message else []), *moved_words(event, known.change.key)]
+        head = f"{event.id} {event.result}: now {value_text(known.change, event.now)}"
+        body = [*([event.message] if event.message else []), *moved_texts(event, known.change.key)]
     return EventWords(kind=kind, head=head, body=tuple(body), tone=tone)
 
 
-def after_words(figures: RunResult) -> tuple[str, ...]:
+def run_end_texts(figures: RunResult) -> tuple[str, ...]:
     """What else is to be said of a finished run: what to do next, and what makes the figures doubtful."""
     return tuple(filter(None, (figures.hint, *figures.warnings)))
 
@@ -259,7 +259,7 @@ def _command_ran(event: CommandRan) -> _Words:
 
 
 def _change_intended(event: ChangeIntended) -> _Words:
-    description = move(event.change)
+    description = change_text(event.change)
     body = [step.shown() for step in event.change.writes]
     body += [f"undo: {step.shown()}" for step in event.change.undo]
     head = f"{event.id} undoes {event.undoes}: {description}" if event.undoes else f"{event.id} {description}"
@@ -268,7 +268,7 @@ def _change_intended(event: ChangeIntended) -> _Words:
 
 def _change_ended(event: ChangeEnded) -> _Words:
     head = f"{event.id} {event.result}: now {event.now}"
-    body = [*([event.message] if event.message else []), *moved_words(event)]
+    body = [*([event.message] if event.message else []), *moved_texts(event)]
     return "change", head, body, outcome_cell(event.result).tone
 
 
@@ -282,11 +282,11 @@ def _run_started(event: RunStarted) -> _Words:
 def _run_ended(event: RunEnded) -> _Words:
     advice = [" ".join(filter(None, (item.message, item.do))) for item in event.figures.advice]
     sections = [
-        f"{name}: {'; '.join(direction_line(*item) for item in both_directions(part)) or 'nothing was measured'}"
+        f"{name}: {'; '.join(direction_line(*item) for item in measured_directions(part)) or 'nothing was measured'}"
         for name, part in parts_of(event.figures)
         if event.figures.sections
     ]
-    body = [*sections, *after_words(event.figures), *advice, f"raw output: {event.folder}/fio.out"]
+    body = [*sections, *run_end_texts(event.figures), *advice, f"raw output: {event.folder}/fio.out"]
     return "run", f"{event.id} {result_line(event.figures)}", body, RUN_TONES[event.figures.status]
 
 
@@ -303,7 +303,7 @@ def _experiment_started(event: ExperimentStarted) -> _Words:
 
 def _experiment_ended(event: ExperimentEnded) -> _Words:
     """What it has shown, in its first sentence, and how it stands with the old value."""
-    text = ended_text(event)
+    text = experiment_end_text(event)
     shown = text.partition(". ")[0].rstrip(".")
     cut = f"{event.status}: {event.reason.rstrip('.')}" if event.status is not RunStatus.OK else ""
     summary = "; ".join(filter(None, (cut, shown))) or "all runs done"

@@ -44,7 +44,7 @@ def formatter_for(figure: MetricKind) -> Callable[[float | None], str]:
     return units.iops if figure.key == "iops" else units.mib_per_s
 
 
-def shown(figure: MetricKind, value: float | None) -> str:
+def figure_value_text(figure: MetricKind, value: float | None) -> str:
     """One of its values: `1.15 ms`; a dash for none."""
     return formatter_for(figure)(value)
 

@@ -56,7 +56,7 @@ def document(**body: Any) -> Json:
     return {"schema": SCHEMA, **body}
 
 
-def picked(value: object, *names: str) -> Json:
+def pick(value: object, *names: str) -> Json:
     """Attributes by their names: enums as their words, addresses as text."""
     return {name: _plain(getattr(value, name)) for name in names}
 
@@ -89,7 +89,7 @@ def devices(inventory: Inventory, settings: SettingsOf, *, host: str, simulated:
             return own
         return {
             **own,
-            **also(inventory, device),
+            **names_and_addresses(inventory, device),
             **({} if isinstance(device, Controller) else views(inventory, device, settings)),
         }
 
@@ -98,7 +98,8 @@ def devices(inventory: Inventory, settings: SettingsOf, *, host: str, simulated:
         "host": host,
         "simulated": simulated,
         "controllers": [
-            thing(item, settings) | ({} if version == 1 else also(inventory, item)) for item in inventory.controllers
+            thing(item, settings) | ({} if version == 1 else names_and_addresses(inventory, item))
+            for item in inventory.controllers
         ],
         "arrays": list(map(view, inventory.arrays)),
         "drives": list(map(view, shown)),
@@ -106,7 +107,7 @@ def devices(inventory: Inventory, settings: SettingsOf, *, host: str, simulated:
     }
 
 
-def also(inventory: Inventory, device: Controller | Array | Drive) -> Json:
+def names_and_addresses(inventory: Inventory, device: Controller | Array | Drive) -> Json:
     """What it is called in the list, and every address by which commands know it, its own first."""
     return {"name": name_of(device), "addresses": list(addresses(inventory, device))}
 
@@ -141,9 +142,9 @@ def controller(device: Controller, settings: SettingsOf) -> Json:
     protection = device.protection
     return {
         "address": str(device.target),
-        **picked(device, "vendor", "model", "serial", "firmware", "driver", "pci", "cache_bytes"),
-        "protection": None if protection is None else picked(protection, "kind", "state"),
-        "features": [picked(feature, "name", "state") for feature in device.features],
+        **pick(device, "vendor", "model", "serial", "firmware", "driver", "pci", "cache_bytes"),
+        "protection": None if protection is None else pick(protection, "kind", "state"),
+        "features": [pick(feature, "name", "state") for feature in device.features],
         "tasks": _tasks(device),
         "settings": settings.get(str(device.target), []),
         "facts": _facts(device),
@@ -154,8 +155,8 @@ def array(device: Array, settings: SettingsOf) -> Json:
     """An array or virtual drive."""
     return {
         "address": str(device.target),
-        **picked(device, "controller", "name", "level", "state", "size_bytes", "strip_bytes", "data_drives", "device"),
-        **picked(device, "members"),
+        **pick(device, "controller", "name", "level", "state", "size_bytes", "strip_bytes", "data_drives", "device"),
+        **pick(device, "members"),
         "in_use": _in_use(device.uses),
         "tasks": _tasks(device),
         "settings": settings.get(str(device.target), []),
@@ -163,7 +164,7 @@ def array(device: Array, settings: SettingsOf) -> Json:
         "above": list(device.above),
         "facts": _facts(device),
         "given_name": device.name,
-        **picked(device, "link", "spans"),
+        **pick(device, "link", "spans"),
         "why": device.why or None,
     }
 
@@ -172,8 +173,8 @@ def drive(device: Drive, settings: SettingsOf) -> Json:
     """A disk."""
     return {
         "address": str(device.target),
-        **picked(device, "controller", "array", "model", "serial", "firmware", "media", "interface", "size_bytes"),
-        **picked(device, "state", "device", "paths"),
+        **pick(device, "controller", "array", "model", "serial", "firmware", "media", "interface", "size_bytes"),
+        **pick(device, "state", "device", "paths"),
         "in_use": _in_use(device.uses),
         "settings": settings.get(str(device.target), []),
         "wwn": device.wwn,
@@ -185,34 +186,34 @@ def drive(device: Drive, settings: SettingsOf) -> Json:
         "partitions": list(device.partitions),
         "uses": _uses(device),
         "above": list(device.above),
-        "signatures": [picked(mark, "kind", "label", "uuid", "part", "size_bytes") for mark in device.signatures],
+        "signatures": [pick(mark, "kind", "label", "uuid", "part", "size_bytes") for mark in device.signatures],
         "facts": _facts(device),
-        "health": picked(device.health, *HEALTH),
+        "health": pick(device.health, *HEALTH),
     }
 
 
 def _tasks(device: Controller | Array) -> list[Json]:
-    return [picked(task, "kind", "progress") for task in device.tasks]
+    return [pick(task, "kind", "progress") for task in device.tasks]
 
 
 def _uses(device: Array | Drive) -> list[Json]:
-    return [picked(use, "kind", "detail", "part") for use in device.uses]
+    return [pick(use, "kind", "detail", "part") for use in device.uses]
 
 
 def _facts(device: Controller | Array | Drive) -> list[Json]:
-    return [picked(fact, "label", "value") for fact in device.facts]
+    return [pick(fact, "label", "value") for fact in device.facts]
 
 
 def setting(declared: Setting, reading: Reading) -> Json:
     """A setting as declared and as read just now."""
     return {
-        **picked(declared, "key", "label"),
-        **picked(reading, "now", "raw"),
+        **pick(declared, "key", "label"),
+        **pick(reading, "now", "raw"),
         "effective": reading.now if reading.effective is None else reading.effective,
-        "choices": [picked(choice, "value", "label", "help", "risk") for choice in reading.choices] or None,
+        "choices": [pick(choice, "value", "label", "help", "risk") for choice in reading.choices] or None,
         "span": _span(reading.span),
-        **picked(declared, "effect", "persistence", "risk", "confirmed"),
-        **picked(reading.availability, "available", "why_not"),
+        **pick(declared, "effect", "persistence", "risk", "confirmed"),
+        **pick(reading.availability, "available", "why_not"),
         "unit": declared.unit or None,
         "why_effective": reading.why_effective,
         "follows": reading.follows,
@@ -223,10 +224,10 @@ def setting(declared: Setting, reading: Reading) -> Json:
 def change(planned: Change) -> Json:
     """A planned change."""
     return {
-        **picked(planned, "target", "key", "label"),
+        **pick(planned, "target", "key", "label"),
         "now": planned.before,
         "new": planned.after,
-        **picked(planned, "effect", "persistence", "risk"),
+        **pick(planned, "effect", "persistence", "risk"),
         "risk_text": planned.risk_text or None,
         "confirmed": planned.confirmed,
         "may_change": list(planned.moves),
@@ -237,11 +238,11 @@ def change(planned: Change) -> Json:
     }
 
 
-def ended(outcome: ChangeEnded) -> Json:
+def change_end(outcome: ChangeEnded) -> Json:
     """How a change ended."""
     return {
         "id": outcome.id or None,
-        **picked(outcome, "result", "now"),
+        **pick(outcome, "result", "now"),
         "message": outcome.message or None,
         "moved": _moved(outcome),
     }
@@ -251,7 +252,7 @@ def _moved(outcome: ChangeEnded | None) -> list[Json] | None:
     """Other settings that read otherwise afterwards; None where that is not known."""
     if outcome is None or outcome.moved is None:
         return None
-    return [picked(setting, "target", "key", "before", "now", "explained", "restored") for setting in outcome.moved]
+    return [pick(setting, "target", "key", "before", "now", "explained", "restored") for setting in outcome.moved]
 
 
 def change_record(record: ChangeRecord) -> Json:
@@ -260,10 +261,10 @@ def change_record(record: ChangeRecord) -> Json:
     return {
         "id": record.id,
         "at": intent.at,
-        **picked(change, "target", "key", "label", "before", "after"),
+        **pick(change, "target", "key", "label", "before", "after"),
         "commands": _lines(change.writes),
         "undo": _lines(change.undo),
-        **picked(change, "risk", "persistence"),
+        **pick(change, "risk", "persistence"),
         "above": list(change.above),
         "undoes": intent.undoes,
         "undone_by": record.undone_by,
@@ -280,8 +281,8 @@ def run(record: RunRecord, *, session: str) -> Json:
     start, figures = record.start, record.figures
     return {
         "id": record.id,
-        **picked(start, "target", "simulated"),
-        **picked(figures, "status", "reason"),
+        **pick(start, "target", "simulated"),
+        **pick(figures, "status", "reason"),
         "job": dict(start.job),
         "seconds": figures.seconds,
         **_sides(figures),
@@ -291,7 +292,7 @@ def run(record: RunRecord, *, session: str) -> Json:
             {"sections": list(group_figures.sections), **_sides(group_figures)} for group_figures in figures.groups
         ]
         or None,
-        "cpu": picked(figures.cpu, "fio_percent_of_core", "host_percent"),
+        "cpu": pick(figures.cpu, "fio_percent_of_core", "host_percent"),
         "members": [member(each) for each in figures.members],
         "caches": [cache(each) for each in figures.caches],
         "settings": dict(start.settings),
@@ -301,7 +302,7 @@ def run(record: RunRecord, *, session: str) -> Json:
             *({"key": "note", "message": sentence, "do": None, "about": []} for sentence in figures.warnings),
         ],
         "session": session,
-        **picked(start, "at", "device", "profile", "title", "destructive"),
+        **pick(start, "at", "device", "profile", "title", "destructive"),
         "fio_version": figures.fio_version or start.fio_version,
         "hint": figures.hint or None,
         "evidence": figures.evidence or None,
@@ -316,7 +317,7 @@ def run(record: RunRecord, *, session: str) -> Json:
 
 def advice(given: Advice) -> Json:
     """What makes figures doubtful."""
-    return {**picked(given, "key", "message"), "do": given.do or None, "about": list(given.about)}
+    return {**pick(given, "key", "message"), "do": given.do or None, "about": list(given.about)}
 
 
 def sample(taken: Sample, members: Sequence[MemberStats] = ()) -> Json:
@@ -349,7 +350,7 @@ def _sides(figures: RunResult | PartFigures) -> Json:
 def _target(started: RunTarget, figures: TargetStats) -> Json:
     """One of several targets; its rates are those of the time of the whole run, so that they add up."""
     return {
-        **picked(started, "target", "device"),
+        **pick(started, "target", "device"),
         **_sides(figures),
     }
 
@@ -359,7 +360,7 @@ def sections(started: Sequence[RunSection], measured: Sequence[SectionFigures] =
     figures_by_name = {figures.name: figures for figures in measured}
     return [
         {
-            **picked(section, "name", "title", "phase", "group", "starts_s", "planned_seconds"),
+            **pick(section, "name", "title", "phase", "group", "starts_s", "planned_seconds"),
             "job": dict(section.job),
             **_measured_section(figures_by_name.get(section.name)),
         }
@@ -377,20 +378,20 @@ def member(figures: MemberStats) -> Json:
         "device": figures.device,
         "label": figures.label or None,
         "role": figures.role or None,
-        **picked(figures, "depth", "read_iops", "write_iops", "read_bytes_per_second", "write_bytes_per_second"),
-        **picked(figures, "utilisation", "queue", "share_of_reads", "share_of_writes"),
+        **pick(figures, "depth", "read_iops", "write_iops", "read_bytes_per_second", "write_bytes_per_second"),
+        **pick(figures, "utilisation", "queue", "share_of_reads", "share_of_writes"),
     }
 
 
 def cache(figures: CacheStats) -> Json:
     """A cache in the way of a run; null is what it does not count, and why."""
-    shares = picked(figures, "device", "share_of_reads", "share_of_writes", "dirty")
+    shares = pick(figures, "device", "share_of_reads", "share_of_writes", "dirty")
     return {**shares, "why_not": figures.why_not or None}
 
 
 def problem(met: Problem) -> Json:
     """Something that could not be read."""
-    return {**picked(met, "where", "message"), "hint": met.hint or None}
+    return {**pick(met, "where", "message"), "hint": met.hint or None}
 
 
 def side(figures: DirectionStats | None) -> Json | None:
@@ -398,7 +399,7 @@ def side(figures: DirectionStats | None) -> Json | None:
     if figures is None:
         return None
     return {
-        **picked(figures, "iops", "bytes_per_second", "total_ios"),
+        **pick(figures, "iops", "bytes_per_second", "total_ios"),
         "latency_ns": _latency(figures.latency_ns),
         "interval_ns": {},  # of earlier versions, which took I/Os for independent
         "completion_ns": _latency(figures.completion_ns),
@@ -411,9 +412,7 @@ def side(figures: DirectionStats | None) -> Json | None:
 def _latency(figures: LatencyStats | None) -> Json | None:
     if figures is None:
         return None
-    return picked(
-        figures, "mean", "p50", "p95", "p99", "p99_9", "p99_99", "p99_999", "p99_9999", "max", "min", "stddev"
-    )
+    return pick(figures, "mean", "p50", "p95", "p99", "p99_9", "p99_99", "p99_999", "p99_9999", "max", "min", "stddev")
 
 
 def _steady(result: SteadyStateResult | None) -> Json | None:
@@ -424,15 +423,15 @@ def _steady(result: SteadyStateResult | None) -> Json | None:
         "attained": result.attained,
         "range": result.range_share,
         "slope": result.slope_share,
-        **picked(result, "rounds", "window"),
+        **pick(result, "rounds", "window"),
         "round_seconds": result.round_s,
         "waited_seconds": result.waited_s or None,
-        **picked(result, "capped", "ended_early"),
+        **pick(result, "capped", "ended_early"),
     }
 
 
 def _interval(figures: DirectionSample | None) -> Json | None:
-    return None if figures is None else picked(figures, *_INTERVAL)
+    return None if figures is None else pick(figures, *_INTERVAL)
 
 
 def _in_use(uses: tuple[Use, ...]) -> Json | None:
@@ -444,7 +443,7 @@ def _in_use(uses: tuple[Use, ...]) -> Json | None:
 
 
 def _span(span: Span | None) -> Json | None:
-    return None if span is None else {**picked(span, "minimum", "maximum", "step"), "unit": span.unit or None}
+    return None if span is None else {**pick(span, "minimum", "maximum", "step"), "unit": span.unit or None}
 
 
 def _lines(writes: tuple[ChangeStep, ...]) -> list[str]:

@@ -9,7 +9,7 @@ from app.core.analysis.comparison import Comparison, MetricComparison
 from app.core.analysis.sample_groups import silent
 from app.core.analysis.stats import THRESHOLD_PERCENT, MeanInterval
 from app.core.presentation.comparison import shown_lines
-from app.core.presentation.json_schema import Json, picked
+from app.core.presentation.json_schema import Json, pick
 from app.core.presentation.verdict_text import far_text, reason_text, slow_text
 from app.core.session.event_types import InterimAnalysis
 from app.core.session.state import ExperimentRecord, Session
@@ -27,13 +27,13 @@ def experiment(record: ExperimentRecord, log: Session, compared: Comparison | No
     return {
         "id": record.id,
         "at": start.at,
-        **picked(start, "target", "key", "a", "b", "order"),
+        **pick(start, "target", "key", "a", "b", "order"),
         "pairs": 0 if compared is None else len(compared.sides.a) - compared.sides.before,
         "judged_with": [] if compared is None else list(compared.sides.others),
         "looks": looks(start.looks),
-        **picked(start, "until_percent"),
+        **pick(start, "until_percent"),
         "threshold_percent": start.threshold_percent or THRESHOLD_PERCENT,
-        **picked(start, "seed", "rule", "measured", "title"),
+        **pick(start, "seed", "rule", "measured", "title"),
         "status": None if end is None else end.status.value,
         "reason": None if end is None else end.reason or None,
         "restored": None if end is None else end.restored,
@@ -64,7 +64,7 @@ def figure(row: MetricComparison) -> Json:
     return {
         "direction": row.direction,
         "figure": row.figure.key,
-        **picked(row, "a", "b", "percent"),
+        **pick(row, "a", "b", "percent"),
         "verdict": None if judgement is None else judgement.verdict.value,
         "reason": None if judgement is None else reason_text(judgement) or None,
         "reason_code": None if judgement is None or judgement.reason is None else judgement.reason.value,
@@ -96,7 +96,7 @@ def spread(direction: str, figure_key: str, interval: MeanInterval) -> Json:
     return {
         "direction": direction,
         "figure": figure_key,
-        **picked(interval, "n", "mean"),
+        **pick(interval, "n", "mean"),
         "low": low,
         "high": high,
         "sd": interval.sd,

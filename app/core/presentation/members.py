@@ -44,38 +44,38 @@ def member_cells(member: MemberStats, name: str = "") -> tuple[str, ...]:
     return (
         name or "  " * member.depth + member.device,
         member.label,
-        role(member),
+        role_text(member),
         units.iops(member.read_iops),
         units.iops(member.write_iops),
-        units.mib_per_s(moved(member)),
+        units.mib_per_s(bytes_per_second_moved(member)),
         units.fraction(member.utilisation),
-        queue(member.queue),
+        queue_text(member.queue),
         units.fraction(member.share_of_reads),
         units.fraction(member.share_of_writes),
     )
 
 
-def role(member: MemberStats) -> str:
+def role_text(member: MemberStats) -> str:
     """Its role, and why there are no figures if there are none."""
     uncounted = member.read_iops is None and member.role != "gone"
     return ", ".join(filter(None, (member.role, "not counted" if uncounted else "")))
 
 
-def moved(member: MemberStats) -> float | None:
+def bytes_per_second_moved(member: MemberStats) -> float | None:
     """Bytes per second in both directions; None when it is not counted."""
     if member.read_bytes_per_second is None or member.write_bytes_per_second is None:
         return None
     return member.read_bytes_per_second + member.write_bytes_per_second
 
 
-def queue(requests: float | None) -> str:
+def queue_text(requests: float | None) -> str:
     """Mean requests in flight, never finer than a hundredth: `31.4`, `0.25`."""
     if requests is None:
         return units.NOTHING
     return f"{requests:.2f}" if requests < 9.995 else units.three(requests)
 
 
-def paths(members: Sequence[MemberStats]) -> tuple[str, ...]:
+def member_paths(members: Sequence[MemberStats]) -> tuple[str, ...]:
     """Names that say where each lies: `md1`, `md1/sda`, as they come one after the other."""
     above: list[str] = []
     names = []

@@ -15,17 +15,17 @@ _MOST = 50
 """Pairs of which there is nothing to be said beyond."""
 
 
-def apart_text(noise: RunNoise) -> str:
+def run_noise_text(noise: RunNoise) -> str:
     """Return how far runs of the same lie apart."""
     return f"Runs of the same lie {noise.percent:.1f} % apart here ({units.plural(noise.runs, 'run')})"
 
 
 def sizes_text(noise: RunNoise) -> str:
     """`5 % takes 7 pairs, 10 % takes 4, 20 % takes 3`."""
-    return ", ".join(f"{size:g} % {_takes(pairs_for(noise, size, _MOST))}" for size in SIZES)
+    return ", ".join(f"{size:g} % {_pairs_needed_text(pairs_for(noise, size, _MOST))}" for size in SIZES)
 
 
-def _takes(pairs: int | None) -> str:
+def _pairs_needed_text(pairs: int | None) -> str:
     return f"takes more than {_MOST} pairs" if pairs is None else f"takes {units.plural(pairs, 'pair')}"
 
 
@@ -36,10 +36,10 @@ def cells_noise_text(noise: RunNoise, repeats: int, pairs: int) -> str:
         if pairs >= FEWEST_PAIRS
         else ""
     )
-    return f"{apart_text(noise)}, {units.plural(repeats, 'run')} a cell{confirmed}; {sizes_text(noise)}"
+    return f"{run_noise_text(noise)}, {units.plural(repeats, 'run')} a cell{confirmed}; {sizes_text(noise)}"
 
 
-def null_words(comparison: Comparison) -> Iterator[str]:
+def null_texts(comparison: Comparison) -> Iterator[str]:
     """What came of the same against itself."""
     row = comparison.headline
     interval = None if row is None or row.judgement is None else row.judgement.interval
@@ -49,7 +49,9 @@ def null_words(comparison: Comparison) -> Iterator[str]:
         return
     usual = STANDARD[-1]
     percent = sight(noise, usual.pairs, level=usual.level)
-    yield (f"{apart_text(noise)}: the usual {usual.pairs} pairs show {percent:.1f} % and more; {sizes_text(noise)}.")
+    yield (
+        f"{run_noise_text(noise)}: the usual {usual.pairs} pairs show {percent:.1f} % and more; {sizes_text(noise)}."
+    )
     if interval is not None and interval.excludes_zero and not interval.within(comparison.sides.threshold):
         yield (
             "Nothing was set, and yet B differs from A. Chance does that once in twenty times; if it comes again, "

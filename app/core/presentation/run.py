@@ -8,7 +8,7 @@ from app.core.analysis.metric_kinds import FIGURES, SYNC, TRIM, MetricKind
 from app.core.analysis.replicates import spread_of
 from app.core.fio.stalls import IoStallDetector
 from app.core.presentation.caches import cache_facts
-from app.core.presentation.figures import figure_label, formatter_for, mean_text, shown
+from app.core.presentation.figures import figure_label, figure_value_text, formatter_for, mean_text
 from app.core.presentation.table import Align, Cell, Column, FactLine, Facts, Row, Table, Tone
 from app.core.presentation.verdict_text import advice_text
 from app.core.session.results import (
@@ -105,7 +105,7 @@ def caveat_mark(figures: RunResult) -> str:
     return "" if not count else " !" if count == 1 else f" !{count}"
 
 
-def both_directions(figures: RunResult | PartFigures) -> Iterator[tuple[str, DirectionStats]]:
+def measured_directions(figures: RunResult | PartFigures) -> Iterator[tuple[str, DirectionStats]]:
     """What did something, by name: reads, writes, trims, flushes."""
     for direction in SIDES:
         if (direction_stats := figures.side(direction)) is not None:
@@ -114,12 +114,12 @@ def both_directions(figures: RunResult | PartFigures) -> Iterator[tuple[str, Dir
 
 def figure_text(figure: MetricKind, value: float | None) -> str:
     """A figure in its unit; a latency that is not there has too few I/Os."""
-    return TOO_FEW if value is None and figure.is_latency else shown(figure, value)
+    return TOO_FEW if value is None and figure.is_latency else figure_value_text(figure, value)
 
 
 def figures_table(runs: Sequence[RunRecord]) -> Table:
     """All figures of runs, a row for each direction; of several targets or sections together, then of each."""
-    shown = _known_figures(side for run in runs for _, side in both_directions(run.figures))
+    shown = _known_figures(side for run in runs for _, side in measured_directions(run.figures))
     columns = (
         Column(title="Run"),
         Column(title=""),
@@ -142,14 +142,14 @@ def _known_figures(sides: Iterable[DirectionStats]) -> tuple[MetricKind, ...]:
 
 def _figure_rows(run: RunRecord, shown: Sequence[MetricKind]) -> Iterator[Row]:
     status = Cell(run.figures.status.value, RUN_TONES[run.figures.status])
-    pairs = list(both_directions(run.figures))
+    pairs = list(measured_directions(run.figures))
     if not pairs:
         yield Row(cells=(run.id, *[""] * (len(shown) + 2), status))
     for at, (direction, figures) in enumerate(pairs):
         first, last = (run.id, status) if at == 0 else ("", "")
         yield Row(cells=(first, direction, *_direction_cells(direction, figures, shown), last))
     for name, part in parts_of(run.figures):
-        for at, (direction, figures) in enumerate(both_directions(part)):
+        for at, (direction, figures) in enumerate(measured_directions(part)):
             first = f"  {name}" if at == 0 else ""
             yield Row(cells=(first, direction, *_direction_cells(direction, figures, shown), ""))
 
@@ -213,7 +213,7 @@ def figure_facts(figures: RunResult) -> tuple[Facts, ...]:
     """Every figure of one finished run, with what speaks against them."""
     groups = [
         Facts(heading=direction.capitalize(), facts=tuple(_direction_facts(direction, direction_stats)))
-        for direction, direction_stats in both_directions(figures)
+        for direction, direction_stats in measured_directions(figures)
     ]
     cpu = figures.cpu
     processor = (
@@ -292,7 +292,7 @@ def direction_line(direction: str, figures: DirectionStats) -> str:
 
 def result_line(figures: RunResult) -> str:
     """A finished run in one line."""
-    text = "; ".join(direction_line(*side) for side in both_directions(figures))
+    text = "; ".join(direction_line(*side) for side in measured_directions(figures))
     if figures.steady is not None and (figures.steady.waited_s or figures.steady.ended_early):
         text = f"{text or 'nothing was measured'}; {outcome_text(figures.steady)}"
     if figures.status is RunStatus.OK:

@@ -82,13 +82,13 @@ def _job(run: RunRecord) -> str:
     return run.start.profile or run.start.title
 
 
-def verdicts(comparison: Comparison) -> tuple[VerdictWords, ...]:
+def verdict_parts(comparison: Comparison) -> tuple[VerdictWords, ...]:
     """Of the figure that the job is about, then of the tail of its latency where repeats tell of it."""
     rows = (comparison.headline, None if comparison.sides.alike else tail_of(comparison.rows))
-    return tuple(_words(comparison, row) for row in rows if row is not None)
+    return tuple(_verdict_words(comparison, row) for row in rows if row is not None)
 
 
-def _words(comparison: Comparison, row: MetricComparison) -> VerdictWords:
+def _verdict_words(comparison: Comparison, row: MetricComparison) -> VerdictWords:
     judgement = row.judgement
     interval = None if judgement is None else judgement.interval
     between = "" if interval is None else between_text(interval)

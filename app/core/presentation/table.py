@@ -156,13 +156,13 @@ def text_of(cell: str | Cell) -> str:
     return cell if isinstance(cell, str) else cell.text
 
 
-def filled(shown: Table) -> Table:
+def without_empty_columns(shown: Table) -> Table:
     """The table without the columns in which nothing stands; as it is where it has no rows."""
     columns = [at for at in range(len(shown.columns)) if any(text_of(row.cells[at]) for row in shown.rows)]
     return _with_columns(shown, columns) if shown.rows else shown
 
 
-def picked(shown: Table, titles: Collection[str]) -> Table:
+def with_titles(shown: Table, titles: Collection[str]) -> Table:
     """The table with the columns of these headings only."""
     return _with_columns(shown, [at for at, column in enumerate(shown.columns) if column.title in titles])
 

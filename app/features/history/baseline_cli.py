@@ -24,7 +24,7 @@ from app.core.analysis.replicates import Replicates
 from app.core.analysis.verdict import FEWEST_RUNS
 from app.core.benchmark.run_plan import BenchmarkRequest
 from app.core.fio.job import Job
-from app.core.presentation.table import filled
+from app.core.presentation.table import without_empty_columns
 from app.core.session.state import RunRecord
 from app.core.session.store import LoadedSession
 from app.core.workbench import Workbench
@@ -81,7 +81,7 @@ def list_command(as_json: bool) -> int:
     if as_json:
         print_json(baselines=[baseline_json(each) for each in baselines])
     elif baselines:
-        lines(table_lines(filled(baselines_table(baselines)), terminal_width()))
+        lines(table_lines(without_empty_columns(baselines_table(baselines)), terminal_width()))
     else:
         say("No baseline yet. `raidbench baseline save NAME` makes one of the last run and its repeats.")
     return DONE

@@ -13,8 +13,8 @@ from app.core.analysis.stored_verdicts import stored_comparison
 from app.core.analysis.verdict import Verdict
 from app.core.presentation.comparison import experiment_lines
 from app.core.presentation.comparison_text import row_name
-from app.core.presentation.figures import shown
-from app.core.presentation.labels import key_name, key_value, worded
+from app.core.presentation.figures import figure_value_text
+from app.core.presentation.labels import key_name, key_value, with_labels
 from app.core.session.results import DIRECTIONS, RunStatus
 from app.core.session.state import ExperimentRecord, RunRecord, Session
 from app.core.session.unit_labels import in_text
@@ -34,7 +34,7 @@ def session_highlights(session: Session) -> Iterator[str]:
     """The most important of a session, a sentence or two each."""
     experiments = [(record, stored_comparison(session, record.id)) for record in session.experiments]
     pairs = [(_size(comparison), _experiment(record, comparison)) for record, comparison in experiments]
-    found = None if session.sweep is None else results(worded(session.sweep), session.runs)
+    found = None if session.sweep is None else results(with_labels(session.sweep), session.runs)
     swept = sorted(shown_effects(found), reverse=True) if found is not None else []
     shown = [*(each for each in pairs if each[0]), *swept[:MOST_EFFECTS]]
     yield from (sentence for _, sentence in sorted(shown, key=lambda each: -each[0]))
@@ -75,7 +75,7 @@ def _experiment(record: ExperimentRecord, comparison: Comparison | None) -> str:
     row = None if comparison is None else comparison.headline
     sides = ""
     if row is not None:
-        a, b = shown(row.figure, row.a), shown(row.figure, row.b)
+        a, b = figure_value_text(row.figure, row.a), figure_value_text(row.figure, row.b)
         name, other = (in_text(record.start.key, value) for value in (record.start.a, record.start.b))
         sides = f" {row_name(row)} {a} with {name}, {b} with {other}."
     return f"{record.id}, {record.start.target}:{sides} {' '.join(experiment_lines(record, comparison))}"

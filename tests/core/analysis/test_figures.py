@@ -9,7 +9,7 @@ import pytest
 from app.core.analysis import stats
 from app.core.analysis.stats import ConfidenceInterval
 from app.core.analysis.verdict import Verdict, judge, judge_between
-from app.core.presentation.percent import covers_text, interval_text, threshold_of
+from app.core.presentation.percent import covers_text, interval_text, parse_threshold
 from tests.case_loop import loop_over
 
 A = (100.0, 104.0, 98.0, 101.0, 103.0, 99.0)
@@ -140,13 +140,13 @@ def test_among_many_values_three_and_a_half_times_the_scatter_is_far(last: float
 
 @pytest.mark.parametrize(("text", "percent"), [("1%", 1.0), ("0.5", 0.5), (" 49.9 % ".replace(" %", "%"), 49.9)])
 def test_a_threshold_as_somebody_writes_it(text: str, percent: float) -> None:
-    assert threshold_of(text) == percent
+    assert parse_threshold(text) == percent
 
 
 @loop_over("text", ["0", "-1%", "50", "50%", "many", "", "nan", "inf"])
 def test_what_is_no_threshold_is_refused(text: str) -> None:
     with pytest.raises(ValueError, match=r"is not a share such as 1% \(above 0, below 50\)"):
-        threshold_of(text)
+        parse_threshold(text)
 
 
 @pytest.mark.parametrize(("a", "b"), [([1.0], [1.0]), ([1.0, 2.0], [1.0]), ([1.0], [1.0, 2.0])])

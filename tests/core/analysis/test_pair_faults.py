@@ -18,7 +18,7 @@ from app.core.analysis.sample_groups import RunOrder, answering
 from app.core.analysis.stats import of_ratios
 from app.core.analysis.stored_verdicts import stored_comparison, verdicts_of
 from app.core.analysis.verdict import Verdict, judge, slow_runs
-from app.core.presentation.comparison_text import disturbance_text, sentence
+from app.core.presentation.comparison_text import comparison_sentence, disturbance_text
 from app.core.presentation.verdict_text import reason_text, slow_text
 from app.core.session.event_types import InterimAnalysis
 from app.core.session.events import ExperimentEnded, ExperimentMark
@@ -303,8 +303,8 @@ def test_a_first_side_that_answers_again_afterwards_excludes_a_device_that_died(
 def test_in_an_order_that_nobody_drew_silent_runs_are_told_and_are_no_verdict(letters: str) -> None:
     found = by_hand(*(0.0 if letter == "B" else 1000.0 for letter in letters), letters=letters)
     assert verdict_of(found) is Verdict.NOT_DECIDED
-    assert sentence(found).startswith("STOPPED ANSWERING in 4 of 4 runs with a B")
-    assert "only an order that is drawn shows what causes it" in sentence(found)
+    assert comparison_sentence(found).startswith("STOPPED ANSWERING in 4 of 4 runs with a B")
+    assert "only an order that is drawn shows what causes it" in comparison_sentence(found)
 
 
 def test_silent_runs_of_the_first_side_leave_their_place_before_and_after() -> None:

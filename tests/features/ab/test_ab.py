@@ -20,7 +20,7 @@ from app.core.benchmark.idle_wait import rest
 from app.core.benchmark.runner import BenchmarkRequest, RunPlan
 from app.core.fio.events import LoadEvent, WorkloadFinished
 from app.core.fio.job import Engine, Job, JobTarget
-from app.core.presentation.comparison_text import sentence, so_far
+from app.core.presentation.comparison_text import comparison_sentence, interim_text
 from app.core.session.event_types import InterimAnalysis, PhaseChanged, SteadyPlan
 from app.core.session.results import Phase, RunStatus
 from app.core.session.state import replay
@@ -141,7 +141,7 @@ def told(table: Table, experiment: str) -> str:
     """What a reader of the session is told of an experiment that has ended."""
     both = stored_comparison(table.bench.session, experiment)
     assert both is not None
-    return sentence(both)
+    return comparison_sentence(both)
 
 
 async def test_the_verdict_is_in_one_sentence(table: Table) -> None:
@@ -152,7 +152,7 @@ async def test_the_verdict_is_in_one_sentence(table: Table) -> None:
 
 async def test_what_is_shown_on_the_way_is_no_verdict(table: Table) -> None:
     said: list[str] = []
-    table.bench.subscribe(lambda session, _: said.append(so_far(session, "e1")))
+    table.bench.subscribe(lambda session, _: said.append(interim_text(session, "e1")))
     await run_experiment(table.bench, await planned(table))
     assert all(text.endswith("not yet decided") for text in said if text)
     assert any(said)
